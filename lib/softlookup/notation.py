@@ -58,5 +58,6 @@ def meaning(letter: str) -> str:
 
 def legend_markdown() -> str:
     """Write the legend as a Markdown table, for the book's notation page."""
-    rows = [f"| **{a.letter}** | {a.meaning} | {a.elsewhere} |" for a in LEGEND]
+    # A bar inside a cell would end it.
+    rows = [f"| **{a.letter}** | {a.meaning} | {a.elsewhere.replace('|', chr(92) + '|')} |" for a in LEGEND]
     return "\n".join(["| letter | what it counts | elsewhere also |", "|---|---|---|", *rows])

@@ -1,0 +1,49 @@
+# The course's commands. `make` alone lists them. Needed beforehand: python3 (3.11 or newer), git and make.
+.DEFAULT_GOAL := help
+.SUFFIXES:
+PYTHON ?= python3
+BIN := $(CURDIR)/.venv/bin
+# nbgrader calls alembic by name, and Jupyter's kernels start "python": both must be the ones of .venv.
+SYSTEM_PATH := $(PATH)
+export PATH := $(BIN):$(PATH)
+export PYTHON
+PYTEST := $(BIN)/python -m pytest -n 2
+
+.PHONY: help setup course test test-long book lab lint exercises check-exercises clean
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
+
+setup:  ## .venv with everything, once; costs nothing when nothing changed
+	@PATH="$(SYSTEM_PATH)" sh scripts/setup.sh
+
+course:  ## the whole course: set up, exercises, book, and a graded sample class
+	@PATH="$(SYSTEM_PATH)" $(PYTHON) scripts/course.py
+
+test: setup lint check-exercises book  ## everything that CI runs, in some minutes
+	$(PYTEST) -m "not slow and not gpu"
+
+test-long: setup book  ## the long tests: every mutant, every example
+	$(PYTEST) -m "slow and not gpu"
+
+book: setup  ## the rendered book, in _build/html
+	$(BIN)/python scripts/build_book.py
+
+lab: setup  ## JupyterLab on the exercises
+	$(BIN)/jupyter lab --notebook-dir=exercises $(if $(filter 0,$(shell id -u)),--allow-root)
+
+lint: setup  ## ruff and mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy lib/softlookup scripts
+
+exercises: setup  ## exercises/ made again from solutions/
+	$(BIN)/softlookup exercises
+
+check-exercises: setup  ## fails when exercises/ is not what solutions/ gives
+	$(BIN)/softlookup exercises --check
+
+clean:  ## removes what the other commands made, but not .venv
+	rm -rf _build .nb-cache .pytest_cache .ruff_cache .mypy_cache .hypothesis jupyter_execute
+	@if [ -f course/sample.json ]; then rm -rf course; fi
+	find lib tests scripts book -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,167 @@
+"""Serve everything a page needs from the book's own folder: no server, no network.
+
+npm puts MathJax into ``book/_vendor/node_modules`` at set-up (``scripts/vendor.py``). What pages use of it is
+copied to ``_static/vendor`` of the built book. It is not kept in the source's ``_static`` folder, because
+Jupyter Book puts a script tag on every page for every .js file that it finds there.
+
+Interactive figures are anywidgets, which bring their own script; ``widgets.js`` runs them in 4 kB. The usual
+widget manager has 3.6 MB, replaces the page's icon font by files that it then looks for in the wrong place, and
+complains in the console.
+"""
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+from fontTools import subset
+from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
+
+VENDOR = "vendor"
+"""Folder under ``_static`` of the built book."""
+
+MATHJAX = "mathjax/es5"
+MATHJAX_PARTS = ["tex-chtml.js", "output/chtml/fonts/woff-v2", "input/tex/extensions"]
+"""The one bundle that pages load, its fonts, and the TeX packages that it loads when a formula asks."""
+
+VIEW = re.compile(r'<script type="application/vnd\.jupyter\.widget-view\+json">(?P<json>.*?)</script>', re.S)
+WIDGET_START = f"{VENDOR}/widgets.js"
+
+ICONS = {
+    "bars": 0xF0C9,
+    "list": 0xF03A,
+    "download": 0xF019,
+    "code": 0xF121,
+    "file": 0xF15B,
+    "file-pdf": 0xF1C1,
+    "magnifying-glass": 0xF002,
+    "search-minus": 0xF010,
+    "sun": 0xF185,
+    "moon": 0xF186,
+    "circle-half-stroke": 0xF042,
+    "angle-left": 0xF104,
+    "angle-right": 0xF105,
+    "angle-down": 0xF107,
+    "chevron-down": 0xF078,
+    "arrow-up": 0xF062,
+    "outdent": 0xF03B,
+    "xmark": 0xF00D,
+    "check-circle": 0xF058,
+    "info-circle": 0xF05A,
+    "exclamation-triangle": 0xF071,
+    "exclamation-circle": 0xF06A,
+    "times-circle": 0xF057,
+    "lightbulb": 0xF0EB,
+    "external-link": 0xF35D,
+    "share": 0xF064,
+    "bell": 0xF0F3,
+    "pencil": 0xF303,
+}
+"""The icons that the theme draws, by code point in its icon font: a few kB instead of a script of 1.5 MB."""
+
+
+def node_modules(app: Sphinx) -> Path:
+    """Find the packages that set-up has fetched.
+
+    Raises:
+        ExtensionError: If they are not there; the message says what to run.
+    """
+    folder = Path(app.srcdir) / "book/_vendor/node_modules"
+    if not (folder / MATHJAX / MATHJAX_PARTS[0]).exists():
+        raise ExtensionError(
+            f"{folder} has no MathJax: run `python scripts/vendor.py` (a part of `make setup`) first"
+        )
+    return folder
+
+
+def copy(source: Path, target: Path) -> None:
+    """Copy a file or a folder unless the copy there is as new and as large."""
+    if source.is_dir():
+        for path in source.rglob("*"):
+            if path.is_file():
+                copy(path, target / path.relative_to(source))
+        return
+    if target.exists():
+        old, new = target.stat(), source.stat()
+        if old.st_size == new.st_size and old.st_mtime >= new.st_mtime:
+            return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy2(source, target)
+
+
+def subset_icons(font: Path, target: Path) -> None:
+    """Write the few icons that pages show as a small font of their own."""
+    options = subset.Options(
+        flavor="woff", layout_features=[], name_IDs=[0, 1, 2, 13, 14], notdef_outline=True
+    )
+    with subset.load_font(str(font), options) as whole:
+        cutter = subset.Subsetter(options)
+        cutter.populate(unicodes=ICONS.values())
+        cutter.subset(whole)
+        subset.save_font(whole, str(target), options)
+
+
+def install(app: Sphinx) -> None:
+    """Copy MathJax, the runner of widgets and the icons into the built book."""
+    if app.builder.format != "html":
+        return
+    modules = node_modules(app)
+    static = Path(app.outdir) / "_static"
+    for part in MATHJAX_PARTS:
+        copy(modules / MATHJAX / part, static / VENDOR / "mathjax" / part)
+    copy(Path(__file__).with_name("widgets.js"), static / WIDGET_START)
+
+    import pydata_sphinx_theme
+
+    theme = Path(pydata_sphinx_theme.__file__).parent / "theme/pydata_sphinx_theme/static"
+    icons = static / VENDOR / "icons.woff"
+    if not icons.exists() or icons.stat().st_mtime < Path(__file__).stat().st_mtime:
+        subset_icons(theme / "vendor/fontawesome/webfonts/fa-solid-900.ttf", icons)
+
+
+def fallbacks(app: Sphinx, pagename: str) -> dict[str, str]:
+    """Collect the HTML that a page's widgets bring for readers without scripts, by model id."""
+    files = app.env.nb_metadata.get(pagename, {}).get("js_files", {})
+    _, attributes = files.get("ipywidgets_state", (None, {"body": "{}"}))
+    models = json.loads(attributes["body"]).get("state", {})
+    html = {name: model["state"].get("fallback", "") for name, model in models.items()}
+    return {name: text for name, text in html.items() if text}
+
+
+def start_widgets(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
+) -> None:
+    """On pages with widgets, load what runs them, and put each one's fallback where it will appear."""
+    if VIEW.search(context.get("body", "")) is None:
+        return
+    app.add_js_file(WIDGET_START, loading_method="defer")
+    html = fallbacks(app, pagename)
+
+    def with_fallback(view: re.Match[str]) -> str:
+        found = html.get(json.loads(view["json"])["model_id"])
+        return f'<div class="widget-fallback">{found}</div>{view[0]}' if found else view[0]
+
+    context["body"] = VIEW.sub(with_fallback, context["body"])
+
+
+def sweep(app: Sphinx, exception: Exception | None) -> None:
+    """Drop the theme's icon scripts, fonts and source maps, which no page loads any more."""
+    if exception or app.builder.format != "html":
+        return
+    static = Path(app.outdir) / "_static"
+    (static / "scripts/fontawesome.js").unlink(missing_ok=True)
+    shutil.rmtree(static / "vendor/fontawesome", ignore_errors=True)
+    for leftover in [*static.rglob("*.map"), *static.rglob("*.LICENSE.txt")]:
+        leftover.unlink()
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Hook the copying in. ``mathjax_path`` in _config.yml names the copy."""
+    # Jupyter Book always sets this value of sphinx_comments, and would warn where that extension is left out.
+    app.add_config_value("comments_config", {}, "")
+    app.connect("builder-inited", install)
+    app.connect("html-page-context", start_widgets)
+    app.connect("build-finished", sweep, priority=900)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,49 @@
+"""Leave a built book without dead pages, whose front door is its landing page."""
+
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+
+FRONT_DOOR = """\
+<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>Soft Lookup</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="refresh" content="0; url={target}">
+<link rel="canonical" href="{target}">
+</head>
+<body><main><h1>Soft Lookup</h1><p><a href="{target}">Open the book</a></p></main></body>
+</html>
+"""
+
+
+def remove_dead_pages(app: Sphinx, exception: Exception | None) -> None:
+    """Delete pages whose source is gone: Sphinx leaves them, and search and tests would still find them."""
+    if exception or app.builder.name != "html":
+        return
+    out = Path(app.outdir)
+    alive = {app.builder.get_target_uri(name) for name in app.env.found_docs}
+    alive |= {"search.html", "genindex.html", "index.html"}
+    for page in out.rglob("*.html"):
+        inside = page.relative_to(out)
+        if inside.parts[0] not in {"_static", "_sources", "reports"} and inside.as_posix() not in alive:
+            page.unlink()
+
+
+def write_front_door(app: Sphinx, exception: Exception | None) -> None:
+    """Send whoever opens the top folder on to the landing page, in words too."""
+    if exception or app.builder.name != "html":
+        return
+    target = app.builder.get_target_uri(app.config.root_doc)
+    if target != "index.html":
+        (Path(app.outdir) / "index.html").write_text(FRONT_DOOR.format(target=target), encoding="utf-8")
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Run both after the build."""
+    app.connect("build-finished", remove_dead_pages)
+    app.connect("build-finished", write_front_door)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

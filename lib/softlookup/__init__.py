@@ -1,0 +1,41 @@
+"""Soft Lookup: transformers as a course, and the library behind its book and its notebooks.
+
+Nothing heavy is loaded until it is asked for: ``import softlookup`` brings in neither torch nor matplotlib,
+so that a command's help or a notebook's first cell appears at once.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from softlookup.checks import check
+
+__version__ = "0.1.0"
+
+_SUBMODULES = ("checks", "figures", "model", "notation", "reference", "widgets")
+
+__all__ = ["__version__", "check", *_SUBMODULES]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a submodule, or ``check``, at its first use.
+
+    Args:
+        name: The attribute that was asked for.
+
+    Returns:
+        The submodule of that name, or the function ``softlookup.checks.check``.
+
+    Raises:
+        AttributeError: If the package has no such name.
+    """
+    if name == "check":
+        return import_module("softlookup.checks").check
+    if name in _SUBMODULES:
+        return import_module(f"softlookup.{name}")
+    raise AttributeError(f"module 'softlookup' has no attribute {name!r}; it has {', '.join(__all__)}")
+
+
+def __dir__() -> list[str]:
+    """List the public names, those not loaded yet included."""
+    return sorted(__all__)

@@ -1,0 +1,23 @@
+"""From the hand-written solutions to the exercises: one source, nbgrader's own preprocessors, the same bytes each time."""
+
+from softlookup.authoring.build import (
+    assignments,
+    build_exercises,
+    find_root,
+    make_release,
+    notebook_text,
+    read_solution,
+    solution_cells,
+)
+from softlookup.authoring.variants import draw_variants
+
+__all__ = [
+    "assignments",
+    "build_exercises",
+    "draw_variants",
+    "find_root",
+    "make_release",
+    "notebook_text",
+    "read_solution",
+    "solution_cells",
+]

@@ -1,0 +1,155 @@
+"""Reading solutions, making releases, keeping exercises/ in step with solutions/."""
+
+import copy
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jupytext
+import nbformat
+from nbformat import NotebookNode
+from nbgrader.preprocessors import (
+    CheckCellMetadata,
+    ClearHiddenTests,
+    ClearMarkScheme,
+    ClearOutput,
+    ClearSolutions,
+    ComputeChecksums,
+    IncludeHeaderFooter,
+    LockCells,
+)
+
+from softlookup.authoring import fill
+from softlookup.authoring.variants import draw_variants
+
+# nbgrader's own list for `nbgrader generate_assignment`, less the two that need a database or a kernel.
+STEPS = (
+    IncludeHeaderFooter,
+    LockCells,
+    ClearSolutions,
+    ClearOutput,
+    CheckCellMetadata,
+    ComputeChecksums,
+    ClearHiddenTests,
+    ClearMarkScheme,
+    ComputeChecksums,
+    CheckCellMetadata,
+)
+
+KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+
+
+class NoCheckout(FileNotFoundError):
+    """The command needs a checkout of the course, and there is none above the current folder."""
+
+
+def find_root(start: Path | None = None) -> Path:
+    """The checkout: the nearest folder upwards that holds ``_config.yml`` and ``solutions/``.
+
+    Args:
+        start: Where to begin; the current folder if None. The library's own checkout is tried last.
+
+    Raises:
+        NoCheckout: If there is none.
+    """
+    here = (start or Path.cwd()).resolve()
+    for folder in (here, *here.parents, *Path(__file__).resolve().parents):
+        if (folder / "_config.yml").is_file() and (folder / "solutions").is_dir():
+            return folder
+    raise NoCheckout(
+        f"no checkout of the course above {here}: run this in the folder that holds _config.yml and solutions/"
+    )
+
+
+def assignments(root: Path) -> list[str]:
+    """Names of the assignments, in order: ``04_one_head``."""
+    return sorted(p.stem for p in (root / "solutions").glob("[0-9][0-9]_*.py"))
+
+
+def read_solution(path: Path, variants: Mapping[str, int] | None = None) -> NotebookNode:
+    """Read a hand-written solution as the notebook that nbgrader calls the source.
+
+    Args:
+        path: A jupytext percent file whose cells carry nbgrader's metadata.
+        variants: Which variant of each task; the public ones if None.
+
+    Returns:
+        The notebook: no outputs, cell ids from grade ids or positions, nothing of jupytext's in it.
+    """
+    chosen = draw_variants(None) if variants is None else dict(variants)
+    notebook = jupytext.reads(path.read_text(encoding="utf-8"), fmt="py:percent")
+    chapter = int(path.stem.split("_")[0])
+    notebook.metadata = NotebookNode(
+        kernelspec=NotebookNode(KERNEL), language_info=NotebookNode(name="python")
+    )
+    for index, cell in enumerate(notebook.cells):
+        grader = cell.metadata.get("nbgrader")
+        # jupytext's own notes on a cell, and its random ids, would make every rebuild another file.
+        cell.metadata = NotebookNode({"nbgrader": grader} if grader else {})
+        cell.id = grader["grade_id"] if grader else f"cell-{index:02d}"
+        if cell.cell_type == "markdown":
+            cell.source = fill.markdown(cell.source, chapter, chosen)
+        else:
+            cell.source = fill.code(cell.source, chosen)
+            cell.outputs, cell.execution_count = [], None
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    return notebook
+
+
+def make_release(source: NotebookNode) -> NotebookNode:
+    """Take the solutions out with nbgrader's own preprocessors.
+
+    Args:
+        source: The notebook with solutions; it is left as it is.
+    """
+    notebook = copy.deepcopy(source)
+    resources: dict[str, Any] = {"nbgrader": {"assignment": "", "notebook": "", "student": "."}}
+    for step in STEPS:
+        notebook, resources = step().preprocess(notebook, resources)
+    return notebook
+
+
+def solution_cells(source: NotebookNode) -> dict[str, str]:
+    """Source of every solution cell, by grade id, without the marks that nbgrader cuts at."""
+    marks = re.compile(r"^\s*### (BEGIN|END) SOLUTION\n?", re.MULTILINE)
+    return {
+        cell.metadata.nbgrader.grade_id: marks.sub("", cell.source).rstrip() + "\n"
+        for cell in source.cells
+        if cell.cell_type == "code" and cell.metadata.get("nbgrader", {}).get("solution")
+    }
+
+
+def notebook_text(notebook: NotebookNode) -> str:
+    """A notebook as the bytes that are committed: sorted keys, one space, a newline at the end."""
+    nbformat.validate(notebook)
+    return nbformat.writes(notebook, version=nbformat.NO_CONVERT).rstrip("\n") + "\n"
+
+
+def build_exercises(root: Path, check: bool = False) -> list[Path]:
+    """Bring exercises/ up to date with solutions/.
+
+    Args:
+        root: The checkout.
+        check: Write nothing, only look.
+
+    Returns:
+        The exercises that were not up to date, and those that no solution stands behind.
+    """
+    stale: list[Path] = []
+    wanted: set[Path] = set()
+    for name in assignments(root):
+        target = root / "exercises" / name / f"{name}.ipynb"
+        wanted.add(target)
+        text = notebook_text(make_release(read_solution(root / "solutions" / f"{name}.py")))
+        if target.is_file() and target.read_text(encoding="utf-8") == text:
+            continue
+        stale.append(target)
+        if not check:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, encoding="utf-8")
+    orphans = [p for p in sorted((root / "exercises").glob("*/*.ipynb")) if p not in wanted]
+    if not check:
+        for orphan in orphans:
+            orphan.unlink()
+    return stale + orphans

@@ -1,0 +1,84 @@
+"""Filling a solution's text in: task headings, the table of tasks, the constants of a variant."""
+
+import re
+from collections.abc import Mapping
+
+from softlookup.authoring.variants import constants
+from softlookup.checks import Task, get_task, tasks
+
+PLACE = re.compile(r"\[\[([^\[\]\n]+)\]\]")
+CODE_LINE = re.compile(
+    r"^(?P<name>\s*\w+) = (?P<value>.+?)  # variant (?P<task>[\w.-]+):(?P<key>\w+)$", re.MULTILINE
+)
+BOOK = "../../_build/html/"
+"""From an exercise's folder to the rendered book of the same checkout."""
+
+
+def stars(difficulty: int) -> str:
+    """Difficulty as three dots."""
+    return "●" * difficulty + "○" * (3 - difficulty)
+
+
+def heading(task: Task) -> str:
+    """The heading of a task: title, difficulty, minutes, points, and where to read."""
+    return (
+        f"### Task {task.id} · {task.title}\n\n"
+        f"Difficulty {stars(task.difficulty)} · about {task.minutes} minutes · {task.points:g} points · "
+        f"[read in the book]({BOOK}{task.book_url})"
+    )
+
+
+def table(chapter: int) -> str:
+    """The rows of the table of tasks."""
+    return "\n".join(
+        f"| {t.id} | {t.title} | {t.minutes} | {stars(t.difficulty)} | {t.points:g} |" for t in tasks(chapter)
+    )
+
+
+def markdown(text: str, chapter: int, chosen: Mapping[str, int]) -> str:
+    """Fill the places in a Markdown cell.
+
+    Raises:
+        ValueError: If a place names nothing that exists.
+    """
+    values = constants(chosen)
+
+    def fill(match: re.Match[str]) -> str:
+        what = match.group(1)
+        if what == "tasks-table":
+            return table(chapter)
+        if what.startswith("task "):
+            return heading(get_task(what.removeprefix("task ")))
+        task_id, _, key = what.partition(":")
+        if task_id in values and key in values[task_id]:
+            value = values[task_id][key]
+            return f"{value:g}" if isinstance(value, float) else str(value)
+        raise ValueError(f"[[{what}]] names neither a task nor a constant of one's variants")
+
+    return PLACE.sub(fill, text)
+
+
+def code(text: str, chosen: Mapping[str, int]) -> str:
+    """Set the constants of the variant in code: lines that end in ``# variant TASK:NAME``; the comment is dropped.
+
+    Raises:
+        ValueError: If such a line names no constant.
+    """
+    values = constants(chosen)
+
+    def fill(match: re.Match[str]) -> str:
+        task_id, key = match.group("task"), match.group("key")
+        if key not in values.get(task_id, {}):
+            raise ValueError(f"# variant {task_id}:{key} names no constant of a task's variants")
+        return f"{match.group('name')} = {values[task_id][key]!r}"
+
+    text = CODE_LINE.sub(fill, text)
+    for task_id, number in chosen.items():
+        if number:
+            text = re.sub(
+                rf'^check\("{re.escape(task_id)}", (\w+)\)$',
+                rf'check("{task_id}", \1, variant={number})',
+                text,
+                flags=re.MULTILINE,
+            )
+    return text

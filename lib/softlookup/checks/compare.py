@@ -1,0 +1,92 @@
+"""Comparing arrays: the tolerance of a dtype, and the first cell that differs."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from softlookup.checks.task import Arrays
+
+TOLERANCE = {"float64": 1e-10, "float32": 1e-5, "float16": 2e-3}
+"""Absolute and relative, by dtype. A result is held to the coarser of its own dtype and the inputs'."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Where and how an answer differs from the right one.
+
+    Attributes:
+        kind: "shape", "nan" or "value".
+        result: Which of the results, counted from 0.
+        got: The array that came.
+        wanted: The right array, float64.
+        index: The first differing cell, () for a single number, None if the shapes differ.
+        tolerance: What was allowed at that cell.
+        count: How many cells differ.
+    """
+
+    kind: str
+    result: int
+    got: np.ndarray
+    wanted: np.ndarray
+    index: tuple[int, ...] | None
+    tolerance: float
+    count: int
+
+
+def tolerance(got: np.ndarray, inputs: Arrays, asked: float | None = None) -> float:
+    """The tolerance for one result.
+
+    Args:
+        got: The result.
+        inputs: The arrays that it was computed from.
+        asked: A case's own tolerance, which goes first.
+    """
+    if asked is not None:
+        return asked
+    names = [a.dtype.name for a in inputs if a.dtype.kind == "f"]
+    if got.dtype.name == "float32":
+        # A right answer that went through float32 somewhere is held to what float32 can do.
+        names.append("float32")
+    return max((TOLERANCE.get(name, 1e-10) for name in names), default=1e-10)
+
+
+def close(got: np.ndarray, wanted: np.ndarray, tol: float) -> np.ndarray:
+    """Cell by cell: equal within the tolerance; NaN equals NaN and infinities of one sign are equal."""
+    got = got.astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        near = np.abs(got - wanted) <= tol + tol * np.abs(wanted)
+    same = (got == wanted) | (np.isnan(got) & np.isnan(wanted))
+    return np.asarray(near | same)
+
+
+def first_difference(
+    got: Arrays, wanted: Arrays, inputs: Arrays, asked: float | None = None
+) -> Difference | None:
+    """Find what differs first: a shape, then a NaN, then a value.
+
+    Returns:
+        The difference, None if all results agree.
+    """
+    for i, (g, w) in enumerate(zip(got, wanted, strict=True)):
+        if g.shape != w.shape:
+            return Difference("shape", i, g, w, None, 0.0, 0)
+    for kind in ("nan", "value"):
+        for i, (g, w) in enumerate(zip(got, wanted, strict=True)):
+            tol = tolerance(g, inputs, asked)
+            if kind == "nan":
+                bad = np.isnan(g.astype(np.float64)) & ~np.isnan(w)
+            else:
+                bad = ~close(g, w, tol)
+            if bad.any():
+                index = tuple(int(j) for j in np.argwhere(bad)[0])
+                allowed = tol + tol * float(np.abs(w[index]))
+                return Difference(kind, i, g, w, index, allowed, int(bad.sum()))
+    return None
+
+
+def same(got: Arrays, wanted: Arrays, inputs: Arrays, asked: float | None = None) -> bool:
+    """Whether all results agree in shape and within tolerance, NaN included."""
+    return len(got) == len(wanted) and all(
+        g.shape == w.shape and bool(close(g, w.astype(np.float64), tolerance(g, inputs, asked)).all())
+        for g, w in zip(got, wanted, strict=True)
+    )

@@ -1,0 +1,83 @@
+"""Inputs that let mistakes show: unequal sizes, random and not symmetric, large logits, masks with blind rows."""
+
+import numpy as np
+
+from softlookup.checks.task import Case
+
+Rng = np.random.Generator
+
+LARGE_TOLERANCE = 1e-3
+"""For float32 logits of a few thousand: |logit| * eps is 5e-4 there, and a right answer may round on the way."""
+
+
+def normal(rng: Rng, *shape: int, dtype: str = "float32", scale: float = 1.0) -> np.ndarray:
+    """Independent normal numbers."""
+    return (scale * rng.standard_normal(shape)).astype(dtype)
+
+
+def qkv(
+    rng: Rng, lead: tuple[int, ...], t: int, s: int, h: int, hv: int, dtype: str = "float32"
+) -> tuple[np.ndarray, ...]:
+    """Random queries (lead, T, H), keys (lead, S, H) and values (lead, S, H')."""
+    return (
+        normal(rng, *lead, t, h, dtype=dtype),
+        normal(rng, *lead, s, h, dtype=dtype),
+        normal(rng, *lead, s, hv, dtype=dtype),
+    )
+
+
+def seeing_mask(rng: Rng, *shape: int) -> np.ndarray:
+    """A random mask, not symmetric, in which every query sees something and not everything."""
+    mask = rng.random(shape) < 0.55
+    width = shape[-1]
+    rows = mask.reshape(-1, width)
+    for i, row in enumerate(rows):
+        row[i % width] = True
+        row[(i + 1) % width] = False
+    if len(shape) >= 2 and shape[-1] == shape[-2] and np.array_equal(mask, np.swapaxes(mask, -2, -1)):
+        mask[..., 0, -1] ^= True
+    return mask
+
+
+def blind_mask(rng: Rng, *shape: int) -> np.ndarray:
+    """A random mask with a row in the middle that sees nothing."""
+    mask = seeing_mask(rng, *shape)
+    mask[..., shape[-2] // 2, :] = False
+    return mask
+
+
+def large_logits(rng: Rng, t: int, s: int, h: int = 4) -> tuple[np.ndarray, np.ndarray]:
+    """Queries and keys whose scores are thousands, exact in float32, and still a few units apart.
+
+    All entries are multiples of 1/4 and the sums stay below 2**14, so every order of summation gives the same float32.
+    """
+    q = np.round(4 * rng.uniform(-1, 1, (t, h))) / 4
+    k = np.round(4 * rng.uniform(-1, 1, (s, h))) / 4
+    q[:, 0], k[:, 0] = 64.0, 64.0
+    # Rows far apart: one that is large and negative throughout, so that one maximum for the whole table is of no use.
+    q[-1, 0] = -64.0
+    return q.astype("float32"), k.astype("float32")
+
+
+def attention_cases(rng: Rng, arity: int) -> list[Case]:
+    """Questions for weights (arity 2: q, k) or for the whole attention (arity 3: q, k, v)."""
+
+    def case(
+        label: str, tensors: tuple[np.ndarray, ...], mask: np.ndarray | None = None, part: str = "core"
+    ) -> Case:
+        args = tensors[:arity] if mask is None else (*tensors[:arity], mask)
+        return Case(label, args, part=part, tolerance=LARGE_TOLERANCE if part == "large" else None)
+
+    q_big, k_big = large_logits(rng, 3, 5)
+    return [
+        case("three queries, five keys, two sequences", qkv(rng, (2,), 3, 5, 4, 6)),
+        case("two queries and keys, as wide as they are many", qkv(rng, (), 4, 4, 4, 4)),
+        case("four axes (B, N, T, H)", qkv(rng, (2, 3), 5, 4, 6, 2)),
+        case("four axes of equal sizes", qkv(rng, (3, 3), 3, 3, 3, 3)),
+        case("one token alone", qkv(rng, (), 1, 1, 3, 2)),
+        case("a mask, unequal sizes", qkv(rng, (2,), 3, 5, 4, 6), seeing_mask(rng, 3, 5), "mask"),
+        case("a square mask", qkv(rng, (), 4, 4, 4, 4), seeing_mask(rng, 4, 4), "mask"),
+        case("a padding mask (B, 1, S)", qkv(rng, (2,), 4, 3, 2, 5), seeing_mask(rng, 2, 1, 3), "mask"),
+        case("a query that may look at nothing", qkv(rng, (), 5, 4, 3, 2), blind_mask(rng, 5, 4), "blind"),
+        case("scores in the thousands", (q_big, k_big, normal(rng, 5, 3)), None, "large"),
+    ]

@@ -1,0 +1,202 @@
+"""Tasks that go backwards by hand, in numpy: through the softmax, and through one head."""
+
+from typing import Any
+
+import numpy as np
+
+from softlookup.checks.one_head import draws, pipeline
+from softlookup.checks.one_head.common import PAGE, known
+from softlookup.checks.one_head.draws import Rng, normal
+from softlookup.checks.task import Case, Task
+
+
+def _soft_cases(rng: Rng) -> list[Case]:
+    def case(label: str, *shape: int) -> Case:
+        a = pipeline.softmax(frozenset(), normal(rng, *shape, dtype="float64"))
+        return Case(label, (a, normal(rng, *shape, dtype="float64")), frame="numpy")
+
+    return [
+        case("three rows of five", 3, 5),
+        case("four rows of four", 4, 4),
+        case("two sequences", 2, 3, 4),
+        case("one row", 1, 6),
+    ]
+
+
+def _autograd_softmax(a: np.ndarray, da: np.ndarray) -> np.ndarray:
+    """Torch's own derivative: log a are scores that give these weights."""
+    import torch
+
+    scores = torch.from_numpy(np.log(a)).requires_grad_(True)
+    torch.softmax(scores, dim=-1).backward(torch.from_numpy(da))
+    assert scores.grad is not None
+    return scores.grad.numpy()
+
+
+def _soft_mistaken(flags: pipeline.Flags, a: np.ndarray, da: np.ndarray) -> np.ndarray:
+    if "diagonal-only" in flags:
+        return a * (1 - a) * da
+    if "no-inner" in flags:
+        return a * da
+    if "plain-sum" in flags:
+        return a * (da - da.sum(axis=-1, keepdims=True))
+    if "inner-not-weighted" in flags:
+        return da - (a * da).sum(axis=-1, keepdims=True)
+    axis = -2 if "over-queries" in flags else -1
+    inner = (a * da).sum(axis=axis, keepdims=True)
+    if "whole-matrix" in flags:
+        inner = (a * da).sum()
+    return a * (inner - da) if "sign-flipped" in flags else a * (da - inner)
+
+
+INNER = "inner = (a * da).sum(axis=-1, keepdims=True)"
+RETURN = "return a * (da - inner)"
+
+SOFTMAX_BACKWARD = Task(
+    id="04.softmax-backward",
+    name="softmax_backward",
+    title="Back through the softmax",
+    points=3,
+    minutes=12,
+    difficulty=3,
+    page=PAGE,
+    anchor="one-head-softmax-backward",
+    returns=("gradient of the scores",),
+    cases=_soft_cases,
+    oracle=_autograd_softmax,
+    mistaken=_soft_mistaken,
+    mistakes=(
+        known(
+            "diagonal-only",
+            (RETURN, "return a * (1 - a) * da"),
+            says="Only the diagonal of the Jacobian is there: a score also moves the other weights of its row, through the sum.",
+        ),
+        known(
+            "no-inner",
+            (RETURN, "return a * da"),
+            says="The second term is missing: from da the weighted mean of da over the row is subtracted.",
+        ),
+        known(
+            "plain-sum",
+            (INNER, "inner = da.sum(axis=-1, keepdims=True)"),
+            says="The sum that is subtracted is weighted with a: it is the row's mean of da under the weights.",
+        ),
+        known(
+            "inner-not-weighted",
+            (RETURN, "return da - inner"),
+            says="The whole bracket is multiplied by a: a weight near 0 hardly moves.",
+        ),
+        known(
+            "over-queries",
+            (INNER, "inner = (a * da).sum(axis=-2, keepdims=True)"),
+            says="The sum runs over the queries (axis -2); each row of weights has its own softmax: axis -1.",
+        ),
+        known(
+            "whole-matrix",
+            (INNER, "inner = (a * da).sum()"),
+            says="One sum is used for the whole table; each row of weights has its own.",
+        ),
+        known(
+            "sign-flipped",
+            (RETURN, "return a * (inner - da)"),
+            says="The sign is the wrong way round: it is da minus the mean.",
+        ),
+    ),
+)
+
+
+def _backward_cases(rng: Rng) -> list[Case]:
+    def case(label: str, t: int, s: int, h: int, hv: int) -> Case:
+        qkv = draws.qkv(rng, (), t, s, h, hv, dtype="float64")
+        return Case(label, (*qkv, normal(rng, t, hv, dtype="float64")), frame="numpy")
+
+    return [
+        case("three queries, five keys, H = 4", 3, 5, 4, 2),
+        case("four tokens of width four", 4, 4, 4, 4),
+        case("one query", 1, 3, 2, 5),
+    ]
+
+
+def _autograd_attention(
+    q: np.ndarray, k: np.ndarray, v: np.ndarray, dz: np.ndarray
+) -> tuple[np.ndarray, ...]:
+    import torch
+
+    leaves: list[Any] = [torch.from_numpy(a).requires_grad_(True) for a in (q, k, v)]
+    torch.nn.functional.scaled_dot_product_attention(*leaves).backward(torch.from_numpy(dz))
+    return tuple(leaf.grad.numpy() for leaf in leaves)
+
+
+def _backward_mistaken(
+    flags: pipeline.Flags, q: np.ndarray, k: np.ndarray, v: np.ndarray, dz: np.ndarray
+) -> tuple[np.ndarray, ...]:
+    root = 1.0 if "no-sqrt" in flags else q.shape[-1] ** 0.5
+    a = pipeline.softmax(frozenset(), q @ k.T / root)
+    dv = (a if "dv-untransposed" in flags else a.T) @ dz
+    da = dz @ v.T
+    ds = da if "softmax-skipped" in flags else _soft_mistaken(flags, a, da)
+    back = 1.0 if "scale-not-passed-back" in flags else root
+    dq, dk = ds @ k / back, ds.T @ q / back
+    if "dk-untransposed" in flags:
+        dk = ds @ q / back
+    if "order-swapped" in flags:
+        return dk, dq, dv
+    return dq, dk, dv
+
+
+DS = "ds = a * (da - (a * da).sum(axis=-1, keepdims=True))"
+
+BACKWARD = Task(
+    id="04.backward",
+    name="attention_backward",
+    title="One head backwards",
+    points=4,
+    minutes=20,
+    difficulty=3,
+    page=PAGE,
+    anchor="one-head-gradient",
+    returns=("dq", "dk", "dv"),
+    cases=_backward_cases,
+    oracle=_autograd_attention,
+    mistaken=_backward_mistaken,
+    uses=("04.softmax-backward",),
+    mistakes=(
+        known(
+            "dv-untransposed",
+            ("a.T @ dz", "a @ dz"),
+            says="dv needs the weights transposed: value s collects from every query t that listened to it.",
+        ),
+        known(
+            "dk-untransposed",
+            ("ds.T @ q", "ds @ q"),
+            says="dk needs ds transposed: key s collects from every query t that asked it.",
+        ),
+        known(
+            "scale-not-passed-back",
+            ("ds @ k / root", "ds @ k"),
+            ("ds.T @ q / root", "ds.T @ q"),
+            says="The scale is missing on the way back: the scores were divided by sqrt(H), so their gradients are as well.",
+            number=3,
+        ),
+        known("no-sqrt", ("root = math.sqrt(q.shape[-1])", "root = 1.0")),
+        known(
+            "softmax-skipped", (DS, "ds = da"), says="The softmax is skipped on the way back: ds is not da."
+        ),
+        known(
+            "diagonal-only",
+            (DS, "ds = a * (1 - a) * da"),
+            says="Only the diagonal of the softmax's Jacobian is there: a score also moves the other weights of its row.",
+        ),
+        known(
+            "no-inner", (DS, "ds = a * da"), says="From da the weighted mean of da over the row is missing."
+        ),
+        known(
+            "over-queries",
+            ("(a * da).sum(axis=-1", "(a * da).sum(axis=-2"),
+            says="The sum in ds runs over the queries; each row of weights has its own softmax: axis -1.",
+        ),
+        known(
+            "order-swapped", ("return dq, dk, dv", "return dk, dq, dv"), says="dq and dk have changed places."
+        ),
+    ),
+)

@@ -1,0 +1,223 @@
+"""Tasks of one step each: project, score, scale, mix."""
+
+from typing import Any
+
+import numpy as np
+
+from softlookup.checks.one_head import draws, pipeline
+from softlookup.checks.one_head.common import PAGE, known
+from softlookup.checks.one_head.draws import Rng, normal
+from softlookup.checks.task import Case, Task
+
+
+def _project_cases(rng: Rng) -> list[Case]:
+    def weights(d: int, h: int) -> tuple[np.ndarray, ...]:
+        return normal(rng, d, h), normal(rng, d, h), normal(rng, d, h)
+
+    return [
+        Case("two sequences of three tokens, D = 5, H = 4", (normal(rng, 2, 3, 5), *weights(5, 4))),
+        Case("four tokens, D = H = 4", (normal(rng, 4, 4), *weights(4, 4))),
+        Case("one token, D = 3, H = 2", (normal(rng, 1, 3), *weights(3, 2))),
+    ]
+
+
+def _project(x: Any, w_q: Any, w_k: Any, w_v: Any) -> Any:
+    import torch
+
+    linear = torch.nn.functional.linear
+    return linear(x, w_q.mT), linear(x, w_k.mT), linear(x, w_v.mT)
+
+
+PROJECT = Task(
+    id="04.project",
+    name="project",
+    title="Queries, keys and values",
+    points=2,
+    minutes=4,
+    difficulty=1,
+    page=PAGE,
+    anchor="one-head-project",
+    returns=("q", "k", "v"),
+    cases=_project_cases,
+    oracle=_project,
+    mistaken=pipeline.project,
+    mistakes=(
+        known(
+            "weights-transposed-in-projection",
+            ("x @ w_q", "x @ w_q.T"),
+            ("x @ w_k", "x @ w_k.T"),
+            ("x @ w_v", "x @ w_v.T"),
+        ),
+        known("one-matrix", ("x @ w_k", "x @ w_q"), ("x @ w_v", "x @ w_q")),
+        known("roles-swapped", ("return q, k, v", "return k, q, v")),
+        known(
+            "values-from-keys",
+            ("x @ w_v", "x @ w_k"),
+            says="The values are the keys: v is made with w_v, not with w_k.",
+            number=13,
+        ),
+    ),
+)
+
+
+def _scores_cases(rng: Rng) -> list[Case]:
+    return [
+        Case("three queries, five keys", draws.qkv(rng, (), 3, 5, 4, 1)[:2]),
+        Case("two sequences", draws.qkv(rng, (2,), 3, 5, 4, 1)[:2]),
+        Case("four tokens of width four", draws.qkv(rng, (), 4, 4, 4, 1)[:2]),
+        Case("four axes (B, N, T, H)", draws.qkv(rng, (2, 3), 5, 4, 6, 1)[:2]),
+        Case("four axes of equal sizes", draws.qkv(rng, (3, 3), 3, 3, 3, 1)[:2]),
+    ]
+
+
+def _scores(q: Any, k: Any) -> Any:
+    import torch
+
+    return torch.einsum("...th,...sh->...ts", q, k)
+
+
+QK = "q @ k.transpose(-2, -1)"
+
+SCORES = Task(
+    id="04.scores",
+    name="scores",
+    title="Raw scores",
+    points=2,
+    minutes=4,
+    difficulty=1,
+    page=PAGE,
+    anchor="one-head-scores",
+    returns=("scores",),
+    cases=_scores_cases,
+    oracle=_scores,
+    mistaken=pipeline.scores,
+    mistakes=(
+        known("swapped", (QK, "k @ q.transpose(-2, -1)")),
+        known(
+            "no-transpose",
+            ("k.transpose(-2, -1)", "k"),
+            says="This is q @ k: without the transpose it is no dot product of a query with a key.",
+        ),
+        known(
+            "fixed-transpose",
+            ("k.transpose(-2, -1)", "k.transpose(1, 2)"),
+            says="Axes 1 and 2 are exchanged whatever comes in; with a heads axis in front, the last two are -2 and -1.",
+            number=9,
+        ),
+        known(
+            "same-position",
+            (QK, "(q * k).sum(dim=-1)"),
+            says="Each query meets only the key at its own position; every query meets every key.",
+        ),
+        known(
+            "scaled-early",
+            (QK, QK + " / math.sqrt(q.shape[-1])"),
+            says="These scores are divided by sqrt(H) already; that is the next task.",
+        ),
+    ),
+)
+
+
+def _scale_cases(rng: Rng, tau: float) -> list[Case]:
+    return [
+        Case("three queries, five keys, H = 7", (normal(rng, 3, 5), 7)),
+        Case("two sequences, H = 64", (normal(rng, 2, 4, 3, scale=8), 64)),
+        Case("four axes, H = 16", (normal(rng, 2, 3, 4, 6, scale=4), 16)),
+    ]
+
+
+def _scale(scores: Any, head_width: int, tau: float) -> Any:
+    return scores * (head_width**-0.5 / tau)
+
+
+def _scale_mistaken(flags: pipeline.Flags, scores: np.ndarray, head_width: int, tau: float) -> np.ndarray:
+    by = pipeline.divisor(flags, head_width, scores.shape[-2], scores.shape[-1])
+    if "multiplied" in flags:
+        return scores * scores.dtype.type(np.sqrt(head_width) / tau)
+    return scores / scores.dtype.type(by if "no-sqrt" in flags else tau * by)
+
+
+ROOT = "math.sqrt(head_width)"
+
+SCALE = Task(
+    id="04.scale",
+    name="scale",
+    title="The scale",
+    points=2,
+    minutes=3,
+    difficulty=1,
+    page=PAGE,
+    anchor="one-head-scale",
+    returns=("scaled",),
+    cases=_scale_cases,
+    oracle=_scale,
+    mistaken=_scale_mistaken,
+    variants=({"tau": 1.0}, {"tau": 2.0}, {"tau": 0.5}, {"tau": 4.0}),
+    mistakes=(
+        known("no-sqrt", (f"scores / (tau * {ROOT})", "scores")),
+        known("divided-by-width", (ROOT, "head_width")),
+        known("sqrt-of-tokens", (ROOT, "math.sqrt(scores.shape[-1])")),
+        known(
+            "multiplied",
+            (f"scores / (tau * {ROOT})", f"scores * {ROOT} / tau"),
+            says="The scores are multiplied by sqrt(H) and grow; they are divided by it.",
+        ),
+        known("always-eight", (ROOT, "8")),
+    ),
+)
+
+
+def _mix_cases(rng: Rng) -> list[Case]:
+    def weights(*shape: int) -> np.ndarray:
+        e = np.exp(rng.standard_normal(shape))
+        return (e / e.sum(axis=-1, keepdims=True)).astype("float32")
+
+    return [
+        Case("three queries, five values", (weights(3, 5), normal(rng, 5, 4))),
+        Case("four tokens of width four", (weights(4, 4), normal(rng, 4, 4))),
+        Case("two sequences", (weights(2, 3, 5), normal(rng, 2, 5, 4))),
+        Case("four axes", (weights(2, 3, 4, 6), normal(rng, 2, 3, 6, 5))),
+    ]
+
+
+def _mix(weights: Any, v: Any) -> Any:
+    import torch
+
+    return torch.einsum("...ts,...sh->...th", weights, v)
+
+
+AV = "weights @ v"
+
+MIX = Task(
+    id="04.mix",
+    name="mix",
+    title="Mixing the values",
+    points=2,
+    minutes=3,
+    difficulty=1,
+    page=PAGE,
+    anchor="one-head-mix",
+    returns=("z",),
+    cases=_mix_cases,
+    oracle=_mix,
+    mistaken=pipeline.mix,
+    mistakes=(
+        known("weights-transposed", (AV, "weights.transpose(-2, -1) @ v")),
+        known(
+            "plain-mean",
+            (AV, "torch.full_like(weights, 1 / weights.shape[-1]) @ v"),
+            says="Every result is the mean of the values: the weights were not used.",
+        ),
+        known(
+            "best-only",
+            (AV, "(weights == weights.amax(dim=-1, keepdim=True)).to(v.dtype) @ v"),
+            says="Each query takes the value of its largest weight alone: all values are mixed, each with its weight.",
+            number=1,
+        ),
+        known(
+            "summed-again",
+            (AV, f"({AV}).sum(dim=-2)"),
+            says="The results are summed over the tokens once more: weights @ v has done the sum over the keys already.",
+        ),
+    ),
+)

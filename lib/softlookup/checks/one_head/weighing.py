@@ -1,0 +1,152 @@
+"""The tasks about weights: softmax by itself, and the masked attention weights."""
+
+from typing import Any
+
+import numpy as np
+
+from softlookup.checks.one_head import draws, pipeline
+from softlookup.checks.one_head.common import ATTENTIONS, PAGE, known
+from softlookup.checks.one_head.draws import Rng, normal
+from softlookup.checks.task import Case, Task
+from softlookup.checks.words import rows_sum_to_one
+
+SOFTMAXES = (
+    "torch.softmax",
+    "torch.log_softmax",
+    "torch.nn.functional.softmax",
+    "torch.nn.functional.log_softmax",
+    "torch.nn.functional.softmin",
+    "torch.nn.functional.gumbel_softmax",
+    "torch.special.softmax",
+    "torch.logsumexp",
+    "torch.nn.Softmax",
+    "scipy.special.softmax",
+    "softlookup.reference",
+    "softlookup.model",
+)
+
+
+def _softmax_cases(rng: Rng) -> list[Case]:
+    apart = normal(rng, 4, 3)
+    apart[0] += 1000
+    apart[2] -= 1000
+    hidden = normal(rng, 3, 5)
+    hidden[0, 1] = hidden[1, 3] = hidden[2, 0] = -np.inf
+    return [
+        Case("three rows of five", (normal(rng, 3, 5),)),
+        Case("two sequences", (normal(rng, 2, 3, 4),)),
+        Case("one row", (normal(rng, 1, 6),)),
+        Case("four axes", (normal(rng, 2, 3, 5, 4),)),
+        Case("scores of minus infinity", (hidden,)),
+        # Near 1000 a float32 holds steps of 6e-5: quarters are exact there.
+        Case(
+            "rows near +1000 and -1000",
+            (np.round(4 * apart) / 4,),
+            part="large",
+            tolerance=draws.LARGE_TOLERANCE,
+        ),
+    ]
+
+
+def _softmax(x: Any) -> Any:
+    import torch
+
+    return torch.softmax(x, dim=-1)
+
+
+E_SUM = "e / e.sum(dim=-1, keepdim=True)"
+
+SOFTMAX = Task(
+    id="04.softmax",
+    name="softmax",
+    title="Softmax",
+    points=3,
+    minutes=8,
+    difficulty=2,
+    page=PAGE,
+    anchor="one-head-softmax",
+    returns=("weights",),
+    cases=_softmax_cases,
+    oracle=_softmax,
+    mistaken=pipeline.softmax,
+    parts={"core": 0.7, "large": 0.3},
+    properties=(rows_sum_to_one,),
+    forbids=SOFTMAXES,
+    mistakes=(
+        known("hard-argmax", (f"return {E_SUM}", "return (x == top).to(x.dtype)")),
+        known("not-normalised", (f"return {E_SUM}", "return e")),
+        known("over-queries", ("dim=-1", "dim=-2")),
+        known("fixed-axis", ("dim=-1", "dim=1")),
+        known(
+            "whole-matrix",
+            ("x.max(dim=-1, keepdim=True).values", "x.amax(dim=(-2, -1), keepdim=True)"),
+            ("e.sum(dim=-1, keepdim=True)", "e.sum(dim=(-2, -1), keepdim=True)"),
+        ),
+        known(
+            "softmax-twice",
+            (f"return {E_SUM}", f"a = torch.exp({E_SUM})\n    return a / a.sum(dim=-1, keepdim=True)"),
+        ),
+        known("no-max", ("torch.exp(x - top)", "torch.exp(x)")),
+        known(
+            "one-max-for-all",
+            ("x.max(dim=-1, keepdim=True).values", "x.max()"),
+            says="One maximum is subtracted from the whole table: rows far below it underflow to 0/0. Each row has its own maximum.",
+        ),
+    ),
+)
+
+
+def _weights(q: Any, k: Any, mask: Any = None) -> Any:
+    import torch
+
+    scores = torch.einsum("...th,...sh->...ts", q, k) * q.shape[-1] ** -0.5
+    if mask is not None:
+        scores = torch.where(mask, scores, -torch.inf)
+    # A row of -inf alone is NaN here; such a query looks at nothing.
+    return torch.nan_to_num(torch.nn.functional.softmax(scores, dim=-1), nan=0.0)
+
+
+ROOT = "math.sqrt(q.shape[-1])"
+SOFT = "torch.softmax(s, dim=-1)"
+FILL = 's.masked_fill(~mask, float("-inf"))'
+CLEAN = "    if mask is not None:\n        a = a.masked_fill(~mask, 0.0)\n"
+
+WEIGHTS = Task(
+    id="04.weights",
+    name="attention_weights",
+    title="Attention weights, with a mask",
+    points=4,
+    minutes=12,
+    difficulty=2,
+    page=PAGE,
+    anchor="one-head-weights",
+    returns=("weights",),
+    cases=lambda rng: draws.attention_cases(rng, 2),
+    oracle=_weights,
+    mistaken=pipeline.weights,
+    parts={"core": 0.5, "mask": 0.25, "blind": 0.125, "large": 0.125},
+    uses=("04.scores", "04.softmax"),
+    properties=(rows_sum_to_one,),
+    forbids=ATTENTIONS,
+    mistakes=(
+        known("no-sqrt", (f" / {ROOT}", "")),
+        known("divided-by-width", (ROOT, "q.shape[-1]")),
+        known("sqrt-of-tokens", (ROOT, "math.sqrt(k.shape[-2])")),
+        known("scaled-after", (f" / {ROOT}", ""), ("return a", f"return a / {ROOT}")),
+        known("swapped", ("q @ k.transpose(-2, -1)", "k @ q.transpose(-2, -1)")),
+        known("over-queries", ("dim=-1", "dim=-2")),
+        known("fixed-axis", ("dim=-1", "dim=1")),
+        known("whole-matrix", (SOFT, "torch.softmax(s.flatten(-2), dim=-1).reshape(s.shape)")),
+        known("softmax-twice", (SOFT, f"torch.softmax({SOFT}, dim=-1)")),
+        known("hard-argmax", (SOFT, "(s == s.amax(dim=-1, keepdim=True)).to(s.dtype)")),
+        known("not-normalised", (SOFT, "torch.exp(s - s.amax(dim=-1, keepdim=True))")),
+        known("no-max", (SOFT, "torch.exp(s) / torch.exp(s).sum(dim=-1, keepdim=True)")),
+        known("mask-ignored", (FILL, "s"), (CLEAN, "")),
+        known("mask-inverted", ("~mask", "mask")),
+        known("mask-after-softmax", (FILL, "s")),
+        known("masked-to-zero", (FILL, "s.masked_fill(~mask, 0.0)"), (CLEAN, "")),
+        known("nan-rows", (CLEAN, "")),
+        known("uniform-where-blind", (FILL, "s.masked_fill(~mask, -1e9)"), (CLEAN, "")),
+        known("mask-transposed", ("~mask", "~mask.transpose(-2, -1)")),
+    ),
+)

@@ -1,0 +1,252 @@
+"""The whole of attention, and the whole head: values, masks, gradients, dtype."""
+
+from typing import Any
+
+import numpy as np
+
+from softlookup.checks.one_head import draws, pipeline
+from softlookup.checks.one_head.common import ATTENTIONS, PAGE, gradient_cut, known
+from softlookup.checks.one_head.draws import Rng, normal
+from softlookup.checks.task import Case, Mistake, Task
+
+
+def _attention(q: Any, k: Any, v: Any, mask: Any = None) -> Any:
+    import torch
+
+    fused = torch.nn.functional.scaled_dot_product_attention
+    if mask is None:
+        return fused(q, k, v)
+    # torch's paths disagree on rows with nothing to see: let those see everything, then cut them off, gradients too.
+    seen = mask.any(dim=-1, keepdim=True)
+    while mask.ndim < q.ndim:
+        mask, seen = mask[None], seen[None]
+    return torch.where(seen, fused(q, k, v, attn_mask=mask | ~seen), 0.0)
+
+
+def _attention_cases(rng: Rng) -> list[Case]:
+    q, k, v = draws.qkv(rng, (2,), 3, 5, 4, 6, dtype="float64")
+    blind = draws.blind_mask(rng, 3, 5)
+    upstream = normal(rng, 2, 3, 6, dtype="float64")
+    return [
+        *draws.attention_cases(rng, 3),
+        Case("float64 inputs", (q, k, v), keeps_dtype=True, part="dtype"),
+        Case("gradients of q, k and v", (q, k, v), gradients=(0, 1, 2), upstream=upstream, part="gradient"),
+        Case(
+            "gradients where a query sees nothing",
+            (q, k, v, blind),
+            gradients=(0, 1, 2),
+            upstream=upstream,
+            part="gradient",
+        ),
+    ]
+
+
+ROOT = "math.sqrt(q.shape[-1])"
+SOFT = "torch.softmax(s, dim=-1)"
+HIDE = "~mask & seen"
+FILL = f'        s = s.masked_fill({HIDE}, float("-inf"))\n'
+CLEAN = "    if mask is not None:\n        a = a.masked_fill(~mask, 0.0)\n"
+
+
+def _weight_mistakes() -> tuple[Mistake, ...]:
+    """The mistakes in the weights, as edits of the solution of 04.attention."""
+    return (
+        known("no-sqrt", (f" / {ROOT}", "")),
+        known("divided-by-width", (ROOT, "q.shape[-1]")),
+        known("sqrt-of-tokens", (ROOT, "math.sqrt(k.shape[-2])")),
+        known("scaled-after", (f" / {ROOT}", ""), ("return a @ v", f"return a / {ROOT} @ v")),
+        known("swapped", ("q @ k.transpose(-2, -1)", "k @ q.transpose(-2, -1)")),
+        known("over-queries", (SOFT, "torch.softmax(s, dim=-2)")),
+        known("fixed-axis", (SOFT, "torch.softmax(s, dim=1)")),
+        known("whole-matrix", (SOFT, "torch.softmax(s.flatten(-2), dim=-1).reshape(s.shape)")),
+        known("softmax-twice", (SOFT, f"torch.softmax({SOFT}, dim=-1)")),
+        known("hard-argmax", (SOFT, "(s == s.amax(dim=-1, keepdim=True)).to(s.dtype)")),
+        known("not-normalised", (SOFT, "torch.exp(s - s.amax(dim=-1, keepdim=True))")),
+        known("no-max", (SOFT, "torch.exp(s) / torch.exp(s).sum(dim=-1, keepdim=True)")),
+        known("mask-ignored", (FILL, ""), (CLEAN, "")),
+        known(
+            "mask-inverted",
+            (HIDE, "mask"),
+            (CLEAN, "    if mask is not None:\n        a = a.masked_fill(mask, 0.0)\n"),
+        ),
+        known("mask-after-softmax", (FILL, "")),
+        known("masked-to-zero", ('float("-inf")', "0.0"), (HIDE, "~mask"), (CLEAN, "")),
+        known("nan-rows", (HIDE, "~mask"), (CLEAN, "")),
+        known("uniform-where-blind", ('float("-inf")', "-1e9"), (HIDE, "~mask"), (CLEAN, "")),
+        known(
+            "mask-transposed",
+            (HIDE, "~mask.transpose(-2, -1)"),
+            (CLEAN, "    if mask is not None:\n        a = a.masked_fill(~mask.transpose(-2, -1), 0.0)\n"),
+        ),
+    )
+
+
+ATTENTION = Task(
+    id="04.attention",
+    name="attention",
+    title="Scaled dot-product attention",
+    points=4,
+    minutes=12,
+    difficulty=2,
+    page=PAGE,
+    anchor="one-head-attention",
+    returns=("z",),
+    cases=_attention_cases,
+    oracle=_attention,
+    mistaken=pipeline.attention,
+    parts={"core": 0.4, "mask": 0.2, "blind": 0.1, "large": 0.1, "gradient": 0.1, "dtype": 0.1},
+    uses=("04.scores", "04.softmax", "04.mix", "04.weights"),
+    forbids=ATTENTIONS,
+    mistakes=(
+        *_weight_mistakes(),
+        known("weights-transposed", ("a @ v", "a.transpose(-2, -1) @ v")),
+        known("keys-as-values", ("a @ v", "a @ k")),
+        known(
+            "summed-again",
+            ("return a @ v", "return (a @ v).sum(dim=-2)"),
+            says="The results are summed over the tokens once more: the product has done the sum over the keys already.",
+        ),
+        gradient_cut(("return a @ v", "return a.detach() @ v.detach()")),
+        Mistake(
+            "dtype-lost",
+            "The result has another dtype than the inputs: keep to theirs (no .float(), no torch.tensor of a default dtype).",
+            None,
+            (("return a @ v", "return (a @ v).float()"),),
+            symptom="dtype",
+        ),
+    ),
+)
+
+
+def _head(x: Any, w_q: Any, w_k: Any, w_v: Any, mask: Any = None) -> Any:
+    import torch
+
+    linear = torch.nn.functional.linear
+    return _attention(linear(x, w_q.mT), linear(x, w_k.mT), linear(x, w_v.mT), mask)
+
+
+def _head_mistaken(
+    flags: pipeline.Flags,
+    x: np.ndarray,
+    w_q: np.ndarray,
+    w_k: np.ndarray,
+    w_v: np.ndarray,
+    mask: np.ndarray | None = None,
+) -> np.ndarray:
+    q, k, v = pipeline.project(flags, x, w_q, w_k, w_v)
+    return pipeline.attention(flags, q, k, v, mask, d_model=x.shape[-1])
+
+
+def _head_cases(rng: Rng) -> list[Case]:
+    def args(lead: tuple[int, ...], t: int, d: int, h: int, dtype: str = "float32") -> tuple[np.ndarray, ...]:
+        return (normal(rng, *lead, t, d, dtype=dtype), *(normal(rng, d, h, dtype=dtype) for _ in range(3)))
+
+    double = args((2,), 3, 5, 4, "float64")
+    upstream = normal(rng, 2, 3, 4, dtype="float64")
+    wide = args((), 4, 3, 4)
+    return [
+        Case("two sequences of three tokens, D = 5, H = 4", args((2,), 3, 5, 4)),
+        Case("four tokens, D = H = 4", args((), 4, 4, 4)),
+        Case("four tokens, D = 2, H = 6", args((), 4, 2, 6)),
+        Case("four axes", args((2, 2), 3, 4, 3)),
+        Case("one token alone", args((), 1, 3, 2)),
+        Case("a square mask", (*args((), 4, 5, 3), draws.seeing_mask(rng, 4, 4)), part="mask"),
+        Case("a mask, D = H = 4", (*args((), 4, 4, 4), draws.seeing_mask(rng, 4, 4)), part="mask"),
+        Case(
+            "a padding mask (B, 1, S)", (*args((2,), 3, 5, 4), draws.seeing_mask(rng, 2, 1, 3)), part="mask"
+        ),
+        Case(
+            "a token that may look at nothing",
+            (*args((2,), 5, 4, 3), draws.blind_mask(rng, 5, 5)),
+            part="blind",
+        ),
+        # One large entry in each row, exact in float32, makes scores of thousands.
+        Case("scores in the thousands", _large_head(wide), part="large", tolerance=draws.LARGE_TOLERANCE),
+        Case("float64 inputs", double, keeps_dtype=True, part="dtype"),
+        Case(
+            "gradients of the three weights", double, gradients=(1, 2, 3), upstream=upstream, part="gradient"
+        ),
+        Case(
+            "gradients where a token sees nothing",
+            (*double, draws.blind_mask(rng, 3, 3)),
+            gradients=(0, 1, 2, 3),
+            upstream=upstream,
+            part="gradient",
+        ),
+    ]
+
+
+def _large_head(args: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
+    """The same head with queries and keys rounded to quarters and one entry of 64, so that float32 is exact."""
+    x, w_q, w_k, w_v = args
+    x = np.round(4 * np.clip(x, -1, 1)) / 4
+    x[:, 0] = 1.0
+    w_q, w_k = np.round(4 * np.clip(w_q, -1, 1)) / 4, np.round(4 * np.clip(w_k, -1, 1)) / 4
+    w_q[:, 0] = w_k[:, 0] = 0.0
+    w_q[0, 0] = w_k[0, 0] = 64.0
+    return x.astype("float32"), w_q.astype("float32"), w_k.astype("float32"), w_v
+
+
+PROJECTED = "q, k, v = project(x, w_q, w_k, w_v)"
+ATTENDED = "return attention(q, k, v, mask)"
+
+
+def _spelled(*edits: tuple[str, str]) -> tuple[str, str]:
+    """The last line of the solution written out, with edits: mistakes in the weights need its inside."""
+    lines = (
+        "s = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])\n"
+        "    if mask is not None:\n"
+        "        s = s.masked_fill(~mask & mask.any(dim=-1, keepdim=True), float('-inf'))\n"
+        "    a = torch.softmax(s, dim=-1)\n"
+        "    if mask is not None:\n"
+        "        a = a.masked_fill(~mask, 0.0)\n"
+        "    return a @ v"
+    )
+    for old, new in edits:
+        if old not in lines:
+            raise ValueError(f"{old!r} does not occur in the head written out")
+        lines = lines.replace(old, new)
+    return (ATTENDED, lines)
+
+
+HEAD = Task(
+    id="04.head",
+    name="one_head",
+    title="One whole head",
+    points=5,
+    minutes=12,
+    difficulty=3,
+    page=PAGE,
+    anchor="one-head-head",
+    returns=("z",),
+    cases=_head_cases,
+    oracle=_head,
+    mistaken=_head_mistaken,
+    parts={"core": 0.5, "mask": 0.2, "blind": 0.1, "gradient": 0.1, "dtype": 0.05, "large": 0.05},
+    uses=("04.project", "04.scores", "04.softmax", "04.mix", "04.weights", "04.attention"),
+    forbids=ATTENTIONS,
+    mistakes=(
+        known("weights-transposed-in-projection", (PROJECTED, "q, k, v = project(x, w_q.T, w_k.T, w_v.T)")),
+        known("one-matrix", (PROJECTED, "q, k, v = project(x, w_q, w_q, w_q)")),
+        known("roles-swapped", (PROJECTED, "k, q, v = project(x, w_q, w_k, w_v)")),
+        known(
+            "values-from-keys",
+            (PROJECTED, "q, k, v = project(x, w_q, w_k, w_k)"),
+            says="The values are made with w_k: keys decide the weights, values have a matrix of their own, w_v.",
+            number=13,
+        ),
+        known("sqrt-of-model-width", _spelled((ROOT, "math.sqrt(x.shape[-1])"))),
+        known("no-sqrt", _spelled((f" / {ROOT}", ""))),
+        known("divided-by-width", _spelled((ROOT, "q.shape[-1]"))),
+        known("over-queries", _spelled((SOFT, "torch.softmax(s, dim=-2)"))),
+        known("weights-transposed", _spelled(("a @ v", "a.transpose(-2, -1) @ v"))),
+        known("mask-ignored", (ATTENDED, "return attention(q, k, v)")),
+        known("mask-inverted", (ATTENDED, "return attention(q, k, v, None if mask is None else ~mask)")),
+        known(
+            "mask-transposed",
+            (ATTENDED, "return attention(q, k, v, None if mask is None else mask.transpose(-2, -1))"),
+        ),
+        known("nan-rows", _spelled((" & mask.any(dim=-1, keepdim=True)", ""), (CLEAN, ""))),
+        gradient_cut((ATTENDED, "return attention(q, k, v, mask).detach()")),
+    ),
+)

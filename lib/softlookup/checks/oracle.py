@@ -1,0 +1,65 @@
+"""Running the right answer and the known mistakes on a case; nothing of the student's comes here."""
+
+from collections.abc import Mapping, Set
+from typing import Any
+
+import numpy as np
+
+from softlookup.checks.task import Arrays, Case, Task
+
+
+def inputs_of(case: Case) -> Arrays:
+    """The arrays among a case's arguments."""
+    return tuple(a for a in case.args if isinstance(a, np.ndarray))
+
+
+def _arrays(result: Any) -> Arrays:
+    """Results of an oracle as numpy arrays, in the dtype they come in."""
+    many = result if isinstance(result, tuple) else (result,)
+    return tuple(np.asarray(r.detach().numpy() if hasattr(r, "detach") else r) for r in many)
+
+
+def wanted(task: Task, case: Case, constants: Mapping[str, Any]) -> Arrays:
+    """The right answer to a case, in float64.
+
+    Args:
+        task: The task.
+        case: The question; its float arrays are taken to float64 first.
+        constants: The variant's constants.
+    """
+    args: list[Any] = []
+    for i, arg in enumerate(case.args):
+        if isinstance(arg, np.ndarray):
+            arg = arg.astype(np.float64) if arg.dtype.kind == "f" else arg.copy()
+            if case.frame == "torch":
+                import torch
+
+                arg = torch.from_numpy(arg)
+                if i in case.gradients:
+                    arg.requires_grad_(True)
+        args.append(arg)
+    result = task.oracle(*args, **constants)
+    if case.gradients:
+        import torch
+
+        upstream = torch.from_numpy(np.asarray(case.upstream, dtype=np.float64))
+        # The shares of inputs that a case leaves out of the graph are zero, not missing.
+        grads = torch.autograd.grad(result, [args[i] for i in case.gradients], upstream, allow_unused=True)
+        result = tuple(
+            torch.zeros_like(args[i]) if g is None else g for i, g in zip(case.gradients, grads, strict=True)
+        )
+    return tuple(a.astype(np.float64) for a in _arrays(result))
+
+
+def mistaken(task: Task, flags: Set[str], case: Case, constants: Mapping[str, Any]) -> Arrays | None:
+    """What the task's answer would be with some known mistakes in it.
+
+    Returns:
+        The arrays, or None where such code would raise an exception instead.
+    """
+    args = [a.copy() if isinstance(a, np.ndarray) else a for a in case.args]
+    try:
+        with np.errstate(all="ignore"):
+            return _arrays(task.mistaken(frozenset(flags), *args, **constants))
+    except (ValueError, IndexError, TypeError, ZeroDivisionError):
+        return None

@@ -1,0 +1,52 @@
+"""All tasks, by id and by chapter. A chapter's module is imported when it is asked for."""
+
+from functools import cache
+from importlib import import_module
+
+from softlookup.checks.task import Task
+
+CHAPTERS: dict[int, str] = {4: "softlookup.checks.one_head"}
+"""Chapter number -> the package that defines TASKS, a tuple in the order of the notebook."""
+
+
+@cache
+def tasks(chapter: int | None = None) -> tuple[Task, ...]:
+    """All graded tasks, in the order of the notebooks.
+
+    Args:
+        chapter: Only this chapter's.
+
+    Raises:
+        KeyError: If no such chapter has tasks; the message lists those that have.
+    """
+    if chapter is None:
+        return tuple(task for number in sorted(CHAPTERS) for task in tasks(number))
+    if chapter not in CHAPTERS:
+        raise KeyError(f"no tasks for chapter {chapter}; there are some for {sorted(CHAPTERS)}")
+    return tuple(import_module(CHAPTERS[chapter]).TASKS)
+
+
+class UnknownTask(KeyError):
+    """There is no task of that id; the message names the nearest ones."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+def get_task(task_id: str) -> Task:
+    """The task of that id.
+
+    Raises:
+        UnknownTask: If there is none.
+    """
+    head = str(task_id).split(".")[0]
+    chapter = int(head) if head.isdigit() else -1
+    if chapter in CHAPTERS:
+        for task in tasks(chapter):
+            if task.id == task_id:
+                return task
+    from difflib import get_close_matches
+
+    known = [task.id for task in tasks()]
+    near = get_close_matches(str(task_id), known, n=3, cutoff=0.4) or known[:3]
+    raise UnknownTask(f"there is no task {task_id!r}; did you mean {', '.join(near)}?")

@@ -1,0 +1,97 @@
+"""What a check answers: points for nbgrader, words and a picture for the student, a record for the report."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from softlookup.checks.compare import Difference
+
+MIME = "application/vnd.softlookup.verdict+json"
+
+VERDICTS = ("pass", "partial", "wrong", "blank", "error", "timeout", "stopped")
+
+HEADLINES = {
+    "pass": "Right",
+    "partial": "Partly right",
+    "wrong": "Not yet",
+    "blank": "Still blank",
+    "error": "It raised an exception",
+    "timeout": "It took too long",
+    "stopped": "Interrupted",
+}
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """The verdict on one task.
+
+    Its text/plain is exactly the points, which nbgrader reads as partial credit; its text/html is the panel.
+
+    Attributes:
+        task_id: The task, "04.scale".
+        title: The task's title.
+        points: What was earned.
+        max_points: What could be earned.
+        verdict: One of ``VERDICTS``.
+        diagnosis: Slugs of the known mistakes that the answer equals; two if a pair matched.
+        sentences: What to tell the student, most useful first.
+        variant: Which variant was asked.
+        book_url: The section to read, relative to the book's first page.
+        case: What was asked where it first went wrong.
+        difference: Where got and wanted differ there.
+        names: Names of the results.
+        printed: What the student's code printed there.
+    """
+
+    task_id: str
+    title: str
+    points: float
+    max_points: float
+    verdict: str
+    diagnosis: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()
+    variant: int = 0
+    book_url: str = ""
+    case: str = ""
+    difference: Difference | None = None
+    names: tuple[str, ...] = field(default=())
+    printed: str = ""
+
+    @property
+    def message(self) -> str:
+        """The sentences as one paragraph."""
+        return " ".join(self.sentences)
+
+    @property
+    def headline(self) -> str:
+        """Task, verdict and points in one line."""
+        points = f"{self.points:g} of {self.max_points:g} points"
+        return f"{HEADLINES[self.verdict]}: {self.title} ({self.task_id}), {points}"
+
+    def record(self) -> dict[str, Any]:
+        """What the grade report keeps of it."""
+        return {
+            "task": self.task_id,
+            "variant": self.variant,
+            "points": self.points,
+            "max": self.max_points,
+            "verdict": self.verdict,
+            "diagnosis": list(self.diagnosis),
+            "message": self.message,
+        }
+
+    def text(self) -> str:
+        """The whole verdict in plain words, for a terminal or a screen reader."""
+        lines = [self.headline, *("  " + s for s in self.sentences)]
+        if self.printed:
+            lines.append("  Your code printed: " + self.printed.strip()[:200])
+        if self.verdict != "pass" and self.book_url:
+            lines.append(f"  Read: {self.book_url}")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return repr(float(self.points))
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        from softlookup.checks.panel import panel
+
+        return {"text/plain": repr(self), "text/html": panel(self), MIME: self.record()}

@@ -1,0 +1,125 @@
+"""What a student's function refers to, read from its compiled code: shortcuts, and functions of earlier tasks."""
+
+import types
+from collections.abc import Callable, Iterator
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    yield code
+    for const in code.co_consts:
+        if isinstance(const, types.CodeType):
+            yield from _codes(const)
+
+
+def functions_behind(obj: Any) -> list[types.FunctionType]:
+    """The function itself, or the methods of a class or an instance."""
+    if isinstance(obj, types.FunctionType):
+        return [obj]
+    if isinstance(obj, types.MethodType):
+        return functions_behind(obj.__func__)
+    kind = obj if isinstance(obj, type) else type(obj)
+    if kind.__module__ == "__main__":
+        return [member for member in vars(kind).values() if isinstance(member, types.FunctionType)]
+    return []
+
+
+def reached(obj: Any, stop: frozenset[str] = frozenset()) -> list[types.FunctionType]:
+    """The functions that an answer consists of: its own, and those of the same module that it calls.
+
+    Args:
+        obj: The answer.
+        stop: Global names that are not followed (functions of other tasks).
+    """
+    found: list[types.FunctionType] = []
+    todo = functions_behind(obj)
+    while todo:
+        function = todo.pop()
+        if function in found:
+            continue
+        found.append(function)
+        for name in names_in(function) - stop:
+            target = function.__globals__.get(name)
+            if target is not None and getattr(target, "__module__", None) == function.__module__:
+                todo += functions_behind(target)
+    return found
+
+
+def names_in(function: types.FunctionType) -> set[str]:
+    """All global and attribute names that its code mentions."""
+    return {name for code in _codes(function.__code__) for name in code.co_names}
+
+
+@cache
+def _resolve(dotted: str) -> Any:
+    parts = dotted.split(".")
+    for cut in range(len(parts) - 1, 0, -1):
+        try:
+            target: Any = import_module(".".join(parts[:cut]))
+        except ImportError:
+            continue
+        try:
+            for part in parts[cut:]:
+                target = getattr(target, part)
+        except AttributeError:
+            return None
+        return target
+    return None
+
+
+def shortcut(
+    obj: Callable[..., Any], forbids: tuple[str, ...], own_name: str, stop: frozenset[str] = frozenset()
+) -> str | None:
+    """Find a forbidden name in an answer.
+
+    By name where it stands as an attribute (``torch.softmax``, ``x.softmax``), and by identity where a global is an alias of it.
+    This keeps honest people honest; it is no barrier against somebody who hides a call.
+
+    Args:
+        obj: The answer.
+        forbids: Dotted names.
+        own_name: The task's own function: calling itself is no shortcut.
+        stop: Names of other tasks' functions, which are not followed.
+
+    Returns:
+        The dotted name that was found, or None.
+    """
+    if not forbids:
+        return None
+    targets = {name: _resolve(name) for name in forbids}
+    for function in reached(obj, stop):
+        for name in names_in(function):
+            value = function.__globals__.get(name)
+            for dotted, target in targets.items():
+                if target is not None and (value is target or _inside(value, dotted)):
+                    return dotted
+                if name == dotted.rsplit(".", 1)[-1] and name != own_name and value is None:
+                    return dotted
+                if name == own_name == dotted.rsplit(".", 1)[-1] and _is_attribute(function, name):
+                    return dotted
+    return None
+
+
+def _inside(value: Any, dotted: str) -> bool:
+    """Whether a global is something out of a forbidden package."""
+    home = getattr(value, "__module__", None) or (
+        value.__name__ if isinstance(value, types.ModuleType) else ""
+    )
+    return (
+        isinstance(home, str)
+        and (home == dotted or home.startswith(dotted + "."))
+        and dotted.startswith("softlookup")
+    )
+
+
+def _is_attribute(function: types.FunctionType, name: str) -> bool:
+    import dis
+
+    loads = {"LOAD_ATTR", "LOAD_METHOD"}
+    return any(
+        i.opname in loads and i.argval == name
+        for code in _codes(function.__code__)
+        for i in dis.get_instructions(code)
+    )

@@ -1,0 +1,171 @@
+"""What a graded task is: one description, read by the check at home and by the grader alike."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+Arrays = tuple[np.ndarray, ...]
+
+CORE = "core"
+"""The part that has to be right before any other part of a task earns points."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One question to the student's object: plain inputs, and what is looked at in the answer.
+
+    Attributes:
+        label: What is special about it, in words for the student ("a mask, unequal sizes").
+        args: Positional arguments: numpy arrays, numbers, or None.
+        part: The part of the task that it belongs to.
+        frame: What arrays are turned into before the call: "torch", "numpy" or "plain" (numbers only).
+        gradients: Positions of the arguments whose gradients are asked for; empty asks for the values.
+        upstream: For gradients: the gradient of a loss with respect to the (only) result.
+        keeps_dtype: The result must have the dtype of the first argument.
+        tolerance: Absolute and relative tolerance; None takes the one of the dtype.
+    """
+
+    label: str
+    args: tuple[Any, ...]
+    part: str = CORE
+    frame: str = "torch"
+    gradients: tuple[int, ...] = ()
+    upstream: np.ndarray | None = None
+    keeps_dtype: bool = False
+    tolerance: float | None = None
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A known way to get a task wrong.
+
+    Attributes:
+        slug: Its name, as diagnoses give it ("no-sqrt").
+        says: A sentence for the student: what the code does instead, and where to look.
+        number: Its number in the course's list of misconceptions, None if it is not in the list.
+        edits: (old, new) replacements that turn the published solution into a submission with this mistake.
+        symptom: Set when the mistake shows as a kind of failure (see ``probe.Failure.kind``), not as a tensor.
+    """
+
+    slug: str
+    says: str
+    number: int | None = None
+    edits: tuple[tuple[str, str], ...] = ()
+    symptom: str | None = None
+
+    def applied_to(self, source: str) -> str:
+        """The solution's source with this mistake in it.
+
+        Raises:
+            ValueError: If an edit does not occur in the source, or this mistake has none.
+        """
+        if not self.edits:
+            raise ValueError(f"the mistake {self.slug!r} has no edits that turn a solution into it")
+        for old, new in self.edits:
+            if old not in source:
+                raise ValueError(f"the mistake {self.slug!r} edits {old!r}, which the solution does not hold")
+            source = source.replace(old, new)
+        return source
+
+
+Property = Callable[[Case, Arrays], str | None]
+"""Looks at an answer alone and returns a sentence where something that must hold does not."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A graded task.
+
+    Attributes:
+        id: Chapter and name, "04.scale".
+        name: The name of the student's function.
+        title: A few words.
+        points: What it is worth.
+        minutes: How long it takes, about.
+        difficulty: 1 to 3.
+        anchor: Label of the section in the book that it tests.
+        page: The chapter's page, without ending.
+        returns: Names of the results, for messages.
+        cases: Draws the questions from a generator, for one variant's constants.
+        oracle: The right answer: takes the arguments (torch tensors in float64 where frame is torch) and the
+            variant's constants as keywords. Independent of what students are shown.
+        mistaken: The answer with the mistakes named in its first argument, computed in numpy in the inputs' own dtype;
+            with an empty set it is right.
+        mistakes: The known mistakes.
+        parts: Share of the points of each part; they sum to 1.
+        variants: The constants of each variant; number 0 is the public one.
+        uses: Ids of earlier tasks whose functions an answer may call: a sound stand-in takes the place of a wrong one.
+        properties: What every answer must fulfil whatever the inputs.
+        forbids: Dotted names that an answer must not use.
+    """
+
+    id: str
+    name: str
+    title: str
+    points: float
+    minutes: int
+    difficulty: int
+    anchor: str
+    page: str
+    returns: tuple[str, ...]
+    cases: Callable[..., list[Case]]
+    oracle: Callable[..., Any]
+    mistaken: Callable[..., Any]
+    mistakes: tuple[Mistake, ...]
+    parts: Mapping[str, float] = field(default_factory=lambda: {CORE: 1.0})
+    variants: tuple[Mapping[str, Any], ...] = ({},)
+    uses: tuple[str, ...] = ()
+    properties: tuple[Property, ...] = ()
+    forbids: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        slugs = [m.slug for m in self.mistakes]
+        if len(set(slugs)) != len(slugs):
+            raise ValueError(f"{self.id}: two known mistakes share a slug: {sorted(slugs)}")
+        if CORE not in self.parts or abs(sum(self.parts.values()) - 1) > 1e-12:
+            raise ValueError(f"{self.id}: parts must hold {CORE!r} and sum to 1, got {dict(self.parts)}")
+        if self.difficulty not in (1, 2, 3):
+            raise ValueError(f"{self.id}: difficulty is 1, 2 or 3, got {self.difficulty}")
+
+    @property
+    def chapter(self) -> int:
+        """The chapter's number."""
+        return int(self.id.split(".")[0])
+
+    @property
+    def slug(self) -> str:
+        """The id as nbgrader takes it, without a dot: "04-scale"."""
+        return self.id.replace(".", "-")
+
+    @property
+    def book_url(self) -> str:
+        """The section in the rendered book, relative to its first page."""
+        return f"book/{self.page}.html#{self.anchor}"
+
+    def mistake(self, slug: str) -> Mistake:
+        """The known mistake of that name.
+
+        Raises:
+            KeyError: If this task does not know it.
+        """
+        for mistake in self.mistakes:
+            if mistake.slug == slug:
+                return mistake
+        raise KeyError(f"{self.id} knows no mistake {slug!r}; it knows {[m.slug for m in self.mistakes]}")
+
+    def summary(self) -> dict[str, Any]:
+        """What ``softlookup tasks --json`` tells about it."""
+        return {
+            "id": self.id,
+            "title": self.title,
+            "points": self.points,
+            "minutes": self.minutes,
+            "difficulty": self.difficulty,
+            "chapter": self.chapter,
+            "function": self.name,
+            "book": self.book_url,
+            "variants": len(self.variants),
+            "mistakes": [{"slug": m.slug, "number": m.number, "says": m.says} for m in self.mistakes],
+        }

@@ -1,0 +1,70 @@
+"""Sentences about a difference or a failure, for people who cannot see the picture and for those who can."""
+
+import numpy as np
+
+from softlookup.checks.compare import Difference
+from softlookup.checks.probe import Failure
+from softlookup.checks.task import Case
+
+ORDINALS = ("first", "second", "third", "fourth", "fifth")
+
+
+def number(value: float) -> str:
+    """A number with six significant digits, as short as it goes."""
+    value = float(value)
+    if np.isnan(value):
+        return "NaN"
+    if np.isinf(value):
+        return "+inf" if value > 0 else "-inf"
+    return f"{value:.6g}"
+
+
+def shape(array: np.ndarray) -> str:
+    """A shape in words: "(2, 3)", or "a single number"."""
+    return "a single number" if array.ndim == 0 else str(tuple(int(n) for n in array.shape))
+
+
+def which(difference: Difference, names: tuple[str, ...]) -> str:
+    """Which result a difference is in, empty where the task has one only."""
+    return f" of {names[difference.result]}" if len(names) > 1 and difference.result < len(names) else ""
+
+
+def describe(case: Case, difference: Difference, names: tuple[str, ...]) -> str:
+    """Say where an answer first differs from the right one: got, wanted, tolerance."""
+    asked = f"With {case.label}"
+    if case.gradients:
+        names = tuple(f"the gradient of argument {i + 1}" for i in case.gradients)
+    if difference.kind == "shape":
+        return (
+            f"{asked}: the shape{which(difference, names)} is {shape(difference.got)}, "
+            f"wanted is {shape(difference.wanted)}."
+        )
+    index = difference.index or ()
+    cell = f"cell {list(index)}" if index else "the number"
+    got, wanted = difference.got[index], difference.wanted[index]
+    total = difference.got.size
+    count = f" {difference.count} of {total} cells differ." if total > 1 else ""
+    return (
+        f"{asked}: {cell}{which(difference, names)} is {number(got)}, wanted is {number(wanted)} "
+        f"(tolerance {difference.tolerance:.0e}).{count}"
+    )
+
+
+def failure_sentence(case: Case, failure: Failure) -> str:
+    """Say why a case has no answer."""
+    where = f" ({failure.where})" if failure.where else ""
+    return f"With {case.label}: {failure.message.rstrip('.')}{where}."
+
+
+def rows_sum_to_one(case: Case, arrays: tuple[np.ndarray, ...]) -> str | None:
+    """A property of attention weights: each row sums to 1, or to 0 where the query sees nothing."""
+    weights = arrays[0]
+    if weights.ndim == 0 or not np.isfinite(weights.astype(np.float64)).all():
+        return None
+    sums = weights.astype(np.float64).sum(axis=-1)
+    bad = (np.abs(sums - 1) > 1e-3) & (np.abs(sums) > 1e-3)
+    if not bad.any():
+        return None
+    index = tuple(int(i) for i in np.argwhere(bad)[0])
+    row = f"Row {list(index)}" if index else "The row"
+    return f"{row} of your weights sums to {number(sums[index])}; a row of weights sums to 1."

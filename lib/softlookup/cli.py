@@ -1,0 +1,252 @@
+"""The command line, ``softlookup``. A command imports what it needs when it runs, so help comes at once."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+from softlookup import __version__
+
+_COURSE_HELP = "The course's folder. Default: course, if it is there, else this folder."
+
+
+class Refusal(click.ClickException):
+    """Something the user can mend: one sentence on stderr, exit status 2."""
+
+    exit_code = 2
+
+    def show(self, file: Any = None) -> None:
+        """Print the sentence."""
+        click.echo(f"softlookup: {self.format_message()}", file=file or sys.stderr)
+
+
+class _Commands(click.Group):
+    """Turns what users can mend into one sentence; anything else is our fault and keeps its traceback."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except ValueError as error:
+            from softlookup.grading import BadNotebook, CourseError
+
+            if isinstance(error, BadNotebook | CourseError):
+                _refuse(str(error))
+            raise
+        except PermissionError as error:
+            _refuse(f"no permission for {error.filename}")
+
+
+def _refuse(sentence: str) -> NoReturn:
+    raise Refusal(sentence if sentence.endswith((".", "?")) else sentence + ".") from None
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="softlookup")
+def main() -> None:
+    """Soft Lookup: a course on transformers. Make its notebooks, check them, grade a class."""
+
+
+@main.command()
+@click.option(
+    "--check", is_flag=True, help="Change nothing; fail if a notebook is not what solutions/ gives."
+)
+def exercises(check: bool) -> None:
+    """Make exercises/ from solutions/."""
+    from softlookup.authoring import build_exercises
+
+    root = _root()
+    stale = [str(Path(path).resolve().relative_to(root)) for path in build_exercises(root, check=check)]
+    if check and stale:
+        click.echo(
+            "stale: " + ", ".join(stale) + "; run 'softlookup exercises' and commit what it writes", err=True
+        )
+        raise SystemExit(1)
+    if check:
+        click.echo("exercises/ is what solutions/ gives")
+    else:
+        click.echo(
+            "wrote " + ", ".join(stale) if stale else "nothing to do: exercises/ is what solutions/ gives"
+        )
+
+
+@main.command()
+@click.option(
+    "--json", "as_json", is_flag=True, help="Everything about each task, its known mistakes too, as JSON."
+)
+def tasks(as_json: bool) -> None:
+    """List the graded tasks."""
+    from softlookup.checks import tasks as all_tasks
+
+    listed = all_tasks()
+    if as_json:
+        click.echo(json.dumps([task.summary() for task in listed], indent=2, ensure_ascii=False))
+        return
+    from rich.table import Table
+
+    from softlookup.grading.table import terminal
+
+    table = Table("id", "title", "points", "minutes", "difficulty", "known mistakes")
+    for task in listed:
+        cells = (f"{task.points:g}", task.minutes, f"{task.difficulty} of 3", len(task.mistakes))
+        table.add_row(task.id, task.title, *map(str, cells))
+    terminal().print(table)
+
+
+@main.command()
+@click.argument("notebook", type=click.Path(path_type=Path))
+@click.option("--timeout", default=60.0, show_default=True, help="Seconds that one cell may take.")
+def check(notebook: Path, timeout: float) -> None:
+    """Run NOTEBOOK in a fresh kernel and say what its checks say.
+
+    Exit status 0 if every task is right, 1 if not, 2 if the file cannot be run.
+    """
+    from softlookup.checks.result import HEADLINES
+    from softlookup.grading.rehearsal import rehearse
+
+    def step(number: int, total: int) -> None:
+        if sys.stderr.isatty():
+            click.echo(f"\rcell {number} of {total} ", nl=number == total, err=True)
+
+    outcomes = rehearse(notebook, timeout, step)
+    if not outcomes:
+        _refuse(f"{notebook.name} ran, but it holds no checks: is it one of the course's notebooks?")
+    for one in outcomes:
+        click.echo(f"{one.task}: {HEADLINES[one.verdict]}, {one.points:g} of {one.max:g} points")
+        if one.verdict != "pass" and one.message:
+            click.echo(click.wrap_text(one.message, 100, "    ", "    "))
+    earned, best = sum(one.points for one in outcomes), sum(one.max for one in outcomes)
+    right = sum(one.verdict == "pass" for one in outcomes)
+    click.echo(f"total: {earned:g} of {best:g} points, {right} of {len(outcomes)} tasks right")
+    raise SystemExit(0 if right == len(outcomes) else 1)
+
+
+@main.command()
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option("--force", is_flag=True, help="Write into a folder that holds other things as well.")
+def sample(folder: Path, force: bool) -> None:
+    """Write a course with a sample class into DIR.
+
+    Students' names say what they did: right, half done, each known mistake, broken.
+    """
+    from softlookup.grading.sample import write_sample
+
+    root = _root()
+    sources = _sources(root)
+    course = write_sample(folder, sources, root / "nbgrader_config.py", force)
+    click.echo(f"wrote a course with {len(course.students())} students into {folder}")
+    click.echo(f"next: softlookup grade {min(sources)} --course {folder}")
+
+
+@main.command()
+@click.argument("assignment", metavar="NN_topic")
+@click.option("--course", "folder", type=click.Path(path_type=Path), help=_COURSE_HELP)
+@click.option(
+    "--workers", type=click.IntRange(min=1), help="Submissions at a time. Default: one for each processor."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Kept in the report.")
+@click.option(
+    "--json", "report_file", type=click.Path(path_type=Path, dir_okay=False), help="Write the report here."
+)
+def grade(
+    assignment: str, folder: Path | None, workers: int | None, seed: int, report_file: Path | None
+) -> None:
+    """Grade everybody's NN_topic: gradebook, feedback pages, a table and a report."""
+    from softlookup.grading import grade_class
+    from softlookup.grading.sample import planted
+    from softlookup.grading.stock import StockAutograder
+    from softlookup.grading.table import as_text, progress, show_report, terminal
+
+    course = _course(folder)
+    with progress(terminal(stderr=True), assignment) as done:
+        report = grade_class(course, assignment, StockAutograder(), workers=workers, seed=seed, done=done)
+    known = planted(course, assignment)
+    show_report(terminal(), report, known)
+    reports = course.root / "reports"
+    report.write(reports / f"{assignment}.json")
+    (reports / f"{assignment}.txt").write_text(as_text(report, known), encoding="utf-8")
+    if report_file is not None:
+        report.write(report_file)
+    shown = folder or _default_course()
+    click.echo(f"grades:   {shown / 'gradebook.db'}")
+    click.echo(f"report:   {report_file or shown / 'reports' / (assignment + '.json')}")
+    click.echo(f"feedback: {shown / 'feedback'}/STUDENT/{assignment}/{assignment}.html")
+
+
+@main.command()
+@click.option("--course", "folder", type=click.Path(path_type=Path), help=_COURSE_HELP)
+@click.option(
+    "--course-seed", "secret", help="A secret word of this course: it draws the variants of the tasks."
+)
+def release(folder: Path | None, secret: str | None) -> None:
+    """Put the assignments into a course: source, release and gradebook.
+
+    Without a seed they are the public ones, whose solutions are published. The seed is not written down: keep
+    it, to release the same variants again.
+    """
+    from softlookup.grading import Course, new_course
+
+    root = _root()
+    folder = folder or _default_course()
+    is_course = (folder / "nbgrader_config.py").is_file()
+    course = Course.at(folder) if is_course else new_course(folder, root / "nbgrader_config.py")
+    sources = _sources(root, secret)
+    course.release(sources)
+    for name in sources:
+        click.echo(f"released {name}: {folder / 'release' / name / (name + '.ipynb')}")
+
+
+@main.command()
+@click.argument("name", type=click.Choice(["checks"]))
+@click.option(
+    "--json", "file", type=click.Path(path_type=Path, dir_okay=False), help="Write the measurements here."
+)
+def bench(name: str, file: Path | None) -> None:
+    """Measure NAME and show the numbers."""
+    from rich.table import Table
+
+    from softlookup.checks.bench import bench_checks
+    from softlookup.grading.table import terminal
+
+    measured = {"checks": bench_checks}[name]()
+    if file is not None:
+        file.write_text(json.dumps(measured, indent=2) + "\n", encoding="utf-8")
+    table = Table("what", "value")
+    for key, value in measured.items():
+        if not isinstance(value, dict | list):
+            table.add_row(key, f"{value:.4g}" if isinstance(value, float) else str(value))
+    terminal().print(table)
+
+
+def _root() -> Path:
+    """The course's checkout."""
+    from softlookup.authoring import find_root
+
+    try:
+        return Path(find_root()).resolve()
+    except FileNotFoundError as error:
+        _refuse(str(error))
+
+
+def _sources(root: Path, secret: str | None = None) -> dict[str, Any]:
+    """The checkout's assignments, with solutions, by name; a secret draws variants other than the public."""
+    from softlookup.authoring import assignments, draw_variants, read_solution
+
+    chosen = draw_variants(secret)
+    return {name: read_solution(root / "solutions" / f"{name}.py", chosen) for name in assignments(root)}
+
+
+def _default_course() -> Path:
+    return Path("course") if Path("course").is_dir() else Path(".")
+
+
+def _course(folder: Path | None) -> Any:
+    """The course that is meant."""
+    from softlookup.grading import Course
+
+    return Course.at(folder or _default_course())
+
+
+if __name__ == "__main__":
+    main()

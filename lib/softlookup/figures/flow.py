@@ -1,0 +1,81 @@
+"""One head from end to end, with every matrix drawn to its shape."""
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from softlookup.figures.theme import Palette
+
+_T, _D, _H = 5, 4, 3  # small, and all different, so that each shape can be told from the others
+
+
+def pipeline(*, palette: Palette) -> Figure:
+    """Draw the road from X to Z through one head, with a shape on every matrix.
+
+    Args:
+        palette: The colours to draw in.
+
+    Returns:
+        One panel; each matrix has as many cells as it has numbers, for T = S = 5, D = 4 and H = 3.
+    """
+    figure = Figure(figsize=(6.6, 4.0))
+    figure.set_label(
+        f"Matrices drawn to their shapes, joined by arrows. X ({_T} by {_D}) becomes Q, K and V ({_T} by "
+        f"{_H} each). Q and K make the scores ({_T} by {_T}); the divisor and softmax make the weights "
+        f"A. A and V make Z ({_T} by {_H})."
+    )
+    axes = figure.subplots()
+    _matrix(axes, 0.0, 8.2, _T, _D, palette.ink, "$X$", "(T, D)", palette)
+    for y, name, size, color in (
+        (16.4, "$Q$", "(T, H)", palette.query),
+        (8.2, "$K$", "(S, H)", palette.key),
+        (0.0, "$V$", "(S, H)", palette.value),
+    ):
+        _matrix(axes, 8.0, y, _T, _H, color, name, size, palette)
+        _arrow(axes, (_D + 0.3, 10.7), (7.7, y + _T / 2), palette)
+    for y, text, color in (
+        (16.4, "$W_Q$", palette.query),
+        (11.3, "$W_K$", palette.key),
+        (4.9, "$W_V$", palette.value),
+    ):
+        axes.text(5.7, y, text, ha="center", va="center", color=color, size=10.5)
+    _matrix(axes, 15.0, 12.3, _T, _T, palette.ink, "$Q K^T$", "(T, S)", palette)
+    _arrow(axes, (11.3, 18.9), (14.7, 15.4), palette)
+    _arrow(axes, (11.3, 10.7), (14.7, 14.1), palette)
+    _matrix(axes, 24.6, 12.3, _T, _T, palette.mixed, "$A$", "(T, S)", palette)
+    _arrow(axes, (20.3, 14.8), (24.3, 14.8), palette)
+    axes.text(22.3, 15.2, r"$\div\sqrt{H}$", ha="center", va="bottom", size=10.5)
+    axes.text(22.3, 14.4, "softmax\nby row", ha="center", va="top", size=9)
+    _matrix(axes, 25.6, 0.0, _T, _H, palette.ink, "$Z = A V$", "(T, H)", palette)
+    _arrow(axes, (27.1, 10.6), (27.1, 7.3), palette)
+    _arrow(axes, (11.3, 2.5), (25.3, 2.5), palette)
+    axes.text(18.3, 3.0, "the values are mixed by the weights", ha="center", va="bottom", size=9)
+    axes.set(xlim=(-0.4, 30.4), ylim=(-1.6, 23.4), aspect="equal")
+    axes.set_axis_off()
+    return figure
+
+
+def _matrix(
+    axes: Axes,
+    x: float,
+    y: float,
+    rows: int,
+    columns: int,
+    color: str,
+    name: str,
+    size: str,
+    palette: Palette,
+) -> None:
+    """Draw a matrix as a box of cells, its name above and its shape below."""
+    for i in range(rows):
+        for j in range(columns):
+            cell = Rectangle((x + j, y + i), 1, 1, facecolor=color, alpha=0.16, edgecolor="none")
+            axes.add_patch(cell)
+            axes.add_patch(Rectangle((x + j, y + i), 1, 1, fill=False, edgecolor=color, linewidth=0.6))
+    center = x + columns / 2
+    axes.text(center, y + rows + 0.3, name, ha="center", va="bottom", color=color, size=11)
+    axes.text(center, y - 0.25, size, ha="center", va="top", color=palette.muted, size=8.5)
+
+
+def _arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float], palette: Palette) -> None:
+    axes.annotate("", end, start, arrowprops={"arrowstyle": "-|>", "color": palette.muted, "linewidth": 1.2})

@@ -1,0 +1,106 @@
+"""Why scores are divided by the square root of the head width: their spread grows with it."""
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from softlookup.figures.theme import Palette
+
+
+def variance(
+    head_widths: np.ndarray, unscaled: np.ndarray, scaled: np.ndarray, *, palette: Palette
+) -> Figure:
+    """Draw the variance of dot products, measured, against the head width.
+
+    Args:
+        head_widths: The widths H that were tried.
+        unscaled: The variance of q·k at each of them.
+        scaled: The variance of q·k / sqrt(H) at each of them.
+        palette: The colours to draw in.
+
+    Returns:
+        One panel with both axes logarithmic, and the line "variance = H" behind the points.
+    """
+    widths = np.asarray(head_widths, dtype=float)
+    figure = Figure(figsize=(6.0, 3.4))
+    figure.set_label(
+        f"Variance of scores against head width, both axes logarithmic. Without the divisor it rises "
+        f"along the line variance = H, from {unscaled[0]:.1f} at {widths[0]:.0f} to {unscaled[-1]:.0f} "
+        f"at {widths[-1]:.0f}. Divided by the square root of H it stays at 1, between "
+        f"{np.min(scaled):.2f} and {np.max(scaled):.2f}."
+    )
+    axes = figure.subplots()
+    axes.loglog(widths, widths, color=palette.query, linewidth=1.2)
+    axes.loglog(widths, np.ones_like(widths), color=palette.key, linewidth=1.2)
+    axes.loglog(widths, unscaled, "o", color=palette.query, markersize=6.5)
+    axes.loglog(widths, scaled, "s", color=palette.key, markersize=6)
+    middle = widths[len(widths) // 2]
+    axes.text(middle, middle * 1.9, r"$q \cdot k$: the variance is $H$", color=palette.query, ha="right")
+    axes.text(middle, 1.45, r"$q \cdot k \, / \sqrt{H}$: the variance is 1", color=palette.key, ha="center")
+    axes.set(xlabel="head width $H$", ylabel="variance of a score")
+    axes.set_xticks(widths, [f"{width:.0f}" for width in widths])
+    axes.minorticks_off()
+    axes.grid(axis="y")
+    return figure
+
+
+def saturation(unscaled_S: np.ndarray, scaled_S: np.ndarray, *, palette: Palette) -> Figure:
+    """Draw the weights of one query over its keys, without the scale and with it.
+
+    Args:
+        unscaled_S: Softmax of the raw scores, one weight for each key (S).
+        scaled_S: Softmax of the same scores divided by sqrt(H) (S).
+        palette: The colours to draw in.
+
+    Returns:
+        Two panels of bars with one common height axis.
+    """
+    figure = Figure(figsize=(6.2, 2.9))
+    figure.set_label(
+        f"Two bar charts of the weights of one query over {len(scaled_S)} keys. Without the divisor the "
+        f"largest weight is {np.max(unscaled_S):.2f}; with it the largest is {np.max(scaled_S):.2f} and "
+        f"the smallest {np.min(scaled_S):.2f}."
+    )
+    panels = figure.subplots(1, 2, sharey=True)
+    for axes, weights_S, title, color in (
+        (panels[0], unscaled_S, "softmax of $q \\cdot k$", palette.query),
+        (panels[1], scaled_S, r"softmax of $q \cdot k \, / \sqrt{H}$", palette.key),
+    ):
+        bars = axes.bar(np.arange(1, len(weights_S) + 1), weights_S, color=color, width=0.72)
+        axes.bar_label(bars, [f"{weight:.2f}" for weight in weights_S], size=8.5, padding=2)
+        axes.set(title=title, xlabel="key", ylim=(0, 1.1))
+        axes.set_xticks(np.arange(1, len(weights_S) + 1))
+    panels[0].set_ylabel("weight")
+    return figure
+
+
+def gradient_size(
+    spreads: np.ndarray, sizes: np.ndarray, marks: dict[str, float], *, palette: Palette
+) -> Figure:
+    """Draw how much gradient a softmax lets through, against the spread of its scores.
+
+    Args:
+        spreads: Standard deviations of the scores, increasing.
+        sizes: The mean size of the softmax's Jacobian (Frobenius norm) at each of them.
+        marks: Words to put on the curve, each with the spread where they belong.
+        palette: The colours to draw in.
+
+    Returns:
+        One panel with a logarithmic horizontal axis.
+    """
+    figure = Figure(figsize=(6.0, 3.3))
+    peak = int(np.argmax(sizes))
+    figure.set_label(
+        f"Mean size of the softmax Jacobian against the standard deviation of its scores. It is largest, "
+        f"{sizes[peak]:.2f}, at {spreads[peak]:.2g}, and falls to {sizes[-1]:.2f} at {spreads[-1]:.0f}."
+    )
+    axes = figure.subplots()
+    axes.semilogx(spreads, sizes, color=palette.mixed, base=2)
+    for words, spread in marks.items():
+        size = float(np.interp(np.log(spread), np.log(spreads), sizes))
+        axes.plot(spread, size, "o", color=palette.mixed, markersize=7)
+        axes.annotate(words, (spread, size), xytext=(9, 9), textcoords="offset points", va="bottom")
+    axes.set(xlabel="standard deviation of the scores", ylabel="size of the Jacobian", ylim=(0, None))
+    axes.set_xticks(spreads[::4], [f"{spread:g}" for spread in spreads[::4]])
+    axes.minorticks_off()
+    axes.grid(axis="y")
+    return figure

@@ -1,0 +1,151 @@
+"""Put a figure on a page twice, once for light pages and once for dark ones."""
+
+import base64
+import html
+import io
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from softlookup.figures.theme import DARK, LIGHT, Palette, style
+
+SVG_LIMIT_BYTES = 100_000
+PNG_DOTS_PER_INCH = 120
+_LONG_NUMBER = re.compile(r"\d+\.\d{3,}")
+
+# The book's theme switches .only-light and .only-dark by itself; JupyterLab knows nothing of them. The theme
+# also paints a bright panel behind cell output in the dark, which a figure drawn for the dark must not have.
+_STYLE = """<style>
+.slk-figure{margin:1.2rem auto;text-align:center}
+.slk-figure img{display:block;max-width:100%;height:auto;margin:0 auto}
+.slk-figure .only-dark{display:none}
+.slk-figure figcaption{margin:.6rem auto 0;max-width:38rem;font-size:.92em;text-align:left;opacity:.88}
+html[data-theme="dark"] .slk-figure .only-light,
+body[data-jp-theme-light="false"] .slk-figure .only-light{display:none}
+html[data-theme="dark"] .slk-figure .only-dark,
+body[data-jp-theme-light="false"] .slk-figure .only-dark{display:block}
+html[data-theme="dark"] .bd-content div.cell_output .text_html:has(.slk-figure){
+background:none;color:inherit;padding:0}
+html[data-theme="dark"] .bd-content div.cell_output .slk-figure img{background:none;padding:0;filter:none}
+@media print{.slk-figure .only-dark{display:none!important}.slk-figure .only-light{display:block!important}}
+</style>"""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What `show` gives back; a notebook displays it by itself.
+
+    Attributes:
+        light: The image for light pages, as a data URI.
+        dark: The image for dark pages, as a data URI.
+        alt: What the picture shows, for those who do not see it.
+        caption: The sentence beneath it; empty for none.
+        width_px: The width at which its letters have their natural size.
+        png: The light image as PNG bytes, for paper.
+    """
+
+    light: str
+    dark: str
+    alt: str
+    caption: str
+    width_px: int
+    png: bytes
+
+    def _repr_html_(self) -> str:
+        """Write the HTML that holds both images."""
+        alt = html.escape(self.alt, quote=True)
+        # The images get a box of their own: the theme hides a caption that directly follows .only-dark.
+        images = "".join(
+            f'<img class="{shown} dark-light" src="{uri}" alt="{alt}" width="{self.width_px}">'
+            for shown, uri in (("only-light", self.light), ("only-dark", self.dark))
+        )
+        caption = f"<figcaption>{html.escape(self.caption)}</figcaption>" if self.caption else ""
+        return f'{_STYLE}<figure class="slk-figure"><div>{images}</div>{caption}</figure>'
+
+    def _repr_png_(self) -> bytes:
+        """Give the light image for formats that have no HTML, such as PDF."""
+        return self.png
+
+    def __repr__(self) -> str:
+        return self.alt
+
+
+def show(draw: Callable[..., Figure], *args: Any, alt: str = "", caption: str = "", **kwargs: Any) -> Shown:
+    """Draw a figure in both themes, for the page that is being read to choose from.
+
+    Args:
+        draw: A function of ``softlookup.figures``; it takes ``palette`` by name and returns a Figure.
+        *args: Passed on to ``draw``.
+        alt: What the picture shows, in a sentence or two. Figures of this package label themselves with the
+            numbers they draw; that label is taken where ``alt`` is left out.
+        caption: What to notice, printed beneath the picture.
+        **kwargs: Passed on to ``draw``.
+
+    Returns:
+        An object that notebooks display as an HTML figure. The same arguments always give the same bytes.
+
+    Raises:
+        ValueError: If there is neither: "NAME needs alt: a sentence that says what the picture shows".
+    """
+    uris: dict[str, str] = {}
+    for palette in (LIGHT, DARK):
+        figure = _draw(draw, palette, args, kwargs)
+        words = " ".join((alt or str(figure.get_label())).split())
+        if not words:
+            raise ValueError(f"{draw.__name__} needs alt: a sentence that says what the picture shows")
+        uris[palette.name] = _data_uri(figure, palette)
+        if palette is LIGHT:
+            width_px = round(figure.get_figwidth() * 96)  # CSS pixels to the inch
+            png = _png(figure, palette)
+    return Shown(uris["light"], uris["dark"], words, " ".join(caption.split()), width_px, png)
+
+
+def render_svg(draw: Callable[..., Figure], palette: Palette, *args: Any, **kwargs: Any) -> str:
+    """Draw a figure in one palette and write it as SVG, without dates or random ids.
+
+    Args:
+        draw: A function of ``softlookup.figures``.
+        palette: The colours to draw in.
+        *args: Passed on to ``draw``.
+        **kwargs: Passed on to ``draw``.
+
+    Returns:
+        The SVG document, the same for the same arguments.
+    """
+    return _svg(_draw(draw, palette, args, kwargs), palette)
+
+
+def _draw(draw: Callable[..., Figure], palette: Palette, args: tuple, kwargs: dict[str, Any]) -> Figure:
+    with style(palette):
+        return draw(*args, palette=palette, **kwargs)
+
+
+def _svg(figure: Figure, palette: Palette) -> str:
+    buffer = io.StringIO()
+    with style(palette):
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    text = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", buffer.getvalue(), flags=re.DOTALL)
+    # Outlines to a hundredth of a point are enough. Transforms keep their digits: they scale letters by 1/64.
+    text = re.sub(r' d="[^"]*"', lambda path: _LONG_NUMBER.sub(_to_hundredths, path[0]), text)
+    return re.sub(r">\s+<", "><", text).strip()
+
+
+def _to_hundredths(number: re.Match[str]) -> str:
+    return f"{float(number[0]):.2f}"
+
+
+def _png(figure: Figure, palette: Palette) -> bytes:
+    buffer = io.BytesIO()
+    with style(palette):
+        figure.savefig(buffer, format="png", dpi=PNG_DOTS_PER_INCH, metadata={"Software": None})
+    return buffer.getvalue()
+
+
+def _data_uri(figure: Figure, palette: Palette) -> str:
+    data, kind = _svg(figure, palette).encode(), "svg+xml"
+    if len(data) > SVG_LIMIT_BYTES:
+        data, kind = _png(figure, palette), "png"
+    return f"data:image/{kind};base64,{base64.b64encode(data).decode()}"

@@ -1,0 +1,167 @@
+"""How every figure looks: two palettes, and a style that is put on and taken off again."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.colors import LinearSegmentedColormap, to_rgb
+
+
+@dataclass(frozen=True)
+class Palette:
+    """The colours of one theme, named by what they stand for.
+
+    Attributes:
+        name: ``"light"`` or ``"dark"``.
+        paper: The page behind the figure; figures themselves are transparent.
+        ink: Text and the lines that carry the message.
+        muted: Axes, ticks and second-rank words.
+        faint: Grid lines, hidden paths and empty boxes.
+        query: Queries, and the first of several series.
+        key: Keys, and the second series.
+        value: Values, and the third series.
+        mixed: Weights and outputs, and the fourth series.
+        alarm: What is wrong; never used without a mark or a word beside it.
+        high: The full end of the heat-map ramp, which begins at ``paper``.
+    """
+
+    name: str
+    paper: str
+    ink: str
+    muted: str
+    faint: str
+    query: str
+    key: str
+    value: str
+    mixed: str
+    alarm: str
+    high: str
+
+    @property
+    def series(self) -> tuple[str, str, str, str]:
+        """The four colours that may stand side by side in one figure."""
+        return self.query, self.key, self.value, self.mixed
+
+
+# Both sets start from the eight colours of Okabe and Ito (2008), made lighter or darker until each stands out
+# from its page. Tests measure contrast, and how far apart each pair is to three kinds of colour-blind eyes.
+LIGHT = Palette(
+    name="light",
+    paper="#ffffff",
+    ink="#1f2430",
+    muted="#5a6270",
+    faint="#d5d9e0",
+    query="#0b6fb8",
+    key="#b34a00",
+    value="#00916b",
+    mixed="#7b2d7d",
+    alarm="#b3123f",
+    high="#0b4f8a",
+)
+DARK = Palette(
+    name="dark",
+    paper="#121212",
+    ink="#e6e9ee",
+    muted="#a5adba",
+    faint="#3d4450",
+    query="#58b4f0",
+    key="#f0973a",
+    value="#12b68c",
+    mixed="#e3a6dd",
+    alarm="#ff7a93",
+    high="#8fd0ff",
+)
+PALETTES: tuple[Palette, Palette] = (LIGHT, DARK)
+
+
+@contextmanager
+def style(palette: Palette) -> Iterator[None]:
+    """Draw in a palette for the length of a ``with`` block, and leave matplotlib as it was.
+
+    Args:
+        palette: The colours to draw in.
+
+    Yields:
+        Nothing. Figures made and saved inside the block have the course's look.
+    """
+    settings: dict[Any, Any] = {
+        "font.family": "DejaVu Sans",  # ships with matplotlib: the same letters on every machine
+        "font.size": 10.0,
+        "mathtext.fontset": "dejavusans",
+        "svg.fonttype": "path",
+        "svg.hashsalt": "softlookup",  # without it every run gives other ids
+        "figure.facecolor": "none",
+        "savefig.facecolor": "none",
+        "axes.facecolor": "none",
+        "figure.constrained_layout.use": True,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.edgecolor": palette.muted,
+        "axes.labelcolor": palette.ink,
+        "axes.titlecolor": palette.ink,
+        "axes.titlesize": 10.5,
+        "axes.titleweight": "bold",
+        "axes.titlelocation": "left",
+        "axes.grid": False,
+        "grid.color": palette.faint,
+        "grid.linewidth": 0.8,
+        "text.color": palette.ink,
+        "xtick.color": palette.muted,
+        "ytick.color": palette.muted,
+        "xtick.labelcolor": palette.ink,
+        "ytick.labelcolor": palette.ink,
+        "lines.linewidth": 2.0,
+        "legend.frameon": False,
+    }
+    with mpl.rc_context(settings):
+        yield
+
+
+def ramp(palette: Palette) -> LinearSegmentedColormap:
+    """The one-colour scale of heat maps, from the page itself (least) to ``palette.high`` (most)."""
+    return LinearSegmentedColormap.from_list(f"softlookup-{palette.name}", [palette.paper, palette.high])
+
+
+def luminance(color: str | tuple[float, float, float]) -> float:
+    """Measure how bright a colour is to the eye.
+
+    Args:
+        color: Any colour that matplotlib knows.
+
+    Returns:
+        Relative luminance, 0 for black to 1 for white.
+
+    Source: W3C, Web Content Accessibility Guidelines 2.2, "relative luminance".
+    """
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(color)]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str | tuple[float, float, float], other: str | tuple[float, float, float]) -> float:
+    """Measure how well one colour can be read on another.
+
+    Args:
+        one: Any colour that matplotlib knows.
+        other: The colour behind it; the order does not matter.
+
+    Returns:
+        The contrast ratio, 1 (the same) to 21 (black on white). Text wants 4.5, shapes want 3.
+
+    Source: W3C, Web Content Accessibility Guidelines 2.2, "contrast ratio".
+    """
+    dark, bright = sorted((luminance(one), luminance(other)))
+    return (bright + 0.05) / (dark + 0.05)
+
+
+def ink_on(background: tuple[float, float, float]) -> str:
+    """Choose black or white letters, whichever reads better on a background.
+
+    Args:
+        background: Red, green and blue from 0 to 1.
+
+    Returns:
+        A colour as a hex string.
+    """
+    return max(("#0d1017", "#ffffff"), key=lambda ink: contrast(ink, background))

@@ -1,0 +1,193 @@
+"""A course's folder as nbgrader lays it out: source, release, submitted, autograded, feedback, gradebook."""
+
+import contextlib
+import fcntl
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+CONFIG_NAME = "nbgrader_config.py"
+
+
+class CourseError(ValueError):
+    """Something about a course's folder stops the work; the message is one sentence for the instructor."""
+
+
+@dataclass(frozen=True)
+class Course:
+    """One course's folder and where things lie in it.
+
+    The instructor's own ``nbgrader_config.py`` counts: folders and the database are where it says.
+
+    Attributes:
+        root: The folder, absolute.
+    """
+
+    root: Path
+
+    @classmethod
+    def at(cls, folder: Path) -> "Course":
+        """Take a folder as a course.
+
+        Raises:
+            CourseError: If there is no such folder, or no nbgrader_config.py in it.
+        """
+        root = folder.resolve()
+        if not root.is_dir():
+            raise CourseError(
+                f"there is no folder {folder}: 'softlookup sample {folder}' makes a sample course"
+            )
+        if not (root / CONFIG_NAME).is_file():
+            raise CourseError(f"{folder} is not a course's folder: it has no {CONFIG_NAME}")
+        return cls(root)
+
+    def __reduce__(self) -> tuple[type["Course"], tuple[Path]]:
+        """Only the folder travels to another process."""
+        return Course, (self.root,)
+
+    @cached_property
+    def config(self) -> Any:
+        """The course's nbgrader configuration, a traitlets Config."""
+        from traitlets.config import Config, PyFileConfigLoader
+
+        config = Config()
+        if (self.root / CONFIG_NAME).exists():
+            config.merge(PyFileConfigLoader(CONFIG_NAME, path=str(self.root)).load_config())
+        config.CourseDirectory.root = str(self.root)
+        return config
+
+    @cached_property
+    def directory(self) -> Any:
+        """The folder as nbgrader sees it, a CourseDirectory."""
+        from nbgrader.coursedir import CourseDirectory
+
+        return CourseDirectory(config=self.config)
+
+    def folder(self, step: str, student: str, assignment: str) -> Path:
+        """Where one step's files of one student lie.
+
+        Args:
+            step: "source", "release", "submitted", "autograded" or "feedback".
+            student: The student's id; "." for source and release.
+            assignment: Name of the assignment, "04_one_head".
+        """
+        named = getattr(self.directory, f"{step}_directory")
+        return Path(os.path.normpath(self.directory.format_path(named, student, assignment)))
+
+    def notebook(self, step: str, student: str, assignment: str) -> Path:
+        """The notebook of one step: a file named like its assignment."""
+        return self.folder(step, student, assignment) / f"{assignment}.ipynb"
+
+    def students(self) -> list[str]:
+        """Ids of everybody with a folder of submissions or a row in the gradebook, sorted."""
+        submitted = Path(self.directory.submitted_directory)
+        base = submitted if submitted.is_absolute() else self.root / submitted
+        names = (
+            {p.name for p in base.iterdir() if p.is_dir() and not p.name.startswith(".")}
+            if base.is_dir()
+            else set()
+        )
+        with self.gradebook() as book:
+            names.update(student.id for student in book.students)
+        return sorted(names, key=_by_number)
+
+    @contextlib.contextmanager
+    def gradebook(self) -> Iterator[Any]:
+        """The course's Gradebook, open."""
+        from nbgrader.api import Gradebook
+
+        use_own_programs()
+        with Gradebook(self.directory.db_url, self.directory.course_id) as book:
+            yield book
+
+    @contextlib.contextmanager
+    def one_writer(self) -> Iterator[None]:
+        """Hold the right to write the gradebook; whoever else wants it waits, in this process or another."""
+        with open(self.root / ".gradebook.lock", "w") as handle:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            yield
+
+    def release(self, sources: Mapping[str, NotebookNode]) -> None:
+        """Write source notebooks; nbgrader makes the students' version and enters both into the gradebook.
+
+        Args:
+            sources: Assignment names and their notebooks with solutions.
+
+        Raises:
+            CourseError: If nbgrader refuses; its log is named in the message.
+        """
+        from nbgrader.converters import GenerateAssignment
+        from nbgrader.utils import capture_log, temp_attrs
+
+        use_own_programs()
+        log = self.log("release")
+        for name, notebook in sources.items():
+            path = self.notebook("source", ".", name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            nbformat.write(notebook, path)
+            with quiet(log), self.one_writer(), temp_attrs(self.directory, assignment_id=name):
+                converter = GenerateAssignment(coursedir=self.directory, config=self.config)
+                converter.force = True
+                result = capture_log(converter)
+                print(result.get("log", ""), result.get("error", ""))
+            if not result["success"]:
+                raise CourseError(f"nbgrader could not make the release of {name}: see {log}")
+
+    def log(self, *names: str) -> Path:
+        """A log file of this course, its folder made."""
+        path = self.root.joinpath("logs", *names).with_suffix(".log")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path
+
+
+def new_course(folder: Path, config: Path) -> Course:
+    """Make an empty course's folder.
+
+    Args:
+        folder: Where; made if it is not there.
+        config: The nbgrader_config.py to copy into it.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(config, folder / CONFIG_NAME)
+    return Course(folder.resolve())
+
+
+def use_own_programs() -> None:
+    """Put this Python's programs first on PATH: nbgrader calls alembic by name."""
+    own = str(Path(sys.executable).parent)
+    parts = os.environ.get("PATH", "").split(os.pathsep)
+    if parts[0] != own:
+        os.environ["PATH"] = os.pathsep.join([own, *parts])
+
+
+@contextlib.contextmanager
+def quiet(log: Path) -> Iterator[None]:
+    """Send what this process and its children print into a file: nbgrader, alembic and kernels are noisy."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    kept = os.dup(1), os.dup(2)
+    try:
+        with open(log, "a", encoding="utf-8") as file:
+            os.dup2(file.fileno(), 1)
+            os.dup2(file.fileno(), 2)
+            with contextlib.redirect_stdout(file), contextlib.redirect_stderr(file):
+                yield
+    finally:
+        os.dup2(kept[0], 1)
+        os.dup2(kept[1], 2)
+        os.close(kept[0])
+        os.close(kept[1])
+
+
+def _by_number(name: str) -> list[tuple[int, str]]:
+    """Sort key under which student-2 comes before student-10."""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]

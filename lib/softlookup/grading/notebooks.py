@@ -1,0 +1,156 @@
+"""Reading notebooks that people hand in: one clear sentence where a file is not what it should be."""
+
+import json
+import re
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+from softlookup.checks.result import MIME, VERDICTS
+
+MAX_BYTES = 50_000_000
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+
+
+class BadNotebook(ValueError):
+    """A file that cannot be taken as a notebook; the message is one sentence for its owner."""
+
+
+class NoNotebook(BadNotebook):
+    """There is no file at all."""
+
+
+def read_notebook(path: Path) -> NotebookNode:
+    """Read a notebook that somebody else wrote.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The notebook in nbformat 4.
+
+    Raises:
+        NoNotebook: If there is no such file.
+        BadNotebook: If it is not a regular file, empty, larger than 50 MB, not JSON, or JSON but no notebook.
+    """
+    if path.is_symlink():
+        raise BadNotebook(f"{path.name} is a link, not a file: hand in the notebook itself")
+    if not path.exists():
+        raise NoNotebook(f"there is no file {path.name}{_look_alike(path)}")
+    if not path.is_file():
+        raise BadNotebook(f"{path.name} is not a file")
+    size = path.stat().st_size
+    if size > MAX_BYTES:
+        raise BadNotebook(
+            f"{path.name} has {size:,} bytes, more than the {MAX_BYTES:,} that are read: clear its outputs"
+        )
+    raw = path.read_bytes()
+    if not raw.strip():
+        raise BadNotebook(f"{path.name} is empty")
+    try:
+        content = json.loads(raw.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise BadNotebook(f"{path.name} is not a notebook: it is not text in UTF-8") from None
+    except (json.JSONDecodeError, RecursionError) as error:
+        where = (
+            f" (line {error.lineno}, column {error.colno})" if isinstance(error, json.JSONDecodeError) else ""
+        )
+        raise BadNotebook(
+            f"{path.name} is not a notebook: it is not JSON, or its JSON breaks off{where}"
+        ) from None
+    if not (
+        isinstance(content, dict)
+        and "nbformat" in content
+        and ("cells" in content or "worksheets" in content)
+    ):
+        raise BadNotebook(f"{path.name} is JSON, but not a notebook: it has no cells")
+    try:
+        # Cells without ids and the like are mended by nbformat; its warnings are for authors of tools.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            notebook = nbformat.reader.reads(json.dumps(content))
+            if notebook.nbformat != 4:
+                notebook = nbformat.convert(notebook, 4)
+            _, notebook = nbformat.validator.normalize(notebook)
+            nbformat.validate(notebook)
+    except Exception as error:
+        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise BadNotebook(f"{path.name} is not a sound notebook: {first[:200]}") from None
+    return notebook
+
+
+def _look_alike(path: Path) -> str:
+    """Name a notebook that lies where another one was expected."""
+    others = sorted(p.name for p in path.parent.glob("*.ipynb")) if path.parent.is_dir() else []
+    return f" (there is {others[0]!r})" if others else ""
+
+
+def grade_id(cell: NotebookNode) -> str:
+    """The nbgrader name of a cell, empty if it has none."""
+    about = cell.get("metadata", {}).get("nbgrader", {})
+    return str(about.get("grade_id", "")) if isinstance(about, dict) else ""
+
+
+def is_graded(cell: NotebookNode) -> bool:
+    """Whether points hang on this cell, by a test or by hand."""
+    about = cell.get("metadata", {}).get("nbgrader", {})
+    return isinstance(about, dict) and bool(about.get("grade", False))
+
+
+def is_solution(cell: NotebookNode) -> bool:
+    """Whether the student fills in this cell."""
+    about = cell.get("metadata", {}).get("nbgrader", {})
+    return isinstance(about, dict) and bool(about.get("solution", False))
+
+
+def task_id(name: str) -> str:
+    """The task that a grade_id belongs to.
+
+    >>> task_id("04-softmax-backward-check"), task_id("04-uniform")
+    ('04.softmax-backward', '04.uniform')
+    """
+    return name.removesuffix("-check").replace("-", ".", 1)
+
+
+def verdict_of(cell: NotebookNode) -> dict[str, Any] | None:
+    """The verdict that a check left in a cell's output, None if there is none or it is not one.
+
+    The output was written by the student's own process. It is good for showing and for naming mistakes; it is
+    no proof of anything, as long as submissions run outside the sandbox.
+    """
+    for output in cell.get("outputs", []):
+        found = output.get("data", {}).get(MIME)
+        if (
+            isinstance(found, dict)
+            and isinstance(found.get("task"), str)
+            and found.get("verdict") in VERDICTS
+        ):
+            named = found.get("diagnosis")
+            named = [str(slug) for slug in named] if isinstance(named, list) else []
+            return {**found, "diagnosis": named, "message": str(found.get("message", ""))}
+    return None
+
+
+def error_of(cell: NotebookNode) -> str | None:
+    """The exception that a cell ended with, in one line, None if it ended well."""
+    for output in cell.get("outputs", []):
+        if output.get("output_type") == "error":
+            says = _COLOURS.sub("", f"{output.get('ename', 'error')}: {output.get('evalue', '')}")
+            return says.strip().splitlines()[0].rstrip(": ")[:300]
+    return None
+
+
+def verdict_cells(notebook: NotebookNode) -> Iterator[tuple[str, NotebookNode]]:
+    """The cells that should hold a verdict, each with its task's id, in order."""
+    for cell in notebook.cells:
+        if cell.cell_type != "code":
+            continue
+        verdict = verdict_of(cell)
+        if is_graded(cell) and not is_solution(cell):
+            yield task_id(grade_id(cell)), cell
+        elif verdict is not None:
+            yield verdict["task"], cell

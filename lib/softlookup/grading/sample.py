@@ -1,0 +1,143 @@
+"""A sample class: students whose names say what they did, to see grading at work and to test it."""
+
+import json
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+from softlookup.checks.registry import get_task
+from softlookup.checks.task import Task
+from softlookup.grading.course import CONFIG_NAME, Course, CourseError, new_course
+from softlookup.grading.handins import HandIn, answers, broken_ones, filled, rewritten
+from softlookup.grading.notebooks import grade_id, is_graded, is_solution, task_id
+
+MARKER = "sample.json"
+_OURS = (
+    *("source", "release", "submitted", "autograded", "feedback", "reports", "logs"),
+    *("gradebook.db", ".gradebook.lock", CONFIG_NAME, MARKER),
+)
+
+
+def write_sample(
+    folder: Path, sources: Mapping[str, NotebookNode], config: Path, force: bool = False
+) -> Course:
+    """Write a course with a sample class that has handed everything in.
+
+    Args:
+        folder: Where. A sample course that is there already is made anew.
+        sources: Assignment names and their notebooks with solutions.
+        config: The nbgrader_config.py that the course gets.
+        force: Write into a folder that holds other things too; only what a course consists of is replaced.
+
+    Returns:
+        The course.
+
+    Raises:
+        CourseError: If the folder is not empty, no sample course, and force is not set.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise CourseError(f"{folder} is a file: a sample course needs a folder")
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / MARKER).exists() and not force:
+        raise CourseError(
+            f"{folder} is not empty and not a sample course: choose another folder, or say --force to "
+            "replace the submissions, notebooks and gradebook in it"
+        )
+    for name in _OURS:
+        path = folder / name
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+    course = new_course(folder, config)
+    course.release(sources)
+    told: dict[str, dict[str, Any]] = {}
+    for name, source in sources.items():
+        release = nbformat.read(course.notebook("release", ".", name), as_version=4)
+        told[name] = {}
+        for handin in hand_ins(source, release):
+            path = course.notebook("submitted", handin.student, name)
+            path.parent.mkdir(parents=True)
+            if handin.text is not None:
+                path.write_text(handin.text, encoding="utf-8")
+            told[name][handin.student] = {"did": handin.did, "planted": handin.planted}
+    (course.root / MARKER).write_text(json.dumps(told, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    return course
+
+
+def planted(course: Course, assignment: str) -> dict[str, dict[str, str]]:
+    """The mistakes that were planted in a sample class, by student and task; nothing for a real class."""
+    path = course.root / MARKER
+    if not path.is_file():
+        return {}
+    told = json.loads(path.read_text(encoding="utf-8")).get(assignment, {})
+    return {student: about["planted"] for student, about in told.items() if about["planted"]}
+
+
+def hand_ins(source: NotebookNode, release: NotebookNode) -> Iterable[HandIn]:
+    """What each student of the sample class hands in for one assignment.
+
+    Args:
+        source: The notebook with solutions.
+        release: The notebook as students get it.
+
+    Yields:
+        The right ones, the unfinished ones, one for each rank of known mistakes, the broken ones.
+    """
+    right = answers(source)
+    known = _tasks(source)
+    codes = [task.slug for task in known]
+    written = {name: text for name, text in right.items() if name not in codes}
+    yield HandIn.of("right-as-published", filled(release, right), "the published solution")
+    others = {slug: rewritten(right[slug]) for slug in codes}
+    yield HandIn.of(
+        "right-other-words", filled(release, {**others, **written}), "right, with other names and order"
+    )
+    half = {slug: right[slug] for slug in codes[: len(codes) // 2]}
+    yield HandIn.of("half-done", filled(release, half), "the first half is right, the rest is untouched")
+    yield HandIn.of("blank", release, "nothing filled in")
+    for rank in range(max((len(_plantable(task)) for task in known), default=0)):
+        wrong, which = dict(right), {}
+        for task in known:
+            mistakes = _plantable(task)
+            if mistakes:
+                mistake = mistakes[rank % len(mistakes)]
+                wrong[task.slug] = edited(right[task.slug], mistake.edits, f"{task.id}, {mistake.slug}")
+                which[task.id] = mistake.slug
+        did = f"in every task its known mistake number {rank + 1}, counted round"
+        yield HandIn.of(f"mistake-{rank + 1}", filled(release, wrong), did, which)
+    yield from broken_ones(release, right, known)
+
+
+def edited(text: str, edits: Iterable[tuple[str, str]], whose: str) -> str:
+    """Plant a known mistake in a right answer.
+
+    Args:
+        text: The answer.
+        edits: (old, new) replacements, each made everywhere, in order.
+        whose: Names the mistake in the error.
+
+    Raises:
+        ValueError: If an old text does not occur: the mistake's edits no longer fit the solution.
+    """
+    for old, new in edits:
+        if old not in text:
+            raise ValueError(f"{whose}: the solution does not hold {old!r}, so the mistake cannot be planted")
+        text = text.replace(old, new)
+    return text
+
+
+def _plantable(task: Task) -> list[Any]:
+    return [mistake for mistake in task.mistakes if mistake.edits]
+
+
+def _tasks(source: NotebookNode) -> list[Task]:
+    """The tasks whose checks stand in a notebook, in its order."""
+    return [
+        get_task(task_id(grade_id(cell)))
+        for cell in source.cells
+        if cell.cell_type == "code" and is_graded(cell) and not is_solution(cell)
+    ]

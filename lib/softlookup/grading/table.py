@@ -1,0 +1,202 @@
+"""Shows grading in a terminal: a bar while it works, a table afterwards. It reads well without colour."""
+
+import contextlib
+import io
+import sys
+from collections.abc import Callable, Iterator, Mapping
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from softlookup.grading.records import GRADED, Record, Report, TaskMark, task_names
+
+# verdict: (sign, sign where the terminal has ASCII alone, colour)
+_SIGNS = {
+    "pass": ("✓", "P", "green"),
+    "partial": ("½", "h", "yellow"),
+    "wrong": ("✗", "x", "red"),
+    "blank": ("·", ".", "dim"),
+    "error": ("!", "!", "magenta"),
+    "timeout": ("T", "T", "magenta"),
+    "stopped": ("–", "-", "dim"),
+}
+_WORDS = {
+    "pass": "right",
+    "partial": "partly right",
+    "wrong": "wrong",
+    "blank": "not filled in",
+    "error": "an exception",
+    "timeout": "took too long",
+    "stopped": "no verdict",
+}
+
+Planted = Mapping[str, Mapping[str, str]]
+"""For a sample class: which known mistake was planted, by student and task."""
+
+
+@contextlib.contextmanager
+def progress(console: Console, title: str) -> Iterator[Callable[[int, int, Record], None]]:
+    """Show how far grading has come: one live line on a terminal, plain lines elsewhere.
+
+    Args:
+        console: Where to write.
+        title: What is being graded.
+
+    Yields:
+        The function to call after each submission.
+    """
+    if not console.is_terminal:
+
+        def line(number: int, total: int, record: Record) -> None:
+            console.print(f"graded {number} of {total}: {_in_short(record)}", highlight=False, soft_wrap=True)
+
+        yield line
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[last]}"),
+    )
+    with Progress(*columns, console=console, transient=True) as bar:
+        row = bar.add_task(title, total=None, last="starting the kernels")
+
+        def advance(number: int, total: int, record: Record) -> None:
+            bar.update(row, total=total, completed=number, last=_in_short(record))
+
+        yield advance
+
+
+def _in_short(record: Record) -> str:
+    if record.status != GRADED:
+        return f"{record.student}: {record.status}"
+    return f"{record.student}: {record.score:g} of {record.max:g}"
+
+
+def show_report(console: Console, report: Report, planted: Planted | None = None) -> None:
+    """Print the graded class: a row for each student, a sign for each task, then what needs attention.
+
+    Args:
+        console: Where to write.
+        report: The graded class.
+        planted: For a sample class: the mistakes that were planted; how many were named is then told.
+    """
+    planted = planted or {}
+    signs = 0 if _can_write(console, "".join(sign[0] for sign in _SIGNS.values())) else 1
+    names = task_names(report.records)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
+    table.add_column("student", no_wrap=True, overflow="crop")
+    table.add_column("score", justify="right", no_wrap=True, overflow="crop")
+    for number in range(1, len(names) + 1):
+        table.add_column(str(number), justify="center", no_wrap=True, overflow="crop", min_width=2)
+    table.add_column("named", justify="right", no_wrap=True, overflow="crop")
+    table.add_column("by hand", no_wrap=True, overflow="crop")
+    for record in report.records:
+        marks = [_sign(record.tasks.get(name), record.status, signs) for name in names]
+        table.add_row(
+            record.student,
+            f"{record.score:g}/{record.max:g}" if record.status == GRADED else record.status,
+            *marks,
+            _named(record, planted.get(record.student)),
+            _hand(record),
+        )
+    console.print(f"{report.assignment}: {len(report.records)} submissions", style="bold", highlight=False)
+    console.print(table)
+    console.print(
+        "tasks: " + "  ".join(f"{i} {n.split('.', 1)[-1]}" for i, n in enumerate(names, 1)), highlight=False
+    )
+    console.print(
+        "signs: " + "  ".join(f"{_SIGNS[v][signs]} {word}" for v, word in _WORDS.items()), highlight=False
+    )
+    _show_remarks(console, report)
+    if planted:
+        _show_planted(console, report, planted)
+
+
+def _show_remarks(console: Console, report: Report) -> None:
+    """What the table has no room for: mistakes met, notebooks refused, answers that wait."""
+    met = report.mistakes().most_common(6)
+    if met:
+        told = ", ".join(f"{slug} in {name} ({count})" for (name, slug), count in met)
+        console.print(f"mistakes met most: {told}", highlight=False)
+    for record in report.records:
+        if record.status != GRADED:
+            console.print(
+                f"{record.student}: {record.status}, {record.reason}", highlight=False, soft_wrap=True
+            )
+    if report.waiting:
+        console.print(
+            f"{len(report.waiting)} submissions have a written answer that waits to be graded by hand"
+        )
+
+
+def _show_planted(console: Console, report: Report, planted: Planted) -> None:
+    """For a sample class: how many of the planted mistakes were named, and which were not."""
+    records = {record.student: record for record in report.records}
+    total = hit = 0
+    for student, mistakes in planted.items():
+        for name, slug in mistakes.items():
+            mark = records[student].tasks.get(name) if student in records else None
+            total += 1
+            if mark and slug in mark.diagnosis:
+                hit += 1
+                continue
+            got = f"{mark.verdict}, named {', '.join(mark.diagnosis) or 'nothing'}" if mark else "not graded"
+            console.print(
+                f"not named: {slug} in {name} of {student} ({got})", highlight=False, soft_wrap=True
+            )
+    console.print(f"planted mistakes named: {hit} of {total}", highlight=False)
+
+
+def _sign(mark: TaskMark | None, status: str, signs: int) -> Text:
+    if mark is None or status != GRADED:
+        return Text("")
+    entry = _SIGNS[mark.verdict]
+    return Text(entry[signs], style=entry[2])
+
+
+def _named(record: Record, planted: Mapping[str, str] | None) -> str:
+    if record.status != GRADED:
+        return ""
+    if planted:
+        hit = sum(
+            slug in record.tasks[name].diagnosis for name, slug in planted.items() if name in record.tasks
+        )
+        return f"{hit} of {len(planted)}"
+    named = sum(bool(mark.diagnosis) for mark in record.tasks.values())
+    return str(named) if named else ""
+
+
+def _hand(record: Record) -> str:
+    if record.status != GRADED or not record.by_hand:
+        return ""
+    if record.waiting:
+        return "waits"
+    given = sum(mark.points or 0 for mark in record.by_hand.values())
+    return f"{given:g}/{sum(mark.max for mark in record.by_hand.values()):g}"
+
+
+def _can_write(console: Console, text: str) -> bool:
+    try:
+        text.encode(console.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def as_text(report: Report, planted: Planted | None = None, width: int = 110) -> str:
+    """The table as plain text, for a file."""
+    file = io.StringIO()
+    console = Console(file=file, width=width, no_color=True, force_terminal=False)
+    show_report(console, report, planted)
+    return file.getvalue()
+
+
+def terminal(stderr: bool = False) -> Console:
+    """A console on this process's terminal; 110 columns where there is none, so that logs hold the table."""
+    stream = sys.stderr if stderr else sys.stdout
+    return Console(stderr=stderr, width=None if stream.isatty() else 110)

@@ -1,0 +1,86 @@
+"""Refusals: tensors whose sizes, dtypes or masks do not fit together. Only shapes are read, never numbers."""
+
+import torch
+from torch import Tensor
+
+
+def check_queries_and_keys(q: Tensor, k: Tensor) -> None:
+    """Refuse queries and keys whose dot products do not exist.
+
+    Args:
+        q: Queries, (*batch, T, H).
+        k: Keys, (*batch, S, H).
+
+    Raises:
+        ValueError: If a tensor has fewer than two axes, if the head widths differ or are zero, or if the
+            batch axes differ. The message names the sizes.
+        TypeError: If the dtypes differ, or are not floating point.
+    """
+    for name, tensor, axes in (("q", q, "(..., T, H)"), ("k", k, "(..., S, H)")):
+        if tensor.ndim < 2:
+            raise ValueError(f"{name} has shape {tuple(tensor.shape)}; wanted at least two axes, {axes}")
+    _check_dtype("k", k, q)
+    if not q.is_floating_point():
+        raise TypeError(f"q has dtype {q.dtype}; wanted a floating-point dtype")
+    sizes = f"(q {tuple(q.shape)}, k {tuple(k.shape)})"
+    if k.shape[-1] != q.shape[-1]:
+        raise ValueError(
+            f"k has head width {k.shape[-1]}, q has {q.shape[-1]}: a dot product needs equal widths {sizes}"
+        )
+    if q.shape[-1] == 0:
+        raise ValueError(f"q has head width 0: there is nothing to compare {sizes}")
+    if k.shape[:-2] != q.shape[:-2]:
+        raise ValueError(
+            f"k has batch axes {tuple(k.shape[:-2])}, q has {tuple(q.shape[:-2])}: they must be equal"
+        )
+
+
+def check_values(k: Tensor, v: Tensor) -> None:
+    """Refuse values that do not come one for each key.
+
+    Args:
+        k: Keys, (*batch, S, H).
+        v: Values, (*batch, S, Hv).
+
+    Raises:
+        ValueError: If the values' number or batch axes are not those of the keys.
+        TypeError: If the dtypes differ.
+    """
+    _check_dtype("v", v, k)
+    if v.ndim < 2 or v.shape[:-1] != k.shape[:-1]:
+        raise ValueError(
+            f"v has shape {tuple(v.shape)}, k has {tuple(k.shape)}: each key needs one value, so all axes "
+            "but the last must be equal"
+        )
+
+
+def check_mask(mask: Tensor, scores_shape: tuple[int, ...]) -> None:
+    """Refuse a mask that is not boolean, or that would line up with the wrong axes of the scores.
+
+    A mask with some of the batch axes but not all is refused even where torch would broadcast it: (B, T, S)
+    would be laid along the heads of (B, N, T, S), silently wherever B is 1 or N.
+
+    Args:
+        mask: Boolean, True = may look: (T, S), or as many axes as the scores, each 1 or the scores' size.
+        scores_shape: The shape of the scores, (*batch, T, S).
+
+    Raises:
+        TypeError: If the mask is not boolean. A float mask is torch's other convention, added to the scores.
+        ValueError: If its shape does not fit; the message names both shapes.
+    """
+    if mask.dtype != torch.bool:
+        raise TypeError(f"mask has dtype {mask.dtype}; wanted torch.bool, where True means: may look here")
+    fits = mask.ndim in (2, len(scores_shape)) and all(
+        got in (1, want) for got, want in zip(mask.shape[::-1], scores_shape[::-1], strict=False)
+    )
+    if not fits:
+        raise ValueError(
+            f"mask has shape {tuple(mask.shape)}; the scores have {scores_shape}: "
+            f"give {scores_shape[-2:]}, or all {len(scores_shape)} axes with 1 where it is the same all along"
+        )
+
+
+def _check_dtype(name: str, tensor: Tensor, other: Tensor) -> None:
+    # Under autocast torch brings them to one dtype itself, so a mixture is no mistake there.
+    if tensor.dtype != other.dtype and not torch.is_autocast_enabled(tensor.device.type):
+        raise TypeError(f"{name} has dtype {tensor.dtype}, beside {other.dtype}: they must be equal")

@@ -1,0 +1,136 @@
+"""Scaled dot-product attention twice: in the open, with its weights, and fused, with the output alone."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from softlookup.model._sizes import check_mask, check_queries_and_keys, check_values
+
+
+def attention_weights(
+    q: Float[Tensor, "*batch T H"],
+    k: Float[Tensor, "*batch S H"],
+    mask: Bool[Tensor, "..."] | None = None,
+) -> Float[Tensor, "*batch T S"]:
+    """Say how much each query looks at each key.
+
+    Scores and softmax run in float32 at least: in half precision a dot product can overflow before the
+    division by sqrt(H), and many small weights would no longer sum to 1.
+
+    Args:
+        q: Queries, one row for each position that looks.
+        k: Keys, one row for each position that is looked at.
+        mask: Boolean, True = may look; (T, S), or as many axes as the weights, each 1 or of their size.
+
+    Returns:
+        softmax(q k^T / sqrt(H)) along the keys, in q's dtype. A row with nothing to see holds zeros, and no
+        gradient flows through it.
+
+    Raises:
+        ValueError: If sizes of q, k or mask do not fit together; the message names them.
+        TypeError: If the mask is not boolean, or the dtypes of q and k differ.
+
+    Cost: 2*T*S*H operations for each head, and T*S weights in memory.
+
+    Source: Vaswani et al. 2017, equation 1. Book: 04_one_head.html#one-head-weights.
+    """
+    check_queries_and_keys(q, k)
+    dtype = torch.promote_types(q.dtype, torch.float32)
+    scores_TS = q.to(dtype) @ k.to(dtype).mT / math.sqrt(q.shape[-1])
+    if mask is None:
+        return torch.softmax(scores_TS, dim=-1).to(q.dtype)
+    check_mask(mask, tuple(scores_TS.shape))
+    # The smallest finite number, not -inf: a row of nothing but -inf would pass through NaN on both ways.
+    scores_TS = scores_TS.masked_fill(~mask, torch.finfo(scores_TS.dtype).min)
+    weights_TS = torch.softmax(scores_TS, dim=-1)
+    return weights_TS.masked_fill(~mask, 0.0).to(q.dtype)
+
+
+def attend(
+    q: Float[Tensor, "*batch T H"],
+    k: Float[Tensor, "*batch S H"],
+    v: Float[Tensor, "*batch S Hv"],
+    mask: Bool[Tensor, "..."] | None = None,
+) -> tuple[Float[Tensor, "*batch T Hv"], Float[Tensor, "*batch T S"]]:
+    """Mix the values in the open, and hand the weights over too: the form to read and to look into.
+
+    Args:
+        q: Queries.
+        k: Keys.
+        v: Values, one for each key; their width Hv may differ from H.
+        mask: Boolean, True = may look; (T, S), or as many axes as the weights, each 1 or of their size.
+
+    Returns:
+        The output (weights @ v) and the weights.
+
+    Raises:
+        ValueError: If sizes of q, k, v or mask do not fit together; the message names them.
+        TypeError: If the mask is not boolean, or the dtypes of q, k and v differ.
+
+    Cost: 2*T*S*(H + Hv) operations for each head, and T*S weights in memory.
+
+    Source: Vaswani et al. 2017, equation 1. Book: 04_one_head.html#one-head-attention.
+    """
+    weights_TS = attention_weights(q, k, mask)
+    check_values(k, v)
+    return weights_TS @ v, weights_TS
+
+
+def scaled_dot_product_attention(
+    q: Float[Tensor, "*batch T H"],
+    k: Float[Tensor, "*batch S H"],
+    v: Float[Tensor, "*batch S Hv"],
+    mask: Bool[Tensor, "..."] | None = None,
+) -> Float[Tensor, "*batch T Hv"]:
+    """Mix the values by torch's fused kernel: the form to train with. Equals attend's output.
+
+    Args:
+        q: Queries.
+        k: Keys.
+        v: Values, one for each key; their width Hv may differ from H.
+        mask: Boolean, True = may look; (T, S), or as many axes as the weights, each 1 or of their size.
+
+    Returns:
+        For each query, the weighted mean of the values it may see. A query with nothing to see gets zeros,
+        and no gradient flows through it.
+
+    Raises:
+        ValueError: If sizes of q, k, v or mask do not fit together; the message names them.
+        TypeError: If the mask is not boolean, or the dtypes of q, k and v differ.
+
+    Cost: the operations of attend; where a fused kernel fits, the T*S weights never reach memory.
+
+    Source: Vaswani et al. 2017, equation 1; Dao et al. 2022 (the fused kernel).
+    Book: 04_one_head.html#one-head-attention.
+    """
+    check_queries_and_keys(q, k)
+    check_values(k, v)
+    if mask is not None:
+        check_mask(mask, (*q.shape[:-1], k.shape[-2]))
+    return fused_attention(q, k, v, mask)
+
+
+def fused_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, *, grouped: bool = False) -> Tensor:
+    """Call torch's kernel so that rows with nothing to see give zeros, whichever of its paths it takes.
+
+    torch's own paths disagree on such rows. So they are let see everything, which is finite, and are then
+    overwritten with zeros; the overwriting stops their gradient as well.
+
+    Args:
+        q: Queries, (*batch, T, H); with grouped, (B, N, T, H).
+        k: Keys, (*batch, S, H); with grouped, (B, K, S, H).
+        v: Values, in the shape of the keys but for the last axis.
+        mask: A mask that check_mask has let pass, or None.
+        grouped: Whether neighbouring query heads share a key-value head.
+
+    Returns:
+        The output, (*batch, T, Hv).
+    """
+    if mask is None:
+        return F.scaled_dot_product_attention(q, k, v, enable_gqa=grouped)
+    blind_T1 = ~mask.any(dim=-1, keepdim=True)
+    output = F.scaled_dot_product_attention(q, k, v, attn_mask=mask | blind_T1, enable_gqa=grouped)
+    return output.masked_fill(blind_T1, 0.0)

@@ -1,0 +1,226 @@
+"""Many heads side by side, with shared key-value heads and cross-attention: one class for every chapter."""
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from softlookup.model._sizes import check_mask
+from softlookup.model.attention import attend, fused_attention
+
+
+def split_heads(x: Float[Tensor, "*batch T M"], n_heads: int) -> Float[Tensor, "*batch {n_heads} T H"]:
+    """Cut every token's row into equal pieces, one for each head.
+
+    Args:
+        x: Projected tokens, all heads side by side: M = N*H; head i owns columns i*H to (i+1)*H.
+        n_heads: How many heads to cut into.
+
+    Returns:
+        A view of the same numbers with a head axis before the positions.
+
+    Raises:
+        ValueError: If the width cannot be cut into that many equal pieces.
+    """
+    if x.ndim < 2:
+        raise ValueError(f"x has shape {tuple(x.shape)}; wanted at least two axes, (..., T, N*H)")
+    if n_heads < 1 or x.shape[-1] % n_heads:
+        raise ValueError(f"width {x.shape[-1]} cannot be cut into {n_heads} heads of equal width")
+    return x.unflatten(-1, (n_heads, x.shape[-1] // n_heads)).transpose(-2, -3)
+
+
+def merge_heads(x: Float[Tensor, "*batch N T H"]) -> Float[Tensor, "*batch T N*H"]:
+    """Lay the heads' outputs side by side again: the way back from split_heads.
+
+    Args:
+        x: One output for each head.
+
+    Returns:
+        One row of N*H numbers for each token.
+
+    Raises:
+        ValueError: If there are fewer than three axes.
+    """
+    if x.ndim < 3:
+        raise ValueError(f"x has shape {tuple(x.shape)}; wanted at least three axes, (..., N, T, H)")
+    return x.transpose(-2, -3).flatten(-2)
+
+
+class MultiHeadAttention(nn.Module):
+    """Look in several ways at once, then blend what the heads found.
+
+    The weights stand as in the book, y = x @ w + b: w_q (D, N*H), w_k and w_v (D, K*H), w_o (N*H, D).
+    (torch's Linear keeps the transpose.) Without biases they hold D*H*(2*N + 2*K) numbers.
+
+    Args:
+        d_model: D, the width of a token's vector.
+        n_heads: N, the number of query heads.
+        head_width: H; None means D / N, which must then be whole. N*H need not be D.
+        n_kv_heads: K, a divisor of N; None means K = N, and 1 is multi-query attention. Query head i reads
+            key-value head i // (N / K).
+        bias: Whether each projection adds a bias (b_q, b_k, b_v, b_o).
+
+    Raises:
+        ValueError: If D is not a multiple of N and no head width is given, if N is not a multiple of K,
+            or if a size is below 1. The message names the sizes.
+
+    Source: Vaswani et al. 2017, section 3.2.2; Shazeer 2019 (K = 1); Ainslie et al. 2023 (groups).
+    """
+
+    b_q: nn.Parameter | None
+    b_k: nn.Parameter | None
+    b_v: nn.Parameter | None
+    b_o: nn.Parameter | None
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        *,
+        head_width: int | None = None,
+        n_kv_heads: int | None = None,
+        bias: bool = False,
+    ) -> None:
+        super().__init__()
+        n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
+        if min(d_model, n_heads, n_kv_heads) < 1:
+            raise ValueError(
+                f"sizes must be at least 1; got d_model {d_model}, n_heads {n_heads}, n_kv_heads {n_kv_heads}"
+            )
+        if n_heads % n_kv_heads:
+            raise ValueError(f"{n_heads} query heads cannot share {n_kv_heads} key-value heads evenly")
+        if head_width is None:
+            if d_model % n_heads:
+                raise ValueError(
+                    f"d_model {d_model} cannot be cut into {n_heads} heads of equal width; give head_width"
+                )
+            head_width = d_model // n_heads
+        if head_width < 1:
+            raise ValueError(f"head_width must be at least 1; got {head_width}")
+        self.d_model, self.n_heads, self.n_kv_heads, self.head_width = (
+            d_model,
+            n_heads,
+            n_kv_heads,
+            head_width,
+        )
+        wide, narrow = n_heads * head_width, n_kv_heads * head_width
+        self.w_q = nn.Parameter(torch.empty(d_model, wide))
+        self.w_k = nn.Parameter(torch.empty(d_model, narrow))
+        self.w_v = nn.Parameter(torch.empty(d_model, narrow))
+        self.w_o = nn.Parameter(torch.empty(wide, d_model))
+        for name, width in (("b_q", wide), ("b_k", narrow), ("b_v", narrow), ("b_o", d_model)):
+            self.register_parameter(name, nn.Parameter(torch.empty(width)) if bias else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw the matrices anew (Xavier, uniform) and set the biases to zero.
+
+        Each matrix counts by itself, so that a token's variance passes about unchanged through each; torch's
+        own layer draws query, key and value as one stacked matrix, hence from a narrower range.
+
+        Source: Glorot & Bengio 2010, equation 16.
+        """
+        for name, parameter in self.named_parameters():
+            if name.startswith("w_"):
+                nn.init.xavier_uniform_(parameter)
+            else:
+                nn.init.zeros_(parameter)
+
+    def forward(
+        self,
+        x: Float[Tensor, "B T D"],
+        x_kv: Float[Tensor, "B S D"] | None = None,
+        mask: Bool[Tensor, "..."] | None = None,
+        *,
+        return_weights: bool = False,
+    ) -> Float[Tensor, "B T D"] | tuple[Float[Tensor, "B T D"], Float[Tensor, "B N T S"]]:
+        """Let tokens look at themselves, or at others.
+
+        Args:
+            x: The tokens that look.
+            x_kv: The tokens that are looked at, where they are others (cross-attention); None means x itself.
+            mask: Boolean, True = may look: (T, S), or four axes as (B, N, T, S) with 1 where the mask is the
+                same all along; padding of the keys is (B, 1, 1, S).
+            return_weights: Take the open path, and return the weights of each head beside the output.
+
+        Returns:
+            The output, or (output, weights) with return_weights.
+
+        Raises:
+            ValueError: If sizes of x, x_kv or mask do not fit; the message names them.
+            TypeError: If the mask is not boolean.
+
+        Cost: 2*B*(T*D*N*H*2 + S*D*K*H*2 + T*S*N*H*2) operations.
+        """
+        x_kv = x if x_kv is None else x_kv
+        self._check_inputs(x, x_kv)
+        q_BNTH = split_heads(_project(x, self.w_q, self.b_q), self.n_heads)
+        k_BKSH = split_heads(_project(x_kv, self.w_k, self.b_k), self.n_kv_heads)
+        v_BKSH = split_heads(_project(x_kv, self.w_v, self.b_v), self.n_kv_heads)
+        if mask is not None:
+            check_mask(mask, (x.shape[0], self.n_heads, x.shape[1], x_kv.shape[1]))
+        group = self.n_heads // self.n_kv_heads
+        if return_weights:
+            k_BNSH, v_BNSH = (t.repeat_interleave(group, dim=1) for t in (k_BKSH, v_BKSH))
+            z_BNTH, weights_BNTS = attend(q_BNTH, k_BNSH, v_BNSH, mask)
+            return _project(merge_heads(z_BNTH), self.w_o, self.b_o), weights_BNTS
+        z_BNTH = fused_attention(q_BNTH, k_BKSH, v_BKSH, mask, grouped=group > 1)
+        return _project(merge_heads(z_BNTH), self.w_o, self.b_o)
+
+    @classmethod
+    def from_torch(cls, layer: nn.MultiheadAttention) -> "MultiHeadAttention":
+        """Copy torch's own layer, so that the two can be compared.
+
+        Args:
+            layer: torch's layer, with or without biases. Its batch_first is not copied: x is (B, T, D) here.
+
+        Returns:
+            A layer of this class with the same weights, transposed to the book's order, on the same device
+            and in the same dtype.
+
+        Raises:
+            ValueError: If the layer does what this one cannot: other widths for keys and values, added bias
+                keys, an added zero key, or dropout while training.
+        """
+        d_model, n_heads = layer.embed_dim, layer.num_heads
+        if not layer._qkv_same_embed_dim:
+            raise ValueError(f"kdim {layer.kdim} and vdim {layer.vdim} must equal embed_dim {d_model}")
+        if layer.bias_k is not None or layer.add_zero_attn:
+            raise ValueError(
+                "a layer with add_bias_kv or add_zero_attn has keys that this class does not know"
+            )
+        if layer.dropout > 0 and layer.training:
+            raise ValueError(
+                f"the layer drops {layer.dropout:g} of its weights while training; call eval() first"
+            )
+        bias = layer.in_proj_bias is not None
+        ours = cls(d_model, n_heads, bias=bias).to(layer.in_proj_weight)
+        with torch.no_grad():
+            for w, theirs in zip((ours.w_q, ours.w_k, ours.w_v), layer.in_proj_weight.chunk(3), strict=True):
+                w.copy_(theirs.mT)
+            ours.w_o.copy_(layer.out_proj.weight.mT)
+            if bias:
+                packed = (*layer.in_proj_bias.chunk(3), layer.out_proj.bias)
+                for name, theirs in zip(("b_q", "b_k", "b_v", "b_o"), packed, strict=True):
+                    ours.get_parameter(name).copy_(theirs)
+        return ours.train(layer.training)
+
+    def extra_repr(self) -> str:
+        """Name the sizes when the layer is printed."""
+        return (
+            f"D={self.d_model}, N={self.n_heads}, K={self.n_kv_heads}, H={self.head_width}, "
+            f"bias={self.b_q is not None}"
+        )
+
+    def _check_inputs(self, x: Tensor, x_kv: Tensor) -> None:
+        for name, tensor, axes in (("x", x, "(B, T, D)"), ("x_kv", x_kv, "(B, S, D)")):
+            if tensor.ndim != 3 or tensor.shape[-1] != self.d_model:
+                raise ValueError(
+                    f"{name} has shape {tuple(tensor.shape)}; wanted {axes} with D = {self.d_model}"
+                )
+        if x.shape[0] != x_kv.shape[0]:
+            raise ValueError(f"x has {x.shape[0]} sequences, x_kv has {x_kv.shape[0]}: they must be equal")
+
+
+def _project(x: Tensor, w: Tensor, b: Tensor | None) -> Tensor:
+    y = x @ w
+    return y if b is None else y + b

@@ -1,0 +1,135 @@
+"""The gradient through softmax, attention and one head, worked by hand: no automatic differentiation."""
+
+import numpy as np
+from jaxtyping import Bool, Float64, Real
+
+from softlookup.reference._sizes import check_values, to_float64
+from softlookup.reference.attention import attention_weights
+from softlookup.reference.heads import project
+
+
+def softmax_backward(
+    weights: Real[np.ndarray, "*rows S"], grad: Real[np.ndarray, "*rows S"]
+) -> Float64[np.ndarray, "*rows S"]:
+    """Carry a gradient back through a softmax along the last axis.
+
+    The Jacobian of one row is diag(a) - a a^T. Applied to the gradient g it gives a * (g - a.g), so the
+    matrix itself is never built.
+
+    Args:
+        weights: What the softmax gave: a, one distribution for each row.
+        grad: The gradient of the loss with respect to the weights: g.
+
+    Returns:
+        The gradient with respect to the scores. Each row sums to 0: adding one number to all scores of a row
+        changes no weight. Where a weight is 0 the gradient is 0, so a row of zeros gives zeros.
+
+    Raises:
+        ValueError: If the two shapes differ.
+
+    Book: 04_one_head.html#one-head-softmax-backward.
+
+    >>> softmax_backward(np.array([0.5, 0.5]), np.array([1.0, 0.0]))
+    array([ 0.25, -0.25])
+    """
+    a, g = to_float64(weights), to_float64(grad)
+    if a.shape != g.shape:
+        raise ValueError(f"weights have shape {a.shape}, grad has {g.shape}: they must be equal")
+    return a * (g - (a * g).sum(axis=-1, keepdims=True))
+
+
+def attention_backward(
+    q: Real[np.ndarray, "*batch T H"],
+    k: Real[np.ndarray, "*batch S H"],
+    v: Real[np.ndarray, "*batch S Hv"],
+    grad: Real[np.ndarray, "*batch T Hv"],
+    mask: Bool[np.ndarray, "..."] | None = None,
+) -> tuple[
+    Float64[np.ndarray, "*batch T H"],
+    Float64[np.ndarray, "*batch S H"],
+    Float64[np.ndarray, "*batch S Hv"],
+]:
+    """Carry a gradient back through scaled dot-product attention, step by step from the end.
+
+    With a = softmax(s), s = q k^T / sqrt(H) and z = a v:
+    dv = a^T dz, da = dz v^T, ds = a * (da - rowsum(a * da)), dq = ds k / sqrt(H), dk = ds^T q / sqrt(H).
+
+    Args:
+        q: Queries.
+        k: Keys.
+        v: Values.
+        grad: The gradient of the loss with respect to the output: dz.
+        mask: The mask of the forward pass: boolean, True = may look.
+
+    Returns:
+        The gradients (dq, dk, dv), each in the shape of its array. A query with nothing to see gets zeros and
+        gives the keys and values nothing.
+
+    Raises:
+        ValueError: If sizes do not fit together; the message names them.
+        TypeError: If the mask is not boolean.
+
+    Source: Dao et al. 2022, appendix B. Book, derived: 04_one_head.html#one-head-gradient.
+    """
+    q_TH, k_SH, v_SH, dz_TH = to_float64(q), to_float64(k), to_float64(v), to_float64(grad)
+    a_TS = attention_weights(q_TH, k_SH, mask)
+    check_values(k_SH, v_SH)
+    wanted = (*q_TH.shape[:-1], v_SH.shape[-1])
+    if dz_TH.shape != wanted:
+        raise ValueError(f"grad has shape {dz_TH.shape}; the output of attention has {wanted}")
+    scale = 1.0 / np.sqrt(q_TH.shape[-1])
+    dv_SH = np.swapaxes(a_TS, -1, -2) @ dz_TH
+    da_TS = dz_TH @ np.swapaxes(v_SH, -1, -2)
+    ds_TS = softmax_backward(a_TS, da_TS)  # the mask needs no line of its own: where a is 0, so is ds
+    dq_TH = ds_TS @ k_SH * scale
+    dk_SH = np.swapaxes(ds_TS, -1, -2) @ q_TH * scale
+    return dq_TH, dk_SH, dv_SH
+
+
+def one_head_backward(
+    x: Real[np.ndarray, "*batch T D"],
+    w_q: Real[np.ndarray, "D H"],
+    w_k: Real[np.ndarray, "D H"],
+    w_v: Real[np.ndarray, "D Hv"],
+    grad: Real[np.ndarray, "*batch T Hv"],
+    mask: Bool[np.ndarray, "..."] | None = None,
+) -> tuple[
+    Float64[np.ndarray, "*batch T D"],
+    Float64[np.ndarray, "D H"],
+    Float64[np.ndarray, "D H"],
+    Float64[np.ndarray, "D Hv"],
+]:
+    """Carry a gradient back through a whole head, down to the tokens and the three matrices.
+
+    A token goes three ways, as query, key and value; its gradient is the sum of what the three bring back. A
+    matrix is used at every position of every sequence; its gradient sums over all of them.
+
+    Args:
+        x: Token vectors.
+        w_q: Query matrix.
+        w_k: Key matrix.
+        w_v: Value matrix.
+        grad: The gradient of the loss with respect to the head's output.
+        mask: The mask of the forward pass: boolean, True = may look.
+
+    Returns:
+        The gradients (dx, dw_q, dw_k, dw_v), each in the shape of its array.
+
+    Raises:
+        ValueError: If sizes do not fit together; the message names them.
+        TypeError: If the mask is not boolean.
+
+    Book: 04_one_head.html#one-head-gradient.
+    """
+    x_TD = to_float64(x)
+    pairs = list(
+        zip(
+            (to_float64(w_q), to_float64(w_k), to_float64(w_v)),
+            attention_backward(project(x, w_q), project(x, w_k), project(x, w_v), grad, mask),
+            strict=True,
+        )
+    )
+    dx_TD = sum((dy @ w.T for w, dy in pairs), start=np.zeros_like(x_TD))
+    rows_D = x_TD.reshape(-1, x_TD.shape[-1])
+    dw_q, dw_k, dw_v = (rows_D.T @ dy.reshape(-1, dy.shape[-1]) for _, dy in pairs)
+    return dx_TD, dw_q, dw_k, dw_v

@@ -1,0 +1,238 @@
+// One head of attention in four steps. Python sends every number; this file lays them out and spells out one cell's sum.
+
+const STAGES = [
+  { name: "Score", from: ["q", "k"], to: "scores", sign: "→", does: "Each query meets each key: multiply place by place, add up." },
+  { name: "Scale", from: ["scores"], to: "scaled", sign: "→", does: "Divide every score by the square root of the head width." },
+  { name: "Softmax", from: ["scaled"], to: "weights", sign: "→", does: "Turn each row into weights: none negative, sum 1." },
+  { name: "Mix", from: ["weights", "v"], to: "output", sign: "→", does: "Add up the values, each by its weight." },
+];
+
+// What each matrix is called, the letters of its axes, and what its rows and columns stand for.
+const GRIDS = {
+  q: { letter: "Q", words: "queries", axes: "T × H", columns: "places", colour: "query" },
+  k: { letter: "K", words: "keys", axes: "S × H", columns: "places", colour: "key" },
+  v: { letter: "V", words: "values", axes: "S × H", columns: "places", colour: "value" },
+  scores: { letter: "QKᵀ", words: "scores", axes: "T × S", columns: "tokens", colour: "query" },
+  scaled: { letter: "S", words: "scaled scores", axes: "T × S", columns: "tokens", colour: "query" },
+  weights: { letter: "A", words: "weights", axes: "T × S", columns: "tokens", colour: "mixed" },
+  output: { letter: "Z", words: "outputs", axes: "T × H", columns: "places", colour: "mixed" },
+};
+const LONGEST_SUM = 8; // terms written out before the middle is left out
+
+const minus = (text) => text.replace("-", "−");
+const show = (number) => minus((Math.abs(number) < 0.005 ? 0 : number).toFixed(2));
+const inSum = (number) => (number < 0 && show(number) !== "0.00" ? `(${show(number)})` : show(number));
+
+/** Make an element: attributes by name, children as text or nodes. */
+function make(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (value !== null && value !== undefined) node.setAttribute(name, value);
+  }
+  node.append(...children.flat());
+  return node;
+}
+
+/** A letter with a small index, as in the text: q with 2 beneath. */
+const indexed = (letter, ...places) => [make("var", {}, letter), make("sub", {}, places.map((p) => p + 1).join(","))];
+const strong = (...children) => make("strong", {}, ...children);
+
+/** Write a sum of terms, leaving out the middle of a long one. */
+function sum(terms) {
+  const kept = terms.length > LONGEST_SUM ? [...terms.slice(0, LONGEST_SUM - 2), "…", terms.at(-1)] : terms;
+  return kept.join(" + ");
+}
+
+const mayLook = (example, row, column) => example.mask === null || example.mask[row][column];
+
+/** How each kind of cell came about: words, the sum in numbers, and the cells that went into it. */
+const EXPLAIN = {
+  q: (e, r, c) => given(e, "q", r, c, "what this token looks for"),
+  k: (e, r, c) => given(e, "k", r, c, "what this token can be found by"),
+  v: (e, r, c) => given(e, "v", r, c, "what this token hands over"),
+
+  scores: (e, r, c) => ({
+    words: [strong(indexed("q", r), " · ", indexed("k", c)), `: how well the query of “${e.tokens[r]}” fits the key of “${e.tokens[c]}”.`],
+    sum: `${sum(e.q[r].map((x, h) => `${inSum(x)}×${inSum(e.k[c][h])}`))} = ${show(e.scores[r][c])}`,
+    marks: [["q", r, null], ["k", c, null], ["scores", r, c]],
+  }),
+
+  scaled: (e, r, c) => {
+    const sum = `${show(e.scores[r][c])} / √${e.q[r].length} = ${show(e.scores[r][c])} / ${show(e.root)} = ${show(e.scaled[r][c])}`;
+    const marks = [["scores", r, c], ["scaled", r, c]];
+    if (mayLook(e, r, c)) return { words: [strong("Scaled score"), `: “${e.tokens[r]}” looking at “${e.tokens[c]}”.`], sum, marks };
+    const words = [strong("Masked"), `: “${e.tokens[r]}” may not look at “${e.tokens[c]}”, so its score becomes −∞, and its weight 0.`];
+    return { words, sum: `${sum}, replaced by −∞`, marks };
+  },
+
+  weights: (e, r, c) => {
+    const marks = [["scaled", r, null], ["weights", r, c]];
+    if (!mayLook(e, r, c)) {
+      const reason = e.sums[r] === 0 ? "this row has nothing it may see, so all its weights are 0." : "e to the power −∞ is 0: a masked token gets no weight.";
+      return { words: [strong("No weight"), `: ${reason}`], sum: `weight = ${show(e.weights[r][c])}`, marks };
+    }
+    const power = (s) => (e.shift[r] === 0 ? `e^${show(s)}` : `e^(${show(s)} − ${inSum(e.shift[r])})`);
+    const seen = e.scaled[r].filter((_, s) => mayLook(e, r, s));
+    const parts = e.exps[r].filter((_, s) => mayLook(e, r, s)).map(show);
+    return {
+      words: [strong(indexed("a", r, c)), `: the share of “${e.tokens[c]}” in what “${e.tokens[r]}” takes in, out of ${seen.length}.`],
+      sum: `${power(e.scaled[r][c])} = ${show(e.exps[r][c])};  ${show(e.exps[r][c])} / (${sum(parts)}) = ${show(e.exps[r][c])} / ${show(e.sums[r])} = ${show(e.weights[r][c])}`,
+      marks,
+    };
+  },
+
+  output: (e, r, c) => ({
+    words: [strong(indexed("z", r), `, place ${c + 1}`), `: place ${c + 1} of every value, each by the weight that “${e.tokens[r]}” gives it.`],
+    sum: `${sum(e.weights[r].map((a, s) => `${show(a)}×${inSum(e.v[s][c])}`))} = ${show(e.output[r][c])}`,
+    marks: [["weights", r, null], ["v", null, c], ["output", r, c]],
+  }),
+};
+
+function given(e, grid, row, column, meaning) {
+  const { words } = GRIDS[grid];
+  return {
+    words: [strong(indexed(grid, row), `, place ${column + 1}`), `: one number of ${meaning}: “${e.tokens[row]}”.`],
+    sum: `the ${words} are given: ${show(e[grid][row][column])}`,
+    marks: [[grid, row, column]],
+  };
+}
+
+/** Tint a cell: a weight by its share of 1, scores and outputs from the smallest to the largest of their matrix. */
+function tint(example, grid, row, column) {
+  const value = example[grid][row][column];
+  if (grid === "weights") return value;
+  if (grid === "q" || grid === "k" || grid === "v") return 0;
+  const all = example[grid].flat();
+  const [low, high] = [Math.min(...all), Math.max(...all)];
+  return high > low ? (value - low) / (high - low) : 0;
+}
+
+function drawGrid(example, grid, sizes) {
+  const { letter, words, axes, columns, colour } = GRIDS[grid];
+  const numbers = example[grid];
+  const heads = columns === "tokens" ? example.tokens : numbers[0].map((_, place) => String(place + 1));
+  const masked = (r, c) => (grid === "scaled" || grid === "weights") && !mayLook(example, r, c);
+  const cell = (number, r, c) => {
+    const td = make("td", { role: "gridcell", tabindex: -1, "data-grid": grid, "data-row": r, "data-column": c, "data-value": number });
+    td.style.setProperty("--slw-tint", tint(example, grid, r, c).toFixed(3));
+    td.textContent = grid === "scaled" && masked(r, c) ? "−∞" : show(number);
+    if (masked(r, c)) td.classList.add("slw-masked");
+    return td;
+  };
+  const shape = make("span", { class: "slw-shape" }, ` ${axes} = ${numbers.length} × ${numbers[0].length}`);
+  const caption = make("caption", {}, strong(letter), ` ${words}`, sizes ? shape : "");
+  const header = make("tr", {}, make("td", { class: "slw-corner" }), heads.map((name) => make("th", { scope: "col" }, name)));
+  const rows = numbers.map((line, r) =>
+    make("tr", {}, make("th", { scope: "row" }, example.tokens[r]), line.map((number, c) => cell(number, r, c))));
+  const label = `${letter}, ${words}, ${numbers.length} rows and ${numbers[0].length} columns`;
+  const table = make("table", { role: "grid", "aria-label": label }, caption, make("thead", {}, header), make("tbody", {}, rows));
+  return make("div", { class: `slw-grid slw-${colour}`, }, table);
+}
+
+/** Move the focus from cell to cell with the arrow keys, Home and End; each grid keeps one cell in the Tab order. */
+function moveInGrid(event) {
+  const cell = event.target.closest("td[data-grid]");
+  const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+  if (!cell || !(event.key in steps || event.key === "Home" || event.key === "End")) return;
+  const rows = [...cell.closest("tbody").rows].map((row) => [...row.cells].slice(1));
+  let [r, c] = [Number(cell.dataset.row), Number(cell.dataset.column)];
+  if (event.key === "Home") c = 0;
+  else if (event.key === "End") c = rows[r].length - 1;
+  else [r, c] = [r + steps[event.key][0], c + steps[event.key][1]];
+  event.preventDefault();
+  rows[r]?.[c]?.focus();
+}
+
+let count = 0; // for ids that stay apart when a page holds several of these figures
+
+function render({ model, el }) {
+  const id = `slw-${(count += 1)}`;
+  const set = (name, value) => { model.set(name, value); model.save_changes(); };
+  const example = () => model.get("examples")[model.get("chosen")];
+
+  const chooser = make("select", { id: `${id}-example`, onchange: () => set("chosen", chooser.selectedIndex) },
+    model.get("examples").map((e) => make("option", {}, e.title)));
+  const shapes = make("input", { type: "checkbox", id: `${id}-shapes`, onchange: () => set("show_shapes", shapes.checked) });
+  const tabs = STAGES.map((stage, i) => make("button",
+    { type: "button", role: "tab", id: `${id}-tab-${i}`, "aria-controls": `${id}-panel`, onclick: () => set("stage", i) },
+    make("span", { class: "slw-number", "aria-hidden": "true" }, String(i + 1)), stage.name));
+  const tablist = make("div", { role: "tablist", "aria-label": "The four steps", class: "slw-tabs" }, tabs);
+  const does = make("p", { class: "slw-does" });
+  const grids = make("div", { class: "slw-grids" });
+  const panel = make("div", { role: "tabpanel", id: `${id}-panel`, class: "slw-panel" }, does, grids);
+  const words = make("p", { class: "slw-words" });
+  const numbers = make("p", { class: "slw-sum" });
+  const explanation = make("div", { class: "slw-explain", "aria-live": "polite", "aria-atomic": "true" }, words, numbers);
+  const next = make("button", { type: "button", class: "slw-next", onclick: () => set("stage", (model.get("stage") + 1) % STAGES.length) });
+  const foot = make("div", { class: "slw-foot" }, make("span", {}, "Shown with two decimals, computed with all."), next);
+
+  tablist.addEventListener("keydown", (event) => {
+    const last = STAGES.length - 1;
+    const now = model.get("stage");
+    const to = { ArrowRight: Math.min(now + 1, last), ArrowLeft: Math.max(now - 1, 0), Home: 0, End: last }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    set("stage", to);
+    tabs[to].focus();
+  });
+
+  function explain(cell) {
+    const { grid } = cell.dataset;
+    const [row, column] = [Number(cell.dataset.row), Number(cell.dataset.column)];
+    const told = EXPLAIN[grid](example(), row, column);
+    words.replaceChildren(...told.words.flat(2));
+    numbers.textContent = told.sum;
+    for (const td of grids.querySelectorAll("td[data-grid]")) {
+      const used = told.marks.some(([name, r, c]) => name === td.dataset.grid
+        && (r === null || r === Number(td.dataset.row)) && (c === null || c === Number(td.dataset.column)));
+      td.classList.toggle("slw-marked", used);
+      td.classList.toggle("slw-asked", td === cell);
+    }
+  }
+
+  function ask(event) {
+    const cell = event.target.closest?.("td[data-grid]");
+    if (!cell) return;
+    if (event.type === "focusin") {
+      for (const other of cell.closest("tbody").querySelectorAll("td[tabindex='0']")) other.tabIndex = -1;
+      cell.tabIndex = 0;
+    }
+    explain(cell);
+  }
+  for (const kind of ["pointerover", "focusin", "click"]) grids.addEventListener(kind, ask);
+  grids.addEventListener("keydown", moveInGrid);
+
+  function draw() {
+    const now = model.get("stage");
+    const stage = STAGES[now];
+    tabs.forEach((tab, i) => {
+      tab.setAttribute("aria-selected", String(i === now));
+      tab.tabIndex = i === now ? 0 : -1;
+    });
+    panel.setAttribute("aria-labelledby", tabs[now].id);
+    chooser.selectedIndex = model.get("chosen");
+    shapes.checked = model.get("show_shapes");
+    does.textContent = stage.does;
+    const before = stage.from.map((grid) => drawGrid(example(), grid, shapes.checked));
+    const after = drawGrid(example(), stage.to, shapes.checked);
+    const kind = stage.from.length > 1 ? "slw-two" : "slw-one";
+    const sign = make("span", { class: `slw-sign ${kind}`, "aria-hidden": "true" }, stage.sign);
+    grids.replaceChildren(make("div", { class: "slw-from" }, before), sign, after);
+    for (const grid of grids.querySelectorAll("tbody")) grid.querySelector("td").tabIndex = 0;
+    next.textContent = now + 1 < STAGES.length ? `Next: ${STAGES[now + 1].name.toLowerCase()} →` : "↺ From the start";
+    words.replaceChildren("Point at a cell, tap it, or go to it with the Tab and arrow keys: it says how it came about.");
+    numbers.textContent = "";
+  }
+
+  const bar = make("div", { class: "slw-bar" },
+    make("label", { for: chooser.id }, "Example ", chooser), make("label", { for: shapes.id }, shapes, " Show shapes"));
+  el.replaceChildren(make("div", { class: "slw", role: "group", "aria-label": "One head of attention, step by step" },
+    bar, tablist, panel, explanation, foot));
+  draw();
+  const watched = "change:chosen change:stage change:show_shapes change:examples".split(" ");
+  for (const change of watched) model.on(change, draw);
+  return () => watched.forEach((change) => model.off(change, draw));
+}
+
+export default { render };

@@ -1,0 +1,195 @@
+"""One head of attention in four steps, cell by cell: score, scale, softmax, mix."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import numpy as np
+import traitlets
+from numpy.typing import ArrayLike, NDArray
+
+from softlookup import reference
+
+STAGES = ("score", "scale", "softmax", "mix")
+"""The steps in order; ``AttentionSteps.stage`` is an index into them."""
+
+SAFE_LOGIT = 20.0
+"""Above this a row's largest scaled score is subtracted before exp, so that the shown sums stay readable."""
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Example:
+    """One worked example: what the four steps start from.
+
+    Attributes:
+        title: A few words for the chooser.
+        tokens: One word for each of the T tokens.
+        q: Queries, shape (T, H).
+        k: Keys, shape (T, H).
+        v: Values, shape (T, width); the width may differ from H.
+        mask: Shape (T, T), True where the query's token may look, or None where all may look at all.
+    """
+
+    title: str
+    tokens: Sequence[str]
+    q: ArrayLike
+    k: ArrayLike
+    v: ArrayLike
+    mask: ArrayLike | None = None
+
+    def arrays(self) -> tuple[Array, Array, Array, NDArray[np.bool_] | None]:
+        """Give q, k, v and the mask as arrays, and refuse shapes that do not fit together.
+
+        Returns:
+            q (T, H), k (T, H), v (T, width) in float64, and the mask (T, T) as booleans or None.
+
+        Raises:
+            ValueError: If a shape does not fit; the message names the example, the array, and both shapes.
+            TypeError: If the mask does not hold booleans.
+        """
+        q, k, v = (np.asarray(a, dtype=np.float64) for a in (self.q, self.k, self.v))
+        tokens = len(self.tokens)
+        for name, array in (("q", q), ("k", k), ("v", v)):
+            if array.ndim != 2 or array.shape[0] != tokens or array.shape[1] == 0:
+                wanted = f"({tokens}, width), one row for each of the {tokens} tokens"
+                raise ValueError(f"example {self.title!r}: {name} has shape {array.shape}, wanted {wanted}")
+            if not np.isfinite(array).all():
+                raise ValueError(f"example {self.title!r}: {name} holds a number that is not finite")
+        if q.shape != k.shape:
+            raise ValueError(
+                f"example {self.title!r}: q has shape {q.shape} and k {k.shape}; they must be equal"
+            )
+        if self.mask is None:
+            return q, k, v, None
+        mask = np.asarray(self.mask)
+        if mask.dtype != np.bool_:
+            raise TypeError(
+                f"example {self.title!r}: the mask holds {mask.dtype}, wanted bool (True = may look)"
+            )
+        if mask.shape != (tokens, tokens):
+            raise ValueError(
+                f"example {self.title!r}: the mask has shape {mask.shape}, wanted {(tokens, tokens)}"
+            )
+        return q, k, v, mask
+
+
+def compute(example: Example) -> dict[str, Any]:
+    """Compute every number that the figure shows for one example.
+
+    Args:
+        example: The worked example.
+
+    Returns:
+        A record for JSON: title, tokens, q, k, v, mask (or None), root (the square root of H), scores and
+        scaled scores before the mask (T, T), weights (T, T), output (T, width), and for each row what the
+        softmax adds up: shift (T,), exps (T, T), sums (T,).
+
+    Raises:
+        ValueError: If the shapes of the example do not fit together.
+    """
+    q, k, v, mask = example.arrays()
+    root = float(np.sqrt(q.shape[1]))
+    scores = q @ k.T
+    scaled = scores / root
+    seen = np.ones_like(scaled, dtype=bool) if mask is None else mask
+    top = np.where(seen, scaled, -np.inf).max(axis=1)
+    shift = np.where(np.isfinite(top) & (np.abs(top) > SAFE_LOGIT), top, 0.0)
+    exps = np.where(seen, np.exp(np.where(seen, scaled - shift[:, None], 0.0)), 0.0)
+    return {
+        "title": example.title,
+        "tokens": [str(token) for token in example.tokens],
+        "q": q.tolist(),
+        "k": k.tolist(),
+        "v": v.tolist(),
+        "mask": None if mask is None else mask.tolist(),
+        "root": root,
+        "scores": scores.tolist(),
+        "scaled": scaled.tolist(),
+        "shift": shift.tolist(),
+        "exps": exps.tolist(),
+        "sums": exps.sum(axis=1).tolist(),
+        "weights": reference.attention_weights(q, k, mask).tolist(),
+        "output": reference.scaled_dot_product_attention(q, k, v, mask).tolist(),
+    }
+
+
+def _as_example(given: Example | Mapping[str, Any]) -> Example:
+    """Accept a record or a plain dict of its fields."""
+    return given if isinstance(given, Example) else Example(**given)
+
+
+def _table(
+    caption: str, rows: Sequence[str], columns: Sequence[str], numbers: Sequence[Sequence[float]]
+) -> str:
+    """Write one matrix as an HTML table with two decimals."""
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in columns)
+    body = "".join(
+        f'<tr><th scope="row">{escape(name)}</th>{"".join(f"<td>{number:.2f}</td>" for number in line)}</tr>'
+        for name, line in zip(rows, numbers, strict=True)
+    )
+    top = f"<caption>{escape(caption)}</caption><thead><tr><td></td>{head}</tr></thead>"
+    return f"<table>{top}<tbody>{body}</tbody></table>"
+
+
+def static_tables(record: Mapping[str, Any]) -> str:
+    """Write an example's weights and outputs as HTML, for readers whose browser runs no script.
+
+    Args:
+        record: What ``compute`` returned.
+
+    Returns:
+        HTML with two tables.
+    """
+    tokens = record["tokens"]
+    places = [str(place + 1) for place in range(len(record["v"][0]))]
+    return (
+        f"<p>{escape(record['title'])}: who looks at whom, and what comes out. "
+        "With scripts, every cell of every step can be asked how it came about.</p>"
+        + _table("Weights: rows look, columns are looked at", tokens, tokens, record["weights"])
+        + _table("Outputs: one row for each token", tokens, places, record["output"])
+    )
+
+
+class AttentionSteps(anywidget.AnyWidget):
+    """Walk through one head of attention on worked examples; any cell explains itself in words and numbers.
+
+    Everything shown is computed here, in float64, with ``softlookup.reference``. The browser chooses what to
+    show and spells out one cell's sum from the numbers it was sent.
+
+    Args:
+        examples: The worked examples, as ``Example`` records or dicts with its fields.
+        start: Which example is shown first, counted from 0.
+
+    Raises:
+        ValueError: If there are no examples, ``start`` is not one of them, or an example's shapes do not fit.
+
+    Source: Vaswani et al. 2017, equation 1. Book: 04_one_head.html#one-head-attention.
+    """
+
+    _esm = Path(__file__).with_suffix(".js")
+    _css = Path(__file__).with_suffix(".css")
+
+    examples = traitlets.List(traitlets.Dict(), help="what `compute` returned for each example").tag(
+        sync=True
+    )
+    chosen = traitlets.Int(0, help="index of the example shown").tag(sync=True)
+    stage = traitlets.Int(0, min=0, max=len(STAGES) - 1, help="index into STAGES").tag(sync=True)
+    show_shapes = traitlets.Bool(False, help="whether shapes stand beside the names").tag(sync=True)
+    fallback = traitlets.Unicode("", help="HTML that the built book shows until the figure runs").tag(
+        sync=True
+    )
+
+    def __init__(self, examples: Sequence[Example | Mapping[str, Any]], start: int = 0) -> None:
+        if not examples:
+            raise ValueError("AttentionSteps needs at least one example, got none")
+        if not 0 <= start < len(examples):
+            raise ValueError(
+                f"start is {start}, wanted one of the {len(examples)} examples: 0 to {len(examples) - 1}"
+            )
+        records = [compute(_as_example(example)) for example in examples]
+        super().__init__(examples=records, chosen=start, fallback=static_tables(records[start]))

@@ -1,0 +1,12 @@
+"""Settings of nbgrader for a course of these notebooks.
+
+`softlookup sample` and `softlookup release` copy this file into a course's folder, where nbgrader's own
+commands read it too.
+"""
+
+c = get_config()  # noqa: F821  (nbgrader defines it when it reads this file)
+
+c.CourseDirectory.course_id = "softlookup"
+
+# A check takes a tenth of a second; the first cell imports torch, which can take long on a slow disk.
+c.Execute.timeout = 60

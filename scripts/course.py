@@ -1,0 +1,195 @@
+"""Makes the whole course with one command: set up, exercises, book, and a graded sample class.
+
+Runs on the system's Python with nothing installed. What the steps print goes to _build/logs; the terminal
+shows one line that says how far the work is (or, where there is no terminal, a line for each step).
+"""
+
+import hashlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LOGS = ROOT / "_build" / "logs"
+COURSE = Path("course")
+BIN = ROOT / ".venv" / "bin"
+STAMP = ROOT / COURSE / "logs" / "made-from"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of the work.
+
+    Attributes:
+        name: A word or two; its log has that name.
+        command: What to run, in the root of the course.
+        current: Whether there is nothing to do.
+    """
+
+    name: str
+    command: list[str]
+    current: Callable[[], bool] = lambda: False
+
+
+class Line:
+    """Shows how far the work is: one line that is written over on a terminal, plain lines elsewhere."""
+
+    def __init__(self, steps: int) -> None:
+        self.steps = steps
+        self.begun = time.monotonic()
+        self.live = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+
+    def _elapsed(self) -> str:
+        seconds = int(time.monotonic() - self.begun)
+        return f"{seconds // 60}:{seconds % 60:02d}"
+
+    def at(self, number: int, name: str, now: str) -> None:
+        """Say what is being done; only a terminal is told."""
+        if not self.live:
+            return
+        filled = 20 * (number - 1) // self.steps
+        bar = "#" * filled + ">" + "." * (19 - filled)
+        text = f"{self._elapsed()} [{bar}] {number}/{self.steps} {name}: {now}"
+        width = shutil.get_terminal_size().columns - 1
+        self._over(text[:width])
+
+    def begin(self, number: int, name: str) -> None:
+        """Say that a step begins."""
+        if not self.live:
+            print(f"{number}/{self.steps} {name} ...", flush=True)
+
+    def end(self, number: int, name: str, how: str) -> None:
+        """Say that a step is over."""
+        text = f"{self._elapsed()} {number}/{self.steps} {name}: {how}"
+        if self.live:
+            self._over(text)
+            print(flush=True)
+        else:
+            print(text, flush=True)
+
+    def _over(self, text: str) -> None:
+        sys.stdout.write("\r\x1b[K" + text)
+        sys.stdout.flush()
+
+
+def last_words(log: Path, lines: int = 1) -> str:
+    """The last lines of a log, without what only a terminal understands."""
+    with open(log, "rb") as file:
+        file.seek(0, os.SEEK_END)
+        file.seek(max(0, file.tell() - 400 * lines))
+        text = file.read().decode("utf-8", "replace").replace("\r", "\n")
+    found = [line.rstrip() for line in text.splitlines() if line.strip()]
+    return "\n".join("".join(c for c in line if c.isprintable()) for line in found[-lines:])
+
+
+def run(step: Step, number: int, line: Line) -> bool:
+    """Run one step and show how it goes. Returns whether it went well."""
+    log = LOGS / f"{number}-{step.name.replace(' ', '-')}.log"
+    began = time.monotonic()
+    line.begin(number, step.name)
+    if step.current():
+        line.end(number, step.name, "nothing changed since it was made")
+        return True
+    env = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    if step.command[0] != "sh":
+        env["PATH"] = os.pathsep.join([str(BIN), env.get("PATH", "")])
+    elif "PYTHON" not in env and sys.prefix == sys.base_prefix:
+        env["PYTHON"] = sys.executable
+    with open(log, "wb") as file:
+        # A group of its own, so that Ctrl-C can end the step with everything that it started.
+        process = subprocess.Popen(
+            step.command,
+            cwd=ROOT,
+            env=env,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        try:
+            while process.poll() is None:
+                line.at(number, step.name, last_words(log))
+                time.sleep(0.2)
+        except BaseException:
+            os.killpg(process.pid, signal.SIGINT)
+            try:
+                process.wait(timeout=10)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+            raise
+    if process.returncode:
+        line.end(number, step.name, f"failed with exit status {process.returncode}. The end of its log:")
+        print("\n" + last_words(log, 30) + f"\n\nThe whole log: {log.relative_to(ROOT)}", flush=True)
+        return False
+    line.end(number, step.name, f"done in {time.monotonic() - began:.0f} s")
+    return True
+
+
+def made_from() -> str:
+    """A key of everything that the sample class and its grades depend on."""
+    key = hashlib.sha256()
+    files = [ROOT / "constraints.txt", ROOT / "nbgrader_config.py"]
+    files += sorted((ROOT / "solutions").glob("*.py")) + sorted((ROOT / "lib").rglob("*.py"))
+    for path in files:
+        key.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes() + b"\0")
+    return key.hexdigest()
+
+
+def graded() -> bool:
+    """Whether the sample class is there, graded, from what stands in this checkout now."""
+    reports = [(ROOT / COURSE / "reports" / f"{name}.txt").is_file() for name in assignments()]
+    return STAMP.is_file() and STAMP.read_text() == made_from() and all(reports)
+
+
+def assignments() -> list[str]:
+    """Names of the assignments: one for each notebook in solutions/."""
+    return [path.stem for path in sorted((ROOT / "solutions").glob("*.py"))]
+
+
+def steps() -> list[Step]:
+    """What `make course` does, in order."""
+    cli = str(BIN / "softlookup")
+    return [
+        Step("set up", ["sh", "scripts/setup.sh"]),
+        Step("exercises", [cli, "exercises"]),
+        Step("book", [str(BIN / "python"), "scripts/build_book.py"]),
+        Step("sample class", [cli, "sample", str(COURSE)], graded),
+        *(
+            Step(f"grade {name}", [cli, "grade", name, "--course", str(COURSE)], graded)
+            for name in assignments()
+        ),
+    ]
+
+
+def main() -> int:
+    """Run the steps, print the graded class and where to look."""
+    LOGS.mkdir(parents=True, exist_ok=True)
+    todo = steps()
+    line = Line(len(todo))
+    try:
+        for number, step in enumerate(todo, 1):
+            if not run(step, number, line):
+                return 1
+    except KeyboardInterrupt:
+        print("\nStopped. Say 'make course' again to go on.")
+        return 130
+    STAMP.write_text(made_from())
+    for name in assignments():
+        print("\n" + (ROOT / COURSE / "reports" / f"{name}.txt").read_text(encoding="utf-8").rstrip())
+    print("\nOpen next:")
+    print("  the book               _build/html/index.html")
+    for name in assignments():
+        print(f"  an exercise            exercises/{name}/{name}.ipynb   (make lab)")
+        print(f"  feedback to a student  {COURSE}/feedback/mistake-1/{name}/{name}.html")
+    print(f"  the gradebook          {COURSE}/gradebook.db   (in {COURSE}/: ../.venv/bin/nbgrader export)")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

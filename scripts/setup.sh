@@ -1,0 +1,94 @@
+#!/bin/sh
+# Sets up everything that the course needs, inside this folder: .venv with the pinned packages and the book's
+# browser libraries. Two system programs (bubblewrap, chromium) are added where that is possible.
+# A second run that finds nothing changed costs a fraction of a second. PYTHON=/path/to/python3 picks another Python.
+set -eu
+cd "$(dirname "$0")/.."
+trap 'exit 130' INT TERM   # leaves $begun behind, so that the next run starts afresh
+
+venv=.venv
+# The Python that makes the environment must not be the one inside it.
+PATH=$(printf '%s' "$PATH" | tr ':' '\n' | grep -vxF "$PWD/$venv/bin" | paste -sd: -); export PATH
+unset VIRTUAL_ENV PYTHONHOME
+stamp=$venv/.setup-done     # holds the key of the last complete set-up
+begun=$venv/.setup-begun    # there while a set-up runs: if it is found, the last one was cut short
+lock=book/_vendor/package-lock.json
+
+say() { printf '%s\n' "$*"; }
+fail() { printf '%s\n' "$*" >&2; exit 1; }
+
+python=${PYTHON:-python3}
+command -v "$python" >/dev/null 2>&1 \
+  || fail "Python is missing: install Python 3.11 or newer, so that '$python' runs, then say 'make setup' again."
+
+# The key: Python's version, this folder (a virtual environment cannot be moved), and the files that say what to install.
+key=$("$python" - constraints.txt pyproject.toml "$lock" scripts/setup.sh <<'PY'
+import hashlib, os, sys
+if sys.version_info < (3, 11):
+    found = ".".join(map(str, sys.version_info[:3]))
+    sys.exit(f"Python {found} is too old: this course needs 3.11 or newer. With a newer one installed beside it, "
+             "say 'make setup PYTHON=python3.12'.")
+key = hashlib.sha256(f"{sys.version}\0{os.getcwd()}\0".encode())
+for name in sys.argv[1:]:
+    key.update(name.encode() + b"\0")
+    if os.path.exists(name):
+        with open(name, "rb") as file:
+            key.update(file.read())
+print(key.hexdigest())
+PY
+)
+
+vendored() { [ ! -f "$lock" ] || [ -d book/_vendor/node_modules ]; }
+
+if [ -f "$stamp" ] && [ ! -e "$begun" ] && [ "$(cat "$stamp")" = "$key" ] && [ -x $venv/bin/softlookup ] && vendored; then
+  say "Set-up is up to date."
+  exit 0
+fi
+
+# --- system programs: good to have, never a reason to stop
+have() { for name; do command -v "$name" >/dev/null 2>&1 && return 0; done; return 1; }
+have_bubblewrap() { have bwrap; }
+have_chromium() { have chromium chromium-browser google-chrome; }
+if [ "$(id -u)" = 0 ] && have apt-get; then
+  export DEBIAN_FRONTEND=noninteractive
+  for package in bubblewrap chromium; do
+    "have_$package" && continue
+    say "Installing the system package $package."
+    apt-get install -y --no-install-recommends $package \
+      || { apt-get update && apt-get install -y --no-install-recommends $package; } \
+      || say "apt-get could not install $package."
+  done
+fi
+have_bubblewrap || say "Note: bubblewrap is not installed. Without it submissions cannot be graded in a sandbox; all else works." \
+  "To add it: 'apt install bubblewrap' (Debian, Ubuntu) or 'dnf install bubblewrap' (Fedora)."
+have_chromium || say "Note: chromium is not installed. Without it the tests that open the book in a browser are skipped; all else works." \
+  "To add it: 'apt install chromium' (Debian), 'dnf install chromium' (Fedora) or 'brew install --cask chromium' (macOS)."
+
+# --- the virtual environment
+usable() { [ ! -e "$begun" ] && [ -x $venv/bin/python ] && $venv/bin/python -m pip --version >/dev/null 2>&1; }
+same_python() { [ "$($venv/bin/python -c 'import sys; print(sys.version)')" = "$("$python" -c 'import sys; print(sys.version)')" ]; }
+if [ -e $venv ] && ! { usable && same_python; }; then
+  say "Starting $venv afresh: the last set-up was cut short, or another Python made it."
+  rm -rf $venv
+fi
+rm -f "$stamp"
+if [ ! -e $venv ]; then
+  say "Making $venv with $("$python" --version)."
+  mkdir $venv && : > "$begun"
+  "$python" -m venv $venv \
+    || fail "'$python -m venv' failed: on Debian and Ubuntu, 'apt install python3-venv' brings what is missing; then say 'make setup' again."
+fi
+: > "$begun"
+say "Installing the pinned packages (constraints.txt)."
+$venv/bin/python -m pip install --disable-pip-version-check -c constraints.txt -e '.[book,dev]' \
+  || { rm -f "$begun"; fail "pip could not install the packages; its own message is above. Mend that, then say 'make setup' again."; }
+rm -f "$begun"
+
+# --- what the book's pages load in the browser, kept here so that no page reaches outside
+if [ -f scripts/vendor.py ]; then
+  say "Fetching the book's browser libraries."
+  PATH="$PWD/$venv/bin:$PATH" $venv/bin/python scripts/vendor.py
+fi
+
+printf '%s\n' "$key" > "$stamp"
+say "Set-up is complete."

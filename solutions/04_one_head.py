@@ -1,0 +1,361 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 4 · One head of self-attention
+#
+# You will write one head of attention: first with a pencil, then step by step in code, then whole, then its gradient.
+# Each task has a cell to fill in and, below it, a cell that checks it. Run the check as often as you like: it says within
+# a moment what is right, what is not, and often which mistake it was. A task never depends on the answer to an earlier
+# one: where you call a function of yours that is not right yet, the check puts a sound one in its place.
+#
+# | task | what you write | minutes | difficulty | points |
+# |---|---|---|---|---|
+# [[tasks-table]]
+#
+# The chapter to this notebook is *One head of self-attention* in the book; every check links to the section it needs.
+#
+# **Letters.** `T` query positions, `S` key positions, `D` model width, `H` head width, `B` sequences in a batch.
+# A name such as `q_BTH` says the shape: batch, positions, head width. Leading axes may be more (`B`, `N`, …) or none:
+# write every step so that it works on the **last two** axes.
+
+# %% nbgrader={"grade": false, "grade_id": "04-setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
+import math
+
+import numpy as np
+import torch
+
+from softlookup import check
+
+# %% [markdown]
+# ## By hand first
+#
+# Five tokens, three numbers each. The projections are the identity, so queries, keys and values are the rows of `X`.
+
+# %% nbgrader={"grade": false, "grade_id": "04-example-two", "locked": true, "schema_version": 3, "solution": false, "task": false}
+X = np.array(
+    [
+        [1.0, 0.5, 0.2],
+        [0.8, 1.2, 0.3],
+        [0.6, 0.9, 1.1],
+        [1.1, 0.4, 0.7],
+        [0.9, 0.7, 0.8],
+    ]
+)
+
+# %% [markdown]
+# [[task 04.by-hand]]
+#
+# Take a pencil. Token **[[04.by-hand:ordinal]]** asks all five tokens (itself as well). Write down its five **scaled
+# scores**: its dot product with each row of `X`, divided by the square root of the head width. Two decimals are enough.
+# Return them as a list, in the order of the tokens.
+
+# %% nbgrader={"grade": false, "grade_id": "04-by-hand", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def by_hand():
+    ### BEGIN SOLUTION
+    token = 0  # variant 04.by-hand:token
+    dots = X @ X[token]
+    return [round(float(dot) / math.sqrt(3), 2) for dot in dots]
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "04-by-hand-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("04.by-hand", by_hand)
+
+# %% [markdown]
+# ## The steps, one at a time
+#
+# [[task 04.project]]
+#
+# Each token's vector is turned into a query, a key and a value by three weight matrices. A vector is a **row** here, so a
+# projection is the vector times the matrix: `x_BTD` with `w_q`, `w_k`, `w_v`, each of shape `(D, H)`.
+# Return the three results in the order query, key, value.
+
+# %% nbgrader={"grade": false, "grade_id": "04-project", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def project(x, w_q, w_k, w_v):
+    """x (..., T, D), each w (D, H) -> q, k, v, each (..., T, H)."""
+    ### BEGIN SOLUTION
+    q = x @ w_q
+    k = x @ w_k
+    v = x @ w_v
+    return q, k, v
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "04-project-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("04.project", project)
+
+# %% [markdown]
+# [[task 04.scores]]
+#
+# How well does each query match each key? Return the table of dot products: row `t`, column `s` holds query `t` times key `s`.
+# No scale yet.
+
+# %% nbgrader={"grade": false, "grade_id": "04-scores", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def scores(q, k):
+    """q (..., T, H), k (..., S, H) -> (..., T, S)."""
+    ### BEGIN SOLUTION
+    return q @ k.transpose(-2, -1)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "04-scores-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("04.scores", scores)
+
+# %% [markdown]
+# [[task 04.scale]]
+#
+# Long vectors have large dot products. Divide the scores by $\tau\sqrt{H}$, where `head_width` is $H$ and the temperature is
+# $\tau = $ **[[04.scale:tau]]**.
+
+# %% nbgrader={"grade": false, "grade_id": "04-scale", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def scale(scores, head_width):
+    """scores (..., T, S) and the head width H -> (..., T, S)."""
+    ### BEGIN SOLUTION
+    tau = 1.0  # variant 04.scale:tau
+    return scores / (tau * math.sqrt(head_width))
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "04-scale-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("04.scale", scale)
+
+# %% [markdown]
+# [[task 04.softmax]]
+#
+# Turn each **row** of scores into weights: positive, with sum 1, larger where the score is larger. Write it out with `exp` and
+# a division; `torch.softmax` and its relatives are not allowed in this one task. A row may hold numbers near 1000, or $-\infty$
+# where a key must not be seen: the weights are numbers all the same.
+
+# %% nbgrader={"grade": false, "grade_id": "04-softmax", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def softmax(x):
+    """x (..., S) -> weights over the last axis, same shape."""
+    ### BEGIN SOLUTION
+    top = x.max(dim=-1, keepdim=True).values
+    e = torch.exp(x - top)
+    return e / e.sum(dim=-1, keepdim=True)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "04-softmax-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("04.softmax", softmax)
+
+# %% [markdown]
+# [[task 04.mix]]
+#
+# Each query now takes a weighted sum of the values: row `t` of the result is the sum over `s` of weight `(t, s)` times value `s`.
+
+# %% nbgrader={"grade": false, "grade_id": "04-mix", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def mix(weights, v):
+    """weights (..., T, S), v (..., S, H) -> (..., T, H)."""
+    ### BEGIN SOLUTION
+    return weights @ v
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "04-mix-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("04.mix", mix)
+
+# %% [markdown]
+# [[task 04.column]]
+#
+# The same for one token alone, with no table at all: one query against all keys. The result needs nobody else's result.
+# (In the first transformer $H = 64$, so the score was divided by 8. Yours has to work for any width.)
+
+# %% nbgrader={"grade": false, "grade_id": "04-column", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def one_token(q, k, v):
+    """q (H,) of one token, k (S, H), v (S, H) of all tokens -> its result (H,)."""
+    ### BEGIN SOLUTION
+    score = k @ q
+    scaled = score / math.sqrt(q.shape[-1])
+    weight = torch.softmax(scaled, dim=-1)
+    return (weight[:, None] * v).sum(dim=0)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "04-column-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("04.column", one_token)
+
+# %% [markdown]
+# ## Put together, with a mask
+#
+# A mask says who may look where: boolean, `True` = may look. It has the shape of the scores or one that broadcasts to it.
+# Where it says `False` the weight is exactly 0, and the rest of the row still sums to 1.
+# A query that may look at nothing gets a row of zeros, never NaN.
+#
+# [[task 04.weights]]
+#
+# Queries and keys in, attention weights out: score, divide by $\sqrt{H}$ (no temperature), mask, softmax.
+
+# %% nbgrader={"grade": false, "grade_id": "04-weights", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def attention_weights(q, k, mask=None):
+    """q (..., T, H), k (..., S, H), mask broadcastable to (..., T, S) -> weights (..., T, S)."""
+    ### BEGIN SOLUTION
+    s = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+    if mask is not None:
+        s = s.masked_fill(~mask, float("-inf"))
+    a = torch.softmax(s, dim=-1)
+    if mask is not None:
+        a = a.masked_fill(~mask, 0.0)
+    return a
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "04-weights-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("04.weights", attention_weights)
+
+# %% [markdown]
+# [[task 04.attention]]
+#
+# The whole of $\mathrm{softmax}(QK^\top / \sqrt{H})\,V$, with the mask. Gradients must flow to `q`, `k` and `v` (a query with
+# nothing to see sends back zeros), and the result has the dtype of the inputs. `torch.nn.functional.scaled_dot_product_attention` is
+# not allowed here: you are writing it.
+
+# %% nbgrader={"grade": false, "grade_id": "04-attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def attention(q, k, v, mask=None):
+    """q (..., T, H), k (..., S, H), v (..., S, H'), mask -> (..., T, H')."""
+    ### BEGIN SOLUTION
+    s = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+    if mask is not None:
+        seen = mask.any(dim=-1, keepdim=True)
+        s = s.masked_fill(~mask & seen, float("-inf"))
+    a = torch.softmax(s, dim=-1)
+    if mask is not None:
+        a = a.masked_fill(~mask, 0.0)
+    return a @ v
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "04-attention-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("04.attention", attention)
+
+# %% [markdown]
+# ## Why the scale, and what it costs
+#
+# [[task 04.spread]]
+#
+# The `H` entries of a query are drawn independently with mean 0 and standard deviation `sigma_q`; those of a key with mean 0 and
+# `sigma_k`. What is the **standard deviation** of their dot product, before any scale?
+
+# %% nbgrader={"grade": false, "grade_id": "04-spread", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def score_spread(head_width, sigma_q, sigma_k):
+    """Standard deviation of one score q . k, a float."""
+    ### BEGIN SOLUTION
+    variance = head_width * sigma_q**2 * sigma_k**2
+    return math.sqrt(variance)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "04-spread-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("04.spread", score_spread)
+
+# %% [markdown]
+# [[task 04.cost]]
+#
+# How many **bytes** does the table of scores take for one head, if it is kept in memory: `batch` sequences, `n_queries` queries
+# each, `n_keys` keys each, `bytes_per_number` bytes for each number?
+
+# %% nbgrader={"grade": false, "grade_id": "04-cost", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def score_bytes(batch, n_queries, n_keys, bytes_per_number):
+    """Bytes of the scores (B, T, S), a whole number."""
+    ### BEGIN SOLUTION
+    numbers = batch * n_queries * n_keys
+    return numbers * bytes_per_number
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "04-cost-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("04.cost", score_bytes)
+
+# %% [markdown]
+# ## Backwards, by hand
+#
+# Inputs are numpy arrays from here to the end of this part: no autograd, a pencil and the chain rule.
+#
+# [[task 04.softmax-backward]]
+#
+# `a` are weights that came out of a softmax over the last axis, `da` is the gradient of the loss with respect to them.
+# Return the gradient with respect to the **scores** that went in.
+
+# %% nbgrader={"grade": false, "grade_id": "04-softmax-backward", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def softmax_backward(a, da):
+    """a, da (..., S) -> gradient of the scores, same shape."""
+    ### BEGIN SOLUTION
+    inner = (a * da).sum(axis=-1, keepdims=True)
+    return a * (da - inner)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "04-softmax-backward-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("04.softmax-backward", softmax_backward)
+
+# %% [markdown]
+# [[task 04.backward]]
+#
+# Now one head backwards, without a mask. `dz` is the gradient with respect to the result of attention. Return the gradients with respect to
+# `q`, `k` and `v`, in that order. The scale $1/\sqrt{H}$ is part of it.
+
+# %% nbgrader={"grade": false, "grade_id": "04-backward", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def attention_backward(q, k, v, dz):
+    """q (T, H), k (S, H), v (S, H'), dz (T, H') -> dq, dk, dv with the shapes of q, k, v."""
+    ### BEGIN SOLUTION
+    root = math.sqrt(q.shape[-1])
+    s = q @ k.T / root
+    e = np.exp(s - s.max(axis=-1, keepdims=True))
+    a = e / e.sum(axis=-1, keepdims=True)
+    dv = a.T @ dz
+    da = dz @ v.T
+    ds = a * (da - (a * da).sum(axis=-1, keepdims=True))
+    dq = ds @ k / root
+    dk = ds.T @ q / root
+    return dq, dk, dv
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "04-backward-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("04.backward", attention_backward)
+
+# %% [markdown]
+# ## One whole head
+#
+# [[task 04.head]]
+#
+# From token vectors to results, in torch again: project `x` with the given weights, score, scale, mask, softmax, mix.
+# Gradients must reach all three weight matrices, and the result has the dtype of the inputs. You may call your own functions from above.
+# The library's attention is not allowed.
+
+# %% nbgrader={"grade": false, "grade_id": "04-head", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def one_head(x, w_q, w_k, w_v, mask=None):
+    """x (..., T, D), each w (D, H), mask broadcastable to (..., T, T) -> (..., T, H)."""
+    ### BEGIN SOLUTION
+    q, k, v = project(x, w_q, w_k, w_v)
+    return attention(q, k, v, mask)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "04-head-check", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
+check("04.head", one_head)
+
+# %% [markdown]
+# ## In your own words
+#
+# Difficulty ●●○ · about 4 minutes · 3 points, graded by a person.
+#
+# A head returns the same vector for every token of a sentence. Say what its attention weights and its values could look like (there is
+# more than one way), how you would tell the cases apart from the tensors, and why such a head tells a token nothing about its context. Three to six sentences.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "04-uniform", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}
+# Every token gets the same mixture, so the rows of the weights lead to the same result. The plainest way is uniform weights: all scores of a row
+# are equal, and the result is the mean of the values. The rows may also be equal without being uniform, when all queries are the
+# same (or the keys do not tell them apart): then every token listens to the same few tokens. Or the values themselves are equal, and any weights give
+# that same vector. Print the weights (are the rows equal, are they 1/S?), then the values (are their rows equal?). In each case the result
+# does not depend on which token asks, so a token learns nothing about its own surroundings that every other token would not be told as well.

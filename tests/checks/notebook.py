@@ -1,0 +1,41 @@
+"""The published solutions as a student's namespace, with some cells replaced."""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from softlookup.authoring import assignments, find_root, read_solution, solution_cells
+from softlookup.checks import tasks
+
+ROOT = find_root()
+
+
+@cache
+def source_notebook(chapter: int) -> Any:
+    """The source notebook of a chapter."""
+    name = next(n for n in assignments(ROOT) if n.startswith(f"{chapter:02d}_"))
+    return read_solution(ROOT / "solutions" / f"{name}.py")
+
+
+@cache
+def solutions(chapter: int) -> dict[str, str]:
+    """Source of every solution cell, by grade id."""
+    return solution_cells(source_notebook(chapter))
+
+
+def world(chapter: int, cells: dict[str, str] | None = None) -> dict[str, Any]:
+    """Run the notebook's code cells, checks left out, with some solution cells replaced."""
+    namespace: dict[str, Any] = {"__name__": "__main__", "np": np}
+    replaced = cells or {}
+    for cell in source_notebook(chapter).cells:
+        grader = cell.metadata.get("nbgrader", {})
+        if cell.cell_type != "code" or grader.get("grade"):
+            continue
+        source = replaced.get(grader.get("grade_id"), cell.source)
+        exec(compile(source, "<submission>", "exec"), namespace)
+    return namespace
+
+
+ALL_TASKS = tasks()
+ALL_MISTAKES = [(task, mistake) for task in ALL_TASKS for mistake in task.mistakes]

@@ -1,0 +1,193 @@
+"""What has to hold for every task: right answers pass, blanks are blank, known mistakes are rejected and named."""
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+
+from notebook import ALL_MISTAKES, ALL_TASKS, ROOT, solutions, world
+from right_answers import RIGHT
+from softlookup.checks import check, get_task
+from softlookup.checks.compare import same
+from softlookup.checks.home import LocalStudent
+from softlookup.checks.judge import draw, judge
+from softlookup.checks.oracle import inputs_of, mistaken, wanted
+
+SEEDS = range(5)
+
+
+def by_id(value):
+    return getattr(value, "id", None) or getattr(value, "slug", None) or getattr(value, "__name__", None)
+
+
+def verdicts(task, obj, variant=0):
+    """At home, and as in grading with other inputs."""
+    yield check(task.id, obj, variant=variant)
+    for seed in SEEDS:
+        yield judge(task, LocalStudent(task, obj), seed=seed, variant=variant)
+
+
+@pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
+def test_solution_passes(task):
+    for result in verdicts(task, world(task.chapter)[task.name]):
+        assert (result.verdict, result.points, result.diagnosis) == ("pass", task.points, ()), result.text()
+
+
+@pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
+def test_blank_fails_with_not_implemented_alone(task):
+    from notebook import source_notebook
+    from softlookup.authoring import make_release
+
+    release = make_release(source_notebook(task.chapter))
+    blank = next(
+        c.source for c in release.cells if c.metadata.get("nbgrader", {}).get("grade_id") == task.slug
+    )
+    obj = world(task.chapter, {task.slug: blank})[task.name]
+    arguments = [a for a in draw(task, 0)[0].args]
+    with pytest.raises(NotImplementedError):
+        obj(*arguments)
+    for result in verdicts(task, obj):
+        assert (result.verdict, result.points, result.diagnosis) == ("blank", 0, ()), result.text()
+
+
+@pytest.mark.parametrize(("task", "mistake"), ALL_MISTAKES, ids=by_id)
+def test_known_mistake_is_rejected_and_named(task, mistake):
+    source = mistake.applied_to(solutions(task.chapter)[task.slug])
+    obj = world(task.chapter, {task.slug: source})[task.name]
+    for result in verdicts(task, obj):
+        assert result.verdict in ("wrong", "partial", "error"), result.text()
+        assert result.points < task.points
+        assert result.diagnosis == (mistake.slug,), result.text()
+        assert mistake.says in result.text()
+
+
+@pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
+def test_three_right_answers_written_otherwise_pass(task):
+    answers = RIGHT[task.id]
+    assert len(answers) >= 3
+    for answer in answers:
+        for result in verdicts(task, answer):
+            assert result.verdict == "pass", f"{answer.__name__}: {result.text()}"
+
+
+@pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
+def test_oracle_and_switchable_answer_agree(task):
+    """The oracle comes from torch's own functions, the answer with switches from numpy: with no switch set they agree."""
+    for variant, constants in enumerate(task.variants):
+        for case in draw(task, 11, variant):
+            if not case.gradients:
+                right = wanted(task, case, constants)
+                assert same(
+                    mistaken(task, frozenset(), case, constants), right, inputs_of(case), case.tolerance
+                ), case.label
+
+
+@pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
+def test_pairs_of_mistakes_are_named(task):
+    """Two known mistakes together: named as the pair, or as another name for the same tensors; never accepted."""
+    slugs = [m.slug for m in task.mistakes if m.symptom is None]
+    named = pairs = 0
+    for pair in itertools.combinations(slugs, 2):
+
+        def student(*args, pair=frozenset(pair)):
+            arrays = [a.numpy() if hasattr(a, "numpy") else a for a in args]
+            with np.errstate(all="ignore"):
+                return task.mistaken(pair, *arrays, **task.variants[0])
+
+        cases = [c for c in draw(task, 4) if not c.gradients]
+        right = [
+            wanted(task, c, {}) if not task.variants[0] else wanted(task, c, task.variants[0]) for c in cases
+        ]
+        outcome = [mistaken(task, frozenset(pair), c, task.variants[0]) for c in cases]
+        if all(
+            o is not None and same(o, r, inputs_of(c), c.tolerance)
+            for c, o, r in zip(cases, outcome, right, strict=True)
+        ):
+            continue  # the two undo each other
+        if all(o is None for o in outcome):
+            continue  # nothing comes back at all
+        pairs += 1
+        result = check(task.id, student)
+        assert result.verdict != "pass", pair
+        named += bool(result.diagnosis) and set(result.diagnosis) <= set(slugs)
+    assert named == pairs, f"{named} of {pairs} pairs named"
+
+
+@pytest.mark.parametrize("task", [t for t in ALL_TASKS if len(t.variants) > 1], ids=by_id)
+def test_published_solution_is_recognised_where_another_variant_was_asked(task):
+    obj = world(task.chapter)[task.name]
+    for variant in range(1, len(task.variants)):
+        result = check(task.id, obj, variant=variant)
+        assert (result.verdict, result.diagnosis) == ("wrong", ("other-variant",)), result.text()
+
+
+@pytest.mark.parametrize("task", [t for t in ALL_TASKS if len(t.variants) > 1], ids=by_id)
+def test_variants_solution_passes_and_its_mistakes_are_named(task):
+    from softlookup.authoring import assignments, read_solution, solution_cells
+
+    name = next(n for n in assignments(ROOT) if n.startswith(f"{task.chapter:02d}_"))
+    for variant in range(1, len(task.variants)):
+        cells = solution_cells(read_solution(ROOT / "solutions" / f"{name}.py", {task.id: variant}))
+        assert (
+            check(
+                task.id, world(task.chapter, {task.slug: cells[task.slug]})[task.name], variant=variant
+            ).verdict
+            == "pass"
+        )
+        for mistake in task.mistakes:
+            source = mistake.applied_to(cells[task.slug])
+            result = check(task.id, world(task.chapter, {task.slug: source})[task.name], variant=variant)
+            assert result.verdict != "pass"
+            assert result.diagnosis in ((mistake.slug,), ("other-variant",)), result.text()
+
+
+def test_at_least_two_tasks_have_variants():
+    assert sum(len(t.variants) > 1 for t in ALL_TASKS if t.chapter == 4) >= 2
+
+
+def test_a_wrong_earlier_answer_never_sinks_a_later_one():
+    """Every function but the last is wrong in every known way, or blank: the head that calls them is right all the same."""
+    solution = solutions(4)["04-head"]
+    for earlier_id in get_task("04.head").uses:
+        earlier = get_task(earlier_id)
+        for mistake in earlier.mistakes:
+            source = mistake.applied_to(solutions(4)[earlier.slug])
+            result = check("04.head", world(4, {earlier.slug: source, "04-head": solution})["one_head"])
+            assert result.verdict == "pass", f"{earlier_id} with {mistake.slug}: {result.text()}"
+        blank = f"def {earlier.name}(*args):\n    raise NotImplementedError()\n"
+        result = check("04.head", world(4, {earlier.slug: blank})["one_head"])
+        assert result.verdict == "pass", f"{earlier_id} blank: {result.text()}"
+
+
+def test_stand_ins_leave_the_students_functions_as_they_were():
+    namespace = world(4, {"04-attention": "def attention(*args):\n    return 0.0\n"})
+    before = namespace["attention"]
+    assert check("04.head", namespace["one_head"]).verdict == "pass"
+    assert namespace["attention"] is before
+
+
+def test_totals_are_written_down():
+    """Counts false accepts, false rejects and right diagnoses over all of the above, for the summary at the end of a run."""
+    totals = {
+        "known mistakes": 0,
+        "false accepts": 0,
+        "diagnoses right": 0,
+        "right answers": 0,
+        "false rejects": 0,
+    }
+    for task, mistake in ALL_MISTAKES:
+        source = mistake.applied_to(solutions(task.chapter)[task.slug])
+        result = check(task.id, world(task.chapter, {task.slug: source})[task.name])
+        totals["known mistakes"] += 1
+        totals["false accepts"] += result.verdict == "pass"
+        totals["diagnoses right"] += result.diagnosis == (mistake.slug,)
+    for task in ALL_TASKS:
+        for answer in [world(task.chapter)[task.name], *RIGHT[task.id]]:
+            totals["right answers"] += 1
+            totals["false rejects"] += check(task.id, answer).verdict != "pass"
+    out = ROOT / "_build" / "reports"
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "checks.json").write_text(json.dumps(totals, indent=1))
+    assert totals["false accepts"] == totals["false rejects"] == 0
+    assert totals["diagnoses right"] == totals["known mistakes"]

@@ -1,0 +1,45 @@
+"""What all tests share: shapes checked at run time, fixed seeds, one thread, and the devices there are."""
+
+import random
+from collections.abc import Iterator
+
+import hypothesis
+import jaxtyping
+import numpy as np
+import pytest
+import torch
+from jaxtyping import install_import_hook
+
+# Before anything imports the two packages: from here on their shape annotations are checked at every call.
+install_import_hook(["softlookup.reference", "softlookup.model"], "beartype.beartype")
+
+hypothesis.settings.register_profile(
+    "softlookup", deadline=None, derandomize=True, database=None, max_examples=30
+)
+hypothesis.settings.load_profile("softlookup")
+
+torch.set_num_threads(1)
+
+
+@pytest.fixture(autouse=True)
+def _seeds() -> None:
+    random.seed(0)
+    np.random.seed(0)
+    torch.manual_seed(0)
+
+
+@pytest.fixture(scope="session", params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def device(request: pytest.FixtureRequest) -> torch.device:
+    """Give each device once; without a CUDA device its tests are skipped, with a sentence."""
+    if request.param == "cuda" and not torch.cuda.is_available():
+        pytest.skip("no CUDA device here")
+    return torch.device(request.param)
+
+
+@pytest.fixture
+def unchecked() -> Iterator[None]:
+    """Switch the run-time shape check off, so that the library's own messages are what is seen."""
+    before = jaxtyping.config.jaxtyping_disable
+    jaxtyping.config.update("jaxtyping_disable", True)
+    yield
+    jaxtyping.config.update("jaxtyping_disable", before)

@@ -1,0 +1,197 @@
+"""Many heads in torch: against the float64 reference, against torch's own layer, and head by head."""
+
+import itertools
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from softlookup import model, reference
+from softlookup.model import MultiHeadAttention
+
+B, T, S, D, N = 2, 3, 5, 12, 4
+WIDTHS = [(None, None), (None, 2), (None, 1), (5, None), (5, 2), (1, 1)]
+
+
+def tokens(device, dtype=torch.float64):
+    return (torch.randn(B, length, D, dtype=dtype).to(device) for length in (T, S))
+
+
+def numbers(x):
+    return x.detach().double().cpu().numpy()
+
+
+@pytest.mark.parametrize(("head_width", "n_kv_heads"), WIDTHS)
+@pytest.mark.parametrize("cross", [False, True])
+@pytest.mark.parametrize("return_weights", [False, True])
+def test_output_equals_the_reference(device, head_width, n_kv_heads, cross, return_weights):
+    layer = MultiHeadAttention(D, N, head_width=head_width, n_kv_heads=n_kv_heads).to(device, torch.float64)
+    x, x_kv = tokens(device)
+    mask = torch.rand(B, N, T, S if cross else T) < 0.6
+    mask[0, :, 1] = False
+    got = layer(x, x_kv if cross else None, mask.to(device), return_weights=return_weights)
+    wanted = reference.multi_head_attention(
+        *map(numbers, (x, layer.w_q, layer.w_k, layer.w_v, layer.w_o)),
+        N,
+        n_kv_heads,
+        numbers(x_kv) if cross else None,
+        mask.numpy(),
+    )
+    if return_weights:
+        got, weights = got
+        torch.testing.assert_close(weights.sum(-1), mask.any(-1).double().to(device))
+    np.testing.assert_allclose(numbers(got), wanted, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize(("head_width", "n_kv_heads"), WIDTHS)
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
+def test_open_and_fused_paths_have_equal_values_and_gradients(device, head_width, n_kv_heads, dtype):
+    layer = MultiHeadAttention(D, N, head_width=head_width, n_kv_heads=n_kv_heads, bias=True)
+    layer.to(device, dtype)
+    for _, b in (item for item in layer.named_parameters() if item[0].startswith("b_")):
+        nn.init.normal_(b)
+    x, x_kv = tokens(device, dtype)
+    mask = (torch.rand(B, 1, T, S) < 0.6).to(device)
+    mask[1, :, 0] = False
+    grad = torch.randn(B, T, D).to(device, dtype)
+    results = []
+    for open_path in (True, False):
+        leaves = [x.clone().requires_grad_(), x_kv.clone().requires_grad_()]
+        layer.zero_grad()
+        out = layer(*leaves, mask, return_weights=open_path)
+        out = out[0] if open_path else out
+        out.backward(grad)
+        results.append([out, *(leaf.grad for leaf in (*leaves, *layer.parameters()))])
+    tolerance = {torch.float64: 1e-12, torch.float32: 2e-5, torch.bfloat16: 4e-2}[dtype]
+    # One scale for all: the gradient of b_k is a sum that cancels to 0, and keeps the rounding of its terms.
+    scale = max(a.abs().max().item() for a in results[0])
+    for a, b in zip(*results, strict=True):
+        torch.testing.assert_close(a, b, rtol=0, atol=tolerance * scale)
+
+
+@pytest.mark.parametrize(("bias", "cross", "masked"), list(itertools.product([False, True], repeat=3)))
+def test_copied_weights_equal_torch_layer_in_values_and_gradients(device, bias, cross, masked):
+    theirs = nn.MultiheadAttention(D, N, bias=bias, batch_first=True, dtype=torch.float64, device=device)
+    if bias:
+        nn.init.normal_(theirs.in_proj_bias)
+        nn.init.normal_(theirs.out_proj.bias)
+    ours = MultiHeadAttention.from_torch(theirs)
+    x, x_kv = tokens(device)
+    x_kv = x_kv if cross else x
+    mask = torch.ones(T, x_kv.shape[1], dtype=torch.bool, device=device).tril() if masked else None
+    wanted, wanted_weights = theirs(
+        x, x_kv, x_kv, attn_mask=None if mask is None else ~mask, average_attn_weights=False
+    )
+    got, weights = ours(x, x_kv if cross else None, mask, return_weights=True)
+    torch.testing.assert_close(weights, wanted_weights, rtol=1e-10, atol=1e-12)
+    torch.testing.assert_close(got, wanted, rtol=1e-10, atol=1e-12)
+    torch.testing.assert_close(ours(x, x_kv if cross else None, mask), wanted, rtol=1e-10, atol=1e-12)
+    wanted.square().sum().backward()
+    got.square().sum().backward()
+    stacked = torch.cat([ours.w_q.grad.mT, ours.w_k.grad.mT, ours.w_v.grad.mT])
+    torch.testing.assert_close(stacked, theirs.in_proj_weight.grad, rtol=1e-9, atol=1e-11)
+    torch.testing.assert_close(ours.w_o.grad.mT, theirs.out_proj.weight.grad, rtol=1e-9, atol=1e-11)
+    if bias:
+        torch.testing.assert_close(ours.b_o.grad, theirs.out_proj.bias.grad, rtol=1e-9, atol=1e-11)
+        both = torch.cat([ours.b_q.grad, ours.b_k.grad, ours.b_v.grad])
+        torch.testing.assert_close(both, theirs.in_proj_bias.grad, rtol=1e-9, atol=1e-11)
+
+
+def test_padding_of_keys_equals_torch_key_padding_mask(device):
+    theirs = nn.MultiheadAttention(D, N, batch_first=True, dtype=torch.float64, device=device)
+    x, x_kv = tokens(device)
+    keep = torch.tensor([[True, True, True, False, False], [True] * 5], device=device)
+    wanted, _ = theirs(x, x_kv, x_kv, key_padding_mask=~keep)
+    got = MultiHeadAttention.from_torch(theirs)(x, x_kv, keep[:, None, None, :])
+    torch.testing.assert_close(got, wanted, rtol=1e-10, atol=1e-12)
+
+
+def test_grouped_heads_equal_a_full_layer_whose_key_columns_are_repeated(device):
+    grouped = MultiHeadAttention(D, N, n_kv_heads=2).to(device, torch.float64)
+    full = MultiHeadAttention(D, N).to(device, torch.float64)
+    h = D // N
+    columns = [
+        i // 2 * h + j for i in range(N) for j in range(h)
+    ]  # heads 0 and 1 read 0; heads 2 and 3 read 1
+    with torch.no_grad():
+        full.w_q.copy_(grouped.w_q)
+        full.w_o.copy_(grouped.w_o)
+        full.w_k.copy_(grouped.w_k[:, columns])
+        full.w_v.copy_(grouped.w_v[:, columns])
+    x, _ = tokens(device)
+    torch.testing.assert_close(grouped(x), full(x))
+
+
+@pytest.mark.parametrize("shape", [(T, S), (1, S), (B, 1, 1, S), (B, 1, T, S), (1, N, T, 1), (B, N, T, S)])
+@pytest.mark.parametrize("return_weights", [False, True])
+def test_masks_of_every_accepted_shape_equal_the_mask_written_out(device, shape, return_weights):
+    layer = MultiHeadAttention(D, N).to(device, torch.float64)
+    x, x_kv = tokens(device)
+    mask = (torch.rand(shape) < 0.5).to(device)
+    got = layer(x, x_kv, mask, return_weights=return_weights)
+    wanted = layer(x, x_kv, mask.expand(B, N, T, S).contiguous(), return_weights=return_weights)
+    torch.testing.assert_close(got, wanted)
+
+
+def test_a_batch_with_nothing_to_see_gives_zeros_and_zero_gradients(device):
+    layer = MultiHeadAttention(D, N, n_kv_heads=2).to(device)
+    x, x_kv = tokens(device, torch.float32)
+    blind = torch.zeros(T, S, dtype=torch.bool, device=device)
+    for open_path in (True, False):
+        layer.zero_grad()
+        out = layer(x, x_kv, blind, return_weights=open_path)
+        out = out[0] if open_path else out
+        assert (out == 0).all()
+        out.sum().backward()
+        assert all((p.grad == 0).all() for p in layer.parameters())
+
+
+@pytest.mark.parametrize(("head_width", "n_kv_heads"), WIDTHS)
+def test_parameter_shapes_and_count_are_as_documented(head_width, n_kv_heads):
+    layer = MultiHeadAttention(D, N, head_width=head_width, n_kv_heads=n_kv_heads)
+    h, k = head_width or D // N, n_kv_heads or N
+    shapes = {name: tuple(p.shape) for name, p in layer.named_parameters()}
+    assert shapes == {"w_q": (D, N * h), "w_k": (D, k * h), "w_v": (D, k * h), "w_o": (N * h, D)}
+    assert sum(p.numel() for p in layer.parameters()) == D * h * (2 * N + 2 * k)
+    assert f"N={N}, K={k}, H={h}" in repr(layer)
+
+
+def test_initialisation_is_xavier_with_zero_biases():
+    layer = MultiHeadAttention(96, 4, n_kv_heads=1, bias=True)
+    for w in (layer.w_q, layer.w_k, layer.w_v, layer.w_o):
+        bound = (6 / sum(w.shape)) ** 0.5
+        assert w.abs().max() <= bound
+        assert w.std().item() == pytest.approx(bound / 3**0.5, rel=0.05)
+    assert all((getattr(layer, f"b_{letter}") == 0).all() for letter in "qkvo")
+    before = layer.w_q.clone()
+    layer.reset_parameters()
+    assert not torch.equal(layer.w_q, before)
+
+
+def test_split_heads_gives_head_i_its_own_columns_and_merge_undoes_it(device):
+    x = torch.randn(B, T, N * 3, device=device)
+    split = model.split_heads(x, N)
+    assert split.shape == (B, N, T, 3)
+    for i in range(N):
+        assert torch.equal(split[:, i], x[..., i * 3 : (i + 1) * 3])
+    assert torch.equal(model.merge_heads(split), x)
+
+
+def test_from_torch_keeps_dtype_and_mode_and_shares_nothing():
+    theirs = nn.MultiheadAttention(D, N, dtype=torch.float64, dropout=0.1).eval()
+    ours = MultiHeadAttention.from_torch(theirs)
+    assert ours.w_q.dtype == torch.float64 and not ours.training
+    before = ours.w_q.clone()
+    with torch.no_grad():
+        theirs.in_proj_weight.zero_()
+    assert torch.equal(ours.w_q, before)
+
+
+def test_the_layer_runs_on_meta_tensors_so_that_operations_can_be_counted_without_numbers():
+    layer = MultiHeadAttention(D, N, n_kv_heads=2).to("meta")
+    x = torch.empty(B, T, D, device="meta")
+    mask = torch.empty(T, T, dtype=torch.bool, device="meta")
+    out, weights = layer(x, mask=mask, return_weights=True)
+    assert out.shape == layer(x, mask=mask).shape == (B, T, D)
+    assert weights.shape == (B, N, T, T)

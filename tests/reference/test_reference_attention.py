@@ -1,0 +1,174 @@
+"""The reference forwards: against plain loops, against torch, and at the edges."""
+
+import doctest
+import inspect
+import math
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given
+from hypothesis import strategies as st
+
+from softlookup import notation, reference
+
+BATCHES = [(), (2,), (3, 2), (2, 1, 2)]
+
+
+def draw(seed: int, batch: tuple[int, ...] = (), t: int = 3, s: int = 5, h: int = 4, hv: int = 2):
+    rng = np.random.default_rng(seed)
+    return (
+        rng.normal(size=(*batch, t, h)),
+        rng.normal(size=(*batch, s, h)),
+        rng.normal(size=(*batch, s, hv)),
+        rng.random((*batch, t, s)) < 0.6,
+    )
+
+
+def by_loops(q, k, v, mask=None):
+    """Attention for two-axis arrays, one number at a time, with the math module only."""
+    out = np.zeros((len(q), v.shape[1]))
+    for t in range(len(q)):
+        seen = [s for s in range(len(k)) if mask is None or mask[t, s]]
+        scores = [sum(q[t, h] * k[s, h] for h in range(q.shape[1])) / q.shape[1] ** 0.5 for s in seen]
+        raised = [math.exp(score - max(scores)) for score in scores]
+        for s, r in zip(seen, raised, strict=True):
+            out[t] += r / sum(raised) * v[s]
+    return out
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_attention_equals_plain_loops(masked):
+    q, k, v, mask = draw(1)
+    mask[1] = False
+    mask = mask if masked else None
+    got = reference.scaled_dot_product_attention(q, k, v, mask)
+    np.testing.assert_allclose(got, by_loops(q, k, v, mask), rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("batch", BATCHES)
+@pytest.mark.parametrize("masked", [False, True])
+def test_attention_equals_torch_where_something_is_seen(batch, masked):
+    q, k, v, mask = draw(2, batch)
+    mask[..., 0] = True
+    mask = mask if masked else None
+    theirs = F.scaled_dot_product_attention(
+        *(torch.from_numpy(a) for a in (q, k, v)), attn_mask=None if mask is None else torch.from_numpy(mask)
+    )
+    got = reference.scaled_dot_product_attention(q, k, v, mask)
+    np.testing.assert_allclose(got, theirs.numpy(), rtol=1e-11, atol=1e-13)
+
+
+@given(
+    st.integers(0, 10**6), st.sampled_from(BATCHES), st.integers(1, 5), st.integers(1, 5), st.integers(1, 4)
+)
+def test_attention_weights_rows_sum_to_one_or_zero_and_masked_cells_are_zero(seed, batch, t, s, h):
+    q, k, _, mask = draw(seed, batch, t, s, h)
+    weights = reference.attention_weights(q, k, mask)
+    assert (weights >= 0).all()
+    assert (weights[~mask] == 0).all()
+    np.testing.assert_allclose(weights.sum(-1), mask.any(-1).astype(float), atol=1e-14)
+
+
+@given(st.integers(0, 10**6))
+def test_attention_follows_a_permutation_of_keys_and_of_queries(seed):
+    q, k, v, mask = draw(seed)
+    rng = np.random.default_rng(seed + 1)
+    rows, columns = rng.permutation(3), rng.permutation(5)
+    got = reference.scaled_dot_product_attention(q[rows], k[columns], v[columns], mask[np.ix_(rows, columns)])
+    wanted = reference.scaled_dot_product_attention(q, k, v, mask)[rows]
+    np.testing.assert_allclose(got, wanted, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_softmax_equals_torch_on_every_axis(axis):
+    x = np.random.default_rng(3).normal(size=(3, 4, 5)) * 10
+    np.testing.assert_allclose(
+        reference.softmax(x, axis), torch.softmax(torch.from_numpy(x), axis).numpy(), rtol=1e-12
+    )
+
+
+def test_softmax_of_huge_logits_stays_finite():
+    np.testing.assert_allclose(
+        reference.softmax(np.array([1000.0, 1001.0])), [1 / (1 + math.e), math.e / (1 + math.e)]
+    )
+    np.testing.assert_array_equal(reference.softmax(np.array([-1e300, 1e300])), [0, 1])
+
+
+def test_softmax_of_nothing_but_minus_infinity_gives_zeros():
+    x = np.array([[-np.inf, -np.inf], [-np.inf, 5.0]])
+    np.testing.assert_array_equal(reference.softmax(x), [[0, 0], [0, 1]])
+
+
+def test_softmax_refuses_plus_infinity_and_passes_nan_on():
+    with pytest.raises(ValueError, match=r"\+inf in scores of shape \(2,\)"):
+        reference.softmax(np.array([0.0, np.inf]))
+    assert np.isnan(reference.softmax(np.array([0.0, np.nan]))).all()
+
+
+def test_attention_with_scores_near_a_thousand_equals_the_same_scores_shifted():
+    q, k, v, _ = draw(4)
+    far = k + 1000 * q[0] / (q[0] @ q[0])  # adds 1000 / sqrt(H) to every score of query 0, and no more
+    got = reference.scaled_dot_product_attention(q[:1], far, v)
+    np.testing.assert_allclose(got, reference.scaled_dot_product_attention(q[:1], k, v), rtol=1e-10)
+
+
+def test_fully_masked_rows_are_zero_and_leave_the_others_alone():
+    q, k, v, mask = draw(5, (2,))
+    mask[..., 0] = True
+    seen = reference.scaled_dot_product_attention(q, k, v, mask)
+    mask[1, 2] = False
+    got = reference.scaled_dot_product_attention(q, k, v, mask)
+    assert (reference.attention_weights(q, k, mask)[1, 2] == 0).all()
+    assert (got[1, 2] == 0).all()
+    np.testing.assert_array_equal(got[0], seen[0])
+    np.testing.assert_array_equal(got[1, :2], seen[1, :2])
+
+
+def test_no_keys_at_all_give_zeros():
+    q, k, v, _ = draw(6, s=0)
+    np.testing.assert_array_equal(reference.scaled_dot_product_attention(q, k, v), np.zeros((3, 2)))
+
+
+@pytest.mark.parametrize("shape", [(3, 5), (1, 5), (3, 1), (1, 1, 5), (2, 1, 5), (2, 3, 5)])
+def test_masks_of_every_fitting_shape_equal_the_mask_written_out(shape):
+    q, k, v, _ = draw(7, (2,))
+    mask = np.random.default_rng(7).random(shape) < 0.5
+    wanted = reference.scaled_dot_product_attention(q, k, v, np.broadcast_to(mask, (2, 3, 5)))
+    np.testing.assert_array_equal(reference.scaled_dot_product_attention(q, k, v, mask), wanted)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int64, np.uint8])
+def test_other_dtypes_are_converted_to_float64(dtype):
+    q, k, v = ((np.abs(a) * 3).astype(dtype) for a in draw(8)[:3])
+    got = reference.scaled_dot_product_attention(q, k, v)
+    assert got.dtype == np.float64
+    wanted = reference.scaled_dot_product_attention(*(a.astype(np.float64) for a in (q, k, v)))
+    np.testing.assert_array_equal(got, wanted)
+
+
+def test_inputs_are_left_unchanged_and_need_not_be_contiguous():
+    q, k, v, mask = draw(9, (2,))
+    wanted = reference.scaled_dot_product_attention(q, k, v, mask)
+    views = [np.swapaxes(np.ascontiguousarray(np.swapaxes(a, -1, -2)), -1, -2) for a in (q, k, v, mask)]
+    assert not any(a.flags["C_CONTIGUOUS"] for a in views)
+    for a in views:
+        a.flags.writeable = False
+    got = reference.scaled_dot_product_attention(*views)
+    np.testing.assert_allclose(got, wanted, rtol=1e-13)
+    for view, original in zip(views, (q, k, v, mask), strict=True):
+        np.testing.assert_array_equal(view, original)
+
+
+@pytest.mark.parametrize("module", [notation, reference], ids=lambda m: m.__name__)
+def test_docstring_examples_run(module):
+    finder, runner = doctest.DocTestFinder(), doctest.DocTestRunner()
+    for name, thing in vars(module).items():
+        if callable(thing) and not name.startswith("_"):
+            thing = inspect.unwrap(thing)
+            globs = dict(vars(inspect.getmodule(thing)))
+            for example in finder.find(thing, name, globs=globs):
+                runner.run(example)
+    assert runner.summarize(verbose=False).failed == 0
+    assert runner.tries > 0

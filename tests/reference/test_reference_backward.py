@@ -1,0 +1,120 @@
+"""The gradients by hand: against autograd, against finite differences, and where a mask leaves nothing."""
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given
+from hypothesis import strategies as st
+
+from softlookup import reference
+
+
+def draw(seed, batch=(), t=3, s=5, h=4, hv=2):
+    rng = np.random.default_rng(seed)
+    arrays = [rng.normal(size=(*batch, *shape)) for shape in ((t, h), (s, h), (s, hv), (t, hv))]
+    mask = rng.random((*batch, t, s)) < 0.6
+    return arrays, mask
+
+
+def autograd(function, arrays, grad):
+    leaves = [torch.from_numpy(a).requires_grad_() for a in arrays]
+    function(*leaves).backward(torch.from_numpy(grad))
+    return [leaf.grad.numpy() for leaf in leaves]
+
+
+def slopes(function, arrays, grad, step=1e-6):
+    """Central differences of sum(function * grad), one number of one array at a time."""
+    found = []
+    for which, array in enumerate(arrays):
+        slope = np.zeros_like(array)
+        for cell in np.ndindex(array.shape):
+            ends = []
+            for sign in (1, -1):
+                moved = [a.copy() for a in arrays]
+                moved[which][cell] += sign * step
+                ends.append((function(*moved) * grad).sum())
+            slope[cell] = (ends[0] - ends[1]) / (2 * step)
+        found.append(slope)
+    return found
+
+
+def test_softmax_backward_equals_autograd():
+    rng = np.random.default_rng(1)
+    x, grad = rng.normal(size=(2, 3, 5)), rng.normal(size=(2, 3, 5))
+    (wanted,) = autograd(lambda x: torch.softmax(x, -1), [x], grad)
+    np.testing.assert_allclose(reference.softmax_backward(reference.softmax(x), grad), wanted, atol=1e-14)
+
+
+def test_softmax_backward_equals_the_jacobian_written_out():
+    rng = np.random.default_rng(2)
+    a, grad = reference.softmax(rng.normal(size=5)), rng.normal(size=5)
+    np.testing.assert_allclose(
+        reference.softmax_backward(a, grad), (np.diag(a) - np.outer(a, a)) @ grad, atol=1e-15
+    )
+
+
+@given(st.integers(0, 10**6), st.sampled_from([(), (2,), (2, 3)]), st.integers(1, 4), st.integers(1, 4))
+def test_attention_backward_equals_autograd(seed, batch, t, s):
+    (q, k, v, grad), mask = draw(seed, batch, t, s)
+    mask[..., 0] = True
+    allowed = torch.from_numpy(mask)
+    wanted = autograd(
+        lambda q, k, v: F.scaled_dot_product_attention(q, k, v, attn_mask=allowed), [q, k, v], grad
+    )
+    got = reference.attention_backward(q, k, v, grad, mask)
+    for g, w in zip(got, wanted, strict=True):
+        np.testing.assert_allclose(g, w, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_attention_backward_equals_finite_differences_fully_masked_rows_included(masked):
+    (q, k, v, grad), mask = draw(3)
+    mask[1] = False
+    mask = mask if masked else None
+    got = reference.attention_backward(q, k, v, grad, mask)
+    wanted = slopes(lambda q, k, v: reference.scaled_dot_product_attention(q, k, v, mask), [q, k, v], grad)
+    for g, w in zip(got, wanted, strict=True):
+        np.testing.assert_allclose(g, w, atol=1e-8)
+
+
+def test_a_fully_masked_row_gets_no_gradient_and_gives_none():
+    (q, k, v, grad), mask = draw(4)
+    mask[:] = True
+    mask[1] = False
+    dq, dk, dv = reference.attention_backward(q, k, v, grad, mask)
+    assert (dq[1] == 0).all()
+    rest = [0, 2]
+    _, dk_rest, dv_rest = reference.attention_backward(q[rest], k, v, grad[rest], mask[rest])
+    np.testing.assert_allclose(dk, dk_rest, atol=1e-15)
+    np.testing.assert_allclose(dv, dv_rest, atol=1e-15)
+    nothing = reference.attention_backward(q, k, v, grad, np.zeros_like(mask))
+    assert all((g == 0).all() for g in nothing)
+
+
+@pytest.mark.parametrize("batch", [(), (2,), (2, 3)])
+@pytest.mark.parametrize("masked", [False, True])
+def test_one_head_backward_equals_autograd(batch, masked):
+    rng = np.random.default_rng(5)
+    x, w_q, w_k, w_v = (rng.normal(size=s) for s in ((*batch, 4, 3), (3, 2), (3, 2), (3, 5)))
+    grad = rng.normal(size=(*batch, 4, 5))
+    mask = np.tri(4, dtype=bool) if masked else None
+    allowed = None if mask is None else torch.from_numpy(mask)
+
+    def head(x, w_q, w_k, w_v):
+        return F.scaled_dot_product_attention(x @ w_q, x @ w_k, x @ w_v, attn_mask=allowed)
+
+    got = reference.one_head_backward(x, w_q, w_k, w_v, grad, mask)
+    for g, w in zip(got, autograd(head, [x, w_q, w_k, w_v], grad), strict=True):
+        np.testing.assert_allclose(g, w, rtol=1e-10, atol=1e-12)
+
+
+def test_backward_leaves_its_inputs_unchanged():
+    (q, k, v, grad), mask = draw(6)
+    for array in (q, k, v, grad, mask):
+        array.flags.writeable = False
+    before = [a.copy() for a in (q, k, v, grad)]
+    results = reference.attention_backward(q, k, v, grad, mask)
+    for a, b in zip((q, k, v, grad), before, strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert not any(np.shares_memory(r, a) for r in results for a in (q, k, v, grad))

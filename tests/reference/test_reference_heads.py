@@ -1,0 +1,102 @@
+"""Projections and heads of the reference: against torch's own layer, and against heads worked one by one."""
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+
+from softlookup import reference
+
+T, S, D, N, H = 3, 5, 8, 4, 2
+
+
+def draw(seed, batch=(2,), n=N, kv=N, h=H):
+    rng = np.random.default_rng(seed)
+    x, x_kv = rng.normal(size=(*batch, T, D)), rng.normal(size=(*batch, S, D))
+    weights = [rng.normal(size=s) for s in ((D, n * h), (D, kv * h), (D, kv * h), (n * h, D))]
+    return x, x_kv, weights
+
+
+def test_project_equals_torch_linear_with_the_transpose():
+    x, _, (w, *_) = draw(1, (2, 3))
+    b = np.random.default_rng(0).normal(size=w.shape[1])
+    theirs = F.linear(torch.from_numpy(x), torch.from_numpy(w.T.copy()), torch.from_numpy(b))
+    np.testing.assert_allclose(reference.project(x, w, b), theirs.numpy(), rtol=1e-12)
+    np.testing.assert_allclose(reference.project(x[0, 0, 0], w), w.T @ x[0, 0, 0], rtol=1e-12)
+
+
+def test_one_head_equals_torch_layer_with_one_head():
+    x, _, (w_q, w_k, w_v, _) = draw(2, n=1, kv=1, h=D)
+    theirs, _ = torch_layer(x, x, w_q, w_k, w_v, np.eye(D), 1)
+    np.testing.assert_allclose(reference.one_head(x, w_q, w_k, w_v), theirs, rtol=1e-10, atol=1e-12)
+
+
+def torch_layer(x, x_kv, w_q, w_k, w_v, w_o, n_heads, blocked=None):
+    q, k, v, o = (torch.from_numpy(np.ascontiguousarray(a.T)) for a in (w_q, w_k, w_v, w_o))
+    x, x_kv = (torch.from_numpy(a).transpose(0, 1) for a in (x, x_kv))
+    out, weights = F.multi_head_attention_forward(
+        x,
+        x_kv,
+        x_kv,
+        D,
+        n_heads,
+        torch.cat([q, k, v]),
+        None,
+        None,
+        None,
+        False,
+        0.0,
+        o,
+        None,
+        attn_mask=None if blocked is None else torch.from_numpy(blocked),
+        average_attn_weights=False,
+    )
+    return out.transpose(0, 1).numpy(), weights.numpy()
+
+
+@pytest.mark.parametrize("cross", [False, True])
+@pytest.mark.parametrize("masked", [False, True])
+def test_multi_head_attention_equals_torch_layer(cross, masked):
+    x, x_kv, weights = draw(3)
+    mask = np.tri(T, S if cross else T, dtype=bool) if masked else None
+    theirs, _ = torch_layer(x, x_kv if cross else x, *weights, N, None if mask is None else ~mask)
+    got = reference.multi_head_attention(x, *weights, N, x_kv=x_kv if cross else None, mask=mask)
+    np.testing.assert_allclose(got, theirs, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("batch", [(), (2,), (2, 3)])
+@pytest.mark.parametrize("kv", [1, 2, 4])
+def test_grouped_heads_equal_heads_worked_one_by_one(batch, kv):
+    """Also holds N*H != D: each head by its own slices, the output matrix in slices too."""
+    h = 3
+    x, x_kv, (w_q, w_k, w_v, w_o) = draw(4, batch, kv=kv, h=h)
+    wanted = 0
+    for i in range(N):
+        own = slice(i * h, (i + 1) * h)
+        shared = slice(i // (N // kv) * h, (i // (N // kv) + 1) * h)
+        z = reference.scaled_dot_product_attention(
+            x @ w_q[:, own], x_kv @ w_k[:, shared], x_kv @ w_v[:, shared]
+        )
+        wanted = wanted + z @ w_o[own]
+    got = reference.multi_head_attention(x, w_q, w_k, w_v, w_o, N, kv, x_kv)
+    np.testing.assert_allclose(got, wanted, rtol=1e-11, atol=1e-12)
+
+
+def test_a_mask_of_each_head_reaches_that_head_alone():
+    x, x_kv, weights = draw(5)
+    mask = np.ones((2, N, T, S), dtype=bool)
+    mask[:, 1] = False
+    weights[-1] = np.eye(D)  # head i's output then stands in columns i*H to (i+1)*H
+    free = reference.multi_head_attention(x, *weights, N, x_kv=x_kv)
+    got = reference.multi_head_attention(x, *weights, N, x_kv=x_kv, mask=mask)
+    assert (got[..., H : 2 * H] == 0).all()
+    np.testing.assert_array_equal(np.delete(got, [2, 3], axis=-1), np.delete(free, [2, 3], axis=-1))
+
+
+def test_split_heads_gives_head_i_its_own_columns_and_merge_undoes_it():
+    x = np.arange(2 * T * N * H).reshape(2, T, N * H)
+    split = reference.split_heads(x, N)
+    assert split.shape == (2, N, T, H)
+    for i in range(N):
+        np.testing.assert_array_equal(split[:, i], x[..., i * H : (i + 1) * H])
+    np.testing.assert_array_equal(reference.merge_heads(split), x)

@@ -1,0 +1,50 @@
+"""The legend: each letter once, the letters the design names, and a table that holds them all."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from softlookup import notation
+
+PACKAGE = Path(notation.__file__).parent
+
+
+def test_legend_holds_the_letters_of_the_design_once_each():
+    letters = [axis.letter for axis in notation.LEGEND]
+    assert sorted(letters) == sorted("BTSDNKHFVL")
+    assert frozenset(letters) == notation.LETTERS
+
+
+def test_every_axis_says_what_it_counts_and_what_others_call_it():
+    meanings = [axis.meaning for axis in notation.LEGEND]
+    assert all(meanings) and len(set(meanings)) == len(meanings)
+    assert all(axis.elsewhere for axis in notation.LEGEND)
+
+
+def test_meaning_finds_each_letter_and_an_unknown_one_lists_them_all():
+    for axis in notation.LEGEND:
+        assert notation.meaning(axis.letter) == axis.meaning
+    with pytest.raises(KeyError, match="no axis 'Q' in the legend; the letters are B T S D N K H F V L"):
+        notation.meaning("Q")
+
+
+def test_markdown_table_has_one_row_for_each_letter_and_no_stray_column():
+    header, rule, *rows = notation.legend_markdown().splitlines()
+    assert len(rows) == len(notation.LEGEND)
+    columns = header.count("|")
+    for line, axis in zip(rows, notation.LEGEND, strict=True):
+        cells = [cell.replace(r"\|", "|") for cell in re.split(r"(?<!\\)\|", line)]
+        assert cells[1:4] == [f" **{axis.letter}** ", f" {axis.meaning} ", f" {axis.elsewhere} "]
+        assert line.count("|") - line.count(r"\|") == rule.count("|") == columns
+
+
+@pytest.mark.parametrize("package", ["reference", "model"])
+def test_shape_suffixes_of_the_library_use_letters_of_the_legend_only(package):
+    """``q_BNTH`` names its axes; M (columns of any matrix) and 1 are the only additions."""
+    found = set()
+    for path in (PACKAGE / package).glob("*.py"):
+        found |= set(re.findall(r"\b[a-z]+(?:_[a-z]+)*_([A-Z0-9]+)\b", path.read_text(encoding="utf-8")))
+    assert found, f"no shape suffix anywhere in {package}"
+    strangers = {suffix for suffix in found if not set(suffix) <= notation.LETTERS | {"M", "1"}}
+    assert not strangers
