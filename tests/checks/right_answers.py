@@ -1,6 +1,7 @@
 """Right answers to the tasks of chapter 4, each written in another way than the published solution.
 
-Every one of them has to pass. Names say what is special: loops, einsum, numpy where torch is used and the other way round, float64,
+Every one of them has to pass. Names say what is special: loops, einsum, numpy where torch is used and the other
+way round, float64,
 another order of operations, noise on stderr.
 """
 

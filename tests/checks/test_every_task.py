@@ -40,9 +40,7 @@ def test_blank_fails_with_not_implemented_alone(task):
     from softlookup.authoring import make_release
 
     release = make_release(source_notebook(task.chapter))
-    blank = next(
-        c.source for c in release.cells if c.metadata.get("nbgrader", {}).get("grade_id") == task.slug
-    )
+    blank = next(c.source for c in release.cells if c.metadata.get("nbgrader", {}).get("grade_id") == task.slug)
     obj = world(task.chapter, {task.slug: blank})[task.name]
     arguments = [a for a in draw(task, 0)[0].args]
     with pytest.raises(NotImplementedError):
@@ -73,14 +71,14 @@ def test_three_right_answers_written_otherwise_pass(task):
 
 @pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
 def test_oracle_and_switchable_answer_agree(task):
-    """The oracle comes from torch's own functions, the answer with switches from numpy: with no switch set they agree."""
+    """The oracle is torch's own functions, the answer with switches is numpy: with no switch set they agree."""
     for variant, constants in enumerate(task.variants):
         for case in draw(task, 11, variant):
             if not case.gradients:
                 right = wanted(task, case, constants)
-                assert same(
-                    mistaken(task, frozenset(), case, constants), right, inputs_of(case), case.tolerance
-                ), case.label
+                assert same(mistaken(task, frozenset(), case, constants), right, inputs_of(case), case.tolerance), (
+                    case.label
+                )
 
 
 @pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
@@ -96,9 +94,7 @@ def test_pairs_of_mistakes_are_named(task):
                 return task.mistaken(pair, *arrays, **task.variants[0])
 
         cases = [c for c in draw(task, 4) if not c.gradients]
-        right = [
-            wanted(task, c, {}) if not task.variants[0] else wanted(task, c, task.variants[0]) for c in cases
-        ]
+        right = [wanted(task, c, {}) if not task.variants[0] else wanted(task, c, task.variants[0]) for c in cases]
         outcome = [mistaken(task, frozenset(pair), c, task.variants[0]) for c in cases]
         if all(
             o is not None and same(o, r, inputs_of(c), c.tolerance)
@@ -130,9 +126,7 @@ def test_variants_solution_passes_and_its_mistakes_are_named(task):
     for variant in range(1, len(task.variants)):
         cells = solution_cells(read_solution(ROOT / "solutions" / f"{name}.py", {task.id: variant}))
         assert (
-            check(
-                task.id, world(task.chapter, {task.slug: cells[task.slug]})[task.name], variant=variant
-            ).verdict
+            check(task.id, world(task.chapter, {task.slug: cells[task.slug]})[task.name], variant=variant).verdict
             == "pass"
         )
         for mistake in task.mistakes:
@@ -147,7 +141,7 @@ def test_at_least_two_tasks_have_variants():
 
 
 def test_a_wrong_earlier_answer_never_sinks_a_later_one():
-    """Every function but the last is wrong in every known way, or blank: the head that calls them is right all the same."""
+    """Each function that a head may call is wrong in every known way, or blank: the head is right all the same."""
     solution = solutions(4)["04-head"]
     for earlier_id in get_task("04.head").uses:
         earlier = get_task(earlier_id)
@@ -168,7 +162,7 @@ def test_stand_ins_leave_the_students_functions_as_they_were():
 
 
 def test_totals_are_written_down():
-    """Counts false accepts, false rejects and right diagnoses over all of the above, for the summary at the end of a run."""
+    """Counts false accepts, false rejects and right diagnoses, for the summary at the end of a run."""
     totals = {
         "known mistakes": 0,
         "false accepts": 0,

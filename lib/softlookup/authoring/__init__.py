@@ -1,4 +1,4 @@
-"""From the hand-written solutions to the exercises: one source, nbgrader's own preprocessors, the same bytes each time."""
+"""From the hand-written solutions to the exercises, by nbgrader's own preprocessors, the same bytes each time."""
 
 from softlookup.authoring.build import (
     assignments,

@@ -80,9 +80,7 @@ def read_solution(path: Path, variants: Mapping[str, int] | None = None) -> Note
     chosen = draw_variants(None) if variants is None else dict(variants)
     notebook = jupytext.reads(path.read_text(encoding="utf-8"), fmt="py:percent")
     chapter = int(path.stem.split("_")[0])
-    notebook.metadata = NotebookNode(
-        kernelspec=NotebookNode(KERNEL), language_info=NotebookNode(name="python")
-    )
+    notebook.metadata = NotebookNode(kernelspec=NotebookNode(KERNEL), language_info=NotebookNode(name="python"))
     for index, cell in enumerate(notebook.cells):
         grader = cell.metadata.get("nbgrader")
         # jupytext's own notes on a cell, and its random ids, would make every rebuild another file.

@@ -7,9 +7,7 @@ from softlookup.authoring.variants import constants
 from softlookup.checks import Task, get_task, tasks
 
 PLACE = re.compile(r"\[\[([^\[\]\n]+)\]\]")
-CODE_LINE = re.compile(
-    r"^(?P<name>\s*\w+) = (?P<value>.+?)  # variant (?P<task>[\w.-]+):(?P<key>\w+)$", re.MULTILINE
-)
+CODE_LINE = re.compile(r"^(?P<name>\s*\w+) = (?P<value>.+?)  # variant (?P<task>[\w.-]+):(?P<key>\w+)$", re.MULTILINE)
 BOOK = "../../_build/html/"
 """From an exercise's folder to the rendered book of the same checkout."""
 

@@ -59,9 +59,7 @@ def close(got: np.ndarray, wanted: np.ndarray, tol: float) -> np.ndarray:
     return np.asarray(near | same)
 
 
-def first_difference(
-    got: Arrays, wanted: Arrays, inputs: Arrays, asked: float | None = None
-) -> Difference | None:
+def first_difference(got: Arrays, wanted: Arrays, inputs: Arrays, asked: float | None = None) -> Difference | None:
     """Find what differs first: a shape, then a NaN, then a value.
 
     Returns:

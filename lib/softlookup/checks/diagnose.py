@@ -61,7 +61,8 @@ def _is_other_variant(task: Task, asked: Asked, variant: int) -> bool:
 def diagnose(task: Task, asked: Asked, variant: int) -> list[str]:
     """Name what is wrong with a wrong answer.
 
-    The other variants' right answers are looked at first, then each known mistake alone, then each pair of them, all on every
+    The other variants' right answers are looked at first, then each known mistake alone, then each pair of them,
+    all on every
     case; then once more on the cases of the core part only, for answers that hold a further slip elsewhere.
 
     Args:

@@ -33,9 +33,7 @@ def stand_in(task: Task) -> Callable[..., Any]:
         import torch
 
         numpy_in = any(isinstance(a, np.ndarray) for a in (*args, *named.values()))
-        turn = (
-            (lambda a: torch.from_numpy(a) if isinstance(a, np.ndarray) else a) if numpy_in else (lambda a: a)
-        )
+        turn = (lambda a: torch.from_numpy(a) if isinstance(a, np.ndarray) else a) if numpy_in else (lambda a: a)
         result = task.oracle(*map(turn, args), **{k: turn(v) for k, v in named.items()}, **task.variants[0])
         if not numpy_in:
             return result
@@ -110,12 +108,8 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def _plain(
-    task: Task, verdict: str, sentence: str, variant: int = 0, diagnosis: tuple[str, ...] = ()
-) -> CheckResult:
-    return CheckResult(
-        task.id, task.title, 0.0, task.points, verdict, diagnosis, (sentence,), variant, task.book_url
-    )
+def _plain(task: Task, verdict: str, sentence: str, variant: int = 0, diagnosis: tuple[str, ...] = ()) -> CheckResult:
+    return CheckResult(task.id, task.title, 0.0, task.points, verdict, diagnosis, (sentence,), variant, task.book_url)
 
 
 def check(task_id: str, obj: Any, *, variant: int = 0) -> CheckResult:
@@ -127,7 +121,8 @@ def check(task_id: str, obj: Any, *, variant: int = 0) -> CheckResult:
         variant: Which variant of the task your notebook asks for; it is in the notebook already.
 
     Returns:
-        The result. In a notebook it shows itself; in a terminal ``print(result.text())`` does. A wrong answer, an exception in it,
+        The result. In a notebook it shows itself; in a terminal ``print(result.text())`` does. A wrong answer, an
+        exception in it,
         an interruption or an unknown task gives a result too, never an exception.
 
     >>> check("04.spread", lambda head_width, sigma_q, sigma_k: head_width**0.5 * sigma_q * sigma_k).verdict
@@ -136,13 +131,9 @@ def check(task_id: str, obj: Any, *, variant: int = 0) -> CheckResult:
     try:
         task = get_task(task_id)
     except UnknownTask as error:
-        return CheckResult(
-            str(task_id), "unknown task", 0.0, 0.0, "error", (), (f"{str(error).capitalize()}",)
-        )
+        return CheckResult(str(task_id), "unknown task", 0.0, 0.0, "error", (), (f"{str(error).capitalize()}",))
     if variant not in range(len(task.variants)):
-        return _plain(
-            task, "error", f"There is no variant {variant!r} of this task; it has {len(task.variants)}."
-        )
+        return _plain(task, "error", f"There is no variant {variant!r} of this task; it has {len(task.variants)}.")
     if not callable(obj):
         said = f"Hand over the function `{task.name}` itself, without calling it: check got {type(obj).__name__}."
         return _plain(task, "wrong", said, variant)
@@ -156,10 +147,9 @@ def check(task_id: str, obj: Any, *, variant: int = 0) -> CheckResult:
         with one_thread(), time_limit(TIME_LIMIT_S):
             return judge(task, LocalStudent(task, obj), seed=HOME_SEED, variant=variant)
     except TimeIsUp:
-        said = f"Your function was still running after {TIME_LIMIT_S:g} s and was stopped. Is there a loop that never ends?"
+        said = f"Your function was still running after {TIME_LIMIT_S:g} s and was stopped. Is there a loop that "
+        "never ends?"
         return _plain(task, "timeout", said, variant)
     except KeyboardInterrupt:
-        said = (
-            f"You interrupted it after {time.monotonic() - started:.0f} s, while your function was running."
-        )
+        said = f"You interrupted it after {time.monotonic() - started:.0f} s, while your function was running."
         return _plain(task, "stopped", said, variant)

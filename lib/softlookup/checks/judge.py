@@ -1,6 +1,7 @@
 """The order of a check: ask every case, compare, give points, name the mistake, find the words.
 
-The judge talks to the student's code through ``Student`` alone: at home that is a call in the same process, in grading it
+The judge talks to the student's code through ``Student`` alone: at home that is a call in the same process, in
+grading it
 may be a pipe to a sandbox. It never hands over anything but a case's inputs.
 """
 
@@ -61,7 +62,8 @@ def judge(task: Task, student: Student, *, seed: int = 0, variant: int = 0) -> C
         better = _outcome(task, second)
         if better["points"] > outcome["points"]:
             lent = " and ".join(used)
-            note = f"A sound function stood in for yours from task {lent}, so that nothing from there costs you points here."
+            note = f"A sound function stood in for yours from task {lent}, so that nothing from there costs you "
+            "points here."
             return _result(task, second, better, variant, extra=(note,))
     return _result(task, first, outcome, variant)
 
@@ -79,9 +81,7 @@ def _ask_all(
     # The same question once more, after all others: an answer must not depend on what was asked before.
     case, answer, right = asked[0]
     again = student.ask(case, count, stand_ins)
-    if answer.arrays is not None and (
-        again.arrays is None or not same(again.arrays, answer.arrays, inputs_of(case))
-    ):
+    if answer.arrays is not None and (again.arrays is None or not same(again.arrays, answer.arrays, inputs_of(case))):
         asked.append((case, again, right))
     return asked
 
@@ -159,7 +159,8 @@ def _result(
 def _says(task: Task, slug: str) -> str:
     if slug == OTHER_VARIANT:
         return (
-            "This is the right answer to another variant of the task: the numbers asked for in your notebook are different ones. "
+            "This is the right answer to another variant of the task: the numbers asked for in your notebook are "
+            "different ones. "
             "Read the task's text once more."
         )
     return task.mistake(slug).says

@@ -20,15 +20,18 @@ border-left:5px solid var(--sl-bad);border-radius:6px;padding:.7em 1em;max-width
 .sl-check.sl-pass{border-left-color:var(--sl-good)}.sl-check.sl-partial,.sl-check.sl-blank{border-left-color:var(--sl-part)}
 .sl-check p{margin:.3em 0}.sl-check .sl-head{font-weight:650}.sl-check .sl-pts{color:var(--sl-soft);font-weight:400}
 .sl-check .sl-maps{display:flex;flex-wrap:wrap;gap:1.2em;margin:.7em 0 .3em}
-.sl-check table.sl-map{border-collapse:separate;border-spacing:2px;margin:0;font-size:12px;font-variant-numeric:tabular-nums;color:#1d2330;
+.sl-check
+table.sl-map{border-collapse:separate;border-spacing:2px;margin:0;font-size:12px;font-variant-numeric:tabular-nums;color:#1d2330;
 width:auto;border:0;background:none}
 .sl-check table.sl-map caption{caption-side:top;text-align:left;color:var(--sl-ink);padding:0 0 .2em;font-size:13px}
-.sl-check table.sl-map td{padding:2px 6px;min-width:3.4em;text-align:right;border-radius:3px;border:2px solid transparent;color:#1d2330}
+.sl-check table.sl-map td{padding:2px 6px;min-width:3.4em;text-align:right;border-radius:3px;border:2px solid
+transparent;color:#1d2330}
 .sl-check table.sl-map td.sl-off{border-color:var(--sl-bad)}
 .sl-check summary{cursor:pointer;color:var(--sl-soft)}
 .sl-check pre{background:none;color:inherit;white-space:pre-wrap;font-size:13px}
 .sl-check code{background:rgba(127,127,127,.15);padding:0 .25em;border-radius:3px;color:inherit}
-body[data-jp-theme-light="false"] .sl-check,html[data-theme="dark"] .sl-check{--sl-ink:#e6e9ee;--sl-soft:#a9b3c1;--sl-paper:#1b2029;
+body[data-jp-theme-light="false"] .sl-check,html[data-theme="dark"]
+.sl-check{--sl-ink:#e6e9ee;--sl-soft:#a9b3c1;--sl-paper:#1b2029;
 --sl-line:#3a4250;--sl-good:#56c596;--sl-bad:#ff9c85;--sl-part:#e4b44c}
 """
 
@@ -58,9 +61,7 @@ def _flat(array: np.ndarray, index: tuple[int, ...]) -> tuple[np.ndarray, str]:
 
 
 def _window(cell: tuple[int, int], shape_: tuple[int, int]) -> tuple[slice, slice]:
-    rows, cols = (
-        slice(max(0, min(c - MAX_SIDE // 2, n - MAX_SIDE)), None) for c, n in zip(cell, shape_, strict=True)
-    )
+    rows, cols = (slice(max(0, min(c - MAX_SIDE // 2, n - MAX_SIDE)), None) for c, n in zip(cell, shape_, strict=True))
     return slice(rows.start, rows.start + MAX_SIDE), slice(cols.start, cols.start + MAX_SIDE)
 
 
@@ -74,7 +75,9 @@ def _map(title: str, table: np.ndarray, off: np.ndarray, words: str) -> str:
             for v, w in zip(values, wrong, strict=True)
         )
         rows.append(f"<tr>{cells}</tr>")
-    return f'<table class="sl-map" aria-label="{escape(words)}"><caption>{escape(title)}</caption>{"".join(rows)}</table>'
+    return (
+        f'<table class="sl-map" aria-label="{escape(words)}"><caption>{escape(title)}</caption>{"".join(rows)}</table>'
+    )
 
 
 _OFF = ' class="sl-off"'
@@ -131,9 +134,7 @@ def panel(result: CheckResult) -> str:
     if result.difference is not None:
         body += heat_maps(result.difference, result.names)
     if result.printed:
-        body += (
-            f"<details><summary>what your code printed</summary><pre>{escape(result.printed)}</pre></details>"
-        )
+        body += f"<details><summary>what your code printed</summary><pre>{escape(result.printed)}</pre></details>"
     if result.verdict != "pass" and result.book_url:
         body += f"<p>Read in the book: <code>{escape(result.book_url)}</code></p>"
     return (

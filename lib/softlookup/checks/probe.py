@@ -123,8 +123,7 @@ def _gradients(case: Case, inputs: list[Any], result: Any) -> Arrays:
     result.backward(torch.from_numpy(np.asarray(case.upstream)).to(result.dtype))
     grads = [inputs[i].grad for i in case.gradients]
     return tuple(
-        to_array(torch.zeros_like(inputs[i]) if g is None else g)
-        for i, g in zip(case.gradients, grads, strict=True)
+        to_array(torch.zeros_like(inputs[i]) if g is None else g) for i, g in zip(case.gradients, grads, strict=True)
     )
 
 
@@ -149,9 +148,7 @@ def _fail(error: BaseException) -> Failure:
         return Failure("blank", "This task is still blank.")
     line = str(error).strip().splitlines()
     said = line[0][:300] if line else ""
-    return Failure(
-        "raised", f"{type(error).__name__}: {said}" if said else type(error).__name__, _where(error)
-    )
+    return Failure("raised", f"{type(error).__name__}: {said}" if said else type(error).__name__, _where(error))
 
 
 def run(obj: Callable[..., Any], case: Case, results: int = 1) -> Answer:

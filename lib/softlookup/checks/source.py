@@ -74,7 +74,8 @@ def shortcut(
 ) -> str | None:
     """Find a forbidden name in an answer.
 
-    By name where it stands as an attribute (``torch.softmax``, ``x.softmax``), and by identity where a global is an alias of it.
+    By name where it stands as an attribute (``torch.softmax``, ``x.softmax``), and by identity where a global is
+    an alias of it.
     This keeps honest people honest; it is no barrier against somebody who hides a call.
 
     Args:
@@ -104,13 +105,9 @@ def shortcut(
 
 def _inside(value: Any, dotted: str) -> bool:
     """Whether a global is something out of a forbidden package."""
-    home = getattr(value, "__module__", None) or (
-        value.__name__ if isinstance(value, types.ModuleType) else ""
-    )
+    home = getattr(value, "__module__", None) or (value.__name__ if isinstance(value, types.ModuleType) else "")
     return (
-        isinstance(home, str)
-        and (home == dotted or home.startswith(dotted + "."))
-        and dotted.startswith("softlookup")
+        isinstance(home, str) and (home == dotted or home.startswith(dotted + ".")) and dotted.startswith("softlookup")
     )
 
 
@@ -119,7 +116,5 @@ def _is_attribute(function: types.FunctionType, name: str) -> bool:
 
     loads = {"LOAD_ATTR", "LOAD_METHOD"}
     return any(
-        i.opname in loads and i.argval == name
-        for code in _codes(function.__code__)
-        for i in dis.get_instructions(code)
+        i.opname in loads and i.argval == name for code in _codes(function.__code__) for i in dis.get_instructions(code)
     )

@@ -8,7 +8,15 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from softlookup.grading.notebooks import error_of, read_notebook, verdict_cells, verdict_of
+from softlookup.grading.notebooks import (
+    error_of,
+    grade_id,
+    is_solution,
+    read_notebook,
+    task_id,
+    verdict_cells,
+    verdict_of,
+)
 
 
 @dataclass(frozen=True)
@@ -48,7 +56,8 @@ def rehearse(
     """
     notebook = read_notebook(path)
     _execute(notebook, path.resolve().parent, timeout_s, done)
-    return [_outcome(task, cell) for task, cell in verdict_cells(notebook)]
+    answers = {task_id(grade_id(cell)): error_of(cell) for cell in notebook.cells if is_solution(cell)}
+    return [_outcome(task, cell, answers.get(task)) for task, cell in verdict_cells(notebook)]
 
 
 def _execute(
@@ -82,7 +91,7 @@ def _execute(
         return
 
 
-def _outcome(task: str, cell: NotebookNode) -> Outcome:
+def _outcome(task: str, cell: NotebookNode, answer_error: str | None) -> Outcome:
     told = verdict_of(cell)
     best = float(cell.metadata.get("nbgrader", {}).get("points", 0))
     if told is not None:
@@ -91,4 +100,10 @@ def _outcome(task: str, cell: NotebookNode) -> Outcome:
     if error is None:
         return Outcome(task, "stopped", 0.0, best, "The kernel ended before this check.")
     kind = "timeout" if error.startswith("CellTimeoutError") else "error"
-    return Outcome(task, kind, 0.0, best, f"The check could not run: {error}.")
+    # A cell that does not compile defines no function: the check's NameError is only what follows from that.
+    says = (
+        f"The answer's own cell ended with {answer_error}."
+        if answer_error
+        else f"The check could not run: {error}."
+    )
+    return Outcome(task, kind, 0.0, best, says)

@@ -69,14 +69,14 @@ const EXPLAIN = {
   weights: (e, r, c) => {
     const marks = [["scaled", r, null], ["weights", r, c]];
     if (!mayLook(e, r, c)) {
-      const reason = e.sums[r] === 0 ? "this row has nothing it may see, so all its weights are 0." : "e to the power −∞ is 0: a masked token gets no weight.";
+      const reason = e.sums[r] === 0 ? "this row has nothing it may see, so all its weights are 0." : "exp(−∞) is 0, so a masked token gets no weight.";
       return { words: [strong("No weight"), `: ${reason}`], sum: `weight = ${show(e.weights[r][c])}`, marks };
     }
-    const power = (s) => (e.shift[r] === 0 ? `e^${show(s)}` : `e^(${show(s)} − ${inSum(e.shift[r])})`);
+    const power = (s) => (e.shift[r] === 0 ? `exp(${show(s)})` : `exp(${show(s)} − ${inSum(e.shift[r])})`);
     const seen = e.scaled[r].filter((_, s) => mayLook(e, r, s));
     const parts = e.exps[r].filter((_, s) => mayLook(e, r, s)).map(show);
     return {
-      words: [strong(indexed("a", r, c)), `: the share of “${e.tokens[c]}” in what “${e.tokens[r]}” takes in, out of ${seen.length}.`],
+      words: [strong(indexed("a", r, c)), `: the share of “${e.tokens[c]}” in what “${e.tokens[r]}” takes in, among the ${seen.length} it may see.`],
       sum: `${power(e.scaled[r][c])} = ${show(e.exps[r][c])};  ${show(e.exps[r][c])} / (${sum(parts)}) = ${show(e.exps[r][c])} / ${show(e.sums[r])} = ${show(e.weights[r][c])}`,
       marks,
     };

@@ -35,7 +35,8 @@ SHARED: dict[str, tuple[int | None, str]] = {
     ),
     "over-queries": (
         8,
-        "The columns sum to 1: the softmax ran over the queries (axis -2). Each query shares out its own weight: axis -1.",
+        "The columns sum to 1: the softmax ran over the queries (axis -2). Each query shares out its own weight: "
+        "axis -1.",
     ),
     "fixed-axis": (9, "The axis is 1 whatever comes in: with axes in front, the last one is -1."),
     "whole-matrix": (10, "The whole table sums to 1: each row has a sum of its own."),
@@ -52,7 +53,8 @@ SHARED: dict[str, tuple[int | None, str]] = {
     "keys-as-values": (13, "The keys are mixed; keys decide the weights, values are what is mixed."),
     "no-max": (
         14,
-        "exp of a large number overflows: subtract the row's largest score first. The weights stay the same, since a constant factor "
+        "exp of a large number overflows: subtract the row's largest score first. The weights stay the same, since "
+        "a constant factor "
         "cancels.",
     ),
     "mask-ignored": (None, "The mask has no effect: where it says False the weight must be 0."),
@@ -68,7 +70,8 @@ SHARED: dict[str, tuple[int | None, str]] = {
     "nan-rows": (51, "A query that may look at nothing gives NaN (0 divided by 0): such a row is zeros."),
     "uniform-where-blind": (
         51,
-        "A query that may look at nothing looks at everything: a large negative number instead of -inf gives equal weights there. "
+        "A query that may look at nothing looks at everything: a large negative number instead of -inf gives equal "
+        "weights there. "
         "Such a row is zeros.",
     ),
     "mask-transposed": (55, "The mask is transposed: its row t says what query t may look at."),
@@ -103,7 +106,8 @@ GRADIENT_CUT = "gradient-cut"
 def gradient_cut(*edits: tuple[str, str]) -> Mistake:
     """The mistake of leaving the graph: ``detach``, ``item``, numpy in between."""
     says = (
-        "The numbers are right, but no gradient flows back: somewhere the tensor leaves the graph (detach, .data, .item(), numpy, "
+        "The numbers are right, but no gradient flows back: somewhere the tensor leaves the graph (detach, .data, "
+        ".item(), numpy, "
         "torch.no_grad, torch.tensor(...))."
     )
     return Mistake(GRADIENT_CUT, says, None, edits, symptom="no-gradient")

@@ -62,9 +62,7 @@ def large_logits(rng: Rng, t: int, s: int, h: int = 4) -> tuple[np.ndarray, np.n
 def attention_cases(rng: Rng, arity: int) -> list[Case]:
     """Questions for weights (arity 2: q, k) or for the whole attention (arity 3: q, k, v)."""
 
-    def case(
-        label: str, tensors: tuple[np.ndarray, ...], mask: np.ndarray | None = None, part: str = "core"
-    ) -> Case:
+    def case(label: str, tensors: tuple[np.ndarray, ...], mask: np.ndarray | None = None, part: str = "core") -> Case:
         args = tensors[:arity] if mask is None else (*tensors[:arity], mask)
         return Case(label, args, part=part, tolerance=LARGE_TOLERANCE if part == "large" else None)
 

@@ -69,7 +69,8 @@ SOFTMAX_BACKWARD = Task(
         known(
             "diagonal-only",
             (RETURN, "return a * (1 - a) * da"),
-            says="Only the diagonal of the Jacobian is there: a score also moves the other weights of its row, through the sum.",
+            says="Only the diagonal of the Jacobian is there: a score also moves the other weights of its row, "
+            "through the sum.",
         ),
         known(
             "no-inner",
@@ -117,9 +118,7 @@ def _backward_cases(rng: Rng) -> list[Case]:
     ]
 
 
-def _autograd_attention(
-    q: np.ndarray, k: np.ndarray, v: np.ndarray, dz: np.ndarray
-) -> tuple[np.ndarray, ...]:
+def _autograd_attention(q: np.ndarray, k: np.ndarray, v: np.ndarray, dz: np.ndarray) -> tuple[np.ndarray, ...]:
     import torch
 
     leaves: list[Any] = [torch.from_numpy(a).requires_grad_(True) for a in (q, k, v)]
@@ -175,28 +174,24 @@ BACKWARD = Task(
             "scale-not-passed-back",
             ("ds @ k / root", "ds @ k"),
             ("ds.T @ q / root", "ds.T @ q"),
-            says="The scale is missing on the way back: the scores were divided by sqrt(H), so their gradients are as well.",
+            says="The scale is missing on the way back: the scores were divided by sqrt(H), so their gradients are "
+            "as well.",
             number=3,
         ),
         known("no-sqrt", ("root = math.sqrt(q.shape[-1])", "root = 1.0")),
-        known(
-            "softmax-skipped", (DS, "ds = da"), says="The softmax is skipped on the way back: ds is not da."
-        ),
+        known("softmax-skipped", (DS, "ds = da"), says="The softmax is skipped on the way back: ds is not da."),
         known(
             "diagonal-only",
             (DS, "ds = a * (1 - a) * da"),
-            says="Only the diagonal of the softmax's Jacobian is there: a score also moves the other weights of its row.",
+            says="Only the diagonal of the softmax's Jacobian is there: a score also moves the other weights of its "
+            "row.",
         ),
-        known(
-            "no-inner", (DS, "ds = a * da"), says="From da the weighted mean of da over the row is missing."
-        ),
+        known("no-inner", (DS, "ds = a * da"), says="From da the weighted mean of da over the row is missing."),
         known(
             "over-queries",
             ("(a * da).sum(axis=-1", "(a * da).sum(axis=-2"),
             says="The sum in ds runs over the queries; each row of weights has its own softmax: axis -1.",
         ),
-        known(
-            "order-swapped", ("return dq, dk, dv", "return dk, dq, dv"), says="dq and dk have changed places."
-        ),
+        known("order-swapped", ("return dq, dk, dv", "return dk, dq, dv"), says="dq and dk have changed places."),
     ),
 )

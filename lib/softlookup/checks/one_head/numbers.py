@@ -57,7 +57,8 @@ BY_HAND = Task(
         known(
             "slide-numbers",
             (ROUNDED, f"return {[list(row) for row in PRINTED_SCALED]}[token]"),
-            says="These are the numbers printed on the lecture's slide. Some of them are not what X gives: compute them.",
+            says="These are the numbers printed on the lecture's slide. Some of them are not what X gives: compute "
+            "them.",
         ),
         known(
             "no-sqrt",
@@ -201,7 +202,8 @@ SPREAD = Task(
         known(
             "no-root",
             ("return math.sqrt(variance)", "return head_width * sigma_q * sigma_k"),
-            says="The spread grows with the square root of H, not with H: the variances of the H terms add up, not their spreads.",
+            says="The spread grows with the square root of H, not with H: the variances of the H terms add up, not "
+            "their spreads.",
         ),
         known(
             "unit-spread",
@@ -216,7 +218,8 @@ SPREAD = Task(
         known(
             "spreads-added",
             ("sigma_q**2 * sigma_k**2", "(sigma_q**2 + sigma_k**2)"),
-            says="The variance of a product of two independent numbers of mean 0 is the product of their variances, not the sum.",
+            says="The variance of a product of two independent numbers of mean 0 is the product of their variances, "
+            "not the sum.",
         ),
     ),
 )
@@ -232,9 +235,7 @@ def _cost(batch: int, n_queries: int, n_keys: int, bytes_per_number: int) -> int
     return int(np.prod([batch, n_queries, n_keys, bytes_per_number]))
 
 
-def _cost_mistaken(
-    flags: pipeline.Flags, batch: int, n_queries: int, n_keys: int, bytes_per_number: int
-) -> np.ndarray:
+def _cost_mistaken(flags: pipeline.Flags, batch: int, n_queries: int, n_keys: int, bytes_per_number: int) -> np.ndarray:
     table = n_queries * n_keys
     if "square-of-queries" in flags:
         table = n_queries * n_queries
@@ -279,7 +280,8 @@ COST = Task(
         known(
             "one-axis",
             ("n_queries * n_keys", "(n_queries + n_keys)"),
-            says="Every query meets every key: the sizes are multiplied, not added. That is where n squared comes from.",
+            says="Every query meets every key: the sizes are multiplied, not added. That is where n squared comes "
+            "from.",
         ),
         known(
             "both-directions",

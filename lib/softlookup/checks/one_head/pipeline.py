@@ -115,9 +115,7 @@ def mix(flags: Flags, a: Array, v: Array) -> Array:
     return a @ v
 
 
-def attention(
-    flags: Flags, q: Array, k: Array, v: Array, mask: Array | None = None, d_model: int = 0
-) -> Array:
+def attention(flags: Flags, q: Array, k: Array, v: Array, mask: Array | None = None, d_model: int = 0) -> Array:
     """The whole of scaled dot-product attention (..., T, H')."""
     a = weights(flags, q, k, mask, d_model)
     return mix(flags, a, k if "keys-as-values" in flags else v)

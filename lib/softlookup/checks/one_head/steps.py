@@ -101,7 +101,8 @@ SCORES = Task(
         known(
             "fixed-transpose",
             ("k.transpose(-2, -1)", "k.transpose(1, 2)"),
-            says="Axes 1 and 2 are exchanged whatever comes in; with a heads axis in front, the last two are -2 and -1.",
+            says="Axes 1 and 2 are exchanged whatever comes in; with a heads axis in front, the last two are -2 and "
+            "-1.",
             number=9,
         ),
         known(
@@ -217,7 +218,8 @@ MIX = Task(
         known(
             "summed-again",
             (AV, f"({AV}).sum(dim=-2)"),
-            says="The results are summed over the tokens once more: weights @ v has done the sum over the keys already.",
+            says="The results are summed over the tokens once more: weights @ v has done the sum over the keys "
+            "already.",
         ),
     ),
 )

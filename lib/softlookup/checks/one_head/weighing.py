@@ -90,7 +90,8 @@ SOFTMAX = Task(
         known(
             "one-max-for-all",
             ("x.max(dim=-1, keepdim=True).values", "x.max()"),
-            says="One maximum is subtracted from the whole table: rows far below it underflow to 0/0. Each row has its own maximum.",
+            says="One maximum is subtracted from the whole table: rows far below it underflow to 0/0. Each row has "
+            "its own maximum.",
         ),
     ),
 )

@@ -104,12 +104,14 @@ ATTENTION = Task(
         known(
             "summed-again",
             ("return a @ v", "return (a @ v).sum(dim=-2)"),
-            says="The results are summed over the tokens once more: the product has done the sum over the keys already.",
+            says="The results are summed over the tokens once more: the product has done the sum over the keys "
+            "already.",
         ),
         gradient_cut(("return a @ v", "return a.detach() @ v.detach()")),
         Mistake(
             "dtype-lost",
-            "The result has another dtype than the inputs: keep to theirs (no .float(), no torch.tensor of a default dtype).",
+            "The result has another dtype than the inputs: keep to theirs (no .float(), no torch.tensor of a "
+            "default dtype).",
             None,
             (("return a @ v", "return (a @ v).float()"),),
             symptom="dtype",
@@ -152,9 +154,7 @@ def _head_cases(rng: Rng) -> list[Case]:
         Case("one token alone", args((), 1, 3, 2)),
         Case("a square mask", (*args((), 4, 5, 3), draws.seeing_mask(rng, 4, 4)), part="mask"),
         Case("a mask, D = H = 4", (*args((), 4, 4, 4), draws.seeing_mask(rng, 4, 4)), part="mask"),
-        Case(
-            "a padding mask (B, 1, S)", (*args((2,), 3, 5, 4), draws.seeing_mask(rng, 2, 1, 3)), part="mask"
-        ),
+        Case("a padding mask (B, 1, S)", (*args((2,), 3, 5, 4), draws.seeing_mask(rng, 2, 1, 3)), part="mask"),
         Case(
             "a token that may look at nothing",
             (*args((2,), 5, 4, 3), draws.blind_mask(rng, 5, 5)),
@@ -163,9 +163,7 @@ def _head_cases(rng: Rng) -> list[Case]:
         # One large entry in each row, exact in float32, makes scores of thousands.
         Case("scores in the thousands", _large_head(wide), part="large", tolerance=draws.LARGE_TOLERANCE),
         Case("float64 inputs", double, keeps_dtype=True, part="dtype"),
-        Case(
-            "gradients of the three weights", double, gradients=(1, 2, 3), upstream=upstream, part="gradient"
-        ),
+        Case("gradients of the three weights", double, gradients=(1, 2, 3), upstream=upstream, part="gradient"),
         Case(
             "gradients where a token sees nothing",
             (*double, draws.blind_mask(rng, 3, 3)),

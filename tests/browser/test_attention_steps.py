@@ -1,0 +1,160 @@
+"""The figure in the chapter: its numbers, its explanations, and every way to operate it."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from conftest import open_everything
+
+from softlookup import reference
+from softlookup.widgets.attention_steps import STAGES
+
+pytestmark = [pytest.mark.browser, pytest.mark.book]
+
+SHOWN = {"score": ["q", "k", "scores"], "scale": ["scores", "scaled"], "softmax": ["scaled", "weights"]}
+SHOWN["mix"] = ["weights", "v", "output"]
+CELLS = """all => all.map((one) => ({
+  grid: one.dataset.grid, row: +one.dataset.row, column: +one.dataset.column, value: one.dataset.value, text: one.textContent,
+}))"""
+ASK_ALL = """all => all.map((one) => {
+  one.click();
+  const figure = one.closest('.slw');
+  return { cell: one.textContent, words: figure.querySelector('.slw-words').textContent,
+           sum: figure.querySelector('.slw-sum').textContent };
+})"""
+
+
+@pytest.fixture
+def figure(html, visit):
+    with visit((html / "book" / "04_one_head.html").as_uri()) as seen:
+        assert seen.page.locator(".slw").count() > 0, "the chapter shows no AttentionSteps figure"
+        yield seen.page.locator(".slw").first
+
+
+@pytest.fixture
+def examples(html):
+    text = (html / "book" / "04_one_head.html").read_text(encoding="utf-8")
+    state = re.search(r'<script type="application/vnd.jupyter.widget-state\+json">(.*?)</script>', text, re.S)
+    models = json.loads(state[1])["state"].values()
+    return next(model["state"]["examples"] for model in models if "examples" in model["state"])
+
+
+def choose(figure, example, stage):
+    figure.locator("select").select_option(index=example)
+    figure.locator("[role=tab]").nth(stage).click()
+
+
+def recomputed(example):
+    q, k, v = (np.array(example[name]) for name in "qkv")
+    mask = None if example["mask"] is None else np.array(example["mask"])
+    scores = q @ k.T
+    return {
+        **{"q": q, "k": k, "v": v, "scores": scores, "scaled": scores / np.sqrt(q.shape[1])},
+        "weights": reference.attention_weights(q, k, mask),
+        "output": reference.scaled_dot_product_attention(q, k, v, mask),
+    }
+
+
+def test_every_number_of_every_step_is_the_references(figure, examples):
+    for index, example in enumerate(examples):
+        wanted = recomputed(example)
+        for stage, name in enumerate(STAGES):
+            choose(figure, index, stage)
+            cells = figure.locator("td[data-grid]").evaluate_all(CELLS)
+            assert list(dict.fromkeys(cell["grid"] for cell in cells)) == SHOWN[name]
+            assert len(cells) == sum(wanted[grid].size for grid in SHOWN[name])
+            for cell in cells:
+                number = wanted[cell["grid"]][cell["row"], cell["column"]]
+                assert float(cell["value"]) == pytest.approx(number, rel=1e-13, abs=1e-15), (example["title"], cell)
+                if cell["text"] != "−∞":
+                    assert abs(float(cell["text"].replace("−", "-")) - number) <= 0.005 + 1e-9, (example["title"], cell)
+
+
+def test_every_cell_explains_itself_and_its_sum_ends_in_its_number(figure, examples):
+    for index in range(len(examples)):
+        for stage in range(len(STAGES)):
+            choose(figure, index, stage)
+            for told in figure.locator("td[data-grid]").evaluate_all(ASK_ALL):
+                assert len(told["words"]) > 20
+                assert told["sum"].endswith(f" {told['cell']}"), told
+
+
+def test_a_score_is_spelled_out_and_its_row_and_key_are_marked(figure, examples):
+    choose(figure, 0, 0)
+    figure.locator("td[data-grid=scores][data-row='1'][data-column='2']").hover()
+    q, k = np.array(examples[0]["q"][1]), np.array(examples[0]["k"][2])
+    terms = " + ".join(f"{a:.2f}×{b:.2f}" for a, b in zip(q, k, strict=True))
+    assert figure.locator(".slw-sum").inner_text() == f"{terms} = {q @ k:.2f}"
+    marked = figure.locator("td.slw-marked").evaluate_all(CELLS)
+    width = len(q)
+    assert {(c["grid"], c["row"]) for c in marked} == {("q", 1), ("k", 2), ("scores", 1)}
+    assert len(marked) == 2 * width + 1
+
+
+def test_steps_and_cells_obey_the_keyboard(figure):
+    page = figure.page
+    tabs = figure.locator("[role=tab]")
+    tabs.first.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    assert tabs.nth(2).get_attribute("aria-selected") == "true"
+    assert page.evaluate("document.activeElement.textContent").endswith("Softmax")
+    page.keyboard.press("Home")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.dataset.grid") == "q"
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    place = page.evaluate("({...document.activeElement.dataset})")
+    assert (place["row"], place["column"]) == ("1", "1")
+    assert figure.locator(".slw-words").inner_text().startswith("q2")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.dataset.grid") == "k"
+    page.keyboard.press("Shift+Tab")
+    place = page.evaluate("({...document.activeElement.dataset})")
+    assert (place["grid"], place["row"], place["column"]) == ("q", "1", "1")
+
+
+def test_explanation_is_announced(figure):
+    assert figure.locator(".slw-explain").get_attribute("aria-live") == "polite"
+
+
+def test_shapes_can_be_shown_in_the_legends_letters(figure, examples):
+    rows, width = np.array(examples[0]["q"]).shape
+    choose(figure, 0, 0)
+    assert figure.locator(".slw-shape").count() == 0
+    figure.get_by_label("Show shapes").check()
+    told = figure.locator(".slw-shape").all_inner_texts()
+    wanted = [f"T × H = {rows} × {width}", f"S × H = {rows} × {width}", f"T × S = {rows} × {rows}"]
+    assert [text.strip() for text in told] == wanted
+
+
+def test_next_button_walks_through_all_steps_and_back(figure):
+    figure.locator("[role=tab]").first.click()
+    for step in (1, 2, 3, 0):
+        figure.locator(".slw-next").click()
+        assert figure.locator("[role=tab]").nth(step).get_attribute("aria-selected") == "true"
+
+
+def test_a_tap_explains_a_cell_on_a_phone(html, visit):
+    with visit((html / "book" / "04_one_head.html").as_uri(), width=360, has_touch=True, is_mobile=True) as seen:
+        figure = seen.page.locator(".slw").first
+        figure.locator("td[data-grid=scores]").first.tap()
+        assert "·" in figure.locator(".slw-words").inner_text()
+        box = figure.locator(".slw-explain").bounding_box()
+        assert 0 <= box["y"] < 900, "the explanation is out of sight"
+
+
+def test_readers_without_scripts_get_the_tables(html, visit, examples):
+    with visit((html / "book" / "04_one_head.html").as_uri(), java_script_enabled=False) as seen:
+        table = seen.page.locator(".widget-fallback table").first
+        assert table.is_visible()
+        shown = np.array([float(text) for text in table.locator("td").all_inner_texts() if text])
+        assert np.allclose(shown, np.array(recomputed(examples[0])["weights"]).ravel(), atol=0.005 + 1e-9)
+
+
+def test_cells_do_not_move_for_those_who_want_no_motion(html, visit):
+    with visit((html / "book" / "04_one_head.html").as_uri(), reduced_motion="reduce") as seen:
+        open_everything(seen.page)
+        cell = seen.page.locator(".slw td[data-grid]").first
+        assert cell.evaluate("one => getComputedStyle(one).transitionDuration") == "0s"

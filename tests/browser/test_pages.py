@@ -1,0 +1,100 @@
+"""Every page of the book, as a reader's browser meets it."""
+
+import pytest
+from conftest import AXE, NOT_BUILT, open_everything
+
+pytestmark = [pytest.mark.browser, pytest.mark.book]
+
+
+def address(html, page):
+    assert page != NOT_BUILT, "the book is not built: run `make book` first"
+    return (html / page).as_uri()
+
+
+def test_page_by_file_asks_for_nothing_outside_and_complains_of_nothing(html, visit, any_page):
+    with visit(address(html, any_page)) as seen:
+        outside = [url for url in seen.requests if not url.startswith((html.as_uri(), "data:", "blob:"))]
+        assert seen.requests and outside == []
+        assert seen.complaints == []
+
+
+def test_page_from_a_server_asks_for_nothing_outside_and_complains_of_nothing(html, server, visit, any_page):
+    assert any_page != NOT_BUILT
+    with visit(server + any_page) as seen:
+        outside = [url for url in seen.requests if not url.startswith((server, "data:", "blob:"))]
+        assert seen.requests and outside == []
+        assert seen.complaints == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_page_passes_axe(html, visit, any_page, theme):
+    with visit(address(html, any_page), theme=theme) as seen:
+        open_everything(seen.page)
+        seen.page.evaluate(AXE.read_text(encoding="utf-8"))
+        found = seen.page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+        told = [f"{v['id']}: {v['help']}: {node['html'][:200]}" for v in found for node in v["nodes"]]
+        assert told == []
+
+
+def test_page_fits_a_small_phone(html, visit, any_page):
+    with visit(address(html, any_page), width=360) as seen:
+        open_everything(seen.page)
+        wide = seen.page.evaluate(
+            """() => document.documentElement.scrollWidth <= 360 ? [] : [...document.querySelectorAll('main *')]
+                 .filter((one) => one.getBoundingClientRect().right > 361).map((one) => one.outerHTML.slice(0, 120))"""
+        )
+        assert wide == []
+        assert seen.page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_formulas_are_typeset_with_the_books_own_fonts(html, visit, any_page):
+    with visit(address(html, any_page)) as seen:
+        state = seen.page.evaluate(
+            """() => ({
+                 bare: [...document.querySelectorAll('.math')].filter((one) => !one.querySelector('mjx-container'))
+                   .map((one) => one.textContent),
+                 wrong: [...document.querySelectorAll('mjx-merror, [data-mjx-error]')].map((one) => one.textContent),
+                 all: document.querySelectorAll('.math').length,
+                 fonts: [...document.fonts].filter((font) => font.family.startsWith('MJX') && font.status === 'loaded').length,
+                 broken: [...document.fonts].filter((font) => font.status === 'error').map((font) => font.family),
+               })"""
+        )
+        assert state["bare"] == [] and state["wrong"] == [] and state["broken"] == []
+        assert state["fonts"] > 0 or state["all"] == 0
+
+
+def test_icons_come_from_the_small_font(html, visit):
+    with visit(address(html, "book/index.html")) as seen:
+        loaded = seen.page.evaluate(
+            "document.fonts.load('900 16px \"Font Awesome 6 Free\"', '\\uf0c9').then((fonts) => fonts.length)"
+        )
+        assert loaded > 0
+        fonts = [url for url in seen.requests if ".woff" in url and "MathJax" not in url]
+        assert [url.rsplit("/", 1)[1] for url in fonts] == ["icons.woff"]
+
+
+def test_front_door_leads_to_the_landing_page(html, visit):
+    with visit(address(html, "index.html")) as seen:
+        seen.page.wait_for_url("**/book/index.html")
+        assert seen.page.locator("h1").inner_text().startswith("Soft Lookup")
+
+
+def test_search_finds_the_chapter_without_a_server(html, visit):
+    with visit(address(html, "search.html") + "?q=softmax") as seen:
+        seen.page.wait_for_selector("#search-results li a")
+        links = seen.page.locator("#search-results li a").evaluate_all("all => all.map((one) => one.href)")
+        assert any("04_one_head" in link for link in links)
+
+
+def test_figures_change_with_the_theme(html, visit):
+    with visit(address(html, "book/04_one_head.html"), theme="light") as seen:
+        pairs = seen.page.locator("figure:has(img.only-light):has(img.only-dark)")
+        assert pairs.count() > 0
+        for theme in ("light", "dark"):
+            seen.page.evaluate(f"document.documentElement.dataset.theme = '{theme}'")
+            other = {"light": "dark", "dark": "light"}[theme]
+            shown = pairs.evaluate_all(
+                f"all => all.map((one) => [one.querySelector('.only-{theme}'), one.querySelector('.only-{other}')]"
+                ".map((image) => getComputedStyle(image).display !== 'none'))"
+            )
+            assert all(pair == [True, False] for pair in shown)
