@@ -160,10 +160,7 @@ def steps() -> list[Step]:
         Step("exercises", [cli, "exercises"]),
         Step("book", [str(BIN / "python"), "scripts/build_book.py"]),
         Step("sample class", [cli, "sample", str(COURSE)], graded),
-        *(
-            Step(f"grade {name}", [cli, "grade", name, "--course", str(COURSE)], graded)
-            for name in assignments()
-        ),
+        *(Step(f"grade {name}", [cli, "grade", name, "--course", str(COURSE)], graded) for name in assignments()),
     ]
 
 

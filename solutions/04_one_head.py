@@ -226,8 +226,7 @@ def attention(q, k, v, mask=None):
     ### BEGIN SOLUTION
     s = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
     if mask is not None:
-        seen = mask.any(dim=-1, keepdim=True)
-        s = s.masked_fill(~mask & seen, float("-inf"))
+        s = s.masked_fill(~mask, float("-inf"))
     a = torch.softmax(s, dim=-1)
     if mask is not None:
         a = a.masked_fill(~mask, 0.0)
@@ -302,7 +301,7 @@ check("04.softmax-backward", softmax_backward)
 # [[task 04.backward]]
 #
 # Now one head backwards, without a mask. `dz` is the gradient with respect to the result of attention. Return the gradients with respect to
-# `q`, `k` and `v`, in that order. The scale $1/\sqrt{H}$ is part of it.
+# `q`, `k` and `v`, in that order. The scale $1/\sqrt{H}$ is part of it, and scores may be in the thousands here too.
 
 # %% nbgrader={"grade": false, "grade_id": "04-backward", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def attention_backward(q, k, v, dz):

@@ -70,9 +70,7 @@ def node_modules(app: Sphinx) -> Path:
     """
     folder = Path(app.srcdir) / "book/_vendor/node_modules"
     if not (folder / MATHJAX / MATHJAX_PARTS[0]).exists():
-        raise ExtensionError(
-            f"{folder} has no MathJax: run `python scripts/vendor.py` (a part of `make setup`) first"
-        )
+        raise ExtensionError(f"{folder} has no MathJax: run `python scripts/vendor.py` (a part of `make setup`) first")
     return folder
 
 
@@ -93,9 +91,7 @@ def copy(source: Path, target: Path) -> None:
 
 def subset_icons(font: Path, target: Path) -> None:
     """Write the few icons that pages show as a small font of their own."""
-    options = subset.Options(
-        flavor="woff", layout_features=[], name_IDs=[0, 1, 2, 13, 14], notdef_outline=True
-    )
+    options = subset.Options(flavor="woff", layout_features=[], name_IDs=[0, 1, 2, 13, 14], notdef_outline=True)
     with subset.load_font(str(font), options) as whole:
         cutter = subset.Subsetter(options)
         cutter.populate(unicodes=ICONS.values())
@@ -130,9 +126,7 @@ def fallbacks(app: Sphinx, pagename: str) -> dict[str, str]:
     return {name: text for name, text in html.items() if text}
 
 
-def start_widgets(
-    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
-) -> None:
+def start_widgets(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
     """On pages with widgets, load what runs them, and put each one's fallback where it will appear."""
     if VIEW.search(context.get("body", "")) is None:
         return

@@ -13,6 +13,7 @@ FRONT_DOOR = """\
 <title>Soft Lookup</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="refresh" content="0; url={target}">
+<link rel="icon" href="_static/favicon.svg" type="image/svg+xml">
 <link rel="canonical" href="{target}">
 </head>
 <body><main><h1>Soft Lookup</h1><p><a href="{target}">Open the book</a></p></main></body>
@@ -42,10 +43,18 @@ def write_front_door(app: Sphinx, exception: Exception | None) -> None:
         (Path(app.outdir) / "index.html").write_text(FRONT_DOOR.format(target=target), encoding="utf-8")
 
 
+MENDED = {
+    'role="doc-biblioentry"': 'role="listitem"',  # deprecated, and no item of the list it stands in
+    ' aria-label="Toggle hidden content"': "",  # hides the visible words, which say more
+    '<th class="head"><p></p></th>': "<td></td>",  # an empty corner is no heading
+}
+"""What Sphinx and MyST-NB write that screen readers stumble over, and what is written instead."""
+
+
 def mend_roles(app: Sphinx, pagename: str, template: str, context: dict[str, Any], doctree: Any) -> None:
-    """Make bibliography entries items of their list; the role that Sphinx gives them is deprecated."""
-    if "body" in context:
-        context["body"] = context["body"].replace('role="doc-biblioentry"', 'role="listitem"')
+    """Put right, in the body of a page, what no template reaches."""
+    for wrong, right in MENDED.items():
+        context["body"] = context.get("body", "").replace(wrong, right)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -49,9 +49,7 @@ def main() -> None:
 
 
 @main.command()
-@click.option(
-    "--check", is_flag=True, help="Change nothing; fail if a notebook is not what solutions/ gives."
-)
+@click.option("--check", is_flag=True, help="Change nothing; fail if a notebook is not what solutions/ gives.")
 def exercises(check: bool) -> None:
     """Make exercises/ from solutions/."""
     from softlookup.authoring import build_exercises
@@ -59,22 +57,16 @@ def exercises(check: bool) -> None:
     root = _root()
     stale = [str(Path(path).resolve().relative_to(root)) for path in build_exercises(root, check=check)]
     if check and stale:
-        click.echo(
-            "stale: " + ", ".join(stale) + "; run 'softlookup exercises' and commit what it writes", err=True
-        )
+        click.echo("stale: " + ", ".join(stale) + "; run 'softlookup exercises' and commit what it writes", err=True)
         raise SystemExit(1)
     if check:
         click.echo("exercises/ is what solutions/ gives")
     else:
-        click.echo(
-            "wrote " + ", ".join(stale) if stale else "nothing to do: exercises/ is what solutions/ gives"
-        )
+        click.echo("wrote " + ", ".join(stale) if stale else "nothing to do: exercises/ is what solutions/ gives")
 
 
 @main.command()
-@click.option(
-    "--json", "as_json", is_flag=True, help="Everything about each task, its known mistakes too, as JSON."
-)
+@click.option("--json", "as_json", is_flag=True, help="Everything about each task, its known mistakes too, as JSON.")
 def tasks(as_json: bool) -> None:
     """List the graded tasks."""
     from softlookup.checks import tasks as all_tasks
@@ -142,16 +134,10 @@ def sample(folder: Path, force: bool) -> None:
 @main.command()
 @click.argument("assignment", metavar="NN_topic")
 @click.option("--course", "folder", type=click.Path(path_type=Path), help=_COURSE_HELP)
-@click.option(
-    "--workers", type=click.IntRange(min=1), help="Submissions at a time. Default: one for each processor."
-)
+@click.option("--workers", type=click.IntRange(min=1), help="Submissions at a time. Default: one for each processor.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Kept in the report.")
-@click.option(
-    "--json", "report_file", type=click.Path(path_type=Path, dir_okay=False), help="Write the report here."
-)
-def grade(
-    assignment: str, folder: Path | None, workers: int | None, seed: int, report_file: Path | None
-) -> None:
+@click.option("--json", "report_file", type=click.Path(path_type=Path, dir_okay=False), help="Write the report here.")
+def grade(assignment: str, folder: Path | None, workers: int | None, seed: int, report_file: Path | None) -> None:
     """Grade everybody's NN_topic: gradebook, feedback pages, a table and a report."""
     from softlookup.grading import grade_class
     from softlookup.grading.sample import planted
@@ -176,9 +162,7 @@ def grade(
 
 @main.command()
 @click.option("--course", "folder", type=click.Path(path_type=Path), help=_COURSE_HELP)
-@click.option(
-    "--course-seed", "secret", help="A secret word of this course: it draws the variants of the tasks."
-)
+@click.option("--course-seed", "secret", help="A secret word of this course: it draws the variants of the tasks.")
 def release(folder: Path | None, secret: str | None) -> None:
     """Put the assignments into a course: source, release and gradebook.
 
@@ -199,9 +183,7 @@ def release(folder: Path | None, secret: str | None) -> None:
 
 @main.command()
 @click.argument("name", type=click.Choice(["checks"]))
-@click.option(
-    "--json", "file", type=click.Path(path_type=Path, dir_okay=False), help="Write the measurements here."
-)
+@click.option("--json", "file", type=click.Path(path_type=Path, dir_okay=False), help="Write the measurements here.")
 def bench(name: str, file: Path | None) -> None:
     """Measure NAME and show the numbers."""
     from rich.table import Table

@@ -3,26 +3,16 @@
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from book_browser import HTML, Seen, built_pages, settle
+from playwright.sync_api import Browser, sync_playwright
 
-ROOT = Path(__file__).resolve().parents[2]
-HTML = ROOT / "_build" / "html"
-AXE = ROOT / "book" / "_vendor" / "node_modules" / "axe-core" / "axe.min.js"
 CHROMIUM = Path("/usr/bin/chromium")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-NOT_BUILT = "(the book is not built)"
-
-
-def built_pages() -> list[str]:
-    """List the pages of the built book, or one stand-in that makes the tests fail with a sentence."""
-    pages = sorted(path.relative_to(HTML).as_posix() for path in HTML.rglob("*.html"))
-    return [page for page in pages if not page.startswith("_")] or [NOT_BUILT]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -62,15 +52,6 @@ def server(html: Path) -> Iterator[str]:
         thread.join()
 
 
-@dataclass
-class Seen:
-    """What a visit gave: the page, what it asked for, and what went wrong."""
-
-    page: Page
-    requests: list[str] = field(default_factory=list)
-    complaints: list[str] = field(default_factory=list)
-
-
 @pytest.fixture
 def visit(chromium: Browser) -> Callable:
     """Give a context manager that opens an address and waits until formulas and figures stand."""
@@ -79,7 +60,8 @@ def visit(chromium: Browser) -> Callable:
     def opened(address: str, theme: str = "light", width: int = 1280, **options: object) -> Iterator[Seen]:
         context = chromium.new_context(viewport={"width": width, "height": 900}, **options)
         try:
-            context.add_init_script(f"localStorage.setItem('mode', '{theme}'); localStorage.setItem('theme', '{theme}')")
+            choose = "localStorage.setItem('mode', '{0}'); localStorage.setItem('theme', '{0}')"
+            context.add_init_script(choose.format(theme))
             page = context.new_page()
             seen = Seen(page)
             page.on("request", lambda request: seen.requests.append(request.url))
@@ -96,19 +78,3 @@ def visit(chromium: Browser) -> Callable:
             context.close()
 
     return opened
-
-
-def settle(page: Page) -> None:
-    """Wait for typeset formulas and running figures; a page without scripts has nothing to wait for."""
-    if page.evaluate("document.documentElement.dataset.theme") is None:
-        return
-    page.evaluate("() => window.MathJax?.startup?.promise")
-    waiting = "script[type='application/vnd.jupyter.widget-view+json']"
-    page.wait_for_function(
-        f"() => document.querySelectorAll(\"{waiting}\").length === document.querySelectorAll('.widget-area').length"
-    )
-
-
-def open_everything(page: Page) -> None:
-    """Unfold all that is folded, so that nothing is left unlooked at."""
-    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")

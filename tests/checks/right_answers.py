@@ -308,7 +308,8 @@ def backward_autograd(q, k, v, dz):
 
 def backward_einsum(q, k, v, dz):
     scale = q.shape[-1] ** -0.5
-    e = np.exp(np.einsum("th,sh->ts", q, k) * scale)
+    s = np.einsum("th,sh->ts", q, k) * scale
+    e = np.exp(s - s.max(-1, keepdims=True))
     a = e / e.sum(-1, keepdims=True)
     da = np.einsum("th,sh->ts", dz, v)
     ds = scale * a * (da - np.einsum("ts,ts->t", a, da)[:, None])

@@ -147,8 +147,8 @@ def check(task_id: str, obj: Any, *, variant: int = 0) -> CheckResult:
         with one_thread(), time_limit(TIME_LIMIT_S):
             return judge(task, LocalStudent(task, obj), seed=HOME_SEED, variant=variant)
     except TimeIsUp:
-        said = f"Your function was still running after {TIME_LIMIT_S:g} s and was stopped. Is there a loop that "
-        "never ends?"
+        said = f"Your function was still running after {TIME_LIMIT_S:g} s and was stopped."
+        said += " Is there a loop that never ends?"
         return _plain(task, "timeout", said, variant)
     except KeyboardInterrupt:
         said = f"You interrupted it after {time.monotonic() - started:.0f} s, while your function was running."

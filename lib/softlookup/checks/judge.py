@@ -62,8 +62,7 @@ def judge(task: Task, student: Student, *, seed: int = 0, variant: int = 0) -> C
         better = _outcome(task, second)
         if better["points"] > outcome["points"]:
             lent = " and ".join(used)
-            note = f"A sound function stood in for yours from task {lent}, so that nothing from there costs you "
-            "points here."
+            note = f"A sound function stood in for yours from task {lent}: nothing from there costs you points here."
             return _result(task, second, better, variant, extra=(note,))
     return _result(task, first, outcome, variant)
 

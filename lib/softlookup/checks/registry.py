@@ -40,7 +40,7 @@ def get_task(task_id: str) -> Task:
         UnknownTask: If there is none.
     """
     head = str(task_id).split(".")[0]
-    chapter = int(head) if head.isdigit() else -1
+    chapter = int(head) if head.isascii() and head.isdigit() else -1
     if chapter in CHAPTERS:
         for task in tasks(chapter):
             if task.id == task_id:

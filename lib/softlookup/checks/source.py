@@ -94,7 +94,7 @@ def shortcut(
         for name in names_in(function):
             value = function.__globals__.get(name)
             for dotted, target in targets.items():
-                if target is not None and (value is target or _inside(value, dotted)):
+                if name == dotted or (target is not None and (value is target or _inside(value, dotted))):
                     return dotted
                 if name == dotted.rsplit(".", 1)[-1] and name != own_name and value is None:
                     return dotted
@@ -114,7 +114,7 @@ def _inside(value: Any, dotted: str) -> bool:
 def _is_attribute(function: types.FunctionType, name: str) -> bool:
     import dis
 
-    loads = {"LOAD_ATTR", "LOAD_METHOD"}
+    loads = {"LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM"}
     return any(
         i.opname in loads and i.argval == name for code in _codes(function.__code__) for i in dis.get_instructions(code)
     )

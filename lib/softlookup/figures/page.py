@@ -35,7 +35,8 @@ def say(**numbers: float | int | str) -> None:
     Raises:
         TypeError: If something else comes: "NAME is a KIND; sentences show an int, a float or a str".
     """
-    from myst_nb import glue  # comes with the book extra; the rest of the library does without
+    # It comes with the book extra; the rest of the library does without.
+    from myst_nb import glue  # type: ignore[import-untyped]
 
     for name, number in numbers.items():
         if not isinstance(number, int | float | str):

@@ -53,10 +53,10 @@ LIGHT = Palette(
     ink="#1f2430",
     muted="#5a6270",
     faint="#d5d9e0",
-    query="#0b6fb8",
-    key="#b34a00",
-    value="#00916b",
-    mixed="#7b2d7d",
+    query="#1978c5",
+    key="#b74c0e",
+    value="#1a5c32",
+    mixed="#782d7e",
     alarm="#b3123f",
     high="#0b4f8a",
 )
@@ -66,10 +66,10 @@ DARK = Palette(
     ink="#e6e9ee",
     muted="#a5adba",
     faint="#3d4450",
-    query="#58b4f0",
-    key="#f0973a",
-    value="#12b68c",
-    mixed="#e3a6dd",
+    query="#94b4f7",
+    key="#ef973a",
+    value="#35ba86",
+    mixed="#f1acd0",
     alarm="#ff7a93",
     high="#8fd0ff",
 )
@@ -164,4 +164,4 @@ def ink_on(background: tuple[float, float, float]) -> str:
     Returns:
         A colour as a hex string.
     """
-    return max(("#0d1017", "#ffffff"), key=lambda ink: contrast(ink, background))
+    return max(("#000000", "#ffffff"), key=lambda ink: contrast(ink, background))

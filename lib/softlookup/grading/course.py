@@ -43,9 +43,7 @@ class Course:
         """
         root = folder.resolve()
         if not root.is_dir():
-            raise CourseError(
-                f"there is no folder {folder}: 'softlookup sample {folder}' makes a sample course"
-            )
+            raise CourseError(f"there is no folder {folder}: 'softlookup sample {folder}' makes a sample course")
         if not (root / CONFIG_NAME).is_file():
             raise CourseError(f"{folder} is not a course's folder: it has no {CONFIG_NAME}")
         return cls(root)
@@ -92,9 +90,7 @@ class Course:
         submitted = Path(self.directory.submitted_directory)
         base = submitted if submitted.is_absolute() else self.root / submitted
         names = (
-            {p.name for p in base.iterdir() if p.is_dir() and not p.name.startswith(".")}
-            if base.is_dir()
-            else set()
+            {p.name for p in base.iterdir() if p.is_dir() and not p.name.startswith(".")} if base.is_dir() else set()
         )
         with self.gradebook() as book:
             names.update(student.id for student in book.students)

@@ -29,9 +29,7 @@ class HandIn:
     planted: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(
-        cls, student: str, notebook: NotebookNode, did: str, planted: Mapping[str, str] | None = None
-    ) -> "HandIn":
+    def of(cls, student: str, notebook: NotebookNode, did: str, planted: Mapping[str, str] | None = None) -> "HandIn":
         """A hand-in whose file is a sound notebook."""
         return cls(student, nbformat.writes(notebook), did, planted or {})
 

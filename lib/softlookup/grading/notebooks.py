@@ -56,17 +56,9 @@ def read_notebook(path: Path) -> NotebookNode:
     except UnicodeDecodeError:
         raise BadNotebook(f"{path.name} is not a notebook: it is not text in UTF-8") from None
     except (json.JSONDecodeError, RecursionError) as error:
-        where = (
-            f" (line {error.lineno}, column {error.colno})" if isinstance(error, json.JSONDecodeError) else ""
-        )
-        raise BadNotebook(
-            f"{path.name} is not a notebook: it is not JSON, or its JSON breaks off{where}"
-        ) from None
-    if not (
-        isinstance(content, dict)
-        and "nbformat" in content
-        and ("cells" in content or "worksheets" in content)
-    ):
+        where = f" (line {error.lineno}, column {error.colno})" if isinstance(error, json.JSONDecodeError) else ""
+        raise BadNotebook(f"{path.name} is not a notebook: it is not JSON, or its JSON breaks off{where}") from None
+    if not (isinstance(content, dict) and "nbformat" in content and ("cells" in content or "worksheets" in content)):
         raise BadNotebook(f"{path.name} is JSON, but not a notebook: it has no cells")
     try:
         # Cells without ids and the like are mended by nbformat; its warnings are for authors of tools.
@@ -124,11 +116,7 @@ def verdict_of(cell: NotebookNode) -> dict[str, Any] | None:
     """
     for output in cell.get("outputs", []):
         found = output.get("data", {}).get(MIME)
-        if (
-            isinstance(found, dict)
-            and isinstance(found.get("task"), str)
-            and found.get("verdict") in VERDICTS
-        ):
+        if isinstance(found, dict) and isinstance(found.get("task"), str) and found.get("verdict") in VERDICTS:
             named = found.get("diagnosis")
             named = [str(slug) for slug in named] if isinstance(named, list) else []
             return {**found, "diagnosis": named, "message": str(found.get("message", ""))}

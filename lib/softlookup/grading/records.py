@@ -82,8 +82,7 @@ class Record:
                 for name, m in self.tasks.items()
             },
             "by_hand": {
-                name: {"points": m.points, "max": m.max, "waiting": m.waiting}
-                for name, m in self.by_hand.items()
+                name: {"points": m.points, "max": m.max, "waiting": m.waiting} for name, m in self.by_hand.items()
             },
         }
         if self.reason:
@@ -123,10 +122,7 @@ class Report:
     def mistakes(self) -> Counter[tuple[str, str]]:
         """How many students made each known mistake, by task and slug."""
         return Counter(
-            (name, slug)
-            for record in self.records
-            for name, mark in record.tasks.items()
-            for slug in mark.diagnosis
+            (name, slug) for record in self.records for name, mark in record.tasks.items() for slug in mark.diagnosis
         )
 
 

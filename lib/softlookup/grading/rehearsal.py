@@ -60,9 +60,7 @@ def rehearse(
     return [_outcome(task, cell, answers.get(task)) for task, cell in verdict_cells(notebook)]
 
 
-def _execute(
-    notebook: NotebookNode, folder: Path, timeout_s: float, done: Callable[[int, int], None]
-) -> None:
+def _execute(notebook: NotebookNode, folder: Path, timeout_s: float, done: Callable[[int, int], None]) -> None:
     from nbclient import NotebookClient
     from nbclient.exceptions import DeadKernelError
 
@@ -101,9 +99,5 @@ def _outcome(task: str, cell: NotebookNode, answer_error: str | None) -> Outcome
         return Outcome(task, "stopped", 0.0, best, "The kernel ended before this check.")
     kind = "timeout" if error.startswith("CellTimeoutError") else "error"
     # A cell that does not compile defines no function: the check's NameError is only what follows from that.
-    says = (
-        f"The answer's own cell ended with {answer_error}."
-        if answer_error
-        else f"The check could not run: {error}."
-    )
+    says = f"The answer's own cell ended with {answer_error}." if answer_error else f"The check could not run: {error}."
     return Outcome(task, kind, 0.0, best, says)

@@ -22,9 +22,7 @@ _OURS = (
 )
 
 
-def write_sample(
-    folder: Path, sources: Mapping[str, NotebookNode], config: Path, force: bool = False
-) -> Course:
+def write_sample(folder: Path, sources: Mapping[str, NotebookNode], config: Path, force: bool = False) -> Course:
     """Write a course with a sample class that has handed everything in.
 
     Args:
@@ -93,9 +91,7 @@ def hand_ins(source: NotebookNode, release: NotebookNode) -> Iterable[HandIn]:
     written = {name: text for name, text in right.items() if name not in codes}
     yield HandIn.of("right-as-published", filled(release, right), "the published solution")
     others = {slug: rewritten(right[slug]) for slug in codes}
-    yield HandIn.of(
-        "right-other-words", filled(release, {**others, **written}), "right, with other names and order"
-    )
+    yield HandIn.of("right-other-words", filled(release, {**others, **written}), "right, with other names and order")
     half = {slug: right[slug] for slug in codes[: len(codes) // 2]}
     yield HandIn.of("half-done", filled(release, half), "the first half is right, the rest is untouched")
     yield HandIn.of("blank", release, "nothing filled in")

@@ -134,9 +134,7 @@ class StockAutograder:
             page = course.notebook("feedback", student, assignment).with_suffix(".html")
             page.parent.mkdir(parents=True, exist_ok=True)
             says = html.escape(str(reason))
-            page.write_text(
-                _REFUSED_PAGE.format(title=html.escape(assignment), reason=says), encoding="utf-8"
-            )
+            page.write_text(_REFUSED_PAGE.format(title=html.escape(assignment), reason=says), encoding="utf-8")
         with course.one_writer(), course.gradebook() as book:
             book.update_or_create_student(student)
             try:
@@ -168,11 +166,7 @@ def _cause(result: dict[str, Any]) -> str:
 
 def _is_exception(line: str) -> bool:
     name = line.split(":", 1)[0]
-    return (
-        name.replace(".", "").replace("_", "").isalnum()
-        and name.endswith(("Error", "Exception"))
-        and ":" in line
-    )
+    return name.replace(".", "").replace("_", "").isalnum() and name.endswith(("Error", "Exception")) and ":" in line
 
 
 def read_record(course: Course, assignment: str, student: str) -> Record:

@@ -106,12 +106,8 @@ def show_report(console: Console, report: Report, planted: Planted | None = None
         )
     console.print(f"{report.assignment}: {len(report.records)} submissions", style="bold", highlight=False)
     console.print(table)
-    console.print(
-        "tasks: " + "  ".join(f"{i} {n.split('.', 1)[-1]}" for i, n in enumerate(names, 1)), highlight=False
-    )
-    console.print(
-        "signs: " + "  ".join(f"{_SIGNS[v][signs]} {word}" for v, word in _WORDS.items()), highlight=False
-    )
+    console.print("tasks: " + "  ".join(f"{i} {n.split('.', 1)[-1]}" for i, n in enumerate(names, 1)), highlight=False)
+    console.print("signs: " + "  ".join(f"{_SIGNS[v][signs]} {word}" for v, word in _WORDS.items()), highlight=False)
     _show_remarks(console, report)
     if planted:
         _show_planted(console, report, planted)
@@ -125,13 +121,9 @@ def _show_remarks(console: Console, report: Report) -> None:
         console.print(f"mistakes met most: {told}", highlight=False)
     for record in report.records:
         if record.status != GRADED:
-            console.print(
-                f"{record.student}: {record.status}, {record.reason}", highlight=False, soft_wrap=True
-            )
+            console.print(f"{record.student}: {record.status}, {record.reason}", highlight=False, soft_wrap=True)
     if report.waiting:
-        console.print(
-            f"{len(report.waiting)} submissions have a written answer that waits to be graded by hand"
-        )
+        console.print(f"{len(report.waiting)} submissions have a written answer that waits to be graded by hand")
 
 
 def _show_planted(console: Console, report: Report, planted: Planted) -> None:
@@ -146,9 +138,7 @@ def _show_planted(console: Console, report: Report, planted: Planted) -> None:
                 hit += 1
                 continue
             got = f"{mark.verdict}, named {', '.join(mark.diagnosis) or 'nothing'}" if mark else "not graded"
-            console.print(
-                f"not named: {slug} in {name} of {student} ({got})", highlight=False, soft_wrap=True
-            )
+            console.print(f"not named: {slug} in {name} of {student} ({got})", highlight=False, soft_wrap=True)
     console.print(f"planted mistakes named: {hit} of {total}", highlight=False)
 
 
@@ -163,9 +153,7 @@ def _named(record: Record, planted: Mapping[str, str] | None) -> str:
     if record.status != GRADED:
         return ""
     if planted:
-        hit = sum(
-            slug in record.tasks[name].diagnosis for name, slug in planted.items() if name in record.tasks
-        )
+        hit = sum(slug in record.tasks[name].diagnosis for name, slug in planted.items() if name in record.tasks)
         return f"{hit} of {len(planted)}"
     named = sum(bool(mark.diagnosis) for mark in record.tasks.values())
     return str(named) if named else ""

@@ -47,15 +47,17 @@ def blind_mask(rng: Rng, *shape: int) -> np.ndarray:
 
 
 def large_logits(rng: Rng, t: int, s: int, h: int = 4) -> tuple[np.ndarray, np.ndarray]:
-    """Queries and keys whose scores are thousands, exact in float32, and still a few units apart.
+    """Queries and keys whose scores are thousands, exact in float32, most of them a few units apart.
 
     All entries are multiples of 1/4 and the sums stay below 2**14, so every order of summation gives the same float32.
     """
     q = np.round(4 * rng.uniform(-1, 1, (t, h))) / 4
     k = np.round(4 * rng.uniform(-1, 1, (s, h))) / 4
     q[:, 0], k[:, 0] = 64.0, 64.0
-    # Rows far apart: one that is large and negative throughout, so that one maximum for the whole table is of no use.
-    q[-1, 0] = -64.0
+    # A row of small scores and a row and a column of the other sign: neither one maximum for the whole table nor a
+    # row's mean or minimum can take the maximum's place.
+    q[-1, 0], k[-1, 0] = -64.0, -64.0
+    q[t // 2, 0] = 0.0
     return q.astype("float32"), k.astype("float32")
 
 

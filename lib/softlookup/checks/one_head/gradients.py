@@ -111,10 +111,13 @@ def _backward_cases(rng: Rng) -> list[Case]:
         qkv = draws.qkv(rng, (), t, s, h, hv, dtype="float64")
         return Case(label, (*qkv, normal(rng, t, hv, dtype="float64")), frame="numpy")
 
+    big = tuple(a.astype("float64") for a in draws.large_logits(rng, 3, 4))
+    outside = (normal(rng, 4, 2, dtype="float64"), normal(rng, 3, 2, dtype="float64"))
     return [
         case("three queries, five keys, H = 4", 3, 5, 4, 2),
         case("four tokens of width four", 4, 4, 4, 4),
         case("one query", 1, 3, 2, 5),
+        Case("scores in the thousands", (*big, *outside), frame="numpy", part="large", tolerance=1e-9),
     ]
 
 
@@ -130,7 +133,7 @@ def _backward_mistaken(
     flags: pipeline.Flags, q: np.ndarray, k: np.ndarray, v: np.ndarray, dz: np.ndarray
 ) -> tuple[np.ndarray, ...]:
     root = 1.0 if "no-sqrt" in flags else q.shape[-1] ** 0.5
-    a = pipeline.softmax(frozenset(), q @ k.T / root)
+    a = pipeline.softmax(flags & {"no-max"}, q @ k.T / root)
     dv = (a if "dv-untransposed" in flags else a.T) @ dz
     da = dz @ v.T
     ds = da if "softmax-skipped" in flags else _soft_mistaken(flags, a, da)
@@ -158,6 +161,7 @@ BACKWARD = Task(
     cases=_backward_cases,
     oracle=_autograd_attention,
     mistaken=_backward_mistaken,
+    parts={"core": 0.9, "large": 0.1},
     uses=("04.softmax-backward",),
     mistakes=(
         known(
@@ -192,6 +196,7 @@ BACKWARD = Task(
             ("(a * da).sum(axis=-1", "(a * da).sum(axis=-2"),
             says="The sum in ds runs over the queries; each row of weights has its own softmax: axis -1.",
         ),
+        known("no-max", ("np.exp(s - s.max(axis=-1, keepdims=True))", "np.exp(s)")),
         known("order-swapped", ("return dq, dk, dv", "return dk, dq, dv"), says="dq and dk have changed places."),
     ),
 )

@@ -43,8 +43,7 @@ def _attention_cases(rng: Rng) -> list[Case]:
 
 ROOT = "math.sqrt(q.shape[-1])"
 SOFT = "torch.softmax(s, dim=-1)"
-HIDE = "~mask & seen"
-FILL = f'        s = s.masked_fill({HIDE}, float("-inf"))\n'
+FILL = 's.masked_fill(~mask, float("-inf"))'
 CLEAN = "    if mask is not None:\n        a = a.masked_fill(~mask, 0.0)\n"
 
 
@@ -63,21 +62,13 @@ def _weight_mistakes() -> tuple[Mistake, ...]:
         known("hard-argmax", (SOFT, "(s == s.amax(dim=-1, keepdim=True)).to(s.dtype)")),
         known("not-normalised", (SOFT, "torch.exp(s - s.amax(dim=-1, keepdim=True))")),
         known("no-max", (SOFT, "torch.exp(s) / torch.exp(s).sum(dim=-1, keepdim=True)")),
-        known("mask-ignored", (FILL, ""), (CLEAN, "")),
-        known(
-            "mask-inverted",
-            (HIDE, "mask"),
-            (CLEAN, "    if mask is not None:\n        a = a.masked_fill(mask, 0.0)\n"),
-        ),
-        known("mask-after-softmax", (FILL, "")),
-        known("masked-to-zero", ('float("-inf")', "0.0"), (HIDE, "~mask"), (CLEAN, "")),
-        known("nan-rows", (HIDE, "~mask"), (CLEAN, "")),
-        known("uniform-where-blind", ('float("-inf")', "-1e9"), (HIDE, "~mask"), (CLEAN, "")),
-        known(
-            "mask-transposed",
-            (HIDE, "~mask.transpose(-2, -1)"),
-            (CLEAN, "    if mask is not None:\n        a = a.masked_fill(~mask.transpose(-2, -1), 0.0)\n"),
-        ),
+        known("mask-ignored", (FILL, "s"), (CLEAN, "")),
+        known("mask-inverted", ("~mask", "mask")),
+        known("mask-after-softmax", (FILL, "s")),
+        known("masked-to-zero", (FILL, "s.masked_fill(~mask, 0.0)"), (CLEAN, "")),
+        known("nan-rows", (CLEAN, "")),
+        known("uniform-where-blind", (FILL, "s.masked_fill(~mask, -1e9)"), (CLEAN, "")),
+        known("mask-transposed", ("~mask", "~mask.transpose(-2, -1)")),
     )
 
 
@@ -175,10 +166,10 @@ def _head_cases(rng: Rng) -> list[Case]:
 
 
 def _large_head(args: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
-    """The same head with queries and keys rounded to quarters and one entry of 64, so that float32 is exact."""
+    """The same head with queries and keys rounded to quarters and one entry of 64 or -64: float32 is exact there."""
     x, w_q, w_k, w_v = args
     x = np.round(4 * np.clip(x, -1, 1)) / 4
-    x[:, 0] = 1.0
+    x[:, 0], x[1, 0], x[-1, 0] = 1.0, 0.0, -1.0
     w_q, w_k = np.round(4 * np.clip(w_q, -1, 1)) / 4, np.round(4 * np.clip(w_k, -1, 1)) / 4
     w_q[:, 0] = w_k[:, 0] = 0.0
     w_q[0, 0] = w_k[0, 0] = 64.0
@@ -194,7 +185,7 @@ def _spelled(*edits: tuple[str, str]) -> tuple[str, str]:
     lines = (
         "s = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])\n"
         "    if mask is not None:\n"
-        "        s = s.masked_fill(~mask & mask.any(dim=-1, keepdim=True), float('-inf'))\n"
+        "        s = s.masked_fill(~mask, float('-inf'))\n"
         "    a = torch.softmax(s, dim=-1)\n"
         "    if mask is not None:\n"
         "        a = a.masked_fill(~mask, 0.0)\n"
@@ -244,7 +235,7 @@ HEAD = Task(
             "mask-transposed",
             (ATTENDED, "return attention(q, k, v, None if mask is None else mask.transpose(-2, -1))"),
         ),
-        known("nan-rows", _spelled((" & mask.any(dim=-1, keepdim=True)", ""), (CLEAN, ""))),
+        known("nan-rows", _spelled((CLEAN, ""))),
         gradient_cut((ATTENDED, "return attention(q, k, v, mask).detach()")),
     ),
 )

@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from conftest import open_everything
+from book_browser import open_everything
 
 from softlookup import reference
 from softlookup.widgets.attention_steps import STAGES
@@ -15,7 +15,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.book]
 SHOWN = {"score": ["q", "k", "scores"], "scale": ["scores", "scaled"], "softmax": ["scaled", "weights"]}
 SHOWN["mix"] = ["weights", "v", "output"]
 CELLS = """all => all.map((one) => ({
-  grid: one.dataset.grid, row: +one.dataset.row, column: +one.dataset.column, value: one.dataset.value, text: one.textContent,
+  grid: one.dataset.grid, row: +one.dataset.row, column: +one.dataset.column,
+  value: one.dataset.value, text: one.textContent,
 }))"""
 ASK_ALL = """all => all.map((one) => {
   one.click();

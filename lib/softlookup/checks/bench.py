@@ -1,0 +1,117 @@
+"""How long a verdict takes: ``softlookup bench checks``."""
+
+import platform
+import statistics
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from softlookup.checks.home import HOME_SEED, LocalStudent, check, one_thread
+from softlookup.checks.judge import draw
+from softlookup.checks.oracle import wanted
+from softlookup.checks.registry import tasks
+from softlookup.checks.task import Task
+
+
+def quantile(values: list[float], share: float) -> float:
+    """The value that a share of all lie at or under."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def _timed(call: Callable[[], Any]) -> float:
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+
+
+def _right(task: Task) -> Callable[..., Any]:
+    return lambda *args: task.oracle(*args, **task.variants[0])
+
+
+def _wrong(task: Task, slug: str) -> Callable[..., Any]:
+    def student(*args: Any) -> Any:
+        arrays = [a.numpy() if hasattr(a, "numpy") else a for a in args]
+        with np.errstate(all="ignore"):
+            return task.mistaken(frozenset({slug}), *arrays, **task.variants[0])
+
+    return student
+
+
+def _nothing_known(*args: Any) -> Any:
+    """An answer that no known mistake explains, so that all of them and all their pairs are tried."""
+    return next((a * 0 + 0.123 for a in args if hasattr(a, "shape")), 0.123)
+
+
+def _bare(task: Task) -> Callable[[], None]:
+    """The least that a check could do: call the answer, compare with the reference by torch's own function."""
+    import torch
+
+    cases = [c for c in draw(task, HOME_SEED) if not c.gradients]
+    rights = [wanted(task, c, task.variants[0]) for c in cases]
+    student = LocalStudent(task, _right(task))
+
+    def run() -> None:
+        for case, right in zip(cases, rights, strict=True):
+            answer = student.ask(case, len(task.returns))
+            for got, want in zip(answer.arrays or (), right, strict=True):
+                torch.testing.assert_close(
+                    torch.as_tensor(got.astype(np.float64)), torch.as_tensor(want), rtol=1e-3, atol=1e-3
+                )
+
+    return run
+
+
+def bench_checks(rounds: int = 5) -> dict[str, Any]:
+    """Time every task's verdict: on a right answer, on each known mistake, on one that nothing known explains.
+
+    Args:
+        rounds: How often each is run.
+
+    Returns:
+        A record: ``ratio`` is the median of (whole verdict on a right answer) / (call the answer on the same inputs and
+        compare with ``torch.testing.assert_close``), task by task; times in milliseconds; the machine; the peer's version.
+    """
+    import torch
+
+    every: list[float] = []
+    rows: list[dict[str, Any]] = []
+    ratios: list[float] = []
+    with one_thread():
+        for task in tasks():
+            slugs = [m.slug for m in task.mistakes if m.symptom is None]
+            answers = [_right(task), *(_wrong(task, s) for s in slugs), _nothing_known]
+            check(task.id, answers[0])
+            bare = _bare(task)
+            right: list[float] = []
+            times: list[float] = []
+            for _ in range(rounds):
+                pair = _timed(partial(check, task.id, answers[0])), _timed(bare)
+                right.append(pair[0])
+                ratios.append(pair[0] / pair[1])
+                times += [_timed(partial(check, task.id, answer)) for answer in answers]
+            every += times
+            rows.append(
+                {
+                    "task": task.id,
+                    "right_ms": 1e3 * statistics.median(right),
+                    "p95_ms": 1e3 * quantile(times, 0.95),
+                    "max_ms": 1e3 * max(times),
+                }
+            )
+    return {
+        "bench": "checks",
+        "ratio": statistics.median(ratios),
+        "ratio_of": "verdict on a right answer / calling it and torch.testing.assert_close on the same inputs",
+        "verdicts": len(every),
+        "p50_ms": 1e3 * quantile(every, 0.50),
+        "p95_ms": 1e3 * quantile(every, 0.95),
+        "max_ms": 1e3 * max(every),
+        "limit_ms": 100.0,
+        "tasks": rows,
+        "machine": f"{platform.machine()}, {platform.system()}, Python {platform.python_version()}",
+        "peer": f"torch {torch.__version__}",
+    }

@@ -1,0 +1,148 @@
+"""Mutants of the published solutions: an operator, an axis, a constant, a name or a line changed in the syntax tree."""
+
+import ast
+import copy
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+SWAPS: dict[type, tuple[type, ...]] = {
+    ast.Add: (ast.Sub, ast.Mult),
+    ast.Sub: (ast.Add,),
+    ast.Mult: (ast.Div, ast.Add),
+    ast.Div: (ast.Mult,),
+    ast.Pow: (ast.Mult,),
+    ast.MatMult: (ast.Mult,),
+    ast.BitAnd: (ast.BitOr, ast.BitXor),
+    ast.BitOr: (ast.BitAnd,),
+    ast.Is: (ast.IsNot,),
+    ast.IsNot: (ast.Is,),
+}
+
+ATTRIBUTES = {
+    "max": ("min", "mean"),
+    "sum": ("mean", "prod"),
+    "exp": ("expm1", "exp2"),
+    "sqrt": ("exp", "log"),
+    "any": ("all",),
+    "softmax": ("log_softmax",),
+    "T": ("real",),
+}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A changed solution: what was changed, the statement as it is now ("" if it was dropped), and the whole source."""
+
+    task_id: str
+    what: str
+    line: str
+    source: str
+
+
+def _changed_line(before: str, after: str) -> str:
+    pairs = zip(before.splitlines(), after.splitlines(), strict=False)
+    return next((new.strip() for old, new in pairs if old != new), "")
+
+
+def _constants(node: ast.Constant) -> tuple[object, ...]:
+    value = node.value
+    if isinstance(value, bool):
+        return (not value,)
+    if isinstance(value, int):
+        return (value + 1, value - 1, -value) if value else (1, -1)
+    if isinstance(value, float):
+        return (value + 1.0, value / 2 if value else -1.0)
+    if value == "-inf":
+        return ("inf", "0", "-1")
+    return ()
+
+
+def _variants(node: ast.AST, names: list[str]) -> Iterator[tuple[str, ast.AST]]:
+    """Changed copies of one node."""
+    if isinstance(node, ast.BinOp):
+        for kind in SWAPS.get(type(node.op), ()):
+            changed = copy.copy(node)
+            changed.op = kind()
+            yield f"{type(node.op).__name__} -> {kind.__name__}", changed
+        changed = copy.copy(node)
+        changed.left, changed.right = node.right, node.left
+        yield "operands exchanged", changed
+        yield "right operand dropped", node.left
+        yield "left operand dropped", node.right
+    elif isinstance(node, ast.UnaryOp):
+        yield f"{type(node.op).__name__} dropped", node.operand
+    elif isinstance(node, ast.Compare):
+        for kind in SWAPS.get(type(node.ops[0]), ()):
+            changed = copy.copy(node)
+            changed.ops = [kind()]
+            yield f"{type(node.ops[0]).__name__} -> {kind.__name__}", changed
+    elif isinstance(node, ast.Constant):
+        for value in _constants(node):
+            yield f"{node.value!r} -> {value!r}", ast.Constant(value)
+    elif isinstance(node, ast.Attribute):
+        for name in ATTRIBUTES.get(node.attr, ()):
+            changed = copy.copy(node)
+            changed.attr = name
+            yield f".{node.attr} -> .{name}", changed
+    elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in names:
+        for name in names:
+            if name != node.id:
+                yield f"{node.id} -> {name}", ast.Name(name, ast.Load())
+    elif isinstance(node, ast.Call) and node.keywords:
+        for i, keyword in enumerate(node.keywords):
+            changed = copy.copy(node)
+            changed.keywords = node.keywords[:i] + node.keywords[i + 1 :]
+            yield f"{keyword.arg}= dropped", changed
+
+
+class _Replace(ast.NodeTransformer):
+    def __init__(self, target: ast.AST, new: ast.AST) -> None:
+        self.target, self.new = target, new
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        return self.new if node is self.target else super().generic_visit(node)
+
+
+def mutants(task_id: str, source: str) -> list[Mutant]:
+    """All mutants of one solution, in the order of the source; the unchanged one is not among them."""
+    tree = ast.parse(source)
+    function = next(n for n in tree.body if isinstance(n, ast.FunctionDef))
+    arguments = [a.arg for a in function.args.args]
+    locals_ = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    names = sorted({*arguments, *locals_})
+    body = [n for statement in function.body for n in ast.walk(statement)]
+    found: dict[str, Mutant] = {}
+    plain = ast.unparse(tree)
+    for node in body:
+        if _is_docstring(node, function):
+            continue
+        for what, new in _variants(node, names):
+            # Trees are small: each mutant is a fresh copy of the text with one node replaced.
+            changed = ast.unparse(ast.fix_missing_locations(_Replace(node, new).visit(copy_tree(tree, node, new))))
+            if changed != plain:
+                where = f"line {getattr(node, 'lineno', 0)}: {what}"
+                found.setdefault(changed, Mutant(task_id, where, _changed_line(plain, changed), changed))
+    for parent in ast.walk(function):
+        for field in ("body", "orelse"):
+            lines = getattr(parent, field, None)
+            if not isinstance(lines, list):
+                continue
+            for i, line in enumerate(lines):
+                if isinstance(line, ast.Return) or _is_docstring(getattr(line, "value", line), function):
+                    continue
+                kept = lines[:i] + lines[i + 1 :] or [ast.Pass()]
+                setattr(parent, field, kept)
+                changed = ast.unparse(ast.fix_missing_locations(tree))
+                setattr(parent, field, lines)
+                found.setdefault(changed, Mutant(task_id, f"line {line.lineno} dropped", "", changed))
+    return list(found.values())
+
+
+def copy_tree(tree: ast.Module, node: ast.AST, new: ast.AST) -> ast.Module:
+    """A deep copy of a tree that keeps one node itself, so that it can be found and replaced."""
+    return copy.deepcopy(tree, {id(node): node, id(new): new})
+
+
+def _is_docstring(node: ast.AST, function: ast.FunctionDef) -> bool:
+    first = function.body[0]
+    return isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and node in (first, first.value)

@@ -1,0 +1,59 @@
+"""A mutation run over the solutions: whatever survives must be equal to the solution, with the reason written down."""
+
+import random
+
+import pytest
+
+from equal_mutants import EQUAL
+from mutants import Mutant, mutants
+from notebook import ALL_TASKS, solutions, world
+from softlookup.checks import check, get_task
+from softlookup.checks.home import LocalStudent
+from softlookup.checks.judge import judge
+
+SEED = 300
+
+
+def all_mutants() -> list[Mutant]:
+    return [m for task in ALL_TASKS for m in mutants(task.id, solutions(task.chapter)[task.slug])]
+
+
+def survives(mutant: Mutant) -> bool:
+    """Whether a mutant earns full points at home and in grading."""
+    task = get_task(mutant.task_id)
+    try:
+        obj = world(task.chapter, {task.slug: mutant.source})[task.name]
+    except Exception:
+        return False  # it does not even define the function
+    if check(task.id, obj).verdict != "pass":
+        return False
+    return all(judge(task, LocalStudent(task, obj), seed=seed).verdict == "pass" for seed in range(3))
+
+
+def unexplained(chosen: list[Mutant]) -> list[str]:
+    known = {(task_id, line) for task_id, line, _ in EQUAL}
+    return [f"{m.task_id}, {m.what}\n{m.source}" for m in chosen if survives(m) and (m.task_id, m.line) not in known]
+
+
+def test_300_seeded_mutants_are_killed_or_equal():
+    everything = all_mutants()
+    assert len(everything) > 300
+    chosen = random.Random(SEED).sample(everything, 300)
+    left = unexplained(chosen)
+    assert not left, f"{len(left)} of {len(chosen)} mutants survive:\n" + "\n\n".join(left)
+
+
+@pytest.mark.slow
+def test_all_mutants_are_killed_or_equal():
+    everything = all_mutants()
+    left = unexplained(everything)
+    assert not left, f"{len(left)} of {len(everything)} mutants survive:\n" + "\n\n".join(left)
+
+
+def test_every_explained_mutant_still_exists_and_survives():
+    """An explanation that explains nothing any more is dropped from the list."""
+    by_key = {(m.task_id, m.line): m for m in all_mutants()}
+    for task_id, line, reason in EQUAL:
+        assert len(reason) > 10
+        assert (task_id, line) in by_key, f"{task_id}, {line}: no such mutant"
+        assert survives(by_key[task_id, line]), f"{task_id}, {line}: it is killed now"

@@ -1,0 +1,188 @@
+"""Every figure draws in both themes, the same each time, and shows the numbers it was given."""
+
+import base64
+import functools
+import re
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from softlookup import figures, reference
+from softlookup.figures import DARK, LIGHT, PALETTES, render_svg, show
+from softlookup.figures.cost import with_unit
+from softlookup.figures.grid import draw_grid
+from softlookup.figures.page import grid, say
+from softlookup.figures.theme import style
+
+RNG = np.random.default_rng(7)
+Q, K, V = RNG.normal(size=(3, 4, 3))
+WORDS = ["a", "word", "needs", "company"]
+WIDTHS = 2 ** np.arange(2, 8)
+FIGURES = {
+    "pipeline": (figures.pipeline, ()),
+    "stages": (figures.stages, (Q, K, V, WORDS, np.tril(np.ones((4, 4), dtype=bool)))),
+    "dependency": (figures.dependency, (WORDS, 3)),
+    "variance": (figures.variance, (WIDTHS, WIDTHS * 1.1, np.full(6, 1.1))),
+    "saturation": (figures.saturation, (np.array([0.97, 0.02, 0.01]), np.array([0.5, 0.3, 0.2]))),
+    "gradient_size": (figures.gradient_size, (2.0 ** np.arange(6), np.exp(-np.arange(6.0)), {"here": 4.0})),
+    "weighted_mean": (
+        figures.weighted_mean,
+        ([(["a", "b", "c"], grid("0 0; 2 0; 0 2"), np.array([0.2, 0.5, 0.3]))], ("east", "north")),
+    ),
+    "score_memory": (figures.score_memory, (4.0 ** np.arange(2, 6), 64, 4)),
+    "comparison": (figures.comparison, (grid("1 2; 3 4"), grid("1 2; 3.5 4"), "M")),
+}
+
+
+@functools.cache
+def svg(name: str, palette_name: str) -> str:
+    """Draw once for all tests that only read."""
+    draw, args = FIGURES[name]
+    return render_svg(draw, {palette.name: palette for palette in PALETTES}[palette_name], *args)
+
+
+@pytest.fixture(params=FIGURES)
+def drawn(request: pytest.FixtureRequest):
+    return FIGURES[request.param]
+
+
+def words_of(figure: Figure) -> str:
+    return " ".join(text.get_text() for axes in figure.axes for text in axes.texts)
+
+
+def test_every_public_figure_is_tried_here():
+    drawing = {name for name in figures.__all__ if name[0].islower()} - {
+        "show",
+        "render_svg",
+        "style",
+        "wrong_cells",
+    }
+    assert drawing == set(FIGURES)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_figure_is_byte_for_byte_the_same_when_drawn_again(name):
+    draw, args = FIGURES[name]
+    assert svg(name, "dark") == render_svg(draw, DARK, *args)
+    assert not re.search(r"20\d\d-\d\d|<dc:date>|Matplotlib v", svg(name, "dark"))
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_figure_is_drawn_in_each_themes_own_ink(name):
+    light, dark = svg(name, "light"), svg(name, "dark")
+    assert LIGHT.ink in light and DARK.ink not in light
+    assert DARK.ink in dark and LIGHT.ink not in dark
+
+
+def test_figure_says_in_words_what_it_shows(drawn):
+    draw, args = drawn
+    alt = draw(*args, palette=LIGHT).get_label()
+    assert 40 < len(alt) < 420 and alt.endswith(".")
+
+
+def test_shown_figure_has_both_images_with_their_words(drawn):
+    draw, args = drawn
+    page = show(draw, *args, caption="What to see <here>.")._repr_html_()
+    images = re.findall(
+        r'<img class="(only-\w+) dark-light" src="data:image/(?:svg\+xml|png);base64,[^"]+" alt="([^"]+)"',
+        page,
+    )
+    assert [shown for shown, _ in images] == ["only-light", "only-dark"]
+    assert images[0][1] == images[1][1]
+    assert "<figcaption>What to see &lt;here&gt;.</figcaption>" in page
+    # A caption that is a sibling of .only-dark would be hidden by the book's theme.
+    assert re.search(r"</div><figcaption>", page)
+
+
+def test_show_refuses_a_figure_without_words():
+    def mute(*, palette: figures.Palette) -> Figure:
+        return Figure()
+
+    with pytest.raises(ValueError, match="mute needs alt: a sentence"):
+        show(mute)
+    with pytest.raises(ValueError, match="mute needs alt"):
+        show(mute, alt="  \n ")
+    assert show(mute, alt="An empty\n  page.").alt == "An empty page."
+
+
+def test_large_figure_is_sent_as_png():
+    def dots(*, palette: figures.Palette) -> Figure:
+        figure = Figure()
+        figure.subplots().plot(np.arange(4000), np.sin(np.arange(4000.0)), "o")
+        return figure
+
+    shown = show(dots, alt="Many dots.")
+    kind, data = shown.light.split(";base64,")
+    assert kind == "data:image/png" and base64.b64decode(data).startswith(b"\x89PNG")
+
+
+def test_stages_shows_the_references_numbers_and_hides_what_is_masked():
+    mask = np.tril(np.ones((4, 4), dtype=bool))
+    with style(LIGHT):
+        figure = figures.stages(Q, K, V, WORDS, mask, palette=LIGHT)
+    weights = reference.attention_weights(Q, K, mask)
+    got = [float(text.get_text().replace("\N{MINUS SIGN}", "-")) for text in figure.axes[2].texts]
+    np.testing.assert_allclose(got, weights[mask], atol=0.00501)
+    output = [float(text.get_text().replace("\N{MINUS SIGN}", "-")) for text in figure.axes[3].texts]
+    np.testing.assert_allclose(output, (weights @ V).ravel(), atol=0.00501)
+
+
+def test_wrong_cells_forgives_rounding_and_nothing_more():
+    true = np.array([0.125, 0.1251, 0.2, 0.2])
+    printed = np.array([0.12, 0.12, 0.20, 0.21])
+    assert figures.wrong_cells(printed, true, 2).tolist() == [False, True, False, True]
+    with pytest.raises(ValueError, match=r"printed has shape \(4,\), but true has shape \(2,\)"):
+        figures.wrong_cells(printed, true[:2], 2)
+
+
+def test_comparison_counts_and_frames_the_wrong_cells():
+    figure = figures.comparison(grid("1 2; 3 4"), grid("1 2; 3.5 4"), "M", palette=LIGHT)
+    assert (
+        figure.axes[0].get_title(loc="center") + figure.axes[0].get_title(loc="left")
+        == "printed: 1 of 4 wrong"
+    )
+    frames = [p for p in figure.axes[0].patches if not p.get_fill()]
+    assert [(round(p.get_x()), round(p.get_y())) for p in frames] == [(0, 1)]
+
+
+def test_weighted_mean_prints_the_output_it_draws():
+    figure = figures.weighted_mean(*FIGURES["weighted_mean"][1], palette=LIGHT)
+    assert "z = (1.00, 0.60)" in words_of(figure)
+
+
+def test_score_memory_names_the_bytes_of_a_square():
+    figure = figures.score_memory(4.0 ** np.arange(2, 6), 64, 4, palette=LIGHT)
+    assert with_unit(64**2 * 4) in words_of(figure)
+    assert [with_unit(n) for n in (0, 999, 1000, 4e6, 17.2e9)] == [
+        "0 bytes",
+        "999 bytes",
+        "1 kB",
+        "4 MB",
+        "17.2 GB",
+    ]
+
+
+def test_dependency_draws_a_line_from_every_key_and_value_and_from_one_query():
+    figure = figures.dependency(WORDS, 1, palette=LIGHT)
+    to_z = [line for line in figure.axes[0].lines if len(line.get_xdata()) == 2 and line.get_ydata()[1] > 4]
+    assert all(line.get_xdata()[1] == 3.0 for line in to_z)
+    assert len(to_z) == 2 * len(WORDS) + 1
+    with pytest.raises(IndexError, match="no position 4 in a sentence of 4 words"):
+        figures.dependency(WORDS, 4, palette=LIGHT)
+
+
+def test_draw_grid_refuses_what_is_no_matrix():
+    with pytest.raises(ValueError, match=r"a grid shows a matrix, but got shape \(3,\)"):
+        draw_grid(Figure().subplots(), np.zeros(3), LIGHT, title="row")
+
+
+def test_grid_reads_rows_and_refuses_ragged_ones():
+    assert grid("1 .5; 0 -2").tolist() == [[1, 0.5], [0, -2]]
+    with pytest.raises(ValueError, match="row 2 has 1 numbers, the first has 2"):
+        grid("1 2; 3")
+
+
+def test_say_refuses_what_a_sentence_cannot_show():
+    with pytest.raises(TypeError, match="share is a ndarray; sentences show an int, a float or a str"):
+        say(share=np.zeros(3))

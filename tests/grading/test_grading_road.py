@@ -1,0 +1,136 @@
+"""The whole road on real notebooks: a class is graded by nbgrader, and everybody gets what is due."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from softlookup.grading import Course
+from softlookup.grading.stock import StockAutograder, read_record
+
+NAME = "04_one_head"
+BY_HAND = "04.uniform"
+
+
+def keep_only(course: Course, *students: str) -> None:
+    """Take all other students' folders and rows away."""
+    for name in course.students():
+        if name not in students:
+            shutil.rmtree(course.root / "submitted" / name, ignore_errors=True)
+            with course.gradebook() as book:
+                book.remove_student(name)
+
+
+def test_report_has_the_promised_shape(report: dict) -> None:
+    assert report["assignment"] == NAME and report["seed"] == 11
+    for submission in report["submissions"].values():
+        assert submission["status"] in ("graded", "refused", "missing")
+        assert submission["max"] == sum(t["max"] for t in submission["tasks"].values()) + 3
+        for mark in submission["tasks"].values():
+            assert set(mark) == {"points", "max", "verdict", "diagnosis"}
+
+
+def test_right_answers_in_other_words_earn_all_points(report: dict) -> None:
+    right = report["submissions"]["right-other-words"]
+    assert {mark["verdict"] for mark in right["tasks"].values()} == {"pass"}
+    assert right["score"] == right["max"] - 3, "all but the written answer, which waits"
+
+
+def test_half_done_earns_the_first_half(report: dict) -> None:
+    marks = list(report["submissions"]["half-done"]["tasks"].values())
+    middle = len(marks) // 2
+    assert {m["verdict"] for m in marks[:middle]} == {"pass"} and {m["verdict"] for m in marks[middle:]} == {"blank"}
+    assert report["submissions"]["half-done"]["score"] == sum(m["max"] for m in marks[:middle])
+
+
+def test_planted_mistakes_are_named(graded: Course, report: dict) -> None:
+    planted = json.loads((graded.root / "planted.json").read_text())["mistake-2"]
+    tasks = report["submissions"]["mistake-2"]["tasks"]
+    assert set(planted) == set(tasks)
+    for name, slug in planted.items():
+        assert slug in tasks[name]["diagnosis"], f"{name}: planted {slug}"
+        assert tasks[name]["points"] < tasks[name]["max"]
+
+
+@pytest.mark.parametrize("student", ["deep-traceback", "deleted-function"])
+def test_one_broken_answer_costs_that_task_alone(report: dict, student: str) -> None:
+    broken = {name: m for name, m in report["submissions"][student]["tasks"].items() if m["verdict"] != "pass"}
+    assert [(m["verdict"], m["points"]) for m in broken.values()] == [("error", 0.0)]
+
+
+def test_printing_a_lot_costs_nothing(report: dict) -> None:
+    assert report["submissions"]["prints-a-lot"]["score"] == report["submissions"]["right-other-words"]["score"]
+
+
+@pytest.mark.parametrize(
+    ("student", "status", "says"),
+    [
+        ("not-json", "refused", "is not a notebook"),
+        ("empty-file", "refused", "is empty"),
+        ("missing-notebook", "missing", "there is no file"),
+    ],
+)
+def test_what_cannot_be_graded_says_why(report: dict, student: str, status: str, says: str) -> None:
+    entry = report["submissions"][student]
+    assert entry["status"] == status and says in entry["reason"] and entry["score"] == 0
+    assert len(entry["reason"]) < 200 and "\n" not in entry["reason"]
+
+
+def test_gradebook_holds_what_the_report_says(graded: Course, report: dict) -> None:
+    with graded.gradebook() as book:
+        for student in ("right-other-words", "half-done", "mistake-2", "not-json"):
+            assert book.find_submission(NAME, student).score == report["submissions"][student]["score"]
+
+
+def test_feedback_shows_the_panel(graded: Course) -> None:
+    page = graded.notebook("feedback", "mistake-2", NAME).with_suffix(".html").read_text()
+    marks = read_record(graded, NAME, "mistake-2").tasks
+    assert page.count("Not yet") >= sum(m.verdict == "wrong" for m in marks.values()) > 0
+    refused = graded.notebook("feedback", "not-json", NAME).with_suffix(".html").read_text()
+    assert "could not be graded" in refused
+
+
+def test_nbgraders_words_go_into_logs(own_copy: Course, capfd: pytest.CaptureFixture[str]) -> None:
+    StockAutograder().grade(own_copy, NAME, "half-done")
+    out, err = capfd.readouterr()
+    assert out == "" and err == ""
+    assert "Autograding" in own_copy.log(NAME, "half-done").read_text()
+
+
+def test_grade_by_hand_survives_regrading(own_copy: Course) -> None:
+    keep_only(own_copy, "right-other-words")
+    before = read_record(own_copy, NAME, "right-other-words")
+    assert before.waiting == 1 and before.by_hand[BY_HAND].points is None
+    with own_copy.gradebook() as book:
+        grade = book.find_grade("04-uniform", NAME, NAME, "right-other-words")
+        grade.manual_score, grade.needs_manual_grade = 2.5, False
+        book.db.commit()
+    after = StockAutograder(feedback=False).grade(own_copy, NAME, "right-other-words")
+    assert after.by_hand[BY_HAND].points == 2.5 and after.waiting == 0
+    assert after.score == before.score + 2.5
+
+
+def test_a_refused_hand_in_takes_the_place_of_a_graded_one(own_copy: Course) -> None:
+    own_copy.notebook("submitted", "half-done", NAME).write_text("{")
+    record = StockAutograder().grade(own_copy, NAME, "half-done")
+    assert record.status == "refused" and record.score == 0
+    assert not own_copy.notebook("autograded", "half-done", NAME).exists()
+    with own_copy.gradebook() as book:
+        assert book.find_submission(NAME, "half-done").score == 0
+
+
+def test_stock_nbgrader_gives_the_same_points(own_copy: Course) -> None:
+    """The plain command, in the course's folder, with nothing of ours around it."""
+    before = read_record(own_copy, NAME, "mistake-2")
+    with own_copy.gradebook() as book:
+        for student in own_copy.students():
+            book.remove_student(student)
+    env = {**os.environ, "PATH": os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])}
+    command = [sys.executable, "-m", "nbgrader", "autograde", NAME, "--student", "mistake-2", "--force"]
+    run = subprocess.run(command, cwd=own_copy.root, env=env, capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0, run.stderr[-2000:]
+    after = read_record(own_copy, NAME, "mistake-2")
+    assert (after.score, after.tasks, after.by_hand) == (before.score, before.tasks, before.by_hand)

@@ -1,0 +1,73 @@
+"""The sample class: who is in it, and what it does to a folder."""
+
+import ast
+from pathlib import Path
+
+import nbformat
+import pytest
+from conftest import NAME, ROOT
+
+from softlookup.authoring import make_release, notebook_text
+from softlookup.checks import tasks
+from softlookup.grading import CourseError, new_course
+from softlookup.grading.handins import answers, rewritten
+from softlookup.grading.sample import edited, hand_ins, planted, write_sample
+
+
+def test_every_known_mistake_is_somebodys(source: nbformat.NotebookNode) -> None:
+    made = {pair for h in hand_ins(source, make_release(source)) for pair in h.planted.items()}
+    assert made == {(task.id, mistake.slug) for task in tasks(4) for mistake in task.mistakes if mistake.edits}
+
+
+def test_students_names_are_distinct_and_files_as_told(source: nbformat.NotebookNode) -> None:
+    handed_in = {h.student: h for h in hand_ins(source, make_release(source))}
+    assert len(handed_in) == len(list(hand_ins(source, make_release(source))))
+    assert handed_in["missing-notebook"].text is None and handed_in["empty-file"].text == ""
+    assert handed_in["blank"].text == nbformat.writes(make_release(source))
+
+
+def test_published_solutions_hold_no_marks(source: nbformat.NotebookNode) -> None:
+    for text in answers(source).values():
+        assert "SOLUTION" not in text
+
+
+def test_rewritten_answers_differ_but_keep_name_and_arguments(source: nbformat.NotebookNode) -> None:
+    known = {task.slug: task for task in tasks(4)}
+    for name, text in answers(source).items():
+        if name not in known:
+            continue
+        before, after = ast.parse(text).body[-1], ast.parse(rewritten(text)).body[-1]
+        assert isinstance(before, ast.FunctionDef) and isinstance(after, ast.FunctionDef)
+        assert ast.dump(before) != ast.dump(after)
+        assert (before.name, ast.dump(before.args)) == (after.name, ast.dump(after.args))
+
+
+def test_a_mistake_whose_edits_do_not_fit_is_told() -> None:
+    assert edited("return a + b", [("+", "-")], "x") == "return a - b"
+    with pytest.raises(ValueError, match="04.scale, no-sqrt: the solution does not hold 'sqrt'"):
+        edited("return a", [("sqrt", "")], "04.scale, no-sqrt")
+
+
+def test_course_release_is_the_committed_exercise(tmp_path: Path, source: nbformat.NotebookNode) -> None:
+    course = new_course(tmp_path / "course", ROOT / "nbgrader_config.py")
+    course.release({NAME: source})
+    released = nbformat.read(course.notebook("release", ".", NAME), as_version=4)
+    assert notebook_text(released) == notebook_text(make_release(source))
+
+
+def test_sample_leaves_other_peoples_folders_alone(tmp_path: Path, source: nbformat.NotebookNode) -> None:
+    (tmp_path / "thesis.tex").write_text("years of work")
+    with pytest.raises(CourseError, match="is not empty and not a sample course"):
+        write_sample(tmp_path, {NAME: source}, ROOT / "nbgrader_config.py")
+    assert [p.name for p in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_sample_is_made_anew_over_an_old_one(tmp_path: Path, source: nbformat.NotebookNode) -> None:
+    config = ROOT / "nbgrader_config.py"
+    (tmp_path / "notes.txt").write_text("mine")
+    course = write_sample(tmp_path, {NAME: source}, config, force=True)
+    (course.root / "submitted" / "left-over").mkdir()
+    course = write_sample(tmp_path, {NAME: source}, config)
+    assert "left-over" not in course.students() and (tmp_path / "notes.txt").read_text() == "mine"
+    assert set(planted(course, NAME)) == {s for s in course.students() if s.startswith("mistake-")}
+    assert planted(course, "05_other") == {}
