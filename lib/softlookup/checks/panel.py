@@ -1,5 +1,6 @@
 """The verdict as a small page: headline, sentences, heat maps of got, wanted and difference. HTML alone, no script."""
 
+import os
 from html import escape
 
 import numpy as np
@@ -13,13 +14,17 @@ MAX_CELLS = 144
 
 MAX_SIDE = 12
 
+BOOK = "../../_build/html/"
+"""The rendered book, seen from an exercise's folder; the environment variable SOFTLOOKUP_BOOK names another place."""
+
 STYLE = """
-.sl-check{--sl-ink:#1d2330;--sl-soft:#5a6472;--sl-paper:#fff;--sl-line:#d5dae1;--sl-good:#0b6e4f;--sl-bad:#a3341f;--sl-part:#7a5400;
+.sl-check{--sl-ink:#1d2330;--sl-soft:#5a6472;--sl-paper:#fff;--sl-line:#d5dae1;--sl-good:#0b6e4f;--sl-bad:#a3341f;--sl-part:#7a5400;--sl-link:#1f5fa8;
 font:15px/1.5 system-ui,sans-serif;color:var(--sl-ink);background:var(--sl-paper);border:1px solid var(--sl-line);
 border-left:5px solid var(--sl-bad);border-radius:6px;padding:.7em 1em;max-width:60em;margin:.3em 0}
 .sl-check.sl-pass{border-left-color:var(--sl-good)}.sl-check.sl-partial,.sl-check.sl-blank{border-left-color:var(--sl-part)}
 .sl-check p{margin:.3em 0}.sl-check .sl-head{font-weight:650}.sl-check .sl-pts{color:var(--sl-soft);font-weight:400}
-.sl-check .sl-maps{display:flex;flex-wrap:wrap;gap:1.2em;margin:.7em 0 .3em}
+.sl-check a{color:var(--sl-link)}
+.sl-check .sl-maps{display:flex;flex-wrap:wrap;align-items:flex-start;gap:1.2em;margin:.7em 0 .3em}
 .sl-check
 table.sl-map{border-collapse:separate;border-spacing:2px;margin:0;font-size:12px;font-variant-numeric:tabular-nums;color:#1d2330;
 width:auto;border:0;background:none}
@@ -32,7 +37,7 @@ transparent;color:#1d2330}
 .sl-check code{background:rgba(127,127,127,.15);padding:0 .25em;border-radius:3px;color:inherit}
 body[data-jp-theme-light="false"] .sl-check,html[data-theme="dark"]
 .sl-check{--sl-ink:#e6e9ee;--sl-soft:#a9b3c1;--sl-paper:#1b2029;
---sl-line:#3a4250;--sl-good:#56c596;--sl-bad:#ff9c85;--sl-part:#e4b44c}
+--sl-line:#3a4250;--sl-good:#56c596;--sl-bad:#ff9c85;--sl-part:#e4b44c;--sl-link:#8ec3ff}
 """
 
 MARKS = {"pass": "✓", "partial": "◐", "blank": "○"}
@@ -65,9 +70,13 @@ def _window(cell: tuple[int, int], shape_: tuple[int, int]) -> tuple[slice, slic
     return slice(rows.start, rows.start + MAX_SIDE), slice(cols.start, cols.start + MAX_SIDE)
 
 
-def _map(title: str, table: np.ndarray, off: np.ndarray, words: str) -> str:
-    finite = np.abs(table[np.isfinite(table)])
-    reach = float(finite.max()) if finite.size else 0.0
+def _reach(*tables: np.ndarray) -> float:
+    """The largest finite number: got and wanted share one scale of colours."""
+    finite = np.concatenate([np.abs(t[np.isfinite(t)]) for t in tables])
+    return float(finite.max()) if finite.size else 0.0
+
+
+def _map(title: str, table: np.ndarray, off: np.ndarray, words: str, reach: float) -> str:
     rows = []
     for values, wrong in zip(table, off, strict=True):
         cells = "".join(
@@ -91,8 +100,9 @@ def heat_maps(difference: Difference, names: tuple[str, ...]) -> str:
         wanted, _ = _flat(difference.wanted, (0,) * difference.wanted.ndim)
         if max(got.size, wanted.size) > MAX_CELLS or min(got.size, wanted.size) == 0:
             return ""
+        reach = _reach(got, wanted)
         pair = (
-            _map(f"got {name} {shape(difference.got)}", got, np.zeros(got.shape, bool), "your result"),
+            _map(f"got {name} {shape(difference.got)}", got, np.zeros(got.shape, bool), "your result", reach),
             _map(
                 f"wanted {name} {shape(difference.wanted)}",
                 wanted,
@@ -112,10 +122,11 @@ def heat_maps(difference: Difference, names: tuple[str, ...]) -> str:
     off = ~(np.abs(gap) <= difference.tolerance)
     off &= ~(got == wanted)
     count = int(off.sum())
+    shown, reach = np.where(off, gap, 0.0), _reach(got, wanted)
     maps = (
-        _map(f"got {name}{where}", got, off, f"your result; {count} of {got.size} cells differ"),
-        _map(f"wanted {name}{where}", wanted, np.zeros_like(off), "the right result"),
-        _map("difference", np.where(off, gap, 0.0), off, "your result minus the right one"),
+        _map(f"got {name}{where}", got, off, f"your result; {count} of {got.size} cells differ", reach),
+        _map(f"wanted {name}{where}", wanted, np.zeros_like(off), "the right result", reach),
+        _map("difference", shown, off, "your result minus the right one", _reach(shown)),
     )
     return f'<div class="sl-maps">{"".join(maps)}</div>'
 
@@ -136,7 +147,8 @@ def panel(result: CheckResult) -> str:
     if result.printed:
         body += f"<details><summary>what your code printed</summary><pre>{escape(result.printed)}</pre></details>"
     if result.verdict != "pass" and result.book_url:
-        body += f"<p>Read in the book: <code>{escape(result.book_url)}</code></p>"
+        link = os.environ.get("SOFTLOOKUP_BOOK", BOOK).rstrip("/") + "/" + result.book_url
+        body += f'<p><a href="{escape(link)}" target="_blank">Read this section in the book</a></p>'
     return (
         f'<div class="sl-check sl-{result.verdict}" role="status"><style>{STYLE}</style>'
         f'<p class="sl-head">{mark} {escape(head)} <span class="sl-pts">· {escape(points)}</span></p>{body}</div>'

@@ -59,9 +59,9 @@ def score_memory(lengths: np.ndarray, head_width: int, bytes_per_number: int, *,
         axes.annotate(
             with_unit(n_bytes),
             (length, n_bytes),
-            xytext=(-7, 7),
+            xytext=(8, -5),
             textcoords="offset points",
-            ha="right",
+            ha="left",
             size=9,
         )
     axes.set(xlabel="sequence length $T$", ylabel="bytes, one head, one sequence")

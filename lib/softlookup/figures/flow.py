@@ -49,7 +49,7 @@ def pipeline(*, palette: Palette) -> Figure:
     _matrix(axes, 25.6, 0.0, _T, _H, palette.ink, "$Z = A V$", "(T, H)", palette)
     _arrow(axes, (27.1, 10.6), (27.1, 7.3), palette)
     _arrow(axes, (11.3, 2.5), (25.3, 2.5), palette)
-    axes.text(18.3, 3.0, "the values are mixed by the weights", ha="center", va="bottom", size=9)
+    axes.text(18.3, 3.0, "mixed by the weights", ha="center", va="bottom", size=9)
     axes.set(xlim=(-0.4, 30.4), ylim=(-1.6, 23.4), aspect="equal")
     axes.set_axis_off()
     return figure

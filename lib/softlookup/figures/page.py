@@ -1,5 +1,7 @@
 """What pages need besides figures: matrices written small, and numbers for their sentences."""
 
+from typing import Any
+
 import numpy as np
 
 
@@ -26,11 +28,11 @@ def grid(text: str) -> np.ndarray:
     return np.array(rows)
 
 
-def say(**numbers: float | int | str) -> None:
+def say(**numbers: Any) -> None:
     """Keep computed numbers under names, for sentences to show with the ``glue:text`` role.
 
     Args:
-        **numbers: Plain Python numbers or words, each under the name that the sentence will use.
+        **numbers: Numbers or words, each under the name that the sentence will use.
 
     Raises:
         TypeError: If something else comes: "NAME is a KIND; sentences show an int, a float or a str".
@@ -39,7 +41,8 @@ def say(**numbers: float | int | str) -> None:
     from myst_nb import glue  # type: ignore[import-untyped]
 
     for name, number in numbers.items():
-        if not isinstance(number, int | float | str):
+        # numpy's own numbers print as "np.float64(...)", which no sentence wants.
+        plain = number.item() if isinstance(number, np.generic) else number
+        if not isinstance(plain, int | float | str):
             raise TypeError(f"{name} is a {type(number).__name__}; sentences show an int, a float or a str")
-        # A numpy float is a float, yet prints as "np.float64(...)", which no sentence wants.
-        glue(name, float(number) if isinstance(number, float) else number, display=False)
+        glue(name, plain, display=False)

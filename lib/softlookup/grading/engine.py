@@ -8,7 +8,7 @@ from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from typing import Protocol
 
-from softlookup.grading.course import Course, CourseError, quiet, use_own_programs
+from softlookup.grading.course import Course, CourseError, use_own_programs
 from softlookup.grading.records import REFUSED, Record, Report
 
 _ONE_THREAD = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
@@ -73,12 +73,14 @@ def grade_class(
 
     count = max(1, min(workers or processors(), len(students)))
     _grade_side_by_side(course, assignment, autograder, students, count, keep)
-    # A grading process that died took others down with it: those are graded again, each in a process of its
-    # own, so that only the one that kills its process is refused.
-    for student in [s for s in students if s not in records]:
-        _grade_side_by_side(course, assignment, autograder, [student], 1, keep)
-        if student not in records:
-            keep(Record(student, REFUSED, 0.0, 0.0, reason="the process that graded it was killed"))
+    # A grading process that died took others down with it. Those are graded again one after the other in one
+    # process, so that the first one without a record is the one that kills it.
+    lost = [s for s in students if s not in records]
+    while lost:
+        _grade_side_by_side(course, assignment, autograder, lost, 1, keep)
+        lost = [s for s in lost if s not in records]
+        if lost:
+            keep(Record(lost.pop(0), REFUSED, 0.0, 0.0, reason="the process that graded it was killed"))
     return Report(assignment, seed, tuple(records[s] for s in students))
 
 
@@ -128,5 +130,6 @@ def _begin(course: Course) -> None:
     use_own_programs()
     # Ctrl-C reaches the whole group; the parent decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with quiet(course.log("workers")):
-        import softlookup.grading.stock  # noqa: F401  (nbgrader warns while it is imported)
+    with open(course.log("workers"), "a", encoding="utf-8") as log:
+        os.dup2(log.fileno(), 1)
+        os.dup2(log.fileno(), 2)

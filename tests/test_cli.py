@@ -1,0 +1,154 @@
+"""The command line: what it lists, what it prints, and how it says no."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from click.testing import CliRunner, Result
+
+from softlookup.authoring import find_root, read_solution
+from softlookup.checks import tasks
+from softlookup.cli import main
+from softlookup.grading.handins import answers, filled
+
+ROOT = find_root()
+NAME = "04_one_head"
+
+
+def call(*words: object) -> Result:
+    """Run a command in this process."""
+    return CliRunner().invoke(main, [str(word) for word in words])
+
+
+def test_help_lists_what_there_is_and_nothing_else() -> None:
+    listed = call("--help").output.split("Commands:")[1]
+    names = {line.split()[0] for line in listed.splitlines() if line.startswith("  ") and line[2] != " "}
+    assert names == {"bench", "check", "exercises", "grade", "release", "sample", "tasks"}
+
+
+def test_help_loads_neither_torch_nor_matplotlib() -> None:
+    code = (
+        "import sys\nfrom softlookup.cli import main\n"
+        "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
+        "print(sorted({'torch', 'matplotlib', 'nbgrader', 'rich'} & set(sys.modules)))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.splitlines()[-1] == "[]"
+
+
+def test_tasks_as_json_tell_everything() -> None:
+    told = json.loads(call("tasks", "--json").output)
+    assert [one["id"] for one in told] == [task.id for task in tasks()]
+    for one, task in zip(told, tasks(), strict=True):
+        assert {"title", "points", "minutes", "difficulty", "chapter", "mistakes"} <= set(one)
+        assert [m["slug"] for m in one["mistakes"]] == [m.slug for m in task.mistakes]
+
+
+def test_tasks_as_a_table_have_a_row_each() -> None:
+    output = call("tasks").output
+    assert all(task.id in output for task in tasks())
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A small checkout of its own, as the current folder."""
+    (tmp_path / "_config.yml").write_text("title: a copy\n")
+    shutil.copytree(ROOT / "solutions", tmp_path / "solutions")
+    shutil.copyfile(ROOT / "nbgrader_config.py", tmp_path / "nbgrader_config.py")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_stale_exercises_are_told_and_mended(checkout: Path) -> None:
+    before = call("exercises", "--check")
+    assert before.exit_code == 1 and f"exercises/{NAME}/{NAME}.ipynb" in before.stderr
+    assert not (checkout / "exercises").exists(), "--check writes nothing"
+    assert call("exercises").exit_code == 0
+    assert call("exercises", "--check").exit_code == 0
+    assert call("exercises").output.startswith("nothing to do")
+    solution = checkout / "solutions" / f"{NAME}.py"
+    solution.write_text(solution.read_text().replace("One head", "A single head", 1))
+    assert call("exercises", "--check").exit_code == 1
+
+
+def test_committed_exercises_are_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    assert call("exercises", "--check").exit_code == 0
+
+
+def test_check_says_the_verdicts_in_words(tmp_path: Path) -> None:
+    source = read_solution(ROOT / "solutions" / f"{NAME}.py")
+    right = answers(source)
+    right["04-scale"] = "def scale(scores, head_width):\n    return scores"
+    right["04-mix"] = "def mix(weights, v)\n    return 1"
+    del right["04-spread"]
+    exercise = nbformat.read(ROOT / "exercises" / NAME / f"{NAME}.ipynb", as_version=4)
+    path = tmp_path / "mine.ipynb"
+    nbformat.write(filled(exercise, right), path)
+    text = path.read_text()
+    result = call("check", path)
+    assert result.exit_code == 1
+    lines = result.output.splitlines()
+    assert "04.scores: Right, 2 of 2 points" in lines and "04.scale: Not yet, 0 of 2 points" in lines
+    assert "04.spread: Still blank, 0 of 2 points" in lines
+    assert "04.mix: It raised an exception, 0 of 2 points" in lines
+    assert "The answer's own cell ended with SyntaxError" in result.output
+    assert lines[-1] == f"total: 33 of 39 points, 11 of {len(tasks(4))} tasks right"
+    assert path.read_text() == text, "the notebook itself is not touched"
+
+
+@pytest.fixture
+def stuck(tmp_path: Path) -> Path:
+    """A notebook whose one cell never ends, and whose kernel is killed in the next."""
+    cells = [
+        ("while True: pass", "04-scale-check"),
+        ("import os; os._exit(1)", "04-mix-check"),
+        ("1", "04-cost-check"),
+    ]
+    notebook = nbformat.v4.new_notebook()
+    for source, name in cells:
+        about = {"grade": True, "solution": False, "grade_id": name, "points": 2}
+        notebook.cells.append(nbformat.v4.new_code_cell(source, metadata={"nbgrader": about}))
+    nbformat.write(notebook, tmp_path / "stuck.ipynb")
+    return tmp_path / "stuck.ipynb"
+
+
+def test_check_survives_an_endless_loop_and_a_dead_kernel(stuck: Path) -> None:
+    result = call("check", stuck, "--timeout", 1)
+    lines = result.output.splitlines()
+    assert lines[0] == "04.scale: It took too long, 0 of 2 points" and "ran longer than 1 s" in lines[1]
+    assert any(line.startswith("04.mix") for line in lines) and any("kernel ended" in line for line in lines)
+    assert lines[-1] == "total: 0 of 6 points, 0 of 3 tasks right" and result.exit_code == 1
+
+
+def test_check_wants_a_notebook_with_checks(tmp_path: Path) -> None:
+    nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1")]), tmp_path / "x.ipynb")
+    result = call("check", tmp_path / "x.ipynb")
+    assert result.exit_code == 2 and "it holds no checks" in result.stderr
+
+
+def test_release_draws_variants_from_the_seed(checkout: Path) -> None:
+    notebooks = []
+    for folder, words in [("a", []), ("b", ["--course-seed", "plum"]), ("c", ["--course-seed", "plum"])]:
+        assert call("release", "--course", folder, *words).exit_code == 0
+        notebooks.append(Path(folder, "release", NAME, f"{NAME}.ipynb").read_text())
+    assert notebooks[0] != notebooks[1] and notebooks[1] == notebooks[2]
+    assert "plum" not in notebooks[1]
+
+
+@pytest.mark.slow
+def test_every_planted_mistake_of_the_sample_class_is_named(tmp_path: Path) -> None:
+    assert call("sample", tmp_path / "course").exit_code == 0
+    result = call("grade", NAME, "--course", tmp_path / "course", "--json", tmp_path / "report.json")
+    assert result.exit_code == 0
+    last = next(line for line in result.output.splitlines() if line.startswith("planted mistakes named"))
+    hit, total = last.removeprefix("planted mistakes named: ").split(" of ")
+    assert hit == total, result.output
+    report = json.loads((tmp_path / "report.json").read_text())
+    statuses = {student: entry["status"] for student, entry in report["submissions"].items()}
+    assert {s for s, status in statuses.items() if status != "graded"} == {"not-json", "empty-file", "missing-notebook"}
+    assert report["submissions"]["endless-loop"]["tasks"]["04.backward"]["verdict"] == "timeout"
