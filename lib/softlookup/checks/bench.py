@@ -73,7 +73,8 @@ def bench_checks(rounds: int = 5) -> dict[str, Any]:
 
     Returns:
         A record: ``ratio`` is the median of (whole verdict on a right answer) / (call the answer on the same inputs and
-        compare with ``torch.testing.assert_close``), task by task; times in milliseconds; the machine; the peer's version.
+        compare with ``torch.testing.assert_close``), task by task; times in milliseconds; the machine;
+        the peer's version.
     """
     import torch
 

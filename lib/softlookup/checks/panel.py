@@ -108,6 +108,7 @@ def heat_maps(difference: Difference, names: tuple[str, ...]) -> str:
                 wanted,
                 np.zeros(wanted.shape, bool),
                 "the right result",
+                reach,
             ),
         )
         return f'<div class="sl-maps">{"".join(pair)}</div>'
