@@ -19,9 +19,7 @@ OPTIONS = [".", "-n", "-W", "--keep-going"]
 
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Build the book into _build/html.")
-    parser.add_argument(
-        "--fresh", action="store_true", help="forget earlier pages and outputs, run every cell anew"
-    )
+    parser.add_argument("--fresh", action="store_true", help="forget earlier pages and outputs, run every cell anew")
     arguments = parser.parse_args(argv)
     if not (ROOT / "book" / "_vendor" / "node_modules" / ".installed").exists():
         done = subprocess.run([sys.executable, str(ROOT / "scripts" / "vendor.py")])

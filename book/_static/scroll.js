@@ -1,6 +1,6 @@
 // What is wider than the page scrolls inside itself; give those parts, and only those, a place in the Tab order.
 (() => {
-  const WIDE = ".bd-article :is(div.math, mjx-container, .pst-scrollable-table-container, .cell_output, .widget-fallback)";
+  const WIDE = ".bd-article :is(.math, .pst-scrollable-table-container, .cell_output, .widget-fallback)";
   const check = () => {
     for (const part of document.querySelectorAll(WIDE)) {
       const scrolls = part.scrollWidth > part.clientWidth + 1 && getComputedStyle(part).overflowX !== "visible";

@@ -40,5 +40,11 @@ def settle(page: Page) -> None:
 
 
 def open_everything(page: Page) -> None:
-    """Unfold all that is folded, so that nothing is left unlooked at."""
-    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    """Unfold all that is folded, so that nothing is left unlooked at, and wait until it has faded in."""
+    page.evaluate(
+        """async () => {
+             document.querySelectorAll('details').forEach((one) => { one.open = true; });
+             await new Promise(requestAnimationFrame);
+             await Promise.allSettled(document.getAnimations().map((one) => one.finished));
+           }"""
+    )

@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from book_browser import open_everything
+from book_browser import AXE, CHAPTER, open_everything
 
 from softlookup import reference
 from softlookup.widgets.attention_steps import STAGES
@@ -28,14 +28,14 @@ ASK_ALL = """all => all.map((one) => {
 
 @pytest.fixture
 def figure(html, visit):
-    with visit((html / "book" / "04_one_head.html").as_uri()) as seen:
+    with visit((html / CHAPTER).as_uri()) as seen:
         assert seen.page.locator(".slw").count() > 0, "the chapter shows no AttentionSteps figure"
         yield seen.page.locator(".slw").first
 
 
 @pytest.fixture
 def examples(html):
-    text = (html / "book" / "04_one_head.html").read_text(encoding="utf-8")
+    text = (html / CHAPTER).read_text(encoding="utf-8")
     state = re.search(r'<script type="application/vnd.jupyter.widget-state\+json">(.*?)</script>', text, re.S)
     models = json.loads(state[1])["state"].values()
     return next(model["state"]["examples"] for model in models if "examples" in model["state"])
@@ -116,6 +116,18 @@ def test_steps_and_cells_obey_the_keyboard(figure):
     assert (place["grid"], place["row"], place["column"]) == ("q", "1", "1")
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_step_passes_axe_while_a_cell_explains_itself(html, visit, theme):
+    with visit((html / CHAPTER).as_uri(), theme=theme) as seen:
+        figure = seen.page.locator(".slw").first
+        seen.page.evaluate(AXE.read_text(encoding="utf-8"))
+        for stage in range(len(STAGES)):
+            choose(figure, 0, stage)
+            figure.locator("td[data-grid]").last.click()
+            found = seen.page.evaluate("axe.run('.slw', {resultTypes: ['violations']})")["violations"]
+            assert [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found] == []
+
+
 def test_explanation_is_announced(figure):
     assert figure.locator(".slw-explain").get_attribute("aria-live") == "polite"
 
@@ -138,7 +150,7 @@ def test_next_button_walks_through_all_steps_and_back(figure):
 
 
 def test_a_tap_explains_a_cell_on_a_phone(html, visit):
-    with visit((html / "book" / "04_one_head.html").as_uri(), width=360, has_touch=True, is_mobile=True) as seen:
+    with visit((html / CHAPTER).as_uri(), width=360, has_touch=True, is_mobile=True) as seen:
         figure = seen.page.locator(".slw").first
         figure.locator("td[data-grid=scores]").first.tap()
         assert "·" in figure.locator(".slw-words").inner_text()
@@ -147,7 +159,7 @@ def test_a_tap_explains_a_cell_on_a_phone(html, visit):
 
 
 def test_readers_without_scripts_get_the_tables(html, visit, examples):
-    with visit((html / "book" / "04_one_head.html").as_uri(), java_script_enabled=False) as seen:
+    with visit((html / CHAPTER).as_uri(), java_script_enabled=False) as seen:
         table = seen.page.locator(".widget-fallback table").first
         assert table.is_visible()
         shown = np.array([float(text) for text in table.locator("td").all_inner_texts() if text])
@@ -155,7 +167,7 @@ def test_readers_without_scripts_get_the_tables(html, visit, examples):
 
 
 def test_cells_do_not_move_for_those_who_want_no_motion(html, visit):
-    with visit((html / "book" / "04_one_head.html").as_uri(), reduced_motion="reduce") as seen:
+    with visit((html / CHAPTER).as_uri(), reduced_motion="reduce") as seen:
         open_everything(seen.page)
         cell = seen.page.locator(".slw td[data-grid]").first
         assert cell.evaluate("one => getComputedStyle(one).transitionDuration") == "0s"

@@ -38,6 +38,8 @@ def variance(
     axes.text(middle, 1.45, r"$q \cdot k \, / \sqrt{H}$: the variance is 1", color=palette.key, ha="center")
     axes.set(xlabel="head width $H$", ylabel="variance of a score")
     axes.set_xticks(widths, [f"{width:.0f}" for width in widths])
+    decades = 10 ** np.arange(np.floor(np.log10(np.max(unscaled))) + 1)
+    axes.set_yticks(decades, [f"{decade:.0f}" for decade in decades])
     axes.minorticks_off()
     axes.grid(axis="y")
     return figure

@@ -19,7 +19,7 @@ _LONG_NUMBER = re.compile(r"\d+\.\d{3,}")
 # The book's theme switches .only-light and .only-dark by itself; JupyterLab knows nothing of them. The theme
 # also paints a bright panel behind cell output in the dark, which a figure drawn for the dark must not have.
 _STYLE = """<style>
-.slk-figure{margin:1.2rem auto;text-align:center}
+.slk-figure{margin:.2rem auto;text-align:center}
 .slk-figure img{display:block;max-width:100%;height:auto;margin:0 auto}
 .slk-figure .only-dark{display:none}
 .slk-figure figcaption{margin:.6rem auto 0;max-width:38rem;font-size:.92em;text-align:left;opacity:.88}

@@ -12,8 +12,8 @@ const GRIDS = {
   q: { letter: "Q", words: "queries", axes: "T × H", columns: "places", colour: "query" },
   k: { letter: "K", words: "keys", axes: "S × H", columns: "places", colour: "key" },
   v: { letter: "V", words: "values", axes: "S × H", columns: "places", colour: "value" },
-  scores: { letter: "QKᵀ", words: "scores", axes: "T × S", columns: "tokens", colour: "query" },
-  scaled: { letter: "S", words: "scaled scores", axes: "T × S", columns: "tokens", colour: "query" },
+  scores: { letter: "S", words: "scores", axes: "T × S", columns: "tokens", colour: "query" },
+  scaled: { letter: "S / √H", words: "scaled scores", axes: "T × S", columns: "tokens", colour: "query" },
   weights: { letter: "A", words: "weights", axes: "T × S", columns: "tokens", colour: "mixed" },
   output: { letter: "Z", words: "outputs", axes: "T × H", columns: "places", colour: "mixed" },
 };
@@ -181,6 +181,7 @@ function render({ model, el }) {
     const { grid } = cell.dataset;
     const [row, column] = [Number(cell.dataset.row), Number(cell.dataset.column)];
     const told = EXPLAIN[grid](example(), row, column);
+    root.classList.add("slw-told");
     words.replaceChildren(...told.words.flat(2));
     numbers.textContent = told.sum;
     for (const td of grids.querySelectorAll("td[data-grid]")) {
@@ -221,14 +222,16 @@ function render({ model, el }) {
     grids.replaceChildren(make("div", { class: "slw-from" }, before), sign, after);
     for (const grid of grids.querySelectorAll("tbody")) grid.querySelector("td").tabIndex = 0;
     next.textContent = now + 1 < STAGES.length ? `Next: ${STAGES[now + 1].name.toLowerCase()} →` : "↺ From the start";
+    root.classList.remove("slw-told");
     words.replaceChildren("Point at a cell, tap it, or go to it with the Tab and arrow keys: it says how it came about.");
     numbers.textContent = "";
   }
 
   const bar = make("div", { class: "slw-bar" },
     make("label", { for: chooser.id }, "Example ", chooser), make("label", { for: shapes.id }, shapes, " Show shapes"));
-  el.replaceChildren(make("div", { class: "slw", role: "group", "aria-label": "One head of attention, step by step" },
-    bar, tablist, panel, explanation, foot));
+  const root = make("div", { class: "slw", role: "group", "aria-label": "One head of attention, step by step" },
+    bar, tablist, panel, explanation, foot);
+  el.replaceChildren(root);
   draw();
   const watched = "change:chosen change:stage change:show_shapes change:examples".split(" ");
   for (const change of watched) model.on(change, draw);

@@ -61,20 +61,14 @@ class Example:
             if not np.isfinite(array).all():
                 raise ValueError(f"example {self.title!r}: {name} holds a number that is not finite")
         if q.shape != k.shape:
-            raise ValueError(
-                f"example {self.title!r}: q has shape {q.shape} and k {k.shape}; they must be equal"
-            )
+            raise ValueError(f"example {self.title!r}: q has shape {q.shape} and k {k.shape}; they must be equal")
         if self.mask is None:
             return q, k, v, None
         mask = np.asarray(self.mask)
         if mask.dtype != np.bool_:
-            raise TypeError(
-                f"example {self.title!r}: the mask holds {mask.dtype}, wanted bool (True = may look)"
-            )
+            raise TypeError(f"example {self.title!r}: the mask holds {mask.dtype}, wanted bool (True = may look)")
         if mask.shape != (tokens, tokens):
-            raise ValueError(
-                f"example {self.title!r}: the mask has shape {mask.shape}, wanted {(tokens, tokens)}"
-            )
+            raise ValueError(f"example {self.title!r}: the mask has shape {mask.shape}, wanted {(tokens, tokens)}")
         return q, k, v, mask
 
 
@@ -123,9 +117,7 @@ def _as_example(given: Example | Mapping[str, Any]) -> Example:
     return given if isinstance(given, Example) else Example(**given)
 
 
-def _table(
-    caption: str, rows: Sequence[str], columns: Sequence[str], numbers: Sequence[Sequence[float]]
-) -> str:
+def _table(caption: str, rows: Sequence[str], columns: Sequence[str], numbers: Sequence[Sequence[float]]) -> str:
     """Write one matrix as an HTML table with two decimals."""
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in columns)
     body = "".join(
@@ -174,22 +166,16 @@ class AttentionSteps(anywidget.AnyWidget):
     _esm = Path(__file__).with_suffix(".js")
     _css = Path(__file__).with_suffix(".css")
 
-    examples = traitlets.List(traitlets.Dict(), help="what `compute` returned for each example").tag(
-        sync=True
-    )
+    examples = traitlets.List(traitlets.Dict(), help="what `compute` returned for each example").tag(sync=True)
     chosen = traitlets.Int(0, help="index of the example shown").tag(sync=True)
     stage = traitlets.Int(0, min=0, max=len(STAGES) - 1, help="index into STAGES").tag(sync=True)
     show_shapes = traitlets.Bool(False, help="whether shapes stand beside the names").tag(sync=True)
-    fallback = traitlets.Unicode("", help="HTML that the built book shows until the figure runs").tag(
-        sync=True
-    )
+    fallback = traitlets.Unicode("", help="HTML that the built book shows until the figure runs").tag(sync=True)
 
     def __init__(self, examples: Sequence[Example | Mapping[str, Any]], start: int = 0) -> None:
         if not examples:
             raise ValueError("AttentionSteps needs at least one example, got none")
         if not 0 <= start < len(examples):
-            raise ValueError(
-                f"start is {start}, wanted one of the {len(examples)} examples: 0 to {len(examples) - 1}"
-            )
+            raise ValueError(f"start is {start}, wanted one of the {len(examples)} examples: 0 to {len(examples) - 1}")
         records = [compute(_as_example(example)) for example in examples]
         super().__init__(examples=records, chosen=start, fallback=static_tables(records[start]))

@@ -1,0 +1,53 @@
+"""What the tests of the built book share: where it is, and what stands on its pages."""
+
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+HTML = ROOT / "_build" / "html"
+
+
+def need_book() -> None:
+    """Fail with a sentence where the book is not built."""
+    if not (HTML / "index.html").exists():
+        pytest.fail("the book is not built: run `make book` first, then the tests that read _build/html")
+
+
+def pages() -> list[Path]:
+    """Give all pages of the built book."""
+    need_book()
+    return [path for path in sorted(HTML.rglob("*.html")) if not path.relative_to(HTML).parts[0].startswith("_")]
+
+
+@dataclass
+class Page(HTMLParser):
+    """One page, taken apart."""
+
+    path: Path
+    ids: list[str] = field(default_factory=list)
+    links: list[str] = field(default_factory=list)
+    loads: list[str] = field(default_factory=list)
+    images: list[dict[str, str]] = field(default_factory=list)
+    language: str = ""
+
+    def __post_init__(self) -> None:
+        super().__init__()
+        self.feed(self.path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        if "id" in given:
+            self.ids.append(given["id"])
+        if tag == "html":
+            self.language = given.get("lang", "")
+        if tag == "a" and "href" in given:
+            self.links.append(given["href"])
+        if tag == "img":
+            self.images.append(given)
+        if tag in {"script", "img", "iframe", "source", "video", "audio"} and given.get("src"):
+            self.loads.append(given["src"])
+        if tag == "link" and given.get("rel") not in {"canonical", "index", "search", "next", "prev"}:
+            self.loads.append(given.get("href", ""))

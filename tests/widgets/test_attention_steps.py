@@ -1,0 +1,129 @@
+"""What Python sends to the figure: every number, checked against the reference, and every refusal."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from softlookup import reference
+from softlookup.widgets import AttentionSteps, Example
+from softlookup.widgets.attention_steps import SAFE_LOGIT, STAGES, compute, static_tables
+
+
+def example(rng, tokens=4, width=3, value_width=3, mask=None, size=1.0):
+    q, k = rng.normal(size=(2, tokens, width)) * size
+    v = rng.normal(size=(tokens, value_width))
+    return Example("drawn", [f"t{i}" for i in range(tokens)], q, k, v, mask)
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(4)
+
+
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize(("tokens", "width", "value_width"), [(1, 1, 1), (4, 3, 2), (6, 64, 5)])
+def test_record_holds_the_references_numbers(rng, tokens, width, value_width, masked):
+    mask = np.tri(tokens, dtype=bool) if masked else None
+    given = example(rng, tokens, width, value_width, mask)
+    record = compute(given)
+    scores = np.einsum("th,sh->ts", given.q, given.k)
+    assert np.allclose(record["scores"], scores, rtol=1e-13, atol=1e-13)
+    assert np.allclose(record["scaled"], scores / width**0.5, rtol=1e-13, atol=1e-13)
+    assert np.array_equal(record["weights"], reference.attention_weights(given.q, given.k, mask))
+    assert np.array_equal(record["output"], reference.scaled_dot_product_attention(given.q, given.k, given.v, mask))
+
+
+@pytest.mark.parametrize("size", [1.0, 1e3])
+def test_shown_powers_divided_by_their_sum_are_the_weights(rng, size):
+    record = compute(example(rng, mask=np.tri(4, dtype=bool), size=size))
+    assert np.isfinite(record["exps"]).all()
+    quotient = np.array(record["exps"]) / np.array(record["sums"])[:, None]
+    assert np.allclose(quotient, record["weights"], rtol=1e-12, atol=1e-300)
+
+
+def test_small_scores_are_not_shifted_and_large_ones_are(rng):
+    assert compute(example(rng))["shift"] == [0.0] * 4
+    large = compute(example(rng, size=1e3))
+    assert max(np.abs(large["scaled"]).max(axis=1)) > SAFE_LOGIT
+    assert np.array_equal(large["shift"], np.max(large["scaled"], axis=1))
+
+
+def test_row_with_nothing_to_see_gets_zeros(rng):
+    mask = np.ones((4, 4), dtype=bool)
+    mask[2] = False
+    record = compute(example(rng, mask=mask))
+    assert record["weights"][2] == [0.0] * 4 and record["output"][2] == [0.0] * 3
+    assert record["exps"][2] == [0.0] * 4 and record["sums"][2] == 0.0
+
+
+def test_record_survives_json_to_the_last_bit(rng):
+    record = compute(example(rng))
+    assert json.loads(json.dumps(record)) == record
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        (
+            {"q": np.ones((3, 2))},
+            r"example 'e': q has shape \(3, 2\), wanted \(2, width\), one row for each of the 2 tokens",
+        ),
+        ({"v": np.ones(2)}, r"example 'e': v has shape \(2,\), wanted \(2, width\)"),
+        ({"k": np.ones((2, 5))}, r"example 'e': q has shape \(2, 3\) and k \(2, 5\); they must be equal"),
+        ({"k": np.full((2, 3), np.nan)}, "example 'e': k holds a number that is not finite"),
+        ({"mask": np.ones((2, 3), dtype=bool)}, r"example 'e': the mask has shape \(2, 3\), wanted \(2, 2\)"),
+    ],
+)
+def test_shapes_that_do_not_fit_are_refused_by_name(changed, message):
+    fitting = {"title": "e", "tokens": ["a", "b"], "q": np.ones((2, 3)), "k": np.ones((2, 3)), "v": np.ones((2, 2))}
+    compute(Example(**fitting))
+    with pytest.raises(ValueError, match=message):
+        compute(Example(**{**fitting, **changed}))
+
+
+def test_mask_of_numbers_is_refused():
+    ones = np.ones((2, 2))
+    with pytest.raises(TypeError, match="example 'e': the mask holds float64, wanted bool"):
+        compute(Example("e", ["a", "b"], ones, ones, ones, mask=ones))
+
+
+def test_figure_takes_records_and_dicts_and_starts_where_told(rng):
+    first, second = example(rng), example(rng)
+    fields = {"title": "two", "tokens": second.tokens, "q": second.q, "k": second.k, "v": second.v}
+    figure = AttentionSteps([first, fields], start=1)
+    assert [record["title"] for record in figure.examples] == ["drawn", "two"]
+    assert (figure.chosen, figure.stage, figure.show_shapes) == (1, 0, False)
+    assert figure.fallback == static_tables(figure.examples[1])
+
+
+@pytest.mark.parametrize("start", [-1, 1])
+def test_start_outside_the_examples_is_refused(rng, start):
+    with pytest.raises(ValueError, match=f"start is {start}"):
+        AttentionSteps([example(rng)], start=start)
+
+
+def test_no_examples_are_refused():
+    with pytest.raises(ValueError, match="at least one example, got none"):
+        AttentionSteps([])
+
+
+def test_script_knows_the_same_stages():
+    script = str(AttentionSteps._esm)
+    assert [script.index(f'name: "{name.capitalize()}"') for name in STAGES] == sorted(
+        script.index(f'name: "{name.capitalize()}"') for name in STAGES
+    )
+
+
+def test_static_tables_cannot_be_broken_by_a_token(rng):
+    given = example(rng, tokens=1)
+    html = static_tables(compute(Example("<b>", ["<script>"], given.q, given.k, given.v)))
+    assert "<script>" not in html and "<b>" not in html and "&lt;script&gt;" in html
+
+
+def test_importing_the_figure_loads_neither_torch_nor_matplotlib():
+    code = "import sys, softlookup.widgets; print([m for m in ('torch', 'matplotlib') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
