@@ -6,6 +6,7 @@ shows one line that says how far the work is (or, where there is no terminal, a 
 
 import hashlib
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -53,7 +54,9 @@ class Line:
         """Say what is being done; only a terminal is told."""
         if not self.live:
             return
-        filled = 20 * (number - 1) // self.steps
+        counted = re.search(r"(\d+) of (\d+)", now)  # some steps tell how far they are
+        share = int(counted[1]) / max(int(counted[2]), 1) if counted else 0
+        filled = int(20 * (number - 1 + min(share, 0.99)) / self.steps)
         bar = "#" * filled + ">" + "." * (19 - filled)
         text = f"{self._elapsed()} [{bar}] {number}/{self.steps} {name}: {now}"
         width = shutil.get_terminal_size().columns - 1

@@ -7,41 +7,17 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from small_class import NAME, ROOT, STUDENTS, write_course
 
-from softlookup.authoring import find_root, read_solution
-from softlookup.grading import Course, Report, grade_class, new_course
-from softlookup.grading.sample import hand_ins
+from softlookup.authoring import read_solution
+from softlookup.grading import Course, grade_class
 from softlookup.grading.stock import StockAutograder
-
-NAME = "04_one_head"
-ROOT = find_root()
-STUDENTS = (
-    *("right-other-words", "half-done", "mistake-2", "deep-traceback", "prints-a-lot"),
-    *("deleted-function", "not-json", "empty-file", "missing-notebook"),
-)
 
 
 @pytest.fixture(scope="session")
 def source() -> nbformat.NotebookNode:
     """The notebook with solutions."""
     return read_solution(ROOT / "solutions" / f"{NAME}.py")
-
-
-def write_course(folder: Path, source: nbformat.NotebookNode, students: tuple[str, ...]) -> Course:
-    """Write a course in which some students of the sample class have handed in."""
-    course = new_course(folder, ROOT / "nbgrader_config.py")
-    course.release({NAME: source})
-    release = nbformat.read(course.notebook("release", ".", NAME), as_version=4)
-    planted = {}
-    for handin in hand_ins(source, release):
-        if handin.student in students:
-            path = course.notebook("submitted", handin.student, NAME)
-            path.parent.mkdir(parents=True)
-            if handin.text is not None:
-                path.write_text(handin.text, encoding="utf-8")
-            planted[handin.student] = dict(handin.planted)
-    (course.root / "planted.json").write_text(json.dumps(planted))
-    return course
 
 
 @pytest.fixture(scope="session")
@@ -69,8 +45,3 @@ def report(graded: Course) -> dict:
 def own_copy(graded: Course, tmp_path: Path) -> Course:
     """A copy of the small graded course that a test may change."""
     return Course.at(Path(shutil.copytree(graded.root, tmp_path / "course")))
-
-
-def regrade(course: Course, workers: int = 1) -> Report:
-    """Grade the whole class of a course again."""
-    return grade_class(course, NAME, StockAutograder(), workers=workers, seed=11)

@@ -1,31 +1,13 @@
 """Grading a class side by side: order, workers, and processes that die."""
 
-import os
 import shutil
-import time
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from conftest import NAME, STUDENTS, regrade, write_course
+from fake_grader import Fake
+from small_class import NAME, STUDENTS, regrade, write_course
 
-from softlookup.grading import Course, CourseError, Record, grade_class
-
-
-@dataclass(frozen=True)
-class Fake:
-    """Grades without running anything; some students kill the process that grades them, or make it fail."""
-
-    kills: tuple[str, ...] = ()
-    fails: tuple[str, ...] = ()
-
-    def grade(self, course: Course, assignment: str, student: str) -> Record:
-        if student in self.kills:
-            os._exit(9)
-        if student in self.fails:
-            raise RuntimeError("the disk is full")
-        time.sleep(0.01 * len(student))
-        return Record(student, "graded", len(student), 20)
+from softlookup.grading import Course, CourseError, grade_class
 
 
 @pytest.fixture(scope="module")

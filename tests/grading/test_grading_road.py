@@ -7,11 +7,11 @@ import subprocess
 import sys
 
 import pytest
+from small_class import NAME
 
 from softlookup.grading import Course
 from softlookup.grading.stock import StockAutograder, read_record
 
-NAME = "04_one_head"
 BY_HAND = "04.uniform"
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from conftest import NAME, ROOT
+from small_class import NAME, ROOT
 
 from softlookup.authoring import make_release, notebook_text
 from softlookup.checks import tasks

@@ -132,6 +132,17 @@ def error_of(cell: NotebookNode) -> str | None:
     return None
 
 
+def verdict_without_check(cell: NotebookNode) -> str:
+    """The verdict on a cell whose check left none: "timeout", "error", or "stopped" where nothing ran.
+
+    A cell that runs too long is interrupted, so the kernel reports a KeyboardInterrupt.
+    """
+    error = error_of(cell)
+    if error is None:
+        return "stopped"
+    return "timeout" if error.startswith(("CellTimeoutError", "KeyboardInterrupt")) else "error"
+
+
 def verdict_cells(notebook: NotebookNode) -> Iterator[tuple[str, NotebookNode]]:
     """The cells that should hold a verdict, each with its task's id, in order."""
     for cell in notebook.cells:

@@ -16,6 +16,7 @@ from softlookup.grading.notebooks import (
     task_id,
     verdict_cells,
     verdict_of,
+    verdict_without_check,
 )
 
 
@@ -77,7 +78,7 @@ def _execute(notebook: NotebookNode, folder: Path, timeout_s: float, done: Calla
         kernel_name="python3",
         allow_errors=True,
         interrupt_on_timeout=True,
-        error_on_timeout={"ename": "CellTimeoutError", "evalue": f"the cell ran longer than {timeout_s:g} s"},
+        error_on_timeout={"ename": "CellTimeoutError", "evalue": "", "traceback": []},
         on_cell_executed=count,
         resources={"metadata": {"path": str(folder)}},
     )
@@ -94,10 +95,14 @@ def _outcome(task: str, cell: NotebookNode, answer_error: str | None) -> Outcome
     best = float(cell.metadata.get("nbgrader", {}).get("points", 0))
     if told is not None:
         return Outcome(task, told["verdict"], float(told["points"]), float(told["max"]), told["message"])
-    error = error_of(cell)
-    if error is None:
-        return Outcome(task, "stopped", 0.0, best, "The kernel ended before this check.")
-    kind = "timeout" if error.startswith("CellTimeoutError") else "error"
-    # A cell that does not compile defines no function: the check's NameError is only what follows from that.
-    says = f"The answer's own cell ended with {answer_error}." if answer_error else f"The check could not run: {error}."
-    return Outcome(task, kind, 0.0, best, says)
+    verdict = verdict_without_check(cell)
+    if verdict == "stopped":
+        says = "The kernel ended before this check."
+    elif verdict == "timeout":
+        says = "The cell took too long and was interrupted."
+    elif answer_error:
+        # A cell that does not compile defines no function: the check's NameError only follows from that.
+        says = f"The answer's own cell ended with {answer_error}."
+    else:
+        says = f"The check could not run: {error_of(cell)}."
+    return Outcome(task, verdict, 0.0, best, says)

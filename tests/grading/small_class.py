@@ -1,0 +1,40 @@
+"""A small course for the tests: some students of the sample class, on the real notebook."""
+
+import json
+from pathlib import Path
+
+import nbformat
+
+from softlookup.authoring import find_root
+from softlookup.grading import Course, Report, grade_class, new_course
+from softlookup.grading.sample import hand_ins
+from softlookup.grading.stock import StockAutograder
+
+NAME = "04_one_head"
+ROOT = find_root()
+STUDENTS = (
+    *("right-other-words", "half-done", "mistake-2", "deep-traceback", "prints-a-lot"),
+    *("deleted-function", "not-json", "empty-file", "missing-notebook"),
+)
+
+
+def write_course(folder: Path, source: nbformat.NotebookNode, students: tuple[str, ...]) -> Course:
+    """Write a course in which some students of the sample class have handed in."""
+    course = new_course(folder, ROOT / "nbgrader_config.py")
+    course.release({NAME: source})
+    release = nbformat.read(course.notebook("release", ".", NAME), as_version=4)
+    planted = {}
+    for handin in hand_ins(source, release):
+        if handin.student in students:
+            path = course.notebook("submitted", handin.student, NAME)
+            path.parent.mkdir(parents=True)
+            if handin.text is not None:
+                path.write_text(handin.text, encoding="utf-8")
+            planted[handin.student] = dict(handin.planted)
+    (course.root / "planted.json").write_text(json.dumps(planted))
+    return course
+
+
+def regrade(course: Course, workers: int = 1) -> Report:
+    """Grade the whole class of a course again."""
+    return grade_class(course, NAME, StockAutograder(), workers=workers, seed=11)
