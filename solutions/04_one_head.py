@@ -15,18 +15,22 @@
 #
 # You will write one head of attention: first with a pencil, then step by step in code, then whole, then its gradient.
 # Each task has a cell to fill in and, below it, a cell that checks it. Run the check as often as you like: it says within
-# a moment what is right, what is not, and often which mistake it was. A task never depends on the answer to an earlier
-# one: where you call a function of yours that is not right yet, the check puts a sound one in its place.
+# a moment what is right, what is not, and often which mistake it was. You may call your own functions from earlier tasks: if
+# one of them is not right yet, the check puts a sound one in its place, so that a slip costs you points once.
 #
 # | task | what you write | minutes | difficulty | points |
 # |---|---|---|---|---|
 # [[tasks-table]]
+# | 04-uniform | In your own words (graded by a person) | 8 | ●●○ | 3 |
 #
 # The chapter to this notebook is *One head of self-attention* in the book; every check links to the section it needs.
 #
 # **Letters.** `T` query positions, `S` key positions, `D` model width, `H` head width, `B` sequences in a batch.
 # A name such as `q_BTH` says the shape: batch, positions, head width. Leading axes may be more (`B`, `N`, …) or none:
-# write every step so that it works on the **last two** axes.
+# write every step so that it works on the **last two** axes. (`.T` turns *all* axes round; `.mT` and `.transpose(-2, -1)` the last two.)
+#
+# **Arrays.** The inputs are torch tensors, except in the part *Backwards, by hand*, where they are numpy arrays. torch says `dim` and
+# `keepdim` where numpy says `axis` and `keepdims`, and `x.max(dim=-1)` returns values *and* indices (`x.amax(dim=-1)`: the values alone).
 
 # %% nbgrader={"grade": false, "grade_id": "04-setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import math
@@ -55,8 +59,8 @@ X = np.array(
 # %% [markdown]
 # [[task 04.by-hand]]
 #
-# Take a pencil. Token **[[04.by-hand:ordinal]]** asks all five tokens (itself as well). Write down its five **scaled
-# scores**: its dot product with each row of `X`, divided by the square root of the head width. Two decimals are enough.
+# Take a pencil. Token **[[04.by-hand:ordinal]]** (row [[04.by-hand:ordinal]] of `X`, counted from 1) asks all five tokens, itself as well.
+# Write down its five **scaled scores**: its dot product with each row of `X`, divided by the square root of the head width. Two decimals are enough.
 # Return them as a list, in the order of the tokens.
 
 # %% nbgrader={"grade": false, "grade_id": "04-by-hand", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -132,9 +136,9 @@ check("04.scale", scale)
 # %% [markdown]
 # [[task 04.softmax]]
 #
-# Turn each **row** of scores into weights: positive, with sum 1, larger where the score is larger. Write it out with `exp` and
-# a division; `torch.softmax` and its relatives are not allowed in this one task. A row may hold numbers near 1000, or $-\infty$
-# where a key must not be seen: the weights are numbers all the same.
+# Turn each **row** of scores into weights: never negative, with sum 1, larger where the score is larger. Write it out with `exp` and
+# a division; in this one task `softmax`, `log_softmax`, `softmin` and `logsumexp` are not allowed, neither torch's nor the library's. A row
+# may hold numbers near 1000 or -1000, side by side, or $-\infty$ where a key must not be seen (its weight is 0). No row is $-\infty$ throughout.
 
 # %% nbgrader={"grade": false, "grade_id": "04-softmax", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def softmax(x):
@@ -173,7 +177,7 @@ check("04.mix", mix)
 
 # %% nbgrader={"grade": false, "grade_id": "04-column", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def one_token(q, k, v):
-    """q (H,) of one token, k (S, H), v (S, H) of all tokens -> its result (H,)."""
+    """q (H,) of one token, k (S, H), v (S, H') of all tokens -> its result (H',)."""
     ### BEGIN SOLUTION
     score = k @ q
     scaled = score / math.sqrt(q.shape[-1])
@@ -188,8 +192,8 @@ check("04.column", one_token)
 # %% [markdown]
 # ## Put together, with a mask
 #
-# A mask says who may look where: boolean, `True` = may look. It has the shape of the scores or one that broadcasts to it.
-# Where it says `False` the weight is exactly 0, and the rest of the row still sums to 1.
+# A mask says who may look where: boolean, `True` = may look. It has the shape of the scores or one that broadcasts to it: `(T, S)`, `(B, T, S)`,
+# `(B, 1, S)`, with more axes in front where the scores have them. Where it says `False` the weight is exactly 0, however large the score is, and the rest of the row still sums to 1.
 # A query that may look at nothing gets a row of zeros, never NaN.
 #
 # [[task 04.weights]]
@@ -217,8 +221,8 @@ check("04.weights", attention_weights)
 # [[task 04.attention]]
 #
 # The whole of $\mathrm{softmax}(QK^\top / \sqrt{H})\,V$, with the mask. Gradients must flow to `q`, `k` and `v` (a query with
-# nothing to see sends back zeros), and the result has the dtype of the inputs. `torch.nn.functional.scaled_dot_product_attention` is
-# not allowed here: you are writing it.
+# nothing to see sends back zeros), and the result has the dtype of the inputs, float32 or float64. torch's own attention
+# (`scaled_dot_product_attention`, `MultiheadAttention`) and this library's are not allowed here: you are writing it.
 
 # %% nbgrader={"grade": false, "grade_id": "04-attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def attention(q, k, v, mask=None):
@@ -278,7 +282,8 @@ check("04.cost", score_bytes)
 # %% [markdown]
 # ## Backwards, by hand
 #
-# Inputs are numpy arrays from here to the end of this part: no autograd, a pencil and the chain rule.
+# Inputs are numpy arrays in the two tasks of this part. No autograd here (`backward` and `grad` are not allowed): a pencil and the chain rule.
+# You may use it in a cell of your own, to compare.
 #
 # [[task 04.softmax-backward]]
 #
@@ -329,8 +334,8 @@ check("04.backward", attention_backward)
 # [[task 04.head]]
 #
 # From token vectors to results, in torch again: project `x` with the given weights, score, scale, mask, softmax, mix.
-# Gradients must reach all three weight matrices, and the result has the dtype of the inputs. You may call your own functions from above.
-# The library's attention is not allowed.
+# Gradients must reach all three weight matrices, and the result has the dtype of the inputs, float32 or float64. You may call your own functions from above;
+# torch's attention and this library's are not allowed.
 
 # %% nbgrader={"grade": false, "grade_id": "04-head", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def one_head(x, w_q, w_k, w_v, mask=None):
@@ -347,7 +352,7 @@ check("04.head", one_head)
 # %% [markdown]
 # ## In your own words
 #
-# Difficulty ●●○ · about 4 minutes · 3 points, graded by a person.
+# Task 04-uniform · difficulty ●●○ · about 8 minutes · 3 points, graded by a person · [read in the book](../../_build/html/book/04_one_head.html#one-head-uniform)
 #
 # A head returns the same vector for every token of a sentence. Say what its attention weights and its values could look like (there is
 # more than one way), how you would tell the cases apart from the tensors, and why such a head tells a token nothing about its context. Three to six sentences.

@@ -33,7 +33,8 @@ def world(chapter: int, cells: dict[str, str] | None = None) -> dict[str, Any]:
         if cell.cell_type != "code" or grader.get("grade"):
             continue
         source = replaced.get(grader.get("grade_id"), cell.source)
-        exec(compile(source, "<submission>", "exec"), namespace)
+        # Every cell has a file name of its own, as in a kernel.
+        exec(compile(source, f"<submission {cell.id}>", "exec"), namespace)
     return namespace
 
 

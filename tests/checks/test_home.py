@@ -95,7 +95,7 @@ def test_wrong_kinds_shapes_and_values_are_named(answer, words):
 
 
 def test_wrong_number_of_results_is_counted():
-    assert "3 are returned together" in check("04.project", lambda x, q, k, v: x @ q).message
+    assert "3 results are returned together" in check("04.project", lambda x, q, k, v: x @ q).message
     assert "2 results" in check("04.project", lambda x, q, k, v: (x @ q, x @ k)).message
 
 

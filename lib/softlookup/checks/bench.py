@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.home import HOME_SEED, LocalStudent, check, one_thread
+from softlookup.checks.home import HOME_SEED, LocalStudent, check
 from softlookup.checks.judge import draw
+from softlookup.checks.limits import calm_torch
 from softlookup.checks.oracle import wanted
 from softlookup.checks.registry import tasks
 from softlookup.checks.task import Task
@@ -81,7 +82,7 @@ def bench_checks(rounds: int = 5) -> dict[str, Any]:
     every: list[float] = []
     rows: list[dict[str, Any]] = []
     ratios: list[float] = []
-    with one_thread():
+    with calm_torch():
         for task in tasks():
             slugs = [m.slug for m in task.mistakes if m.symptom is None]
             answers = [_right(task), *(_wrong(task, s) for s in slugs), _nothing_known]

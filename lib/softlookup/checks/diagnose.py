@@ -1,11 +1,11 @@
 """Naming the mistake: which known mistake, or pair of them, gives exactly the student's tensors."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
 from softlookup.checks.compare import same
-from softlookup.checks.oracle import inputs_of, mistaken, wanted
+from softlookup.checks.oracle import mistaken, wanted
 from softlookup.checks.probe import Answer
 from softlookup.checks.task import CORE, Arrays, Case, Task
 
@@ -28,42 +28,46 @@ def _agrees(task: Task, flags: frozenset[str], asked: Asked, constants: Mapping[
                 return False
             # Both raise. That alone names nothing, since a dozen slips raise on sizes that do not fit.
             continue
-        if not same(answer.arrays, expected, inputs_of(case), case.tolerance):
+        if not same(answer.arrays, expected, case):
             return False
-        tells = tells or not same(expected, right, inputs_of(case), case.tolerance)
+        tells = tells or not same(expected, right, case)
     return tells
 
 
-def _candidates(task: Task) -> Iterator[frozenset[str]]:
-    slugs = [m.slug for m in task.mistakes if m.symptom is None]
-    yield from (frozenset({s}) for s in slugs)
-    yield from (frozenset(pair) for pair in combinations(slugs, 2))
+def _named(task: Task, slugs: list[str], size: int, asked: Asked, constants: Mapping[str, Any]) -> list[str]:
+    """The first set of so many mistakes that agrees with every answer, in the task's own order; empty if none does."""
+    for flags in combinations(slugs, size):
+        if _agrees(task, frozenset(flags), asked, constants):
+            return list(flags)
+    return []
 
 
 def _by_symptom(task: Task, asked: Asked) -> list[str]:
-    kinds = {answer.failure.kind for _, answer, _ in asked if answer.failure}
-    return [m.slug for m in task.mistakes if m.symptom in kinds][:1]
+    """A mistake that shows as a kind of failure: only where nothing else is wrong."""
+    failed = [answer.failure for case, answer, right in asked if not _is_right(case, answer, right)]
+    kinds = {failure.kind if failure else "" for failure in failed}
+    return [m.slug for m in task.mistakes if kinds == {m.symptom}][:1]
+
+
+def _is_right(case: Case, answer: Answer, right: Arrays) -> bool:
+    return answer.arrays is not None and same(answer.arrays, right, case)
 
 
 def _is_other_variant(task: Task, asked: Asked, variant: int) -> bool:
-    for number, constants in enumerate(task.variants):
-        if number == variant:
-            continue
-        if all(
-            answer.arrays is not None
-            and same(answer.arrays, wanted(task, case, constants), inputs_of(case), case.tolerance)
-            for case, answer, _ in asked
-        ):
-            return True
-    return False
+    return any(
+        number != variant and all(_is_right(case, answer, wanted(task, case, constants)) for case, answer, _ in asked)
+        for number, constants in enumerate(task.variants)
+    )
 
 
 def diagnose(task: Task, asked: Asked, variant: int) -> list[str]:
     """Name what is wrong with a wrong answer.
 
-    The other variants' right answers are looked at first, then each known mistake alone, then each pair of them,
-    all on every
-    case; then once more on the cases of the core part only, for answers that hold a further slip elsewhere.
+    In this order: each known mistake alone, the right answers of other variants, each pair of known mistakes, all
+    on every
+    case; then singles and pairs once more on the core cases only, for answers that hold a further slip elsewhere;
+    then what
+    shows as a kind of failure.
 
     Args:
         task: The task.
@@ -74,12 +78,15 @@ def diagnose(task: Task, asked: Asked, variant: int) -> list[str]:
         Slugs: empty if nothing known fits, one, or two where a pair does.
     """
     constants = task.variants[variant]
-    if _is_other_variant(task, asked, variant):
-        return [OTHER_VARIANT]
+    slugs = [m.slug for m in task.mistakes if m.symptom is None]
     core = [one for one in asked if one[0].part == CORE]
-    for scope in (asked, core) if len(core) < len(asked) else (asked,):
-        for flags in _candidates(task):
-            if _agrees(task, flags, scope, constants):
-                order = [m.slug for m in task.mistakes]
-                return sorted(flags, key=order.index)
-    return _by_symptom(task, asked)
+    found = _named(task, slugs, 1, asked, constants)
+    if not found and _is_other_variant(task, asked, variant):
+        return [OTHER_VARIANT]
+    return (
+        found
+        or _named(task, slugs, 2, asked, constants)
+        or _named(task, slugs, 1, core, constants)
+        or _named(task, slugs, 2, core, constants)
+        or _by_symptom(task, asked)
+    )

@@ -8,11 +8,6 @@ import numpy as np
 from softlookup.checks.task import Arrays, Case, Task
 
 
-def inputs_of(case: Case) -> Arrays:
-    """The arrays among a case's arguments."""
-    return tuple(a for a in case.args if isinstance(a, np.ndarray))
-
-
 def _arrays(result: Any) -> Arrays:
     """Results of an oracle as numpy arrays, in the dtype they come in."""
     many = result if isinstance(result, tuple) else (result,)

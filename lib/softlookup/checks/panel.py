@@ -92,13 +92,15 @@ def _map(title: str, table: np.ndarray, off: np.ndarray, words: str, reach: floa
 _OFF = ' class="sl-off"'
 
 
-def heat_maps(difference: Difference, names: tuple[str, ...]) -> str:
+def heat_maps(difference: Difference, names: tuple[str, ...], reveals: bool = True) -> str:
     """Got, wanted and difference side by side, as tables that a screen reader can read."""
     name = which(difference, names).removeprefix(" of ")
+    if min(difference.got.size, difference.wanted.size) == 0:
+        return ""
     if difference.kind == "shape":
         got, _ = _flat(difference.got, (0,) * difference.got.ndim)
         wanted, _ = _flat(difference.wanted, (0,) * difference.wanted.ndim)
-        if max(got.size, wanted.size) > MAX_CELLS or min(got.size, wanted.size) == 0:
+        if max(got.size, wanted.size) > MAX_CELLS or not reveals:
             return ""
         reach = _reach(got, wanted)
         pair = (
@@ -129,7 +131,7 @@ def heat_maps(difference: Difference, names: tuple[str, ...]) -> str:
         _map(f"wanted {name}{where}", wanted, np.zeros_like(off), "the right result", reach),
         _map("difference", shown, off, "your result minus the right one", _reach(shown)),
     )
-    return f'<div class="sl-maps">{"".join(maps)}</div>'
+    return f'<div class="sl-maps">{"".join(maps if reveals else maps[:1])}</div>'
 
 
 def _rich(sentence: str) -> str:
@@ -144,7 +146,7 @@ def panel(result: CheckResult) -> str:
     head, _, points = result.headline.rpartition(", ")
     body = "".join(f"<p>{_rich(s)}</p>" for s in result.sentences)
     if result.difference is not None:
-        body += heat_maps(result.difference, result.names)
+        body += heat_maps(result.difference, result.names, result.reveals)
     if result.printed:
         body += f"<details><summary>what your code printed</summary><pre>{escape(result.printed)}</pre></details>"
     if result.verdict != "pass" and result.book_url:

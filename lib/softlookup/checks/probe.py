@@ -5,21 +5,26 @@ Nothing here knows a right answer. It imports numpy and, when a case asks for te
 
 import contextlib
 import io
+import logging
+import sys
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from softlookup.checks.answers import Refused, is_tensor, to_array, to_arrays
+from softlookup.checks.source import functions_behind
 from softlookup.checks.task import Arrays, Case
 
 MAX_PRINTED = 2000
 """Characters kept of what the student's code prints; the rest is counted only."""
 
-ALLOWED = frozenset("biuf")
-"""Kinds of numpy dtype that an answer may have: booleans, integers, floats."""
+
+class TimeIsUp(BaseException):
+    """A case takes too long; not an Exception, so that no ``except Exception`` of a student's swallows it."""
 
 
 @dataclass(frozen=True)
@@ -52,43 +57,8 @@ class Answer:
     printed: str = ""
 
 
-class Refused(Exception):
-    """An answer of a kind that cannot be compared; the message says what was got."""
-
-
-def to_array(value: Any) -> np.ndarray:
-    """Take a tensor, an array, a number or a list of these as a plain numpy array.
-
-    Raises:
-        Refused: If it is anything else, or holds objects, text or complex numbers.
-    """
-    if type(value).__module__.split(".")[0] == "torch" and hasattr(value, "detach"):
-        value = value.detach().cpu()
-        value = value.float().numpy() if str(value.dtype) == "torch.bfloat16" else value.numpy()
-    elif isinstance(value, list | tuple):
-        # Nested lists of tensors are how loops often end; numpy alone would refuse those with gradients.
-        value = [to_array(item) for item in value]
-    if value is None:
-        raise Refused("None, as a function does that ends without `return`")
-    try:
-        array = np.asarray(value)
-    except ValueError as error:
-        raise Refused(f"{type(value).__name__} of unequal lengths ({error})") from None
-    if array.dtype.kind not in ALLOWED:
-        raise Refused(f"{type(value).__name__} (dtype {array.dtype}), which holds no plain numbers")
-    return np.array(array, copy=True)
-
-
-def to_arrays(result: Any, count: int) -> Arrays:
-    """Take a result apart into as many arrays as the task returns."""
-    if count == 1:
-        return (to_array(result),)
-    if isinstance(result, dict):
-        result = tuple(result.values())
-    if not isinstance(result, list | tuple) or len(result) != count:
-        got = f"{len(result)} results" if isinstance(result, list | tuple) else f"one {type(result).__name__}"
-        raise Refused(f"{got}, where {count} are returned together")
-    return tuple(to_array(item) for item in result)
+class _NoGradient(Exception):
+    """The result is a sound one, but it is not connected to the inputs."""
 
 
 def _inputs(case: Case) -> list[Any]:
@@ -106,20 +76,23 @@ def _inputs(case: Case) -> list[Any]:
     return made
 
 
-def _changed(case: Case, inputs: list[Any]) -> list[int]:
-    return [
-        i
-        for i, (before, after) in enumerate(zip(case.args, inputs, strict=True))
-        if isinstance(before, np.ndarray)
-        and not np.array_equal(before, to_array(after), equal_nan=before.dtype.kind == "f")
-    ]
+def _changed(case: Case, inputs: list[Any]) -> bool:
+    for before, after in zip(case.args, inputs, strict=True):
+        if isinstance(before, np.ndarray):
+            now = to_array(after)
+            if now.shape != before.shape or not np.array_equal(before, now, equal_nan=before.dtype.kind == "f"):
+                return True
+    return False
 
 
 def _gradients(case: Case, inputs: list[Any], result: Any) -> Arrays:
     import torch
 
+    to_array(result)  # refuses what is no result at all, in its own words
+    if isinstance(result, list | tuple) and all(is_tensor(item) for item in result):
+        result = torch.stack(tuple(result))
     if not isinstance(result, torch.Tensor) or not result.requires_grad:
-        raise Refused("no-gradient")
+        raise _NoGradient
     result.backward(torch.from_numpy(np.asarray(case.upstream)).to(result.dtype))
     grads = [inputs[i].grad for i in case.gradients]
     return tuple(
@@ -127,28 +100,53 @@ def _gradients(case: Case, inputs: list[Any], result: Any) -> Arrays:
     )
 
 
-def _where(error: BaseException) -> str:
-    """The deepest line that is the student's: in a notebook cell, not in a library."""
-    lines = [f for f in traceback.extract_tb(error.__traceback__) if _is_students(f.filename)]
-    if not lines:
-        return ""
-    last = lines[-1]
-    code = f": {last.line.strip()}" if last.line else ""
-    return f"line {last.lineno} of `{last.name}`{code}"
+def _students_frames(error: BaseException) -> list[traceback.FrameSummary]:
+    return [f for f in traceback.extract_tb(error.__traceback__) if _is_students(f.filename)]
 
 
 def _is_students(filename: str) -> bool:
-    if filename.startswith("<") and "ipython" not in filename and filename != "<submission>":
-        return False
+    """Whether a file is a notebook cell or a script of the student's, and no library's."""
+    if filename.startswith("<"):
+        return "ipython" in filename or filename.startswith("<submission")
     return "site-packages" not in filename and "softlookup" not in filename and "/lib/python" not in filename
 
 
-def _fail(error: BaseException) -> Failure:
-    if isinstance(error, NotImplementedError):
-        return Failure("blank", "This task is still blank.")
-    line = str(error).strip().splitlines()
-    said = line[0][:300] if line else ""
-    return Failure("raised", f"{type(error).__name__}: {said}" if said else type(error).__name__, _where(error))
+def _fail(obj: Callable[..., Any], error: BaseException) -> Failure:
+    frames = _students_frames(error)
+    if isinstance(error, NotImplementedError) and frames:
+        # Blank only if the task's own function says so; an earlier one that it calls is another matter.
+        if frames[-1].name in {f.__code__.co_name for f in functions_behind(obj)}:
+            return Failure("blank", "This task is still blank.")
+        if not str(error):
+            return Failure("raised", f"It calls `{frames[-1].name}`, which is still blank")
+    try:
+        lines = str(error).strip().splitlines()
+    except Exception:
+        lines = []
+    name = type(error).__name__
+    said = f"{name}: {lines[0][:300]}" if lines else name
+    if not frames:
+        return Failure("raised", said)
+    code = f": {frames[-1].line.strip()}" if frames[-1].line else ""
+    return Failure("raised", said, f"line {frames[-1].lineno} of `{frames[-1].name}`{code}")
+
+
+@contextlib.contextmanager
+def _caught_output() -> Iterator[io.StringIO]:
+    """Keep what is printed, warned and logged away from the notebook: nbgrader takes stderr for a failure."""
+    out = io.StringIO()
+    shown = (sys.stdout, sys.stderr, sys.__stderr__)
+    handlers = [h for h in logging.getLogger().handlers if isinstance(h, logging.StreamHandler) and h.stream in shown]
+    before = [h.setStream(out) for h in handlers]
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), warnings.catch_warnings():
+            # A warning is noise, never a verdict, whatever filters are set around here.
+            warnings.simplefilter("default")
+            yield out
+    finally:
+        for handler, stream in zip(handlers, before, strict=True):
+            if stream is not None:
+                handler.setStream(stream)
 
 
 def run(obj: Callable[..., Any], case: Case, results: int = 1) -> Answer:
@@ -163,37 +161,30 @@ def run(obj: Callable[..., Any], case: Case, results: int = 1) -> Answer:
         The answer. Exceptions of the student's code become a failure; an interruption or a time limit passes through.
     """
     inputs = _inputs(case)
-    out = io.StringIO()
-    try:
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), warnings.catch_warnings():
-            # A warning is noise, never a verdict, whatever filters are set around here.
-            warnings.simplefilter("default")
+    arrays: Arrays | None = None
+    failure: Failure | None = None
+    with _caught_output() as out:
+        try:
             result = obj(*inputs)
-            if case.gradients:
-                arrays = _gradients(case, inputs, result)
-            else:
-                arrays = to_arrays(result, results)
-    except Refused as refused:
-        if str(refused) == "no-gradient":
+            arrays = _gradients(case, inputs, result) if case.gradients else to_arrays(result, results)
+        except (TimeIsUp, KeyboardInterrupt):
+            raise
+        except _NoGradient:
             failure = Failure("no-gradient", "No gradient flows back from the result to the inputs.")
-        else:
+        except Refused as refused:
             failure = Failure("kind", f"Your function returned {refused}.")
-        return Answer(failure=failure, printed=_cut(out))
-    except (Exception, SystemExit) as error:
-        return Answer(failure=_fail(error), printed=_cut(out))
-    if _changed(case, inputs):
-        return Answer(
-            failure=Failure("inputs-changed", "Your function changes its inputs in place; work on a copy."),
-            printed=_cut(out),
-        )
-    if case.keeps_dtype and arrays[0].dtype != case.args[0].dtype:
+        except BaseException as error:
+            failure = _fail(obj, error)
+    if arrays is not None and _changed(case, inputs):
+        failure = Failure("inputs-changed", "Your function changes its inputs in place; work on a copy.")
+    elif arrays is not None and case.keeps_dtype and arrays[0].dtype != case.args[0].dtype:
         said = f"The inputs are {case.args[0].dtype}, your result is {arrays[0].dtype}; this task keeps the dtype."
-        return Answer(failure=Failure("dtype", said), printed=_cut(out))
-    return Answer(arrays=arrays, printed=_cut(out))
+        failure = Failure("dtype", said)
+    return Answer(None if failure else arrays, failure, _cut(out))
 
 
 def _cut(out: io.StringIO) -> str:
-    text = out.getvalue()
+    text = "" if out.closed else out.getvalue()
     if len(text) <= MAX_PRINTED:
         return text
     return text[:MAX_PRINTED] + f"\n… and {len(text) - MAX_PRINTED:,} characters more"

@@ -26,6 +26,12 @@ def tasks(chapter: int | None = None) -> tuple[Task, ...]:
     return tuple(import_module(CHAPTERS[chapter]).TASKS)
 
 
+def earlier(task: Task) -> tuple[Task, ...]:
+    """The tasks of the same notebook that come before this one."""
+    chapter = tasks(task.chapter)
+    return chapter[: chapter.index(task)] if task in chapter else ()
+
+
 class UnknownTask(KeyError):
     """There is no task of that id; the message names the nearest ones."""
 

@@ -1,6 +1,7 @@
 """What a check answers: points for nbgrader, words and a picture for the student, a record for the report."""
 
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 
 from softlookup.checks.compare import Difference
@@ -40,6 +41,7 @@ class CheckResult:
         difference: Where got and wanted differ there.
         names: Names of the results.
         printed: What the student's code printed there.
+        reveals: Whether the wanted numbers may be shown.
     """
 
     task_id: str
@@ -55,6 +57,7 @@ class CheckResult:
     difference: Difference | None = None
     names: tuple[str, ...] = field(default=())
     printed: str = ""
+    reveals: bool = True
 
     @property
     def message(self) -> str:
@@ -94,4 +97,8 @@ class CheckResult:
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         from softlookup.checks.panel import panel
 
-        return {"text/plain": repr(self), "text/html": panel(self), MIME: self.record()}
+        try:
+            html = panel(self)
+        except Exception:  # a picture that fails must not take the verdict with it
+            html = f"<pre>{escape(self.text())}</pre>"
+        return {"text/plain": repr(self), "text/html": html, MIME: self.record()}

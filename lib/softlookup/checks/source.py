@@ -1,8 +1,9 @@
 """What a student's function refers to, read from its compiled code: shortcuts, and functions of earlier tasks."""
 
+import dis
+import functools
 import types
 from collections.abc import Callable, Iterator
-from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -15,15 +16,34 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
 
 
 def functions_behind(obj: Any) -> list[types.FunctionType]:
-    """The function itself, or the methods of a class or an instance."""
-    if isinstance(obj, types.FunctionType):
-        return [obj]
+    """The plain functions of an answer: itself, what it wraps or closes over, or the methods of its class."""
+    if isinstance(obj, functools.partial):
+        inside = [obj.func, *obj.args, *obj.keywords.values()]
+        return [f for one in inside if callable(one) for f in functions_behind(one)]
     if isinstance(obj, types.MethodType):
-        return functions_behind(obj.__func__)
+        return functions_behind(obj.__func__) + functions_behind(type(obj.__self__))
+    if isinstance(obj, types.FunctionType):
+        found = [obj]
+        if hasattr(obj, "__wrapped__"):
+            found += functions_behind(obj.__wrapped__)
+        for cell in obj.__closure__ or ():
+            with_contents = _contents(cell)
+            if isinstance(with_contents, types.FunctionType | functools.partial) and with_contents is not obj:
+                found += [f for f in functions_behind(with_contents) if f not in found]
+        return found
+    if hasattr(obj, "__wrapped__") and not isinstance(obj, type):
+        return functions_behind(obj.__wrapped__)
     kind = obj if isinstance(obj, type) else type(obj)
     if kind.__module__ == "__main__":
         return [member for member in vars(kind).values() if isinstance(member, types.FunctionType)]
     return []
+
+
+def _contents(cell: types.CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # a cell that is not filled yet
+        return None
 
 
 def reached(obj: Any, stop: frozenset[str] = frozenset()) -> list[types.FunctionType]:
@@ -42,8 +62,11 @@ def reached(obj: Any, stop: frozenset[str] = frozenset()) -> list[types.Function
         found.append(function)
         for name in names_in(function) - stop:
             target = function.__globals__.get(name)
-            if target is not None and getattr(target, "__module__", None) == function.__module__:
-                todo += functions_behind(target)
+            inside = target if isinstance(target, list | tuple) else [target]
+            inside = list(target.values()) if isinstance(target, dict) else inside
+            for one in inside:
+                if isinstance(one, functools.partial) or getattr(one, "__module__", None) == function.__module__:
+                    todo += functions_behind(one)
     return found
 
 
@@ -52,7 +75,7 @@ def names_in(function: types.FunctionType) -> set[str]:
     return {name for code in _codes(function.__code__) for name in code.co_names}
 
 
-@cache
+@functools.cache
 def _resolve(dotted: str) -> Any:
     parts = dotted.split(".")
     for cut in range(len(parts) - 1, 0, -1):
@@ -74,9 +97,8 @@ def shortcut(
 ) -> str | None:
     """Find a forbidden name in an answer.
 
-    By name where it stands as an attribute (``torch.softmax``, ``x.softmax``), and by identity where a global is
-    an alias of it.
-    This keeps honest people honest; it is no barrier against somebody who hides a call.
+    By name where it stands as an attribute (``torch.softmax``, ``x.softmax``), and by identity where a global is an
+    alias of it. This keeps honest people honest; it is no barrier against somebody who hides a call.
 
     Args:
         obj: The answer.
@@ -94,27 +116,32 @@ def shortcut(
         for name in names_in(function):
             value = function.__globals__.get(name)
             for dotted, target in targets.items():
+                last = dotted.rsplit(".", 1)[-1]
                 if name == dotted or (target is not None and (value is target or _inside(value, dotted))):
                     return dotted
-                if name == dotted.rsplit(".", 1)[-1] and name != own_name and value is None:
+                if name == last and name != own_name and value is None:
                     return dotted
-                if name == own_name == dotted.rsplit(".", 1)[-1] and _is_attribute(function, name):
+                if name == own_name == last and _is_attribute(function, name) and not _own_method(obj, function, name):
                     return dotted
     return None
+
+
+def _own_method(obj: Any, function: types.FunctionType, name: str) -> bool:
+    """Whether the student has a class with a method of that name: then it is likely that one which is called."""
+    owners = [type(getattr(obj, "__self__", obj)), getattr(obj, "__self__", None), obj]
+    owners += [function.__globals__.get(n) for n in names_in(function)]
+    owners += [type(o) for o in owners]
+    return any(isinstance(o, type) and o.__module__ == function.__module__ and hasattr(o, name) for o in owners)
 
 
 def _inside(value: Any, dotted: str) -> bool:
     """Whether a global is something out of a forbidden package."""
     home = getattr(value, "__module__", None) or (value.__name__ if isinstance(value, types.ModuleType) else "")
-    return (
-        isinstance(home, str) and (home == dotted or home.startswith(dotted + ".")) and dotted.startswith("softlookup")
-    )
+    ours = dotted.startswith("softlookup")
+    return ours and isinstance(home, str) and (home == dotted or home.startswith(dotted + "."))
 
 
 def _is_attribute(function: types.FunctionType, name: str) -> bool:
-    import dis
-
     loads = {"LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM"}
-    return any(
-        i.opname in loads and i.argval == name for code in _codes(function.__code__) for i in dis.get_instructions(code)
-    )
+    code_objects = _codes(function.__code__)
+    return any(i.opname in loads and i.argval == name for code in code_objects for i in dis.get_instructions(code))

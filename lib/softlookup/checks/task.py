@@ -25,6 +25,7 @@ class Case:
         upstream: For gradients: the gradient of a loss with respect to the (only) result.
         keeps_dtype: The result must have the dtype of the first argument.
         tolerance: Absolute and relative tolerance; None takes the one of the dtype.
+        absolute: The tolerance is absolute alone, as for numbers rounded by hand.
     """
 
     label: str
@@ -35,6 +36,7 @@ class Case:
     upstream: np.ndarray | None = None
     keeps_dtype: bool = False
     tolerance: float | None = None
+    absolute: bool = False
 
 
 @dataclass(frozen=True)
@@ -96,9 +98,10 @@ class Task:
         mistakes: The known mistakes.
         parts: Share of the points of each part; they sum to 1.
         variants: The constants of each variant; number 0 is the public one.
-        uses: Ids of earlier tasks whose functions an answer may call: a sound stand-in takes the place of a wrong one.
+        frame: What its arrays come in: "torch", "numpy" or "plain".
         properties: What every answer must fulfil whatever the inputs.
         forbids: Dotted names that an answer must not use.
+        reveals: Whether the wanted numbers are shown; not where they are the whole answer.
     """
 
     id: str
@@ -116,9 +119,10 @@ class Task:
     mistakes: tuple[Mistake, ...]
     parts: Mapping[str, float] = field(default_factory=lambda: {CORE: 1.0})
     variants: tuple[Mapping[str, Any], ...] = ({},)
-    uses: tuple[str, ...] = ()
+    frame: str = "torch"
     properties: tuple[Property, ...] = ()
     forbids: tuple[str, ...] = ()
+    reveals: bool = True
 
     def __post_init__(self) -> None:
         slugs = [m.slug for m in self.mistakes]

@@ -29,11 +29,25 @@ def which(difference: Difference, names: tuple[str, ...]) -> str:
     return f" of {names[difference.result]}" if len(names) > 1 and difference.result < len(names) else ""
 
 
-def describe(case: Case, difference: Difference, names: tuple[str, ...]) -> str:
-    """Say where an answer first differs from the right one: got, wanted, tolerance."""
+def _pair(got: float, wanted: float) -> tuple[str, str]:
+    """Both numbers, with as many digits as it takes to tell them apart."""
+    for digits in (6, 10, 17):
+        pair = tuple(number(v) if not np.isfinite(v) else f"{float(v):.{digits}g}" for v in (got, wanted))
+        if pair[0] != pair[1]:
+            break
+    return pair[0], pair[1]
+
+
+def describe(case: Case, difference: Difference, names: tuple[str, ...], reveals: bool = True) -> str:
+    """Say where an answer first differs from the right one: got, wanted, tolerance.
+
+    Args:
+        case: What was asked.
+        difference: Where it differs.
+        names: Names of the results.
+        reveals: Whether the wanted number may be told.
+    """
     asked = f"With {case.label}"
-    if case.gradients:
-        names = tuple(f"the gradient of argument {i + 1}" for i in case.gradients)
     if difference.kind == "shape":
         return (
             f"{asked}: the shape{which(difference, names)} is {shape(difference.got)}, "
@@ -41,13 +55,11 @@ def describe(case: Case, difference: Difference, names: tuple[str, ...]) -> str:
         )
     index = difference.index or ()
     cell = f"cell {list(index)}" if index else "the number"
-    got, wanted = difference.got[index], difference.wanted[index]
+    got, wanted = _pair(difference.got[index], difference.wanted[index])
     total = difference.got.size
     count = f" {difference.count} of {total} cells differ." if total > 1 else ""
-    return (
-        f"{asked}: {cell}{which(difference, names)} is {number(got)}, wanted is {number(wanted)} "
-        f"(tolerance {difference.tolerance:.0e}).{count}"
-    )
+    told = f", wanted is {wanted}" if reveals else ", and that is not it"
+    return f"{asked}: {cell}{which(difference, names)} is {got}{told} (tolerance {difference.tolerance:.0e}).{count}"
 
 
 def failure_sentence(case: Case, failure: Failure) -> str:
@@ -61,10 +73,27 @@ def rows_sum_to_one(case: Case, arrays: tuple[np.ndarray, ...]) -> str | None:
     weights = arrays[0]
     if weights.ndim == 0 or not np.isfinite(weights.astype(np.float64)).all():
         return None
-    sums = weights.astype(np.float64).sum(axis=-1)
+    with np.errstate(all="ignore"):
+        sums = weights.astype(np.float64).sum(axis=-1)
     bad = (np.abs(sums - 1) > 1e-3) & (np.abs(sums) > 1e-3)
     if not bad.any():
         return None
     index = tuple(int(i) for i in np.argwhere(bad)[0])
     row = f"Row {list(index)}" if index else "The row"
     return f"{row} of your weights sums to {number(sums[index])}; a row of weights sums to 1."
+
+
+def masked_cells_are_zero(case: Case, arrays: tuple[np.ndarray, ...]) -> str | None:
+    """A property of masked weights: exactly 0 where the mask, the last argument if there is one, says False."""
+    mask = case.args[-1]
+    if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
+        return None
+    try:
+        seen = np.broadcast_to(mask, arrays[0].shape)
+    except ValueError:
+        return None
+    bad = ~seen & (arrays[0] != 0)
+    if not bad.any():
+        return None
+    index = tuple(int(i) for i in np.argwhere(bad)[0])
+    return f"Cell {list(index)} is masked and has the weight {number(arrays[0][index])}; it is exactly 0."

@@ -39,6 +39,21 @@ SHARED: dict[str, tuple[int | None, str]] = {
         "axis -1.",
     ),
     "fixed-axis": (9, "The axis is 1 whatever comes in: with axes in front, the last one is -1."),
+    "first-axis": (
+        9,
+        "The softmax runs along the first axis: each query shares out its own weight, along the last one, -1.",
+    ),
+    "whole-tensor": (10, "All entries together sum to 1: each row has a sum of its own."),
+    "keepdim-forgotten": (
+        None,
+        "The sums lost their axis (keepdim=True is missing), so each column is divided by another row's sum.",
+    ),
+    "reversed-axes": (
+        9,
+        "`.T` turns all axes round: right for two axes alone. The last two are exchanged by `.mT` or "
+        "`.transpose(-2, -1)`.",
+    ),
+    "no-softmax": (2, "The scores themselves are used as weights: they go through a softmax first."),
     "whole-matrix": (10, "The whole table sums to 1: each row has a sum of its own."),
     "softmax-twice": (11, "Softmax ran twice: the weights went through it again and came out nearly equal."),
     "hard-argmax": (
@@ -62,6 +77,16 @@ SHARED: dict[str, tuple[int | None, str]] = {
     "mask-after-softmax": (
         49,
         "The mask comes after the softmax, so the rows no longer sum to 1: set the scores to -inf before it.",
+    ),
+    "mask-renormalised": (
+        49,
+        "The mask comes after the softmax. Dividing by the new sum repairs small scores; but where a hidden score "
+        "is far "
+        "above the others, these have underflowed to 0 by then. Set the scores to -inf before the softmax.",
+    ),
+    "weak-fill": (
+        50,
+        "Masked scores get a number like -1000, and real scores can be lower than that: use -inf.",
     ),
     "masked-to-zero": (
         50,

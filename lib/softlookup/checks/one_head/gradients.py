@@ -9,6 +9,16 @@ from softlookup.checks.one_head.common import PAGE, known
 from softlookup.checks.one_head.draws import Rng, normal
 from softlookup.checks.task import Case, Task
 
+AUTOGRAD = (
+    "torch.autograd.grad",
+    "torch.autograd.backward",
+    "torch.Tensor.backward",
+    "torch.func.grad",
+    "torch.func.vjp",
+    "softlookup.reference",
+    "softlookup.model",
+)
+
 
 def _soft_cases(rng: Rng) -> list[Case]:
     def case(label: str, *shape: int) -> Case:
@@ -20,6 +30,8 @@ def _soft_cases(rng: Rng) -> list[Case]:
         case("four rows of four", 4, 4),
         case("two sequences", 2, 3, 4),
         case("one row", 1, 6),
+        case("one axis", 5),
+        case("four axes", 2, 2, 3, 4),
     ]
 
 
@@ -46,6 +58,8 @@ def _soft_mistaken(flags: pipeline.Flags, a: np.ndarray, da: np.ndarray) -> np.n
     inner = (a * da).sum(axis=axis, keepdims=True)
     if "whole-matrix" in flags:
         inner = (a * da).sum()
+    if "keepdim-forgotten" in flags:
+        inner = (a * da).sum(axis=-1)
     return a * (inner - da) if "sign-flipped" in flags else a * (da - inner)
 
 
@@ -57,7 +71,7 @@ SOFTMAX_BACKWARD = Task(
     name="softmax_backward",
     title="Back through the softmax",
     points=3,
-    minutes=12,
+    minutes=10,
     difficulty=3,
     page=PAGE,
     anchor="one-head-softmax-backward",
@@ -65,6 +79,8 @@ SOFTMAX_BACKWARD = Task(
     cases=_soft_cases,
     oracle=_autograd_softmax,
     mistaken=_soft_mistaken,
+    frame="numpy",
+    forbids=AUTOGRAD,
     mistakes=(
         known(
             "diagonal-only",
@@ -96,6 +112,11 @@ SOFTMAX_BACKWARD = Task(
             "whole-matrix",
             (INNER, "inner = (a * da).sum()"),
             says="One sum is used for the whole table; each row of weights has its own.",
+        ),
+        known(
+            "keepdim-forgotten",
+            (INNER, "inner = (a * da).sum(axis=-1)"),
+            says="The sums lost their axis (keepdims=True is missing), so each column gets another row's sum.",
         ),
         known(
             "sign-flipped",
@@ -139,6 +160,10 @@ def _backward_mistaken(
     ds = da if "softmax-skipped" in flags else _soft_mistaken(flags, a, da)
     back = 1.0 if "scale-not-passed-back" in flags else root
     dq, dk = ds @ k / back, ds.T @ q / back
+    if "dq-unscaled" in flags:
+        dq = ds @ k
+    if "dk-unscaled" in flags:
+        dk = ds.T @ q
     if "dk-untransposed" in flags:
         dk = ds @ q / back
     if "order-swapped" in flags:
@@ -153,7 +178,7 @@ BACKWARD = Task(
     name="attention_backward",
     title="One head backwards",
     points=4,
-    minutes=20,
+    minutes=15,
     difficulty=3,
     page=PAGE,
     anchor="one-head-gradient",
@@ -161,8 +186,9 @@ BACKWARD = Task(
     cases=_backward_cases,
     oracle=_autograd_attention,
     mistaken=_backward_mistaken,
+    frame="numpy",
+    forbids=AUTOGRAD,
     parts={"core": 0.9, "large": 0.1},
-    uses=("04.softmax-backward",),
     mistakes=(
         known(
             "dv-untransposed",
@@ -181,6 +207,18 @@ BACKWARD = Task(
             says="The scale is missing on the way back: the scores were divided by sqrt(H), so their gradients are "
             "as well.",
             number=3,
+        ),
+        known("dq-unscaled", ("ds @ k / root", "ds @ k"), says="The scale is missing in dq: divide by sqrt(H)."),
+        known("dk-unscaled", ("ds.T @ q / root", "ds.T @ q"), says="The scale is missing in dk: divide by sqrt(H)."),
+        known(
+            "plain-sum",
+            (DS, "ds = a * (da - da.sum(axis=-1, keepdims=True))"),
+            says="The sum that is subtracted from da in ds is weighted with a.",
+        ),
+        known(
+            "sign-flipped",
+            (DS, DS.replace("a * (da -", "-a * (da -")),
+            says="ds has the wrong sign: da minus the mean.",
         ),
         known("no-sqrt", ("root = math.sqrt(q.shape[-1])", "root = 1.0")),
         known("softmax-skipped", (DS, "ds = da"), says="The softmax is skipped on the way back: ds is not da."),

@@ -23,7 +23,7 @@ PRINTED_SCALED = (
 
 
 def _by_hand_cases(rng: Rng, token: int, ordinal: str) -> list[Case]:
-    return [Case("the five rows of X", (), frame="plain", tolerance=0.0051)]
+    return [Case("the five rows of X", (), frame="plain", tolerance=0.0051, absolute=True)]
 
 
 def _by_hand(token: int, ordinal: str) -> np.ndarray:
@@ -33,6 +33,8 @@ def _by_hand(token: int, ordinal: str) -> np.ndarray:
 def _by_hand_mistaken(flags: pipeline.Flags, token: int, ordinal: str) -> np.ndarray:
     if "slide-numbers" in flags:
         return np.array(PRINTED_SCALED[token])
+    if "next-token" in flags:
+        token = range(token + 1, 5)[0]
     scaled = EXAMPLE_TWO @ EXAMPLE_TWO[token] / pipeline.divisor(flags, 3, 5, 5)
     return pipeline.softmax(frozenset(), scaled) if "weights-already" in flags else scaled
 
@@ -52,6 +54,8 @@ BY_HAND = Task(
     cases=_by_hand_cases,
     oracle=_by_hand,
     mistaken=_by_hand_mistaken,
+    frame="plain",
+    reveals=False,
     variants=tuple({"token": i, "ordinal": str(i + 1)} for i in range(5)),
     mistakes=(
         known(
@@ -59,6 +63,11 @@ BY_HAND = Task(
             (ROUNDED, f"return {[list(row) for row in PRINTED_SCALED]}[token]"),
             says="These are the numbers printed on the lecture's slide. Some of them are not what X gives: compute "
             "them.",
+        ),
+        known(
+            "next-token",
+            ("dots = X @ X[token]", "dots = X @ X[token + 1]"),
+            says="These are the scores of the next token. Tokens are counted from 1: token 1 is X[0], the first row.",
         ),
         known(
             "no-sqrt",
@@ -120,14 +129,13 @@ COLUMN = Task(
     title="One token as a column",
     points=2,
     minutes=5,
-    difficulty=2,
+    difficulty=1,
     page=PAGE,
     anchor="one-head-column",
     returns=("z",),
     cases=_column_cases,
     oracle=_column,
     mistaken=_column_mistaken,
-    uses=("04.softmax",),
     forbids=ATTENTIONS,
     mistakes=(
         known("always-eight", (ROOT, "8")),
@@ -157,6 +165,7 @@ def _spread_cases(rng: Rng) -> list[Case]:
             f"H = {h}",
             (h, float(np.round(rng.uniform(0.3, 3), 3)), float(np.round(rng.uniform(0.3, 3), 3))),
             frame="plain",
+            tolerance=1e-6,
         )
         for h in widths
     ]
@@ -171,6 +180,8 @@ def _spread_mistaken(flags: pipeline.Flags, head_width: int, sigma_q: float, sig
         return np.array(head_width * sigma_q**2 * sigma_k**2)
     if "no-root" in flags:
         return np.array(head_width * sigma_q * sigma_k)
+    if "root-too-far" in flags:
+        return np.array(np.sqrt(head_width * sigma_q * sigma_k))
     if "unit-spread" in flags:
         return np.array(head_width**0.5)
     if "after-the-scale" in flags:
@@ -193,6 +204,7 @@ SPREAD = Task(
     cases=_spread_cases,
     oracle=_spread,
     mistaken=_spread_mistaken,
+    frame="plain",
     mistakes=(
         known(
             "variance",
@@ -204,6 +216,11 @@ SPREAD = Task(
             ("return math.sqrt(variance)", "return head_width * sigma_q * sigma_k"),
             says="The spread grows with the square root of H, not with H: the variances of the H terms add up, not "
             "their spreads.",
+        ),
+        known(
+            "root-too-far",
+            ("variance = head_width * sigma_q**2 * sigma_k**2", "variance = head_width * sigma_q * sigma_k"),
+            says="The root is taken of sigma_q * sigma_k as well; the variance has their squares in it.",
         ),
         known(
             "unit-spread",
@@ -239,6 +256,8 @@ def _cost_mistaken(flags: pipeline.Flags, batch: int, n_queries: int, n_keys: in
     table = n_queries * n_keys
     if "square-of-queries" in flags:
         table = n_queries * n_queries
+    if "square-of-keys" in flags:
+        table = n_keys * n_keys
     if "one-axis" in flags:
         table = n_queries + n_keys
     if "both-directions" in flags:
@@ -260,6 +279,7 @@ COST = Task(
     cases=_cost_cases,
     oracle=_cost,
     mistaken=_cost_mistaken,
+    frame="plain",
     mistakes=(
         known(
             "elements-for-bytes",
@@ -275,6 +295,11 @@ COST = Task(
         known(
             "square-of-queries",
             ("n_queries * n_keys", "n_queries * n_queries"),
+            says="The table is not square in general: it has a row for each query and a column for each key.",
+        ),
+        known(
+            "square-of-keys",
+            ("n_queries * n_keys", "n_keys * n_keys"),
             says="The table is not square in general: it has a row for each query and a column for each key.",
         ),
         known(

@@ -22,6 +22,8 @@ def scores(flags: Flags, q: Array, k: Array) -> Array:
         return q @ k
     if "fixed-transpose" in flags:
         return q @ np.swapaxes(k, 1, 2)
+    if "reversed-axes" in flags:
+        return q @ k.T
     if "same-position" in flags:
         return (q * k).sum(axis=-1)
     if "scaled-early" in flags:
@@ -48,16 +50,19 @@ def divisor(flags: Flags, head_width: int, n_queries: int, n_keys: int, d_model:
 
 def softmax(flags: Flags, x: Array) -> Array:
     """Weights from scores; a row of -inf gives NaN."""
-    axis: int | None = -1
+    if "no-softmax" in flags:
+        return x
+    axis: int | tuple[int, ...] | None = -1
     if "over-queries" in flags:
         axis = -2
     if "fixed-axis" in flags:
         axis = 1
+    if "first-axis" in flags:
+        axis = 0
     if "whole-matrix" in flags:
+        axis = (-2, -1)
+    if "whole-tensor" in flags:
         axis = None
-        if x.ndim > 2:
-            axes = (-2, -1)
-            return _softmax(flags, x, axes)
     once = _softmax(flags, x, axis)
     return _softmax(flags, once, axis) if "softmax-twice" in flags else once
 
@@ -70,35 +75,41 @@ def _softmax(flags: Flags, x: Array, axis: int | tuple[int, ...] | None) -> Arra
     elif "no-max" not in flags:
         x = x - x.max(axis=axis, keepdims=True)
     e = np.exp(x)
+    if "keepdim-forgotten" in flags:
+        return e / e.sum(axis=axis)
     return e if "not-normalised" in flags else e / e.sum(axis=axis, keepdims=True)
 
 
 def weights(flags: Flags, q: Array, k: Array, mask: Array | None = None, d_model: int = 0) -> Array:
     """Attention weights (..., T, S), masked."""
+    root = np.asarray(divisor(flags, q.shape[-1], q.shape[-2], k.shape[-2], d_model), dtype=q.dtype)
     s = scores(flags, q, k)
-    n_keys = k.shape[-2]
-    root = np.asarray(divisor(flags, q.shape[-1], q.shape[-2], n_keys, d_model), dtype=q.dtype)
     if "scaled-after" not in flags:
         s = s / root
-    if mask is None or "mask-ignored" in flags:
-        a = softmax(flags, s)
-        return a / root if "scaled-after" in flags else a
+    a = softmax(flags, s) if mask is None or "mask-ignored" in flags else _masked(flags, s, mask)
+    return a / root if "scaled-after" in flags else a
+
+
+def _masked(flags: Flags, s: Array, mask: Array) -> Array:
     if "mask-inverted" in flags:
         mask = ~mask
     if "mask-transposed" in flags:
         mask = swap(mask)
     if "mask-after-softmax" in flags:
+        return softmax(flags, s) * mask
+    if "mask-renormalised" in flags:
         a = softmax(flags, s) * mask
-    elif "masked-to-zero" in flags:
-        a = softmax(flags, np.where(mask, s, 0).astype(s.dtype))
-    elif "uniform-where-blind" in flags:
-        a = softmax(flags, np.where(mask, s, np.finfo(s.dtype).min))
-    else:
-        blind = ~mask.any(axis=-1, keepdims=True)
-        a = softmax(flags, np.where(mask, s, -np.inf).astype(s.dtype))
-        if "nan-rows" not in flags:
-            a = np.where(np.isnan(a) & blind, 0, a).astype(s.dtype)
-    return a / root if "scaled-after" in flags else a
+        total = a.sum(axis=-1, keepdims=True)
+        return a / np.where(total == 0, 1, total).astype(s.dtype)
+    fill = -np.inf
+    if "masked-to-zero" in flags:
+        return softmax(flags, np.where(mask, s, 0).astype(s.dtype))
+    if "uniform-where-blind" in flags:
+        return softmax(flags, np.where(mask, s, np.finfo(s.dtype).min))
+    if "weak-fill" in flags:
+        fill = -1000.0
+    a = softmax(flags, np.where(mask, s, fill).astype(s.dtype))
+    return a if "nan-rows" in flags else np.where(mask, a, 0).astype(s.dtype)
 
 
 def mix(flags: Flags, a: Array, v: Array) -> Array:
@@ -110,6 +121,10 @@ def mix(flags: Flags, a: Array, v: Array) -> Array:
     if "best-only" in flags:
         hard = (a == a.max(axis=-1, keepdims=True)).astype(a.dtype)
         return hard @ v
+    if "renormalised" in flags:
+        a = a / a.sum(axis=-1, keepdims=True)
+    if "softmax-again" in flags:
+        a = softmax(frozenset(), a)
     if "summed-again" in flags:
         return (a @ v).sum(axis=-2)
     return a @ v
@@ -130,6 +145,8 @@ def project(flags: Flags, x: Array, w_q: Array, w_k: Array, w_v: Array) -> tuple
     q, k, v = x @ w_q, x @ w_k, x @ w_v
     if "roles-swapped" in flags:
         q, k = k, q
+    if "keys-values-swapped" in flags:
+        k, v = v, k
     if "values-from-keys" in flags:
         v = k
     return q, k, v

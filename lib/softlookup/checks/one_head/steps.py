@@ -18,6 +18,7 @@ def _project_cases(rng: Rng) -> list[Case]:
         Case("two sequences of three tokens, D = 5, H = 4", (normal(rng, 2, 3, 5), *weights(5, 4))),
         Case("four tokens, D = H = 4", (normal(rng, 4, 4), *weights(4, 4))),
         Case("one token, D = 3, H = 2", (normal(rng, 1, 3), *weights(3, 2))),
+        Case("four axes", (normal(rng, 2, 3, 4, 5), *weights(5, 2))),
     ]
 
 
@@ -50,6 +51,7 @@ PROJECT = Task(
         ),
         known("one-matrix", ("x @ w_k", "x @ w_q"), ("x @ w_v", "x @ w_q")),
         known("roles-swapped", ("return q, k, v", "return k, q, v")),
+        known("keys-values-swapped", ("return q, k, v", "return q, v, k"), says="Key and value have changed places."),
         known(
             "values-from-keys",
             ("x @ w_v", "x @ w_k"),
@@ -105,6 +107,7 @@ SCORES = Task(
             "-1.",
             number=9,
         ),
+        known("reversed-axes", ("k.transpose(-2, -1)", "k.permute(*reversed(range(k.ndim)))")),
         known(
             "same-position",
             (QK, "(q * k).sum(dim=-1)"),
@@ -173,11 +176,14 @@ def _mix_cases(rng: Rng) -> list[Case]:
         e = np.exp(rng.standard_normal(shape))
         return (e / e.sum(axis=-1, keepdims=True)).astype("float32")
 
+    blind = weights(3, 5)
+    blind[1] = 0.0
     return [
         Case("three queries, five values", (weights(3, 5), normal(rng, 5, 4))),
         Case("four tokens of width four", (weights(4, 4), normal(rng, 4, 4))),
         Case("two sequences", (weights(2, 3, 5), normal(rng, 2, 5, 4))),
         Case("four axes", (weights(2, 3, 4, 6), normal(rng, 2, 3, 6, 5))),
+        Case("a row of weights that is all 0", (blind, normal(rng, 5, 4))),
     ]
 
 
@@ -214,6 +220,18 @@ MIX = Task(
             (AV, "(weights == weights.amax(dim=-1, keepdim=True)).to(v.dtype) @ v"),
             says="Each query takes the value of its largest weight alone: all values are mixed, each with its weight.",
             number=1,
+        ),
+        known(
+            "renormalised",
+            (AV, "(weights / weights.sum(dim=-1, keepdim=True)) @ v"),
+            says="The weights are divided by their sum once more: a query that sees nothing has weights of 0, and "
+            "gets 0/0.",
+        ),
+        known(
+            "softmax-again",
+            (AV, "torch.softmax(weights, dim=-1) @ v"),
+            says="The weights go through a softmax once more: they are weights already.",
+            number=11,
         ),
         known(
             "summed-again",

@@ -8,7 +8,7 @@ from softlookup.checks.one_head import draws, pipeline
 from softlookup.checks.one_head.common import ATTENTIONS, PAGE, known
 from softlookup.checks.one_head.draws import Rng, normal
 from softlookup.checks.task import Case, Task
-from softlookup.checks.words import rows_sum_to_one
+from softlookup.checks.words import masked_cells_are_zero, rows_sum_to_one
 
 SOFTMAXES = (
     "torch.softmax",
@@ -20,6 +20,11 @@ SOFTMAXES = (
     "torch.special.softmax",
     "torch.logsumexp",
     "torch.nn.Softmax",
+    "torch.nn.Softmax2d",
+    "torch.nn.Softmin",
+    "torch.nn.LogSoftmax",
+    "torch.special.log_softmax",
+    "torch.distributions.Categorical",
     "scipy.special.softmax",
     "softlookup.reference",
     "softlookup.model",
@@ -30,14 +35,18 @@ def _softmax_cases(rng: Rng) -> list[Case]:
     apart = normal(rng, 4, 3)
     apart[0] += 1000
     apart[2] -= 1000
+    mixed = np.array([[1000, 0, 0], [0, 0, 1000], [1000, -1000, 0], [0, -1000, 0]], dtype="float32")
     hidden = normal(rng, 3, 5)
     hidden[0, 1] = hidden[1, 3] = hidden[2, 0] = -np.inf
     return [
         Case("three rows of five", (normal(rng, 3, 5),)),
         Case("two sequences", (normal(rng, 2, 3, 4),)),
         Case("one row", (normal(rng, 1, 6),)),
+        Case("one axis", (normal(rng, 5),)),
+        Case("four rows of four", (normal(rng, 4, 4),)),
         Case("four axes", (normal(rng, 2, 3, 5, 4),)),
         Case("scores of minus infinity", (hidden,)),
+        Case("large and small scores in one row", (mixed,), part="large", tolerance=draws.LARGE_TOLERANCE),
         # Near 1000 a float32 holds steps of 6e-5: quarters are exact there.
         Case(
             "rows near +1000 and -1000",
@@ -51,7 +60,8 @@ def _softmax_cases(rng: Rng) -> list[Case]:
 def _softmax(x: Any) -> Any:
     import torch
 
-    return torch.softmax(x, dim=-1)
+    # A row of -inf alone is asked of nobody here; where this stands in for a student's own, it gives zeros.
+    return torch.nan_to_num(torch.softmax(x, dim=-1), nan=0.0)
 
 
 E_SUM = "e / e.sum(dim=-1, keepdim=True)"
@@ -61,7 +71,7 @@ SOFTMAX = Task(
     name="softmax",
     title="Softmax",
     points=3,
-    minutes=8,
+    minutes=12,
     difficulty=2,
     page=PAGE,
     anchor="one-head-softmax",
@@ -77,6 +87,13 @@ SOFTMAX = Task(
         known("not-normalised", (f"return {E_SUM}", "return e")),
         known("over-queries", ("dim=-1", "dim=-2")),
         known("fixed-axis", ("dim=-1", "dim=1")),
+        known("first-axis", ("dim=-1", "dim=0")),
+        known(
+            "whole-tensor",
+            ("x.max(dim=-1, keepdim=True).values", "x.max()"),
+            ("e.sum(dim=-1, keepdim=True)", "e.sum()"),
+        ),
+        known("keepdim-forgotten", ("e.sum(dim=-1, keepdim=True)", "e.sum(dim=-1)")),
         known(
             "whole-matrix",
             ("x.max(dim=-1, keepdim=True).values", "x.amax(dim=(-2, -1), keepdim=True)"),
@@ -111,14 +128,15 @@ ROOT = "math.sqrt(q.shape[-1])"
 SOFT = "torch.softmax(s, dim=-1)"
 FILL = 's.masked_fill(~mask, float("-inf"))'
 CLEAN = "    if mask is not None:\n        a = a.masked_fill(~mask, 0.0)\n"
+RENORMALISE = "        total = a.sum(dim=-1, keepdim=True)\n        a = a / total.masked_fill(total == 0, 1.0)\n"
 
 WEIGHTS = Task(
     id="04.weights",
     name="attention_weights",
     title="Attention weights, with a mask",
     points=4,
-    minutes=12,
-    difficulty=2,
+    minutes=20,
+    difficulty=3,
     page=PAGE,
     anchor="one-head-weights",
     returns=("weights",),
@@ -126,17 +144,20 @@ WEIGHTS = Task(
     oracle=_weights,
     mistaken=pipeline.weights,
     parts={"core": 0.5, "mask": 0.25, "blind": 0.125, "large": 0.125},
-    uses=("04.scores", "04.softmax"),
-    properties=(rows_sum_to_one,),
+    properties=(rows_sum_to_one, masked_cells_are_zero),
     forbids=ATTENTIONS,
     mistakes=(
         known("no-sqrt", (f" / {ROOT}", "")),
         known("divided-by-width", (ROOT, "q.shape[-1]")),
         known("sqrt-of-tokens", (ROOT, "math.sqrt(k.shape[-2])")),
         known("scaled-after", (f" / {ROOT}", ""), ("return a", f"return a / {ROOT}")),
+        known("always-eight", (ROOT, "8")),
         known("swapped", ("q @ k.transpose(-2, -1)", "k @ q.transpose(-2, -1)")),
+        known("reversed-axes", ("k.transpose(-2, -1)", "k.permute(*reversed(range(k.ndim)))")),
         known("over-queries", ("dim=-1", "dim=-2")),
         known("fixed-axis", ("dim=-1", "dim=1")),
+        known("first-axis", ("dim=-1", "dim=0")),
+        known("no-softmax", (SOFT, "s")),
         known("whole-matrix", (SOFT, "torch.softmax(s.flatten(-2), dim=-1).reshape(s.shape)")),
         known("softmax-twice", (SOFT, f"torch.softmax({SOFT}, dim=-1)")),
         known("hard-argmax", (SOFT, "(s == s.amax(dim=-1, keepdim=True)).to(s.dtype)")),
@@ -145,6 +166,8 @@ WEIGHTS = Task(
         known("mask-ignored", (FILL, "s"), (CLEAN, "")),
         known("mask-inverted", ("~mask", "mask")),
         known("mask-after-softmax", (FILL, "s")),
+        known("mask-renormalised", (FILL, "s"), (CLEAN, CLEAN + RENORMALISE)),
+        known("weak-fill", (FILL, "s.masked_fill(~mask, -1000.0)")),
         known("masked-to-zero", (FILL, "s.masked_fill(~mask, 0.0)"), (CLEAN, "")),
         known("nan-rows", (CLEAN, "")),
         known("uniform-where-blind", (FILL, "s.masked_fill(~mask, -1e9)"), (CLEAN, "")),

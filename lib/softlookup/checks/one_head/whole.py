@@ -1,5 +1,6 @@
 """The whole of attention, and the whole head: values, masks, gradients, dtype."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ def _attention_cases(rng: Rng) -> list[Case]:
     return [
         *draws.attention_cases(rng, 3),
         Case("float64 inputs", (q, k, v), keeps_dtype=True, part="dtype"),
+        Case("float32 inputs and a mask", (*draws.qkv(rng, (2,), 3, 5, 4, 6), blind), keeps_dtype=True, part="dtype"),
         Case("gradients of q, k and v", (q, k, v), gradients=(0, 1, 2), upstream=upstream, part="gradient"),
         Case(
             "gradients where a query sees nothing",
@@ -47,6 +49,15 @@ FILL = 's.masked_fill(~mask, float("-inf"))'
 CLEAN = "    if mask is not None:\n        a = a.masked_fill(~mask, 0.0)\n"
 
 
+RENORMALISE = "        total = a.sum(dim=-1, keepdim=True)\n        a = a / total.masked_fill(total == 0, 1.0)\n"
+
+
+def _dtype_lost(*edits: tuple[str, str]) -> Mistake:
+    says = "The result has another dtype than the inputs: keep to theirs (no .float(), .double(), torch.zeros of a "
+    "default "
+    return Mistake("dtype-lost", says + "dtype).", None, edits, symptom="dtype")
+
+
 def _weight_mistakes() -> tuple[Mistake, ...]:
     """The mistakes in the weights, as edits of the solution of 04.attention."""
     return (
@@ -54,8 +65,12 @@ def _weight_mistakes() -> tuple[Mistake, ...]:
         known("divided-by-width", (ROOT, "q.shape[-1]")),
         known("sqrt-of-tokens", (ROOT, "math.sqrt(k.shape[-2])")),
         known("scaled-after", (f" / {ROOT}", ""), ("return a @ v", f"return a / {ROOT} @ v")),
+        known("always-eight", (ROOT, "8")),
         known("swapped", ("q @ k.transpose(-2, -1)", "k @ q.transpose(-2, -1)")),
+        known("reversed-axes", ("k.transpose(-2, -1)", "k.permute(*reversed(range(k.ndim)))")),
         known("over-queries", (SOFT, "torch.softmax(s, dim=-2)")),
+        known("first-axis", (SOFT, "torch.softmax(s, dim=0)")),
+        known("no-softmax", (SOFT, "s")),
         known("fixed-axis", (SOFT, "torch.softmax(s, dim=1)")),
         known("whole-matrix", (SOFT, "torch.softmax(s.flatten(-2), dim=-1).reshape(s.shape)")),
         known("softmax-twice", (SOFT, f"torch.softmax({SOFT}, dim=-1)")),
@@ -65,6 +80,8 @@ def _weight_mistakes() -> tuple[Mistake, ...]:
         known("mask-ignored", (FILL, "s"), (CLEAN, "")),
         known("mask-inverted", ("~mask", "mask")),
         known("mask-after-softmax", (FILL, "s")),
+        known("mask-renormalised", (FILL, "s"), (CLEAN, CLEAN + RENORMALISE)),
+        known("weak-fill", (FILL, "s.masked_fill(~mask, -1000.0)")),
         known("masked-to-zero", (FILL, "s.masked_fill(~mask, 0.0)"), (CLEAN, "")),
         known("nan-rows", (CLEAN, "")),
         known("uniform-where-blind", (FILL, "s.masked_fill(~mask, -1e9)"), (CLEAN, "")),
@@ -77,7 +94,7 @@ ATTENTION = Task(
     name="attention",
     title="Scaled dot-product attention",
     points=4,
-    minutes=12,
+    minutes=6,
     difficulty=2,
     page=PAGE,
     anchor="one-head-attention",
@@ -86,7 +103,6 @@ ATTENTION = Task(
     oracle=_attention,
     mistaken=pipeline.attention,
     parts={"core": 0.4, "mask": 0.2, "blind": 0.1, "large": 0.1, "gradient": 0.1, "dtype": 0.1},
-    uses=("04.scores", "04.softmax", "04.mix", "04.weights"),
     forbids=ATTENTIONS,
     mistakes=(
         *_weight_mistakes(),
@@ -99,14 +115,7 @@ ATTENTION = Task(
             "already.",
         ),
         gradient_cut(("return a @ v", "return a.detach() @ v.detach()")),
-        Mistake(
-            "dtype-lost",
-            "The result has another dtype than the inputs: keep to theirs (no .float(), no torch.tensor of a "
-            "default dtype).",
-            None,
-            (("return a @ v", "return (a @ v).float()"),),
-            symptom="dtype",
-        ),
+        _dtype_lost(("return a @ v", "return (a @ v).double()")),
     ),
 )
 
@@ -136,12 +145,17 @@ def _head_cases(rng: Rng) -> list[Case]:
 
     double = args((2,), 3, 5, 4, "float64")
     upstream = normal(rng, 2, 3, 4, dtype="float64")
-    wide = args((), 4, 3, 4)
+    large = _large_head(args((), 4, 3, 4))
+    # What the first and the last token may see lies far below what they may not: near 0 for the first, near -2000 for
+    # the last.
+    hidden = np.ones((4, 4), dtype=bool)
+    hidden[0, [0, 2]] = hidden[3, [1, 3]] = False
     return [
         Case("two sequences of three tokens, D = 5, H = 4", args((2,), 3, 5, 4)),
         Case("four tokens, D = H = 4", args((), 4, 4, 4)),
         Case("four tokens, D = 2, H = 6", args((), 4, 2, 6)),
         Case("four axes", args((2, 2), 3, 4, 3)),
+        Case("four axes of equal sizes", args((3, 3), 3, 3, 3)),
         Case("one token alone", args((), 1, 3, 2)),
         Case("a square mask", (*args((), 4, 5, 3), draws.seeing_mask(rng, 4, 4)), part="mask"),
         Case("a mask, D = H = 4", (*args((), 4, 4, 4), draws.seeing_mask(rng, 4, 4)), part="mask"),
@@ -152,8 +166,20 @@ def _head_cases(rng: Rng) -> list[Case]:
             part="blind",
         ),
         # One large entry in each row, exact in float32, makes scores of thousands.
-        Case("scores in the thousands", _large_head(wide), part="large", tolerance=draws.LARGE_TOLERANCE),
+        Case("scores in the thousands", large, part="large", tolerance=draws.LARGE_TOLERANCE),
+        Case(
+            "scores in the thousands, the largest ones masked",
+            (*large, hidden),
+            part="large",
+            tolerance=draws.LARGE_TOLERANCE,
+        ),
         Case("float64 inputs", double, keeps_dtype=True, part="dtype"),
+        Case(
+            "float32 inputs and a mask",
+            (*args((2,), 4, 5, 3), draws.blind_mask(rng, 4, 4)),
+            keeps_dtype=True,
+            part="dtype",
+        ),
         Case("gradients of the three weights", double, gradients=(1, 2, 3), upstream=upstream, part="gradient"),
         Case(
             "gradients where a token sees nothing",
@@ -180,22 +206,21 @@ PROJECTED = "q, k, v = project(x, w_q, w_k, w_v)"
 ATTENDED = "return attention(q, k, v, mask)"
 
 
-def _spelled(*edits: tuple[str, str]) -> tuple[str, str]:
-    """The last line of the solution written out, with edits: mistakes in the weights need its inside."""
-    lines = (
-        "s = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])\n"
-        "    if mask is not None:\n"
-        "        s = s.masked_fill(~mask, float('-inf'))\n"
-        "    a = torch.softmax(s, dim=-1)\n"
-        "    if mask is not None:\n"
-        "        a = a.masked_fill(~mask, 0.0)\n"
-        "    return a @ v"
-    )
-    for old, new in edits:
-        if old not in lines:
-            raise ValueError(f"{old!r} does not occur in the head written out")
-        lines = lines.replace(old, new)
-    return (ATTENDED, lines)
+WRITTEN_OUT = (
+    "s = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])\n"
+    "    if mask is not None:\n"
+    '        s = s.masked_fill(~mask, float("-inf"))\n'
+    "    a = torch.softmax(s, dim=-1)\n"
+    "    if mask is not None:\n"
+    "        a = a.masked_fill(~mask, 0.0)\n"
+    "    return a @ v"
+)
+"""The last line of the solution, with the inside of attention in its place: mistakes in the weights need it."""
+
+
+def _inside(mistake: Mistake) -> Mistake:
+    """A mistake of attention as one of the whole head."""
+    return replace(mistake, edits=((ATTENDED, mistake.applied_to(WRITTEN_OUT)),))
 
 
 HEAD = Task(
@@ -203,8 +228,8 @@ HEAD = Task(
     name="one_head",
     title="One whole head",
     points=5,
-    minutes=12,
-    difficulty=3,
+    minutes=8,
+    difficulty=2,
     page=PAGE,
     anchor="one-head-head",
     returns=("z",),
@@ -212,7 +237,6 @@ HEAD = Task(
     oracle=_head,
     mistaken=_head_mistaken,
     parts={"core": 0.5, "mask": 0.2, "blind": 0.1, "gradient": 0.1, "dtype": 0.05, "large": 0.05},
-    uses=("04.project", "04.scores", "04.softmax", "04.mix", "04.weights", "04.attention"),
     forbids=ATTENTIONS,
     mistakes=(
         known("weights-transposed-in-projection", (PROJECTED, "q, k, v = project(x, w_q.T, w_k.T, w_v.T)")),
@@ -224,18 +248,10 @@ HEAD = Task(
             says="The values are made with w_k: keys decide the weights, values have a matrix of their own, w_v.",
             number=13,
         ),
-        known("sqrt-of-model-width", _spelled((ROOT, "math.sqrt(x.shape[-1])"))),
-        known("no-sqrt", _spelled((f" / {ROOT}", ""))),
-        known("divided-by-width", _spelled((ROOT, "q.shape[-1]"))),
-        known("over-queries", _spelled((SOFT, "torch.softmax(s, dim=-2)"))),
-        known("weights-transposed", _spelled(("a @ v", "a.transpose(-2, -1) @ v"))),
-        known("mask-ignored", (ATTENDED, "return attention(q, k, v)")),
-        known("mask-inverted", (ATTENDED, "return attention(q, k, v, None if mask is None else ~mask)")),
-        known(
-            "mask-transposed",
-            (ATTENDED, "return attention(q, k, v, None if mask is None else mask.transpose(-2, -1))"),
-        ),
-        known("nan-rows", _spelled((CLEAN, ""))),
+        _inside(known("sqrt-of-model-width", (ROOT, "math.sqrt(x.shape[-1])"))),
+        *(_inside(m) for m in _weight_mistakes() if m.slug != "swapped"),  # that is roles-swapped here
+        _inside(known("weights-transposed", ("a @ v", "a.transpose(-2, -1) @ v"))),
         gradient_cut((ATTENDED, "return attention(q, k, v, mask).detach()")),
+        _dtype_lost((ATTENDED, "return attention(q, k, v, mask).double()")),
     ),
 )

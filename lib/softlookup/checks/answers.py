@@ -1,0 +1,87 @@
+"""Taking what a student's code returns as plain numpy arrays, or saying what it is instead."""
+
+import inspect
+from collections.abc import Iterable
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from softlookup.checks.task import Arrays
+
+ALLOWED = frozenset("biuf")
+"""Kinds of numpy dtype that an answer may have: booleans, integers, floats."""
+
+NOTHING = "None, as a function does that ends without `return`"
+
+
+class Refused(Exception):
+    """An answer of a kind that cannot be compared; the message says what was got."""
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether it is a torch tensor; torch is not imported for the question."""
+    return type(value).__module__.split(".")[0] == "torch" and hasattr(value, "detach")
+
+
+def to_array(value: Any, top: bool = True) -> np.ndarray:
+    """Take a tensor, an array, a number or a list of these as a plain numpy array.
+
+    Args:
+        value: What came back.
+        top: Whether it is the whole result, or an element of a list.
+
+    Raises:
+        Refused: If it is anything else, or holds objects, text or complex numbers.
+    """
+    if value is None:
+        raise Refused(NOTHING if top else "a list that holds None")
+    if inspect.iscoroutine(value):
+        value.close()
+        raise Refused("a coroutine: write `def`, without `async`")
+    if is_tensor(value):
+        value = value.detach().cpu()
+        value = value.float().numpy() if str(value.dtype) == "torch.bfloat16" else value.numpy()
+    elif isinstance(value, list | tuple):
+        value = _stacked(value, top)
+    elif isinstance(value, Real | Decimal) and not isinstance(value, np.generic | bool | int | float):
+        value = float(value)
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise Refused(f"{type(value).__name__} of unequal lengths ({error})") from None
+    if array.dtype.kind not in ALLOWED:
+        raise Refused(f"{type(value).__name__} (dtype {array.dtype}), which holds no plain numbers")
+    return np.array(array, copy=True)
+
+
+def _stacked(value: list[Any] | tuple[Any, ...], top: bool) -> list[np.ndarray]:
+    """A list's elements as arrays: loops often end in nested lists of tensors."""
+    items = [to_array(item, top=False) for item in value]
+    sizes = {item.shape for item in items}
+    if len(sizes) > 1:
+        if top and isinstance(value, tuple):
+            raise Refused(f"a tuple of {len(value)}, where one result is wanted: is there a comma too many?")
+        raise Refused(f"{type(value).__name__} of unequal lengths {sorted(sizes)}")
+    return items
+
+
+def to_arrays(result: Any, count: int) -> Arrays:
+    """Take a result apart into as many arrays as the task returns.
+
+    Raises:
+        Refused: If it does not come apart into that many.
+    """
+    if count == 1:
+        return (to_array(result),)
+    if result is None:
+        raise Refused(NOTHING)
+    if isinstance(result, str | bytes | dict | set) or not isinstance(result, Iterable):
+        raise Refused(f"one {type(result).__name__}, where {count} results are returned together")
+    items = list(result)
+    if len(items) != count:
+        if is_tensor(result) or isinstance(result, np.ndarray):
+            raise Refused(f"one {type(result).__name__}, where {count} results are returned together")
+        raise Refused(f"{len(items)} results, where {count} are returned together")
+    return tuple(to_array(item) for item in items)
