@@ -15,24 +15,17 @@ from softlookup.checks.probe import TimeIsUp
 def time_limit(seconds: float) -> Iterator[None]:
     """Raise ``TimeIsUp`` in this thread after so many seconds, where the system has an interval timer.
 
-    A first alarm may fall into a bare ``except:`` of the student's; so it rings again every tenth of a second, and
-    every
-    second ring rings once more at once, to hit the handler that has just swallowed it.
+    It rings again every tenth of a second, since an alarm may fall into a bare ``except:``. A loop that swallows every
+    alarm so goes on, as it would swallow an interrupt; the kernel has to be restarted then.
     """
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
         return
-    rings = 0
     over = False
 
     def ring(signum: int, frame: Any) -> None:
-        nonlocal rings
-        if over:
-            return
-        rings += 1
-        if rings % 2 == 0:
-            signal.raise_signal(signal.SIGALRM)
-        raise TimeIsUp
+        if not over:
+            raise TimeIsUp
 
     before = signal.signal(signal.SIGALRM, ring)
     try:

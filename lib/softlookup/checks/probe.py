@@ -6,7 +6,6 @@ Nothing here knows a right answer. It imports numpy and, when a case asks for te
 import contextlib
 import io
 import logging
-import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
@@ -135,8 +134,10 @@ def _fail(obj: Callable[..., Any], error: BaseException) -> Failure:
 def _caught_output() -> Iterator[io.StringIO]:
     """Keep what is printed, warned and logged away from the notebook: nbgrader takes stderr for a failure."""
     out = io.StringIO()
-    shown = (sys.stdout, sys.stderr, sys.__stderr__)
-    handlers = [h for h in logging.getLogger().handlers if isinstance(h, logging.StreamHandler) and h.stream in shown]
+    files = logging.FileHandler
+    handlers = [
+        h for h in logging.getLogger().handlers if isinstance(h, logging.StreamHandler) and not isinstance(h, files)
+    ]
     before = [h.setStream(out) for h in handlers]
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), warnings.catch_warnings():

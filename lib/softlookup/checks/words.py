@@ -49,10 +49,11 @@ def describe(case: Case, difference: Difference, names: tuple[str, ...], reveals
     """
     asked = f"With {case.label}"
     if difference.kind == "shape":
-        return (
-            f"{asked}: the shape{which(difference, names)} is {shape(difference.got)}, "
-            f"wanted is {shape(difference.wanted)}."
-        )
+        said = f"{asked}: the shape{which(difference, names)} is {shape(difference.got)}, "
+        said += f"wanted is {shape(difference.wanted)}."
+        if difference.got.shape[1:] == difference.wanted.shape and difference.got.ndim:
+            said += " There is one axis too many in front: did you return several results?"
+        return said
     index = difference.index or ()
     cell = f"cell {list(index)}" if index else "the number"
     got, wanted = _pair(difference.got[index], difference.wanted[index])
@@ -64,6 +65,8 @@ def describe(case: Case, difference: Difference, names: tuple[str, ...], reveals
 
 def failure_sentence(case: Case, failure: Failure) -> str:
     """Say why a case has no answer."""
+    if failure.kind == "blank":
+        return f"With {case.label}: your function raises NotImplementedError."
     where = f" ({failure.where})" if failure.where else ""
     return f"With {case.label}: {failure.message.rstrip('.')}{where}."
 

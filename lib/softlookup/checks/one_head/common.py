@@ -16,6 +16,12 @@ ATTENTIONS = (
 SHARED: dict[str, tuple[int | None, str]] = {
     "no-sqrt": (3, "The scores are not scaled at all: divide by the square root of the head width."),
     "divided-by-width": (4, "The scores are divided by H itself; it is the square root of H."),
+    "half-for-root": (
+        4,
+        "The scores are divided by H/2: `H ** 1/2` is (H ** 1)/2 in Python. Write `H ** 0.5` or `math.sqrt(H)`.",
+    ),
+    "multiplied": (None, "The scores are multiplied by sqrt(H) and grow; they are divided by it."),
+    "queries-with-queries": (None, "Each query meets the queries: it is to meet the keys."),
     "sqrt-of-tokens": (
         5,
         "The root is taken of the number of keys; it is the head width that makes dot products large.",

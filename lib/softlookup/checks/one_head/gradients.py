@@ -153,7 +153,7 @@ def _autograd_attention(q: np.ndarray, k: np.ndarray, v: np.ndarray, dz: np.ndar
 def _backward_mistaken(
     flags: pipeline.Flags, q: np.ndarray, k: np.ndarray, v: np.ndarray, dz: np.ndarray
 ) -> tuple[np.ndarray, ...]:
-    root = 1.0 if "no-sqrt" in flags else q.shape[-1] ** 0.5
+    root = pipeline.divisor(flags, q.shape[-1], *(q @ k.T).shape)
     a = pipeline.softmax(flags & {"no-max"}, q @ k.T / root)
     dv = (a if "dv-untransposed" in flags else a.T) @ dz
     da = dz @ v.T
@@ -219,6 +219,13 @@ BACKWARD = Task(
             "sign-flipped",
             (DS, DS.replace("a * (da -", "-a * (da -")),
             says="ds has the wrong sign: da minus the mean.",
+        ),
+        known("divided-by-width", ("math.sqrt(q.shape[-1])", "q.shape[-1]")),
+        known("sqrt-of-tokens", ("math.sqrt(q.shape[-1])", "math.sqrt(k.shape[0])")),
+        known(
+            "keepdim-forgotten",
+            ("(a * da).sum(axis=-1, keepdims=True)", "(a * da).sum(axis=-1)"),
+            says="The sum in ds lost its axis (keepdims=True is missing), so each column gets another row's sum.",
         ),
         known("no-sqrt", ("root = math.sqrt(q.shape[-1])", "root = 1.0")),
         known("softmax-skipped", (DS, "ds = da"), says="The softmax is skipped on the way back: ds is not da."),

@@ -154,6 +154,18 @@ COLUMN = Task(
             says="The values are added up without their weights.",
         ),
         known("keys-as-values", ("weight[:, None] * v", "weight[:, None] * k")),
+        known("hard-argmax", ("torch.softmax(scaled, dim=-1)", "(scaled == scaled.max()).to(v.dtype)")),
+        known("not-normalised", ("torch.softmax(scaled, dim=-1)", "torch.exp(scaled - scaled.max())")),
+        known(
+            "scaled-after",
+            (f"score / {ROOT}", "score"),
+            ("torch.softmax(scaled, dim=-1)", f"torch.softmax(scaled, -1) / {ROOT}"),
+        ),
+        known(
+            "plain-mean",
+            ("(weight[:, None] * v).sum(dim=0)", "v.mean(dim=0)"),
+            says="This is the mean of the values: the weights were not used.",
+        ),
     ),
 )
 
@@ -260,6 +272,8 @@ def _cost_mistaken(flags: pipeline.Flags, batch: int, n_queries: int, n_keys: in
         table = n_keys * n_keys
     if "one-axis" in flags:
         table = n_queries + n_keys
+    if "bits" in flags:
+        bytes_per_number = bytes_per_number * 8
     if "both-directions" in flags:
         table = table * 2
     size = 1 if "elements-for-bytes" in flags else bytes_per_number
@@ -307,6 +321,11 @@ COST = Task(
             ("n_queries * n_keys", "(n_queries + n_keys)"),
             says="Every query meets every key: the sizes are multiplied, not added. That is where n squared comes "
             "from.",
+        ),
+        known(
+            "bits",
+            ("return numbers * bytes_per_number", "return numbers * bytes_per_number * 8"),
+            says="These are bits: bytes are asked for.",
         ),
         known(
             "both-directions",

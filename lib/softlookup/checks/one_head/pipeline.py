@@ -16,6 +16,8 @@ def swap(x: Array) -> Array:
 
 def scores(flags: Flags, q: Array, k: Array) -> Array:
     """Raw scores (..., T, S)."""
+    if "queries-with-queries" in flags:
+        return q @ swap(q)
     if "swapped" in flags:
         return k @ swap(q)
     if "no-transpose" in flags:
@@ -39,6 +41,8 @@ def divisor(flags: Flags, head_width: int, n_queries: int, n_keys: int, d_model:
         return float(head_width)
     if "sqrt-of-tokens" in flags:
         return float(np.sqrt(n_keys))
+    if "half-for-root" in flags:
+        return head_width / 2
     if "multiplied" in flags:
         return float(1 / np.sqrt(head_width))
     if "sqrt-of-model-width" in flags:

@@ -164,8 +164,8 @@ SCALE = Task(
         known(
             "multiplied",
             (f"scores / (tau * {ROOT})", f"scores * {ROOT} / tau"),
-            says="The scores are multiplied by sqrt(H) and grow; they are divided by it.",
         ),
+        known("half-for-root", (ROOT, "head_width**1 / 2")),
         known("always-eight", (ROOT, "8")),
     ),
 )

@@ -66,6 +66,9 @@ def _weight_mistakes() -> tuple[Mistake, ...]:
         known("sqrt-of-tokens", (ROOT, "math.sqrt(k.shape[-2])")),
         known("scaled-after", (f" / {ROOT}", ""), ("return a @ v", f"return a / {ROOT} @ v")),
         known("always-eight", (ROOT, "8")),
+        known("half-for-root", (ROOT, "(q.shape[-1] / 2)")),
+        known("multiplied", (f" / {ROOT}", f" * {ROOT}")),
+        known("queries-with-queries", ("q @ k.transpose(-2, -1)", "q @ q.transpose(-2, -1)")),
         known("swapped", ("q @ k.transpose(-2, -1)", "k @ q.transpose(-2, -1)")),
         known("reversed-axes", ("k.transpose(-2, -1)", "k.permute(*reversed(range(k.ndim)))")),
         known("over-queries", (SOFT, "torch.softmax(s, dim=-2)")),
@@ -159,6 +162,9 @@ def _head_cases(rng: Rng) -> list[Case]:
         Case("one token alone", args((), 1, 3, 2)),
         Case("a square mask", (*args((), 4, 5, 3), draws.seeing_mask(rng, 4, 4)), part="mask"),
         Case("a mask, D = H = 4", (*args((), 4, 4, 4), draws.seeing_mask(rng, 4, 4)), part="mask"),
+        Case(
+            "a mask for each sequence (B, T, T)", (*args((2,), 3, 5, 4), draws.seeing_mask(rng, 2, 3, 3)), part="mask"
+        ),
         Case("a padding mask (B, 1, S)", (*args((2,), 3, 5, 4), draws.seeing_mask(rng, 2, 1, 3)), part="mask"),
         Case(
             "a token that may look at nothing",
