@@ -1,7 +1,10 @@
 """What all tests share: shapes checked at run time, fixed seeds, one thread, and the devices there are."""
 
+import json
 import random
+import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import hypothesis
 import jaxtyping
@@ -13,9 +16,7 @@ from jaxtyping import install_import_hook
 # Before anything imports the two packages: from here on their shape annotations are checked at every call.
 install_import_hook(["softlookup.reference", "softlookup.model"], "beartype.beartype")
 
-hypothesis.settings.register_profile(
-    "softlookup", deadline=None, derandomize=True, database=None, max_examples=30
-)
+hypothesis.settings.register_profile("softlookup", deadline=None, derandomize=True, database=None, max_examples=30)
 hypothesis.settings.load_profile("softlookup")
 
 torch.set_num_threads(1)
@@ -43,3 +44,15 @@ def unchecked() -> Iterator[None]:
     jaxtyping.config.update("jaxtyping_disable", True)
     yield
     jaxtyping.config.update("jaxtyping_disable", before)
+
+
+_BEGUN = time.time()
+_TOTALS = Path(__file__).resolve().parents[1] / "_build" / "reports" / "checks.json"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print what the checks came to, if this run counted them."""
+    if _TOTALS.is_file() and _TOTALS.stat().st_mtime >= _BEGUN:
+        totals = json.loads(_TOTALS.read_text(encoding="utf-8"))
+        terminalreporter.write_sep("-", "checks")
+        terminalreporter.write_line(", ".join(f"{name}: {count}" for name, count in totals.items()))

@@ -15,6 +15,10 @@ FIRST_VIEW_BYTES = 2_600_000
 """Most that a page's own scripts and styles may weigh, MathJax (1.2 MB) among them; icons alone once had 1.5 MB."""
 
 
+CODE_COLUMNS = 80
+"""Most characters of a line of code that a page shows without scrolling, beside both of its bars."""
+
+
 def test_every_page_of_the_contents_is_built():
     need_book()
     contents = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
@@ -121,3 +125,14 @@ def test_sources_of_the_pages_hold_no_outputs_and_no_outside_pictures():
         text = page.read_text(encoding="utf-8")
         assert '"outputs"' not in text and "data:image" not in text, page
         assert not re.search(r"!\[[^]]*\]\(https?:", text), page
+
+
+def test_code_of_every_page_fits_its_column():
+    cut = []
+    for page in (ROOT / "book").glob("*.md"):
+        for tags, code in re.findall(
+            r"```\{code-cell\}[^\n]*\n((?::[^\n]*\n)*)(.*?)\n```", page.read_text("utf-8"), re.S
+        ):
+            if "remove-" not in tags:
+                cut += [f"{page.name}: {line}" for line in code.splitlines() if len(line) > CODE_COLUMNS]
+    assert cut == []

@@ -93,6 +93,44 @@ def test_a_score_is_spelled_out_and_its_row_and_key_are_marked(figure, examples)
     assert len(marked) == 2 * width + 1
 
 
+def test_a_query_is_spelled_out_from_its_token_and_its_matrix(figure, examples):
+    cell = figure.locator("td[data-grid=q][data-row='1'][data-column='1']")
+    choose(figure, 0, 0)
+    cell.hover()
+    x, w = np.array(examples[0]["x"][1]), np.array(examples[0]["w"]["q"])[:, 1]
+    terms = " + ".join(f"{a:.2f}×{b:.2f}" for a, b in zip(x, w, strict=True))
+    assert figure.locator(".slw-sum").inner_text() == f"{terms} = {x @ w:.2f}"
+    assert "x2 · column 2 of WQ" in figure.locator(".slw-words").text_content()
+    choose(figure, 1, 0)
+    cell.hover()
+    assert "the identity, so Q = X" in figure.locator(".slw-words").text_content()
+    choose(figure, 2, 0)
+    cell.hover()
+    assert "the queries are given" in figure.locator(".slw-sum").text_content()
+
+
+@pytest.mark.parametrize("width", [390, 700, 1280])
+def test_arrow_points_right_and_stays_with_its_result(html, visit, width):
+    with visit((html / CHAPTER).as_uri(), width=width) as seen:
+        figure = seen.page.locator(".slw").first
+        for stage in range(len(STAGES)):
+            choose(figure, 0, stage)
+            arrow, result = (figure.locator(name).bounding_box() for name in (".slw-sign", ".slw-to .slw-grid"))
+            assert arrow["x"] + arrow["width"] <= result["x"] + 1
+            assert result["y"] < arrow["y"] + arrow["height"] / 2 < result["y"] + result["height"]
+
+
+def test_tabs_and_output_share_one_screen_of_a_phone(html, visit):
+    with visit((html / CHAPTER).as_uri(), width=390, has_touch=True, is_mobile=True) as seen:
+        figure = seen.page.locator(".slw").first
+        choose(figure, 0, len(STAGES) - 1)
+        figure.locator("td[data-grid=output]").last.tap()
+        tabs, output, told = (
+            figure.locator(name).bounding_box() for name in (".slw-tabs", ".slw-to .slw-grid", ".slw-explain")
+        )
+        assert 0 <= tabs["y"] < output["y"] < told["y"] and told["y"] + told["height"] <= 900
+
+
 def test_steps_and_cells_obey_the_keyboard(figure):
     page = figure.page
     tabs = figure.locator("[role=tab]")

@@ -64,6 +64,61 @@ def test_formulas_are_typeset_with_the_books_own_fonts(html, visit, any_page):
         assert state["fonts"] > 0 or state["all"] == 0
 
 
+@pytest.mark.parametrize("width", [390, 1280])
+def test_only_what_scrolls_has_a_tab_stop_and_fades_where_there_is_more(html, visit, any_page, width):
+    with visit(address(html, any_page), width=width) as seen:
+        told = seen.page.evaluate(
+            """() => ({
+                 formulas: [...document.querySelectorAll('.math')].filter((one) => one.scrollWidth > one.clientWidth + 1
+                   || one.tabIndex >= 0).map((one) => one.textContent.slice(0, 60)),
+                 still: [...document.querySelectorAll('.bd-article .scrolls')].filter((one) => one.tabIndex < 0).length,
+                 plain: [...document.querySelectorAll('.bd-article .scrolls:not(.more-right)')].length,
+                 cut: [...document.querySelectorAll('.bd-article pre:not(.scrolls)')]
+                   .filter((one) => one.scrollWidth > one.clientWidth + 1).length,
+               })"""
+        )
+        assert told == {"formulas": [], "still": 0, "plain": 0, "cut": 0}
+        part = seen.page.locator(".bd-article .scrolls:visible").first
+        if part.count():
+            part.evaluate("one => { one.scrollLeft = one.scrollWidth; }")
+            seen.page.wait_for_function(
+                "() => document.querySelector('.bd-article .scrolls.more-left:not(.more-right)') !== null"
+            )
+
+
+@pytest.mark.parametrize("width", [360, 390, 1280])
+def test_no_sign_is_parted_from_its_formula_by_the_end_of_a_line(html, visit, any_page, width):
+    with visit(address(html, any_page), width=width) as seen:
+        parted = seen.page.evaluate(
+            """() => [...document.querySelectorAll('.bd-article span.math')].flatMap((one) => {
+                 const middle = (node, from, to) => {
+                   const range = document.createRange();
+                   range.setStart(node, from);
+                   range.setEnd(node, to);
+                   return range.getBoundingClientRect();
+                 };
+                 const box = one.getBoundingClientRect();
+                 const [before, after] = [one.previousSibling, one.nextSibling];
+                 const text = (node) => node?.nodeType === Node.TEXT_NODE ? node.data : '';
+                 const open = /[([]$/.test(text(before)) && middle(before, before.length - 1, before.length);
+                 const close = /^[).,;:?!]/.test(text(after)) && middle(after, 0, 1);
+                 return (open && open.left > box.left) || (close && close.right < box.right - 3)
+                   ? [one.parentElement.textContent.slice(0, 60)] : [];
+               })"""
+        )
+        assert parted == []
+
+
+def test_first_visitor_gets_a_theme_at_once_and_no_complaint(html, chromium):
+    context = chromium.new_context(color_scheme="dark")
+    page, said = context.new_page(), []
+    page.on("console", lambda one: one.type in {"error", "warning"} and said.append(one.text))
+    page.goto(address(html, CHAPTER), wait_until="load")
+    assert page.evaluate("({...document.documentElement.dataset})")["theme"] == "dark"
+    assert said == []
+    context.close()
+
+
 def test_icons_come_from_the_small_font(html, visit):
     with visit(address(html, "book/index.html")) as seen:
         loaded = "[...document.fonts].filter((font) => font.status === 'loaded').map((font) => font.family)"

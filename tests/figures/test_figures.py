@@ -25,7 +25,10 @@ FIGURES = {
     "dependency": (figures.dependency, (WORDS, 3)),
     "variance": (figures.variance, (WIDTHS, WIDTHS * 1.1, np.full(6, 1.1))),
     "saturation": (figures.saturation, (np.array([0.97, 0.02, 0.01]), np.array([0.5, 0.3, 0.2]))),
-    "gradient_size": (figures.gradient_size, (2.0 ** np.arange(6), np.exp(-np.arange(6.0)), {"here": 4.0})),
+    "gradient_size": (
+        figures.gradient_size,
+        (2.0 ** np.arange(6), np.exp(-np.arange(6.0)), np.exp(-2 * np.arange(6.0)), {"here": 4.0}),
+    ),
     "weighted_mean": (
         figures.weighted_mean,
         ([(["a", "b", "c"], grid("0 0; 2 0; 0 2"), np.array([0.2, 0.5, 0.3]))], ("east", "north")),
@@ -95,6 +98,31 @@ def test_shown_figure_has_both_images_with_their_words(drawn):
     assert re.search(r"</div><figcaption>", page)
 
 
+def test_wide_figure_keeps_its_letters_readable_on_a_phone(drawn):
+    draw, args = drawn
+    shown = show(draw, *args)
+    assert f'class="slk-scroll" style="--slk-least:{shown.least_px}px"' in shown._repr_html_()
+    figure = draw(*args, palette=LIGHT)
+    sizes = [text.get_fontsize() for axes in figure.axes for text in axes.texts]
+    sizes += [tick.get_fontsize() for axes in figure.axes for tick in axes.get_xticklabels()]
+    least_scale = shown.least_px / (figure.get_figwidth() * 72)  # CSS pixels for one point of the drawing
+    assert min(sizes) * least_scale >= 7.9
+
+
+def test_labels_of_stages_use_the_letters_of_the_notation():
+    figure = figures.stages(Q, K, V, WORDS, palette=LIGHT)
+    titles = " ".join(axes.get_title(loc="left") + axes.get_title() for axes in figure.axes)
+    assert "R = Q K^T" in titles and "U = R" in titles and "Z = A V" in titles
+
+
+def test_titles_of_stages_stay_clear_of_the_tables_above():
+    with style(LIGHT):
+        figure = figures.stages(Q, K, V, WORDS, palette=LIGHT)
+        figure.draw_without_rendering()
+    above, below = figure.axes[0].get_window_extent(), figure.axes[2]._left_title.get_window_extent()
+    assert above.y0 - below.y1 > 10
+
+
 def test_show_refuses_a_figure_without_words():
     def mute(*, palette: figures.Palette) -> Figure:
         return Figure()
@@ -138,10 +166,7 @@ def test_wrong_cells_forgives_rounding_and_nothing_more():
 
 def test_comparison_counts_and_frames_the_wrong_cells():
     figure = figures.comparison(grid("1 2; 3 4"), grid("1 2; 3.5 4"), "M", palette=LIGHT)
-    assert (
-        figure.axes[0].get_title(loc="center") + figure.axes[0].get_title(loc="left")
-        == "printed: 1 of 4 wrong"
-    )
+    assert figure.axes[0].get_title(loc="center") + figure.axes[0].get_title(loc="left") == "printed: 1 of 4 wrong"
     frames = [p for p in figure.axes[0].patches if not p.get_fill()]
     assert [(round(p.get_x()), round(p.get_y())) for p in frames] == [(0, 1)]
 

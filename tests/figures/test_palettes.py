@@ -63,7 +63,11 @@ def test_every_two_series_can_be_told_apart(palette, eye):
 def test_numbers_can_be_read_on_every_shade_of_a_heat_map(palette):
     for shade in np.linspace(0, 1, 33):
         face = ramp(palette)(shade)[:3]
-        assert contrast(ink_on(face), face) >= 4.5
+        assert contrast(ink_on(face), face) >= 5.5
+
+
+def test_numbers_of_one_heat_map_share_one_ink(palette):
+    assert len({ink_on(ramp(palette)(shade)[:3]) for shade in np.linspace(0, 1, 33)}) == 1
 
 
 def test_heat_maps_grow_steadily_away_from_the_page(palette):

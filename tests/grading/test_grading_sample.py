@@ -8,10 +8,10 @@ import pytest
 from small_class import NAME, ROOT
 
 from softlookup.authoring import make_release, notebook_text
-from softlookup.checks import tasks
+from softlookup.checks import Mistake, tasks
 from softlookup.grading import CourseError, new_course
 from softlookup.grading.handins import answers, rewritten
-from softlookup.grading.sample import edited, hand_ins, planted, write_sample
+from softlookup.grading.sample import hand_ins, planted, write_sample
 
 
 def test_every_known_mistake_is_somebodys(source: nbformat.NotebookNode) -> None:
@@ -43,9 +43,9 @@ def test_rewritten_answers_differ_but_keep_name_and_arguments(source: nbformat.N
 
 
 def test_a_mistake_whose_edits_do_not_fit_is_told() -> None:
-    assert edited("return a + b", [("+", "-")], "x") == "return a - b"
-    with pytest.raises(ValueError, match="04.scale, no-sqrt: the solution does not hold 'sqrt'"):
-        edited("return a", [("sqrt", "")], "04.scale, no-sqrt")
+    assert Mistake("minus", "", edits=(("+", "-"),)).applied_to("return a + b") == "return a - b"
+    with pytest.raises(ValueError, match="'no-sqrt' edits 'sqrt', which the solution does not hold"):
+        Mistake("no-sqrt", "", edits=(("sqrt", ""),)).applied_to("return a")
 
 
 def test_course_release_is_the_committed_exercise(tmp_path: Path, source: nbformat.NotebookNode) -> None:

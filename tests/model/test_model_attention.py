@@ -18,9 +18,7 @@ def draw(seed, device, dtype=torch.float64, batch=(), t=3, s=5, h=4, hv=2):
     """Give q, k, v, a gradient of the output, and a mask; float64 numbers rounded to the dtype."""
     rng = np.random.default_rng(seed)
     shapes = ((t, h), (s, h), (s, hv), (t, hv))
-    q, k, v, grad = (
-        torch.from_numpy(rng.normal(size=(*batch, *shape))).to(device, dtype) for shape in shapes
-    )
+    q, k, v, grad = (torch.from_numpy(rng.normal(size=(*batch, *shape))).to(device, dtype) for shape in shapes)
     return q, k, v, grad, torch.from_numpy(rng.random((*batch, t, s)) < 0.6).to(device)
 
 

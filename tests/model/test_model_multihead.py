@@ -111,9 +111,7 @@ def test_grouped_heads_equal_a_full_layer_whose_key_columns_are_repeated(device)
     grouped = MultiHeadAttention(D, N, n_kv_heads=2).to(device, torch.float64)
     full = MultiHeadAttention(D, N).to(device, torch.float64)
     h = D // N
-    columns = [
-        i // 2 * h + j for i in range(N) for j in range(h)
-    ]  # heads 0 and 1 read 0; heads 2 and 3 read 1
+    columns = [i // 2 * h + j for i in range(N) for j in range(h)]  # heads 0 and 1 read 0; heads 2 and 3 read 1
     with torch.no_grad():
         full.w_q.copy_(grouped.w_q)
         full.w_o.copy_(grouped.w_o)

@@ -60,9 +60,7 @@ def test_attention_equals_torch_where_something_is_seen(batch, masked):
     np.testing.assert_allclose(got, theirs.numpy(), rtol=1e-11, atol=1e-13)
 
 
-@given(
-    st.integers(0, 10**6), st.sampled_from(BATCHES), st.integers(1, 5), st.integers(1, 5), st.integers(1, 4)
-)
+@given(st.integers(0, 10**6), st.sampled_from(BATCHES), st.integers(1, 5), st.integers(1, 5), st.integers(1, 4))
 def test_attention_weights_rows_sum_to_one_or_zero_and_masked_cells_are_zero(seed, batch, t, s, h):
     q, k, _, mask = draw(seed, batch, t, s, h)
     weights = reference.attention_weights(q, k, mask)
@@ -84,15 +82,11 @@ def test_attention_follows_a_permutation_of_keys_and_of_queries(seed):
 @pytest.mark.parametrize("axis", [0, 1, -1])
 def test_softmax_equals_torch_on_every_axis(axis):
     x = np.random.default_rng(3).normal(size=(3, 4, 5)) * 10
-    np.testing.assert_allclose(
-        reference.softmax(x, axis), torch.softmax(torch.from_numpy(x), axis).numpy(), rtol=1e-12
-    )
+    np.testing.assert_allclose(reference.softmax(x, axis), torch.softmax(torch.from_numpy(x), axis).numpy(), rtol=1e-12)
 
 
 def test_softmax_of_huge_logits_stays_finite():
-    np.testing.assert_allclose(
-        reference.softmax(np.array([1000.0, 1001.0])), [1 / (1 + math.e), math.e / (1 + math.e)]
-    )
+    np.testing.assert_allclose(reference.softmax(np.array([1000.0, 1001.0])), [1 / (1 + math.e), math.e / (1 + math.e)])
     np.testing.assert_array_equal(reference.softmax(np.array([-1e300, 1e300])), [0, 1])
 
 

@@ -49,9 +49,7 @@ def test_softmax_backward_equals_autograd():
 def test_softmax_backward_equals_the_jacobian_written_out():
     rng = np.random.default_rng(2)
     a, grad = reference.softmax(rng.normal(size=5)), rng.normal(size=5)
-    np.testing.assert_allclose(
-        reference.softmax_backward(a, grad), (np.diag(a) - np.outer(a, a)) @ grad, atol=1e-15
-    )
+    np.testing.assert_allclose(reference.softmax_backward(a, grad), (np.diag(a) - np.outer(a, a)) @ grad, atol=1e-15)
 
 
 @given(st.integers(0, 10**6), st.sampled_from([(), (2,), (2, 3)]), st.integers(1, 4), st.integers(1, 4))
@@ -59,9 +57,7 @@ def test_attention_backward_equals_autograd(seed, batch, t, s):
     (q, k, v, grad), mask = draw(seed, batch, t, s)
     mask[..., 0] = True
     allowed = torch.from_numpy(mask)
-    wanted = autograd(
-        lambda q, k, v: F.scaled_dot_product_attention(q, k, v, attn_mask=allowed), [q, k, v], grad
-    )
+    wanted = autograd(lambda q, k, v: F.scaled_dot_product_attention(q, k, v, attn_mask=allowed), [q, k, v], grad)
     got = reference.attention_backward(q, k, v, grad, mask)
     for g, w in zip(got, wanted, strict=True):
         np.testing.assert_allclose(g, w, rtol=1e-9, atol=1e-12)

@@ -74,9 +74,7 @@ def test_grouped_heads_equal_heads_worked_one_by_one(batch, kv):
     for i in range(N):
         own = slice(i * h, (i + 1) * h)
         shared = slice(i // (N // kv) * h, (i // (N // kv) + 1) * h)
-        z = reference.scaled_dot_product_attention(
-            x @ w_q[:, own], x_kv @ w_k[:, shared], x_kv @ w_v[:, shared]
-        )
+        z = reference.scaled_dot_product_attention(x @ w_q[:, own], x_kv @ w_k[:, shared], x_kv @ w_v[:, shared])
         wanted = wanted + z @ w_o[own]
     got = reference.multi_head_attention(x, w_q, w_k, w_v, w_o, N, kv, x_kv)
     np.testing.assert_allclose(got, wanted, rtol=1e-11, atol=1e-12)

@@ -1,6 +1,7 @@
 """What Python sends to the figure: every number, checked against the reference, and every refusal."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -84,6 +85,38 @@ def test_shapes_that_do_not_fit_are_refused_by_name(changed, message):
         compute(Example(**{**fitting, **changed}))
 
 
+def projected(rng, **changed):
+    x, (w_q, w_k) = rng.normal(size=(2, 4)), rng.normal(size=(2, 4, 3))
+    w_v = rng.normal(size=(4, 2))
+    fields = {"q": x @ w_q, "k": x @ w_k, "v": x @ w_v, "x": x, "w_q": w_q, "w_k": w_k, "w_v": w_v}
+    return Example("p", ["a", "b"], **{**fields, **changed})
+
+
+def test_record_says_where_queries_keys_and_values_come_from(rng):
+    given = projected(rng, w_k=None)
+    record = compute(given)
+    assert record["x"] == given.x.tolist()
+    assert record["w"] == {"q": given.w_q.tolist(), "k": None, "v": given.w_v.tolist()}
+    x, same = rng.normal(size=(2, 3)), np.eye(3)
+    record = compute(Example("i", ["a", "b"], x, x, x, x=x, w_q=same, w_k=same, w_v=same))
+    assert record["w"] == {"q": "identity", "k": "identity", "v": "identity"}
+    assert compute(example(rng))["x"] is None and set(compute(example(rng))["w"].values()) == {None}
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"x": None}, "example 'p': w_q needs x, the tokens that it is multiplied with"),
+        ({"w_k": np.ones((3, 3))}, r"w_k has shape \(3, 3\), x \(2, 4\) and k \(2, 3\): no product fits"),
+        ({"w_v": np.ones((4, 2))}, "example 'p': w_v: x @ w_v is not v"),
+        ({"x": np.ones((3, 4))}, "example 'p': w_q: x @ w_q is not q"),
+    ],
+)
+def test_matrices_that_do_not_make_what_is_shown_are_refused(rng, changed, message):
+    with pytest.raises(ValueError, match=message):
+        compute(projected(rng, **changed))
+
+
 def test_mask_of_numbers_is_refused():
     ones = np.ones((2, 2))
     with pytest.raises(TypeError, match="example 'e': the mask holds float64, wanted bool"):
@@ -115,6 +148,17 @@ def test_script_knows_the_same_stages():
     assert [script.index(f'name: "{name.capitalize()}"') for name in STAGES] == sorted(
         script.index(f'name: "{name.capitalize()}"') for name in STAGES
     )
+
+
+def test_colours_are_those_of_the_figures():
+    from matplotlib.colors import to_rgb
+
+    from softlookup.figures import PALETTES
+
+    style = str(AttentionSteps._css)
+    for name in ("query", "key", "value", "mixed"):
+        wanted = [" ".join(str(round(255 * part)) for part in to_rgb(getattr(one, name))) for one in PALETTES]
+        assert re.findall(rf"--slw-{name}: ([\d ]+);", style) == wanted
 
 
 def test_static_tables_cannot_be_broken_by_a_token(rng):

@@ -99,31 +99,12 @@ def hand_ins(source: NotebookNode, release: NotebookNode) -> Iterable[HandIn]:
         wrong, which = dict(right), {}
         for task in known:
             mistakes = _plantable(task)
-            if mistakes:
-                mistake = mistakes[rank % len(mistakes)]
-                wrong[task.slug] = edited(right[task.slug], mistake.edits, f"{task.id}, {mistake.slug}")
-                which[task.id] = mistake.slug
-        did = f"in every task its known mistake number {rank + 1}, counted round"
+            if rank < len(mistakes):
+                wrong[task.slug] = mistakes[rank].applied_to(right[task.slug])
+                which[task.id] = mistakes[rank].slug
+        did = f"known mistake number {rank + 1} of every task that has so many, the other tasks right"
         yield HandIn.of(f"mistake-{rank + 1}", filled(release, wrong), did, which)
     yield from broken_ones(release, right, known)
-
-
-def edited(text: str, edits: Iterable[tuple[str, str]], whose: str) -> str:
-    """Plant a known mistake in a right answer.
-
-    Args:
-        text: The answer.
-        edits: (old, new) replacements, each made everywhere, in order.
-        whose: Names the mistake in the error.
-
-    Raises:
-        ValueError: If an old text does not occur: the mistake's edits no longer fit the solution.
-    """
-    for old, new in edits:
-        if old not in text:
-            raise ValueError(f"{whose}: the solution does not hold {old!r}, so the mistake cannot be planted")
-        text = text.replace(old, new)
-    return text
 
 
 def _plantable(task: Task) -> list[Any]:
