@@ -30,7 +30,7 @@ book: setup  ## the rendered book, in _build/html
 	$(BIN)/python scripts/build_book.py
 
 lab: setup  ## JupyterLab on the exercises
-	$(BIN)/jupyter lab --notebook-dir=exercises $(if $(filter 0,$(shell id -u)),--allow-root)
+	$(BIN)/jupyter lab --notebook-dir=. --LabApp.default_url=/lab/tree/exercises $(if $(filter 0,$(shell id -u)),--allow-root)
 
 lint: setup  ## ruff and mypy
 	$(BIN)/ruff check .

@@ -63,6 +63,7 @@ X = np.array(
 # Write down its five **scaled scores**: its dot product with each row of `X`, divided by the square root of the head width. Two decimals are enough.
 # Return them as a list, in the order of the tokens.
 
+
 # %% nbgrader={"grade": false, "grade_id": "04-by-hand", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def by_hand():
     ### BEGIN SOLUTION
@@ -84,6 +85,7 @@ check("04.by-hand", by_hand)
 # projection is the vector times the matrix: `x_BTD` with `w_q`, `w_k`, `w_v`, each of shape `(D, H)`.
 # Return the three results in the order query, key, value.
 
+
 # %% nbgrader={"grade": false, "grade_id": "04-project", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def project(x, w_q, w_k, w_v):
     """x (..., T, D), each w (D, H) -> q, k, v, each (..., T, H)."""
@@ -104,6 +106,7 @@ check("04.project", project)
 # How well does each query match each key? Return the table of dot products: row `t`, column `s` holds query `t` times key `s`.
 # No scale yet.
 
+
 # %% nbgrader={"grade": false, "grade_id": "04-scores", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def scores(q, k):
     """q (..., T, H), k (..., S, H) -> (..., T, S)."""
@@ -120,6 +123,7 @@ check("04.scores", scores)
 #
 # Long vectors have large dot products. Divide the scores by $\tau\sqrt{H}$, where `head_width` is $H$ and the temperature is
 # $\tau = $ **[[04.scale:tau]]**.
+
 
 # %% nbgrader={"grade": false, "grade_id": "04-scale", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def scale(scores, head_width):
@@ -140,6 +144,7 @@ check("04.scale", scale)
 # a division; in this one task `softmax`, `log_softmax`, `softmin` and `logsumexp` are not allowed, neither torch's nor the library's. A row
 # may hold numbers near 1000 or -1000, side by side, or $-\infty$ where a key must not be seen (its weight is 0). No row is $-\infty$ throughout.
 
+
 # %% nbgrader={"grade": false, "grade_id": "04-softmax", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def softmax(x):
     """x (..., S) -> weights over the last axis, same shape."""
@@ -158,6 +163,7 @@ check("04.softmax", softmax)
 #
 # Each query now takes a weighted sum of the values: row `t` of the result is the sum over `s` of weight `(t, s)` times value `s`.
 
+
 # %% nbgrader={"grade": false, "grade_id": "04-mix", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def mix(weights, v):
     """weights (..., T, S), v (..., S, H) -> (..., T, H)."""
@@ -174,6 +180,7 @@ check("04.mix", mix)
 #
 # The same for one token alone, with no table at all: one query against all keys. The result needs nobody else's result.
 # (In the first transformer $H = 64$, so the score was divided by 8. Yours has to work for any width.)
+
 
 # %% nbgrader={"grade": false, "grade_id": "04-column", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def one_token(q, k, v):
@@ -200,6 +207,7 @@ check("04.column", one_token)
 #
 # Queries and keys in, attention weights out: score, divide by $\sqrt{H}$ (no temperature), mask, softmax.
 
+
 # %% nbgrader={"grade": false, "grade_id": "04-weights", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def attention_weights(q, k, mask=None):
     """q (..., T, H), k (..., S, H), mask broadcastable to (..., T, S) -> weights (..., T, S)."""
@@ -223,6 +231,7 @@ check("04.weights", attention_weights)
 # The whole of $\mathrm{softmax}(QK^\top / \sqrt{H})\,V$, with the mask. Gradients must flow to `q`, `k` and `v` (a query with
 # nothing to see sends back zeros), and the result has the dtype of the inputs, float32 or float64. torch's own attention
 # (`scaled_dot_product_attention`, `MultiheadAttention`) and this library's are not allowed here: you are writing it.
+
 
 # %% nbgrader={"grade": false, "grade_id": "04-attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def attention(q, k, v, mask=None):
@@ -249,6 +258,7 @@ check("04.attention", attention)
 # The `H` entries of a query are drawn independently with mean 0 and standard deviation `sigma_q`; those of a key with mean 0 and
 # `sigma_k`. What is the **standard deviation** of their dot product, before any scale?
 
+
 # %% nbgrader={"grade": false, "grade_id": "04-spread", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def score_spread(head_width, sigma_q, sigma_k):
     """Standard deviation of one score q . k, a float."""
@@ -266,6 +276,7 @@ check("04.spread", score_spread)
 #
 # How many **bytes** does the table of scores take for one head, if it is kept in memory: `batch` sequences, `n_queries` queries
 # each, `n_keys` keys each, `bytes_per_number` bytes for each number?
+
 
 # %% nbgrader={"grade": false, "grade_id": "04-cost", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def score_bytes(batch, n_queries, n_keys, bytes_per_number):
@@ -290,6 +301,7 @@ check("04.cost", score_bytes)
 # `a` are weights that came out of a softmax over the last axis, `da` is the gradient of the loss with respect to them.
 # Return the gradient with respect to the **scores** that went in.
 
+
 # %% nbgrader={"grade": false, "grade_id": "04-softmax-backward", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def softmax_backward(a, da):
     """a, da (..., S) -> gradient of the scores, same shape."""
@@ -307,6 +319,7 @@ check("04.softmax-backward", softmax_backward)
 #
 # Now one head backwards, without a mask. `dz` is the gradient with respect to the result of attention. Return the gradients with respect to
 # `q`, `k` and `v`, in that order. The scale $1/\sqrt{H}$ is part of it, and scores may be in the thousands here too.
+
 
 # %% nbgrader={"grade": false, "grade_id": "04-backward", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def attention_backward(q, k, v, dz):
@@ -337,6 +350,7 @@ check("04.backward", attention_backward)
 # Gradients must reach all three weight matrices, and the result has the dtype of the inputs, float32 or float64. You may call your own functions from above;
 # torch's attention and this library's are not allowed.
 
+
 # %% nbgrader={"grade": false, "grade_id": "04-head", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def one_head(x, w_q, w_k, w_v, mask=None):
     """x (..., T, D), each w (D, H), mask broadcastable to (..., T, T) -> (..., T, H)."""
@@ -361,5 +375,6 @@ check("04.head", one_head)
 # Every token gets the same mixture, so the rows of the weights lead to the same result. The plainest way is uniform weights: all scores of a row
 # are equal, and the result is the mean of the values. The rows may also be equal without being uniform, when all queries are the
 # same (or the keys do not tell them apart): then every token listens to the same few tokens. Or the values themselves are equal, and any weights give
-# that same vector. Print the weights (are the rows equal, are they 1/S?), then the values (are their rows equal?). In each case the result
-# does not depend on which token asks, so a token learns nothing about its own surroundings that every other token would not be told as well.
+# that same vector. Rarely, the weights differ and so do the values, and the differences cancel. Print the weights (are they 1/S, are the rows equal?), then
+# the values (are their rows equal?), then the product. In each case the result does not depend on which token asks, so a token learns nothing
+# about its own surroundings that every other token would not be told as well.

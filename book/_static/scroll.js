@@ -1,16 +1,47 @@
-// What is wider than the page scrolls inside itself; give those parts, and only those, a place in the Tab order.
+// What is wider than the page scrolls inside itself. Those parts, and only those, get a place in the Tab order, and fade
+// out on the side where there is more. And formulas keep their brackets and full stops on their own line.
 (() => {
-  const WIDE = ".bd-article :is(.math, .pst-scrollable-table-container, .cell_output, .widget-fallback)";
-  const check = () => {
+  const WIDE = ".bd-article :is(.math, .pst-scrollable-table-container, .cell_output, .widget-fallback, .slk-scroll, pre)";
+
+  function fade(part) {
+    part.classList.toggle("more-left", part.scrollLeft > 2);
+    part.classList.toggle("more-right", part.scrollLeft + part.clientWidth < part.scrollWidth - 2);
+  }
+
+  function check() {
     for (const part of document.querySelectorAll(WIDE)) {
       const scrolls = part.scrollWidth > part.clientWidth + 1 && getComputedStyle(part).overflowX !== "visible";
-      if (scrolls) part.tabIndex = 0;
-      else part.removeAttribute("tabindex");
+      part.classList.toggle("scrolls", scrolls);
+      if (scrolls) {
+        part.tabIndex = 0;
+        fade(part);
+      } else {
+        part.removeAttribute("tabindex");
+        part.classList.remove("more-left", "more-right");
+      }
     }
-  };
+  }
+
+  /** A line may break between a formula and the sign next to it; keep the two together. */
+  function hold(formula) {
+    const { previousSibling: before, nextSibling: after } = formula;
+    const open = (before?.nodeType === Node.TEXT_NODE && before.data.match(/[([“‘]+$/)?.[0]) || "";
+    const close = (after?.nodeType === Node.TEXT_NODE && after.data.match(/^[)\]”’.,;:?!]+/)?.[0]) || "";
+    if (!open && !close) return;
+    if (open) before.data = before.data.slice(0, -open.length);
+    if (close) after.data = after.data.slice(close.length);
+    const held = document.createElement("span");
+    held.className = "held";
+    formula.replaceWith(held);
+    held.append(open, formula, close);
+  }
+
   window.addEventListener("load", async () => {
     await window.MathJax?.startup?.promise;
+    document.querySelectorAll(".bd-article span.math").forEach(hold);
     check();
-    new ResizeObserver(check).observe(document.querySelector(".bd-article") ?? document.body);
+    const article = document.querySelector(".bd-article") ?? document.body;
+    new ResizeObserver(check).observe(article);
+    article.addEventListener("scroll", ({ target }) => target.classList?.contains("scrolls") && fade(target), true);
   });
 })();

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import pytest
 from small_class import NAME
 
 from softlookup.grading import Course
-from softlookup.grading.stock import StockAutograder, read_record
+from softlookup.grading.stock import StockAutograder, _mend_links, read_record
 
 BY_HAND = "04.uniform"
 
@@ -134,3 +135,18 @@ def test_stock_nbgrader_gives_the_same_points(own_copy: Course) -> None:
     assert run.returncode == 0, run.stderr[-2000:]
     after = read_record(own_copy, NAME, "mistake-2")
     assert (after.score, after.tasks, after.by_hand) == (before.score, before.tasks, before.by_hand)
+
+
+def test_feedback_pages_lead_into_the_book(graded: Course) -> None:
+    """A course inside a checkout: from its feedback page, the link to a section finds the built book."""
+    page = graded.notebook("feedback", "mistake-2", NAME).with_suffix(".html")
+    course = Course.at(graded.root)
+    checkout = graded.root.resolve().parent
+    (checkout / "_build" / "html").mkdir(parents=True, exist_ok=True)
+    (checkout / "_build" / "html" / "index.html").write_text("")
+    _mend_links(course, page)
+    links = re.findall(r'href="([^"]*04_one_head\.html#[^"]*)"', page.read_text(encoding="utf-8"))
+    assert links
+    for link in links:
+        target = (page.parent / link.split("#")[0]).resolve()
+        assert target == checkout / "_build" / "html" / "book" / "04_one_head.html"

@@ -41,7 +41,7 @@ def score_memory(lengths: np.ndarray, head_width: int, bytes_per_number: int, *,
     lengths = np.asarray(lengths, dtype=float)
     scores_bytes = lengths**2 * bytes_per_number
     vectors_bytes = 3 * lengths * head_width * bytes_per_number
-    figure = Figure(figsize=(6.2, 3.6))
+    figure = Figure(figsize=(4.4, 3.3))
     figure.set_label(
         f"Memory against sequence length, both axes logarithmic. At {lengths[0]:,.0f} tokens the scores "
         f"take {with_unit(scores_bytes[0])}, and Q, K and V {with_unit(vectors_bytes[0])}; at "
@@ -55,18 +55,19 @@ def score_memory(lengths: np.ndarray, head_width: int, bytes_per_number: int, *,
     ):
         axes.loglog(lengths, series_bytes, "o-", color=color, markersize=5)
         axes.text(lengths[-1] * 1.35, series_bytes[-1], name, color=color, va="center")
-    for length, n_bytes in list(zip(lengths, scores_bytes, strict=True))[1::2]:
+    for length, n_bytes, other_bytes in list(zip(lengths, scores_bytes, vectors_bytes, strict=True))[1::2]:
+        above = n_bytes > other_bytes  # on the side of the line that the other one is not
         axes.annotate(
             with_unit(n_bytes),
             (length, n_bytes),
-            xytext=(8, -5),
+            xytext=(-7, 3) if above else (8, -5),
             textcoords="offset points",
-            ha="left",
+            ha="right" if above else "left",
             size=9,
         )
     axes.set(xlabel="sequence length $T$", ylabel="bytes, one head, one sequence")
     axes.set_xlim(lengths[0] * 0.5, lengths[-1] * 4)
-    axes.set_xticks(lengths, [f"{length:,.0f}" for length in lengths], size=9)
+    axes.set_xticks(lengths, [f"{length:,.0f}" for length in lengths], size=7.5)
     axes.minorticks_off()
     axes.grid(axis="y")
     return figure

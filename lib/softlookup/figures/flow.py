@@ -40,7 +40,7 @@ def pipeline(*, palette: Palette) -> Figure:
         (4.9, "$W_V$", palette.value),
     ):
         axes.text(5.7, y, text, ha="center", va="center", color=color, size=10.5)
-    _matrix(axes, 15.0, 12.3, _T, _T, palette.ink, "$Q K^T$", "(T, S)", palette)
+    _matrix(axes, 15.0, 12.3, _T, _T, palette.ink, "$R = Q K^T$", "(T, S)", palette)
     _arrow(axes, (11.3, 18.9), (14.7, 15.4), palette)
     _arrow(axes, (11.3, 10.7), (14.7, 14.1), palette)
     _matrix(axes, 24.6, 12.3, _T, _T, palette.mixed, "$A$", "(T, S)", palette)
@@ -73,9 +73,7 @@ def _matrix(
     across = [[x, x + columns, np.nan, y + i, y + i, np.nan] for i in range(rows + 1)]
     down = [[x + j, x + j, np.nan, y, y + rows, np.nan] for j in range(columns + 1)]
     lines = np.array(across + down)
-    axes.plot(
-        lines[:, :3].ravel(), lines[:, 3:].ravel(), color=color, linewidth=0.7, solid_capstyle="projecting"
-    )
+    axes.plot(lines[:, :3].ravel(), lines[:, 3:].ravel(), color=color, linewidth=0.7, solid_capstyle="projecting")
     center = x + columns / 2
     axes.text(center, y + rows + 0.3, name, ha="center", va="bottom", color=color, size=11)
     axes.text(center, y - 0.25, size, ha="center", va="top", color=palette.muted, size=8.5)

@@ -60,7 +60,7 @@ def draw_grid(
             axes.add_patch(Rectangle((j, i), 1, 1, facecolor=face, edgecolor=palette.faint, linewidth=0.6))
             weight = "bold" if marked[i, j] else "normal"
             text = f"{values[i, j]:.{decimals}f}".replace("-", "\N{MINUS SIGN}")
-            look: dict[str, Any] = {"size": 8.5, "weight": weight, "color": ink_on(face)}
+            look: dict[str, Any] = {"size": 9.0, "weight": weight, "color": ink_on(face)}
             axes.text(j + 0.5, i + 0.52, text, ha="center", va="center", **look)
     for i, j in np.argwhere(marked):
         frame = Rectangle((j + 0.06, i + 0.06), 0.88, 0.88, fill=False, edgecolor=palette.alarm, lw=1.8)

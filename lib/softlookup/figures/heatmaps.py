@@ -34,15 +34,16 @@ def stages(
     """
     scores_TS = q_TH @ k_SH.T
     z_TH = scaled_dot_product_attention(q_TH, k_SH, v_SH, mask_TS)
-    figure = Figure(figsize=(6.2, 6.0))
+    figure = Figure(figsize=(6.2, 6.5))
+    figure.set_layout_engine("constrained", h_pad=0.15)  # titles stay clear of the tables above
     figure.set_label(
         f"Four heat maps with their numbers: scores, scaled scores and weights of {len(tokens)} tokens "
         f"({', '.join(tokens)}), and the output, which has {z_TH.shape[-1]} numbers for each token."
     )
     (top_left, top_right), (bottom_left, bottom_right) = figure.subplots(2, 2)
     for axes, values_TS, title in (
-        (top_left, scores_TS, "1  scores  $Q K^T$  (T, S)"),
-        (top_right, scores_TS / np.sqrt(q_TH.shape[-1]), r"2  scaled  $Q K^T / \sqrt{H}$  (T, S)"),
+        (top_left, scores_TS, "1  scores  $R = Q K^T$  (T, S)"),
+        (top_right, scores_TS / np.sqrt(q_TH.shape[-1]), r"2  scaled  $U = R / \sqrt{H}$  (T, S)"),
         (bottom_left, attention_weights(q_TH, k_SH, mask_TS), "3  weights  $A$  (T, S)"),
     ):
         hidden_TS = None if mask_TS is None else ~mask_TS

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
+from matplotlib.ticker import MultipleLocator
 
 from softlookup.figures.theme import Palette
 
@@ -35,17 +36,13 @@ def weighted_mean(
         axes.add_patch(Polygon(_hull(values_S2), facecolor=palette.value, alpha=0.13, edgecolor="none"))
         at: dict[tuple[float, float], list[str]] = {}
         for word, value, weight in zip(words, values_S2, weights_S, strict=True):
-            axes.plot(
-                *np.stack([z, value]).T, color=palette.mixed, linewidth=9 * weight, alpha=0.55, zorder=1
-            )
+            axes.plot(*np.stack([z, value]).T, color=palette.mixed, linewidth=9 * weight, alpha=0.55, zorder=1)
             at.setdefault((float(value[0]), float(value[1])), []).append(f"{word} {weight:.2f}")
         for (x, y), names in at.items():
             axes.plot(x, y, "o", color=palette.value, markersize=8, zorder=2)
-            offset = (0, 9) if y > 0 else (0, -9)
-            axes.annotate(
-                "\n".join(names), (x, y), xytext=offset, textcoords="offset points", ha="center", size=9,
-                va="bottom" if y > 0 else "top",
-            )  # fmt: skip
+            away = 9 if y > z[1] else -9  # on the side that the line does not come from
+            side = {"ha": "center", "va": "bottom" if away > 0 else "top"}
+            axes.annotate("\n".join(names), (x, y), xytext=(0, away), textcoords="offset points", size=9, **side)
         axes.plot(*z, "D", color=palette.mixed, markersize=8, zorder=3)
         result = f"z = ({z[0]:.2f}, {z[1]:.2f})"
         corner = {"ha": "right", "va": "top", "transform": axes.transAxes}
@@ -53,6 +50,8 @@ def weighted_mean(
         said.append(f"'{' '.join(words)}' gives {result}")
         axes.set(title=" ".join(words), xlabel=axis_names[0], aspect="equal")
         axes.margins(0.25)
+        axes.xaxis.set_major_locator(MultipleLocator(1))  # the panels share an edge, where halves ran together
+        axes.yaxis.set_major_locator(MultipleLocator(1))
     panels[0].set_ylabel(axis_names[1])
     figure.set_label(
         f"Planes with the axes {axis_names[0]} and {axis_names[1]}: the values of the words as points, "

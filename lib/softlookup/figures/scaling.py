@@ -6,9 +6,7 @@ from matplotlib.figure import Figure
 from softlookup.figures.theme import Palette
 
 
-def variance(
-    head_widths: np.ndarray, unscaled: np.ndarray, scaled: np.ndarray, *, palette: Palette
-) -> Figure:
+def variance(head_widths: np.ndarray, unscaled: np.ndarray, scaled: np.ndarray, *, palette: Palette) -> Figure:
     """Draw the variance of dot products, measured, against the head width.
 
     Args:
@@ -21,7 +19,7 @@ def variance(
         One panel with both axes logarithmic, and the line "variance = H" behind the points.
     """
     widths = np.asarray(head_widths, dtype=float)
-    figure = Figure(figsize=(6.0, 3.4))
+    figure = Figure(figsize=(4.4, 2.9))
     figure.set_label(
         f"Variance of scores against head width, both axes logarithmic. Without the divisor it rises "
         f"along the line variance = H, from {unscaled[0]:.1f} at {widths[0]:.0f} to {unscaled[-1]:.0f} "
@@ -54,55 +52,68 @@ def saturation(unscaled_S: np.ndarray, scaled_S: np.ndarray, *, palette: Palette
         palette: The colours to draw in.
 
     Returns:
-        Two panels of bars with one common height axis.
+        Two panels of bars, one above the other, on the same axes.
     """
-    figure = Figure(figsize=(6.2, 2.9))
+    figure = Figure(figsize=(4.4, 3.8))
     figure.set_label(
         f"Two bar charts of the weights of one query over {len(scaled_S)} keys. Without the divisor the "
         f"largest weight is {np.max(unscaled_S):.2f}; with it the largest is {np.max(scaled_S):.2f} and "
         f"the smallest {np.min(scaled_S):.2f}."
     )
-    panels = figure.subplots(1, 2, sharey=True)
+    panels = figure.subplots(2, 1, sharex=True)
     for axes, weights_S, title, color in (
         (panels[0], unscaled_S, "softmax of $q \\cdot k$", palette.query),
         (panels[1], scaled_S, r"softmax of $q \cdot k \, / \sqrt{H}$", palette.key),
     ):
         bars = axes.bar(np.arange(1, len(weights_S) + 1), weights_S, color=color, width=0.72)
         axes.bar_label(bars, [f"{weight:.2f}" for weight in weights_S], size=8.5, padding=2)
-        axes.set(title=title, xlabel="key", ylim=(0, 1.1))
+        axes.set(title=title, ylabel="weight", ylim=(0, 1.15))
         axes.set_xticks(np.arange(1, len(weights_S) + 1))
-    panels[0].set_ylabel("weight")
+        axes.set_yticks([0.0, 0.5, 1.0])
+    panels[1].set_xlabel("key")
     return figure
 
 
 def gradient_size(
-    spreads: np.ndarray, sizes: np.ndarray, marks: dict[str, float], *, palette: Palette
+    spreads: np.ndarray, means: np.ndarray, medians: np.ndarray, marks: dict[str, float], *, palette: Palette
 ) -> Figure:
     """Draw how much gradient a softmax lets through, against the spread of its scores.
 
     Args:
         spreads: Standard deviations of the scores, increasing.
-        sizes: The mean size of the softmax's Jacobian (Frobenius norm) at each of them.
-        marks: Words to put on the curve, each with the spread where they belong.
+        means: The mean size of the softmax's Jacobian (Frobenius norm) at each of them.
+        medians: The median of the same.
+        marks: Words to put on the curve of medians, each with the spread where they belong.
         palette: The colours to draw in.
 
     Returns:
-        One panel with a logarithmic horizontal axis.
+        One panel with a logarithmic horizontal axis; both curves carry their names.
     """
-    figure = Figure(figsize=(6.0, 3.3))
-    peak = int(np.argmax(sizes))
+    figure = Figure(figsize=(4.4, 3.1))
     figure.set_label(
-        f"Mean size of the softmax Jacobian against the standard deviation of its scores. It is largest, "
-        f"{sizes[peak]:.2f}, at {spreads[peak]:.2g}, and falls to {sizes[-1]:.2f} at {spreads[-1]:.0f}."
+        f"Size of the softmax Jacobian against the standard deviation of its scores. The median is "
+        f"{medians[0]:.2f} at {spreads[0]:.2g}, {np.max(medians):.2f} at its highest, and {medians[-1]:.2f} at "
+        f"{spreads[-1]:.0f}; the mean falls later, to {means[-1]:.2f}."
     )
     axes = figure.subplots()
-    axes.semilogx(spreads, sizes, color=palette.mixed, base=2)
+    axes.semilogx(spreads, means, color=palette.key, base=2, linestyle="--", linewidth=1.6)
+    axes.semilogx(spreads, medians, color=palette.mixed, base=2)
     for words, spread in marks.items():
-        size = float(np.interp(np.log(spread), np.log(spreads), sizes))
+        size = float(np.interp(np.log(spread), np.log(spreads), medians))
         axes.plot(spread, size, "o", color=palette.mixed, markersize=7)
-        axes.annotate(words, (spread, size), xytext=(9, 9), textcoords="offset points", va="bottom")
+        axes.annotate(
+            words, (spread, size), xytext=(-9, 7), textcoords="offset points", ha="right", va="bottom", size=9
+        )
+    for name, curve, color, place in (("mean", means, palette.key, 0.78), ("median", medians, palette.mixed, 0.62)):
+        at = round(place * (len(spreads) - 1))
+        side = (8, 4, "left", "bottom") if name == "mean" else (-7, -3, "right", "top")
+        axes.annotate(
+            name, (spreads[at], curve[at]), xytext=side[:2], textcoords="offset points", color=color,
+            ha=side[2], va=side[3],
+        )  # fmt: skip
     axes.set(xlabel="standard deviation of the scores", ylabel="size of the Jacobian", ylim=(0, None))
-    axes.set_xticks(spreads[::4], [f"{spread:g}" for spread in spreads[::4]])
+    axes.margins(y=0.18)
+    axes.set_xticks(spreads[::4], [f"{spread:g}" for spread in spreads[::4]], size=9)
     axes.minorticks_off()
     axes.grid(axis="y")
     return figure

@@ -13,15 +13,21 @@ from matplotlib.figure import Figure
 from softlookup.figures.theme import DARK, LIGHT, Palette, style
 
 SVG_LIMIT_BYTES = 100_000
-PNG_DOTS_PER_INCH = 120
+PNG_DOTS_PER_INCH = 160
+SCALE = 1.15
+"""How much larger a wide page shows figures than they are drawn, so that their letters match those of the text."""
+
 _LONG_NUMBER = re.compile(r"\d+\.\d{3,}")
 
 # The book's theme switches .only-light and .only-dark by itself; JupyterLab knows nothing of them. The theme
 # also paints a bright panel behind cell output in the dark, which a figure drawn for the dark must not have.
+# On a phone a wide figure keeps letters of a readable size, and scrolls sideways inside its own box.
 _STYLE = """<style>
 .slk-figure{margin:.2rem auto;text-align:center}
 .slk-figure img{display:block;max-width:100%;height:auto;margin:0 auto}
 .slk-figure .only-dark{display:none}
+.slk-scroll{overflow-x:auto}
+@media (max-width:40rem){.slk-figure .slk-scroll img{max-width:none;width:100%;min-width:var(--slk-least)}}
 .slk-figure figcaption{margin:.6rem auto 0;max-width:38rem;font-size:.92em;text-align:left;opacity:.88}
 html[data-theme="dark"] .slk-figure .only-light,
 body[data-jp-theme-light="false"] .slk-figure .only-light{display:none}
@@ -43,7 +49,8 @@ class Shown:
         dark: The image for dark pages, as a data URI.
         alt: What the picture shows, for those who do not see it.
         caption: The sentence beneath it; empty for none.
-        width_px: The width at which its letters have their natural size.
+        width_px: The width at which its letters have the size of the page's, where there is room.
+        least_px: The width below which its letters would be too small to read.
         png: The light image as PNG bytes, for paper.
     """
 
@@ -52,6 +59,7 @@ class Shown:
     alt: str
     caption: str
     width_px: int
+    least_px: int
     png: bytes
 
     def _repr_html_(self) -> str:
@@ -63,7 +71,8 @@ class Shown:
             for shown, uri in (("only-light", self.light), ("only-dark", self.dark))
         )
         caption = f"<figcaption>{html.escape(self.caption)}</figcaption>" if self.caption else ""
-        return f'{_STYLE}<figure class="slk-figure"><div>{images}</div>{caption}</figure>'
+        box = f'<div class="slk-scroll" style="--slk-least:{self.least_px}px">{images}</div>'
+        return f'{_STYLE}<figure class="slk-figure">{box}{caption}</figure>'
 
     def _repr_png_(self) -> bytes:
         """Give the light image for formats that have no HTML, such as PDF."""
@@ -98,9 +107,17 @@ def show(draw: Callable[..., Figure], *args: Any, alt: str = "", caption: str = 
             raise ValueError(f"{draw.__name__} needs alt: a sentence that says what the picture shows")
         uris[palette.name] = _data_uri(figure, palette)
         if palette is LIGHT:
-            width_px = round(figure.get_figwidth() * 96)  # CSS pixels to the inch
+            drawn_px = figure.get_figwidth() * 96  # CSS pixels to the inch
             png = _png(figure, palette)
-    return Shown(uris["light"], uris["dark"], words, " ".join(caption.split()), width_px, png)
+    return Shown(
+        uris["light"],
+        uris["dark"],
+        words,
+        " ".join(caption.split()),
+        round(SCALE * drawn_px),
+        round(0.8 * drawn_px),
+        png,
+    )
 
 
 def render_svg(draw: Callable[..., Figure], palette: Palette, *args: Any, **kwargs: Any) -> str:

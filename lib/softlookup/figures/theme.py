@@ -47,6 +47,7 @@ class Palette:
 
 # Both sets start from the eight colours of Okabe and Ito (2008), made lighter or darker until each stands out
 # from its page. Tests measure contrast, and how far apart each pair is to three kinds of colour-blind eyes.
+# Heat maps stop well before the middle between black and white, where neither ink is easy to read.
 LIGHT = Palette(
     name="light",
     paper="#ffffff",
@@ -58,7 +59,7 @@ LIGHT = Palette(
     value="#1a5c32",
     mixed="#782d7e",
     alarm="#b3123f",
-    high="#0b4f8a",
+    high="#79b6ea",
 )
 DARK = Palette(
     name="dark",
@@ -71,7 +72,7 @@ DARK = Palette(
     value="#35ba86",
     mixed="#f1acd0",
     alarm="#ff7a93",
-    high="#8fd0ff",
+    high="#2b6aa0",
 )
 PALETTES: tuple[Palette, Palette] = (LIGHT, DARK)
 

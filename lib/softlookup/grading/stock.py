@@ -7,6 +7,7 @@ stand behind the same method, ``grade``.
 
 import html
 import logging
+import os
 import shutil
 import time
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from nbgrader.preprocessors import AssignLatePenalties, SaveAutoGrades
 from nbgrader.utils import capture_log, temp_attrs
 from traitlets.config import Config
 
+from softlookup.checks.panel import BOOK
 from softlookup.grading.course import Course, quiet
 from softlookup.grading.notebooks import (
     BadNotebook,
@@ -124,6 +126,8 @@ class StockAutograder:
                 print(result.get("log", ""), result.get("error", ""))
                 if not result["success"]:
                     return f"nbgrader could not grade it ({_cause(result)}); the whole story is in {log}"
+        if self.feedback:
+            _mend_links(course, course.notebook("feedback", student, assignment).with_suffix(".html"))
         return None
 
     def _not_graded(self, course: Course, assignment: str, student: str, status: str, reason: Any) -> Record:
@@ -155,6 +159,21 @@ def _feedback(course: Course) -> GenerateFeedback:
     config.HTMLExporter.template_name = "feedback"
     converter.update_config(config)
     return converter
+
+
+def _mend_links(course: Course, page: Path) -> None:
+    """Let a feedback page's links into the book lead there: a verdict writes them as seen from exercises/.
+
+    The book is where SOFTLOOKUP_BOOK says, else the one that is built in a folder above the course.
+    """
+    if not page.is_file() or "SOFTLOOKUP_BOOK" in os.environ:
+        return
+    built = [folder / "_build" / "html" for folder in course.root.resolve().parents]
+    book = next((folder for folder in built if (folder / "index.html").is_file()), None)
+    if book is not None:
+        text = page.read_text(encoding="utf-8")
+        address = Path(os.path.relpath(book, page.resolve().parent)).as_posix()
+        page.write_text(text.replace(f'href="{BOOK}', f'href="{address}/'), encoding="utf-8")
 
 
 def _cause(result: dict[str, Any]) -> str:

@@ -30,9 +30,7 @@ def check_queries_and_keys(q: Tensor, k: Tensor) -> None:
     if q.shape[-1] == 0:
         raise ValueError(f"q has head width 0: there is nothing to compare {sizes}")
     if k.shape[:-2] != q.shape[:-2]:
-        raise ValueError(
-            f"k has batch axes {tuple(k.shape[:-2])}, q has {tuple(q.shape[:-2])}: they must be equal"
-        )
+        raise ValueError(f"k has batch axes {tuple(k.shape[:-2])}, q has {tuple(q.shape[:-2])}: they must be equal")
 
 
 def check_values(k: Tensor, v: Tensor) -> None:

@@ -185,13 +185,9 @@ class MultiHeadAttention(nn.Module):
         if not layer._qkv_same_embed_dim:
             raise ValueError(f"kdim {layer.kdim} and vdim {layer.vdim} must equal embed_dim {d_model}")
         if layer.bias_k is not None or layer.add_zero_attn:
-            raise ValueError(
-                "a layer with add_bias_kv or add_zero_attn has keys that this class does not know"
-            )
+            raise ValueError("a layer with add_bias_kv or add_zero_attn has keys that this class does not know")
         if layer.dropout > 0 and layer.training:
-            raise ValueError(
-                f"the layer drops {layer.dropout:g} of its weights while training; call eval() first"
-            )
+            raise ValueError(f"the layer drops {layer.dropout:g} of its weights while training; call eval() first")
         bias = layer.in_proj_bias is not None
         ours = cls(d_model, n_heads, bias=bias).to(layer.in_proj_weight)
         with torch.no_grad():
@@ -207,16 +203,13 @@ class MultiHeadAttention(nn.Module):
     def extra_repr(self) -> str:
         """Name the sizes when the layer is printed."""
         return (
-            f"D={self.d_model}, N={self.n_heads}, K={self.n_kv_heads}, H={self.head_width}, "
-            f"bias={self.b_q is not None}"
+            f"D={self.d_model}, N={self.n_heads}, K={self.n_kv_heads}, H={self.head_width}, bias={self.b_q is not None}"
         )
 
     def _check_inputs(self, x: Tensor, x_kv: Tensor) -> None:
         for name, tensor, axes in (("x", x, "(B, T, D)"), ("x_kv", x_kv, "(B, S, D)")):
             if tensor.ndim != 3 or tensor.shape[-1] != self.d_model:
-                raise ValueError(
-                    f"{name} has shape {tuple(tensor.shape)}; wanted {axes} with D = {self.d_model}"
-                )
+                raise ValueError(f"{name} has shape {tuple(tensor.shape)}; wanted {axes} with D = {self.d_model}")
         if x.shape[0] != x_kv.shape[0]:
             raise ValueError(f"x has {x.shape[0]} sequences, x_kv has {x_kv.shape[0]}: they must be equal")
 

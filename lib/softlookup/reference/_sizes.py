@@ -60,8 +60,7 @@ def check_values(k: np.ndarray, v: np.ndarray) -> None:
     """
     if v.ndim < 2 or v.shape[:-1] != k.shape[:-1]:
         raise ValueError(
-            f"v has shape {v.shape}, k has {k.shape}: each key needs one value, so all axes but the last "
-            "must be equal"
+            f"v has shape {v.shape}, k has {k.shape}: each key needs one value, so all axes but the last must be equal"
         )
 
 

@@ -32,17 +32,13 @@ def project(
     """
     x_TD, w_DM = to_float64(x), to_float64(w)
     if w_DM.ndim != 2 or x_TD.ndim < 1 or x_TD.shape[-1] != w_DM.shape[0]:
-        raise ValueError(
-            f"x has shape {x_TD.shape}, w has {w_DM.shape}: x's last axis must be w's first, its D rows"
-        )
+        raise ValueError(f"x has shape {x_TD.shape}, w has {w_DM.shape}: x's last axis must be w's first, its D rows")
     y_TM = x_TD @ w_DM
     if b is None:
         return y_TM
     b_M = to_float64(b)
     if b_M.shape != w_DM.shape[1:]:
-        raise ValueError(
-            f"b has shape {b_M.shape}; w has {w_DM.shape[1]} columns, so wanted {w_DM.shape[1:]}"
-        )
+        raise ValueError(f"b has shape {b_M.shape}; w has {w_DM.shape[1]} columns, so wanted {w_DM.shape[1:]}")
     return y_TM + b_M
 
 
@@ -74,9 +70,7 @@ def one_head(
     return scaled_dot_product_attention(project(x, w_q), project(x, w_k), project(x, w_v), mask)
 
 
-def split_heads(
-    x: Real[np.ndarray, "*batch T M"], n_heads: int
-) -> Float64[np.ndarray, "*batch {n_heads} T H"]:
+def split_heads(x: Real[np.ndarray, "*batch T M"], n_heads: int) -> Float64[np.ndarray, "*batch {n_heads} T H"]:
     """Cut every token's row into equal pieces, one for each head.
 
     Head i gets columns i*H to (i+1)*H. The columns are cut first and the axes swapped after: a reshape alone

@@ -1,10 +1,10 @@
 // One head of attention in four steps. Python sends every number; this file lays them out and spells out one cell's sum.
 
 const STAGES = [
-  { name: "Score", from: ["q", "k"], to: "scores", sign: "→", does: "Each query meets each key: multiply place by place, add up." },
-  { name: "Scale", from: ["scores"], to: "scaled", sign: "→", does: "Divide every score by the square root of the head width." },
-  { name: "Softmax", from: ["scaled"], to: "weights", sign: "→", does: "Turn each row into weights: none negative, sum 1." },
-  { name: "Mix", from: ["weights", "v"], to: "output", sign: "→", does: "Add up the values, each by its weight." },
+  { name: "Score", from: ["q", "k"], to: "scores", does: "Each query meets each key: multiply place by place, add up. R = Q Kᵀ." },
+  { name: "Scale", from: ["scores"], to: "scaled", does: "Divide every score by the square root of the head width: U = R / √H." },
+  { name: "Softmax", from: ["scaled"], to: "weights", does: "Turn each row into weights: none negative, sum 1. A = softmax(U)." },
+  { name: "Mix", from: ["weights", "v"], to: "output", does: "Add up the values, each by its weight: Z = A V." },
 ];
 
 // What each matrix is called, the letters of its axes, and what its rows and columns stand for.
@@ -12,8 +12,8 @@ const GRIDS = {
   q: { letter: "Q", words: "queries", axes: "T × H", columns: "places", colour: "query" },
   k: { letter: "K", words: "keys", axes: "S × H", columns: "places", colour: "key" },
   v: { letter: "V", words: "values", axes: "S × H", columns: "places", colour: "value" },
-  scores: { letter: "S", words: "scores", axes: "T × S", columns: "tokens", colour: "query" },
-  scaled: { letter: "S / √H", words: "scaled scores", axes: "T × S", columns: "tokens", colour: "query" },
+  scores: { letter: "R", words: "scores", axes: "T × S", columns: "tokens", colour: "query" },
+  scaled: { letter: "U", words: "scaled scores", axes: "T × S", columns: "tokens", colour: "query" },
   weights: { letter: "A", words: "weights", axes: "T × S", columns: "tokens", colour: "mixed" },
   output: { letter: "Z", words: "outputs", axes: "T × H", columns: "places", colour: "mixed" },
 };
@@ -48,12 +48,12 @@ const mayLook = (example, row, column) => example.mask === null || example.mask[
 
 /** How each kind of cell came about: words, the sum in numbers, and the cells that went into it. */
 const EXPLAIN = {
-  q: (e, r, c) => given(e, "q", r, c, "what this token looks for"),
-  k: (e, r, c) => given(e, "k", r, c, "what this token can be found by"),
-  v: (e, r, c) => given(e, "v", r, c, "what this token hands over"),
+  q: (e, r, c) => origin(e, "q", r, c, "what this token looks for"),
+  k: (e, r, c) => origin(e, "k", r, c, "what this token can be found by"),
+  v: (e, r, c) => origin(e, "v", r, c, "what this token hands over"),
 
   scores: (e, r, c) => ({
-    words: [strong(indexed("q", r), " · ", indexed("k", c)), `: how well the query of “${e.tokens[r]}” fits the key of “${e.tokens[c]}”.`],
+    words: [strong(indexed("r", r, c), " = ", indexed("q", r), " · ", indexed("k", c)), `: how well the query of “${e.tokens[r]}” fits the key of “${e.tokens[c]}”.`],
     sum: `${sum(e.q[r].map((x, h) => `${inSum(x)}×${inSum(e.k[c][h])}`))} = ${show(e.scores[r][c])}`,
     marks: [["q", r, null], ["k", c, null], ["scores", r, c]],
   }),
@@ -61,7 +61,7 @@ const EXPLAIN = {
   scaled: (e, r, c) => {
     const sum = `${show(e.scores[r][c])} / √${e.q[r].length} = ${show(e.scores[r][c])} / ${show(e.root)} = ${show(e.scaled[r][c])}`;
     const marks = [["scores", r, c], ["scaled", r, c]];
-    if (mayLook(e, r, c)) return { words: [strong("Scaled score"), `: “${e.tokens[r]}” looking at “${e.tokens[c]}”.`], sum, marks };
+    if (mayLook(e, r, c)) return { words: [strong(indexed("u", r, c)), `, the scaled score: “${e.tokens[r]}” looking at “${e.tokens[c]}”.`], sum, marks };
     const words = [strong("Masked"), `: “${e.tokens[r]}” may not look at “${e.tokens[c]}”, so its score becomes −∞, and its weight 0.`];
     return { words, sum: `${sum}, replaced by −∞`, marks };
   },
@@ -89,13 +89,21 @@ const EXPLAIN = {
   }),
 };
 
-function given(e, grid, row, column, meaning) {
-  const { words } = GRIDS[grid];
-  return {
-    words: [strong(indexed(grid, row), `, place ${column + 1}`), `: one number of ${meaning}: “${e.tokens[row]}”.`],
-    sum: `the ${words} are given: ${show(e[grid][row][column])}`,
-    marks: [[grid, row, column]],
-  };
+/** Say where a query, key or value comes from: given as it stands, X itself, or X times a matrix. */
+function origin(e, grid, row, column, meaning) {
+  const number = show(e[grid][row][column]);
+  const name = strong(indexed(grid, row), `, place ${column + 1}`);
+  const marks = [[grid, row, column]];
+  const words = [name, `: one number of ${meaning}: “${e.tokens[row]}”.`];
+  const w = e.w[grid];
+  if (w === null) return { words, sum: `the ${GRIDS[grid].words} are given: ${number}`, marks };
+  const matrix = [make("var", {}, "W"), make("sub", {}, grid.toUpperCase())];
+  if (w === "identity") {
+    words.push(" ", matrix, ` is the identity, so ${GRIDS[grid].letter} = X: the token’s own number.`);
+    return { words, sum: `x of “${e.tokens[row]}”, place ${column + 1} = ${number}`, marks };
+  }
+  words.push(" ", indexed("x", row), ` · column ${column + 1} of `, matrix, ":");
+  return { words, sum: `${sum(e.x[row].map((x, d) => `${inSum(x)}×${inSum(w[d][column])}`))} = ${number}`, marks };
 }
 
 /** Tint a cell: a weight by its share of 1, scores and outputs from the smallest to the largest of their matrix. */
@@ -127,7 +135,7 @@ function drawGrid(example, grid, sizes) {
     make("tr", {}, make("th", { scope: "row" }, example.tokens[r]), line.map((number, c) => cell(number, r, c))));
   const label = `${letter}, ${words}, ${numbers.length} rows and ${numbers[0].length} columns`;
   const table = make("table", { role: "grid", "aria-label": label }, caption, make("thead", {}, header), make("tbody", {}, rows));
-  return make("div", { class: `slw-grid slw-${colour}`, }, table);
+  return make("div", { class: `slw-grid slw-${colour}` }, table);
 }
 
 /** Move the focus from cell to cell with the arrow keys, Home and End; each grid keeps one cell in the Tab order. */
@@ -217,9 +225,8 @@ function render({ model, el }) {
     does.textContent = stage.does;
     const before = stage.from.map((grid) => drawGrid(example(), grid, shapes.checked));
     const after = drawGrid(example(), stage.to, shapes.checked);
-    const kind = stage.from.length > 1 ? "slw-two" : "slw-one";
-    const sign = make("span", { class: `slw-sign ${kind}`, "aria-hidden": "true" }, stage.sign);
-    grids.replaceChildren(make("div", { class: "slw-from" }, before), sign, after);
+    const sign = make("span", { class: "slw-sign", "aria-hidden": "true" }, "→");
+    grids.replaceChildren(...before, make("div", { class: "slw-to" }, sign, after));
     for (const grid of grids.querySelectorAll("tbody")) grid.querySelector("td").tabIndex = 0;
     next.textContent = now + 1 < STAGES.length ? `Next: ${STAGES[now + 1].name.toLowerCase()} →` : "↺ From the start";
     root.classList.remove("slw-told");

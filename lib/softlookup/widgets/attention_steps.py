@@ -33,6 +33,10 @@ class Example:
         k: Keys, shape (T, H).
         v: Values, shape (T, width); the width may differ from H.
         mask: Shape (T, T), True where the query's token may look, or None where all may look at all.
+        x: Tokens, shape (T, D), where the queries, keys and values are made of them.
+        w_q: What makes the queries, ``q = x @ w_q``, shape (D, H); None where they are given as they stand.
+        w_k: What makes the keys, shape (D, H), or None.
+        w_v: What makes the values, shape (D, width), or None.
     """
 
     title: str
@@ -41,6 +45,10 @@ class Example:
     k: ArrayLike
     v: ArrayLike
     mask: ArrayLike | None = None
+    x: ArrayLike | None = None
+    w_q: ArrayLike | None = None
+    w_k: ArrayLike | None = None
+    w_v: ArrayLike | None = None
 
     def arrays(self) -> tuple[Array, Array, Array, NDArray[np.bool_] | None]:
         """Give q, k, v and the mask as arrays, and refuse shapes that do not fit together.
@@ -71,6 +79,39 @@ class Example:
             raise ValueError(f"example {self.title!r}: the mask has shape {mask.shape}, wanted {(tokens, tokens)}")
         return q, k, v, mask
 
+    def matrices(self) -> dict[str, Array | None]:
+        """Give the three projections, and refuse those that do not make q, k and v of x.
+
+        Returns:
+            Under ``q``, ``k`` and ``v``: the matrix (D, width) in float64, or None where there is none.
+
+        Raises:
+            ValueError: If a matrix comes without x, does not fit it, or gives other numbers; the message names
+                the example and the matrix.
+        """
+        found: dict[str, Array | None] = {}
+        for name, made, given in (("q", self.q, self.w_q), ("k", self.k, self.w_k), ("v", self.v, self.w_v)):
+            found[name] = None
+            if given is None:
+                continue
+            who = f"example {self.title!r}: w_{name}"
+            if self.x is None:
+                raise ValueError(f"{who} needs x, the tokens that it is multiplied with")
+            x, w, wanted = (np.asarray(array, dtype=np.float64) for array in (self.x, given, made))
+            if x.ndim != 2 or w.shape != (x.shape[-1], wanted.shape[-1]):
+                raise ValueError(f"{who} has shape {w.shape}, x {x.shape} and {name} {wanted.shape}: no product fits")
+            if x.shape[0] != wanted.shape[0] or not np.allclose(x @ w, wanted, rtol=1e-9, atol=1e-12):
+                raise ValueError(f"{who}: x @ w_{name} is not {name}")
+            found[name] = w
+        return found
+
+
+def _origin(w: Array | None) -> list[list[float]] | str | None:
+    """Write a projection for JSON: its numbers, "identity" where it changes nothing, or None."""
+    if w is None:
+        return None
+    return "identity" if w.shape[0] == w.shape[1] and np.array_equal(w, np.eye(len(w))) else w.tolist()
+
 
 def compute(example: Example) -> dict[str, Any]:
     """Compute every number that the figure shows for one example.
@@ -79,9 +120,10 @@ def compute(example: Example) -> dict[str, Any]:
         example: The worked example.
 
     Returns:
-        A record for JSON: title, tokens, q, k, v, mask (or None), root (the square root of H), scores and
-        scaled scores before the mask (T, T), weights (T, T), output (T, width), and for each row what the
-        softmax adds up: shift (T,), exps (T, T), sums (T,).
+        A record for JSON: title, tokens, q, k, v, mask (or None), x (or None), w (a projection for each of
+        q, k and v: its numbers, "identity", or None), root (the square root of H), scores and scaled scores
+        before the mask (T, T), weights (T, T), output (T, width), and for each row what the softmax adds up:
+        shift (T,), exps (T, T), sums (T,).
 
     Raises:
         ValueError: If the shapes of the example do not fit together.
@@ -101,6 +143,8 @@ def compute(example: Example) -> dict[str, Any]:
         "k": k.tolist(),
         "v": v.tolist(),
         "mask": None if mask is None else mask.tolist(),
+        "x": None if example.x is None else np.asarray(example.x, dtype=np.float64).tolist(),
+        "w": {name: _origin(w) for name, w in example.matrices().items()},
         "root": root,
         "scores": scores.tolist(),
         "scaled": scaled.tolist(),
