@@ -198,7 +198,7 @@ BACKWARD = Task(
         known(
             "dk-untransposed",
             ("ds.T @ q", "ds @ q"),
-            says="dk needs ds transposed: key s collects from every query t that asked it.",
+            says="dk needs the gradient of the scores transposed: key s collects from every query t that asked it.",
         ),
         known(
             "scale-not-passed-back",
@@ -213,22 +213,27 @@ BACKWARD = Task(
         known(
             "plain-sum",
             (DS, "ds = a * (da - da.sum(axis=-1, keepdims=True))"),
-            says="The sum that is subtracted from da in ds is weighted with a.",
+            says="On the way back through the softmax, the sum that is subtracted from da is weighted with a.",
         ),
         known(
             "sign-flipped",
             (DS, DS.replace("a * (da -", "-a * (da -")),
-            says="ds has the wrong sign: da minus the mean.",
+            says="The gradient of the scores has the wrong sign: it is da minus the mean.",
         ),
         known("divided-by-width", ("math.sqrt(q.shape[-1])", "q.shape[-1]")),
         known("sqrt-of-tokens", ("math.sqrt(q.shape[-1])", "math.sqrt(k.shape[0])")),
         known(
             "keepdim-forgotten",
             ("(a * da).sum(axis=-1, keepdims=True)", "(a * da).sum(axis=-1)"),
-            says="The sum in ds lost its axis (keepdims=True is missing), so each column gets another row's sum.",
+            says="On the way back through the softmax the sum lost its axis (keepdims=True is missing), so each "
+            "column gets another row's sum.",
         ),
         known("no-sqrt", ("root = math.sqrt(q.shape[-1])", "root = 1.0")),
-        known("softmax-skipped", (DS, "ds = da"), says="The softmax is skipped on the way back: ds is not da."),
+        known(
+            "softmax-skipped",
+            (DS, "ds = da"),
+            says="The softmax is skipped on the way back: the gradient of the scores is not da.",
+        ),
         known(
             "diagonal-only",
             (DS, "ds = a * (1 - a) * da"),
@@ -239,7 +244,8 @@ BACKWARD = Task(
         known(
             "over-queries",
             ("(a * da).sum(axis=-1", "(a * da).sum(axis=-2"),
-            says="The sum in ds runs over the queries; each row of weights has its own softmax: axis -1.",
+            says="On the way back through the softmax the sum runs over the queries; each row of weights has its "
+            "own softmax: axis -1.",
         ),
         known("no-max", ("np.exp(s - s.max(axis=-1, keepdims=True))", "np.exp(s)")),
         known("order-swapped", ("return dq, dk, dv", "return dk, dq, dv"), says="dq and dk have changed places."),
