@@ -1,0 +1,146 @@
+"""From solutions to exercises: the same bytes each time, nothing solved in them, constants where they belong."""
+
+import json
+import shutil
+
+import nbformat
+import pytest
+
+from softlookup.authoring import (
+    assignments,
+    build_exercises,
+    draw_variants,
+    find_root,
+    make_release,
+    notebook_text,
+    read_solution,
+    solution_cells,
+)
+from softlookup.authoring.build import NoCheckout
+from softlookup.checks import tasks
+
+ROOT = find_root()
+NAME = "04_one_head"
+SOLUTION = ROOT / "solutions" / f"{NAME}.py"
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A checkout with the solutions alone."""
+    (tmp_path / "_config.yml").write_text("title: x\n")
+    shutil.copytree(ROOT / "solutions", tmp_path / "solutions")
+    return tmp_path
+
+
+def test_rebuilt_exercises_are_the_committed_bytes(checkout):
+    build_exercises(checkout)
+    for name in assignments(ROOT):
+        path = f"exercises/{name}/{name}.ipynb"
+        assert (checkout / path).read_bytes() == (ROOT / path).read_bytes()
+
+
+def test_two_builds_give_the_same_bytes():
+    first, second = (notebook_text(make_release(read_solution(SOLUTION))) for _ in range(2))
+    assert first == second
+
+
+def test_check_names_what_is_stale_and_changes_nothing(checkout):
+    build_exercises(checkout)
+    exercise = checkout / "exercises" / NAME / f"{NAME}.ipynb"
+    exercise.write_text(exercise.read_text().replace("One head", "Two heads"))
+    before = exercise.read_bytes()
+    assert build_exercises(checkout, check=True) == [exercise]
+    assert exercise.read_bytes() == before
+    build_exercises(checkout)
+    assert build_exercises(checkout, check=True) == []
+
+
+def test_an_exercise_without_a_solution_is_an_orphan(checkout):
+    orphan = checkout / "exercises" / "99_gone" / "99_gone.ipynb"
+    orphan.parent.mkdir(parents=True)
+    orphan.write_text("{}")
+    assert orphan in build_exercises(checkout, check=True)
+    build_exercises(checkout)
+    assert not orphan.exists()
+
+
+def test_exercises_hold_no_solution_no_output_and_no_foreign_metadata():
+    release = make_release(read_solution(SOLUTION))
+    text = notebook_text(release)
+    assert "SOLUTION" not in text
+    assert "jupytext" not in text
+    assert "[[" not in text
+    assert "# variant" not in text
+    for cell in release.cells:
+        grader = cell.metadata.get("nbgrader", {})
+        if cell.cell_type == "code":
+            assert cell.outputs == []
+            assert cell.execution_count is None
+            if grader.get("solution"):
+                assert "raise NotImplementedError()" in cell.source
+
+
+def test_every_task_has_its_cells_in_the_notebook_and_the_right_points():
+    cells = {c.metadata.nbgrader.grade_id: c for c in read_solution(SOLUTION).cells if "nbgrader" in c.metadata}
+    graded = [name for name, c in cells.items() if c.metadata.nbgrader.grade and c.cell_type == "code"]
+    assert graded == [f"{task.slug}-check" for task in tasks(4)]
+    for task in tasks(4):
+        assert cells[task.slug].metadata.nbgrader.solution
+        assert cells[f"{task.slug}-check"].metadata.nbgrader.points == task.points
+        assert cells[f"{task.slug}-check"].source == f'check("{task.id}", {task.name})'
+        assert f"def {task.name}(" in cells[task.slug].source
+
+
+def test_the_blank_exercise_runs_top_to_bottom():
+    namespace = {"__name__": "__main__"}
+    for cell in make_release(read_solution(SOLUTION)).cells:
+        if cell.cell_type == "code":
+            exec(compile(cell.source, f"<submission {cell.id}>", "exec"), namespace)
+
+
+def test_a_secret_draws_variants_the_same_each_time_and_never_the_published():
+    chosen = draw_variants("a secret")
+    assert chosen == draw_variants("a secret")
+    assert {draw_variants(f"secret {n}")["04.scale"] for n in range(40)} == {1, 2, 3}
+    for task in tasks():
+        assert (chosen[task.id] == 0) == (len(task.variants) == 1)
+    assert set(draw_variants(None).values()) == {0}
+
+
+def test_variants_change_text_solution_and_check_together():
+    notebook = read_solution(SOLUTION, {"04.scale": 1, "04.by-hand": 2})
+    source = "\n".join(cell.source for cell in notebook.cells)
+    assert "$\\tau = $ **2**" in source
+    assert 'check("04.scale", scale, variant=1)' in source
+    assert "Token **3**" in source
+    assert "tau = 2.0" in solution_cells(notebook)["04-scale"]
+    assert "token = 2" in solution_cells(notebook)["04-by-hand"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("[[04.scale:tau]]", "[[04.scale:temperature]]", "04.scale:temperature"),
+        ("[[task 04.mix]]", "[[task 04.mixed]]", "04.mixed"),
+        ("# variant 04.scale:tau", "# variant 04.scale:temperature", "04.scale:temperature"),
+    ],
+)
+def test_places_that_name_nothing_are_refused(tmp_path, old, new, message):
+    path = tmp_path / f"{NAME}.py"
+    path.write_text(SOLUTION.read_text().replace(old, new))
+    with pytest.raises((ValueError, KeyError), match=message):
+        read_solution(path)
+
+
+def test_committed_exercises_are_valid_notebooks():
+    for name in assignments(ROOT):
+        path = ROOT / "exercises" / name / f"{name}.ipynb"
+        nbformat.validate(nbformat.read(path, as_version=4))
+        ids = [cell["id"] for cell in json.loads(path.read_text())["cells"]]
+        assert len(set(ids)) == len(ids)
+
+
+def test_no_checkout_is_said_in_a_sentence(tmp_path, monkeypatch):
+    monkeypatch.setattr("softlookup.authoring.build.__file__", str(tmp_path / "a" / "b.py"))
+    with pytest.raises(NoCheckout, match=r"no checkout of the course above .*: run this in the folder"):
+        find_root(tmp_path)

@@ -1,0 +1,26 @@
+"""What the README shows is what happens."""
+
+import re
+from pathlib import Path
+
+from softlookup import check
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_readme_shows_what_a_check_says():
+    block = re.search(r"```python\n(.*?)```", README, re.DOTALL)
+    assert block is not None
+    shown = block.group(1).split("\n", 2)[2].strip()
+    said = check("04.mix", lambda weights, v: weights.transpose(-2, -1) @ v).text()
+    assert said == shown
+
+
+def test_readme_names_files_and_targets_that_exist():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for target in re.findall(r"`make ([a-z-]+)`|^make ([a-z-]+)", README, re.MULTILINE):
+        name = target[0] or target[1]
+        assert re.search(rf"^{name}:", makefile, re.MULTILINE), f"make {name}"
+    for link in re.findall(r"\]\((?!http|#)([^)#]+)\)", README):
+        assert (ROOT / link).exists(), link
