@@ -7,6 +7,7 @@ import numpy as np
 from softlookup.checks.one_head import draws, pipeline
 from softlookup.checks.one_head.common import ATTENTIONS, PAGE, known
 from softlookup.checks.one_head.draws import Rng, normal
+from softlookup.checks.one_head.weight_mistakes import WEIGHT_MISTAKES
 from softlookup.checks.task import Case, Task
 from softlookup.checks.words import masked_cells_are_zero, rows_sum_to_one
 
@@ -124,12 +125,6 @@ def _weights(q: Any, k: Any, mask: Any = None) -> Any:
     return torch.nan_to_num(torch.nn.functional.softmax(scores, dim=-1), nan=0.0)
 
 
-ROOT = "math.sqrt(q.shape[-1])"
-SOFT = "torch.softmax(s, dim=-1)"
-FILL = 's.masked_fill(~mask, float("-inf"))'
-CLEAN = "    if mask is not None:\n        a = a.masked_fill(~mask, 0.0)\n"
-RENORMALISE = "        total = a.sum(dim=-1, keepdim=True)\n        a = a / total.masked_fill(total == 0, 1.0)\n"
-
 WEIGHTS = Task(
     id="04.weights",
     name="attention_weights",
@@ -146,34 +141,5 @@ WEIGHTS = Task(
     parts={"core": 0.5, "mask": 0.25, "blind": 0.125, "large": 0.125},
     properties=(rows_sum_to_one, masked_cells_are_zero),
     forbids=ATTENTIONS,
-    mistakes=(
-        known("no-sqrt", (f" / {ROOT}", "")),
-        known("divided-by-width", (ROOT, "q.shape[-1]")),
-        known("sqrt-of-tokens", (ROOT, "math.sqrt(k.shape[-2])")),
-        known("scaled-after", (f" / {ROOT}", ""), ("return a", f"return a / {ROOT}")),
-        known("always-eight", (ROOT, "8")),
-        known("half-for-root", (ROOT, "(q.shape[-1] / 2)")),
-        known("multiplied", (f" / {ROOT}", f" * {ROOT}")),
-        known("queries-with-queries", ("q @ k.transpose(-2, -1)", "q @ q.transpose(-2, -1)")),
-        known("swapped", ("q @ k.transpose(-2, -1)", "k @ q.transpose(-2, -1)")),
-        known("reversed-axes", ("k.transpose(-2, -1)", "k.permute(*reversed(range(k.ndim)))")),
-        known("over-queries", ("dim=-1", "dim=-2")),
-        known("fixed-axis", ("dim=-1", "dim=1")),
-        known("first-axis", ("dim=-1", "dim=0")),
-        known("no-softmax", (SOFT, "s")),
-        known("whole-matrix", (SOFT, "torch.softmax(s.flatten(-2), dim=-1).reshape(s.shape)")),
-        known("softmax-twice", (SOFT, f"torch.softmax({SOFT}, dim=-1)")),
-        known("hard-argmax", (SOFT, "(s == s.amax(dim=-1, keepdim=True)).to(s.dtype)")),
-        known("not-normalised", (SOFT, "torch.exp(s - s.amax(dim=-1, keepdim=True))")),
-        known("no-max", (SOFT, "torch.exp(s) / torch.exp(s).sum(dim=-1, keepdim=True)")),
-        known("mask-ignored", (FILL, "s"), (CLEAN, "")),
-        known("mask-inverted", ("~mask", "mask")),
-        known("mask-after-softmax", (FILL, "s")),
-        known("mask-renormalised", (FILL, "s"), (CLEAN, CLEAN + RENORMALISE)),
-        known("weak-fill", (FILL, "s.masked_fill(~mask, -1000.0)")),
-        known("masked-to-zero", (FILL, "s.masked_fill(~mask, 0.0)"), (CLEAN, "")),
-        known("nan-rows", (CLEAN, "")),
-        known("uniform-where-blind", (FILL, "s.masked_fill(~mask, -1e9)"), (CLEAN, "")),
-        known("mask-transposed", ("~mask", "~mask.transpose(-2, -1)")),
-    ),
+    mistakes=WEIGHT_MISTAKES,
 )

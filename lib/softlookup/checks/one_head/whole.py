@@ -8,6 +8,7 @@ import numpy as np
 from softlookup.checks.one_head import draws, pipeline
 from softlookup.checks.one_head.common import ATTENTIONS, PAGE, gradient_cut, known
 from softlookup.checks.one_head.draws import Rng, normal
+from softlookup.checks.one_head.weight_mistakes import WEIGHT_MISTAKES
 from softlookup.checks.task import Case, Mistake, Task
 
 
@@ -43,53 +44,9 @@ def _attention_cases(rng: Rng) -> list[Case]:
     ]
 
 
-ROOT = "math.sqrt(q.shape[-1])"
-SOFT = "torch.softmax(s, dim=-1)"
-FILL = 's.masked_fill(~mask, float("-inf"))'
-CLEAN = "    if mask is not None:\n        a = a.masked_fill(~mask, 0.0)\n"
-
-
-RENORMALISE = "        total = a.sum(dim=-1, keepdim=True)\n        a = a / total.masked_fill(total == 0, 1.0)\n"
-
-
 def _dtype_lost(*edits: tuple[str, str]) -> Mistake:
-    says = "The result has another dtype than the inputs: keep to theirs (no .float(), .double(), torch.zeros of a "
-    "default "
-    return Mistake("dtype-lost", says + "dtype).", None, edits, symptom="dtype")
-
-
-def _weight_mistakes() -> tuple[Mistake, ...]:
-    """The mistakes in the weights, as edits of the solution of 04.attention."""
-    return (
-        known("no-sqrt", (f" / {ROOT}", "")),
-        known("divided-by-width", (ROOT, "q.shape[-1]")),
-        known("sqrt-of-tokens", (ROOT, "math.sqrt(k.shape[-2])")),
-        known("scaled-after", (f" / {ROOT}", ""), ("return a @ v", f"return a / {ROOT} @ v")),
-        known("always-eight", (ROOT, "8")),
-        known("half-for-root", (ROOT, "(q.shape[-1] / 2)")),
-        known("multiplied", (f" / {ROOT}", f" * {ROOT}")),
-        known("queries-with-queries", ("q @ k.transpose(-2, -1)", "q @ q.transpose(-2, -1)")),
-        known("swapped", ("q @ k.transpose(-2, -1)", "k @ q.transpose(-2, -1)")),
-        known("reversed-axes", ("k.transpose(-2, -1)", "k.permute(*reversed(range(k.ndim)))")),
-        known("over-queries", (SOFT, "torch.softmax(s, dim=-2)")),
-        known("first-axis", (SOFT, "torch.softmax(s, dim=0)")),
-        known("no-softmax", (SOFT, "s")),
-        known("fixed-axis", (SOFT, "torch.softmax(s, dim=1)")),
-        known("whole-matrix", (SOFT, "torch.softmax(s.flatten(-2), dim=-1).reshape(s.shape)")),
-        known("softmax-twice", (SOFT, f"torch.softmax({SOFT}, dim=-1)")),
-        known("hard-argmax", (SOFT, "(s == s.amax(dim=-1, keepdim=True)).to(s.dtype)")),
-        known("not-normalised", (SOFT, "torch.exp(s - s.amax(dim=-1, keepdim=True))")),
-        known("no-max", (SOFT, "torch.exp(s) / torch.exp(s).sum(dim=-1, keepdim=True)")),
-        known("mask-ignored", (FILL, "s"), (CLEAN, "")),
-        known("mask-inverted", ("~mask", "mask")),
-        known("mask-after-softmax", (FILL, "s")),
-        known("mask-renormalised", (FILL, "s"), (CLEAN, CLEAN + RENORMALISE)),
-        known("weak-fill", (FILL, "s.masked_fill(~mask, -1000.0)")),
-        known("masked-to-zero", (FILL, "s.masked_fill(~mask, 0.0)"), (CLEAN, "")),
-        known("nan-rows", (CLEAN, "")),
-        known("uniform-where-blind", (FILL, "s.masked_fill(~mask, -1e9)"), (CLEAN, "")),
-        known("mask-transposed", ("~mask", "~mask.transpose(-2, -1)")),
-    )
+    says = "The result has another dtype than the inputs: keep to theirs (no .float(), no .double())."
+    return Mistake("dtype-lost", says, None, edits, symptom="dtype")
 
 
 ATTENTION = Task(
@@ -108,7 +65,7 @@ ATTENTION = Task(
     parts={"core": 0.4, "mask": 0.2, "blind": 0.1, "large": 0.1, "gradient": 0.1, "dtype": 0.1},
     forbids=ATTENTIONS,
     mistakes=(
-        *_weight_mistakes(),
+        *WEIGHT_MISTAKES,
         known("weights-transposed", ("a @ v", "a.transpose(-2, -1) @ v")),
         known("keys-as-values", ("a @ v", "a @ k")),
         known(
@@ -254,8 +211,8 @@ HEAD = Task(
             says="The values are made with w_k: keys decide the weights, values have a matrix of their own, w_v.",
             number=13,
         ),
-        _inside(known("sqrt-of-model-width", (ROOT, "math.sqrt(x.shape[-1])"))),
-        *(_inside(m) for m in _weight_mistakes() if m.slug != "swapped"),  # that is roles-swapped here
+        _inside(known("sqrt-of-model-width", ("math.sqrt(q.shape[-1])", "math.sqrt(x.shape[-1])"))),
+        *(_inside(m) for m in WEIGHT_MISTAKES if m.slug != "swapped"),  # that is roles-swapped here
         _inside(known("weights-transposed", ("a @ v", "a.transpose(-2, -1) @ v"))),
         gradient_cut((ATTENDED, "return attention(q, k, v, mask).detach()")),
         _dtype_lost((ATTENDED, "return attention(q, k, v, mask).double()")),
