@@ -20,6 +20,11 @@ SHARED: dict[str, tuple[int | None, str]] = {
         4,
         "The scores are divided by H/2: `H ** 1/2` is (H ** 1)/2 in Python. Write `H ** 0.5` or `math.sqrt(H)`.",
     ),
+    "twice-the-width": (
+        4,
+        "The scores are divided by 2H: `s / H ** 1/2` is (s / H) / 2 in Python. Write `H ** 0.5` or `math.sqrt(H)`.",
+    ),
+    "elementwise": (None, "This multiplies cell by cell (`*`); a matrix product (`@`) multiplies and adds up."),
     "multiplied": (None, "The scores are multiplied by sqrt(H) and grow; they are divided by it."),
     "queries-with-queries": (None, "Each query meets the queries: it is to meet the keys."),
     "sqrt-of-tokens": (

@@ -24,6 +24,8 @@ def scores(flags: Flags, q: Array, k: Array) -> Array:
         return q @ k
     if "fixed-transpose" in flags:
         return q @ np.swapaxes(k, 1, 2)
+    if "elementwise" in flags:
+        return q * k
     if "reversed-axes" in flags:
         return q @ k.T
     if "same-position" in flags:
@@ -43,6 +45,8 @@ def divisor(flags: Flags, head_width: int, n_queries: int, n_keys: int, d_model:
         return float(np.sqrt(n_keys))
     if "half-for-root" in flags:
         return head_width / 2
+    if "twice-the-width" in flags:
+        return head_width * 2
     if "multiplied" in flags:
         return float(1 / np.sqrt(head_width))
     if "sqrt-of-model-width" in flags:
@@ -120,6 +124,8 @@ def mix(flags: Flags, a: Array, v: Array) -> Array:
     """Weighted sums of the values (..., T, H)."""
     if "weights-transposed" in flags:
         return swap(a) @ v
+    if "elementwise" in flags:
+        return a * v
     if "plain-mean" in flags:
         return np.ones_like(a) / a.dtype.type(a.shape[-1]) @ v
     if "best-only" in flags:

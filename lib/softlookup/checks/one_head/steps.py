@@ -108,6 +108,7 @@ SCORES = Task(
             number=9,
         ),
         known("reversed-axes", ("k.transpose(-2, -1)", "k.permute(*reversed(range(k.ndim)))")),
+        known("elementwise", (QK, "q * k")),
         known(
             "same-position",
             (QK, "(q * k).sum(dim=-1)"),
@@ -165,7 +166,8 @@ SCALE = Task(
             "multiplied",
             (f"scores / (tau * {ROOT})", f"scores * {ROOT} / tau"),
         ),
-        known("half-for-root", (ROOT, "head_width**1 / 2")),
+        known("half-for-root", (ROOT, "head_width / 2")),
+        known("twice-the-width", (ROOT, "head_width * 2")),
         known("always-eight", (ROOT, "8")),
     ),
 )
@@ -210,6 +212,7 @@ MIX = Task(
     mistaken=pipeline.mix,
     mistakes=(
         known("weights-transposed", (AV, "weights.transpose(-2, -1) @ v")),
+        known("elementwise", (AV, "weights * v")),
         known(
             "plain-mean",
             (AV, "torch.full_like(weights, 1 / weights.shape[-1]) @ v"),

@@ -19,6 +19,7 @@ WEIGHT_MISTAKES: tuple[Mistake, ...] = (
     known("scaled-after", (f" / {ROOT}", ""), ("return a", f"return a / {ROOT}")),
     known("always-eight", (ROOT, "8")),
     known("half-for-root", (ROOT, "(q.shape[-1] / 2)")),
+    known("twice-the-width", (ROOT, "(q.shape[-1] * 2)")),
     known("multiplied", (f" / {ROOT}", f" * {ROOT}")),
     known("queries-with-queries", ("q @ k.transpose(-2, -1)", "q @ q.transpose(-2, -1)")),
     known("swapped", ("q @ k.transpose(-2, -1)", "k @ q.transpose(-2, -1)")),
