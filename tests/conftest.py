@@ -2,9 +2,11 @@
 
 import json
 import random
+import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import jaxtyping
@@ -21,6 +23,9 @@ hypothesis.settings.load_profile("softlookup")
 
 torch.set_num_threads(1)
 
+_BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+CHROMIUM = Path(next(filter(None, map(shutil.which, _BROWSERS)), "/usr/bin/chromium"))
+
 
 @pytest.fixture(autouse=True)
 def _seeds() -> None:
@@ -35,6 +40,20 @@ def device(request: pytest.FixtureRequest) -> torch.device:
     if request.param == "cuda" and not torch.cuda.is_available():
         pytest.skip("no CUDA device here")
     return torch.device(request.param)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """Headless Chromium for the whole run; playwright refuses a second one in the same process."""
+    if not CHROMIUM.exists():
+        pytest.skip(f"no Chromium at {CHROMIUM}: install the system's chromium package to run the browser tests")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=flags)
+        yield browser
+        browser.close()
 
 
 @pytest.fixture

@@ -9,10 +9,7 @@ from pathlib import Path
 
 import pytest
 from book_browser import HTML, Seen, built_pages, settle
-from playwright.sync_api import Browser, sync_playwright
-
-CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+from playwright.sync_api import Browser
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -25,16 +22,6 @@ def html() -> Path:
     if not (HTML / "index.html").exists():
         pytest.fail("the book is not built: run `make book` first, then the tests that read _build/html")
     return HTML
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
-    if not CHROMIUM.exists():
-        pytest.skip(f"no Chromium at {CHROMIUM}: install the system's chromium package to run the browser tests")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
-        yield browser
-        browser.close()
 
 
 class Quiet(SimpleHTTPRequestHandler):

@@ -1,35 +1,21 @@
 """The figure on a bare page of its own: masks, large scores, wide heads, and JupyterLab's dark theme."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 from ipywidgets.embed import embed_data
-from playwright.sync_api import Browser, sync_playwright
 
 from softlookup.widgets import AttentionSteps, Example
 
 pytestmark = pytest.mark.browser
 
 RUNNER = Path(__file__).resolve().parents[2] / "book" / "_ext" / "widgets.js"
-CHROMIUM = Path("/usr/bin/chromium")
 BARE = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>t</title></head><body {attributes}>
 <div class="widget-fallback">stands in</div><script type="application/vnd.jupyter.widget-view+json">{view}</script>
 <script type="application/vnd.jupyter.widget-state+json">{state}</script><script src="{runner}"></script>
 </body></html>"""
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    if not CHROMIUM.exists():
-        pytest.skip(f"no Chromium at {CHROMIUM}: install the system's chromium package to run the browser tests")
-    with sync_playwright() as playwright:
-        flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=flags)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
