@@ -22,6 +22,7 @@ from softlookup.checks import tasks
 ROOT = find_root()
 NAME = "04_one_head"
 SOLUTION = ROOT / "solutions" / f"{NAME}.py"
+each_solution = pytest.mark.parametrize("solution", sorted((ROOT / "solutions").glob("*.py")), ids=lambda p: p.stem)
 
 
 @pytest.fixture
@@ -64,8 +65,9 @@ def test_an_exercise_without_a_solution_is_an_orphan(checkout):
     assert not orphan.exists()
 
 
-def test_exercises_hold_no_solution_no_output_and_no_foreign_metadata():
-    release = make_release(read_solution(SOLUTION))
+@each_solution
+def test_exercises_hold_no_solution_no_output_and_no_foreign_metadata(solution):
+    release = make_release(read_solution(solution))
     text = notebook_text(release)
     assert "SOLUTION" not in text
     assert "jupytext" not in text
@@ -80,20 +82,23 @@ def test_exercises_hold_no_solution_no_output_and_no_foreign_metadata():
                 assert "raise NotImplementedError()" in cell.source
 
 
-def test_every_task_has_its_cells_in_the_notebook_and_the_right_points():
-    cells = {c.metadata.nbgrader.grade_id: c for c in read_solution(SOLUTION).cells if "nbgrader" in c.metadata}
+@each_solution
+def test_every_task_has_its_cells_in_the_notebook_and_the_right_points(solution):
+    chapter = int(solution.stem[:2])
+    cells = {c.metadata.nbgrader.grade_id: c for c in read_solution(solution).cells if "nbgrader" in c.metadata}
     graded = [name for name, c in cells.items() if c.metadata.nbgrader.grade and c.cell_type == "code"]
-    assert graded == [f"{task.slug}-check" for task in tasks(4)]
-    for task in tasks(4):
+    assert graded == [f"{task.slug}-check" for task in tasks(chapter)]
+    for task in tasks(chapter):
         assert cells[task.slug].metadata.nbgrader.solution
         assert cells[f"{task.slug}-check"].metadata.nbgrader.points == task.points
         assert cells[f"{task.slug}-check"].source == f'check("{task.id}", {task.name})'
         assert f"def {task.name}(" in cells[task.slug].source
 
 
-def test_the_blank_exercise_runs_top_to_bottom():
+@each_solution
+def test_the_blank_exercise_runs_top_to_bottom(solution):
     namespace = {"__name__": "__main__"}
-    for cell in make_release(read_solution(SOLUTION)).cells:
+    for cell in make_release(read_solution(solution)).cells:
         if cell.cell_type == "code":
             exec(compile(cell.source, f"<submission {cell.id}>", "exec"), namespace)
 

@@ -6,8 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from notebook import ALL_MISTAKES, ALL_TASKS, ROOT, solutions, world
-from right_answers import RIGHT
+from published import ALL_MISTAKES, ALL_TASKS, RIGHT, ROOT, solutions, world
 from softlookup.checks import check, get_task
 from softlookup.checks.compare import same
 from softlookup.checks.home import LocalStudent
@@ -37,7 +36,7 @@ def test_solution_passes(task):
 
 @pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
 def test_blank_fails_with_not_implemented_alone(task):
-    from notebook import source_notebook
+    from published import source_notebook
     from softlookup.authoring import make_release
 
     release = make_release(source_notebook(task.chapter))

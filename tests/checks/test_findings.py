@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 import torch
 
-from notebook import world
+from published import world
 from softlookup.checks import check, get_task
 from softlookup.checks.home import LocalStudent
 from softlookup.checks.judge import judge

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from notebook import world
+from published import world
 from softlookup.checks import MIME, check, get_task, home
 from softlookup.checks.registry import UnknownTask, tasks
 

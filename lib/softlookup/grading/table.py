@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from softlookup.grading.records import GRADED, Record, Report, TaskMark, task_names
+from softlookup.grading.records import GRADED, MISSING, REFUSED, Record, Report, TaskMark, task_names
 
 # verdict: (sign, sign where the terminal has ASCII alone, colour)
 _SIGNS = {
@@ -120,8 +120,11 @@ def _show_remarks(console: Console, report: Report) -> None:
         told = ", ".join(f"{slug} in {name} ({count})" for (name, slug), count in met)
         console.print(f"mistakes met most: {told}", highlight=False)
     for record in report.records:
-        if record.status != GRADED:
-            console.print(f"{record.student}: {record.status}, {record.reason}", highlight=False, soft_wrap=True)
+        if record.status == REFUSED:
+            console.print(f"{record.student}: refused, {record.reason}", highlight=False, soft_wrap=True)
+    absent = [record.student for record in report.records if record.status == MISSING]
+    if absent:
+        console.print(f"nothing handed in: {', '.join(absent)}", highlight=False, soft_wrap=True)
     if report.waiting:
         console.print(f"{len(report.waiting)} submissions have a written answer that waits to be graded by hand")
 

@@ -4,9 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.one_head import draws, pipeline
-from softlookup.checks.one_head.common import PAGE, known
-from softlookup.checks.one_head.draws import Rng, normal
+from softlookup.checks import draws
+from softlookup.checks.draws import Rng, normal
+from softlookup.checks.known import known
+from softlookup.checks.one_head import pipeline
+from softlookup.checks.one_head.page import PAGE
 from softlookup.checks.task import Case, Task
 
 AUTOGRAD = (

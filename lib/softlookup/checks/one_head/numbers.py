@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from softlookup.checks.draws import Rng, normal
+from softlookup.checks.known import ATTENTIONS, known
 from softlookup.checks.one_head import pipeline
-from softlookup.checks.one_head.common import ATTENTIONS, PAGE, known
-from softlookup.checks.one_head.draws import Rng, normal
+from softlookup.checks.one_head.page import PAGE
 from softlookup.checks.task import Case, Task
 
 EXAMPLE_TWO = np.array([[1.0, 0.5, 0.2], [0.8, 1.2, 0.3], [0.6, 0.9, 1.1], [1.1, 0.4, 0.7], [0.9, 0.7, 0.8]])

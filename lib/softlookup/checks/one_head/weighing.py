@@ -4,9 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.one_head import draws, pipeline
-from softlookup.checks.one_head.common import ATTENTIONS, PAGE, known
-from softlookup.checks.one_head.draws import Rng, normal
+from softlookup.checks import draws
+from softlookup.checks.draws import Rng, normal
+from softlookup.checks.known import ATTENTIONS, known
+from softlookup.checks.one_head import pipeline
+from softlookup.checks.one_head.cases import attention_cases
+from softlookup.checks.one_head.page import PAGE
 from softlookup.checks.one_head.weight_mistakes import WEIGHT_MISTAKES
 from softlookup.checks.task import Case, Task
 from softlookup.checks.words import masked_cells_are_zero, rows_sum_to_one
@@ -135,7 +138,7 @@ WEIGHTS = Task(
     page=PAGE,
     anchor="one-head-weights",
     returns=("weights",),
-    cases=lambda rng: draws.attention_cases(rng, 2),
+    cases=lambda rng: attention_cases(rng, 2),
     oracle=_weights,
     mistaken=pipeline.weights,
     parts={"core": 0.5, "mask": 0.25, "blind": 0.125, "large": 0.125},

@@ -3,7 +3,7 @@
 04.weights and 04.attention compute them in the same words; 04.head has them when its last line is written out.
 """
 
-from softlookup.checks.one_head.common import known
+from softlookup.checks.known import known
 from softlookup.checks.task import Mistake
 
 ROOT = "math.sqrt(q.shape[-1])"

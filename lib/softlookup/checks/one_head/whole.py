@@ -5,9 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.one_head import draws, pipeline
-from softlookup.checks.one_head.common import ATTENTIONS, PAGE, gradient_cut, known
-from softlookup.checks.one_head.draws import Rng, normal
+from softlookup.checks import draws
+from softlookup.checks.draws import Rng, normal
+from softlookup.checks.known import ATTENTIONS, dtype_lost, gradient_cut, known
+from softlookup.checks.one_head import pipeline
+from softlookup.checks.one_head.cases import attention_cases
+from softlookup.checks.one_head.page import PAGE
 from softlookup.checks.one_head.weight_mistakes import WEIGHT_MISTAKES
 from softlookup.checks.task import Case, Mistake, Task
 
@@ -30,7 +33,7 @@ def _attention_cases(rng: Rng) -> list[Case]:
     blind = draws.blind_mask(rng, 3, 5)
     upstream = normal(rng, 2, 3, 6, dtype="float64")
     return [
-        *draws.attention_cases(rng, 3),
+        *attention_cases(rng, 3),
         Case("float64 inputs", (q, k, v), keeps_dtype=True, part="dtype"),
         Case("float32 inputs and a mask", (*draws.qkv(rng, (2,), 3, 5, 4, 6), blind), keeps_dtype=True, part="dtype"),
         Case("gradients of q, k and v", (q, k, v), gradients=(0, 1, 2), upstream=upstream, part="gradient"),
@@ -42,11 +45,6 @@ def _attention_cases(rng: Rng) -> list[Case]:
             part="gradient",
         ),
     ]
-
-
-def _dtype_lost(*edits: tuple[str, str]) -> Mistake:
-    says = "The result has another dtype than the inputs: keep to theirs (no .float(), no .double())."
-    return Mistake("dtype-lost", says, None, edits, symptom="dtype")
 
 
 ATTENTION = Task(
@@ -75,7 +73,7 @@ ATTENTION = Task(
             "already.",
         ),
         gradient_cut(("return a @ v", "return a.detach() @ v.detach()")),
-        _dtype_lost(("return a @ v", "return (a @ v).double()")),
+        dtype_lost(("return a @ v", "return (a @ v).double()")),
     ),
 )
 
@@ -215,6 +213,6 @@ HEAD = Task(
         *(_inside(m) for m in WEIGHT_MISTAKES if m.slug != "swapped"),  # that is roles-swapped here
         _inside(known("weights-transposed", ("a @ v", "a.transpose(-2, -1) @ v"))),
         gradient_cut((ATTENDED, "return attention(q, k, v, mask).detach()")),
-        _dtype_lost((ATTENDED, "return attention(q, k, v, mask).double()")),
+        dtype_lost((ATTENDED, "return attention(q, k, v, mask).double()")),
     ),
 )

@@ -1,12 +1,14 @@
 """The published solutions as a student's namespace, with some cells replaced."""
 
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from softlookup.authoring import assignments, find_root, read_solution, solution_cells
 from softlookup.checks import tasks
+from softlookup.checks.registry import CHAPTERS
 
 ROOT = find_root()
 
@@ -40,3 +42,8 @@ def world(chapter: int, cells: dict[str, str] | None = None) -> dict[str, Any]:
 
 ALL_TASKS = tasks()
 ALL_MISTAKES = [(task, mistake) for task in ALL_TASKS for mistake in task.mistakes]
+RIGHT = {
+    task_id: answers
+    for chapter in sorted(CHAPTERS)
+    for task_id, answers in import_module(f"right_answers_{chapter:02d}").RIGHT.items()
+}

@@ -1,8 +1,6 @@
-"""What the tasks of this chapter share: the page, and the words for mistakes that can happen in several of them."""
+"""What tasks of several chapters share: the words for known mistakes, and what must not be called."""
 
 from softlookup.checks.task import Mistake
-
-PAGE = "04_one_head"
 
 ATTENTIONS = (
     "torch.nn.functional.scaled_dot_product_attention",
@@ -143,7 +141,12 @@ def gradient_cut(*edits: tuple[str, str]) -> Mistake:
     """The mistake of leaving the graph: ``detach``, ``item``, numpy in between."""
     says = (
         "The numbers are right, but no gradient flows back: somewhere the tensor leaves the graph (detach, .data, "
-        ".item(), numpy, "
-        "torch.no_grad, torch.tensor(...))."
+        ".item(), numpy, torch.no_grad, torch.tensor(...))."
     )
     return Mistake(GRADIENT_CUT, says, None, edits, symptom="no-gradient")
+
+
+def dtype_lost(*edits: tuple[str, str]) -> Mistake:
+    """The mistake of returning another dtype than the inputs have."""
+    says = "The result has another dtype than the inputs: keep to theirs (no .float(), no .double())."
+    return Mistake("dtype-lost", says, None, edits, symptom="dtype")
