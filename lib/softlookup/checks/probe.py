@@ -143,6 +143,7 @@ def _caught_output() -> Iterator[io.StringIO]:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), warnings.catch_warnings():
             # A warning is noise, never a verdict, whatever filters are set around here.
             warnings.simplefilter("default")
+            warnings.showwarning = lambda said, kind, *place: print(f"{kind.__name__}: {said}", file=out)
             yield out
     finally:
         for handler, stream in zip(handlers, before, strict=True):
