@@ -200,7 +200,7 @@ check("04.column", one_token)
 # ## Put together, with a mask
 #
 # A mask says who may look where: boolean, `True` = may look. It has the shape of the scores or one that broadcasts to it: `(T, S)`, `(B, T, S)`,
-# `(B, 1, S)`, with more axes in front where the scores have them. Where it says `False` the weight is exactly 0, however large the score is, and the rest of the row still sums to 1.
+# `(B, 1, S)`, with more axes in front where the scores have them. Where it says `False` the weight is exactly 0, however large the score is (scores may be in the thousands, positive or negative), and the rest of the row still sums to 1.
 # A query that may look at nothing gets a row of zeros, never NaN.
 #
 # [[task 04.weights]]

@@ -38,6 +38,17 @@ WRONG_MASKS = {
     "one row of the mask for all queries": SCORES
     + "    if mask is not None:\n        if mask.dim() == 3:\n            mask = mask[:, :1, :]\n"
     "        s = s.masked_fill(~mask, -1e30)\n    a = torch.softmax(s, -1)\n" + ZERO,
+    "a score of zero read as masked": SCORES
+    + "    if mask is not None:\n        s = s * mask\n        s = s.masked_fill(s == 0, -1e30)\n    a = "
+    "torch.softmax(s, -1)\n" + ZERO,
+    "blind rows of whole sequences only": SCORES
+    + "    if mask is not None:\n        s = s.masked_fill(~mask, -1e30)\n    a = torch.softmax(s, -1)\n"
+    "    if mask is not None and mask.dim() == 2:\n        a = a * mask.any(-1)[:, None]\n"
+    "    elif mask is not None:\n"
+    "        a = a * torch.stack([m.any() for m in mask]).reshape(-1, *[1] * (a.dim() - 1))\n",
+    "every mask of four axes taken for padding": SCORES
+    + "    if mask is not None:\n        mask = mask[:, :1, :1] if mask.dim() == 4 else mask\n"
+    "        s = s.masked_fill(~mask, -1e30)\n    a = torch.softmax(s, -1)\n" + ZERO,
     "float64 whatever comes in": "    q, k = q.double(), k.double()\n"
     + SCORES
     + "    if mask is not None:\n        s = s.masked_fill(~mask, -1e30)\n    a = torch.softmax(s, -1)\n"
@@ -275,4 +286,104 @@ def test_what_the_code_logs_stays_away_from_stderr(capfd):
         assert check("04.mix", answer).verdict == "pass"
     finally:
         logging.getLogger().removeHandler(handler)
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "a = torch.softmax(torch.where(mask, s, s.amin(-1, keepdim=True) - 20), -1)",
+        "a = torch.softmax(s, -1) * mask + 1e-9",
+    ],
+)
+def test_masked_weights_are_exactly_zero(line):
+    source = (
+        "def attention_weights(q, k, mask=None):\n"
+        + SCORES
+        + "    if mask is None:\n        return torch.softmax(s, -1)\n"
+    )
+    result = check("04.weights", world(4, {"04-weights": f"{source}    {line}\n    return a\n"})["attention_weights"])
+    assert result.verdict == "partial"
+
+
+@pytest.mark.parametrize("fill", ["-1000.0", "-20.0"])
+def test_softmax_gives_minus_infinity_exactly_nothing(fill):
+    source = (
+        f"def softmax(x):\n    x = torch.where(x.isinf(), {fill}, x)\n    e = torch.exp(x - x.amax(-1, keepdim=True))\n"
+    )
+    result = check(
+        "04.softmax", world(4, {"04-softmax": source + "    return e / e.sum(-1, keepdim=True)\n"})["softmax"]
+    )
+    assert result.verdict in ("partial", "wrong")
+
+
+@pytest.mark.parametrize(
+    ("task_id", "source"),
+    [
+        ("04.softmax", "softmax = torch.nn.Softmax(dim=-1)"),
+        ("04.softmax", "import functools\nsoftmax = functools.partial(torch.softmax, dim=-1)"),
+        ("04.softmax", "sm = torch.nn.Softmax(dim=-1)\ndef softmax(x):\n    return sm(x)"),
+        ("04.attention", "attention = torch.nn.functional.scaled_dot_product_attention"),
+        ("04.backward", "from torch.func import jacrev\ndef attention_backward(q, k, v, dz):\n    return jacrev(q)"),
+    ],
+)
+def test_shortcuts_that_are_no_plain_functions_are_found(task_id, source):
+    task = get_task(task_id)
+    assert check(task_id, world(4, {task.slug: source + "\n"})[task.name]).diagnosis == ("forbidden-shortcut",)
+
+
+def test_names_of_ones_own_classes_are_no_shortcuts():
+    source = (
+        "class Head:\n    def backward(self, a, da):\n        self.grad = a * (da - (a * da).sum(axis=-1, "
+        "keepdims=True))\n"
+        "        return self.grad\n\ndef softmax_backward(a, da):\n    return Head().backward(a, da)\n"
+    )
+    result = check("04.softmax-backward", world(4, {"04-softmax-backward": source})["softmax_backward"])
+    assert result.verdict == "pass", result.text()
+    source = (
+        "class Wrapper:\n    def __init__(self):\n        self.model = self.run\n\n    def run(self, q, k, v, mask):\n"
+        "        s = q @ k.mT / math.sqrt(q.shape[-1])\n        if mask is not None:\n"
+        "            s = s.masked_fill(~mask, -1e30)\n        a = torch.softmax(s, -1)\n"
+        "        return (a if mask is None else a * mask) @ v\n\n"
+        "def attention(q, k, v, mask=None):\n    return Wrapper().model(q, k, v, mask)\n"
+    )
+    result = check("04.attention", world(4, {"04-attention": source})["attention"])
+    assert result.verdict == "pass", result.text()
+
+
+def test_float32_on_the_way_of_a_gradient_by_hand_passes():
+    def answer(a, da):
+        a = a.astype("float32")
+        return a * (da - (a * da).sum(axis=-1, keepdims=True))
+
+    for result in everywhere("04.softmax-backward", answer):
+        assert result.verdict == "pass", result.text()
+
+
+def test_one_row_too_many_is_told_apart_from_two_results():
+    def one_row(q, k, v):
+        return torch.softmax(q[None] @ k.T / q.shape[-1] ** 0.5, -1) @ v
+
+    assert "take `[0]`" in check("04.column", one_row).message
+
+
+def test_a_dtype_lost_is_named_though_gradients_suffer_too():
+    source = "def attention(q, k, v, mask=None):\n" + WRONG_MASKS["fill -100"].replace("-100.0", "-1e30")
+    source += "    z = torch.zeros(*a.shape[:-1], v.shape[-1])\n    z[...] = a @ v\n    return z\n"
+    assert check("04.attention", world(4, {"04-attention": source})["attention"]).diagnosis == ("dtype-lost",)
+
+
+def test_coroutines_and_named_loggers_leave_stderr_alone(capfd):
+    async def project(x, w_q, w_k, w_v):
+        return x
+
+    assert "coroutine" in check("04.project", project).message
+    logger = logging.getLogger("a student's")
+    logger.addHandler(logging.StreamHandler())
+
+    def answer(weights, v):
+        logger.warning("mixing")
+        return weights @ v
+
+    assert check("04.mix", answer).verdict == "pass"
     assert capfd.readouterr().err == ""

@@ -37,9 +37,7 @@ def to_array(value: Any, top: bool = True) -> np.ndarray:
     """
     if value is None:
         raise Refused(NOTHING if top else "a list that holds None")
-    if inspect.iscoroutine(value):
-        value.close()
-        raise Refused("a coroutine: write `def`, without `async`")
+    _refuse_coroutine(value)
     if is_tensor(value):
         value = value.detach().cpu()
         value = value.float().numpy() if str(value.dtype) == "torch.bfloat16" else value.numpy()
@@ -54,6 +52,13 @@ def to_array(value: Any, top: bool = True) -> np.ndarray:
     if array.dtype.kind not in ALLOWED:
         raise Refused(f"{type(value).__name__} (dtype {array.dtype}), which holds no plain numbers")
     return np.array(array, copy=True)
+
+
+def _refuse_coroutine(value: Any) -> None:
+    """Close a coroutine, which would complain on stderr that nobody waited for it, and refuse it."""
+    if inspect.iscoroutine(value):
+        value.close()
+        raise Refused("a coroutine: write `def`, without `async`")
 
 
 def _stacked(value: list[Any] | tuple[Any, ...], top: bool) -> list[np.ndarray]:
@@ -77,9 +82,15 @@ def to_arrays(result: Any, count: int) -> Arrays:
         return (to_array(result),)
     if result is None:
         raise Refused(NOTHING)
+    _refuse_coroutine(result)
     if isinstance(result, str | bytes | dict | set) or not isinstance(result, Iterable):
         raise Refused(f"one {type(result).__name__}, where {count} results are returned together")
     items = list(result)
+    coroutines = [item for item in items if inspect.iscoroutine(item)]
+    for coroutine in coroutines[1:]:
+        coroutine.close()
+    for coroutine in coroutines[:1]:
+        _refuse_coroutine(coroutine)
     if len(items) != count:
         if is_tensor(result) or isinstance(result, np.ndarray):
             raise Refused(f"one {type(result).__name__}, where {count} results are returned together")

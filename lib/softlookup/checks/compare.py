@@ -51,11 +51,13 @@ def tolerance(got: np.ndarray, inputs: Arrays, asked: float | None = None) -> fl
     return max((TOLERANCE.get(name, 1e-10) for name in names), default=1e-10)
 
 
-def close(got: np.ndarray, wanted: np.ndarray, tol: float, absolute: bool = False) -> np.ndarray:
+def close(got: np.ndarray, wanted: np.ndarray, tol: float, case: Case) -> np.ndarray:
     """Cell by cell: equal within the tolerance; NaN equals NaN and infinities of one sign are equal."""
     got = got.astype(np.float64)
     with np.errstate(all="ignore"):
-        near = np.abs(got - wanted) <= tol + (0.0 if absolute else tol * np.abs(wanted))
+        near = np.abs(got - wanted) <= tol + (0.0 if case.absolute else tol * np.abs(wanted))
+    if case.exact_zeros:
+        near &= (wanted != 0) | (got == 0)
     same = (got == wanted) | (np.isnan(got) & np.isnan(wanted))
     return np.asarray(near | same)
 
@@ -80,7 +82,7 @@ def first_difference(got: Arrays, wanted: Arrays, case: Case) -> Difference | No
             if kind == "nan":
                 bad = np.isnan(g.astype(np.float64)) & ~np.isnan(w)
             else:
-                bad = ~close(g, w, tol, case.absolute)
+                bad = ~close(g, w, tol, case)
             if bad.any():
                 index = tuple(int(j) for j in np.argwhere(bad)[0])
                 allowed = tol if case.absolute else tol + tol * float(np.abs(w[index]))
@@ -92,7 +94,7 @@ def same(got: Arrays, wanted: Arrays, case: Case) -> bool:
     """Whether all results agree in shape and within the case's tolerance, NaN included."""
     return len(got) == len(wanted) and all(
         g.shape == w.shape
-        and bool(close(g, w.astype(np.float64), tolerance(g, inputs_of(case), case.tolerance), case.absolute).all())
+        and bool(close(g, w.astype(np.float64), tolerance(g, inputs_of(case), case.tolerance), case).all())
         for g, w in zip(got, wanted, strict=True)
     )
 

@@ -43,9 +43,11 @@ def _named(task: Task, slugs: list[str], size: int, asked: Asked, constants: Map
 
 
 def _by_symptom(task: Task, asked: Asked) -> list[str]:
-    """A mistake that shows as a kind of failure: only where nothing else is wrong."""
-    failed = [answer.failure for case, answer, right in asked if not _is_right(case, answer, right)]
-    kinds = {failure.kind if failure else "" for failure in failed}
+    """A mistake that shows as a kind of failure: where nothing else is wrong, or a dtype lost beside sound numbers."""
+    failed = [(case.part, answer.failure) for case, answer, right in asked if not _is_right(case, answer, right)]
+    kinds = {failure.kind if failure else "" for _, failure in failed}
+    if "dtype" in kinds and all(part != CORE for part, _ in failed):
+        kinds = {"dtype"}
     return [m.slug for m in task.mistakes if kinds == {m.symptom}][:1]
 
 

@@ -118,7 +118,14 @@ def _outcome(task: Task, asked: Asked) -> Outcome:
     lost = {case.part for case, _, _ in failed}
     earned = 0.0 if CORE in lost else sum(share for part, share in task.parts.items() if part not in lost)
     # A picture tells more than an exception: show an answer that there is, in the core part if it can be.
-    failed.sort(key=lambda one: (one[0].part != CORE, one[1].arrays is None))
+    # A lost dtype goes before what follows from it.
+    failed.sort(
+        key=lambda one: (
+            one[0].part != CORE,
+            not (one[1].failure and one[1].failure.kind == "dtype"),
+            one[1].arrays is None,
+        )
+    )
     kinds = [(case.part, answer.failure.kind if answer.failure else "") for case, answer, _ in failed]
     if (CORE, "blank") in kinds:
         verdict = "blank"

@@ -130,15 +130,22 @@ def _fail(obj: Callable[..., Any], error: BaseException) -> Failure:
     return Failure("raised", said, f"line {frames[-1].lineno} of `{frames[-1].name}`{code}")
 
 
+def _stream_handlers() -> list[Any]:
+    """All log handlers that write to a stream and not to a file, each once."""
+    loggers = [logging.getLogger(), *logging.getLogger().manager.loggerDict.values()]
+    found = {id(h): h for one in loggers for h in getattr(one, "handlers", ())}
+    kinds = (logging.StreamHandler, logging.FileHandler)
+    return [h for h in found.values() if isinstance(h, kinds[0]) and not isinstance(h, kinds[1])]
+
+
 @contextlib.contextmanager
 def _caught_output() -> Iterator[io.StringIO]:
     """Keep what is printed, warned and logged away from the notebook: nbgrader takes stderr for a failure."""
     out = io.StringIO()
-    files = logging.FileHandler
-    handlers = [
-        h for h in logging.getLogger().handlers if isinstance(h, logging.StreamHandler) and not isinstance(h, files)
-    ]
-    before = [h.setStream(out) for h in handlers]
+    # Assigned, not set by setStream: that flushes, and a student may have closed the stream.
+    handlers = [(handler, handler.stream) for handler in _stream_handlers()]
+    for handler, _ in handlers:
+        handler.stream = out
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), warnings.catch_warnings():
             # A warning is noise, never a verdict, whatever filters are set around here.
@@ -146,9 +153,8 @@ def _caught_output() -> Iterator[io.StringIO]:
             warnings.showwarning = lambda said, kind, *place: print(f"{kind.__name__}: {said}", file=out)
             yield out
     finally:
-        for handler, stream in zip(handlers, before, strict=True):
-            if stream is not None:
-                handler.setStream(stream)
+        for handler, stream in handlers:
+            handler.stream = stream
 
 
 def run(obj: Callable[..., Any], case: Case, results: int = 1) -> Answer:

@@ -112,18 +112,40 @@ def shortcut(
     if not forbids:
         return None
     targets = {name: _resolve(name) for name in forbids}
+    plain = obj
+    while isinstance(plain, functools.partial):
+        plain = plain.func
+    for dotted, target in targets.items():
+        if _is_it(plain, target, dotted):
+            return dotted
     for function in reached(obj, stop):
         for name in names_in(function):
             value = function.__globals__.get(name)
             for dotted, target in targets.items():
-                last = dotted.rsplit(".", 1)[-1]
-                if name == dotted or (target is not None and (value is target or _inside(value, dotted))):
+                if name == dotted or _is_it(value, target, dotted):
                     return dotted
-                if name == last and name != own_name and value is None:
-                    return dotted
-                if name == own_name == last and _is_attribute(function, name) and not _own_method(obj, function, name):
-                    return dotted
+                if name == dotted.rsplit(".", 1)[-1] and _is_foreign_attribute(obj, function, name, own_name):
+                    # One's own function of that name is no shortcut; neither is a whole package's last name.
+                    if not dotted.startswith("softlookup.") and (name != own_name or _is_attribute(function, name)):
+                        return dotted
     return None
+
+
+def _is_it(value: Any, target: Any, dotted: str) -> bool:
+    """Whether something is a forbidden thing, an instance of it, or out of a forbidden package."""
+    if target is not None and (value is target or type(value) is target):
+        return True
+    return value is not None and _inside(value, dotted)
+
+
+def _is_foreign_attribute(obj: Any, function: types.FunctionType, name: str, own_name: str) -> bool:
+    """Whether a name is read from something that is not the student's own."""
+    if (name in function.__globals__ and name != own_name) or _own_method(obj, function, name):
+        return False
+    stored = {
+        i.argval for code in _codes(function.__code__) for i in dis.get_instructions(code) if i.opname == "STORE_ATTR"
+    }
+    return name not in stored
 
 
 def _own_method(obj: Any, function: types.FunctionType, name: str) -> bool:

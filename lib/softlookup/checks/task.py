@@ -26,6 +26,7 @@ class Case:
         keeps_dtype: The result must have the dtype of the first argument.
         tolerance: Absolute and relative tolerance; None takes the one of the dtype.
         absolute: The tolerance is absolute alone, as for numbers rounded by hand.
+        exact_zeros: Where the right number is 0, nothing else will do.
     """
 
     label: str
@@ -37,6 +38,7 @@ class Case:
     keeps_dtype: bool = False
     tolerance: float | None = None
     absolute: bool = False
+    exact_zeros: bool = False
 
 
 @dataclass(frozen=True)

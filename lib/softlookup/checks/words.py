@@ -52,7 +52,10 @@ def describe(case: Case, difference: Difference, names: tuple[str, ...], reveals
         said = f"{asked}: the shape{which(difference, names)} is {shape(difference.got)}, "
         said += f"wanted is {shape(difference.wanted)}."
         if difference.got.shape[1:] == difference.wanted.shape and difference.got.ndim:
-            said += " There is one axis too many in front: did you return several results?"
+            one = difference.got.shape[0] == 1
+            said += " There is one axis too many in front: " + (
+                "take `[0]`." if one else "did you return several results?"
+            )
         return said
     index = difference.index or ()
     cell = f"cell {list(index)}" if index else "the number"

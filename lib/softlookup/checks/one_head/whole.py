@@ -103,6 +103,12 @@ def _head_cases(rng: Rng) -> list[Case]:
 
     double = args((2,), 3, 5, 4, "float64")
     upstream = normal(rng, 2, 3, 4, dtype="float64")
+    zero = args((), 4, 5, 3)
+    zero[0][0] = 0.0  # scores of exactly 0 are scores, too
+    scattered = draws.blind_mask(rng, 2, 4, 4)
+    scattered[1, 0] = False
+    padded = draws.seeing_mask(rng, 2, 1, 4)
+    padded[1] = False
     large = _large_head(args((), 4, 3, 4))
     # What the first and the last token may see lies far below what they may not: near 0 for the first, near -2000 for
     # the last.
@@ -115,12 +121,24 @@ def _head_cases(rng: Rng) -> list[Case]:
         Case("four axes", args((2, 2), 3, 4, 3)),
         Case("four axes of equal sizes", args((3, 3), 3, 3, 3)),
         Case("one token alone", args((), 1, 3, 2)),
-        Case("a square mask", (*args((), 4, 5, 3), draws.seeing_mask(rng, 4, 4)), part="mask"),
+        Case("a square mask and a token of zeros", (*zero, draws.seeing_mask(rng, 4, 4)), part="mask"),
+        Case("four axes and a mask", (*args((2, 2), 3, 4, 3), draws.seeing_mask(rng, 2, 1, 3, 3)), part="mask"),
         Case("a mask, D = H = 4", (*args((), 4, 4, 4), draws.seeing_mask(rng, 4, 4)), part="mask"),
         Case(
             "a mask for each sequence (B, T, T)", (*args((2,), 3, 5, 4), draws.seeing_mask(rng, 2, 3, 3)), part="mask"
         ),
         Case("a padding mask (B, 1, S)", (*args((2,), 3, 5, 4), draws.seeing_mask(rng, 2, 1, 3)), part="mask"),
+        Case(
+            "one sequence, a token that may look at nothing",
+            (*args((), 5, 4, 3), draws.blind_mask(rng, 5, 5)),
+            part="blind",
+        ),
+        Case(
+            "a mask for each sequence, with tokens that see nothing",
+            (*args((2,), 4, 5, 3), scattered),
+            part="blind",
+        ),
+        Case("a sequence that is all padding", (*args((2,), 4, 3, 2), padded), part="blind"),
         Case(
             "a token that may look at nothing",
             (*args((2,), 5, 4, 3), draws.blind_mask(rng, 5, 5)),
