@@ -44,20 +44,21 @@ def _named(task: Task, slugs: list[str], size: int, asked: Asked, constants: Map
 
 def _by_symptom(task: Task, asked: Asked) -> list[str]:
     """A mistake that shows as a kind of failure: where nothing else is wrong, or a dtype lost beside sound numbers."""
-    failed = [(case.part, answer.failure) for case, answer, right in asked if not _is_right(case, answer, right)]
+    failed = [(case.part, answer.failure) for case, answer, right in asked if not is_right(case, answer, right)]
     kinds = {failure.kind if failure else "" for _, failure in failed}
     if "dtype" in kinds and all(part != CORE for part, _ in failed):
         kinds = {"dtype"}
     return [m.slug for m in task.mistakes if kinds == {m.symptom}][:1]
 
 
-def _is_right(case: Case, answer: Answer, right: Arrays) -> bool:
+def is_right(case: Case, answer: Answer, right: Arrays) -> bool:
+    """Whether there is an answer, and it agrees with the right one."""
     return answer.arrays is not None and same(answer.arrays, right, case)
 
 
 def _is_other_variant(task: Task, asked: Asked, variant: int) -> bool:
     return any(
-        number != variant and all(_is_right(case, answer, wanted(task, case, constants)) for case, answer, _ in asked)
+        number != variant and all(is_right(case, answer, wanted(task, case, constants)) for case, answer, _ in asked)
         for number, constants in enumerate(task.variants)
     )
 

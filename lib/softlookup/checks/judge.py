@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from softlookup.checks.compare import Difference, first_difference, same
-from softlookup.checks.diagnose import OTHER_VARIANT, Asked, diagnose
+from softlookup.checks.diagnose import OTHER_VARIANT, Asked, diagnose, is_right
 from softlookup.checks.oracle import wanted
 from softlookup.checks.probe import Answer
 from softlookup.checks.result import CheckResult
@@ -77,14 +77,15 @@ def judge(task: Task, student: Student, *, seed: int = 0, variant: int = 0) -> C
     if lent:
         better = attempt(lent)
         if better.points >= outcome.points and better.verdict not in ("blank", "error"):
+            if better.points == outcome.points:
+                return _result(task, better, variant)
             # Which of them were needed? Those that can be left out are the student's own, and sound.
             for one in lent:
                 without = tuple(task_id for task_id in lent if task_id != one)
-                if attempt(without).points == better.points > outcome.points:
+                if attempt(without).points == better.points:
                     lent = without
             note = f"A sound function stood in for yours from task {' and '.join(lent)}"
-            note += ": nothing from there costs you points here."
-            return _result(task, better, variant, (note,) if better.points > outcome.points else ())
+            return _result(task, better, variant, (note + ": nothing from there costs you points here.",))
     return _result(task, outcome, variant)
 
 
@@ -112,7 +113,7 @@ def _difference(case: Case, answer: Answer, right: Arrays) -> Difference | None:
 
 def _outcome(task: Task, asked: Asked) -> Outcome:
     """Points and verdict, and the case to show."""
-    failed = [one for one in asked if one[1].arrays is None or _difference(*one) is not None]
+    failed = [one for one in asked if not is_right(*one)]
     if not failed:
         return Outcome("pass", task.points, asked, None)
     lost = {case.part for case, _, _ in failed}

@@ -6,8 +6,6 @@ from softlookup.checks.compare import Difference
 from softlookup.checks.probe import Failure
 from softlookup.checks.task import Case
 
-ORDINALS = ("first", "second", "third", "fourth", "fifth")
-
 
 def number(value: float) -> str:
     """A number with six significant digits, as short as it goes."""

@@ -160,7 +160,7 @@ def _autograd_attention(q: np.ndarray, k: np.ndarray, v: np.ndarray, dz: np.ndar
 def _backward_mistaken(
     flags: pipeline.Flags, q: np.ndarray, k: np.ndarray, v: np.ndarray, dz: np.ndarray
 ) -> tuple[np.ndarray, ...]:
-    root = pipeline.divisor(flags, q.shape[-1], *(q @ k.T).shape)
+    root = pipeline.divisor(flags, q.shape[-1], len(k))
     a = pipeline.softmax(flags & {"no-max"}, q @ k.T / root)
     dv = (a if "dv-untransposed" in flags else a.T) @ dz
     da = dz @ v.T

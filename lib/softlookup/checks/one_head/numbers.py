@@ -36,7 +36,7 @@ def _by_hand_mistaken(flags: pipeline.Flags, token: int, ordinal: str) -> np.nda
         return np.array(PRINTED_SCALED[token])
     if "next-token" in flags:
         token = range(token + 1, 5)[0]
-    scaled = EXAMPLE_TWO @ EXAMPLE_TWO[token] / pipeline.divisor(flags, 3, 5, 5)
+    scaled = EXAMPLE_TWO @ EXAMPLE_TWO[token] / pipeline.divisor(flags, 3, 5)
     return pipeline.softmax(frozenset(), scaled) if "weights-already" in flags else scaled
 
 
@@ -117,7 +117,7 @@ def _column_mistaken(flags: pipeline.Flags, q: np.ndarray, k: np.ndarray, v: np.
     if "unweighted" in flags:
         return values.sum(axis=0)
     if "no-softmax" in flags:
-        root = pipeline.divisor(flags, q.shape[-1], 1, k.shape[0])
+        root = pipeline.divisor(flags, q.shape[-1], k.shape[0])
         return (k @ q / q.dtype.type(root)) @ values
     return pipeline.attention(flags, q[None], k, v)[0]
 

@@ -35,7 +35,7 @@ def scores(flags: Flags, q: Array, k: Array) -> Array:
     return q @ swap(k)
 
 
-def divisor(flags: Flags, head_width: int, n_queries: int, n_keys: int, d_model: int = 0) -> float:
+def divisor(flags: Flags, head_width: int, n_keys: int, d_model: int = 0) -> float:
     """What the scores are divided by."""
     if "no-sqrt" in flags:
         return 1.0
@@ -90,7 +90,7 @@ def _softmax(flags: Flags, x: Array, axis: int | tuple[int, ...] | None) -> Arra
 
 def weights(flags: Flags, q: Array, k: Array, mask: Array | None = None, d_model: int = 0) -> Array:
     """Attention weights (..., T, S), masked."""
-    root = np.asarray(divisor(flags, q.shape[-1], q.shape[-2], k.shape[-2], d_model), dtype=q.dtype)
+    root = np.asarray(divisor(flags, q.shape[-1], k.shape[-2], d_model), dtype=q.dtype)
     s = scores(flags, q, k)
     if "scaled-after" not in flags:
         s = s / root

@@ -138,7 +138,7 @@ def _scale(scores: Any, head_width: int, tau: float) -> Any:
 
 
 def _scale_mistaken(flags: pipeline.Flags, scores: np.ndarray, head_width: int, tau: float) -> np.ndarray:
-    by = pipeline.divisor(flags, head_width, scores.shape[-2], scores.shape[-1])
+    by = pipeline.divisor(flags, head_width, scores.shape[-1])
     if "multiplied" in flags:
         return scores * scores.dtype.type(np.sqrt(head_width) / tau)
     return scores / scores.dtype.type(by if "no-sqrt" in flags else tau * by)
