@@ -1,0 +1,144 @@
+"""What all tokenizers share: text to ids, ids to text, and one file to keep them in."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import SupportsIndex
+
+from softlookup.text.vocabulary import Vocabulary
+
+
+class Tokenizer(ABC):
+    """Cut text into tokens that have numbers.
+
+    A kind of tokenizer says how it cuts (tokens), how it joins (join) and how it is kept (save, load); the way
+    between tokens and ids is the same for all of them.
+
+    Args:
+        vocabulary: The tokens and their ids.
+    """
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.vocabulary = vocabulary
+
+    @abstractmethod
+    def tokens(self, text: str) -> list[str]:
+        """Cut a text.
+
+        Args:
+            text: Any text.
+
+        Returns:
+            Its tokens in order, without start and end. What the vocabulary lacks stands there as it is in
+            the text, so that it can be seen what will be unknown.
+        """
+
+    @abstractmethod
+    def join(self, tokens: Sequence[str]) -> str:
+        """Put tokens together to a text: the way back from tokens, as far as there is one.
+
+        Args:
+            tokens: Tokens in order.
+
+        Returns:
+            The text.
+        """
+
+    @abstractmethod
+    def save(self, path: str | Path) -> None:
+        """Write all there is to know into one text file.
+
+        Args:
+            path: Where to; what is there is overwritten.
+        """
+
+    @classmethod
+    @abstractmethod
+    def load(cls, path: str | Path) -> "Tokenizer":
+        """Read what save wrote.
+
+        Args:
+            path: The file.
+
+        Returns:
+            A tokenizer that gives the same ids.
+
+        Raises:
+            FileNotFoundError: If there is no such file.
+            ValueError: If the file holds something else; the message names the file.
+        """
+
+    def encode(self, text: str, *, start: bool = False, end: bool = False) -> list[int]:
+        """Turn a text into ids.
+
+        Args:
+            text: Any text.
+            start: Whether to put the start token before it.
+            end: Whether to put the end token after it.
+
+        Returns:
+            Ids, each 0 <= id < V.
+
+        Raises:
+            KeyError: If a token is unknown and the vocabulary has no unknown token.
+        """
+        return self._with_ends([self.vocabulary.id(token) for token in self.tokens(text)], start, end)
+
+    def decode(self, ids: Iterable[SupportsIndex], *, skip_specials: bool = True) -> str:
+        """Turn ids into a text.
+
+        Args:
+            ids: Ids, each 0 <= id < V.
+            skip_specials: Whether to leave pad, start and end out. An unknown token always shows: a hole in
+                the text is part of what there is to see.
+
+        Returns:
+            The text.
+
+        Raises:
+            ValueError: If an id is out of range; the message names it and the size of the vocabulary.
+            TypeError: If an id is not a whole number.
+        """
+        names = self.vocabulary.specials
+        left_out = {names.pad, names.start, names.end} if skip_specials else set()
+        tokens = [self.vocabulary.token(number) for number in ids]
+        return self.join([token for token in tokens if token not in left_out])
+
+    def __len__(self) -> int:
+        return len(self.vocabulary)
+
+    @property
+    def pad_id(self) -> int:
+        """The id that fills the short rows of a batch."""
+        return self.vocabulary.pad_id
+
+    @property
+    def unk_id(self) -> int:
+        """The id of what is not in the vocabulary."""
+        return self.vocabulary.unk_id
+
+    @property
+    def start_id(self) -> int:
+        """The id that goes before a sequence."""
+        return self.vocabulary.start_id
+
+    @property
+    def end_id(self) -> int:
+        """The id that goes after a sequence."""
+        return self.vocabulary.end_id
+
+    def _with_ends(self, ids: list[int], start: bool, end: bool) -> list[int]:
+        return [self.start_id] * start + ids + [self.end_id] * end
+
+
+def refuse_one_string(texts: Iterable[str]) -> None:
+    """Refuse a single text where several are wanted: its letters would pass for texts.
+
+    Args:
+        texts: What was given.
+
+    Raises:
+        TypeError: If it is one string.
+    """
+    if isinstance(texts, str):
+        raise TypeError(f"texts is one string, {texts[:30]!r}; wanted several texts, for example a list of one")
