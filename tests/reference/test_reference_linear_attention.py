@@ -1,0 +1,73 @@
+"""Linear attention in numpy: weights by hand, and the same numbers by summing the keys first."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from softlookup.reference.linear_attention import elu_plus_one, linear_attention, linear_attention_weights
+
+
+def draw(seed, t=4, s=6, h=3, hv=2):
+    rng = np.random.default_rng(seed)
+    return (*(rng.normal(size=shape) for shape in ((t, h), (s, h), (s, hv))), rng.random((t, s)) < 0.6)
+
+
+FEATURES = {"elu+1": lambda x: x + 1 if x > 0 else math.exp(x), "relu": lambda x: max(x, 0.0)}
+
+
+@given(st.integers(0, 10**6), st.sampled_from(list(FEATURES)), st.booleans())
+def test_weights_are_dot_products_of_features_over_their_sum(seed, feature, masked):
+    q, k, v, mask = draw(seed)
+    mask = mask if masked else np.ones_like(mask)
+    f = FEATURES[feature]
+    similar = [
+        [sum(f(a) * f(b) for a, b in zip(q_t, k_s, strict=True)) * mask[t, s] for s, k_s in enumerate(k)]
+        for t, q_t in enumerate(q)
+    ]
+    wanted = np.array([[x / (sum(row) or 1.0) for x in row] for row in similar])
+    got = linear_attention_weights(q, k, mask if masked else None, feature=feature)
+    np.testing.assert_allclose(got, wanted, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(
+        linear_attention(q, k, v, mask if masked else None, feature=feature), wanted @ v, rtol=0, atol=1e-14
+    )
+
+
+def test_summing_the_keys_first_gives_the_same_causal_too():
+    q, k, v, _ = draw(1, 6)
+    f_q, f_k = elu_plus_one(q), elu_plus_one(k)
+    np.testing.assert_allclose(linear_attention(q, k, v), f_q @ (f_k.T @ v) / (f_q @ f_k.sum(0))[:, None], atol=1e-14)
+    got = linear_attention(q, k, v, np.tri(6, dtype=bool))
+    for t in range(6):
+        past_k, past_v = f_k[: t + 1], v[: t + 1]
+        np.testing.assert_allclose(got[t], f_q[t] @ (past_k.T @ past_v) / (f_q[t] @ past_k.sum(0)), atol=1e-14)
+
+
+def test_nothing_to_see_gives_zeros():
+    q, k, v, mask = draw(2)
+    mask[1] = False
+    assert (linear_attention(q, k, v, mask)[1] == 0).all()
+    assert linear_attention_weights(np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]]), feature="relu").tolist() == [[0.0]]
+
+
+def test_large_numbers_do_not_overflow():
+    assert elu_plus_one(np.array([1e4, -1e4])).tolist() == [10001.0, 0.0]
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("change", "error", "says"),
+    [
+        ({"k": np.zeros((6, 4))}, ValueError, "head width 4, q has 3"),
+        ({"v": np.zeros((5, 2))}, ValueError, r"v has shape \(5, 2\)"),
+        ({"mask": np.ones((4, 5), bool)}, ValueError, r"mask has shape \(4, 5\)"),
+        ({"mask": np.ones((4, 6))}, TypeError, "mask has dtype float64"),
+        ({"feature": "exp"}, ValueError, r"feature is 'exp'; wanted 'elu\+1' or 'relu'"),
+    ],
+)
+def test_what_does_not_fit_is_named(change, error, says):
+    arguments = dict(zip(("q", "k", "v", "mask"), draw(3), strict=True)) | change
+    with pytest.raises(error, match=says):
+        linear_attention(**arguments)
