@@ -78,6 +78,57 @@ def check_mask(mask: Tensor, scores_shape: tuple[int, ...]) -> None:
         )
 
 
+def check_bias(bias: Tensor, scores_shape: tuple[int, ...]) -> None:
+    """Refuse numbers to be added to the scores that would not line up with them.
+
+    Args:
+        bias: Floating point, (T, S), (N, T, S) or as many axes as the scores, each 1 or the scores' size.
+        scores_shape: The shape of the scores, (*batch, T, S).
+
+    Raises:
+        TypeError: If the bias is not floating point; a boolean is a mask, and is given as one.
+        ValueError: If its shape does not fit; the message names both shapes.
+    """
+    if not bias.is_floating_point():
+        raise TypeError(f"bias has dtype {bias.dtype}; wanted floating point (a boolean belongs in mask=)")
+    if not 2 <= bias.ndim <= len(scores_shape) or any(
+        got not in (1, want) for got, want in zip(bias.shape[::-1], scores_shape[::-1], strict=False)
+    ):
+        raise ValueError(f"bias has shape {tuple(bias.shape)}; it does not spread over scores of shape {scores_shape}")
+
+
+def check_ids(name: str, ids: Tensor, vocab_size: int, max_length: int | None = None) -> None:
+    """Refuse token ids that have no row in the table of embeddings, or that are too many.
+
+    The numbers are read on the CPU alone: on a GPU reading them would stall it, and its own lookup refuses them.
+
+    Args:
+        name: What the caller calls them.
+        ids: Whole numbers, (B, T).
+        vocab_size: V.
+        max_length: The longest T that the model has positions for; None means no limit.
+
+    Raises:
+        TypeError: If they are not int32 or int64.
+        ValueError: If there are not two axes, if one of them is empty, if T is above max_length, or if an id
+            is outside 0..V-1; the message names it and where it stands.
+    """
+    if ids.dtype not in (torch.int64, torch.int32):
+        raise TypeError(f"{name} has dtype {ids.dtype}; wanted whole numbers, torch.int64 or torch.int32")
+    if ids.ndim != 2:
+        raise ValueError(f"{name} has shape {tuple(ids.shape)}; wanted (B, T)")
+    if 0 in ids.shape:
+        raise ValueError(f"{name} has shape {tuple(ids.shape)}: an empty batch; wanted at least one token")
+    if max_length is not None and ids.shape[1] > max_length:
+        raise ValueError(f"{name} has length {ids.shape[1]}; the model has positions for {max_length}")
+    if ids.device.type == "cpu":
+        low, high = (int(value) for value in ids.aminmax())
+        if low < 0 or high >= vocab_size:
+            wrong = low if low < 0 else high
+            place = tuple(int(i) for i in (ids == wrong).nonzero()[0])
+            raise ValueError(f"{name} holds id {wrong} at {place}; the vocabulary has ids 0 to {vocab_size - 1}")
+
+
 def _check_dtype(name: str, tensor: Tensor, other: Tensor) -> None:
     # Under autocast torch brings them to one dtype itself, so a mixture is no mistake there.
     if tensor.dtype != other.dtype and not torch.is_autocast_enabled(tensor.device.type):

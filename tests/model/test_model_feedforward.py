@@ -1,0 +1,196 @@
+"""The feed-forward network: against the float64 reference, torch's own layers, and those of published models."""
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+from transformers import LlamaConfig, T5Config
+from transformers.models.llama.modeling_llama import LlamaMLP
+from transformers.models.t5.modeling_t5 import T5DenseGatedActDense
+
+from softlookup.model.feedforward import FeedForward
+from softlookup.reference import feedforward as reference
+
+D, HIDDEN = 5, 8
+PLAIN = {
+    "relu": nn.ReLU(),
+    "gelu": nn.GELU(),
+    "gelu_tanh": nn.GELU(approximate="tanh"),
+    "silu": nn.SiLU(),
+}
+GATED = ["swiglu", "geglu_tanh"]
+
+
+def make(activation, bias=True, device="cpu", dtype=torch.float64, **options):
+    layer = FeedForward(D, HIDDEN, activation=activation, bias=bias, **options).to(device, dtype)
+    for weight in layer.parameters():
+        nn.init.normal_(weight)
+    return layer
+
+
+def tokens(device, dtype=torch.float64):
+    return torch.randn(2, 3, D, dtype=torch.float64).to(device, dtype)
+
+
+def gradients(layer, x, grad):
+    x = x.clone().requires_grad_()
+    layer.zero_grad()
+    layer(x).backward(grad)
+    return x.grad
+
+
+@pytest.mark.parametrize("activation", [*PLAIN, *GATED])
+@pytest.mark.parametrize("bias", [True, False])
+def test_output_equals_the_reference(device, activation, bias):
+    layer = make(activation, bias, device)
+    x = tokens(device)
+    weights = {name: w.detach().cpu().numpy() for name, w in layer.named_parameters()}
+    wanted = reference.feed_forward(x.cpu().numpy(), **weights, activation=activation)
+    np.testing.assert_allclose(layer(x).detach().cpu(), wanted, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("activation", PLAIN)
+@pytest.mark.parametrize("bias", [True, False])
+def test_plain_kinds_equal_torch_layers_in_values_and_gradients(device, activation, bias):
+    ours = make(activation, bias, device)
+    theirs = nn.Sequential(nn.Linear(D, HIDDEN, bias=bias), PLAIN[activation], nn.Linear(HIDDEN, D, bias=bias)).to(
+        device, torch.float64
+    )
+    with torch.no_grad():
+        for linear, number in ((theirs[0], 1), (theirs[2], 2)):
+            linear.weight.copy_(getattr(ours, f"w_{number}").mT)
+            if bias:
+                linear.bias.copy_(getattr(ours, f"b_{number}"))
+    x, grad = tokens(device), tokens(device)
+    torch.testing.assert_close(ours(x), theirs(x), rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(gradients(ours, x, grad), gradients(theirs, x, grad), rtol=1e-12, atol=1e-12)
+    for linear, number in ((theirs[0], 1), (theirs[2], 2)):
+        w = getattr(ours, f"w_{number}")
+        torch.testing.assert_close(w.grad, linear.weight.grad.mT, rtol=1e-12, atol=1e-12)
+        assert w.grad.is_contiguous()
+        if bias:
+            torch.testing.assert_close(getattr(ours, f"b_{number}").grad, linear.bias.grad, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_swiglu_equals_llama(device, bias):
+    ours = make("swiglu", bias, device)
+    theirs = LlamaMLP(
+        LlamaConfig(hidden_size=D, num_attention_heads=1, head_dim=4, intermediate_size=HIDDEN, mlp_bias=bias)
+    ).to(device, torch.float64)
+    with torch.no_grad():
+        for linear, name in ((theirs.up_proj, "1"), (theirs.gate_proj, "gate"), (theirs.down_proj, "2")):
+            linear.weight.copy_(getattr(ours, f"w_{name}").mT)
+            if bias:
+                linear.bias.copy_(getattr(ours, f"b_{name}"))
+    x = tokens(device)
+    torch.testing.assert_close(ours(x), theirs(x), rtol=1e-12, atol=1e-12)
+
+
+def test_geglu_equals_t5_of_the_second_kind(device):
+    ours = make("geglu_tanh", False, device)
+    config = T5Config(d_model=D, d_ff=HIDDEN, feed_forward_proj="gated-gelu", dropout_rate=0.0)
+    theirs = T5DenseGatedActDense(config).to(device, torch.float64)
+    with torch.no_grad():
+        theirs.wi_0.weight.copy_(ours.w_gate.mT)
+        theirs.wi_1.weight.copy_(ours.w_1.mT)
+        theirs.wo.weight.copy_(ours.w_2.mT)
+    x = tokens(device)
+    torch.testing.assert_close(ours(x), theirs(x), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("activation", [*PLAIN, *GATED])
+def test_other_dtypes_stay_close_to_float64(device, dtype, activation):
+    layer = make(activation, device=device, dtype=dtype)
+    x = tokens(device, dtype)
+    got = layer(x)
+    assert got.dtype == dtype
+    wanted = layer.double()(x.double())
+    tolerance = {torch.float32: 1e-5, torch.bfloat16: 4e-2}[dtype] * wanted.abs().max().item()
+    torch.testing.assert_close(got.double(), wanted, rtol=0, atol=tolerance)
+
+
+def test_under_autocast_the_biased_sum_stays_in_the_product_dtype(device):
+    layer = make("relu", device=device, dtype=torch.float32)
+    x = tokens(device, torch.float32)
+    with torch.autocast(device.type, dtype=torch.bfloat16):
+        got = layer(x)
+    assert got.dtype == torch.bfloat16
+    wanted = layer(x)
+    torch.testing.assert_close(got.float(), wanted, rtol=0, atol=4e-2 * wanted.abs().max().item())
+
+
+def test_tokens_do_not_see_each_other_and_leading_axes_are_free():
+    layer = make("gelu")
+    x = tokens("cpu")
+    whole = layer(x)
+    torch.testing.assert_close(layer(x[1, 2]), whole[1, 2])
+    torch.testing.assert_close(layer(x[None]), whole[None])
+
+
+def test_dropout_is_off_by_default_and_falls_on_the_hidden_numbers_while_training():
+    x = torch.ones(1, 1, 1)
+    plain = FeedForward(1, 4)
+    assert plain.training and torch.equal(plain(x), plain(x))
+    layer = FeedForward(1, 1000, bias=False, dropout=0.25)
+    with torch.no_grad():
+        layer.w_1.fill_(1.0)
+        layer.w_2.fill_(1.0)
+    kept = layer(x).item() * 0.75
+    assert kept == pytest.approx(round(kept), abs=1e-2)  # so many of the 1000, each times 1 / 0.75
+    assert 690 < kept < 810
+    assert layer.eval()(x).item() == 1000
+
+
+def test_reset_draws_xavier_and_zero_biases():
+    layer = FeedForward(64, 192, activation="swiglu")
+    limit = (6 / (64 + 192)) ** 0.5
+    for _ in range(2):
+        for w in (layer.w_1, layer.w_2, layer.w_gate):
+            assert 0.95 * limit < w.abs().max().item() <= limit
+        for b in (layer.b_1, layer.b_2, layer.b_gate):
+            assert (b == 0).all()
+        for weight in layer.parameters():
+            nn.init.normal_(weight)
+        layer.reset_parameters()
+
+
+@pytest.mark.parametrize(
+    ("activation", "bias", "count"),
+    [("relu", False, 2 * D * HIDDEN), ("relu", True, 2 * D * HIDDEN + HIDDEN + D)]
+    + [("swiglu", False, 3 * D * HIDDEN), ("swiglu", True, 3 * D * HIDDEN + 2 * HIDDEN + D)],
+)
+def test_weights_are_as_many_as_the_description_says(activation, bias, count):
+    layer = FeedForward(D, HIDDEN, activation=activation, bias=bias)
+    assert sum(weight.numel() for weight in layer.parameters()) == count
+    assert layer.w_1.shape == (D, HIDDEN) and layer.w_2.shape == (HIDDEN, D)
+    assert f"F={HIDDEN}, activation={activation}, bias={bias}" in repr(layer)
+
+
+def test_the_two_forms_of_gelu_differ():
+    x = torch.linspace(-3, 3, 50, dtype=torch.float64)
+    gap = (F.gelu(x) - F.gelu(x, approximate="tanh")).abs().max().item()
+    assert 1e-4 < gap < 5e-4
+
+
+BAD = [
+    (lambda: FeedForward(0, 4), ValueError, "d_model 0, d_hidden 4"),
+    (lambda: FeedForward(4, 0), ValueError, "d_model 4, d_hidden 0"),
+    (lambda: FeedForward(4, 4, activation="tanh"), ValueError, "'tanh'; wanted one of relu, gelu, .*geglu_tanh"),
+    (lambda: FeedForward(4, 4, dropout=1.0), ValueError, "below 1; got 1.0"),
+    (lambda: FeedForward(4, 4, dropout=-0.1), ValueError, "got -0.1"),
+    (lambda: FeedForward(4, 8)(torch.zeros(2, 3, 8)), ValueError, r"x has shape \(2, 3, 8\); wanted .* D = 4"),
+    (lambda: FeedForward(4, 8)(torch.zeros(2, 3, 4).int()), TypeError, "int32; wanted a floating-point"),
+    (lambda: FeedForward(4, 8)(torch.zeros(2, 3, 4).double()), TypeError, "float64, the layer's weights torch.float32"),
+    (lambda: FeedForward(4, 8)(torch.zeros(2, 3, 4, device="meta")), ValueError, "x is on meta"),
+]
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize("case", range(len(BAD)))
+def test_what_does_not_fit_is_named(case):
+    call, error, message = BAD[case]
+    with pytest.raises(error, match=message):
+        call()

@@ -1,0 +1,124 @@
+"""Learning rates: against the papers' numbers, against torch's and transformers' schedulers, and at their corners."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from softlookup.model.schedules import inverse_square_root, noam, warmup_cosine, warmup_hold_decay
+
+
+def rates_of(scheduler, optimizer, n):
+    """List a torch scheduler's rates for the steps 1 to n; its own count is one step behind ours."""
+    found = []
+    for _ in range(n):
+        optimizer.step()
+        scheduler.step()
+        found.append(optimizer.param_groups[0]["lr"])
+    return found
+
+
+def sgd(rate=1.0):
+    return torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=rate)
+
+
+def test_noam_peaks_at_the_papers_rate():
+    assert noam(4000, 512) == pytest.approx(6.98771e-4, rel=1e-5)
+    rates = {step: noam(step, 512) for step in (1, 2000, 3999, 4000, 4001, 16000, 100000)}
+    assert max(rates, key=rates.get) == 4000
+    assert rates[2000] == pytest.approx(rates[4000] / 2)
+    assert rates[16000] == pytest.approx(rates[4000] / 2)
+    assert rates[1] == pytest.approx(512**-0.5 * 4000**-1.5)
+
+
+@given(st.integers(1, 10**6), st.integers(1, 4096), st.integers(1, 10**5), st.floats(0.01, 100))
+def test_noam_is_the_inverse_square_root_with_its_own_peak(step, width, warmup, factor):
+    peak = factor / math.sqrt(width * warmup)
+    wanted = inverse_square_root(step, peak=peak, warmup=warmup)
+    assert noam(step, width, warmup=warmup, factor=factor) == pytest.approx(wanted, rel=1e-12)
+
+
+@pytest.mark.parametrize(("warmup", "total"), [(5, 20), (0, 7), (1, 2)])
+def test_warmup_cosine_equals_transformers(warmup, total):
+    from transformers.optimization import get_cosine_schedule_with_warmup
+
+    optimizer = sgd(0.3)
+    wanted = rates_of(get_cosine_schedule_with_warmup(optimizer, warmup, total), optimizer, total)
+    got = [warmup_cosine(step, peak=0.3, warmup=warmup, total=total) for step in range(1, total + 1)]
+    assert got == pytest.approx(wanted, abs=1e-15)
+
+
+def test_inverse_square_root_equals_transformers():
+    from transformers.optimization import get_inverse_sqrt_schedule
+
+    optimizer = sgd(0.3)
+    wanted = rates_of(get_inverse_sqrt_schedule(optimizer, 7), optimizer, 50)
+    assert [inverse_square_root(step, peak=0.3, warmup=7) for step in range(1, 51)] == pytest.approx(wanted, rel=1e-12)
+
+
+def test_warmup_cosine_falls_to_its_floor_as_torchs_annealing_does():
+    optimizer = sgd(2.0)
+    annealing = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=12, eta_min=0.5)
+    wanted = rates_of(annealing, optimizer, 12)
+    assert [warmup_cosine(s, peak=2.0, warmup=0, total=12, floor=0.5) for s in range(1, 13)] == pytest.approx(wanted)
+
+
+def test_warmup_cosine_stays_at_its_floor_after_the_end():
+    assert [warmup_cosine(s, peak=1.0, warmup=2, total=10, floor=0.1) for s in (10, 11, 500)] == [0.1] * 3
+    assert warmup_cosine(2, peak=1.0, warmup=2, total=10, floor=0.1) == 1.0
+    assert warmup_cosine(7, peak=1.0, warmup=2, total=10, floor=1.0) == 1.0
+    assert warmup_cosine(6, peak=1.0, warmup=2, total=10, floor=0.1) == pytest.approx(0.55)
+
+
+@pytest.mark.parametrize(("warmup", "hold", "total"), [(5, 12, 20), (0, 3, 9), (4, 4, 5), (0, 0, 6)])
+def test_warmup_hold_decay_equals_transformers(warmup, hold, total):
+    from transformers.optimization import get_wsd_schedule
+
+    optimizer = sgd(0.3)
+    scheduler = get_wsd_schedule(
+        optimizer,
+        num_warmup_steps=warmup,
+        num_stable_steps=hold - warmup,
+        num_decay_steps=total - hold,
+        decay_type="linear",
+    )
+    wanted = rates_of(scheduler, optimizer, total + 3)
+    got = [
+        warmup_hold_decay(step, peak=0.3, warmup=warmup, decay_from=hold, total=total) for step in range(1, total + 4)
+    ]
+    assert got == pytest.approx(wanted, abs=1e-15)
+
+
+def hold(step=1, peak=1.0, warmup=2, decay_from=3, total=4):
+    return warmup_hold_decay(step, peak=peak, warmup=warmup, decay_from=decay_from, total=total)
+
+
+BAD = [
+    (lambda: hold(step=0), "step is 0"),
+    (lambda: hold(peak=0.0), "peak is 0.0"),
+    (lambda: hold(warmup=-1), "warmup is -1, decay_from 3, total 4; wanted 0 <= warmup"),
+    (lambda: hold(decay_from=1), "warmup is 2, decay_from 1"),
+    (lambda: hold(total=3), "decay_from 3, total 3"),
+    (lambda: noam(0, 512), "step is 0; steps count from 1"),
+    (lambda: warmup_cosine(0, peak=1.0, warmup=1, total=2), "step is 0"),
+    (lambda: inverse_square_root(-3, peak=1.0, warmup=1), "step is -3"),
+    (lambda: noam(1, 0), "d_model is 0; wanted at least 1"),
+    (lambda: noam(1, 512, warmup=0), "warmup is 0"),
+    (lambda: noam(1, 512, factor=0.0), "factor is 0.0; wanted a positive"),
+    (lambda: noam(1, 512, factor=math.nan), "factor is nan"),
+    (lambda: inverse_square_root(1, peak=1.0, warmup=0), "warmup is 0"),
+    (lambda: inverse_square_root(1, peak=-1.0, warmup=1), "peak is -1.0"),
+    (lambda: warmup_cosine(1, peak=math.inf, warmup=1, total=2), "peak is inf"),
+    (lambda: warmup_cosine(1, peak=1.0, warmup=-1, total=2), "warmup is -1; wanted 0 or more"),
+    (lambda: warmup_cosine(1, peak=1.0, warmup=5, total=5), "total is 5 steps, warmup 5"),
+    (lambda: warmup_cosine(1, peak=1.0, warmup=1, total=2, floor=1.5), "floor is 1.5; wanted .* peak, 1.0"),
+    (lambda: warmup_cosine(1, peak=1.0, warmup=1, total=2, floor=-0.1), "floor is -0.1"),
+]
+
+
+@pytest.mark.parametrize(("call", "message"), BAD)
+def test_schedules_name_what_is_out_of_range(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
