@@ -100,7 +100,7 @@ def test_rows_with_nothing_to_see_never_pass_through_nan_on_the_way_back(device,
 
 
 def test_fused_form_needs_no_help_from_torch_on_rows_with_nothing_to_see(device, monkeypatch):
-    def textbook(q, k, v, attn_mask=None, enable_gqa=False):
+    def textbook(q, k, v, attn_mask=None, scale=None, enable_gqa=False):
         scores = (q @ k.mT / q.shape[-1] ** 0.5).masked_fill(~attn_mask, float("-inf"))
         return torch.softmax(scores, -1) @ v  # NaN in such rows, as some of torch's kernels have been
 

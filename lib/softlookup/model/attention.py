@@ -7,13 +7,16 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from softlookup.model._sizes import check_mask, check_queries_and_keys, check_values
+from softlookup.model._sizes import check_bias, check_mask, check_queries_and_keys, check_values
 
 
 def attention_weights(
     q: Float[Tensor, "*batch T H"],
     k: Float[Tensor, "*batch S H"],
     mask: Bool[Tensor, "..."] | None = None,
+    *,
+    bias: Float[Tensor, "..."] | None = None,
+    scale: float | None = None,
 ) -> Float[Tensor, "*batch T S"]:
     """Say how much each query looks at each key.
 
@@ -24,6 +27,8 @@ def attention_weights(
         q: Queries, one row for each position that looks.
         k: Keys, one row for each position that is looked at.
         mask: Boolean, True = may look; (T, S), or as many axes as the weights, each 1 or of their size.
+        bias: Numbers added to the scaled scores (ALiBi, T5 and their kind), of a shape that spreads over the scores.
+        scale: What the dot products are multiplied by; None means 1/sqrt(H).
 
     Returns:
         softmax(q k^T / sqrt(H)) along the keys, in q's dtype. A row with nothing to see holds zeros, and no
@@ -39,7 +44,11 @@ def attention_weights(
     """
     check_queries_and_keys(q, k)
     dtype = torch.promote_types(q.dtype, torch.float32)
-    scores_TS = q.to(dtype) @ k.to(dtype).mT / math.sqrt(q.shape[-1])
+    scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
+    scores_TS = q.to(dtype) @ k.to(dtype).mT * scale
+    if bias is not None:
+        check_bias(bias, tuple(scores_TS.shape))
+        scores_TS = scores_TS + bias
     if mask is None:
         return torch.softmax(scores_TS, dim=-1).to(q.dtype)
     check_mask(mask, tuple(scores_TS.shape))
@@ -54,6 +63,9 @@ def attend(
     k: Float[Tensor, "*batch S H"],
     v: Float[Tensor, "*batch S Hv"],
     mask: Bool[Tensor, "..."] | None = None,
+    *,
+    bias: Float[Tensor, "..."] | None = None,
+    scale: float | None = None,
 ) -> tuple[Float[Tensor, "*batch T Hv"], Float[Tensor, "*batch T S"]]:
     """Mix the values in the open, and hand the weights over too: the form to read and to look into.
 
@@ -62,6 +74,8 @@ def attend(
         k: Keys.
         v: Values, one for each key; their width Hv may differ from H.
         mask: Boolean, True = may look; (T, S), or as many axes as the weights, each 1 or of their size.
+        bias: Numbers added to the scaled scores, of a shape that spreads over them.
+        scale: What the dot products are multiplied by; None means 1/sqrt(H).
 
     Returns:
         The output (weights @ v) and the weights.
@@ -74,7 +88,7 @@ def attend(
 
     Source: Vaswani et al. 2017, equation 1. Book: 04_one_head.html#one-head-attention.
     """
-    weights_TS = attention_weights(q, k, mask)
+    weights_TS = attention_weights(q, k, mask, bias=bias, scale=scale)
     check_values(k, v)
     return weights_TS @ v, weights_TS
 
@@ -84,6 +98,9 @@ def scaled_dot_product_attention(
     k: Float[Tensor, "*batch S H"],
     v: Float[Tensor, "*batch S Hv"],
     mask: Bool[Tensor, "..."] | None = None,
+    *,
+    bias: Float[Tensor, "..."] | None = None,
+    scale: float | None = None,
 ) -> Float[Tensor, "*batch T Hv"]:
     """Mix the values by torch's fused kernel: the form to train with. Equals attend's output.
 
@@ -92,6 +109,8 @@ def scaled_dot_product_attention(
         k: Keys.
         v: Values, one for each key; their width Hv may differ from H.
         mask: Boolean, True = may look; (T, S), or as many axes as the weights, each 1 or of their size.
+        bias: Numbers added to the scaled scores, of a shape that spreads over them.
+        scale: What the dot products are multiplied by; None means 1/sqrt(H).
 
     Returns:
         For each query, the weighted mean of the values it may see. A query with nothing to see gets zeros,
@@ -110,10 +129,21 @@ def scaled_dot_product_attention(
     check_values(k, v)
     if mask is not None:
         check_mask(mask, (*q.shape[:-1], k.shape[-2]))
-    return fused_attention(q, k, v, mask)
+    if bias is not None:
+        check_bias(bias, (*q.shape[:-1], k.shape[-2]))
+    return fused_attention(q, k, v, mask, bias=bias, scale=scale)
 
 
-def fused_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, *, grouped: bool = False) -> Tensor:
+def fused_attention(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    mask: Tensor | None,
+    *,
+    bias: Tensor | None = None,
+    scale: float | None = None,
+    grouped: bool = False,
+) -> Tensor:
     """Call torch's kernel so that rows with nothing to see give zeros, whichever of its paths it takes.
 
     torch's own paths disagree on such rows. So they are let see everything, which is finite, and are then
@@ -124,13 +154,19 @@ def fused_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, *, gro
         k: Keys, (*batch, S, H); with grouped, (B, K, S, H).
         v: Values, in the shape of the keys but for the last axis.
         mask: A mask that check_mask has let pass, or None.
+        bias: A bias that check_bias has let pass, or None.
+        scale: What the dot products are multiplied by; None means 1/sqrt(H).
         grouped: Whether neighbouring query heads share a key-value head.
 
     Returns:
         The output, (*batch, T, Hv).
     """
+    if bias is not None:
+        bias = bias.to(q.dtype).expand(*bias.shape[:-2], q.shape[-2], k.shape[-2])
     if mask is None:
-        return F.scaled_dot_product_attention(q, k, v, enable_gqa=grouped)
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=bias, scale=scale, enable_gqa=grouped)
     blind_T1 = ~mask.any(dim=-1, keepdim=True)
-    output = F.scaled_dot_product_attention(q, k, v, attn_mask=mask | blind_T1, enable_gqa=grouped)
+    may_look = mask | blind_T1
+    added = may_look if bias is None else bias.masked_fill(~may_look, -math.inf)
+    output = F.scaled_dot_product_attention(q, k, v, attn_mask=added, scale=scale, enable_gqa=grouped)
     return output.masked_fill(blind_T1, 0.0)

@@ -4,8 +4,10 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from softlookup.model._sizes import check_mask
+from softlookup.model._inputs import check_weights
+from softlookup.model._sizes import check_bias, check_mask
 from softlookup.model.attention import attend, fused_attention
+from softlookup.model.cache import LayerCache
 
 
 def split_heads(x: Float[Tensor, "*batch T M"], n_heads: int) -> Float[Tensor, "*batch {n_heads} T H"]:
@@ -58,6 +60,8 @@ class MultiHeadAttention(nn.Module):
         n_kv_heads: K, a divisor of N; None means K = N, and 1 is multi-query attention. Query head i reads
             key-value head i // (N / K).
         bias: Whether each projection adds a bias (b_q, b_k, b_v, b_o).
+        scale: What the dot products are multiplied by; None means 1/sqrt(H). T5 learns its scale and takes 1.
+        relative: A module of positions.py's kind whose bias depends on the queries (ShawBias, TransformerXLBias).
 
     Raises:
         ValueError: If D is not a multiple of N and no head width is given, if N is not a multiple of K,
@@ -79,6 +83,8 @@ class MultiHeadAttention(nn.Module):
         head_width: int | None = None,
         n_kv_heads: int | None = None,
         bias: bool = False,
+        scale: float | None = None,
+        relative: nn.Module | None = None,
     ) -> None:
         super().__init__()
         n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
@@ -103,6 +109,7 @@ class MultiHeadAttention(nn.Module):
             head_width,
         )
         wide, narrow = n_heads * head_width, n_kv_heads * head_width
+        self.scale, self.relative = scale, relative
         self.w_q = nn.Parameter(torch.empty(d_model, wide))
         self.w_k = nn.Parameter(torch.empty(d_model, narrow))
         self.w_v = nn.Parameter(torch.empty(d_model, narrow))
@@ -131,6 +138,9 @@ class MultiHeadAttention(nn.Module):
         x_kv: Float[Tensor, "B S D"] | None = None,
         mask: Bool[Tensor, "..."] | None = None,
         *,
+        bias: Float[Tensor, "..."] | None = None,
+        rotary: nn.Module | None = None,
+        cache: LayerCache | None = None,
         return_weights: bool = False,
     ) -> Float[Tensor, "B T D"] | tuple[Float[Tensor, "B T D"], Float[Tensor, "B N T S"]]:
         """Let tokens look at themselves, or at others.
@@ -139,32 +149,59 @@ class MultiHeadAttention(nn.Module):
             x: The tokens that look.
             x_kv: The tokens that are looked at, where they are others (cross-attention); None means x itself.
             mask: Boolean, True = may look: (T, S), or four axes as (B, N, T, S) with 1 where the mask is the
-                same all along; padding of the keys is (B, 1, 1, S).
+                same all along; padding of the keys is (B, 1, 1, S). With a cache, S counts the cached keys too.
+            bias: Numbers added to the scaled scores, of a shape that spreads over (B, N, T, S).
+            rotary: A RotaryPositions that turns queries and keys to their places.
+            cache: The keys and values of earlier calls; those of this call are added to it.
             return_weights: Take the open path, and return the weights of each head beside the output.
 
         Returns:
             The output, or (output, weights) with return_weights.
 
         Raises:
-            ValueError: If sizes of x, x_kv or mask do not fit; the message names them.
-            TypeError: If the mask is not boolean.
+            ValueError: If sizes of x, x_kv or mask do not fit, or they are not on the device of the weights; the
+                message names them.
+            TypeError: If the mask is not boolean, or x's dtype is not that of the weights.
 
         Cost: 2*B*(T*D*N*H*2 + S*D*K*H*2 + T*S*N*H*2) operations.
         """
-        x_kv = x if x_kv is None else x_kv
-        self._check_inputs(x, x_kv)
+        self._check_inputs(x, x if x_kv is None else x_kv)
         q_BNTH = split_heads(_project(x, self.w_q, self.b_q), self.n_heads)
-        k_BKSH = split_heads(_project(x_kv, self.w_k, self.b_k), self.n_kv_heads)
-        v_BKSH = split_heads(_project(x_kv, self.w_v, self.b_v), self.n_kv_heads)
-        if mask is not None:
-            check_mask(mask, (x.shape[0], self.n_heads, x.shape[1], x_kv.shape[1]))
+        if cache is not None and cache.complete:  # cross-attention: the encoder's keys do not change
+            k_BKSH, v_BKSH, offset = cache.k, cache.v, 0
+        else:
+            k_BKSH, v_BKSH, offset = self._keys_and_values(x if x_kv is None else x_kv, rotary, cache)
+        if rotary is not None:
+            q_BNTH = rotary(q_BNTH, offset)
+        shape = (x.shape[0], self.n_heads, x.shape[1], k_BKSH.shape[2])
         group = self.n_heads // self.n_kv_heads
+        if mask is not None:
+            check_mask(mask, shape)
+            if mask.device != x.device:
+                raise ValueError(f"mask is on {mask.device}, x on {x.device}: move one to the other")
+        if self.relative is not None:
+            relative_BNTS = self.relative(q_BNTH, k_BKSH.repeat_interleave(group, dim=1), offset)
+            bias = relative_BNTS if bias is None else bias + relative_BNTS
+        if bias is not None:
+            check_bias(bias, shape)
         if return_weights:
             k_BNSH, v_BNSH = (t.repeat_interleave(group, dim=1) for t in (k_BKSH, v_BKSH))
-            z_BNTH, weights_BNTS = attend(q_BNTH, k_BNSH, v_BNSH, mask)
+            z_BNTH, weights_BNTS = attend(q_BNTH, k_BNSH, v_BNSH, mask, bias=bias, scale=self.scale)
             return _project(merge_heads(z_BNTH), self.w_o, self.b_o), weights_BNTS
-        z_BNTH = fused_attention(q_BNTH, k_BKSH, v_BKSH, mask, grouped=group > 1)
+        z_BNTH = fused_attention(q_BNTH, k_BKSH, v_BKSH, mask, bias=bias, scale=self.scale, grouped=group > 1)
         return _project(merge_heads(z_BNTH), self.w_o, self.b_o)
+
+    def _keys_and_values(
+        self, x_kv: Tensor, rotary: nn.Module | None, cache: LayerCache | None
+    ) -> tuple[Tensor, Tensor, int]:
+        offset = 0 if cache is None else cache.length
+        k_BKSH = split_heads(_project(x_kv, self.w_k, self.b_k), self.n_kv_heads)
+        v_BKSH = split_heads(_project(x_kv, self.w_v, self.b_v), self.n_kv_heads)
+        if rotary is not None:
+            k_BKSH = rotary(k_BKSH, offset)  # keys are kept turned: their place never changes
+        if cache is not None:
+            k_BKSH, v_BKSH = cache.append(k_BKSH, v_BKSH)
+        return k_BKSH, v_BKSH, offset
 
     @classmethod
     def from_torch(cls, layer: nn.MultiheadAttention) -> "MultiHeadAttention":
@@ -210,6 +247,7 @@ class MultiHeadAttention(nn.Module):
         for name, tensor, axes in (("x", x, "(B, T, D)"), ("x_kv", x_kv, "(B, S, D)")):
             if tensor.ndim != 3 or tensor.shape[-1] != self.d_model:
                 raise ValueError(f"{name} has shape {tuple(tensor.shape)}; wanted {axes} with D = {self.d_model}")
+            check_weights(tensor, self.w_q, name)
         if x.shape[0] != x_kv.shape[0]:
             raise ValueError(f"x has {x.shape[0]} sequences, x_kv has {x_kv.shape[0]}: they must be equal")
 

@@ -1,0 +1,157 @@
+"""What a decoder keeps while it writes: the keys and values of every token so far, so that none is computed twice."""
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+
+class LayerCache:
+    """The keys and values of one attention layer.
+
+    The tensors are kept with room to grow: adding a token writes one row, and only when the room is used up are
+    all of them copied, into twice the space.
+
+    Attributes:
+        complete: Whether the keys are all there (cross-attention after its first call): nothing is added any more.
+    """
+
+    def __init__(self, *, once: bool = False) -> None:
+        self.complete = False
+        self._once = once
+        self._length = 0
+        self._k: Tensor | None = None
+        self._v: Tensor | None = None
+
+    @property
+    def length(self) -> int:
+        """How many positions are kept."""
+        return self._length
+
+    @property
+    def k(self) -> Float[Tensor, "B K S H"]:
+        """The keys so far.
+
+        Raises:
+            ValueError: If nothing has been kept yet.
+        """
+        return self._kept(self._k)
+
+    @property
+    def v(self) -> Float[Tensor, "B K S Hv"]:
+        """The values so far.
+
+        Raises:
+            ValueError: If nothing has been kept yet.
+        """
+        return self._kept(self._v)
+
+    def append(
+        self, k: Float[Tensor, "B K T H"], v: Float[Tensor, "B K T Hv"]
+    ) -> tuple[Float[Tensor, "B K S H"], Float[Tensor, "B K S Hv"]]:
+        """Add the newest keys and values.
+
+        Args:
+            k: Keys of the tokens that are new.
+            v: Their values.
+
+        Returns:
+            All keys and all values, the new ones last: views, to be read before the next call.
+
+        Raises:
+            ValueError: If the sizes, but for the positions, are not those of what is kept.
+        """
+        end = self._length + k.shape[2]
+        if self._k is None or self._v is None:
+            self._k, self._v = k, v
+        elif k.shape[:2] != self._k.shape[:2] or k.shape[3] != self._k.shape[3] or v.shape[3] != self._v.shape[3]:
+            raise ValueError(f"keys have shape {tuple(k.shape)}, beside kept ones of {tuple(self.k.shape)}")
+        elif torch.is_grad_enabled() and (k.requires_grad or self._k.requires_grad):
+            # Writing into a tensor that the backward pass still needs is an error; joining is not.
+            self._k, self._v = torch.cat((self.k, k), dim=2), torch.cat((self.v, v), dim=2)
+        else:
+            self._k = _grown(self._k, self._length, end)
+            self._v = _grown(self._v, self._length, end)
+            self._k[:, :, self._length : end] = k
+            self._v[:, :, self._length : end] = v
+        self._length = end
+        self.complete = self._once
+        return self.k, self.v
+
+    def select(self, rows: Int[Tensor, " M"]) -> "LayerCache":
+        """Take some rows of the batch, in the order given; a row may be taken more than once.
+
+        Args:
+            rows: Whole numbers, which rows.
+
+        Returns:
+            A new cache; this one stays as it was.
+        """
+        chosen = LayerCache(once=self._once)
+        chosen.complete, chosen._length = self.complete, self._length
+        if self._k is not None and self._v is not None:
+            chosen._k, chosen._v = self._k.index_select(0, rows), self._v.index_select(0, rows)
+        return chosen
+
+    def _kept(self, tensor: Tensor | None) -> Tensor:
+        if tensor is None:
+            raise ValueError("the cache is empty: no keys have been kept yet")
+        return tensor[:, :, : self._length]
+
+
+class KVCache:
+    """The caches of all layers of a decoder, and which of the kept positions are padding.
+
+    It holds L*2*B*K*S*H numbers. With fewer key-value heads (K < N) it is smaller by N/K.
+
+    Args:
+        n_layers: L, the decoder's layers.
+        cross: Whether the layers also look at an encoder's output, whose keys are kept from the first step on.
+        memory_mask: Which of the encoder's positions may be looked at, (B, 1, 1, S).
+
+    Source: Shazeer 2019, section 3 (the cost of reading the cache); Pope et al. 2022. Book: 10_inference.html.
+    """
+
+    def __init__(
+        self, n_layers: int, *, cross: bool = False, memory_mask: Bool[Tensor, "B 1 1 S"] | None = None
+    ) -> None:
+        self.layers = [LayerCache() for _ in range(n_layers)]
+        self.cross = [LayerCache(once=True) for _ in range(n_layers)] if cross else None
+        self.memory: Tensor | None = None
+        self.memory_mask = memory_mask
+        self.padding: Tensor | None = None
+
+    @property
+    def length(self) -> int:
+        """How many positions are kept."""
+        return self.layers[0].length
+
+    @property
+    def bytes(self) -> int:
+        """How much memory the kept keys and values take: those in use, without the room to grow."""
+        caches = self.layers + (self.cross or [])
+        return sum(t.numel() * t.element_size() for c in caches if c.length for t in (c.k, c.v))
+
+    def select(self, rows: Int[Tensor, " M"]) -> "KVCache":
+        """Take some rows of the batch, in the order given: beams are reordered and finished sentences dropped so.
+
+        Args:
+            rows: Whole numbers, which rows; a row may be taken more than once.
+
+        Returns:
+            A new cache; this one stays as it was.
+        """
+        chosen = KVCache(0)
+        chosen.layers = [layer.select(rows) for layer in self.layers]
+        chosen.cross = None if self.cross is None else [layer.select(rows) for layer in self.cross]
+        for name in ("memory", "memory_mask", "padding"):
+            tensor = getattr(self, name)
+            setattr(chosen, name, None if tensor is None else tensor.index_select(0, rows))
+        return chosen
+
+
+def _grown(tensor: Tensor, used: int, wanted: int) -> Tensor:
+    if wanted <= tensor.shape[2] and used < tensor.shape[2]:
+        return tensor
+    room = tensor.new_empty((*tensor.shape[:2], max(2 * used, wanted, 16), tensor.shape[3]))
+    room[:, :, :used] = tensor[:, :, :used]
+    return room

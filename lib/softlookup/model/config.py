@@ -1,0 +1,130 @@
+"""One description of a transformer: its sizes, and which of the known parts it is made of."""
+
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
+
+Positions = Literal[
+    "sinusoidal",
+    "sinusoidal_halves",
+    "learned",
+    "rotary",
+    "rotary_halves",
+    "alibi",
+    "t5",
+    "shaw",
+    "transformer_xl",
+    "none",
+]
+Activation = Literal["relu", "gelu", "gelu_tanh", "silu", "swiglu", "geglu_tanh"]
+Norm = Literal["layer", "rms"]
+
+
+@dataclass(frozen=True)
+class Config:
+    """The sizes and parts of a transformer. The defaults are the base model of Vaswani et al. 2017.
+
+    Attributes:
+        vocab_size: V, words in the vocabulary.
+        d_model: D, the width of a token's vector.
+        n_heads: N, query heads.
+        n_layers: L, layers of the stack (of the encoder, where there are two).
+        d_hidden: F, the hidden width of the feed-forward network.
+        n_decoder_layers: Layers of the decoder beside an encoder; None means L.
+        head_width: H; None means D / N.
+        n_kv_heads: K, key-value heads; None means N.
+        max_length: The most positions that the model takes.
+        positions: How order enters: added to the embeddings (sinusoidal, learned), by turning queries and keys
+            (rotary), or by numbers added to the scores (alibi, t5, shaw, transformer_xl).
+            The ending _halves names the other of the two layouts in use.
+        rotary_base: Where positions are rotary, sets the slowest pair's speed; models of long texts take a larger one.
+        norm: LayerNorm or RMSNorm.
+        norm_eps: What is added to the variance.
+        pre_norm: Norm before each sublayer (pre-LN) and once after the stack, or after each (post-LN, the paper's).
+        embedding_norm: One more norm, after the embeddings (BERT).
+        activation: The feed-forward network's, by name.
+        attention_bias: Whether the four projections of attention add a bias.
+        hidden_bias: Whether the feed-forward network adds biases.
+        attention_scale: What the dot products are multiplied by; None means 1/sqrt(H).
+        dropout: The share of numbers dropped while training: of each sublayer's output before it is added, and of
+            the sum of embeddings and positions (section 5.4 of the paper).
+        scale_embeddings: Whether embeddings are multiplied by sqrt(D).
+        tied: Whether the output matrix is the table of embeddings.
+        tied_scale: What the states are multiplied by before tied logits; None means 1. T5 takes D**-0.5.
+        output_bias: Whether the logits add a bias.
+        n_segments: Kinds of segments with an embedding each (BERT has 2); 0 for none.
+        mlm_transform: Whether the encoder-only head has BERT's extra layer before the logits.
+        window: How many positions a token may look back in self-attention, itself counted; None for all.
+        pad_id: The id that fills up short rows.
+        start_id: The id that the decoder's input begins with.
+        end_id: The id that ends a sentence.
+    """
+
+    vocab_size: int
+    d_model: int = 512
+    n_heads: int = 8
+    n_layers: int = 6
+    d_hidden: int = 2048
+    n_decoder_layers: int | None = None
+    head_width: int | None = None
+    n_kv_heads: int | None = None
+    max_length: int = 512
+    positions: Positions = "sinusoidal"
+    rotary_base: float = 10000.0
+    norm: Norm = "layer"
+    norm_eps: float = 1e-5
+    pre_norm: bool = False
+    embedding_norm: bool = False
+    activation: Activation = "relu"
+    attention_bias: bool = False
+    hidden_bias: bool = True
+    attention_scale: float | None = None
+    dropout: float = 0.1
+    scale_embeddings: bool = True
+    tied: bool = True
+    tied_scale: float | None = None
+    output_bias: bool = False
+    n_segments: int = 0
+    mlm_transform: bool = False
+    window: int | None = None
+    pad_id: int = 0
+    start_id: int = 2
+    end_id: int = 3
+
+    def __post_init__(self) -> None:
+        """Refuse sizes and names that make no model.
+
+        Raises:
+            ValueError: If a size is below 1 (n_segments below 0), a share is outside [0, 1), a name is unknown, or a
+                special id is outside the vocabulary. The message names the field, what was got and what was wanted.
+        """
+        for name in ("vocab_size", "d_model", "n_heads", "n_layers", "d_hidden", "max_length"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1; got {getattr(self, name)}")
+        for name in ("n_decoder_layers", "head_width", "n_kv_heads", "window"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise ValueError(f"{name} must be at least 1, or None; got {value}")
+        for name, kind in (("positions", Positions), ("activation", Activation), ("norm", Norm)):
+            if getattr(self, name) not in get_args(kind):
+                raise ValueError(f"{name} is {getattr(self, name)!r}; wanted one of {', '.join(get_args(kind))}")
+        if self.n_segments < 0:
+            raise ValueError(f"n_segments must be at least 0; got {self.n_segments}")
+        if not 0 <= self.dropout < 1:
+            raise ValueError(f"dropout must be at least 0 and below 1; got {self.dropout}")
+        for name in ("pad_id", "start_id", "end_id"):
+            if not 0 <= getattr(self, name) < self.vocab_size:
+                raise ValueError(f"{name} is {getattr(self, name)}; the vocabulary has ids 0 to {self.vocab_size - 1}")
+
+    def but(self, **changes: object) -> "Config":
+        """Copy the description with some fields changed.
+
+        Args:
+            changes: New values by field name.
+
+        Returns:
+            A new description, checked like any other.
+
+        Raises:
+            TypeError: If there is no field of that name.
+        """
+        return replace(self, **changes)  # type: ignore[arg-type]

@@ -1,0 +1,179 @@
+"""One layer of an encoder or a decoder: sublayers, each with a residual connection and a norm."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from softlookup.model.cache import LayerCache
+from softlookup.model.config import Config
+from softlookup.model.feedforward import FeedForward
+from softlookup.model.multihead import MultiHeadAttention
+from softlookup.model.norms import LayerNorm, RMSNorm
+from softlookup.model.relative import ShawBias, TransformerXLBias
+
+
+@dataclass
+class Trace:
+    """What a forward pass leaves behind to look at: hand one in, and it is filled.
+
+    Attributes:
+        states: The vectors that enter the first layer, then those that leave each, (B, T, D).
+        weights: Each layer's self-attention weights, (B, N, T, S).
+        cross_weights: Each layer's weights over the encoder's positions, (B, N, T, S).
+    """
+
+    states: list[Tensor] = field(default_factory=list)
+    weights: list[Tensor] = field(default_factory=list)
+    cross_weights: list[Tensor] = field(default_factory=list)
+
+
+def norm_of(config: Config) -> nn.Module:
+    """Make the norm that a description asks for.
+
+    Args:
+        config: The description.
+
+    Returns:
+        A LayerNorm or an RMSNorm of width D.
+    """
+    kind = LayerNorm if config.norm == "layer" else RMSNorm
+    return kind(config.d_model, eps=config.norm_eps)
+
+
+class Residual(nn.Module):
+    """x + sublayer(norm(x)), or norm(x + sublayer(x)): where the norm stands decides how gradients travel.
+
+    Args:
+        config: Whose norm, place of the norm and dropout are taken.
+
+    Source: Vaswani et al. 2017, section 3.1 (post-LN) and 5.4 (dropout before adding); Xiong et al. 2020 (pre-LN).
+    Book: 07_encoder.html.
+    """
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.norm = norm_of(config)
+        self.pre_norm = config.pre_norm
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, x: Float[Tensor, "B T D"], sublayer: Callable[[Tensor], Tensor]) -> Float[Tensor, "B T D"]:
+        """Add what the sublayer makes of x.
+
+        Args:
+            x: The tokens' vectors.
+            sublayer: A function from (B, T, D) to (B, T, D).
+
+        Returns:
+            The vectors after the sublayer.
+        """
+        if self.pre_norm:
+            return x + self.dropout(sublayer(self.norm(x)))
+        return self.norm(x + self.dropout(sublayer(x)))
+
+
+class Layer(nn.Module):
+    """Self-attention, cross-attention if there is an encoder to look at, then the feed-forward network.
+
+    An encoder's layer is this with two sublayers, a decoder's with three, a decoder-only model's with two and a
+    causal mask: the mask comes from outside.
+
+    Args:
+        config: Sizes and parts.
+        cross: Whether the layer looks at an encoder's output.
+
+    Source: Vaswani et al. 2017, section 3.1. Book: 07_encoder.html, 08_decoder.html.
+    """
+
+    def __init__(self, config: Config, *, cross: bool = False) -> None:
+        super().__init__()
+        self.attention = _attention_of(config, relative=_relative_of(config))
+        self.attention_residual = Residual(config)
+        self.cross_attention = _attention_of(config) if cross else None
+        self.cross_residual = Residual(config) if cross else None
+        self.feed_forward = FeedForward(
+            config.d_model, config.d_hidden, activation=config.activation, bias=config.hidden_bias
+        )
+        self.feed_forward_residual = Residual(config)
+
+    def forward(
+        self,
+        x: Float[Tensor, "B T D"],
+        mask: Bool[Tensor, "..."] | None = None,
+        memory: Float[Tensor, "B S D"] | None = None,
+        memory_mask: Bool[Tensor, "..."] | None = None,
+        *,
+        bias: Float[Tensor, "..."] | None = None,
+        rotary: nn.Module | None = None,
+        cache: LayerCache | None = None,
+        cross_cache: LayerCache | None = None,
+        trace: Trace | None = None,
+    ) -> Float[Tensor, "B T D"]:
+        """Refine every token's vector once.
+
+        Args:
+            x: The tokens' vectors.
+            mask: Who may look at whom in self-attention; True = may look.
+            memory: The encoder's output, where the layer has cross-attention.
+            memory_mask: Which of its positions may be looked at, (B, 1, 1, S).
+            bias: Numbers added to the scores of self-attention.
+            rotary: What turns queries and keys of self-attention to their places.
+            cache: Keys and values of the tokens before x.
+            cross_cache: The encoder's keys and values, kept from the first call on.
+            trace: Where to leave the attention weights; None takes the fused path.
+
+        Returns:
+            The refined vectors.
+
+        Raises:
+            ValueError: If the layer has cross-attention and no memory is given, or the other way round.
+        """
+        if (memory is None) != (self.cross_attention is None):
+            wanted = "has no cross-attention" if self.cross_attention is None else "looks at an encoder's output"
+            raise ValueError(f"memory is {'missing' if memory is None else 'given'}, but this layer {wanted}")
+
+        def look(x: Tensor) -> Tensor:
+            options = {"bias": bias, "rotary": rotary, "cache": cache}
+            return _traced(self.attention, x, None, mask, options, None if trace is None else trace.weights)
+
+        def look_at_memory(x: Tensor) -> Tensor:
+            seen = None if trace is None else trace.cross_weights
+            return _traced(self.cross_attention, x, memory, memory_mask, {"cache": cross_cache}, seen)
+
+        x = self.attention_residual(x, look)
+        if self.cross_residual is not None:
+            x = self.cross_residual(x, look_at_memory)
+        return self.feed_forward_residual(x, self.feed_forward)
+
+
+def _traced(
+    attention: nn.Module | None, x: Tensor, x_kv: Tensor | None, mask: Tensor | None, options: dict, seen: list | None
+) -> Tensor:
+    assert attention is not None
+    if seen is None:
+        return attention(x, x_kv, mask, **options)
+    y, weights_BNTS = attention(x, x_kv, mask, return_weights=True, **options)
+    seen.append(weights_BNTS)
+    return y
+
+
+def _attention_of(config: Config, relative: nn.Module | None = None) -> MultiHeadAttention:
+    return MultiHeadAttention(
+        config.d_model,
+        config.n_heads,
+        head_width=config.head_width,
+        n_kv_heads=config.n_kv_heads,
+        bias=config.attention_bias,
+        scale=config.attention_scale,
+        relative=relative,
+    )
+
+
+def _relative_of(config: Config) -> nn.Module | None:
+    head_width = config.head_width or config.d_model // config.n_heads
+    if config.positions == "shaw":
+        return ShawBias(head_width, config.max_length)
+    if config.positions == "transformer_xl":
+        return TransformerXLBias(config.n_heads, head_width, config.d_model)
+    return None
