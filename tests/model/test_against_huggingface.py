@@ -1,0 +1,310 @@
+"""Models of `transformers` with random weights, and ours with the same: equal logits, gradients and continuations.
+
+Nothing is downloaded. Their attention is the open one (eager). Where they work a step out in float32 whatever the
+model's dtype (Llama: norm, softmax, angles; T5: the norm's variance), float64 logits can only agree to float32's
+precision; with those steps in float64 too (`in_double`), they agree like the others.
+"""
+
+import dataclasses
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from torch.overrides import TorchFunctionMode
+
+from softlookup.model.config import Config
+from softlookup.model.generate import generate
+from softlookup.model.language import DecoderLM, EncoderLM
+from softlookup.model.published import (
+    bert_config,
+    bert_weights,
+    gpt2_config,
+    gpt2_weights,
+    llama_config,
+    llama_weights,
+)
+from softlookup.model.published_pairs import marian_config, marian_weights, t5_config, t5_weights
+from softlookup.model.transformer import Transformer
+
+V = 60
+
+
+@pytest.fixture(scope="module")
+def hf() -> Iterator[Any]:
+    """The library, imported once: it takes seconds."""
+    with warnings.catch_warnings():
+        # What other packages deprecate while they are being imported is no matter of these tests.
+        warnings.simplefilter("ignore", category=DeprecationWarning)
+        library = pytest.importorskip("transformers", reason="transformers is not installed")
+        library.BertForMaskedLM  # its modules are imported when they are first named  # noqa: B018
+    yield library
+
+
+@dataclasses.dataclass(frozen=True)
+class Kind:
+    """How one kind of model is made on both sides."""
+
+    theirs: str
+    description: str
+    ours: Callable[[Config], nn.Module]
+    config: Callable[..., Config]
+    weights: Callable[..., dict[str, torch.Tensor]]
+    common: dict[str, Any]
+
+
+def bert_config_of(description):
+    return bert_config(description, start_id=1, end_id=2)
+
+
+KINDS = {
+    "bert": Kind(
+        "BertForMaskedLM", "BertConfig", EncoderLM, bert_config_of, bert_weights,
+        {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 40,
+         "max_position_embeddings": 24, "pad_token_id": 0},
+    ),
+    "gpt2": Kind(
+        "GPT2LMHeadModel", "GPT2Config", DecoderLM, gpt2_config, gpt2_weights,
+        {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 32, "bos_token_id": 5, "eos_token_id": 5},
+    ),
+    "llama": Kind(
+        "LlamaForCausalLM", "LlamaConfig", DecoderLM, llama_config, llama_weights,
+        {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
+         "intermediate_size": 40, "max_position_embeddings": 40},
+    ),
+    "marian": Kind(
+        "MarianMTModel", "MarianConfig", Transformer, marian_config, marian_weights,
+        {"d_model": 32, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 4,
+         "decoder_attention_heads": 4, "encoder_ffn_dim": 40, "decoder_ffn_dim": 40, "max_position_embeddings": 48,
+         "pad_token_id": 59, "decoder_start_token_id": 59, "eos_token_id": 0, "forced_eos_token_id": None,
+         "scale_embedding": True},
+    ),
+    "t5": Kind(
+        "T5ForConditionalGeneration", "T5Config", Transformer, t5_config, t5_weights,
+        # N*H = 24 is not D = 32.
+        {"d_model": 32, "d_kv": 6, "d_ff": 40, "num_layers": 2, "num_heads": 4, "decoder_start_token_id": 0},
+    ),
+}  # fmt: skip
+
+# Each case sets switches away from their defaults, so that no field of the description goes unread.
+CASES: dict[str, tuple[str, dict[str, Any]]] = {
+    "bert": ("bert", {}),
+    "bert-3-segments": ("bert", {"type_vocab_size": 3, "layer_norm_eps": 1e-3}),
+    "gpt2": ("gpt2", {}),
+    "gpt2-untied-relu": (
+        "gpt2",
+        {"tie_word_embeddings": False, "activation_function": "relu", "n_inner": 24, "layer_norm_epsilon": 1e-3},
+    ),
+    "llama": ("llama", {}),
+    "llama-wide-heads-biases": (
+        "llama",
+        {"head_dim": 10, "attention_bias": True, "mlp_bias": True, "tie_word_embeddings": True, "rms_norm_eps": 1e-3,
+         "rope_parameters": {"rope_type": "default", "rope_theta": 300.0}, "pad_token_id": 0},
+    ),
+    "marian": ("marian", {"activation_function": "swish"}),
+    "marian-relu-unscaled": ("marian", {"activation_function": "relu", "scale_embedding": False}),
+    "marian-gelu-deep-decoder": ("marian", {"activation_function": "gelu", "decoder_layers": 3}),
+    "t5": ("t5", {"layer_norm_epsilon": 1e-3}),
+    "t5-v1.1": ("t5", {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": False, "num_decoder_layers": 1}),
+}  # fmt: skip
+# Without in_double, the float64 logits of these carry float32's rounding.
+HALF_IN_FLOAT32 = ("llama", "t5")
+
+
+class in_double(TorchFunctionMode):
+    """Let code that asks for float32 have float64 instead: .float(), .to(torch.float32), softmax(dtype=...)."""
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        if function is torch.Tensor.float:
+            return args[0].double()
+        widened = [torch.float64 if value is torch.float32 else value for value in args]
+        named = {key: torch.float64 if value is torch.float32 else value for key, value in (kwargs or {}).items()}
+        return function(*widened, **named)
+
+
+def pair(hf, case, dtype=torch.float64, *, lively=1.0):
+    """Make both models of a case, with the same weights; the matrices are larger if the model is to be lively."""
+    name, switches = CASES[case]
+    kind = KINDS[name]
+    description = getattr(hf, kind.description)(vocab_size=V, **(kind.common | switches))
+    theirs = getattr(hf, kind.theirs)._from_config(description, attn_implementation="eager").eval()
+    if case == "t5-v1.1":
+        theirs.lm_head.weight = nn.Parameter(torch.empty(V, 32).normal_())  # made tied, whatever is said
+    generator = torch.Generator().manual_seed(7)
+    with torch.no_grad():
+        for name_, weight in theirs.named_parameters():
+            if "embed_positions" not in name_:  # Marian's sinusoids: no weights, but of the same class
+                # Off their first values, lest zeros and ones hide a forgotten bias or gain.
+                is_gain = weight.ndim == 1 and name_.endswith("weight")
+                strength = lively if is_gain or weight.shape[0] == V else 1.0
+                weight.add_(0.2 * strength * torch.randn(weight.shape, generator=generator))
+        if name == "marian":
+            theirs.final_logits_bias.normal_(std=0.3, generator=generator)
+    for table in theirs.modules():
+        if isinstance(table, nn.Embedding) and name == "marian":
+            # Marian's targets start with the id of padding; theirs keeps that row from learning, ours does not.
+            table.padding_idx = None
+    theirs = theirs.to(dtype)
+    if name == "marian" and dtype == torch.float64:
+        exact_sinusoids(theirs)
+    config = kind.config(description)
+    ours = kind.ours(config).to(dtype).eval()
+    ours.load_state_dict(kind.weights(theirs.state_dict(), config))
+    return ours, theirs
+
+
+def exact_sinusoids(theirs):
+    """Marian's table of positions has float32's precision in any dtype: work its formula out in float64."""
+    for stack in (theirs.model.encoder, theirs.model.decoder):
+        table = stack.embed_positions.weight
+        angles = [
+            [place / 10000 ** (2 * i / table.shape[1]) for i in range(table.shape[1] // 2)] for place in range(48)
+        ]
+        angles = torch.tensor(angles, dtype=torch.float64)
+        exact = torch.cat((angles.sin(), angles.cos()), dim=1)
+        torch.testing.assert_close(table.double(), exact, rtol=0, atol=1e-7)
+        table.data.copy_(exact)
+
+
+def rows(lengths, longest, pad, *, left=False, seed=3):
+    """Random ids, filled up; and which of them are real."""
+    ids = torch.randint(6, V - 2, (len(lengths), longest), generator=torch.Generator().manual_seed(seed))
+    place = torch.arange(longest)
+    real = torch.stack([place >= longest - n if left else place < n for n in lengths])
+    return ids.masked_fill(~real, pad), real
+
+
+def run(case, ours, theirs, *, left=True):
+    """Give both the same input (decoder-only models: filled up on the left, or not); return both logits, and which
+    positions count."""
+    name, config = CASES[case][0], ours.config
+    if name == "bert":
+        ids, real = rows([9, 12, 4], 12, config.pad_id)
+        segments = torch.randint(config.n_segments, ids.shape, generator=torch.Generator().manual_seed(5))
+        return ours(ids, segments), theirs(input_ids=ids, attention_mask=real, token_type_ids=segments).logits, real
+    if name in ("gpt2", "llama"):
+        ids, real = rows([9, 12, 4], 12, config.pad_id, left=left)
+        places = (real.long().cumsum(dim=1) - 1).clamp(min=0)
+        return ours(ids, real), theirs(input_ids=ids, attention_mask=real, position_ids=places).logits, real
+    # 40 source tokens reach T5's wide buckets.
+    source, source_real = rows([25, 40, 3], 40, config.pad_id)
+    target, real = rows([6, 3, 8], 8, config.pad_id, seed=4)
+    target[:, 0] = config.start_id
+    wanted = theirs(input_ids=source, attention_mask=source_real, decoder_input_ids=target).logits
+    return ours(source, target), wanted, real
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_logits_equal_in_float32(hf, case):
+    got, wanted, real = run(case, *pair(hf, case, torch.float32))
+    assert got.dtype == torch.float32
+    assert wanted[real].std() > 0.3  # not a comparison of zeros
+    torch.testing.assert_close(got[real], wanted[real], rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_logits_equal_in_float64(hf, case):
+    # On the left, padding in float64 makes NaN of their Llama: its mask's -1.8e308 is -inf in their float32 softmax.
+    got, wanted, real = run(case, *pair(hf, case), left=not case.startswith("llama"))
+    tolerance = 1e-5 if CASES[case][0] in HALF_IN_FLOAT32 else 1e-10
+    torch.testing.assert_close(got[real], wanted[real], rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_logits_and_the_gradient_of_every_weight_equal_in_float64(hf, case):
+    with in_double():
+        ours, theirs = pair(hf, case)
+        got, wanted, real = run(case, ours, theirs)
+        loss_weights = torch.randn_like(got[real])
+        (got[real] * loss_weights).sum().backward()
+        (wanted[real] * loss_weights).sum().backward()
+    torch.testing.assert_close(got[real], wanted[real], rtol=1e-10, atol=1e-10)
+    gradients = {
+        name: torch.zeros_like(weight) if weight.grad is None else weight.grad
+        for name, weight in theirs.state_dict(keep_vars=True).items()
+    }
+    kind = KINDS[CASES[case][0]]
+    wanted_gradients = kind.weights(gradients, ours.config)
+    for name, weight in ours.named_parameters():
+        if name == "head.b_out" and "final_logits_bias" in gradients:
+            continue  # Marian's is no parameter there
+        assert weight.grad.abs().max() > 0, name
+        torch.testing.assert_close(
+            weight.grad, wanted_gradients[name], rtol=1e-9, atol=1e-10, msg=lambda text, n=name: f"{n}: {text}"
+        )
+
+
+NEW = 9
+
+
+def continuations(theirs, end_id, **inputs):
+    """What their generate writes greedily, with its cache and without."""
+    options = {"do_sample": False, "max_new_tokens": NEW, "eos_token_id": end_id}
+    return [theirs.generate(**inputs, **options, use_cache=use_cache) for use_cache in (True, False)]
+
+
+def as_written(generated, end_id):
+    """The new tokens of each row, to the end token."""
+    lists = []
+    for row in generated.tolist():
+        lists.append(row[: row.index(end_id) + 1] if end_id in row else row)
+    return lists
+
+
+def an_end(written):
+    """Some token that one row writes early and another does not: with it as the end, rows stop at their own times."""
+    for i, row in enumerate(written):
+        for token in row[2:6]:
+            if any(token not in other[:7] for j, other in enumerate(written) if j != i):
+                return token
+    raise AssertionError("every row writes the same: no test of stopping")
+
+
+@pytest.mark.parametrize("case", ["gpt2", "gpt2-untied-relu", "llama", "llama-wide-heads-biases"])
+def test_decoder_only_models_continue_alike_with_and_without_a_cache(hf, case):
+    ours, theirs = pair(hf, case, lively=5.0)
+    pad_id = ours.config.pad_id
+    ids, real = rows([5, 9, 3, 7], 9, pad_id, left=True)
+    inputs = {"input_ids": ids, "attention_mask": real.long(), "pad_token_id": pad_id}
+
+    def recomputed(prefix, state, mask):
+        return ours(prefix, mask)[:, -1], state
+
+    end_id = an_end(generate(ours, ids, max_new_tokens=NEW, prompt_mask=real, pad_id=pad_id).new_ids.tolist())
+    results = [
+        generate(step, ids, max_new_tokens=NEW, prompt_mask=real, pad_id=pad_id, end_id=end_id, drop_finished=drop)
+        for step, drop in ((ours, True), (ours, False), (recomputed, True))
+    ]
+    written = as_written(results[0].new_ids, end_id)
+    assert len({len(row) for row in written}) > 1
+    for result in results[1:]:
+        assert as_written(result.new_ids, end_id) == written
+    with in_double():
+        theirs_written = continuations(theirs, end_id, **inputs)
+    for theirs_ids in theirs_written:
+        assert as_written(theirs_ids[:, ids.shape[1] :], end_id) == written
+
+
+@pytest.mark.parametrize("case", ["marian", "marian-relu-unscaled", "marian-gelu-deep-decoder", "t5", "t5-v1.1"])
+def test_encoder_decoders_continue_alike_with_and_without_a_cache(hf, case):
+    ours, theirs = pair(hf, case, lively=5.0)
+    config = ours.config
+    source, real = rows([12, 30, 5], 30, config.pad_id)
+    begin = torch.full((3, 1), config.start_id)
+
+    def recomputed(prefix, state):
+        return ours(source, prefix)[:, -1], state
+
+    def cached(**options):
+        return generate(ours, begin, max_new_tokens=NEW, state=ours.start(source), pad_id=config.pad_id, **options)
+
+    end_id = an_end(cached().new_ids.tolist())
+    written = as_written(cached(end_id=end_id).new_ids, end_id)
+    assert len({len(row) for row in written}) > 1
+    assert as_written(cached(end_id=end_id, drop_finished=False).new_ids, end_id) == written
+    uncached = generate(recomputed, begin, max_new_tokens=NEW, end_id=end_id, pad_id=config.pad_id, drop_finished=False)
+    assert as_written(uncached.new_ids, end_id) == written
+    for theirs_ids in continuations(theirs, end_id, input_ids=source, attention_mask=real.long()):
+        assert as_written(theirs_ids[:, 1:], end_id) == written

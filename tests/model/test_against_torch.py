@@ -1,0 +1,250 @@
+"""The layers and stacks of this library and torch's own, with the same weights: equal outputs, equal gradients.
+
+torch's boolean masks mean the opposite of ours (True = hidden). Its products and sums are ordered otherwise, so that
+float64 results differ by rounding alone: 1e-12.
+"""
+
+import itertools
+import warnings
+
+import pytest
+import torch
+from torch import nn
+
+from softlookup.model.config import Config
+from softlookup.model.layers import Layer
+from softlookup.model.stack import Decoder, Encoder
+from softlookup.model.transformer import Transformer
+
+D, N, F, L, B, T, S = 12, 3, 20, 2, 3, 6, 5
+EXACT = {"rtol": 1e-12, "atol": 1e-12}
+SHAPES = [(pre_norm, activation) for pre_norm in (False, True) for activation in ("relu", "gelu")]
+NAMES = [f"{'pre' if pre_norm else 'post'}-LN-{activation}" for pre_norm, activation in SHAPES]
+
+
+def config_of(pre_norm, activation):
+    return Config(
+        vocab_size=9, d_model=D, n_heads=N, n_layers=L, d_hidden=F, attention_bias=True, dropout=0.0,
+        pre_norm=pre_norm, activation=activation,
+    )  # fmt: skip
+
+
+def options_of(pre_norm, activation):
+    return {"norm_first": pre_norm, "activation": activation, "dropout": 0.0, "batch_first": True}
+
+
+def stirred(module):
+    """Move every weight off its first value: biases of zero and gains of one would hide a forgotten one."""
+    generator = torch.Generator().manual_seed(1)
+    with torch.no_grad():
+        for weight in module.parameters():
+            weight.add_(0.3 * torch.randn(weight.shape, generator=generator))
+    return module.double()
+
+
+def attention_of(theirs, name, ours):
+    """Cut torch's packed projections, and transpose: its Linear keeps (out, in)."""
+    q, k, v = theirs[f"{name}.in_proj_weight"].chunk(3)
+    matrices = {"w_q": q.mT, "w_k": k.mT, "w_v": v.mT, "w_o": theirs[f"{name}.out_proj.weight"].mT}
+    biases = zip(("b_q", "b_k", "b_v"), theirs[f"{name}.in_proj_bias"].chunk(3), strict=True)
+    return {f"{ours}.{key}": value for key, value in (matrices | dict(biases)).items()} | {
+        f"{ours}.b_o": theirs[f"{name}.out_proj.bias"]
+    }
+
+
+def norm_of(theirs, name, ours):
+    return {f"{ours}.gain": theirs[f"{name}.weight"], f"{ours}.shift": theirs[f"{name}.bias"]}
+
+
+def layer_of(theirs):
+    """Name the tensors of one of torch's layers (weights, or their gradients) as ours are named."""
+    ours = attention_of(theirs, "self_attn", "attention") | norm_of(theirs, "norm1", "attention_residual.norm")
+    last = "norm2"
+    if "multihead_attn.in_proj_weight" in theirs:
+        ours |= attention_of(theirs, "multihead_attn", "cross_attention")
+        ours |= norm_of(theirs, "norm2", "cross_residual.norm")
+        last = "norm3"
+    ours |= norm_of(theirs, last, "feed_forward_residual.norm")
+    for i in (1, 2):
+        ours[f"feed_forward.w_{i}"] = theirs[f"linear{i}.weight"].mT
+        ours[f"feed_forward.b_{i}"] = theirs[f"linear{i}.bias"]
+    return ours
+
+
+def stack_of(theirs):
+    layers = {}
+    for name, tensor in theirs.items():
+        if name.startswith("layers."):
+            _, i, rest = name.split(".", 2)
+            layers.setdefault(i, {})[rest] = tensor
+    ours = {f"layers.{i}.{name}": t for i, layer in layers.items() for name, t in layer_of(layer).items()}
+    return ours | (norm_of(theirs, "norm", "norm") if "norm.weight" in theirs else {})
+
+
+def gradients(module):
+    return {name: weight.grad for name, weight in module.named_parameters()}
+
+
+def assert_same_gradients(ours, theirs_renamed, **inputs):
+    for name, weight in ours.named_parameters():
+        torch.testing.assert_close(weight.grad, theirs_renamed[name], **EXACT, msg=lambda text, n=name: f"{n}: {text}")
+    for name, (x, y) in inputs.items():
+        torch.testing.assert_close(x.grad, y.grad, **EXACT, msg=lambda text, n=name: f"{n}: {text}")
+
+
+def twice(*shape):
+    x = torch.randn(*shape, dtype=torch.float64)
+    return x.clone().requires_grad_(), x.requires_grad_()
+
+
+def padding(length):
+    """Which tokens are real; every row keeps at least one."""
+    return torch.arange(length) < torch.tensor([length, length - 2, 1])[:, None]
+
+
+# None, causal, a random mask in which every token sees itself, padding, and two at once.
+RANDOM = torch.rand(T, T, generator=torch.Generator().manual_seed(2)) < 0.4
+SELF_MASKS = {
+    "all": (None, None),
+    "causal": (torch.ones(T, T, dtype=torch.bool).tril(), None),
+    "random": (RANDOM | torch.eye(T, dtype=torch.bool), None),
+    "padding": (None, padding(T)),
+    "causal-padding": (torch.ones(T, T, dtype=torch.bool).tril(), padding(T)),
+}
+
+
+def ours_of(mask, real):
+    """Both of torch's masks as one of ours, (B, 1, T, S)."""
+    both = None if mask is None else mask[None, None]
+    keys = None if real is None else real[:, None, None, :]
+    return keys if both is None else both if keys is None else both & keys
+
+
+def theirs_of(mask):
+    return None if mask is None else ~mask
+
+
+@pytest.mark.parametrize(("pre_norm", "activation"), SHAPES, ids=NAMES)
+@pytest.mark.parametrize("masks", SELF_MASKS.values(), ids=SELF_MASKS)
+def test_encoder_layer_equals_torchs(pre_norm, activation, masks):
+    mask, real = masks
+    theirs = stirred(nn.TransformerEncoderLayer(D, N, F, **options_of(pre_norm, activation)))
+    ours = Layer(config_of(pre_norm, activation)).double()
+    ours.load_state_dict(layer_of(theirs.state_dict()))
+    x, y = twice(B, T, D)
+    got = ours(x, None if (both := ours_of(mask, real)) is None else both)
+    wanted = theirs(y, src_mask=theirs_of(mask), src_key_padding_mask=theirs_of(real))
+    torch.testing.assert_close(got, wanted, **EXACT)
+    weights = torch.randn_like(got)
+    (got * weights).sum().backward()
+    (wanted * weights).sum().backward()
+    assert_same_gradients(ours, layer_of(gradients(theirs)), x=(x, y))
+
+
+@pytest.mark.parametrize(("pre_norm", "activation"), SHAPES, ids=NAMES)
+@pytest.mark.parametrize(
+    ("masks", "memory_real"),
+    [*((masks, None) for masks in SELF_MASKS.values()), (SELF_MASKS["causal-padding"], padding(S))],
+    ids=[*SELF_MASKS, "padded-memory"],
+)
+def test_decoder_layer_equals_torchs(pre_norm, activation, masks, memory_real):
+    mask, real = masks
+    theirs = stirred(nn.TransformerDecoderLayer(D, N, F, **options_of(pre_norm, activation)))
+    ours = Layer(config_of(pre_norm, activation), cross=True).double()
+    ours.load_state_dict(layer_of(theirs.state_dict()))
+    x, y = twice(B, T, D)
+    memory, memory_copy = twice(B, S, D)
+    got = ours(x, ours_of(mask, real), memory, ours_of(None, memory_real))
+    wanted = theirs(
+        y,
+        memory_copy,
+        tgt_mask=theirs_of(mask),
+        tgt_key_padding_mask=theirs_of(real),
+        memory_key_padding_mask=theirs_of(memory_real),
+    )
+    torch.testing.assert_close(got, wanted, **EXACT)
+    weights = torch.randn_like(got)
+    (got * weights).sum().backward()
+    (wanted * weights).sum().backward()
+    assert_same_gradients(ours, layer_of(gradients(theirs)), x=(x, y), memory=(memory, memory_copy))
+
+
+def pair_of_transformers(pre_norm, activation):
+    """Our encoder and decoder, and nn.Transformer with the same weights.
+
+    nn.Transformer has a norm after each stack always. That is right for pre-LN; post-LN layers end in a norm
+    already, and the paper has no other: there torch's last norms are taken off.
+    """
+    with warnings.catch_warnings():
+        # torch notes, in words that depend on the options, that its fast path for inference is not taken.
+        warnings.filterwarnings("ignore", message="enable_nested_tensor is True", category=UserWarning)
+        theirs = nn.Transformer(D, N, L, L, F, **options_of(pre_norm, activation))
+    if not pre_norm:
+        theirs.encoder.norm = theirs.decoder.norm = None
+    theirs = stirred(theirs)
+    config = config_of(pre_norm, activation)
+    encoder, decoder = Encoder(config).double(), Decoder(config).double()
+    encoder.load_state_dict(stack_of(theirs.encoder.state_dict()))
+    decoder.load_state_dict(stack_of(theirs.decoder.state_dict()))
+    return encoder, decoder, theirs
+
+
+@pytest.mark.parametrize(("pre_norm", "activation"), SHAPES, ids=NAMES)
+def test_encoder_and_decoder_equal_nn_transformer(pre_norm, activation):
+    encoder, decoder, theirs = pair_of_transformers(pre_norm, activation)
+    x, x_copy = twice(B, S, D)
+    y, y_copy = twice(B, T, D)
+    memory_mask = padding(S)[:, None, None, :]
+    got = decoder(y, encoder(x, memory_mask), memory_mask=memory_mask)
+    causal = nn.Transformer.generate_square_subsequent_mask(T, dtype=torch.float64)
+    wanted = theirs(
+        x_copy,
+        y_copy,
+        tgt_mask=causal,
+        src_key_padding_mask=~padding(S),
+        memory_key_padding_mask=~padding(S),
+    )
+    torch.testing.assert_close(got, wanted, **EXACT)
+    weights = torch.randn_like(got)
+    (got * weights).sum().backward()
+    (wanted * weights).sum().backward()
+    assert_same_gradients(encoder, stack_of(gradients(theirs.encoder)), x=(x, x_copy))
+    assert_same_gradients(decoder, stack_of(gradients(theirs.decoder)), y=(y, y_copy))
+
+
+@pytest.mark.parametrize("pre_norm", [False, True], ids=["post-LN", "pre-LN"])
+def test_transformer_equals_nn_transformer_between_its_embeddings_and_its_head(pre_norm):
+    encoder, decoder, theirs = pair_of_transformers(pre_norm, "relu")
+    model = Transformer(config_of(pre_norm, "relu")).double()
+    model.encoder.load_state_dict(encoder.state_dict())
+    model.decoder.load_state_dict(decoder.state_dict())
+    source = torch.tensor([[4, 5, 6, 7], [8, 3, 0, 0]])
+    target = torch.tensor([[2, 5, 5], [2, 7, 0]])
+    table = model.embedder.tokens.table
+    # The paper's sinusoids, number by number.
+    places = torch.tensor(
+        [
+            [(p / 10000 ** (i // 2 * 2 / D)) for i in range(D)]
+            for p in range(max(source.shape[1], target.shape[1]))
+        ],
+        dtype=torch.float64,
+    )  # fmt: skip
+    places[:, 0::2], places[:, 1::2] = places[:, 0::2].sin(), places[:, 1::2].cos()
+    causal = torch.ones(3, 3, dtype=torch.bool).triu(1)
+    states = theirs(
+        table[source] * D**0.5 + places[:4],
+        table[target] * D**0.5 + places[:3],
+        tgt_mask=causal,
+        src_key_padding_mask=source == 0,
+        memory_key_padding_mask=source == 0,
+    )
+    wanted = nn.functional.linear(states, table)
+    real = target != 0
+    torch.testing.assert_close(model(source, target)[real], wanted[real], **EXACT)
+
+
+def test_the_masks_of_these_tests_leave_no_row_blind():
+    # Where a row has nothing to see, torch's paths give NaN or the mean of all values, and this library zeros.
+    for (mask, real), memory in itertools.product(SELF_MASKS.values(), (None, padding(S))):
+        for both in (ours_of(mask, real), ours_of(None, memory)):
+            assert both is None or both.any(dim=-1).all()
