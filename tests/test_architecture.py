@@ -19,11 +19,12 @@ PACKAGE = ROOT / "lib" / "softlookup"
 MAY_IMPORT: dict[str, set[str]] = {
     "notation": set(),
     "reference": {"notation"},
-    "model": {"notation"},
+    "text": {"notation"},
+    "model": {"notation", "text"},
     "roofline": {"notation"},
-    "text": {"notation", "reference", "model"},
-    "figures": {"notation", "reference", "model"},
-    "widgets": {"notation", "reference", "model"},
+    "training": {"notation", "text", "model"},
+    "figures": {"notation", "reference", "model", "text"},
+    "widgets": {"notation", "reference", "model", "text"},
     "checks": {"notation", "reference"},
     "grading": {"notation", "checks"},
     "authoring": {"notation", "checks"},
@@ -88,7 +89,7 @@ def as_text(path: Path) -> str:
 
 def test_every_part_of_the_library_has_a_rule():
     parts = {path.relative_to(PACKAGE).parts[0].removesuffix(".py") for path in library_files()}
-    assert {"notation", "reference", "model"} <= parts
+    assert {"notation", "reference", "model", "text", "training"} <= parts
     assert parts - {"__init__"} <= set(MAY_IMPORT)
 
 
@@ -157,6 +158,13 @@ def test_check_is_the_one_of_checks():
 def test_version_is_the_one_of_the_packaging():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert softlookup.__version__ == project["version"]
+
+
+def test_no_file_is_large_but_the_weights():
+    sizes = {str(path.relative_to(ROOT)): path.stat().st_size for path in kept_files()}
+    weights = {"lib/softlookup/model/shipped/english_french/model.safetensors"}
+    assert {name: size for name, size in sizes.items() if size > 250_000 and name not in weights} == {}
+    assert sum(size for name, size in sizes.items() if name in weights) < 25_000_000
 
 
 def test_code_files_are_short():

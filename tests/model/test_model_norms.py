@@ -80,6 +80,7 @@ def test_both_equal_the_reference(device):
     np.testing.assert_allclose(layer(x).detach().cpu(), reference.layer_norm(*arrays), rtol=0, atol=1e-12)
     got = norms.layer_norm(x, gain, shift)
     np.testing.assert_allclose(got.cpu(), reference.layer_norm(*arrays), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(norms.rms_norm(x, gain).cpu(), reference.rms_norm(*arrays[:2]), rtol=0, atol=1e-12)
     got = loaded(norms.RMSNorm(D), x, gain=gain)(x)
     np.testing.assert_allclose(got.detach().cpu(), reference.rms_norm(*arrays[:2]), rtol=0, atol=1e-12)
 
@@ -119,7 +120,7 @@ def test_each_token_is_normalised_by_itself(device):
 
 def test_layers_begin_as_plain_normalising_with_the_defaults_of_the_papers():
     layer, rms = norms.LayerNorm(D), norms.RMSNorm(D)
-    assert layer.eps == 1e-5 and rms.eps == 1e-6
+    assert layer.eps == 1e-5 and rms.eps == 1e-6 and norms.RMSNorm(D, eps=0.0).eps == 0
     assert [name for name, _ in layer.named_parameters()] == ["gain", "shift"]
     assert [name for name, _ in norms.LayerNorm(D, bias=False).named_parameters()] == ["gain"]
     assert norms.LayerNorm(D, bias=False).shift is None

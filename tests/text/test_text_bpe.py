@@ -236,7 +236,9 @@ HEADER = '{"kind": "softlookup byte-pair merges", "version": 1, "byte_level": fa
     [
         ("a b\n", "does not begin with the settings"),
         ("[1]\n", "does not begin with the settings"),
-        (HEADER.replace("merges", "other") + "\n", "does not begin with the settings"),
+        ("", "does not begin with the settings"),
+        (HEADER.replace("alphabet", "letters") + "\n", "merges.txt does not begin with the settings .*'alphabet'"),
+        (HEADER.replace("merges", "other") + "\n", "merges.txt does not hold 'softlookup byte-pair merges', version 1"),
         (HEADER.replace("1,", "2,") + "\n", "version 1; got"),
         (HEADER + "\na b\nab\n", "line 3: wanted two tokens with one space between; got 'ab'"),
         (HEADER + "\na  b\n", "line 2: wanted two tokens"),
@@ -249,6 +251,14 @@ def test_load_refuses_other_files(tmp_path, content, message):
     path.write_text(content, encoding="utf-8")
     with pytest.raises(ValueError, match=message):
         BytePairTokenizer.load(path)
+
+
+def test_load_names_a_file_that_is_not_utf_8_or_not_there(tmp_path):
+    (tmp_path / "merges.txt").write_bytes(b"\xff\xfe")
+    with pytest.raises(ValueError, match="merges.txt does not begin with the settings"):
+        BytePairTokenizer.load(tmp_path / "merges.txt")
+    with pytest.raises(FileNotFoundError):
+        BytePairTokenizer.load(tmp_path / "missing.txt")
 
 
 def test_merges_that_cannot_be_are_refused():

@@ -178,6 +178,7 @@ def test_save_and_load_give_the_same_tokenizer(tmp_path, tokenizer):
         (b"{", "kept.json is not a JSON file of kind 'softlookup words'"),
         (b"[]", "kept.json does not hold 'softlookup words', version 1; got 'list'"),
         (b'{"kind": "softlookup characters", "version": 1}', "got 'softlookup characters'"),
+        (b'{"kind": "softlookup words", "version": 1, "tokens": []}', "words' without 'lower'; wanted tokens, lower"),
         (b'{"kind": "softlookup words", "version": 2}', "does not hold 'softlookup words', version 1"),
     ],
 )

@@ -37,7 +37,7 @@ class BeamResult:
     Where a prompt has fewer than were asked for, the rest have length 0 and score -inf.
 
     Attributes:
-        ids: The prompts and what follows them, filled up with pad_id behind the end; W is how many were kept.
+        ids: The prompts and what follows them, filled up with pad_id behind the end; E is how many were kept.
         lengths: How many tokens were written, the end token counted.
         log_probabilities: Of what was written.
         scores: Log-probability over length penalty: what the hypotheses are ranked by.
@@ -45,10 +45,10 @@ class BeamResult:
         trace: For each prompt, for each step, what was kept, likeliest first; None if it was not asked for.
     """
 
-    ids: Int[Tensor, "B W T"]
-    lengths: Int[Tensor, "B W"]
-    log_probabilities: Float[Tensor, "B W"]
-    scores: Float[Tensor, "B W"]
+    ids: Int[Tensor, "B E T"]
+    lengths: Int[Tensor, "B E"]
+    log_probabilities: Float[Tensor, "B E"]
+    scores: Float[Tensor, "B E"]
     prompt_length: int
     trace: tuple[tuple[tuple[Node, ...], ...], ...] | None = None
 
@@ -170,7 +170,7 @@ def beam_search(
 
         likeliest_P = total_PW.masked_fill(~open_PW, -math.inf).amax(dim=1)
         reach_P = likeliest_P / length_penalty_of(max_new_tokens, length_penalty)
-        going_P = reach_P > ended_best.score_BK[prompts_P, -1]
+        going_P = reach_P > ended_best.score_BE[prompts_P, -1]
         if not going_P.any():
             break
         place_M, rank_M = (open_PW & going_P[:, None]).nonzero(as_tuple=True)
@@ -183,40 +183,40 @@ def beam_search(
 
 
 class _Ended:
-    """The best hypotheses that have ended, for each prompt (B), best first (K of them)."""
+    """The best hypotheses that have ended, for each prompt (B), best first (E of them)."""
 
     def __init__(self, prompt_ids: Tensor, keep: int, max_new_tokens: int, pad_id: int) -> None:
         n_prompts, self.prompt_length = prompt_ids.shape
         padded_BT = torch.nn.functional.pad(prompt_ids, (0, max_new_tokens), value=pad_id)
-        self.ids_BKT = padded_BT[:, None].repeat(1, keep, 1)
-        self.length_BK = torch.zeros_like(self.ids_BKT[:, :, 0])
+        self.ids_BET = padded_BT[:, None].repeat(1, keep, 1)
+        self.length_BE = torch.zeros_like(self.ids_BET[:, :, 0])
         # Kept in float64, so that nothing is lost whatever the dtype of the model.
-        self.log_p_BK = torch.full((n_prompts, keep), -math.inf, dtype=torch.float64, device=prompt_ids.device)
-        self.score_BK = self.log_p_BK.clone()
+        self.log_p_BE = torch.full((n_prompts, keep), -math.inf, dtype=torch.float64, device=prompt_ids.device)
+        self.score_BE = self.log_p_BE.clone()
         self._pad_id = pad_id
 
     def add(self, prompts_P: Tensor, ids_PWT: Tensor, log_p_PW: Tensor, score_PW: Tensor, length: int) -> None:
         """Let hypotheses of one length compete with those that are here; a score of -inf is none."""
-        keep, total = self.ids_BKT.shape[1:]
+        keep, total = self.ids_BET.shape[1:]
         ids_PWT = torch.nn.functional.pad(ids_PWT, (0, total - ids_PWT.shape[2]), value=self._pad_id)
         # Those that are here come first, so that they win ties.
-        score_PM = torch.cat((self.score_BK[prompts_P], score_PW.double()), dim=1)
-        score_PK, chosen_PK = largest(score_PM, keep)
-        self.score_BK[prompts_P] = score_PK
+        score_PM = torch.cat((self.score_BE[prompts_P], score_PW.double()), dim=1)
+        score_PE, chosen_PE = largest(score_PM, keep)
+        self.score_BE[prompts_P] = score_PE
 
         def choose(here: Tensor, new: Tensor) -> Tensor:
             both_PM = torch.cat((here[prompts_P], new.to(here.dtype)), dim=1)
-            return both_PM[torch.arange(len(both_PM), device=new.device)[:, None], chosen_PK]
+            return both_PM[torch.arange(len(both_PM), device=new.device)[:, None], chosen_PE]
 
-        self.ids_BKT[prompts_P] = choose(self.ids_BKT, ids_PWT)
-        self.length_BK[prompts_P] = choose(self.length_BK, torch.full_like(score_PW, length))
-        self.log_p_BK[prompts_P] = choose(self.log_p_BK, log_p_PW)
+        self.ids_BET[prompts_P] = choose(self.ids_BET, ids_PWT)
+        self.length_BE[prompts_P] = choose(self.length_BE, torch.full_like(score_PW, length))
+        self.log_p_BE[prompts_P] = choose(self.log_p_BE, log_p_PW)
 
     def result(self, trace: tuple[tuple[tuple[Node, ...], ...], ...] | None) -> BeamResult:
         """Cut off the columns that nothing reached."""
-        end = self.prompt_length + int(self.length_BK.max())
+        end = self.prompt_length + int(self.length_BE.max())
         return BeamResult(
-            self.ids_BKT[:, :, :end], self.length_BK, self.log_p_BK, self.score_BK, self.prompt_length, trace
+            self.ids_BET[:, :, :end], self.length_BE, self.log_p_BE, self.score_BE, self.prompt_length, trace
         )
 
 

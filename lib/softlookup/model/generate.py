@@ -82,8 +82,8 @@ def generate(
 
     Cost: one call of the step for each token of the longest row.
 
-    Source: Vaswani et al. 2017, section 3 (one token at a time); Holtzman et al. 2020 (drawing). Book:
-    10_inference.html.
+    Source: Vaswani et al. 2017, section 3 (one token at a time); Holtzman et al. 2020 (drawing).
+    Book: 10_inference.html.
     """
     check_length(max_new_tokens)
     check_sampling(temperature, top_k, top_p)

@@ -126,7 +126,8 @@ class MultiHeadAttention(nn.Module):
 
         Source: Glorot & Bengio 2010, equation 16.
         """
-        for name, parameter in self.named_parameters():
+        # Not those of the relative positions, which have drawn their own.
+        for name, parameter in self.named_parameters(recurse=False):
             if name.startswith("w_"):
                 nn.init.xavier_uniform_(parameter)
             else:

@@ -42,8 +42,8 @@ def next_token_probabilities(
     # With the largest at 0, no temperature, however small, can make a logit overflow.
     kept_BV = (kept_BV - kept_BV.amax(dim=-1, keepdim=True)) / temperature
     if top_k is not None:
-        _, ids_BK = largest(kept_BV, min(top_k, kept_BV.shape[-1]))
-        kept_BV = torch.full_like(kept_BV, -math.inf).scatter(1, ids_BK, kept_BV.gather(1, ids_BK))
+        best, best_ids = largest(kept_BV, min(top_k, kept_BV.shape[-1]))
+        kept_BV = torch.full_like(kept_BV, -math.inf).scatter(1, best_ids, best)
     if top_p is not None and top_p < 1:
         sorted_BV, ids_BV = torch.softmax(kept_BV, dim=-1).sort(dim=-1, descending=True, stable=True)
         mass_before_BV = sorted_BV.cumsum(dim=-1) - sorted_BV
@@ -142,12 +142,12 @@ def largest(values: Float[Tensor, "B M"], k: int) -> tuple[Float[Tensor, "B {k}"
     if not 1 <= k <= width:
         raise ValueError(f"wanted the {k} largest of {width} numbers; k must be 1 to {width}")
     # One more than asked for: only if it equals the last one kept is the choice at the edge open.
-    top_BK, ids_BK = values.topk(min(k + 1, width), dim=1)
-    if width > k and (top_BK[:, k] == top_BK[:, k - 1]).any():
-        top_BK, ids_BK = values.sort(dim=1, descending=True, stable=True)
-    ids_BK = ids_BK[:, :k].sort(dim=1).values
-    top_BK, order_BK = values.gather(1, ids_BK).sort(dim=1, descending=True, stable=True)
-    return top_BK, ids_BK.gather(1, order_BK)
+    top, places = values.topk(min(k + 1, width), dim=1)
+    if width > k and (top[:, k] == top[:, k - 1]).any():
+        top, places = values.sort(dim=1, descending=True, stable=True)
+    places = places[:, :k].sort(dim=1).values
+    top, order = values.gather(1, places).sort(dim=1, descending=True, stable=True)
+    return top, places.gather(1, order)
 
 
 def check_sampling(temperature: float | int, top_k: int | None, top_p: float | int | None) -> None:

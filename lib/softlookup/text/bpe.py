@@ -8,8 +8,15 @@ from pathlib import Path
 
 import numpy as np
 
-from softlookup.text.bpe_training import base_alphabet, count_pieces, merge_pair, train_steps
-from softlookup.text.pieces import SPACE, byte_characters, from_byte_characters, split_pieces, to_byte_characters
+from softlookup.text.bpe_training import base_alphabet, merge_pair, train_steps
+from softlookup.text.pieces import (
+    SPACE,
+    byte_characters,
+    count_pieces,
+    from_byte_characters,
+    split_pieces,
+    to_byte_characters,
+)
 from softlookup.text.tokenizer import Tokenizer
 from softlookup.text.vocabulary import Vocabulary
 
@@ -98,6 +105,8 @@ class BytePairTokenizer(Tokenizer):
 
         Raises:
             ValueError: If dropout is not between 0 and 1, or is above 0 without an rng.
+
+        Cost: without dropout each distinct piece is cut once and then remembered; with it, each time anew.
 
         Source: Provilkov et al. 2020, algorithm 1 (dropout).
         """
@@ -220,20 +229,21 @@ class BytePairTokenizer(Tokenizer):
             FileNotFoundError: If there is no such file.
             ValueError: If the file holds something else; the message names the file, and the line if it is a merge.
         """
-        header, *lines = Path(path).read_bytes().decode("utf-8").removesuffix("\n").split("\n")
         try:
+            header, *lines = Path(path).read_bytes().decode("utf-8").removesuffix("\n").split("\n")
             settings = json.loads(header)
-        except json.JSONDecodeError:
-            settings = None
-        if not isinstance(settings, dict) or settings.get("kind") != _KIND or settings.get("version") != 1:
-            raise ValueError(f"{path} does not begin with the settings of {_KIND!r}, version 1; got {header[:60]!r}")
+            alphabet, byte_level = settings["alphabet"], settings["byte_level"]
+        except (UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError) as error:
+            raise ValueError(f"{path} does not begin with the settings of {_KIND!r}: {error!r}") from error
+        if settings.get("kind") != _KIND or settings.get("version") != 1:
+            raise ValueError(f"{path} does not hold {_KIND!r}, version 1; got {header[:60]!r}")
         merges = []
         for number, line in enumerate(lines, start=2):
             left, _, right = line.partition(" ")
             if not left or not right or " " in right:
                 raise ValueError(f"{path}, line {number}: wanted two tokens with one space between; got {line!r}")
             merges.append((left, right))
-        return cls(settings["alphabet"], merges, byte_level=settings["byte_level"])
+        return cls(alphabet, merges, byte_level=byte_level)
 
     def _cut(self, piece: str) -> list[str]:
         found = self._cache.get(piece)

@@ -141,15 +141,16 @@ def train_steps(
         min_count: How often a pair must occur to be worth a token.
         byte_level: Whether to begin with bytes instead of characters.
 
-    Yields:
-        The merges, in the order in which they are learned. There may be fewer than asked for.
+    Returns:
+        The merges, each when it is asked for, in the order in which they are learned. There may be fewer than
+        vocab_size leaves room for.
 
     Raises:
         TypeError: If texts is one string.
         ValueError: If the texts are empty, if min_count is below 1, or if vocab_size is too small for the
             alphabet; the message names the sizes.
 
-    Cost: 29,000 English and as many French captions, 8,000 tokens: about 3 s on one core.
+    Cost: 29,000 English and as many French captions, 8,000 tokens: about 2 s on one core.
 
     Source: Sennrich et al. 2016, algorithm 1.
     """

@@ -79,4 +79,4 @@ class CharacterTokenizer(Tokenizer):
             FileNotFoundError: If there is no such file.
             ValueError: If the file holds something else; the message names the file.
         """
-        return cls(Vocabulary(read_json(path, "softlookup characters")["tokens"]))
+        return cls(Vocabulary(read_json(path, "softlookup characters", "tokens")["tokens"]))

@@ -52,8 +52,8 @@ def split_pieces(text: str) -> list[str]:
     >>> split_pieces("l'orange")
     ["▁l'", 'orange']
     """
-    text = normalise(text)
-    return _PIECE.findall(SPACE + text.replace(" ", SPACE)) if text else []
+    # An empty text leaves a marker with nothing after it, which is no piece.
+    return _PIECE.findall(SPACE + normalise(text).replace(" ", SPACE))
 
 
 def count_pieces(texts: Iterable[str]) -> Counter[str]:

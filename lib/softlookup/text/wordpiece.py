@@ -162,7 +162,7 @@ class WordPieceTokenizer(Tokenizer):
         try:
             published = json.loads(data)["model"]
         except (ValueError, KeyError, TypeError):
-            content = read_json(path, _KIND)
+            content = read_json(path, _KIND, "tokens", "lower")
             return cls(Vocabulary(content["tokens"], BERT_SPECIALS), lower=content["lower"])
         return cls(_published_vocabulary(path, published), lower=_published_lower(path, json.loads(data)))
 

@@ -138,7 +138,7 @@ class WordTokenizer(Tokenizer):
             FileNotFoundError: If there is no such file.
             ValueError: If the file holds something else; the message names the file.
         """
-        content = read_json(path, "softlookup words")
+        content = read_json(path, "softlookup words", "tokens", "lower")
         return cls(Vocabulary(content["tokens"]), lower=content["lower"])
 
 
@@ -154,19 +154,20 @@ def write_json(path: str | Path, kind: str, content: dict[str, Any]) -> None:
     Path(path).write_bytes((text + "\n").encode("utf-8"))
 
 
-def read_json(path: str | Path, kind: str) -> dict[str, Any]:
+def read_json(path: str | Path, kind: str, *names: str) -> dict[str, Any]:
     """Read a file of write_json, and refuse one of another kind.
 
     Args:
         path: The file.
         kind: What it has to hold.
+        names: What its content has to have.
 
     Returns:
         The content.
 
     Raises:
         FileNotFoundError: If there is no such file.
-        ValueError: If the file is no JSON or of another kind; the message names the file.
+        ValueError: If the file is no JSON, is of another kind or lacks something; the message names the file.
     """
     try:
         content = json.loads(Path(path).read_bytes())
@@ -175,4 +176,7 @@ def read_json(path: str | Path, kind: str) -> dict[str, Any]:
     if not isinstance(content, dict) or content.get("kind") != kind or content.get("version") != 1:
         found = content.get("kind") if isinstance(content, dict) else type(content).__name__
         raise ValueError(f"{path} does not hold {kind!r}, version 1; got {found!r}")
+    missing = [name for name in names if name not in content]
+    if missing:
+        raise ValueError(f"{path} holds {kind!r} without {missing[0]!r}; wanted {', '.join(names)}")
     return content

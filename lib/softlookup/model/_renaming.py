@@ -1,0 +1,203 @@
+"""Renaming published tensors, and reading the descriptions beside them: what all models have in common.
+
+A table has our name on the left and the name of their module on the right. A row with {} stands for a matrix w and its
+bias b, one that ends in norm for its gain and shift, one that ends in table for the table itself.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from softlookup.model.config import Activation, Config
+
+# What `transformers` calls the activations.
+ACTIVATIONS: dict[str, Activation] = {
+    "relu": "relu",
+    "gelu": "gelu",
+    "gelu_new": "gelu_tanh",
+    "gelu_pytorch_tanh": "gelu_tanh",
+    "silu": "silu",
+    "swish": "silu",
+}
+
+
+def spread(rows: Mapping[str, str]) -> dict[str, str]:
+    """Write the short rows of a table out: one row for each tensor.
+
+    Args:
+        rows: Our names, with {} or the endings norm and table as said above, and theirs.
+
+    Returns:
+        The name of their tensor for each name of ours.
+    """
+    names: dict[str, str] = {}
+    for ours, theirs in rows.items():
+        if "{}" in ours:
+            names |= {ours.format("w"): f"{theirs}.weight", ours.format("b"): f"{theirs}.bias"}
+        elif ours.endswith("norm"):
+            names |= {f"{ours}.gain": f"{theirs}.weight", f"{ours}.shift": f"{theirs}.bias"}
+        else:
+            names[ours] = f"{theirs}.weight" if ours.endswith("table") else theirs
+    return names
+
+
+def layers(n_layers: int, ours: str, theirs: str, rows: Mapping[str, str]) -> dict[str, str]:
+    """Write the table of one layer out for all of them.
+
+    Args:
+        n_layers: L.
+        ours: Where our layers are, without their number.
+        theirs: Where theirs are.
+        rows: The table of one layer.
+
+    Returns:
+        The name of their tensor for each name of ours.
+    """
+    names = spread(rows).items()
+    return {f"{ours}.{i}.{our}": f"{theirs}.{i}.{their}" for i in range(n_layers) for our, their in names}
+
+
+def shapes(model: type[nn.Module], config: Config) -> dict[str, torch.Size]:
+    """List what a model of ours wants to be given, without making room for it.
+
+    Args:
+        model: One of our models.
+        config: Its description.
+
+    Returns:
+        The shapes of its tensors by name.
+    """
+    with torch.device("meta"):
+        return {name: tensor.shape for name, tensor in model(config).state_dict().items()}
+
+
+def translated(
+    tensors: Mapping[str, Tensor],
+    wanted: Mapping[str, torch.Size],
+    names: Mapping[str, str],
+    *,
+    same: Mapping[str, str],
+    unused: tuple[str, ...] = (),
+    as_they_are: str | None = None,
+) -> dict[str, Tensor]:
+    """Rename tensors, and turn matrices from (out, in) to (in, out).
+
+    Args:
+        tensors: Theirs by name.
+        wanted: The shapes of ours by name.
+        names: Theirs for each of ours. It may hold more than is wanted: biases that a model does without.
+        same: Tables that go by several names in one model: the first name for each other. A file may hold any of them.
+        unused: Patterns of names of tensors that are not needed.
+        as_they_are: The beginning of our names whose matrices stand as (in, out) already.
+
+    Returns:
+        Ours by name. What needs no turning is not copied.
+
+    Raises:
+        ValueError: If tensors are missing, left over or of the wrong shape, or one table has two contents; the message
+            names them.
+    """
+    left = {name: t for name, t in tensors.items() if not any(re.fullmatch(pattern, name) for pattern in unused)}
+    for other, first in same.items():
+        if other in left:
+            tensor = left.pop(other)
+            if not torch.equal(left.setdefault(first, tensor), tensor):
+                raise ValueError(f"{other} and {first} differ; the description says that they are one table")
+    taken = {ours: names[ours] for ours in wanted}
+    missing = sorted(set(taken.values()) - set(left))
+    extra = sorted(set(left) - set(taken.values()))
+    if missing or extra:
+        raise ValueError(f"tensors missing: {', '.join(missing) or 'none'}; left over: {', '.join(extra) or 'none'}")
+    result = {}
+    for ours, theirs in taken.items():
+        tensor = left[theirs]
+        is_matrix = ours.rpartition(".")[2].startswith("w")
+        if is_matrix and not (as_they_are and ours.startswith(as_they_are)):
+            tensor = tensor.mT
+        if tensor.shape != wanted[ours]:
+            raise ValueError(f"{theirs} gives a shape of {tuple(tensor.shape)}; {ours} wants {tuple(wanted[ours])}")
+        result[ours] = tensor.contiguous()
+    return result
+
+
+class Fields(dict[str, Any]):
+    """A description whose missing fields are named."""
+
+    def __missing__(self, name: str) -> Any:
+        raise ValueError(f"the description has no field {name}")
+
+
+def fields_of(description: Any, model_type: str) -> Fields:
+    """Read the description of a model of one kind.
+
+    Args:
+        description: A mapping, or an object with to_dict().
+        model_type: The kind, as the description names it.
+
+    Returns:
+        Its fields.
+
+    Raises:
+        ValueError: If it describes another kind of model.
+    """
+    fields = Fields(description if isinstance(description, Mapping) else description.to_dict())
+    only(fields, model_type=model_type)
+    return fields
+
+
+def only(fields: Fields, **known: object) -> None:
+    """Refuse a field with another value than the one that this library has; no value is taken for that one.
+
+    Args:
+        fields: The description.
+        known: The values by field.
+
+    Raises:
+        ValueError: If a value differs; the message names the field and both.
+    """
+    for name, value in known.items():
+        if (got := fields.get(name)) not in (value, None):
+            raise ValueError(f"{name} is {got!r}; this library has {value!r} alone")
+
+
+def one_of(fields: Fields, name: str, known: Mapping[str, Activation]) -> Activation:
+    """Read an activation.
+
+    Args:
+        fields: The description.
+        name: Which field.
+        known: Our names by theirs.
+
+    Returns:
+        Our name.
+
+    Raises:
+        ValueError: If it is not known; the message names the field, its value and those that are.
+    """
+    if fields[name] not in known:
+        raise ValueError(f"{name} is {fields[name]!r}; this library has {', '.join(known)}")
+    return known[fields[name]]
+
+
+def id_of(fields: Fields, name: str, otherwise: int | None = None) -> int:
+    """Read a special token's id.
+
+    Args:
+        fields: The description.
+        name: Which field.
+        otherwise: The id to take where there is none.
+
+    Returns:
+        The id.
+
+    Raises:
+        ValueError: If there is neither, or there are several.
+    """
+    value = fields.get(name)
+    value = otherwise if value is None else value
+    if not isinstance(value, int):
+        raise ValueError(f"{name} is {value!r}; wanted one id")
+    return value

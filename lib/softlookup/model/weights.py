@@ -1,0 +1,187 @@
+"""A model's weights in one safetensors file: written whole or not at all, and checked name by name when read."""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor, nn
+
+RUN_KIND = "training state"  # what the header of a run's whole state calls itself
+_HEADER, _DIGEST = "softlookup", "sha256"
+
+
+class CheckpointError(ValueError):
+    """A file that cannot be used: damaged, of another kind, or of another model or run."""
+
+
+def model_tensors(model: nn.Module) -> dict[str, Tensor]:
+    """List the tensors that a model is made of, each once.
+
+    A table that also serves as the output matrix stands under two names in a state dict; it is kept under the
+    first alone, and loading that one fills both.
+
+    Args:
+        model: Any module.
+
+    Returns:
+        Parameters and persistent buffers by name: the model's own tensors, no copies.
+
+    Raises:
+        TypeError: If the module keeps something that is no tensor.
+    """
+    found: dict[str, Tensor] = {}
+    seen: set[int] = set()
+    for name, tensor in model.state_dict(keep_vars=True).items():
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"{name} is a {type(tensor).__name__}; only tensors can be kept in a safetensors file")
+        if id(tensor) not in seen:
+            seen.add(id(tensor))
+            found[name] = tensor
+    return found
+
+
+def save_weights(
+    model: nn.Module, path: str | Path, dtype: torch.dtype | None = None, *, notes: Mapping[str, Any] | None = None
+) -> None:
+    """Write a model's weights for others to use: no optimizer, no position in a run.
+
+    Args:
+        model: Whose weights.
+        path: Where to. What is there is replaced, in one move.
+        dtype: What floating-point weights are rounded to (torch.float16 halves the file); None keeps theirs.
+        notes: What to write beside them, as JSON: a configuration, a score.
+
+    Raises:
+        TypeError: If dtype is no floating-point dtype, or the notes are no JSON.
+        ValueError: If a weight does not fit into the dtype: 70000 is infinite in float16.
+    """
+    if dtype is not None and not dtype.is_floating_point:
+        raise TypeError(f"dtype is {dtype}; wanted a floating-point dtype")
+    rounded = {}
+    for name, tensor in model_tensors(model).items():
+        rounded[name] = tensor.detach()
+        if dtype is not None and tensor.is_floating_point():
+            rounded[name] = rounded[name].to(dtype)
+            if not torch.equal(rounded[name].isfinite(), tensor.isfinite()):
+                raise ValueError(f"{name} holds numbers too large for {dtype}: the largest is {tensor.abs().max():g}")
+    write_tensors(path, rounded, {"kind": "weights", "notes": dict(notes or {})})
+
+
+def load_weights(model: nn.Module, path: str | Path) -> dict[str, Any]:
+    """Fill a model with the weights of a file, in the model's own dtype and on its own device.
+
+    Args:
+        model: To be filled. Nothing is changed unless everything fits.
+        path: A file of save_weights, or another safetensors file with the same names.
+
+    Returns:
+        The notes that were written beside the weights.
+
+    Raises:
+        FileNotFoundError: If there is no such file.
+        CheckpointError: If the file is damaged, or names or shapes are not the model's. The message names those
+            that are missing, unexpected or of another shape.
+    """
+    tensors, header = read_tensors(path)
+    fill(model_tensors(model), tensors, path)
+    return header.get("notes", {})
+
+
+def fill(wanted: Mapping[str, Tensor], got: Mapping[str, Tensor], path: str | Path) -> None:
+    """Copy tensors into others of the same names, or say all that does not fit.
+
+    Args:
+        wanted: The tensors to be overwritten in place.
+        got: What to write into them; the device may differ, and the precision.
+        path: The file they came from, for the message.
+
+    Raises:
+        CheckpointError: If names or shapes differ, or numbers with and without fractions meet. Nothing is copied then.
+    """
+    wrong = [f"missing {name}" for name in wanted if name not in got]
+    wrong += [f"unexpected {name}" for name in got if name not in wanted]
+    wrong += [
+        f"{name} has shape {tuple(got[name].shape)}, wanted {tuple(tensor.shape)}"
+        for name, tensor in wanted.items()
+        if name in got and got[name].shape != tensor.shape
+    ]
+    wrong += [
+        f"{name} has dtype {got[name].dtype}, wanted {tensor.dtype} or the like"
+        for name, tensor in wanted.items()
+        if name in got and got[name].is_floating_point() != tensor.is_floating_point()
+    ]
+    if wrong:
+        shown = "; ".join(wrong[:8]) + (f"; and {len(wrong) - 8} more" if len(wrong) > 8 else "")
+        raise CheckpointError(f"{path} does not fit this model: {shown}")
+    with torch.no_grad():
+        for name, tensor in wanted.items():
+            tensor.copy_(got[name])
+
+
+def write_tensors(path: str | Path, tensors: Mapping[str, Tensor], header: Mapping[str, Any]) -> None:
+    """Write tensors and a JSON header as one safetensors file, so that no reader ever sees half of it.
+
+    The file is written beside its place and then moved there, which a file system does whole or not at all. A
+    digest over everything makes a later flaw of the disk show.
+
+    Args:
+        path: Where to; folders that are missing are made.
+        tensors: By name, on any device.
+        header: What JSON can hold.
+
+    Raises:
+        TypeError: If the header is no JSON.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # Copies: tensors that share their memory, or are views of more, cannot be written as they are.
+    copies = {name: tensor.detach().to("cpu", copy=True).contiguous() for name, tensor in tensors.items()}
+    text = json.dumps(header, allow_nan=False)
+    partial = path.with_name(path.name + ".partial")
+    save_file(copies, partial, metadata={_HEADER: text, _DIGEST: _digest(copies, text)})
+    with open(partial, "rb") as written:
+        os.fsync(written.fileno())
+    os.replace(partial, path)
+
+
+def read_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Read what write_tensors wrote; another safetensors file has no header.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The tensors, on the CPU, and the header.
+
+    Raises:
+        FileNotFoundError: If there is no such file.
+        CheckpointError: If the file is no safetensors file, was cut short, or does not have the digest it states.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no file {path}")
+    try:
+        with safe_open(path, framework="pt") as opened:
+            metadata = opened.metadata() or {}
+            tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
+    except SafetensorError as error:
+        raise CheckpointError(f"{path} is damaged, or no safetensors file: {error}") from error
+    text = metadata.get(_HEADER, "{}")
+    if _HEADER in metadata and metadata.get(_DIGEST) != _digest(tensors, text):
+        raise CheckpointError(f"{path} is damaged: its content does not have the digest it was written with")
+    return tensors, json.loads(text)
+
+
+def _digest(tensors: Mapping[str, Tensor], text: str) -> str:
+    digest = hashlib.sha256(text.encode())
+    for name in sorted(tensors):
+        tensor = tensors[name]
+        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        digest.update(tensor.contiguous().flatten().view(torch.uint8).numpy().data)
+    return digest.hexdigest()

@@ -1,0 +1,47 @@
+"""Training: sentence pairs to batches, batches to steps, and a run that can be killed and goes on."""
+
+from softlookup.model.weights import CheckpointError, load_weights, save_weights
+from softlookup.training.averaging import MovingAverage, load_mean, mean_of_checkpoints
+from softlookup.training.bleu import Bleu, corpus_bleu
+from softlookup.training.checkpoint import Checkpoints, TrainingState, load_checkpoint, save_checkpoint
+from softlookup.training.data import (
+    Batch,
+    Batches,
+    BucketedBatches,
+    PlainBatches,
+    drop_long,
+    encode_pairs,
+    make_batch,
+    redrawn,
+)
+from softlookup.training.loop import DivergedError, Progress, summed_loss, train, validation_loss
+from softlookup.training.progress import show_progress
+
+__all__ = [
+    "Batch",
+    "Batches",
+    "Bleu",
+    "BucketedBatches",
+    "CheckpointError",
+    "Checkpoints",
+    "DivergedError",
+    "MovingAverage",
+    "PlainBatches",
+    "Progress",
+    "TrainingState",
+    "corpus_bleu",
+    "drop_long",
+    "encode_pairs",
+    "load_checkpoint",
+    "load_mean",
+    "load_weights",
+    "make_batch",
+    "mean_of_checkpoints",
+    "redrawn",
+    "save_checkpoint",
+    "save_weights",
+    "show_progress",
+    "summed_loss",
+    "train",
+    "validation_loss",
+]

@@ -1,0 +1,326 @@
+"""The fast way to a training loss: the plain model's own weights, the same numbers, and less time.
+
+Four things make the difference on a CPU, and all four help on a GPU as well:
+
+* products in bfloat16, which such machines multiply at several times their float32 rate; sums, norms, softmax and the
+  weights themselves stay in float32;
+* the vocabulary's logits are made for real tokens only, a few hundred rows at a time, and their gradient at once: the
+  (tokens, V) matrix, the largest of the whole step, never exists;
+* query, key and value come from one product, and so do the keys and values of cross-attention;
+* dropout draws eight decisions from each 64-bit random number, instead of one decision from each number.
+
+softlookup.model stays the text to read. Without dropout and in float32, this gives the same loss and gradients (test).
+"""
+
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from softlookup.model._sizes import check_ids
+from softlookup.model.feedforward import FeedForward
+from softlookup.model.layers import Layer, Residual
+from softlookup.model.masks import causal_mask
+from softlookup.model.multihead import MultiHeadAttention
+from softlookup.model.objectives import teacher_forcing
+from softlookup.model.stack import Decoder, Encoder
+from softlookup.model.transformer import Transformer
+from softlookup.training.data import Batch
+from softlookup.training.vocabulary_loss import ROWS, Disagreement, VocabularyLoss
+
+
+class FastLoss:
+    """Computes the label-smoothed loss of a Transformer, ready for backward().
+
+    Args:
+        model: An encoder-decoder with tied embeddings, and positions that are added to them or none.
+        epsilon: Label smoothing, eps/V on all classes.
+        consistency: While training, each batch is passed twice with other numbers dropped, and this much of the two
+            passes' disagreement is added (R-Drop; its alpha is twice this). 0 passes it once.
+        dtype: What matrix products are done in.
+        chunk: How many tokens' logits are held at once.
+
+    Raises:
+        TypeError: If the model is no Transformer, or dtype no floating-point dtype.
+        ValueError: If the model has parts that this path does not know (the message names them), or a number is out
+            of range.
+    """
+
+    def __init__(
+        self,
+        model: Transformer,
+        *,
+        epsilon: float = 0.0,
+        consistency: float = 0.0,
+        dtype: torch.dtype = torch.bfloat16,
+        chunk: int = 512,
+    ) -> None:
+        _check(model, epsilon, consistency, dtype, chunk)
+        self.model, self.epsilon, self.consistency = model, epsilon, consistency
+        self.dtype, self.chunk = dtype, chunk
+
+    def __call__(
+        self, source_ids: Int[Tensor, "B S"], inputs: Int[Tensor, "B T"], labels: Int[Tensor, "B T"]
+    ) -> Float[Tensor, ""]:
+        """Give the mean loss of a token.
+
+        Args:
+            source_ids: The sentences, filled up with pad_id on the right.
+            inputs: What the decoder is given, filled up with pad_id on the right.
+            labels: What it should say, filled up with pad_id.
+
+        Returns:
+            The smoothed cross-entropy in nats, a mean over the labels that are not padding.
+
+        Raises:
+            ValueError: If sizes differ, ids have no row, a sentence is too long or holds nothing but padding, or all
+                labels are padding.
+            TypeError: If ids are not whole numbers.
+        """
+        model, pad_id = self.model, self.model.config.pad_id
+        self._check_ids(source_ids, inputs, labels)
+        real = (labels != pad_id).flatten().nonzero()[:, 0]
+        twice = self.consistency > 0 and model.training
+        if twice:
+            source_ids, inputs, labels = (ids.repeat(2, 1) for ids in (source_ids, inputs, labels))
+            real = torch.cat([real, real + labels.numel() // 2])
+
+        # Padding hides behind the words of its sentence: the causal mask is enough for the target, as in the model.
+        source = _Rectangle(source_ids, (source_ids != pad_id)[:, None, :])
+        target = _Rectangle(inputs, causal_mask(inputs.shape[1], device=inputs.device)[None])
+        memory = self._embed(source)
+        for layer in model.encoder.each():
+            memory = self._layer(layer, memory, source)
+        memory = _last_norm(model.encoder, memory).to(self.dtype)
+        x = self._embed(target)
+        for layer in model.decoder.each():
+            x = self._layer(layer, x, target, memory, source)
+        x = _last_norm(model.decoder, x)
+        states, right = x.index_select(0, real), labels.flatten().index_select(0, real)
+        table = model.embedder.tokens.table
+        loss = VocabularyLoss.apply(states, table, right, self.epsilon, self.dtype, self.chunk)
+        if twice:
+            loss = loss + self.consistency * Disagreement.apply(states, table, self.dtype, self.chunk)
+        return loss
+
+    def summed(self, batch: Batch) -> Float[Tensor, ""]:
+        """Give the loss of a batch in the form that the training loop asks for.
+
+        Args:
+            batch: Sources and targets, on the model's device.
+
+        Returns:
+            The sum over the labels that are not padding.
+
+        Raises:
+            ValueError: If the batch has no sources, or another id of padding than the model.
+        """
+        if batch.source_ids is None:
+            raise ValueError("the batch has no source_ids: this path trains encoder-decoders")
+        if batch.pad_id != self.model.config.pad_id:
+            raise ValueError(
+                f"the batch is padded with id {batch.pad_id}, the model takes {self.model.config.pad_id} for padding"
+            )
+        inputs, labels = teacher_forcing(batch.target_ids, batch.pad_id)
+        return self(batch.source_ids, inputs, labels) * batch.tokens
+
+    def _check_ids(self, source_ids: Tensor, inputs: Tensor, labels: Tensor) -> None:
+        config = self.model.config
+        for name, ids in (("source_ids", source_ids), ("inputs", inputs), ("labels", labels)):
+            check_ids(name, ids, config.vocab_size, config.max_length)
+        if inputs.shape != labels.shape or len(source_ids) != len(inputs):
+            raise ValueError(
+                f"source_ids, inputs and labels have shapes {tuple(source_ids.shape)}, {tuple(inputs.shape)} and "
+                f"{tuple(labels.shape)}; wanted (B, S), (B, T) and (B, T)"
+            )
+        if labels.device != inputs.device:
+            raise ValueError(f"inputs are on {inputs.device}, labels on {labels.device}: move one to the other")
+        if (labels == config.pad_id).all():
+            raise ValueError(f"all labels are padding (id {config.pad_id}): there is nothing to learn from")
+        if (source_ids == config.pad_id).all(dim=1).any():
+            raise ValueError(f"a sentence of source_ids is nothing but padding (id {config.pad_id}); wanted a token")
+
+    def _embed(self, place: "_Rectangle") -> Tensor:
+        embedder = self.model.embedder
+        x = embedder.tokens(place.ids)
+        if embedder.positions is not None:
+            x = embedder.positions(x)
+        if embedder.norm is not None:
+            x = embedder.norm(x)
+        return place.rows(self._dropped(x, embedder.dropout))
+
+    def _layer(
+        self,
+        layer: Layer,
+        x: Tensor,
+        place: "_Rectangle",
+        memory: Tensor | None = None,
+        memory_place: "_Rectangle | None" = None,
+    ) -> Tensor:
+        def look(h: Tensor) -> Tensor:
+            return self._self_attention(layer.attention, h, place)
+
+        def look_at_memory(h: Tensor) -> Tensor:
+            assert layer.cross_attention is not None and memory is not None and memory_place is not None
+            return self._cross_attention(layer.cross_attention, h, place, memory, memory_place)
+
+        x = self._residual(layer.attention_residual, x, look)
+        if layer.cross_residual is not None:
+            x = self._residual(layer.cross_residual, x, look_at_memory)
+        return self._residual(layer.feed_forward_residual, x, lambda h: self._feed_forward(layer.feed_forward, h))
+
+    def _residual(self, residual: Residual, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+        if residual.pre_norm:
+            return x + self._dropped(sublayer(residual.norm(x).to(self.dtype)), residual.dropout)
+        return residual.norm(x + self._dropped(sublayer(x.to(self.dtype)), residual.dropout))
+
+    def _self_attention(self, layer: MultiHeadAttention, x: Tensor, place: "_Rectangle") -> Tensor:
+        qkv = self._linear(x, _beside(layer.w_q, layer.w_k, layer.w_v), _beside(layer.b_q, layer.b_k, layer.b_v))
+        q, k, v = place.heads(qkv, layer.head_width).split((layer.n_heads, layer.n_kv_heads, layer.n_kv_heads))
+        return self._linear(place.rows(self._attend(layer, q, k, v, place)), layer.w_o, layer.b_o)
+
+    def _cross_attention(
+        self, layer: MultiHeadAttention, x: Tensor, place: "_Rectangle", memory: Tensor, memory_place: "_Rectangle"
+    ) -> Tensor:
+        q = place.heads(self._linear(x, layer.w_q, layer.b_q), layer.head_width)
+        kv = self._linear(memory, _beside(layer.w_k, layer.w_v), _beside(layer.b_k, layer.b_v))
+        k, v = memory_place.heads(kv, layer.head_width).chunk(2)
+        return self._linear(place.rows(self._attend(layer, q, k, v, memory_place)), layer.w_o, layer.b_o)
+
+    def _attend(self, layer: MultiHeadAttention, q: Tensor, k: Tensor, v: Tensor, seen: "_Rectangle") -> Tensor:
+        """Let queries (N, B, T, H) look at keys and values (K, B, S, H); the result is (B, T, N*H)."""
+        grouped = layer.n_kv_heads < layer.n_heads
+        if q.is_cuda:
+            q, k, v = (t.transpose(0, 1) for t in (q, k, v))
+            z = F.scaled_dot_product_attention(q, k, v, seen.mask[:, None], scale=layer.scale, enable_gqa=grouped)
+            return z.transpose(1, 2).flatten(2)
+        # On short sentences torch's fused CPU kernel spends several times longer on the way back than this does.
+        if grouped:
+            k, v = (t.repeat_interleave(layer.n_heads // layer.n_kv_heads, dim=0) for t in (k, v))
+        scale = layer.head_width**-0.5 if layer.scale is None else layer.scale
+        unseen = seen.unseen(layer.n_heads, q.shape[2], q.dtype)
+        scores = torch.baddbmm(unseen, q.flatten(0, 1), k.flatten(0, 1).mT, alpha=scale)
+        # In float32 at least: on rows as short as these bfloat16's softmax takes four times as long.
+        weights = torch.softmax(scores, dim=-1, dtype=torch.promote_types(self.dtype, torch.float32))
+        z = torch.bmm(weights.to(self.dtype), v.flatten(0, 1))
+        return z.unflatten(0, (layer.n_heads, -1)).permute(1, 2, 0, 3).flatten(2)
+
+    def _feed_forward(self, layer: FeedForward, x: Tensor) -> Tensor:
+        return self._linear(F.relu(self._linear(x, layer.w_1, layer.b_1)), layer.w_2, layer.b_2)
+
+    def _linear(self, x: Tensor, w: Tensor | None, b: Tensor | None) -> Tensor:
+        assert w is not None
+        return x @ w.to(self.dtype) if b is None else torch.addmm(b.to(self.dtype), x, w.to(self.dtype))
+
+    def _dropped(self, x: Tensor, dropout: nn.Dropout) -> Tensor:
+        if not dropout.training or dropout.p == 0:
+            return x
+        return x * keep_mask(x, dropout.p)
+
+
+def quick_dtype(device: torch.device | str) -> torch.dtype:
+    """Say in which dtype a device multiplies matrices quickest without losing float32's range.
+
+    Args:
+        device: Where the products are to be done.
+
+    Returns:
+        bfloat16 where the hardware has it, else float32.
+    """
+    if torch.device(device).type == "cuda":
+        return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float32
+    # Without such instructions bfloat16 is emulated, and slower than float32.
+    tests = [getattr(torch.cpu, name, None) for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported")]
+    return torch.bfloat16 if any(test is not None and test() for test in tests) else torch.float32
+
+
+def keep_mask(x: Float[Tensor, "..."], share: float) -> Float[Tensor, "..."]:
+    """Decide for each number whether dropout keeps it, eight decisions from each random number.
+
+    Args:
+        x: The numbers.
+        share: How many of them are to be dropped; rounded to a 256th.
+
+    Returns:
+        In the shape and dtype of x: 0 where dropped, else 1 over the share kept.
+
+    Raises:
+        ValueError: If the share, rounded, is not at least 0 and below 1.
+    """
+    threshold = round(share * 256)
+    if not 0 <= threshold < 256:
+        raise ValueError(f"share is {share}; wanted at least 0, and below 1 by a 512th")
+    if threshold == 0:
+        return torch.ones_like(x)
+    numbers = torch.empty((x.numel() + 7) // 8, dtype=torch.int64, device=x.device)
+    numbers.random_(torch.iinfo(torch.int64).min, None)  # all 64 bits: the default leaves the sign bit at 0
+    kept = numbers.view(torch.uint8)[: x.numel()].view(x.shape)
+    # 1 from the threshold on, else 0: a comparison says the same, but takes five times as long on bytes.
+    kept = kept.clamp_(threshold - 1, threshold).sub_(threshold - 1)
+    return kept.to(x.dtype).mul_(256 / (256 - threshold))
+
+
+class _Rectangle:
+    """A batch's sentences, where they lie among the rows of a product, and what of them may be seen."""
+
+    def __init__(self, ids: Tensor, mask: Tensor) -> None:
+        """Take the ids (B, T), and the mask (B or 1, T or 1, T): True = may be seen."""
+        self.ids, self.mask = ids, mask
+        self._unseen: dict[tuple[int, int, torch.dtype], Tensor] = {}
+
+    def rows(self, x: Tensor) -> Tensor:
+        """Lay (B, T, D) out as rows, filled up to a multiple of ROWS."""
+        x = x.flatten(0, 1)
+        return F.pad(x, (0, 0, 0, -len(x) % ROWS))
+
+    def heads(self, rows: Tensor, width: int) -> Tensor:
+        """Take the filling rows off and cut the rest into heads, (heads, B, T, H)."""
+        x = rows[: self.ids.numel()].view(*self.ids.shape, -1, width)
+        return x.permute(2, 0, 1, 3).contiguous()
+
+    def unseen(self, n_heads: int, n_queries: int, dtype: torch.dtype) -> Tensor:
+        """Give what is added to the scores, (N*B, T, S): 0 where seen, else the lowest number. Made once."""
+        key = (n_heads, n_queries, dtype)
+        if key not in self._unseen:
+            one = torch.zeros(self.mask.shape, dtype=dtype, device=self.mask.device)
+            one.masked_fill_(~self.mask, torch.finfo(dtype).min)
+            shape = (n_heads, len(self.ids), n_queries, self.ids.shape[1])
+            self._unseen[key] = one.expand(shape).flatten(0, 1)
+        return self._unseen[key]
+
+
+def _beside(*parts: Tensor | None) -> Tensor | None:
+    given = [part for part in parts if part is not None]
+    return torch.cat(given, dim=-1) if given else None
+
+
+def _last_norm(stack: Encoder | Decoder, x: Tensor) -> Tensor:
+    return x if stack.norm is None else stack.norm(x)
+
+
+def _check(model: Transformer, epsilon: float, consistency: float, dtype: torch.dtype, chunk: int) -> None:
+    if not isinstance(model, Transformer):
+        raise TypeError(f"the model is a {type(model).__name__}; the fast path trains a Transformer")
+    known = {
+        "positions": ("sinusoidal", "sinusoidal_halves", "learned", "none"),
+        "tied": (True,),
+        "tied_scale": (None,),
+        "output_bias": (False,),
+        "window": (None,),
+        "activation": ("relu",),
+        "n_segments": (0,),
+        "mlm_transform": (False,),
+    }
+    for name, values in known.items():
+        if getattr(model.config, name) not in values:
+            raise ValueError(f"the fast path knows {name} in {values}; the model has {getattr(model.config, name)!r}")
+    if not dtype.is_floating_point:
+        raise TypeError(f"dtype is {dtype}; wanted a floating-point dtype")
+    if not 0.0 <= epsilon <= 1.0:
+        raise ValueError(f"epsilon is {epsilon}; wanted a share from 0 to 1")
+    if not consistency >= 0.0:
+        raise ValueError(f"consistency is {consistency}; wanted 0 or more")
+    if chunk < 1:
+        raise ValueError(f"chunk is {chunk}; wanted at least 1 token")

@@ -1,0 +1,218 @@
+"""Train a translator from sentence pairs by a recipe: a run that can be killed, and leaves what load_translator reads."""
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from softlookup.model.schedules import warmup_hold_decay
+from softlookup.model.transformer import Transformer
+from softlookup.model.weights import CheckpointError, load_weights, save_weights
+from softlookup.text.bpe import BytePairTokenizer
+from softlookup.text.segmentations import SegmentationPool
+from softlookup.training.averaging import MovingAverage
+from softlookup.training.checkpoint import Checkpoints, TrainingState
+from softlookup.training.data import BucketedBatches, IdPair, encode_pairs, redrawn
+from softlookup.training.fast import FastLoss, quick_dtype
+from softlookup.training.loop import Progress, train, validation_loss
+from softlookup.training.recipe import Recipe
+
+SentencePair = tuple[str, str]
+Say = Callable[[str], None]
+
+_CUTS = 24  # ways to cut each word that are kept ready; an epoch draws among them
+
+
+def train_translator(
+    pairs: Sequence[SentencePair],
+    validation_pairs: Sequence[SentencePair],
+    folder: str | Path,
+    recipe: Recipe | None = None,
+    *,
+    device: torch.device | str = "cpu",
+    on_step: Callable[[Progress], None] | None = None,
+    note: Say | None = None,
+    every: int = 500,
+) -> TrainingState:
+    """Train, keep the best, and leave behind what load_translator reads; a killed run goes on where it was.
+
+    Args:
+        pairs: Source and target sentences.
+        validation_pairs: Sentences that are not trained on; the weights of the lowest loss on them are kept.
+        folder: Where everything goes: merges.txt, config.json, model.safetensors, recipe.json, curve.json, and
+            the run's own state under run/.
+        recipe: What decides the run; None means the default one.
+        device: Where to train.
+        on_step: Told what happened in each step.
+        note: Told in a line what is worth a line.
+        every: After how many steps the run's state is written.
+
+    Returns:
+        The state at the end: steps, losses, validation losses.
+
+    Raises:
+        ValueError: If there are no pairs, or none short enough.
+        CheckpointError: If the folder holds a run of another recipe or of other pairs. The number of steps may grow,
+            and so may what a recipe begins later: decay_from, consistency, consistency_from.
+        DivergedError: If a loss is no longer a number.
+    """
+    recipe, folder = Recipe() if recipe is None else recipe, Path(folder)
+    say = note or (lambda line: None)
+    _same_run(folder / "run" / "settings.json", recipe, pairs, validation_pairs)
+    tokenizer = _tokenizer(pairs, folder / "merges.txt", recipe, say)
+    kept, ids = _short_enough(pairs, tokenizer, recipe.max_length, "training", say)
+    _, validation_ids = _short_enough(validation_pairs, tokenizer, recipe.max_length, "validation", say)
+    batches = BucketedBatches(
+        ids,
+        pad_id=tokenizer.pad_id,
+        tokens_per_batch=recipe.tokens_per_batch,
+        seed=recipe.seed,
+        resegment=_recut(kept, ids, tokenizer, recipe) if recipe.segmentation_dropout else None,
+    )
+    validation = BucketedBatches(
+        validation_ids, pad_id=tokenizer.pad_id, tokens_per_batch=max(4000, 2 * recipe.max_length)
+    )
+    torch.manual_seed(recipe.seed)
+    model = Transformer(recipe.config(tokenizer)).to(device)
+    fast = FastLoss(model, epsilon=recipe.epsilon, dtype=quick_dtype(device))
+    say(f"{sum(p.numel() for p in model.parameters()):,} parameters; matrix products in {fast.dtype}, on {device}")
+
+    def schedule(step: int) -> float:
+        # The loop asks for each step's rate just before it: the moment to turn the second pass on.
+        fast.consistency = recipe.consistency if step >= recipe.consistency_from else 0.0
+        return warmup_hold_decay(
+            step, peak=recipe.peak, warmup=recipe.warmup, decay_from=recipe.decay_from, total=recipe.steps
+        )
+
+    def evaluate(model: nn.Module) -> float:
+        loss = validation_loss(model, validation)
+        say(f"validation loss {loss:.4f}")
+        return loss
+
+    checkpoints = Checkpoints(folder / "run", every=every, settings=_fixed(recipe))
+    if checkpoints.paths:
+        say(f"going on from {checkpoints.paths[-1].name}")
+    state = train(
+        model,
+        batches,
+        optimizer=torch.optim.Adam(model.parameters(), lr=recipe.peak, betas=(0.9, 0.98), eps=1e-9, fused=True),
+        schedule=schedule,
+        steps=recipe.steps,
+        epsilon=recipe.epsilon,
+        objective=lambda model, batch, epsilon: fast.summed(batch),
+        average=MovingAverage(model, recipe.average),
+        evaluate=evaluate,
+        on_step=on_step,
+        checkpoint=checkpoints,
+    )
+    load_weights(model, checkpoints.best_path)
+    save_weights(model, folder / "model.safetensors", torch.float16)
+    _write_json(folder / "config.json", asdict(model.config))
+    _write_json(folder / "recipe.json", asdict(recipe))
+    curve = {
+        "pairs": len(kept),
+        "too_long": len(pairs) - len(kept),
+        "best_step": state.best_step,
+        "validation": state.validations,
+        "training": _thinned(state.losses),
+    }
+    _write_json(folder / "curve.json", curve)
+    return state
+
+
+def _fixed(recipe: Recipe) -> dict[str, Any]:
+    """What a run that is taken up again must not change: all but its end, and what begins later in it."""
+    later = ("steps", "decay_from", "consistency", "consistency_from")
+    return {name: value for name, value in asdict(recipe).items() if name not in later}
+
+
+def _same_run(path: Path, recipe: Recipe, *corpora: Sequence[SentencePair]) -> None:
+    """Write down what the run was begun with, or see that it is still the same: merges are learned before any state."""
+    digest = hashlib.sha256(json.dumps([list(map(list, pairs)) for pairs in corpora]).encode())
+    settings = _fixed(recipe) | {"pairs": digest.hexdigest()[:16]}
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _write_json(path, settings)
+        return
+    had: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    differing = [
+        f"{name} was {had.get(name, 'not given')}, is {settings.get(name, 'not given')}"
+        for name in sorted({*had, *settings})
+        if name not in had or name not in settings or had[name] != settings[name]
+    ]
+    if differing:
+        raise CheckpointError(
+            f"{path.parent.parent} holds a run with other settings: {'; '.join(differing)}. "
+            "Give another folder, or delete this one"
+        )
+
+
+def _tokenizer(pairs: Sequence[SentencePair], path: Path, recipe: Recipe, say: Say) -> BytePairTokenizer:
+    if path.exists():
+        return BytePairTokenizer.load(path)
+    tokenizer = BytePairTokenizer.train([sentence for pair in pairs for sentence in pair], vocab_size=recipe.vocab_size)
+    partial = path.with_suffix(".partial")
+    tokenizer.save(partial)
+    os.replace(partial, path)
+    say(f"learned {len(tokenizer):,} pieces of words from {len(pairs):,} pairs")
+    return tokenizer
+
+
+def _short_enough(
+    pairs: Sequence[SentencePair], tokenizer: BytePairTokenizer, max_length: int, kind: str, say: Say
+) -> tuple[list[SentencePair], list[IdPair]]:
+    """Give the pairs that the model can take, and their ids; say how many it cannot."""
+    together = [
+        (pair, ids)
+        for pair, ids in zip(pairs, encode_pairs(pairs, tokenizer), strict=True)
+        if max(map(len, ids)) <= max_length
+    ]
+    if not together:
+        raise ValueError(f"none of {len(pairs):,} {kind} pairs has at most {max_length} pieces on both sides")
+    if len(together) < len(pairs):
+        n_long = len(pairs) - len(together)
+        say(f"{n_long:,} of {len(pairs):,} {kind} pairs are longer than {max_length} pieces and are left out")
+    return [pair for pair, _ in together], [ids for _, ids in together]
+
+
+def _recut(
+    pairs: Sequence[SentencePair], plain: Sequence[IdPair], tokenizer: BytePairTokenizer, recipe: Recipe
+) -> Callable[[int], list[IdPair]]:
+    """Cut the words anew in each epoch; a pair that its cut makes too long keeps the plain one."""
+    sources, targets = zip(*pairs, strict=True)
+    share, seed = recipe.segmentation_dropout, recipe.seed
+    draw = redrawn(
+        SegmentationPool(tokenizer, sources, samples=_CUTS, dropout=share, seed=seed, end=True),
+        SegmentationPool(tokenizer, targets, samples=_CUTS, dropout=share, seed=seed + 1, start=True, end=True),
+        seed,
+    )
+
+    def recut(epoch: int) -> list[IdPair]:
+        return [
+            drawn if max(map(len, drawn)) <= recipe.max_length else shorter
+            for drawn, shorter in zip(draw(epoch), plain, strict=True)
+        ]
+
+    return recut
+
+
+def _write_json(path: Path, content: object) -> None:
+    partial = path.with_suffix(".partial")
+    partial.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    os.replace(partial, path)
+
+
+def _thinned(losses: Sequence[float], points: int = 200) -> list[tuple[int, float]]:
+    """Means of equal stretches: a curve that can be drawn, and kept in a small file."""
+    stretch = max(1, len(losses) // points)
+    return [
+        (min(start + stretch, len(losses)), round(sum(part) / len(part), 4))
+        for start in range(0, len(losses), stretch)
+        if (part := losses[start : start + stretch])
+    ]

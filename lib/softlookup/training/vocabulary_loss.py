@@ -1,0 +1,101 @@
+"""Losses over a large vocabulary without its logits: a few hundred rows at a time, with their gradient at once."""
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+# Rows of a matrix product are filled up to a multiple of this: the library behind torch's products prepares
+# a kernel for each new size, which costs more than a small product, and keeps it for the next time.
+ROWS = 64
+
+
+class VocabularyLoss(torch.autograd.Function):
+    """Cross-entropy over a large vocabulary, chunk by chunk; the gradient is made on the way forward.
+
+    With p = softmax(h @ E.T), the gradient of a token's loss by its logits is p - eps/V - (1 - eps) at the label.
+    Only p is a full matrix. The other two terms are of rank one, or one row for each token: they stay out of the large
+    products, so that each of the chunk's V columns is passed over as seldom as can be.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, states: Tensor, table: Tensor, labels: Tensor, epsilon: float, dtype: torch.dtype, chunk: int
+    ) -> Tensor:
+        """Sum up the loss chunk by chunk, and the gradients with it; arguments as VocabularyLoss.apply's."""
+        n, v = len(labels), len(table)
+        wide = torch.promote_types(dtype, torch.float32)
+        weights, h_all = table.to(dtype), states.to(dtype)
+        mean_row = weights.to(wide).sum(dim=0) * (epsilon / v)
+        right_rows = weights.index_select(0, labels)
+        right = (h_all.to(wide) * right_rows.to(wide)).sum(dim=-1)
+        total = -(1 - epsilon) * right.sum() - (h_all.to(wide) @ mean_row).sum()
+        needs_gradient = ctx.needs_input_grad[0] or ctx.needs_input_grad[1]
+        if needs_gradient:
+            grad_states = -(1 - epsilon) * right_rows.to(wide) - mean_row
+            grad_table = (h_all.to(wide).sum(dim=0) * (-epsilon / v)).repeat(v, 1)
+            grad_table.index_add_(0, labels, h_all.to(wide), alpha=epsilon - 1)
+        for start in range(0, n, chunk):
+            rows = slice(start, min(start + chunk, n))
+            count = rows.stop - start
+            h = F.pad(h_all[rows], (0, 0, 0, -count % ROWS))  # rows of zeros add nothing to the table's gradient
+            logits = h @ weights.mT
+            p = torch.softmax(logits, dim=-1)
+            # log(sum(exp(logits))) is the highest logit less the log of its share.
+            total += (logits.amax(dim=-1).to(wide) - p.amax(dim=-1).to(wide).log())[:count].sum()
+            if needs_gradient:
+                grad_states[rows] += (p @ weights)[:count]
+                grad_table += p.mT @ h
+        if needs_gradient:
+            ctx.save_for_backward(grad_states, grad_table)
+        ctx.n = n
+        return total / n
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        """Hand out the gradients made on the way forward."""
+        grad_states, grad_table = ctx.saved_tensors
+        scale = grad / ctx.n
+        return grad_states * scale, grad_table * scale, None, None, None, None
+
+
+class Disagreement(torch.autograd.Function):
+    """How far apart two passes over the same tokens are: the mean of both Kullback-Leibler divergences.
+
+    The first half of the states comes from one pass, the second from the other. With d = log p - log q, the gradient
+    of (KL(p, q) + KL(q, p)) / 2 by p's logits is (p * (d - KL(p, q)) + p - q) / 2.
+
+    Source: Wu et al. 2021 (R-Drop), equation 3.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, states: Tensor, table: Tensor, dtype: torch.dtype, chunk: int) -> Tensor:
+        """Sum up the divergences chunk by chunk, and the gradients with them."""
+        n = len(states) // 2
+        wide = torch.promote_types(dtype, torch.float32)
+        weights, h_all = table.to(dtype), states.to(dtype)
+        total = torch.zeros((), dtype=wide, device=states.device)
+        grad_states, grad_table = torch.zeros_like(states, dtype=wide), torch.zeros_like(table, dtype=wide)
+        for start in range(0, n, chunk):
+            rows = slice(start, min(start + chunk, n))
+            count = rows.stop - start
+            pair = [F.pad(half[rows], (0, 0, 0, -count % ROWS)) for half in h_all.split(n)]
+            log_p, log_q = (torch.log_softmax(h @ weights.mT, dim=-1, dtype=wide) for h in pair)
+            p, q, d = log_p.exp(), log_q.exp(), log_p - log_q
+            for side, (h, one, other, apart) in enumerate(((pair[0], p, q, d), (pair[1], q, p, d.neg()))):
+                divergence = (one * apart).sum(dim=-1, keepdim=True)
+                total += divergence[:count].sum() / 2
+                g = one.mul(apart - divergence).add_(one).sub_(other).mul_(0.5).to(dtype)
+                grad_states[side * n + start : side * n + start + count] = (g @ weights)[:count]
+                grad_table += g.mT @ h
+        ctx.save_for_backward(grad_states, grad_table)
+        ctx.n = n
+        return total / n
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        """Hand out the gradients made on the way forward."""
+        grad_states, grad_table = ctx.saved_tensors
+        scale = grad / ctx.n
+        return grad_states * scale, grad_table * scale, None, None
