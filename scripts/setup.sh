@@ -80,7 +80,7 @@ if [ ! -e $venv ]; then
 fi
 : > "$begun"
 say "Installing the pinned packages (constraints.txt)."
-$venv/bin/python -m pip install --disable-pip-version-check -c constraints.txt -e '.[book,dev]' \
+$venv/bin/python -m pip install --disable-pip-version-check -c constraints.txt -e '.[book,dev,train,published]' \
   || { rm -f "$begun"; fail "pip could not install the packages; its own message is above. Mend that, then say 'make setup' again."; }
 rm -f "$begun"
 

@@ -182,22 +182,74 @@ def release(folder: Path | None, secret: str | None) -> None:
 
 
 @main.command()
-@click.argument("name", type=click.Choice(["checks"]))
+@click.argument("folder", required=False, type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option("--source", default="en", show_default=True, help="The ending of the source's files.")
+@click.option("--target", default="fr", show_default=True, help="The ending of the target's files.")
+@click.option("--recipe", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="A JSON file of settings.")
+@click.option("--begin", type=click.Path(path_type=Path, exists=True, file_okay=False), help="Go on from a translator.")
+@click.option("--out", type=click.Path(path_type=Path), help="Where the translator goes.")
+@click.option("--device", default="cpu", show_default=True, help="cpu or cuda.")
+@click.option("--minutes", type=float, help="Stop after so long; the same command goes on.")
+def train(folder: Path | None, **given: Any) -> None:
+    """Train a translator on FOLDER's train.en and train.fr (or .gz); without FOLDER, on a small generated grammar.
+
+    val.en and val.fr choose the best weights. A run that was stopped, or killed, goes on with the same command.
+    """
+    from softlookup.training.command import TrainingRefused, train_command
+
+    try:
+        status = train_command(folder, **given)
+    except TrainingRefused as refusal:
+        _refuse(str(refusal))
+    sys.exit(status)
+
+
+@main.command()
+@click.argument("name", type=click.Choice(["checks", "training", "decoding"]))
 @click.option("--json", "file", type=click.Path(path_type=Path, dir_okay=False), help="Write the measurements here.")
-def bench(name: str, file: Path | None) -> None:
-    """Measure NAME and show the numbers."""
-    from rich.table import Table
+@click.option(
+    "--data", type=click.Path(path_type=Path, exists=True, file_okay=False), help="training: a folder of pairs."
+)
+@click.option(
+    "--figure", type=click.Path(path_type=Path, dir_okay=False), help="decoding: draw the cost of a step here."
+)
+@click.option("--device", default="cpu", show_default=True, help="training and decoding: cpu or cuda.")
+@click.option("--quick", is_flag=True, help="training and decoding: seconds instead of minutes, to see that it runs.")
+def bench(name: str, file: Path | None, data: Path | None, figure: Path | None, device: str, quick: bool) -> None:
+    """Measure NAME and show the numbers: ratios against a peer, in one run on the same work."""
+    if name == "training":
+        from softlookup.training.bench_training import bench_training
 
-    from softlookup.checks.bench import bench_checks
-    from softlookup.grading.table import terminal
+        measured = bench_training(data, device=device, quick=quick)
+    elif name == "decoding":
+        from softlookup.training.bench_decoding import bench_decoding
 
-    measured = {"checks": bench_checks}[name]()
+        measured = bench_decoding(device=device, quick=quick, figure=figure)
+    else:
+        from softlookup.checks.bench import bench_checks
+
+        measured = bench_checks()
     if file is not None:
         file.write_text(json.dumps(measured, indent=2) + "\n", encoding="utf-8")
+    _show_record(measured)
+
+
+def _show_record(record: dict[str, Any]) -> None:
+    """Show a record's numbers and words as a table; lists are for the file."""
+    from rich.table import Table
+
+    from softlookup.grading.table import terminal
+
     table = Table("what", "value")
-    for key, value in measured.items():
-        if not isinstance(value, dict | list):
-            table.add_row(key, f"{value:.4g}" if isinstance(value, float) else str(value))
+
+    def add(values: dict[str, Any], before: str) -> None:
+        for key, value in values.items():
+            if isinstance(value, dict):
+                add(value, f"{before}{key}: ")
+            elif not isinstance(value, list | tuple):
+                table.add_row(before + str(key), f"{value:.4g}" if isinstance(value, float) else str(value))
+
+    add(record, "")
     terminal().print(table)
 
 

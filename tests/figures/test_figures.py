@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from softlookup import figures, reference
 from softlookup.figures import DARK, LIGHT, PALETTES, render_svg, show
 from softlookup.figures.cost import with_unit
+from softlookup.figures.decoding import save_step_cost
 from softlookup.figures.grid import draw_grid
 from softlookup.figures.page import grid, say
 from softlookup.figures.theme import style
@@ -34,6 +35,10 @@ FIGURES = {
         ([(["a", "b", "c"], grid("0 0; 2 0; 0 2"), np.array([0.2, 0.5, 0.3]))], ("east", "north")),
     ),
     "score_memory": (figures.score_memory, (4.0 ** np.arange(2, 6), 64, 4)),
+    "step_cost": (
+        figures.step_cost,
+        (2 ** np.arange(6, 12), 3 + 0.001 * 2 ** np.arange(6, 12), 3 + 0.1 * 2 ** np.arange(6, 12)),
+    ),
     "comparison": (figures.comparison, (grid("1 2; 3 4"), grid("1 2; 3.5 4"), "M")),
 }
 
@@ -186,6 +191,26 @@ def test_score_memory_names_the_bytes_of_a_square():
         "4 MB",
         "17.2 GB",
     ]
+
+
+def test_step_cost_names_both_ends_and_the_line_through_the_cached_steps():
+    figure = figures.step_cost(*FIGURES["step_cost"][1], palette=LIGHT)
+    words = words_of(figure)
+    assert "all again:\n208 ms" in words and "cached:\n5.05 ms" in words
+    assert "3 ms + 1 ms per 1,000 tokens" in words and "3 ms + 1 ms per 1,000 tokens" in figure.get_label()
+    line, dots = figure.axes[1].lines
+    np.testing.assert_allclose(line.get_ydata(), dots.get_ydata())
+
+
+def test_step_cost_is_saved_in_the_form_that_the_files_name_asks_for(tmp_path):
+    names = ("lengths", "cached_ms", "recomputed_ms")
+    steps = {name: list(series) for name, series in zip(names, FIGURES["step_cost"][1], strict=True)}
+    save_step_cost(steps, tmp_path / "cost.svg")
+    assert (tmp_path / "cost.svg").read_text(encoding="utf-8") == svg("step_cost", "light") + "\n"
+    save_step_cost(steps, tmp_path / "cost.png")
+    assert (tmp_path / "cost.png").read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(ValueError, match=r"cost.txt ends in '.txt'; wanted .svg or .png"):
+        save_step_cost(steps, tmp_path / "cost.txt")
 
 
 def test_dependency_draws_a_line_from_every_key_and_value_and_from_one_query():

@@ -7,9 +7,21 @@ import pytest
 import torch
 
 from softlookup.model.config import Config
+from softlookup.model.language import DecoderLM, EncoderLM
 from softlookup.model.layers import norm_of
 from softlookup.model.norms import LayerNorm, RMSNorm
 from softlookup.model.transformer import Transformer
+
+V, D, N, L = 11, 16, 4, 2
+SMALL = Config(vocab_size=V, d_model=D, n_heads=N, n_layers=L, d_hidden=20, max_length=24, dropout=0.0)
+
+
+def lively(model):
+    """Larger weights than a fresh model's, so that a switch that is not read shows."""
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.add_(0.2 * torch.randn_like(weight))
+    return model.double().eval()
 
 
 def test_config_is_the_papers_base_model_by_default():
@@ -82,3 +94,68 @@ def test_norms_take_their_kind_and_eps_from_the_description():
     norm = norm_of(config.but(norm="rms"))
     assert isinstance(norm, RMSNorm)
     torch.testing.assert_close(norm(2 * x), 2 * x / math.sqrt(4 + 3))
+
+
+@pytest.mark.parametrize(
+    ("changes", "extra"),
+    [
+        ({}, 0),
+        ({"attention_bias": True}, L * 4 * D),
+        ({"hidden_bias": False}, -L * (20 + D)),
+        ({"n_kv_heads": 1}, -L * 2 * D * (D - 4)),
+        ({"activation": "swiglu"}, L * (D * 20 + 20)),
+        ({"norm": "rms"}, -L * 2 * D),
+        ({"pre_norm": True}, 2 * D),
+        ({"embedding_norm": True}, 2 * D),
+        ({"positions": "learned"}, 24 * D),
+        ({"positions": "rotary"}, 0),
+        ({"positions": "alibi"}, 0),
+        ({"positions": "t5"}, 32 * N),
+        ({"positions": "shaw"}, L * (2 * 24 + 1) * 4),
+        ({"positions": "transformer_xl"}, L * (D * D + 2 * D)),
+        ({"tied": False}, D * V),
+        ({"output_bias": True}, V),
+        ({"n_segments": 3}, 3 * D),
+        ({"mlm_transform": True}, D * D + D + 2 * D),
+        ({"head_width": 5}, L * 4 * D * (20 - D)),
+    ],
+    ids=str,
+)
+def test_each_switch_adds_the_weights_it_should(changes, extra):
+    plain = V * D + L * (4 * D * D + 2 * D * 20 + 20 + D + 4 * D)
+    model = EncoderLM(SMALL.but(**changes))
+    assert sum(weight.numel() for weight in model.parameters()) == plain + extra
+
+
+@pytest.mark.parametrize(
+    ("config", "moved"),
+    [
+        (SMALL.but(attention_scale=1.0), "attention_scale"),
+        (SMALL.but(tied_scale=0.3), "tied_scale"),
+        (SMALL.but(scale_embeddings=False), "scale_embeddings"),
+        (SMALL.but(positions="sinusoidal_halves"), "positions"),
+        (SMALL.but(norm_eps=0.5), "norm_eps"),
+        (SMALL.but(activation="gelu"), "activation"),
+        (SMALL.but(window=2), "window"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_switches_without_weights_change_the_numbers(config, moved):
+    plain = lively(DecoderLM(SMALL))
+    other = DecoderLM(config).double().eval()
+    other.load_state_dict(plain.state_dict())
+    ids = torch.randint(V, (2, 6))
+    assert (plain(ids) - other(ids)).abs().max() > 1e-4, moved
+
+
+def test_tied_scale_and_rotary_base_do_what_they_say():
+    plain = lively(DecoderLM(SMALL.but(positions="rotary")))
+    ids = torch.randint(V, (2, 6))
+    scaled = DecoderLM(plain.config.but(tied_scale=0.3)).double().eval()
+    scaled.load_state_dict(plain.state_dict())
+    torch.testing.assert_close(scaled(ids), 0.3 * plain(ids), rtol=1e-10, atol=1e-10)
+    # All pairs but the first stand still where the base is endless: the first alone tells places apart.
+    still = DecoderLM(plain.config.but(rotary_base=1e300, head_width=4)).double().eval()
+    still.load_state_dict(plain.state_dict())
+    assert still.decoder.rotary.base == 1e300 and plain.decoder.rotary.base == 10000.0
+    assert (still(ids) - plain(ids)).abs().max() > 1e-6

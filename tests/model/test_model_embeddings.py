@@ -71,6 +71,7 @@ def test_table_begins_normal_with_the_deviation_that_fits_the_scale(scale, devia
         nn.init.ones_(layer.table)
         layer.reset_parameters()
     assert (TokenEmbedding(3, 4).table != 0).all()
+    assert (TokenEmbedding(3, 4, scale=0.5, pad_id=0).table == 0).all(dim=1).tolist() == [True, False, False]
 
 
 def test_padding_row_can_be_cleared_alone():

@@ -211,6 +211,12 @@ def test_a_single_flipped_bit_is_noticed(tmp_path, place):
     assert "damaged" in refused(path, model, optimizer)
 
 
+def test_a_flipped_bit_in_a_name_is_noticed(tmp_path):
+    path, model, optimizer, _ = saved(tmp_path)
+    path.write_bytes(path.read_bytes().replace(b"model/calls", b"model/callr"))
+    assert "does not have the digest it was written with" in refused(path, model, optimizer)
+
+
 def test_files_of_other_kinds_are_refused(tmp_path):
     path, model, optimizer, _ = saved(tmp_path)
     path.write_bytes(b"\x80\x04pickles are not read here" * 9)

@@ -5,6 +5,7 @@ words what it shows. On a page, `show` draws it twice.
 """
 
 from softlookup.figures.cost import score_memory
+from softlookup.figures.decoding import step_cost
 from softlookup.figures.flow import pipeline
 from softlookup.figures.heatmaps import stages
 from softlookup.figures.mean import weighted_mean
@@ -29,6 +30,7 @@ __all__ = [
     "score_memory",
     "show",
     "stages",
+    "step_cost",
     "style",
     "variance",
     "weighted_mean",

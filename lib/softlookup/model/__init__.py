@@ -1,13 +1,114 @@
-"""Attention in torch: the reference's names, on any device and in any float dtype, with gradients."""
+"""Transformers in torch, on any device and in any float dtype, with gradients: parts, whole models, decoding."""
 
+from softlookup.model import masks, positions
 from softlookup.model.attention import attend, attention_weights, scaled_dot_product_attention
+from softlookup.model.beam import BeamResult, beam_search, length_penalty_of
+from softlookup.model.cache import KVCache, LayerCache
+from softlookup.model.config import Config
+from softlookup.model.contrastive import ImageTextPair
+from softlookup.model.distance import ALiBi, T5Bias, alibi_slopes, t5_bucket
+from softlookup.model.embeddings import TokenEmbedding
+from softlookup.model.feedforward import FeedForward
+from softlookup.model.generate import Generated, generate
+from softlookup.model.language import DecoderLM, EncoderLM
+from softlookup.model.layers import Layer, Residual, Trace
+from softlookup.model.linear_attention import LinearState, linear_attention, linear_attention_step
+from softlookup.model.local_attention import local_attention
+from softlookup.model.masks import causal_mask, combine_masks, length_mask, padding_mask, window_mask
+from softlookup.model.minilm import SentenceEncoder, load_minilm
 from softlookup.model.multihead import MultiHeadAttention, merge_heads, split_heads
+from softlookup.model.norms import LayerNorm, RMSNorm
+from softlookup.model.objectives import (
+    contrastive_loss,
+    cross_entropy,
+    label_smoothing,
+    perplexity,
+    teacher_forcing,
+)
+from softlookup.model.positions import LearnedPositions, RotaryPositions, SinusoidalPositions, sinusoidal
+from softlookup.model.relative import ShawBias, TransformerXLBias
+from softlookup.model.sampling import next_token_probabilities, pick
+from softlookup.model.schedules import inverse_square_root, noam, warmup_cosine, warmup_hold_decay
+from softlookup.model.stack import Decoder, Embedder, Encoder
+from softlookup.model.text_encoder import TextEncoder
+from softlookup.model.tiled_attention import tiled_attention
+from softlookup.model.transformer import Transformer
+from softlookup.model.translator import Translation, Translator, load_translator
+from softlookup.model.vision import ViT, patchify, unpatchify
+from softlookup.model.weights import CheckpointError, load_weights, save_weights
 
 __all__ = [
+    "ALiBi",
+    "BeamResult",
+    "CheckpointError",
+    "Config",
+    "Decoder",
+    "DecoderLM",
+    "Embedder",
+    "Encoder",
+    "EncoderLM",
+    "FeedForward",
+    "Generated",
+    "ImageTextPair",
+    "KVCache",
+    "Layer",
+    "LayerCache",
+    "LayerNorm",
+    "LearnedPositions",
+    "LinearState",
     "MultiHeadAttention",
+    "RMSNorm",
+    "Residual",
+    "RotaryPositions",
+    "SentenceEncoder",
+    "ShawBias",
+    "SinusoidalPositions",
+    "T5Bias",
+    "TextEncoder",
+    "TokenEmbedding",
+    "Trace",
+    "Transformer",
+    "TransformerXLBias",
+    "Translation",
+    "Translator",
+    "ViT",
+    "alibi_slopes",
     "attend",
     "attention_weights",
+    "beam_search",
+    "causal_mask",
+    "combine_masks",
+    "contrastive_loss",
+    "cross_entropy",
+    "generate",
+    "inverse_square_root",
+    "label_smoothing",
+    "length_mask",
+    "length_penalty_of",
+    "linear_attention",
+    "linear_attention_step",
+    "load_minilm",
+    "load_translator",
+    "load_weights",
+    "local_attention",
+    "masks",
     "merge_heads",
+    "next_token_probabilities",
+    "noam",
+    "padding_mask",
+    "patchify",
+    "perplexity",
+    "pick",
+    "positions",
+    "save_weights",
     "scaled_dot_product_attention",
+    "sinusoidal",
     "split_heads",
+    "t5_bucket",
+    "teacher_forcing",
+    "tiled_attention",
+    "unpatchify",
+    "warmup_cosine",
+    "warmup_hold_decay",
+    "window_mask",
 ]

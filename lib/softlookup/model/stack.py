@@ -7,7 +7,6 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from softlookup.model._sizes import check_ids
 from softlookup.model.cache import KVCache
 from softlookup.model.config import Config
 from softlookup.model.embeddings import TokenEmbedding
@@ -68,7 +67,7 @@ class Embedder(nn.Module):
                 positions run over the model's length.
             TypeError: If the ids are not whole numbers.
         """
-        check_ids("ids", ids, self.config.vocab_size)
+        x_BTD = self.tokens(ids)  # first, since it refuses ids that are none
         if segments is not None and segments.shape != ids.shape:
             raise ValueError(
                 f"segments have shape {tuple(segments.shape)}; the ids have {tuple(ids.shape)}: give one for each"
@@ -77,7 +76,6 @@ class Embedder(nn.Module):
             raise ValueError(
                 f"{ids.shape[1]} tokens from position {offset} on; the model has positions for {self.config.max_length}"
             )
-        x_BTD = self.tokens(ids)
         if self.segments is not None:
             x_BTD = x_BTD + self.segments(torch.zeros_like(ids) if segments is None else segments)
         elif segments is not None:

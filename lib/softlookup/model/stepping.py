@@ -1,7 +1,7 @@
 """What decoding asks of a model: one step at a time, and a memory whose rows can be cut and copied."""
 
 from collections.abc import Callable
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -11,7 +11,6 @@ from softlookup.model._sizes import check_ids
 from softlookup.model.sampling import log_probabilities
 
 
-@runtime_checkable
 class State(Protocol):
     """What a model remembers of the tokens it has seen, one row for each sequence."""
 
@@ -93,7 +92,7 @@ class Prefixes:
         if not (isinstance(result, tuple) and len(result) == 2 and isinstance(result[0], Tensor)):
             raise TypeError(f"step returned a {type(result).__name__}; wanted (logits, state)")
         logits_BV, state = result
-        if not (isinstance(state, State) or (state is None and self._state is None)):
+        if not (hasattr(state, "select") or (state is None and self._state is None)):
             raise TypeError(f"step returned a state of type {type(state).__name__}; wanted one with select(rows)")
         self._check_logits(logits_BV)
         self._state = state

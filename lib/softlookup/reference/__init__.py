@@ -1,19 +1,50 @@
-"""Attention in numpy and float64, as plain as the book: what everything else is compared with."""
+"""Transformers in numpy and float64, as plain as the book: what everything else is compared with."""
 
 from softlookup.reference.attention import attention_weights, scaled_dot_product_attention, softmax
 from softlookup.reference.backward import attention_backward, one_head_backward, softmax_backward
+from softlookup.reference.embeddings import embed, one_hot, tied_logits
+from softlookup.reference.feedforward import feed_forward, gelu, gelu_tanh, relu, silu
 from softlookup.reference.heads import merge_heads, multi_head_attention, one_head, project, split_heads
+from softlookup.reference.linear_attention import elu_plus_one, linear_attention, linear_attention_weights
+from softlookup.reference.masks import causal_mask, combine_masks, padding_mask, window_mask
+from softlookup.reference.norms import layer_norm, rms_norm
+from softlookup.reference.positions import alibi_bias, alibi_slopes, angles, rotary, sinusoidal
+from softlookup.reference.tiled_attention import tiled_attention, tiles_of_attention
 
 __all__ = [
+    "alibi_bias",
+    "alibi_slopes",
+    "angles",
     "attention_backward",
     "attention_weights",
+    "causal_mask",
+    "combine_masks",
+    "elu_plus_one",
+    "embed",
+    "feed_forward",
+    "gelu",
+    "gelu_tanh",
+    "layer_norm",
+    "linear_attention",
+    "linear_attention_weights",
     "merge_heads",
     "multi_head_attention",
     "one_head",
     "one_head_backward",
+    "one_hot",
+    "padding_mask",
     "project",
+    "relu",
+    "rms_norm",
+    "rotary",
     "scaled_dot_product_attention",
+    "silu",
+    "sinusoidal",
     "softmax",
     "softmax_backward",
     "split_heads",
+    "tied_logits",
+    "tiled_attention",
+    "tiles_of_attention",
+    "window_mask",
 ]

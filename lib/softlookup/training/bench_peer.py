@@ -7,7 +7,6 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from softlookup.model.config import Config
-from softlookup.model.multihead import MultiHeadAttention
 from softlookup.model.positions import SinusoidalPositions
 from softlookup.model.transformer import Transformer
 from softlookup.training.data import Batch
@@ -49,22 +48,28 @@ class TorchTransformer(nn.Module):
         sinusoids = SinusoidalPositions(config.d_model)(torch.zeros(1, config.max_length, config.d_model))
         self.register_buffer("positions", sinusoids[0], persistent=False)
         self.dropout = nn.Dropout(config.dropout)
-        self.body = nn.Transformer(
-            config.d_model,
-            config.n_heads,
+        sizes = (config.d_model, config.n_heads, config.d_hidden, config.dropout)
+        encoder = nn.TransformerEncoder(
+            nn.TransformerEncoderLayer(*sizes, batch_first=True, norm_first=True),
             config.n_layers,
-            config.n_decoder_layers or config.n_layers,
-            config.d_hidden,
-            config.dropout,
-            norm_first=True,
+            nn.LayerNorm(config.d_model),
+            enable_nested_tensor=False,  # torch does not know it for norm_first, and says so in a warning
+        )
+        self.body = nn.Transformer(
+            *sizes[:2],
+            num_decoder_layers=config.n_decoder_layers or config.n_layers,
+            dim_feedforward=config.d_hidden,
+            dropout=config.dropout,
+            custom_encoder=encoder,
             batch_first=True,
+            norm_first=True,
         )
         if not dropout_everywhere:
             for part in self.body.modules():
                 if isinstance(part, nn.MultiheadAttention):
                     part.dropout = 0.0
                 elif isinstance(part, nn.TransformerEncoderLayer | nn.TransformerDecoderLayer):
-                    part.dropout = nn.Identity()
+                    part.dropout.p = 0.0
 
     def forward(self, source_ids: Int[Tensor, "B S"], target_ids: Int[Tensor, "B T"]) -> Float[Tensor, "B T V"]:
         """Say, for each position of the target, which word comes next.
@@ -107,27 +112,23 @@ def copy_of(model: Transformer, *, dropout_everywhere: bool = False) -> TorchTra
         ValueError: If the description asks for something that nn.Transformer has not.
     """
     peer = TorchTransformer(model.config, dropout_everywhere=dropout_everywhere)
-    peer.to(model.embedder.tokens.table)
-    with torch.no_grad():
-        peer.table.weight.copy_(model.embedder.tokens.table)
-        for ours, theirs in ((model.encoder, peer.body.encoder), (model.decoder, peer.body.decoder)):
-            assert ours.norm is not None
-            _copy_norm(ours.norm, theirs.norm)
-            for layer, other in zip(ours.each(), theirs.layers, strict=True):
-                _copy_attention(layer.attention, other.self_attn)
-                residuals = [layer.attention_residual, layer.feed_forward_residual]
-                if layer.cross_attention is not None:
-                    _copy_attention(layer.cross_attention, other.multihead_attn)
-                    residuals.insert(1, layer.cross_residual)
-                for number, residual in enumerate(residuals, start=1):
-                    _copy_norm(residual.norm, getattr(other, f"norm{number}"))
-                for w, b, linear in (
-                    (layer.feed_forward.w_1, layer.feed_forward.b_1, other.linear1),
-                    (layer.feed_forward.w_2, layer.feed_forward.b_2, other.linear2),
-                ):
-                    linear.weight.copy_(w.mT)
-                    linear.bias.copy_(b)
-    return peer.train(model.training)
+    ours = {name: parameter.detach() for name, parameter in model.named_parameters()}
+    theirs = {"table.weight": ours["embedder.tokens.table"]}
+    for side, stack, n_attentions in (("encoder", model.encoder, 1), ("decoder", model.decoder, 2)):
+        theirs |= _norm(f"body.{side}.norm", ours, f"{side}.norm")
+        for number in range(len(stack.layers)):
+            here, there = f"{side}.layers.{number}", f"body.{side}.layers.{number}"
+            attentions = (("self_attn", "attention"), ("multihead_attn", "cross_attention"))[:n_attentions]
+            for name, own in attentions:
+                theirs |= _attention(f"{there}.{name}", ours, f"{here}.{own}")
+            for which in "12":
+                theirs[f"{there}.linear{which}.weight"] = ours[f"{here}.feed_forward.w_{which}"].mT
+                theirs[f"{there}.linear{which}.bias"] = ours[f"{here}.feed_forward.b_{which}"]
+            residuals = ("attention_residual", "cross_residual")[:n_attentions] + ("feed_forward_residual",)
+            for place, own in enumerate(residuals, start=1):
+                theirs |= _norm(f"{there}.norm{place}", ours, f"{here}.{own}.norm")
+    peer.load_state_dict(theirs)
+    return peer.to(model.embedder.tokens.table).train(model.training)
 
 
 def plain_loss(model: TorchTransformer, batch: Batch, epsilon: float) -> Float[Tensor, ""]:
@@ -153,13 +154,14 @@ def plain_loss(model: TorchTransformer, batch: Batch, epsilon: float) -> Float[T
     )
 
 
-def _copy_norm(ours: nn.Module, theirs: nn.LayerNorm) -> None:
-    theirs.weight.copy_(ours.gain)
-    theirs.bias.copy_(ours.shift)
+def _norm(name: str, ours: dict[str, Tensor], own: str) -> dict[str, Tensor]:
+    return {f"{name}.weight": ours[f"{own}.gain"], f"{name}.bias": ours[f"{own}.shift"]}
 
 
-def _copy_attention(ours: MultiHeadAttention, theirs: nn.MultiheadAttention) -> None:
-    theirs.in_proj_weight.copy_(torch.cat([ours.w_q.mT, ours.w_k.mT, ours.w_v.mT]))
-    theirs.in_proj_bias.copy_(torch.cat([ours.b_q, ours.b_k, ours.b_v]))
-    theirs.out_proj.weight.copy_(ours.w_o.mT)
-    theirs.out_proj.bias.copy_(ours.b_o)
+def _attention(name: str, ours: dict[str, Tensor], own: str) -> dict[str, Tensor]:
+    return {
+        f"{name}.in_proj_weight": torch.cat([ours[f"{own}.w_{letter}"].mT for letter in "qkv"]),
+        f"{name}.in_proj_bias": torch.cat([ours[f"{own}.b_{letter}"] for letter in "qkv"]),
+        f"{name}.out_proj.weight": ours[f"{own}.w_o"].mT,
+        f"{name}.out_proj.bias": ours[f"{own}.b_o"],
+    }

@@ -67,10 +67,13 @@ class Recipe:
         for name in ("dropout", "segmentation_dropout", "epsilon", "average"):
             if not 0.0 <= getattr(self, name) < 1.0:
                 raise ValueError(f"{name} is {getattr(self, name)}; wanted a share, at least 0 and below 1")
-        least = {"consistency": 0, "consistency_from": 1, "seed": 0, "max_length": 2}
+        least = {"consistency": 0, "consistency_from": 1, "seed": 0, "max_length": 2, "vocab_size": 5}
+        least |= dict.fromkeys(("d_model", "n_heads", "n_layers", "d_hidden"), 1)
         for name, lowest in least.items():
             if not getattr(self, name) >= lowest:
                 raise ValueError(f"{name} is {getattr(self, name)}; wanted at least {lowest}")
+        if self.d_model % self.n_heads:
+            raise ValueError(f"d_model {self.d_model} cannot be cut into {self.n_heads} heads of equal width")
         if not 0.0 < self.peak < float("inf"):
             raise ValueError(f"peak is {self.peak}; wanted a positive, finite rate")
         if not 0 <= self.warmup <= self.decay_from < self.steps:
@@ -112,6 +115,9 @@ class Recipe:
         if not given.keys() <= known:
             unknown = ", ".join(sorted(given.keys() - known))
             raise ValueError(f"{path} names {unknown}; a recipe has {', '.join(sorted(known))}")
+        # JSON writes 1.0 and 1 alike.
+        rates = {field.name for field in fields(cls) if field.type is float}
+        given = {name: float(value) if name in rates and type(value) is int else value for name, value in given.items()}
         try:
             return cls(**given)
         except (TypeError, ValueError) as error:
@@ -126,8 +132,6 @@ class Recipe:
         Returns:
             A pre-LN encoder-decoder with sinusoidal positions and one table for both languages and the output.
 
-        Raises:
-            ValueError: If a size is below 1, or D cannot be cut into N heads.
         """
         return Config(
             len(tokenizer),

@@ -1,4 +1,4 @@
-"""Train a translator from sentence pairs by a recipe: a run that can be killed, and leaves what load_translator reads."""
+"""Train a translator by a recipe: a run that can be killed, and that leaves what load_translator reads."""
 
 import hashlib
 import json
@@ -35,6 +35,7 @@ def train_translator(
     folder: str | Path,
     recipe: Recipe | None = None,
     *,
+    begin: str | Path | None = None,
     device: torch.device | str = "cpu",
     on_step: Callable[[Progress], None] | None = None,
     note: Say | None = None,
@@ -48,6 +49,8 @@ def train_translator(
         folder: Where everything goes: merges.txt, config.json, model.safetensors, recipe.json, curve.json, and
             the run's own state under run/.
         recipe: What decides the run; None means the default one.
+        begin: The folder of another translator to go on from, with its pieces of words and its sizes: a second stage
+            with other dropout, say. None begins with random weights.
         device: Where to train.
         on_step: Told what happened in each step.
         note: Told in a line what is worth a line.
@@ -58,6 +61,7 @@ def train_translator(
 
     Raises:
         ValueError: If there are no pairs, or none short enough.
+        FileNotFoundError: If begin holds no translator.
         CheckpointError: If the folder holds a run of another recipe or of other pairs. The number of steps may grow,
             and so may what a recipe begins later: decay_from, consistency, consistency_from.
         DivergedError: If a loss is no longer a number.
@@ -65,6 +69,8 @@ def train_translator(
     recipe, folder = Recipe() if recipe is None else recipe, Path(folder)
     say = note or (lambda line: None)
     _same_run(folder / "run" / "settings.json", recipe, pairs, validation_pairs)
+    if begin is not None and not (folder / "merges.txt").exists():
+        (folder / "merges.txt").write_bytes((Path(begin) / "merges.txt").read_bytes())
     tokenizer = _tokenizer(pairs, folder / "merges.txt", recipe, say)
     kept, ids = _short_enough(pairs, tokenizer, recipe.max_length, "training", say)
     _, validation_ids = _short_enough(validation_pairs, tokenizer, recipe.max_length, "validation", say)
@@ -80,6 +86,9 @@ def train_translator(
     )
     torch.manual_seed(recipe.seed)
     model = Transformer(recipe.config(tokenizer)).to(device)
+    if begin is not None:
+        load_weights(model, Path(begin) / "model.safetensors")
+        say(f"beginning with the weights of {begin}")
     fast = FastLoss(model, epsilon=recipe.epsilon, dtype=quick_dtype(device))
     say(f"{sum(p.numel() for p in model.parameters()):,} parameters; matrix products in {fast.dtype}, on {device}")
 

@@ -1,0 +1,107 @@
+"""What the training bench counts and measures: operations of a step, and what this machine does at best."""
+
+import os
+import platform
+import time
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from softlookup.model.config import Config
+from softlookup.training.data import Batch
+
+
+def step_flops(batch: Batch, config: Config, *, padded_labels: bool) -> float:
+    """Count the operations of the matrix products in a training step; a multiply-add is two.
+
+    Args:
+        batch: The batch.
+        config: The model; an encoder-decoder with as many key-value heads as query heads.
+        padded_labels: Whether logits are made at every position, or for real labels alone.
+
+    Returns:
+        Forward and backward: three times the forward products, with the full square of scores.
+
+    Raises:
+        ValueError: If the batch has no sources.
+    """
+    if batch.source_ids is None:
+        raise ValueError("the batch has no source_ids: an encoder-decoder is counted")
+    rows, s = batch.source_ids.shape
+    t = batch.target_ids.shape[1] - 1
+    d, f = config.d_model, config.d_hidden
+    n_source, n_target = rows * s, rows * t
+    encoder_layer = n_source * (8 * d * d + 4 * d * f) + 4 * rows * s * s * d
+    self_and_hidden = n_target * (8 * d * d + 4 * d * f) + 4 * rows * t * t * d
+    cross = 4 * d * d * (n_target + n_source) + 4 * rows * t * s * d
+    n_labels = n_target if padded_labels else batch.tokens
+    decoder_layers = config.n_decoder_layers or config.n_layers
+    forward = config.n_layers * encoder_layer + decoder_layers * (self_and_hidden + cross)
+    return 3.0 * (forward + 2 * n_labels * d * config.vocab_size)
+
+
+def product_rate(dtype: torch.dtype, device: torch.device | str, sizes: Sequence[int], seconds: float) -> float:
+    """Measure how many operations a second this machine does in square matrix products: the best that it shows.
+
+    Args:
+        dtype: Of the matrices.
+        device: Where they are.
+        sizes: How long their sides are, one after another.
+        seconds: How long each size is tried.
+
+    Returns:
+        Operations a second; a multiply-add is two.
+    """
+    best = 0.0
+    for size in sizes:
+        a, b = (torch.randn(size, size, device=device).to(dtype) for _ in range(2))
+        a @ b
+        begun_s = time.perf_counter()
+        while time.perf_counter() - begun_s < seconds:
+            wait(a)
+            once_s = time.perf_counter()
+            a @ b
+            wait(a)
+            best = max(best, 2 * size**3 / (time.perf_counter() - once_s))
+    return best
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    """Give the value that a share of all lie at or under.
+
+    Args:
+        values: At least one.
+        share: From 0 to 1.
+
+    Returns:
+        One of the values.
+    """
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def wait(on: Batch | Tensor) -> None:
+    """Wait until a GPU has done what it was told to; on a CPU there is nothing to wait for.
+
+    Args:
+        on: Something that lies on the device.
+    """
+    device = on.target_ids.device if isinstance(on, Batch) else on.device
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+
+
+def machine(device: torch.device | str) -> str:
+    """Say what a measurement was made on.
+
+    Args:
+        device: Where it was made.
+
+    Returns:
+        Processor, system, cores that may be used, threads, Python, and the GPU's name.
+    """
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    what = f"{platform.machine()}, {platform.system()}, {cores} cores, {torch.get_num_threads()} threads"
+    name = f", {torch.cuda.get_device_name(device)}" if torch.device(device).type == "cuda" else ""
+    return f"{what}, Python {platform.python_version()}{name}"

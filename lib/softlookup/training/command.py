@@ -1,0 +1,224 @@
+"""What `softlookup train` does: two text files in, a translator out, and the same command goes on after a kill."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import torch
+from rich.console import Console
+
+from softlookup.model.translator import load_translator
+from softlookup.text.corpus import read_pairs
+from softlookup.training.bleu import corpus_bleu
+from softlookup.training.checkpoint import Checkpoints
+from softlookup.training.grammar_run import grammar_recipe, train_on_grammar
+from softlookup.training.loop import DivergedError, Progress
+from softlookup.training.progress import ProgressDisplay, show_progress
+from softlookup.training.recipe import Recipe
+from softlookup.training.translation import SentencePair, train_translator
+
+_HELD_OUT = 1000  # pairs at most, where there are no validation files; and a twentieth of all at most
+_EVERY = 200  # steps from one state to the next: what a kill can cost
+
+
+class TrainingRefused(ValueError):
+    """Something that whoever started the training can mend; the message is one sentence for them."""
+
+
+class _TimeUp(Exception):
+    """The minutes given are over, and the last state was just written."""
+
+
+def train_command(
+    folder: str | Path | None = None,
+    *,
+    source: str = "en",
+    target: str = "fr",
+    recipe: str | Path | None = None,
+    begin: str | Path | None = None,
+    out: str | Path | None = None,
+    device: str = "cpu",
+    minutes: float | int | None = None,
+    console: Console | None = None,
+) -> int:
+    """Train a translator and say how good it is; given once more, go on where the run was stopped.
+
+    Args:
+        folder: Where train.SOURCE and train.TARGET are, one sentence to a line, or the same ending in .gz; and
+            val.SOURCE and val.TARGET. Where there are none, some of the pairs are held out. None takes sentences of
+            the generated grammar, English to French. Test files are never looked at.
+        source: The ending of the source's files.
+        target: The ending of the target's files.
+        recipe: A JSON file with fields of Recipe; None means the default one, or the grammar's.
+        begin: The folder of another translator to go on from; None begins anew.
+        out: Where the translator goes; None means translator-SOURCE-TARGET, or translator-grammar, here.
+        device: Where to train.
+        minutes: After how long to stop at the next state that is kept; None goes on to the end.
+        console: Where to write; None means the terminal.
+
+    Returns:
+        The exit status: 0 at the end or when the minutes are over, 130 after Ctrl-C.
+
+    Raises:
+        TrainingRefused: If a file is missing or damaged, a recipe is wrong, there is no such device, the folder holds
+            another run, or the loss is no longer a number.
+    """
+    console = Console() if console is None else console
+    with _refusing():
+        _check_device(device)
+        if minutes is not None and not minutes > 0:
+            raise ValueError(f"minutes is {minutes}; wanted a number above 0")
+        if folder is None and begin is not None:
+            raise ValueError(
+                f"begin is {begin}; the generated grammar is learned from the beginning: give a folder too"
+            )
+        if folder is None and (source, target) != ("en", "fr"):
+            raise ValueError(f"the generated grammar is English to French (en, fr); got {source}, {target}")
+        if recipe is not None:
+            chosen = Recipe.read(recipe)
+        else:
+            chosen = grammar_recipe() if folder is None else Recipe()
+        out = Path(out or ("translator-grammar" if folder is None else f"translator-{source}-{target}"))
+        corpus = None if folder is None else _read(Path(folder), source, target, chosen.seed)
+        if out.exists() and not out.is_dir():
+            raise ValueError(f"{out} is a file; wanted a folder for the translator")
+        with show_progress(chosen.steps, console=console) as shown:
+            try:
+                _run(corpus, out, chosen, begin, device, shown, minutes)
+                return 0
+            except KeyboardInterrupt:
+                shown.note(_how_to_go_on("Stopped.", out))
+                return 130
+            except _TimeUp:
+                shown.note(_how_to_go_on(f"The {minutes:g} minutes are over.", out))
+                return 0
+
+
+class _Corpus:
+    """Pairs to train on, pairs to choose by, and what is worth saying of them."""
+
+    def __init__(self, pairs: list[SentencePair], validation: list[SentencePair], notes: list[str]) -> None:
+        self.pairs, self.validation, self.notes = pairs, validation, notes
+
+
+def _run(
+    corpus: _Corpus | None,
+    out: Path,
+    recipe: Recipe,
+    begin: str | Path | None,
+    device: str,
+    shown: ProgressDisplay,
+    minutes: float | int | None,
+) -> None:
+    on_step = _watched(shown, minutes)
+    if corpus is None:
+        shown.note(f"sentences of the generated grammar, English to French, into {out}")
+        report = train_on_grammar(out, recipe, device=device, on_step=on_step, note=shown.note, every=_EVERY)
+        shown.note(str(report))
+    else:
+        for line in corpus.notes:
+            shown.note(line)
+        shown.note(f"{len(corpus.pairs):,} pairs to learn from, {len(corpus.validation):,} to choose by, into {out}")
+        train_translator(
+            corpus.pairs,
+            corpus.validation,
+            out,
+            recipe,
+            begin=begin,
+            device=device,
+            on_step=on_step,
+            note=shown.note,
+            every=_EVERY,
+        )
+        shown.note(_validation_bleu(out, corpus.validation, device, shown.note))
+    shown.note(f'done: load_translator("{out}").translate("...") uses it')
+
+
+def _watched(show: Callable[[Progress], None], minutes: float | int | None) -> Callable[[Progress], None]:
+    """Show each step, and stop the run just after a state was written once its time is over."""
+    end_s = None if minutes is None else time.monotonic() + 60 * minutes
+    steps_of_this_call = 0
+
+    def on_step(progress: Progress) -> None:
+        nonlocal steps_of_this_call
+        steps_of_this_call += 1
+        just_written = progress.step % _EVERY == 1 and steps_of_this_call > 1
+        if end_s is not None and time.monotonic() > end_s and just_written:
+            raise _TimeUp
+        show(progress)
+
+    return on_step
+
+
+def _how_to_go_on(why: str, out: Path) -> str:
+    paths = Checkpoints(out / "run").paths
+    if not paths:
+        return f"{why} No state was written yet: the same command begins anew."
+    return f"{why} The same command goes on from step {int(paths[-1].stem.removeprefix('step-'))}."
+
+
+def _read(folder: Path, source: str, target: str, seed: int) -> _Corpus:
+    languages = (source, target)
+    if source == target:
+        raise ValueError(f"source and target are both {source!r}; wanted two different endings")
+    read = read_pairs(folder, "train", languages)
+    notes = []
+    if read.n_skipped:
+        notes.append(f"{read.n_skipped:,} lines of train are empty on a side and are left out")
+    # One validation file without the other is a slip, which read_pairs names.
+    if any((folder / f"val.{language}{ending}").exists() for language in languages for ending in ("", ".gz")):
+        return _Corpus(read.pairs, read_pairs(folder, "val", languages).pairs, notes)
+    pairs, held_out = _hold_out(read.pairs, seed)
+    notes.append(f"no val.{source} and val.{target}: {len(held_out):,} pairs are held out to choose by (seed {seed})")
+    return _Corpus(pairs, held_out, notes)
+
+
+def _hold_out(pairs: Sequence[SentencePair], seed: int) -> tuple[list[SentencePair], list[SentencePair]]:
+    """Set pairs apart by chance; copies of them are not learned from either."""
+    size = max(1, min(_HELD_OUT, len(pairs) // 20))
+    order = np.random.default_rng(seed).permutation(len(pairs))
+    held_out = [pairs[row] for row in sorted(order[:size])]
+    apart = set(held_out)
+    kept = [pair for pair in pairs if pair not in apart]
+    if not kept:
+        raise ValueError(f"{len(pairs)} pairs are too few: none is left to learn from beside those held out")
+    return kept, held_out
+
+
+def _validation_bleu(out: Path, pairs: Sequence[SentencePair], device: str, note: Callable[[str], None]) -> str:
+    translator = load_translator(out, device=device)
+    longest = translator.model.config.max_length
+    pairs = [pair for pair in pairs if len(translator.tokenizer.encode(pair[0], end=True)) <= longest]
+    note(f"translating {len(pairs):,} validation sentences with a beam of 4")
+    # Sentences of like length together: a batch takes as many steps as its longest needs.
+    pairs = sorted(pairs, key=lambda pair: len(pair[0]))
+    said: list[str] = []
+    for start in range(0, len(pairs), 50):
+        said += [one.text for one in translator.translate_all([pair[0] for pair in pairs[start : start + 50]])]
+    try:
+        bleu = corpus_bleu(said, [pair[1] for pair in pairs])
+    except ImportError as error:
+        return str(error)
+    return f"validation BLEU {bleu.score:.1f} ({bleu.signature}); test files were not looked at"
+
+
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """Turn what the user can mend into one kind of error."""
+    try:
+        yield
+    except (FileNotFoundError, NotADirectoryError, ValueError, DivergedError) as error:
+        raise TrainingRefused(str(error)) from error
+
+
+def _check_device(device: str) -> None:
+    try:
+        kind = torch.device(device).type
+    except RuntimeError:
+        raise ValueError(f"device is {device!r}; wanted cpu or cuda") from None
+    if kind not in ("cpu", "cuda"):
+        raise ValueError(f"device is {device!r}; wanted cpu or cuda")
+    if kind == "cuda" and not torch.cuda.is_available():
+        raise ValueError("no CUDA device is here: train on cpu")

@@ -1,0 +1,179 @@
+"""The fast way to write gives what the plain model gives, whatever the model is made of."""
+
+import pytest
+import torch
+
+from softlookup.model.beam import beam_search
+from softlookup.model.cache import KVCache
+from softlookup.model.config import Config
+from softlookup.model.fast_step import FastStep
+from softlookup.model.generate import generate
+from softlookup.model.language import DecoderLM, EncoderLM
+from softlookup.model.transformer import Transformer
+
+SMALL = Config(11, d_model=12, n_heads=2, n_layers=2, d_hidden=20, max_length=40, dropout=0.3)
+ALL_BIASES = {"attention_bias": True, "hidden_bias": True, "output_bias": True}
+CONFIGS = {
+    "the paper's": {},
+    "pre-norm": {"pre_norm": True},
+    "GPT-2's": {"pre_norm": True, "positions": "learned", "activation": "gelu_tanh", **ALL_BIASES},
+    "Llama's": {
+        "pre_norm": True,
+        "norm": "rms",
+        "positions": "rotary_halves",
+        "activation": "swiglu",
+        "hidden_bias": False,
+        "tied": False,
+    },
+    "rotary, grouped": {"positions": "rotary", "n_heads": 4, "n_kv_heads": 2, "head_width": 6, **ALL_BIASES},
+    "multi-query, ALiBi": {"positions": "alibi", "n_heads": 4, "n_kv_heads": 1, "norm_eps": 0.1},
+    "T5's": {
+        "pre_norm": True,
+        "norm": "rms",
+        "norm_eps": 0.1,
+        "positions": "t5",
+        "attention_scale": 1.0,
+        "activation": "geglu_tanh",
+        "tied_scale": 0.5,
+        "embedding_norm": True,
+    },
+    "no positions": {"positions": "none", "activation": "silu", "n_decoder_layers": 3},
+}
+
+
+def made(kind, changes, device="cpu", dtype=torch.float64):
+    """Make a model all of whose numbers are drawn, so that no bias or gain hides as 0 or 1."""
+    model = kind(SMALL.but(**changes)).to(device, dtype).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(0.3 * torch.randn_like(parameter))
+    return model
+
+
+def sources(device="cpu"):
+    """Two sentences, the second filled up."""
+    return torch.tensor([[4, 5, 6, 7], [8, 9, 0, 0]], device=device)
+
+
+@pytest.mark.parametrize("kind", [DecoderLM, Transformer])
+@pytest.mark.parametrize("changes", CONFIGS.values(), ids=CONFIGS)
+@torch.no_grad()
+def test_every_step_gives_the_plain_models_logits_and_cache(kind, changes, device):
+    model = made(kind, changes, device)
+    fast = FastStep(model)
+    given = (sources(device),) if kind is Transformer else ()
+    state, plain_state = fast.start(*given), model.start(*given)
+    text = torch.randint(1, 11, (2, 20), device=device)
+    for start, end in [(0, 3), *((n, n + 1) for n in range(3, 18)), (18, 20)]:
+        logits, state = fast.step(text[:, start:end], state)
+        wanted, plain_state = model.step(text[:, start:end], plain_state)
+        torch.testing.assert_close(logits, wanted, rtol=1e-12, atol=1e-12)
+    for cache, plain_cache in zip(state.layers, plain_state.layers, strict=True):
+        torch.testing.assert_close(cache.k, plain_cache.k, rtol=1e-12, atol=1e-12)
+        torch.testing.assert_close(cache.v, plain_cache.v, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_other_dtypes_agree_within_their_rounding(device, dtype):
+    model = made(DecoderLM, CONFIGS["Llama's"], device, dtype)
+    fast, text = FastStep(model), torch.randint(1, 11, (2, 6), device=device)
+    with torch.no_grad():
+        state, plain_state = fast.step(text[:, :5])[1], model.step(text[:, :5])[1]
+        logits, wanted = fast.step(text[:, 5:], state)[0], model.step(text[:, 5:], plain_state)[0]
+    assert logits.dtype == dtype
+    limit = 1e-5 if dtype == torch.float32 else 0.05
+    torch.testing.assert_close(logits, wanted, rtol=limit, atol=limit)
+
+
+@pytest.mark.parametrize("name", ["GPT-2's", "Llama's", "multi-query, ALiBi"])
+def test_the_same_text_is_written(name, device):
+    model = made(DecoderLM, CONFIGS[name], device)
+    prompts = torch.randint(1, 11, (3, 2), device=device)
+    mask = torch.tensor([[False, True], [True, True], [True, True]], device=device)
+    for prompt_mask in (None, mask):
+        settings = {"max_new_tokens": 20, "end_id": 3, "prompt_mask": prompt_mask}
+        got, wanted = generate(FastStep(model), prompts, **settings), generate(model, prompts, **settings)
+        assert torch.equal(got.ids, wanted.ids)
+        torch.testing.assert_close(got.log_probabilities, wanted.log_probabilities)
+
+
+def test_the_same_translations_are_found(device):
+    model = made(Transformer, {"pre_norm": True, "n_heads": 4, "n_kv_heads": 2}, device)
+    start = torch.full((2, 1), 2, device=device)
+    settings = {"beams": 3, "max_new_tokens": 12, "end_id": 3, "keep": 2}
+    got, wanted = (
+        beam_search(step, start, state=step.start(sources(device)), **settings) for step in (FastStep(model), model)
+    )
+    assert torch.equal(got.ids, wanted.ids)
+    torch.testing.assert_close(got.scores, wanted.scores)
+
+
+def test_a_source_of_nothing_but_padding_gives_what_the_model_gives():
+    model = made(Transformer, {})
+    source, ids = torch.zeros(1, 3, dtype=torch.int64), torch.tensor([[2]])
+    fast = FastStep(model)
+    state, plain_state = fast.step(ids, fast.start(source))[1], model.step(ids, model.start(source))[1]
+    torch.testing.assert_close(fast.step(ids, state)[0], model.step(ids, plain_state)[0].detach())
+
+
+def test_single_tokens_alone_go_the_short_way(monkeypatch):
+    model = made(DecoderLM, {})
+    calls, plain = [], model.step
+
+    def counted(ids, state):
+        calls.append(ids.shape[1])
+        return plain(ids, state)
+
+    monkeypatch.setattr(model, "step", counted)
+    generate(FastStep(model), torch.tensor([[4, 5]]), max_new_tokens=5)
+    assert calls == [2]
+
+
+def test_the_model_goes_on_from_the_fast_ways_state_without_gradient():
+    model = made(DecoderLM, CONFIGS["GPT-2's"])
+    fast, text = FastStep(model), torch.tensor([[4, 5, 6, 7]])
+    _, state = fast.step(text[:, :2])
+    logits, state = fast.step(text[:, 2:3], state)
+    assert not logits.requires_grad and state.length == 3
+    torch.testing.assert_close(model.step(text[:, 3:], state)[0], model(text)[:, -1])
+
+
+@pytest.mark.parametrize(
+    ("model", "error", "says"),
+    [
+        (lambda: EncoderLM(SMALL).eval(), TypeError, "model is a EncoderLM; wanted a DecoderLM or a Transformer"),
+        (lambda: DecoderLM(SMALL), ValueError, r"training mode, and this path drops nothing: call eval\(\) first"),
+        (lambda: DecoderLM(SMALL.but(window=3)).eval(), ValueError, "positions are 'sinusoidal', window is 3"),
+        (lambda: DecoderLM(SMALL.but(positions="shaw")).eval(), ValueError, "positions are 'shaw', window is None"),
+        (lambda: DecoderLM(SMALL.but(positions="transformer_xl")).eval(), ValueError, "positions are 'transformer_xl'"),
+    ],
+)
+def test_models_that_it_does_not_know_are_refused(model, error, says, unchecked):
+    with pytest.raises(error, match=says):
+        FastStep(model())
+
+
+def test_bad_input_is_refused_on_the_way():
+    fast = FastStep(made(DecoderLM, {}))
+    _, state = fast.step(torch.tensor([[4]]))
+    with pytest.raises(ValueError, match=r"ids holds id 11 at \(0, 0\)"):
+        fast.step(torch.tensor([[11]]), state)
+    with pytest.raises(ValueError, match="beside kept ones"):
+        fast.step(torch.tensor([[4], [5]]), state)
+    with pytest.raises(ValueError, match="1 tokens from position 40 on; the model has positions for 40"):
+        fast.step(torch.tensor([[4]]), fast.step(torch.full((1, 40), 4))[1])
+
+
+def test_a_state_of_another_model_is_refused():
+    fast = FastStep(made(DecoderLM, {}))
+    other = FastStep(made(Transformer, {}))
+    _, crossed = other.step(torch.tensor([[2]]), other.start(torch.tensor([[4, 5]])))
+    with pytest.raises(ValueError, match="the state, of 2 layers, comes from another kind of model"):
+        fast.step(torch.tensor([[4]]), crossed)
+    _, deeper = FastStep(made(DecoderLM, {"n_layers": 3})).step(torch.tensor([[4]]))
+    with pytest.raises(ValueError, match="the state, of 3 layers"):
+        fast.step(torch.tensor([[4]]), deeper)
+    with pytest.raises(TypeError, match="source_ids"):
+        other.step(torch.tensor([[2]]))
+    with pytest.raises(ValueError, match=r"make it with start\(source_ids\)"):
+        other.step(torch.tensor([[2]]), KVCache(2))
