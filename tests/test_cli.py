@@ -152,3 +152,19 @@ def test_every_planted_mistake_of_the_sample_class_is_named(tmp_path: Path) -> N
     statuses = {student: entry["status"] for student, entry in report["submissions"].items()}
     assert {s for s, status in statuses.items() if status != "graded"} == {"not-json", "empty-file", "missing-notebook"}
     assert report["submissions"]["endless-loop"]["tasks"]["04.backward"]["verdict"] == "timeout"
+
+
+def test_train_and_bench_refuse_in_a_sentence_what_can_be_mended(tmp_path: Path) -> None:
+    empty = call("train", tmp_path)
+    assert empty.exit_code == 2 and "looked for train.en and train.en.gz" in empty.stderr
+    assert call("train", "--begin", tmp_path).exit_code == 2
+    picture = call("bench", "decoding", "--figure", tmp_path / "cost.txt")
+    assert picture.exit_code == 2 and "wanted .svg or .png" in picture.stderr
+
+
+def test_bench_decoding_shows_and_writes_a_record(tmp_path: Path) -> None:
+    result = call("bench", "decoding", "--quick", "--json", tmp_path / "record.json", "--figure", tmp_path / "cost.svg")
+    assert result.exit_code == 0, result.output
+    record = json.loads((tmp_path / "record.json").read_text(encoding="utf-8"))
+    assert record["equal"] is True and record["ratio"] > 0 and "ratio" in result.output
+    assert "<svg" in (tmp_path / "cost.svg").read_text(encoding="utf-8")

@@ -17,6 +17,16 @@ def test_readme_shows_what_a_check_says():
     assert said == shown
 
 
+def test_readme_shows_what_the_library_answers():
+    lines = README.split("## The library")[1].split("```python\n")[1].split("```")[0].splitlines()
+    names: dict = {}
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        if line.startswith(">>> ") and not following.startswith(">>>") and following:
+            assert repr(eval(line[4:], names)) == following  # noqa: S307 - the project's own page
+        elif line.startswith(">>> "):
+            exec(line[4:], names)  # noqa: S102
+
+
 def test_readme_names_files_and_targets_that_exist():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for target in re.findall(r"`make ([a-z-]+)`|^make ([a-z-]+)", README, re.MULTILINE):

@@ -217,6 +217,8 @@ def train(folder: Path | None, **given: Any) -> None:
 @click.option("--quick", is_flag=True, help="training and decoding: seconds instead of minutes, to see that it runs.")
 def bench(name: str, file: Path | None, data: Path | None, figure: Path | None, device: str, quick: bool) -> None:
     """Measure NAME and show the numbers: ratios against a peer, in one run on the same work."""
+    if figure is not None and figure.suffix not in (".svg", ".png"):
+        _refuse(f"{figure} ends in {figure.suffix!r}; wanted .svg or .png")
     if name == "training":
         from softlookup.training.bench_training import bench_training
 
@@ -224,7 +226,11 @@ def bench(name: str, file: Path | None, data: Path | None, figure: Path | None, 
     elif name == "decoding":
         from softlookup.training.bench_decoding import bench_decoding
 
-        measured = bench_decoding(device=device, quick=quick, figure=figure)
+        measured = bench_decoding(device=device, quick=quick)
+        if figure is not None:
+            from softlookup.figures.decoding import save_step_cost
+
+            save_step_cost(measured["steps"], figure)
     else:
         from softlookup.checks.bench import bench_checks
 

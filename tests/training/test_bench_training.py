@@ -1,4 +1,4 @@
-"""The training bench: an honest peer, the right counts, and a record that says what was measured. Times are not tested."""
+"""The training bench: an honest peer, the right counts, and a record of what was measured. Times are not tested."""
 
 import gzip
 import json

@@ -70,7 +70,7 @@ class Translator:
             raise ValueError(f"the model has {model.config.vocab_size} pieces of words, the tokenizer {len(tokenizer)}")
         self.model, self.tokenizer = model.eval(), tokenizer
 
-    def translate(self, sentence: str, *, beams: int = 4, length_penalty: float = 0.6) -> Translation:
+    def translate(self, sentence: str, *, beams: int = 4, length_penalty: float | int = 1.0) -> Translation:
         """Translate one sentence.
 
         Args:
@@ -91,7 +91,7 @@ class Translator:
 
     @torch.no_grad()
     def translate_all(
-        self, sentences: Sequence[str], *, beams: int = 4, length_penalty: float = 0.6
+        self, sentences: Sequence[str], *, beams: int = 4, length_penalty: float | int = 1.0
     ) -> list[Translation]:
         """Translate many sentences at once.
 
