@@ -16,7 +16,7 @@ import torch
 from jaxtyping import install_import_hook
 
 # Before anything imports the two packages: from here on their shape annotations are checked at every call.
-install_import_hook(["softlookup.reference", "softlookup.model"], "beartype.beartype")
+install_import_hook(["softlookup.reference", "softlookup.model", "softlookup.text", "softlookup.training"], "beartype.beartype")
 
 hypothesis.settings.register_profile("softlookup", deadline=None, derandomize=True, database=None, max_examples=30)
 hypothesis.settings.load_profile("softlookup")

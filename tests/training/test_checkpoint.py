@@ -105,6 +105,7 @@ def test_a_kill_while_a_checkpoint_is_written_leaves_the_one_before(tmp_path, wh
         run(tmp_path)
     monkeypatch.setattr(owner, moment, real)
     assert list(tmp_path.glob("*.partial")) and Checkpoints(tmp_path).paths
+    (tmp_path / "step-00000001.safetensors.partial").write_bytes(b"of a kill before")
     assert_same_run(run(tmp_path), whole)
     assert not list(tmp_path.glob("*.partial"))
 
@@ -132,6 +133,19 @@ def test_the_loss_of_a_run_does_not_depend_on_how_often_it_is_kept(tmp_path, who
     assert_same_run(run(tmp_path, every=1), whole)
 
 
+class Counts(torch.optim.Optimizer):
+    """Descends ever more slowly; keeps numbers that are no tensors."""
+
+    def __init__(self, parameters):
+        super().__init__(parameters, {"lr": 0.1})
+
+    def step(self):
+        for parameter in self.param_groups[0]["params"]:
+            kept = self.state[parameter]
+            kept["count"], kept["nothing"] = kept.get("count", 0) + 1, None
+            parameter.data.sub_(parameter.grad, alpha=self.param_groups[0]["lr"] / kept["count"])
+
+
 @pytest.mark.parametrize(
     "make",
     [
@@ -139,9 +153,10 @@ def test_the_loss_of_a_run_does_not_depend_on_how_often_it_is_kept(tmp_path, who
         lambda p: torch.optim.Adam(p, lr=0.1, betas=(0.8, 0.9), amsgrad=True),
         lambda p: torch.optim.RMSprop(p, lr=0.1, centered=True),
         lambda p: torch.optim.Adagrad(p, lr=0.1),
+        Counts,
         lambda p: torch.optim.Adam([{"params": p[:1], "lr": 0.1}, {"params": p[1:], "weight_decay": 0.2}]),
     ],
-    ids=["sgd", "adam", "rmsprop", "adagrad", "groups"],
+    ids=["sgd", "adam", "rmsprop", "adagrad", "counts", "groups"],
 )
 def test_every_optimizer_comes_back_exactly(tmp_path, make):
     def two_steps(model, optimizer):

@@ -97,6 +97,13 @@ def test_plain_batches_have_their_rows_and_keep_the_order_when_told_to():
     assert same(batches[1], make_batch(pairs[4:8], PAD))
 
 
+def test_the_smallest_pairs_and_the_largest_that_fit_are_taken():
+    least, most = ([END], [START, END]), ([4] * 5, [4] * 6)
+    assert [len(b.target_ids) for b in PlainBatches([least], pad_id=PAD, rows=1).epoch(0)] == [1]
+    (batch,) = BucketedBatches([most], pad_id=PAD, tokens_per_batch=11).epoch(0)
+    assert batch.source_ids.numel() + batch.target_ids.numel() == 11
+
+
 @pytest.mark.parametrize("kind", [0, 1])
 def test_the_order_follows_from_seed_and_epoch_alone(kind):
     def batches(seed=3, epoch=2):

@@ -8,6 +8,7 @@ from softlookup.model.config import Config
 from softlookup.model.contrastive import ImageTextPair
 from softlookup.model.distance import ALiBi, T5Bias, alibi_slopes, t5_bucket
 from softlookup.model.embeddings import TokenEmbedding
+from softlookup.model.fast_step import FastStep
 from softlookup.model.feedforward import FeedForward
 from softlookup.model.generate import Generated, generate
 from softlookup.model.language import DecoderLM, EncoderLM
@@ -26,6 +27,8 @@ from softlookup.model.objectives import (
     teacher_forcing,
 )
 from softlookup.model.positions import LearnedPositions, RotaryPositions, SinusoidalPositions, sinusoidal
+from softlookup.model.published import bert_config, bert_weights, gpt2_config, gpt2_weights, llama_config, llama_weights
+from softlookup.model.published_pairs import marian_config, marian_weights, t5_config, t5_weights
 from softlookup.model.relative import ShawBias, TransformerXLBias
 from softlookup.model.sampling import next_token_probabilities, pick
 from softlookup.model.schedules import inverse_square_root, noam, warmup_cosine, warmup_hold_decay
@@ -47,6 +50,7 @@ __all__ = [
     "Embedder",
     "Encoder",
     "EncoderLM",
+    "FastStep",
     "FeedForward",
     "Generated",
     "ImageTextPair",
@@ -76,21 +80,29 @@ __all__ = [
     "attend",
     "attention_weights",
     "beam_search",
+    "bert_config",
+    "bert_weights",
     "causal_mask",
     "combine_masks",
     "contrastive_loss",
     "cross_entropy",
     "generate",
+    "gpt2_config",
+    "gpt2_weights",
     "inverse_square_root",
     "label_smoothing",
     "length_mask",
     "length_penalty_of",
     "linear_attention",
     "linear_attention_step",
+    "llama_config",
+    "llama_weights",
     "load_minilm",
     "load_translator",
     "load_weights",
     "local_attention",
+    "marian_config",
+    "marian_weights",
     "masks",
     "merge_heads",
     "next_token_probabilities",
@@ -105,6 +117,8 @@ __all__ = [
     "sinusoidal",
     "split_heads",
     "t5_bucket",
+    "t5_config",
+    "t5_weights",
     "teacher_forcing",
     "tiled_attention",
     "unpatchify",

@@ -257,6 +257,7 @@ def _restore_optimizer(optimizer: Optimizer, tensors: Mapping[str, Tensor], head
     state: dict[int, dict[str, Any]] = {int(number): dict(entries) for number, entries in header["values"].items()}
     for name, tensor in tensors.items():
         number, key = name.split("/", maxsplit=1)
+        # A copy: what was read may still lie in the file, which is deleted when newer ones are there.
         state.setdefault(int(number), {})[key] = tensor.clone()
     groups = [
         # JSON knows no tuples; Adam's betas were one.
