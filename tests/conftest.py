@@ -15,8 +15,9 @@ import pytest
 import torch
 from jaxtyping import install_import_hook
 
-# Before anything imports the two packages: from here on their shape annotations are checked at every call.
-install_import_hook(["softlookup.reference", "softlookup.model", "softlookup.text", "softlookup.training"], "beartype.beartype")
+# Before anything imports these packages: from here on their shape annotations are checked at every call.
+_CHECKED = ("reference", "model", "text", "training")
+install_import_hook([f"softlookup.{part}" for part in _CHECKED], "beartype.beartype")
 
 hypothesis.settings.register_profile("softlookup", deadline=None, derandomize=True, database=None, max_examples=30)
 hypothesis.settings.load_profile("softlookup")
