@@ -39,12 +39,20 @@ def test_markdown_table_has_one_row_for_each_letter_and_no_stray_column():
         assert line.count("|") - line.count(r"\|") == rule.count("|") == columns
 
 
-@pytest.mark.parametrize("package", ["reference", "model"])
-def test_shape_suffixes_of_the_library_use_letters_of_the_legend_only(package):
-    """``q_BNTH`` names its axes; M (columns of any matrix) and 1 are the only additions."""
-    found = set()
+@pytest.mark.parametrize("package", ["reference", "model", "training"])
+def test_shape_suffixes_of_the_library_use_letters_of_the_legend_or_say_what_theirs_mean(package):
+    """``q_BNTH`` names its axes; besides M (columns of any matrix) and 1, a file may explain letters of its own."""
+    found, strangers = set(), {}
     for path in (PACKAGE / package).glob("*.py"):
-        found |= set(re.findall(r"\b[a-z]+(?:_[a-z]+)*_([A-Z0-9]+)\b", path.read_text(encoding="utf-8")))
+        text = path.read_text(encoding="utf-8")
+        suffixes = set(re.findall(r"\b[a-z]+(?:_[a-z]+)*_([A-Z][A-Z0-9]*|1)\b", text))
+        own = re.search(
+            r"^Letters of its own: (.*?)\n(?:\n|\"\"\")", text.split('"""')[1] + '"""', re.DOTALL | re.MULTILINE
+        )
+        letters = set(re.findall(r"\b[A-Z]\b", own.group(1))) if own else set()
+        strange = {suffix for suffix in suffixes if not set(suffix) <= notation.LETTERS | {"M", "1"} | letters}
+        found |= suffixes
+        if strange:
+            strangers[path.name] = strange
     assert found, f"no shape suffix anywhere in {package}"
-    strangers = {suffix for suffix in found if not set(suffix) <= notation.LETTERS | {"M", "1"}}
     assert not strangers

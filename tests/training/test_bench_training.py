@@ -9,6 +9,7 @@ from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from softlookup.model.config import Config
+from softlookup.model.layers import Trace
 from softlookup.model.objectives import cross_entropy
 from softlookup.model.transformer import Transformer
 from softlookup.text.grammar import sample
@@ -115,8 +116,6 @@ def test_step_flops_are_what_torch_counts():
     """Against torch's own counter, on the open formula of attention: three times the forward products."""
     model, batch = a_model().to("meta").train(), a_batch()
     source, inputs = batch.source_ids.to("meta"), batch.target_ids[:, :-1].to("meta")
-    from softlookup.model.layers import Trace
-
     with FlopCounterMode(display=False) as counter:
         memory, mask = model.encode(source, trace=Trace())
         x = model.decoder(model.embedder(inputs), memory, memory_mask=mask, trace=Trace())

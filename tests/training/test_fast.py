@@ -1,6 +1,7 @@
 """The fast path: the plain model's loss and gradients, and random numbers that drop what they should."""
 
 import math
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -282,7 +283,7 @@ def test_disagreement_is_the_mean_of_both_divergences(device):
     assert Disagreement.apply(half.repeat(2, 1), table, torch.float64, 4).item() == pytest.approx(0, abs=1e-12)
 
 
-def test_consistency_adds_the_disagreement_of_two_passes():
+def test_consistency_adds_the_disagreement_of_two_passes(monkeypatch):
     model, ids = a_model(dropout=0.3), some_ids()
     fast = FastLoss(model, epsilon=0.1, dtype=torch.float32)
 
@@ -293,6 +294,12 @@ def test_consistency_adds_the_disagreement_of_two_passes():
 
     low, middle, high = (loss(consistency) for consistency in (1e-9, 1.0, 2.0))
     assert middle - low > 0.01 and high - middle == pytest.approx(middle - low, rel=1e-3)
+    seen = []
+    one = SimpleNamespace(apply=lambda states, *rest: seen.append(states) or torch.ones(()))
+    with monkeypatch.context() as patch:
+        patch.setattr(fast_module, "Disagreement", one)
+        assert loss(2.0) - loss(0.5) == pytest.approx(1.5, abs=1e-5)
+    assert seen[0].shape == (2 * (ids[2] != 0).sum(), SMALL.d_model)
     model.eval()
     torch.testing.assert_close(fast(*ids), plain_loss(model, ids))
     alike = a_model(dropout=0.0)

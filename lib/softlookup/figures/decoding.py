@@ -38,7 +38,7 @@ def step_cost(lengths: np.ndarray, cached_ms: np.ndarray, recomputed_ms: np.ndar
         (cached_ms, "cached", palette.query, "bottom"),
     ):
         both.plot(lengths, times_ms, "o-", color=color, markersize=5)
-        both.text(lengths[-1] * 1.04, times_ms[-1], f"{name}:\n{times_ms[-1]:.3g} ms", color=color, va=side)
+        both.text(lengths[-1] * 1.04, times_ms[-1], f"{name}:\n{_ms(times_ms[-1])}", color=color, va=side)
     both.set(ylabel="ms for one step", ylim=(0, 1.12 * recomputed_ms.max()))
     alone.plot(lengths, start_ms + slope * lengths, color=palette.muted, linewidth=1.4)
     alone.plot(lengths, cached_ms, "o", color=palette.query, markersize=5)

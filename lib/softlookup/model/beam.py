@@ -1,4 +1,7 @@
-"""Beam search: write several continuations side by side, and choose among them when they have ended."""
+"""Beam search: write several continuations side by side, and choose among them when they have ended.
+
+Letters of its own: P prompts that are not finished, W hypotheses of a prompt side by side, E ended ones that are kept.
+"""
 
 import math
 from dataclasses import dataclass

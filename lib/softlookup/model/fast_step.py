@@ -21,6 +21,7 @@ from softlookup.model.feedforward import _ACTIVATIONS
 from softlookup.model.language import DecoderLM
 from softlookup.model.layers import Layer
 from softlookup.model.norms import LayerNorm, RMSNorm
+from softlookup.model.positions import rotate, sinusoids_at
 from softlookup.model.transformer import Transformer
 
 
@@ -52,6 +53,16 @@ class FastStep:
         self.model = model
         self._layers = [_FastLayer(layer) for layer in model.decoder.each()]
         self._norm = None if model.decoder.norm is None else _norm_of(model.decoder.norm)
+        self._turns = None
+        if model.decoder.rotary is not None:
+            table, rotary = model.embedder.tokens.table, model.decoder.rotary
+            dtype = torch.promote_types(table.dtype, torch.float32)
+            positions = torch.arange(config.max_length, device=table.device)
+            rows = sinusoids_at(positions, rotary.head_width, base=rotary.base, layout="halves", dtype=dtype)
+            self._turns = [
+                partial(rotate, sin=sin, cos=cos, pairing=rotary.pairing)
+                for sin, cos in zip(*rows.chunk(2, dim=-1), strict=True)
+            ]
 
     def start(self, *given: Tensor) -> KVCache:
         """Make ready to write, as the model itself does.
@@ -88,7 +99,7 @@ class FastStep:
         x_BD = model.embedder(ids, seen)[:, 0]
         decoder = model.decoder
         bias = None if decoder.bias is None else decoder.bias.between(1, seen + 1, seen).to(x_BD)
-        turn = None if decoder.rotary is None else partial(decoder.rotary, offset=seen)
+        turn = None if self._turns is None else self._turns[seen]
         for i, layer in enumerate(self._layers):
             cross_cache = None if state.cross is None else state.cross[i]
             x_BD = layer(x_BD, state.layers[i], bias, turn, cross_cache, state.memory_mask)

@@ -1,6 +1,8 @@
 """Vectors for distances, met by the queries: the relative positions of Shaw and of Transformer-XL.
 
 Like those of distance.py, each is called as bias(q, k, offset) and gives numbers to add to the scaled scores.
+
+Letters of its own: R distances, one row of a table each.
 """
 
 import math

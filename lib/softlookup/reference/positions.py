@@ -1,4 +1,7 @@
-"""Positions: sinusoids to add to tokens, rotations of queries and keys, and ALiBi's numbers to add to scores."""
+"""Positions: sinusoids to add to tokens, rotations of queries and keys, and ALiBi's numbers to add to scores.
+
+Letters of its own: P pairs of numbers, D / 2 of them.
+"""
 
 import numpy as np
 from jaxtyping import Float64, Integer, Real

@@ -1,4 +1,7 @@
-"""Does cross-attention find which word became which? Measured on sentences whose alignment is known."""
+"""Does cross-attention find which word became which? Measured on sentences whose alignment is known.
+
+Letters of its own: E words of the English sentence; F counts those of the French one.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

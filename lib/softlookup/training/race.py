@@ -18,7 +18,7 @@ class Raced:
     Attributes:
         results: What each way gave at its first call, by name.
         seconds: How long each took in every round, by the clock.
-        cpu_seconds: The processor's seconds, of all threads together; what other programs do is not in them.
+        cpu_seconds: How long the calling thread was running in it: on a busy machine it has to wait for its turn, too.
     """
 
     results: Mapping[str, Tensor]
@@ -52,7 +52,7 @@ class Raced:
             name: What the ratio is called in the result.
 
         Returns:
-            The median over the rounds, the least, the most, and the median by the processor's seconds.
+            The median over the rounds, the least, the most, and the median by the seconds that the thread was running.
         """
         ratios = [a / b for a, b in zip(self.seconds[slow], self.seconds[fast], strict=True)]
         of_cpu = [a / b for a, b in zip(self.cpu_seconds[slow], self.cpu_seconds[fast], strict=True)]
@@ -94,9 +94,9 @@ def clocked(way: Callable[[], Tensor]) -> tuple[Tensor, float, float]:
         way: What to call.
 
     Returns:
-        The result, the seconds by the clock, and the processor's.
+        The result, the seconds by the clock, and those that the calling thread was running.
     """
-    begun_s, begun_cpu_s = time.perf_counter(), time.process_time()
+    begun_s, begun_cpu_s = time.perf_counter(), time.thread_time()
     result = way()
     wait(result)
-    return result, time.perf_counter() - begun_s, time.process_time() - begun_cpu_s
+    return result, time.perf_counter() - begun_s, time.thread_time() - begun_cpu_s
