@@ -24,12 +24,12 @@ def step_cost(lengths: np.ndarray, cached_ms: np.ndarray, recomputed_ms: np.ndar
     """
     lengths, cached_ms, recomputed_ms = (np.asarray(a, dtype=float) for a in (lengths, cached_ms, recomputed_ms))
     slope, start_ms = np.polyfit(lengths, cached_ms, 1)
-    line = f"{start_ms:.3g} ms + {1e3 * slope:.2g} ms per 1,000 tokens"
+    line = f"{_ms(start_ms)} + {1e3 * slope:.2g} ms per 1,000 tokens"
     figure = Figure(figsize=(4.4, 4.6))
     figure.set_label(
         f"Time of one step against the length of the text. At {lengths[0]:,.0f} tokens a step takes "
-        f"{recomputed_ms[0]:.3g} ms if all is computed again and {cached_ms[0]:.3g} ms with a cache; at "
-        f"{lengths[-1]:,.0f} tokens {recomputed_ms[-1]:.3g} ms and {cached_ms[-1]:.3g} ms. The straight line "
+        f"{_ms(recomputed_ms[0])} if all is computed again and {_ms(cached_ms[0])} with a cache; at "
+        f"{lengths[-1]:,.0f} tokens {_ms(recomputed_ms[-1])} and {_ms(cached_ms[-1])}. The straight line "
         f"that fits the cached steps best: {line}."
     )
     both, alone = figure.subplots(2, 1, sharex=True)
@@ -71,3 +71,7 @@ def save_step_cost(steps: dict[str, list[float]], path: Path) -> None:
             step_cost(*series, palette=LIGHT).savefig(path, dpi=PNG_DOTS_PER_INCH, facecolor=LIGHT.paper)
     else:
         raise ValueError(f"{path.name} ends in {path.suffix!r}; wanted .svg or .png")
+
+
+def _ms(time_ms: float) -> str:
+    return f"{time_ms:,.0f} ms" if time_ms >= 100 else f"{time_ms:.3g} ms"

@@ -192,34 +192,33 @@ def _steps(plan: _Plan, device: str) -> dict[str, Any]:
     texts = {length: _words(plan, device, 1, length) for length in plan.lengths}
     states = {length: model.step(ids[:, :-2])[1] for length, ids in texts.items()}
     only_row = torch.zeros(1, dtype=torch.int64, device=device)
-    times: dict[str, dict[int, list[tuple[float, float]]]] = {
-        name: {length: [] for length in texts} for name in ("cached", "recomputed")
-    }
+    cached: dict[int, list[list[float]]] = {length: [] for length in texts}  # by the clock, and of the thread alone
+    recomputed: dict[int, list[list[float]]] = {length: [] for length in texts}
     equal = True
     for _ in range(plan.step_rounds):
         for length, ids in texts.items():
             state = states[length].select(only_row)
             wait(fast.step(ids[:, -2:-1], state)[0])  # not clocked: a cache just filled has no room, and is copied once
             ours, *taken = clocked(lambda: fast.step(ids[:, -1:], state)[0])  # noqa: B023 - called at once
-            times["cached"][length].append((taken[0], taken[1]))
+            cached[length].append(taken)
             theirs, *taken = clocked(lambda: recomputing(ids, None)[0])  # noqa: B023
-            times["recomputed"][length].append((taken[0], taken[1]))
+            recomputed[length].append(taken)
             equal &= torch.equal(ours.argmax(), theirs.argmax())
 
-    def medians_ms(name: str, which: int) -> list[float]:
-        return [1e3 * statistics.median(each[which] for each in rounds) for rounds in times[name].values()]
+    def medians_ms(times: dict[int, list[list[float]]], which: int) -> list[float]:
+        return [1e3 * statistics.median(each[which] for each in rounds) for rounds in times.values()]
 
     # On a CPU, without the time that the thread waits for others: a step is so short that most would be interrupted.
     which = 0 if torch.device(device).type == "cuda" else 1
-    cached_ms, recomputed_ms = medians_ms("cached", which), medians_ms("recomputed", which)
+    cached_ms, recomputed_ms = medians_ms(cached, which), medians_ms(recomputed, which)
     slope, intercept, r2 = _fit(plan.lengths, cached_ms, 1)
     square, *_, r2_curved = _fit(plan.lengths, recomputed_ms, 2)
     return {
         "lengths": list(plan.lengths),
         "cached_ms": cached_ms,
         "recomputed_ms": recomputed_ms,
-        "cached_by_the_clock_ms": medians_ms("cached", 0),
-        "recomputed_by_the_clock_ms": medians_ms("recomputed", 0),
+        "cached_by_the_clock_ms": medians_ms(cached, 0),
+        "recomputed_by_the_clock_ms": medians_ms(recomputed, 0),
         "ratios": [a / b for a, b in zip(recomputed_ms, cached_ms, strict=True)],
         "cached_ms_at_0": intercept,
         "cached_ms_per_1000_tokens": 1e3 * slope,
