@@ -330,6 +330,13 @@ def test_logits_of_other_dtypes_are_summed_in_float32(device, dtype):
         assert got.log_probabilities[row, 0].item() == pytest.approx(total, abs=1e-5)
 
 
+def test_defaults_are_four_beams_and_the_papers_length_penalty():
+    got = beam_search(ToyLanguage(10, 9).stateless, torch.tensor([[2]]), max_new_tokens=4, end_id=END, trace=True)
+    assert max(len(nodes) for nodes in got.trace[0]) == 4
+    n, log_p = int(got.lengths), got.log_probabilities.item()
+    assert n > 1 and got.scores.item() == pytest.approx(score_of(log_p, n, 0.6), abs=1e-12)
+
+
 def test_no_graph_is_kept_and_the_prompt_is_left_unchanged():
     table = torch.randn(4, 4, requires_grad=True)
     prompts = torch.tensor([[2], [3]])

@@ -51,7 +51,7 @@ def test_cache_shrinks_with_the_key_value_heads(record):
     # L 2, two tensors, B 2, K heads, S 1 + 6 - 1 kept positions, H 4, four bytes each.
     assert {kind: row["cache_bytes"] for kind, row in record["heads"].items()} == {
         "multi-head": 2 * 2 * 2 * 4 * 6 * 4 * 4,
-        "grouped": 2 * 2 * 2 * 1 * 6 * 4 * 4,
+        "grouped": 2 * 2 * 2 * 2 * 6 * 4 * 4,
         "multi-query": 2 * 2 * 2 * 1 * 6 * 4 * 4,
     }
 

@@ -53,16 +53,12 @@ class FastStep:
         self.model = model
         self._layers = [_FastLayer(layer) for layer in model.decoder.each()]
         self._norm = None if model.decoder.norm is None else _norm_of(model.decoder.norm)
-        self._turns = None
+        self._turns = None  # sines, then cosines, of every position
         if model.decoder.rotary is not None:
             table, rotary = model.embedder.tokens.table, model.decoder.rotary
-            dtype = torch.promote_types(table.dtype, torch.float32)
             positions = torch.arange(config.max_length, device=table.device)
-            rows = sinusoids_at(positions, rotary.head_width, base=rotary.base, layout="halves", dtype=dtype)
-            self._turns = [
-                partial(rotate, sin=sin, cos=cos, pairing=rotary.pairing)
-                for sin, cos in zip(*rows.chunk(2, dim=-1), strict=True)
-            ]
+            dtype = torch.promote_types(table.dtype, torch.float32)
+            self._turns = sinusoids_at(positions, rotary.head_width, base=rotary.base, layout="halves", dtype=dtype)
 
     def start(self, *given: Tensor) -> KVCache:
         """Make ready to write, as the model itself does.
@@ -99,7 +95,10 @@ class FastStep:
         x_BD = model.embedder(ids, seen)[:, 0]
         decoder = model.decoder
         bias = None if decoder.bias is None else decoder.bias.between(1, seen + 1, seen).to(x_BD)
-        turn = None if self._turns is None else self._turns[seen]
+        turn = None
+        if decoder.rotary is not None and self._turns is not None:
+            sin, cos = self._turns[seen].chunk(2)
+            turn = partial(rotate, sin=sin, cos=cos, pairing=decoder.rotary.pairing)
         for i, layer in enumerate(self._layers):
             cross_cache = None if state.cross is None else state.cross[i]
             x_BD = layer(x_BD, state.layers[i], bias, turn, cross_cache, state.memory_mask)

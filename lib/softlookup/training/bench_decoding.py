@@ -38,7 +38,7 @@ class _Plan:
     vocab_size: int = 6000
     d_model: int = 256
     d_hidden: int = 1024
-    n_heads: int = 8
+    n_heads: int = 4
     n_layers: int = 4
     new_tokens: int = 128
     prompt: int = 128  # the long prompt; the others are one token
@@ -162,7 +162,7 @@ def _generation(plan: _Plan, batch: int, prompt: int, device: str) -> dict[str, 
 def _heads(plan: _Plan, batch: int, device: str) -> dict[str, dict[str, Any]]:
     """Multi-, grouped- and multi-query attention: the time of a step, and what the cache comes to."""
     prompts = _words(plan, device, batch, 1)
-    kinds = {"multi-head": plan.n_heads, "grouped": plan.n_heads // 4, "multi-query": 1}
+    kinds = {"multi-head": plan.n_heads, "grouped": plan.n_heads // 2, "multi-query": 1}
     states: dict[str, KVCache] = {}
 
     def write(name: str, step: FastStep) -> Tensor:
