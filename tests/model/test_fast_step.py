@@ -57,9 +57,10 @@ def sources(device="cpu"):
 
 @pytest.mark.parametrize("kind", [DecoderLM, Transformer])
 @pytest.mark.parametrize("changes", CONFIGS.values(), ids=CONFIGS)
+@pytest.mark.parametrize(("dtype", "limit"), [(torch.float64, 1e-12), (torch.float32, 1e-4)])
 @torch.no_grad()
-def test_every_step_gives_the_plain_models_logits_and_cache(kind, changes, device):
-    model = made(kind, changes, device)
+def test_every_step_gives_the_plain_models_logits_and_cache(kind, changes, device, dtype, limit):
+    model = made(kind, changes, device, dtype)
     fast = FastStep(model)
     given = (sources(device),) if kind is Transformer else ()
     state, plain_state = fast.start(*given), model.start(*given)
@@ -67,10 +68,10 @@ def test_every_step_gives_the_plain_models_logits_and_cache(kind, changes, devic
     for start, end in [(0, 3), *((n, n + 1) for n in range(3, 18)), (18, 20)]:
         logits, state = fast.step(text[:, start:end], state)
         wanted, plain_state = model.step(text[:, start:end], plain_state)
-        torch.testing.assert_close(logits, wanted, rtol=1e-12, atol=1e-12)
+        torch.testing.assert_close(logits, wanted, rtol=limit, atol=limit)
     for cache, plain_cache in zip(state.layers, plain_state.layers, strict=True):
-        torch.testing.assert_close(cache.k, plain_cache.k, rtol=1e-12, atol=1e-12)
-        torch.testing.assert_close(cache.v, plain_cache.v, rtol=1e-12, atol=1e-12)
+        torch.testing.assert_close(cache.k, plain_cache.k, rtol=limit, atol=limit)
+        torch.testing.assert_close(cache.v, plain_cache.v, rtol=limit, atol=limit)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
@@ -127,6 +128,16 @@ def test_single_tokens_alone_go_the_short_way(monkeypatch):
     monkeypatch.setattr(model, "step", counted)
     generate(FastStep(model), torch.tensor([[4, 5]]), max_new_tokens=5)
     assert calls == [2]
+
+
+def test_weights_are_packed_for_several_rows_in_float32_on_a_cpu_alone(device):
+    for dtype, rows in ((torch.float32, 1), (torch.float32, 2), (torch.float64, 2)):
+        model = made(DecoderLM, {}, device, dtype)
+        fast = FastStep(model)
+        generate(fast, torch.full((rows, 1), 4, device=device), max_new_tokens=3)
+        packed = fast._layers[0].qkv.packed is not None
+        can = device.type == "cpu" and torch.backends.mkldnn.is_available()
+        assert packed == (can and rows > 1 and dtype == torch.float32)
 
 
 def test_the_model_goes_on_from_the_fast_ways_state_without_gradient():

@@ -46,7 +46,8 @@ class _Plan:
     rounds: int = 7
     slow_rounds: int = 3  # where recomputing takes part
     lengths: tuple[int, ...] = (64, 128, 256, 512, 1024, 1536, 2048)
-    step_rounds: int = 15
+    step_batch: int = 4  # so many texts that what grows with their length stands out
+    step_rounds: int = 9
     sentence: int = 15
     beams: int = 4
 
@@ -69,6 +70,7 @@ _QUICK = _Plan(
     rounds=1,
     slow_rounds=1,
     lengths=(4, 8, 16, 32),
+    step_batch=2,
     step_rounds=1,
     sentence=5,
     beams=2,
@@ -189,21 +191,21 @@ def _steps(plan: _Plan, device: str) -> dict[str, Any]:
     """One step at several lengths, and how its time grows."""
     model = DecoderLM(_config(plan)).to(device).eval()
     fast, recomputing = FastStep(model), _recomputing(model)
-    texts = {length: _words(plan, device, 1, length) for length in plan.lengths}
+    texts = {length: _words(plan, device, plan.step_batch, length) for length in plan.lengths}
     states = {length: model.step(ids[:, :-2])[1] for length, ids in texts.items()}
-    only_row = torch.zeros(1, dtype=torch.int64, device=device)
+    all_rows = torch.arange(plan.step_batch, device=device)
     cached: dict[int, list[list[float]]] = {length: [] for length in texts}  # by the clock, and of the thread alone
     recomputed: dict[int, list[list[float]]] = {length: [] for length in texts}
     equal = True
     for _ in range(plan.step_rounds):
         for length, ids in texts.items():
-            state = states[length].select(only_row)
+            state = states[length].select(all_rows)
             wait(fast.step(ids[:, -2:-1], state)[0])  # not clocked: a cache just filled has no room, and is copied once
             ours, *taken = clocked(lambda: fast.step(ids[:, -1:], state)[0])  # noqa: B023 - called at once
             cached[length].append(taken)
             theirs, *taken = clocked(lambda: recomputing(ids, None)[0])  # noqa: B023
             recomputed[length].append(taken)
-            equal &= torch.equal(ours.argmax(), theirs.argmax())
+            equal &= torch.equal(ours.argmax(-1), theirs.argmax(-1))
 
     def medians_ms(times: dict[int, list[list[float]]], which: int) -> list[float]:
         return [1e3 * statistics.median(each[which] for each in rounds) for rounds in times.values()]
@@ -214,6 +216,7 @@ def _steps(plan: _Plan, device: str) -> dict[str, Any]:
     slope, intercept, r2 = _fit(plan.lengths, cached_ms, 1)
     square, *_, r2_curved = _fit(plan.lengths, recomputed_ms, 2)
     return {
+        "batch": plan.step_batch,
         "lengths": list(plan.lengths),
         "cached_ms": cached_ms,
         "recomputed_ms": recomputed_ms,
