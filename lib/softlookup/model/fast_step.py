@@ -2,7 +2,7 @@
 
 One new token is multiplied so little that what stands around the products decides how long its step takes: calls of
 modules, weights looked up by name, checks of shapes that cannot have changed, dropout that drops nothing. Here all that
-is settled once, and query, key and value come from one product. On a CPU, the tokens of several sequences are multiplied
+is settled once, and query, key and value come from one product. On a CPU, tokens of several sequences are multiplied
 by weights laid out once in the order in which oneDNN reads them: half the time of a product with so few rows.
 
 softlookup.model's other files stay the text to read. This gives the same logits up to rounding (test).
@@ -19,8 +19,8 @@ from torch import Tensor, nn
 from softlookup.model.attention import fused_attention
 from softlookup.model.cache import KVCache, LayerCache
 from softlookup.model.feedforward import _ACTIVATIONS
-from softlookup.model.language import DecoderLM
 from softlookup.model.head import Head
+from softlookup.model.language import DecoderLM
 from softlookup.model.layers import Layer
 from softlookup.model.norms import LayerNorm, RMSNorm
 from softlookup.model.positions import rotate, sinusoids_at
