@@ -101,8 +101,37 @@ class LocalStudent:
                 world.update(before)
 
 
-def _plain(task: Task, verdict: str, sentence: str, variant: int = 0, diagnosis: tuple[str, ...] = ()) -> CheckResult:
+def no_points(
+    task: Task, verdict: str, sentence: str, variant: int = 0, diagnosis: tuple[str, ...] = ()
+) -> CheckResult:
+    """A result without a question asked.
+
+    Args:
+        task: The task.
+        verdict: One of result.VERDICTS.
+        sentence: What to tell the student.
+        variant: Which variant was asked.
+        diagnosis: What the mistake is called, if it has a name.
+    """
     return CheckResult(task.id, task.title, 0.0, task.points, verdict, diagnosis, (sentence,), variant, task.book_url)
+
+
+def not_callable(task: Task, kind: str, variant: int) -> CheckResult:
+    """The result where something else than a function was handed over."""
+    said = f"Hand over the function `{task.name}` itself, without calling it: check got {kind}."
+    return no_points(task, "wrong", said, variant)
+
+
+def used_shortcut(task: Task, used: str, variant: int) -> CheckResult:
+    """The result where an answer uses what the task forbids."""
+    said = f"This task asks you to write it yourself: `{used}` is not allowed here."
+    return no_points(task, "wrong", said, variant, (SHORTCUT,))
+
+
+def too_slow(task: Task, seconds: float, variant: int) -> CheckResult:
+    """The result where an answer did not come back."""
+    said = f"Your function was still running after {seconds:g} s and was stopped. Is there a loop that never ends?"
+    return no_points(task, "timeout", said, variant)
 
 
 def _number(variant: Any, task: Task) -> int | None:
@@ -137,23 +166,19 @@ def check(task_id: str, obj: Any, *, variant: int = 0) -> CheckResult:
     number = _number(variant, task)
     if number is None:
         said = f"There is no variant {variant!r} of this task; it has {len(task.variants)}, counted from 0."
-        return _plain(task, "error", said)
+        return no_points(task, "error", said)
     if not callable(obj):
-        said = f"Hand over the function `{task.name}` itself, without calling it: check got {type(obj).__name__}."
-        return _plain(task, "wrong", said, number)
+        return not_callable(task, type(obj).__name__, number)
     stop = frozenset(other.name for other in tasks(task.chapter) if other.id != task.id)
     used = shortcut(obj, task.forbids, task.name, stop)
     if used:
-        said = f"This task asks you to write it yourself: `{used}` is not allowed here."
-        return _plain(task, "wrong", said, number, (SHORTCUT,))
+        return used_shortcut(task, used, number)
     started = time.monotonic()
     try:
         with calm_torch(), time_limit(TIME_LIMIT_S):
             return judge(task, LocalStudent(task, obj), seed=HOME_SEED, variant=number)
     except TimeIsUp:
-        said = f"Your function was still running after {TIME_LIMIT_S:g} s and was stopped."
-        said += " Is there a loop that never ends?"
-        return _plain(task, "timeout", said, number)
+        return too_slow(task, TIME_LIMIT_S, number)
     except KeyboardInterrupt:
         said = f"You interrupted it after {time.monotonic() - started:.0f} s, while your function was running."
-        return _plain(task, "stopped", said, number)
+        return no_points(task, "stopped", said, number)

@@ -48,13 +48,50 @@ class Outcome:
     failed: tuple[Case, Answer, Arrays] | None
 
 
+@dataclass(frozen=True)
+class Questions:
+    """What one check asks, with the right answers: drawn once, it may serve for a whole class.
+
+    Attributes:
+        cases: The questions, in the order in which they are asked.
+        rights: The right answer to each.
+    """
+
+    cases: tuple[Case, ...]
+    rights: tuple[Arrays, ...]
+
+
+def questions(task: Task, seed: int, variant: int = 0, *, shuffled: bool = False) -> Questions:
+    """Draw the questions of one check and answer them.
+
+    Args:
+        task: The task.
+        seed: Draws the inputs, and the order.
+        variant: Which variant was asked.
+        shuffled: Whether they come in another order for each seed: an answer must not count its calls.
+    """
+    cases = draw(task, seed, variant)
+    if shuffled:
+        order = np.random.default_rng([seed, zlib.crc32(task.id.encode()), variant, 1]).permutation(len(cases))
+        cases = [cases[i] for i in order]
+    return Questions(tuple(cases), tuple(wanted(task, case, task.variants[variant]) for case in cases))
+
+
 def draw(task: Task, seed: int, variant: int = 0) -> list[Case]:
     """The questions of one check: the same for the same task, seed and variant."""
     rng = np.random.default_rng([seed, zlib.crc32(task.id.encode()), variant])
     return task.cases(rng, **task.variants[variant])
 
 
-def judge(task: Task, student: Student, *, seed: int = 0, variant: int = 0) -> CheckResult:
+def judge(
+    task: Task,
+    student: Student,
+    *,
+    seed: int = 0,
+    variant: int = 0,
+    asked: Questions | None = None,
+    reveals: bool = True,
+) -> CheckResult:
     """Judge one answer.
 
     Args:
@@ -62,15 +99,17 @@ def judge(task: Task, student: Student, *, seed: int = 0, variant: int = 0) -> C
         student: Where answers come from.
         seed: Draws the inputs.
         variant: Which variant was asked.
+        asked: The questions, where they have been drawn already; the seed is not looked at then.
+        reveals: Whether the wanted numbers may be shown, if the task allows it.
 
     Returns:
         The result; wrong answers never raise.
     """
-    cases = draw(task, seed, variant)
-    rights = [wanted(task, case, task.variants[variant]) for case in cases]
+    asked = asked or questions(task, seed, variant)
+    shown = reveals and task.reveals
 
     def attempt(lent: tuple[str, ...]) -> Outcome:
-        return _outcome(task, _ask_all(task, student, cases, rights, lent))
+        return _outcome(task, _ask_all(task, student, asked.cases, asked.rights, lent))
 
     outcome = attempt(())
     lent = student.lendable() if outcome.verdict != "pass" else ()
@@ -78,15 +117,15 @@ def judge(task: Task, student: Student, *, seed: int = 0, variant: int = 0) -> C
         better = attempt(lent)
         if better.points >= outcome.points and better.verdict not in ("blank", "error"):
             if better.points == outcome.points:
-                return _result(task, better, variant)
+                return _result(task, better, variant, shown)
             # Which of them were needed? Those that can be left out are the student's own, and sound.
             for one in lent:
                 without = tuple(task_id for task_id in lent if task_id != one)
                 if attempt(without).points == better.points:
                     lent = without
             note = f"A sound function stood in for yours from task {' and '.join(lent)}"
-            return _result(task, better, variant, (note + ": nothing from there costs you points here.",))
-    return _result(task, outcome, variant)
+            return _result(task, better, variant, shown, (note + ": nothing from there costs you points here.",))
+    return _result(task, outcome, variant, shown)
 
 
 def _ask_all(
@@ -139,7 +178,7 @@ def _outcome(task: Task, asked: Asked) -> Outcome:
     return Outcome(verdict, round(task.points * earned, 4), asked, failed[0])
 
 
-def _result(task: Task, outcome: Outcome, variant: int, extra: tuple[str, ...] = ()) -> CheckResult:
+def _result(task: Task, outcome: Outcome, variant: int, reveals: bool, extra: tuple[str, ...] = ()) -> CheckResult:
     common: dict[str, Any] = {
         "task_id": task.id,
         "title": task.title,
@@ -148,7 +187,7 @@ def _result(task: Task, outcome: Outcome, variant: int, extra: tuple[str, ...] =
         "verdict": outcome.verdict,
         "variant": variant,
         "book_url": task.book_url,
-        "reveals": task.reveals,
+        "reveals": reveals,
     }
     if outcome.failed is None:
         return CheckResult(**common, sentences=("Every case agrees with the reference.", *extra))
@@ -163,7 +202,7 @@ def _result(task: Task, outcome: Outcome, variant: int, extra: tuple[str, ...] =
     if answer.failure is not None:
         sentences.append(failure_sentence(case, answer.failure))
     if difference is not None:
-        sentences.append(describe(case, difference, names, task.reveals))
+        sentences.append(describe(case, difference, names, reveals))
         sentences += _broken_properties(task, case, answer)
     return CheckResult(
         **common,
@@ -171,6 +210,7 @@ def _result(task: Task, outcome: Outcome, variant: int, extra: tuple[str, ...] =
         diagnosis=tuple(slugs),
         sentences=(*sentences, *extra),
         case=case.label,
+        inputs=case.args,
         difference=difference,
         printed=answer.printed,
     )

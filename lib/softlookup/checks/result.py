@@ -38,6 +38,7 @@ class CheckResult:
         variant: Which variant was asked.
         book_url: The section to read, relative to the book's first page.
         case: What was asked where it first went wrong.
+        inputs: The arguments of that question.
         difference: Where got and wanted differ there.
         names: Names of the results.
         printed: What the student's code printed there.
@@ -54,6 +55,7 @@ class CheckResult:
     variant: int = 0
     book_url: str = ""
     case: str = ""
+    inputs: tuple[Any, ...] = ()
     difference: Difference | None = None
     names: tuple[str, ...] = field(default=())
     printed: str = ""

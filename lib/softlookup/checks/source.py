@@ -76,7 +76,12 @@ def names_in(function: types.FunctionType) -> set[str]:
 
 
 @functools.cache
-def _resolve(dotted: str) -> Any:
+def resolve(dotted: str) -> Any:
+    """What a dotted name stands for, None if there is no such thing.
+
+    Args:
+        dotted: "torch.nn.functional.softmax".
+    """
     parts = dotted.split(".")
     for cut in range(len(parts) - 1, 0, -1):
         try:
@@ -86,7 +91,7 @@ def _resolve(dotted: str) -> Any:
         try:
             for part in parts[cut:]:
                 target = getattr(target, part)
-        except AttributeError:
+        except (AttributeError, ImportError):  # the library's own parts are imported when they are asked for
             return None
         return target
     return None
@@ -111,7 +116,7 @@ def shortcut(
     """
     if not forbids:
         return None
-    targets = {name: _resolve(name) for name in forbids}
+    targets = {name: resolve(name) for name in forbids}
     plain = obj
     while isinstance(plain, functools.partial):
         plain = plain.func

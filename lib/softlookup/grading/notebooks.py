@@ -48,18 +48,7 @@ def read_notebook(path: Path) -> NotebookNode:
         raise BadNotebook(
             f"{path.name} has {size:,} bytes, more than the {MAX_BYTES:,} that are read: clear its outputs"
         )
-    raw = path.read_bytes()
-    if not raw.strip():
-        raise BadNotebook(f"{path.name} is empty")
-    try:
-        content = json.loads(raw.decode("utf-8"))
-    except UnicodeDecodeError:
-        raise BadNotebook(f"{path.name} is not a notebook: it is not text in UTF-8") from None
-    except (json.JSONDecodeError, RecursionError) as error:
-        where = f" (line {error.lineno}, column {error.colno})" if isinstance(error, json.JSONDecodeError) else ""
-        raise BadNotebook(f"{path.name} is not a notebook: it is not JSON, or its JSON breaks off{where}") from None
-    if not (isinstance(content, dict) and "nbformat" in content and ("cells" in content or "worksheets" in content)):
-        raise BadNotebook(f"{path.name} is JSON, but not a notebook: it has no cells")
+    content = notebook_json(path.read_bytes(), path.name)
     try:
         # Cells without ids and the like are mended by nbformat; its warnings are for authors of tools.
         with warnings.catch_warnings():
@@ -73,6 +62,37 @@ def read_notebook(path: Path) -> NotebookNode:
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise BadNotebook(f"{path.name} is not a sound notebook: {first[:200]}") from None
     return notebook
+
+
+def notebook_json(raw: bytes, name: str) -> dict[str, Any]:
+    """Read the text of a notebook that somebody else wrote; what is in it may still be anything.
+
+    Args:
+        raw: The file's content.
+        name: Its name, for messages.
+
+    Returns:
+        An object with "nbformat", and with "cells" or "worksheets".
+
+    Raises:
+        BadNotebook: If it is too large, empty, not UTF-8, not JSON, or JSON but no notebook.
+    """
+    if len(raw) > MAX_BYTES:
+        raise BadNotebook(
+            f"{name} has {len(raw):,} bytes, more than the {MAX_BYTES:,} that are read: clear its outputs"
+        )
+    if not raw.strip():
+        raise BadNotebook(f"{name} is empty")
+    try:
+        content = json.loads(raw.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise BadNotebook(f"{name} is not a notebook: it is not text in UTF-8") from None
+    except (ValueError, RecursionError) as error:
+        where = f" (line {error.lineno}, column {error.colno})" if isinstance(error, json.JSONDecodeError) else ""
+        raise BadNotebook(f"{name} is not a notebook: it is not JSON, or its JSON breaks off{where}") from None
+    if not (isinstance(content, dict) and "nbformat" in content and ("cells" in content or "worksheets" in content)):
+        raise BadNotebook(f"{name} is JSON, but not a notebook: it has no cells")
+    return content
 
 
 def _look_alike(path: Path) -> str:

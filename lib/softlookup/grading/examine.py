@@ -1,0 +1,345 @@
+"""Grades one submission: rebuilds it, runs it in the sandbox, asks its functions, judges outside.
+
+The judge holds tasks, oracles, seed and points. The sandbox holds the student's cells and the probe. Between them go
+frames (sandbox/frames.py).
+"""
+
+import ast
+import time
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from types import TracebackType
+from typing import Any
+
+import nbformat
+import numpy as np
+from nbformat import NotebookNode
+
+from softlookup.checks.home import no_points, not_callable, stand_in, too_slow, used_shortcut
+from softlookup.checks.judge import Questions, judge, questions
+from softlookup.checks.probe import Answer
+from softlookup.checks.registry import earlier, get_task, tasks
+from softlookup.checks.result import CheckResult
+from softlookup.checks.task import Case, Task
+from softlookup.grading.course import CourseError
+from softlookup.grading.notebooks import BadNotebook, grade_id, is_graded, is_solution, task_id
+from softlookup.grading.outputs import as_outputs
+from softlookup.grading.rebuild import Asked, Rebuilt, asked_in, rebuild
+from softlookup.grading.records import GRADED, REFUSED
+from softlookup.grading.sandbox.bubble import Zygote
+from softlookup.grading.sandbox.session import Dead, Held, OutOfTime, Session
+from softlookup.grading.work import Graded, Mark, Setting, digest_of
+
+Witness = Callable[[str, CheckResult], None]
+
+_ROUNDS = 4
+"""How often a submission is begun: anew after each cell that ended its process, without that cell."""
+
+
+class Examiner:
+    """Grades submissions of one assignment, one after the other.
+
+    Args:
+        setting: The assignment, the seed, the limits.
+
+    Raises:
+        CourseError: If the sandbox does not start, or the release is no notebook.
+    """
+
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
+        try:
+            self.release = nbformat.reads(setting.release, as_version=4)
+        except Exception as error:
+            raise CourseError(f"the release of {setting.assignment} is not a notebook ({error})") from None
+        self.asked = {grade_id(cell): asked_in(cell) for cell in self.release.cells if is_graded(cell)}
+        known = [asked.task for asked in self.asked.values() if asked is not None]
+        forbidden = sorted({name for task in known for name in task.forbids})
+        self._zygote = Zygote(setting.sandbox, _imports(self.release), forbidden)
+        self._questions: dict[tuple[str, int], Questions] = {}
+
+    def __enter__(self) -> "Examiner":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the sandbox."""
+        self._zygote.close()
+
+    def examine(self, student: str, submission: bytes, witness: Witness | None = None) -> Graded:
+        """Grade one submission.
+
+        Args:
+            student: The student's id.
+            submission: The submitted file.
+            witness: Told the result of each task, with everything in it.
+
+        Returns:
+            What it came to. Nothing that a student handed in makes it raise.
+        """
+        begun = time.monotonic()
+        digest = digest_of(submission)
+        try:
+            rebuilt = rebuild(self.release, submission, f"{self.setting.assignment}.ipynb")
+        except BadNotebook as error:
+            return Graded(student, REFUSED, digest, reason=str(error), seconds=time.monotonic() - begun)
+        round_ = _Run(self, rebuilt, witness)
+        round_.play(begun + self.setting.limits.total_s)
+        slowest, slowest_s = max(round_.seconds.items(), key=lambda one: one[1], default=("", 0.0))
+        return Graded(
+            student,
+            GRADED,
+            digest,
+            round_.marks(),
+            remarks=tuple(round_.remarks),
+            notebook=nbformat.writes(round_.notebook()),
+            seconds=time.monotonic() - begun,
+            slowest=slowest,
+            slowest_s=slowest_s,
+        )
+
+    def questions(self, asked: Asked) -> Questions:
+        """The questions of a task: the same for the whole class, so they are answered once."""
+        key = asked.task.id, asked.variant
+        if key not in self._questions:
+            self._questions[key] = questions(asked.task, self.setting.seed, asked.variant, shuffled=True)
+        return self._questions[key]
+
+    def session(self, until: float) -> Session:
+        """Begin a submission's process."""
+        seed = zlib.crc32(f"{self.setting.seed} {self.setting.assignment}".encode())
+        return Session(self._zygote, self.setting.limits, seed, until)
+
+
+class _Run:
+    """One submission on its way through the sandbox."""
+
+    def __init__(self, examiner: Examiner, rebuilt: Rebuilt, witness: Witness | None) -> None:
+        self.examiner, self.rebuilt, self.witness = examiner, rebuilt, witness
+        self.limits = examiner.setting.limits
+        self.cells: list[NotebookNode] = rebuilt.notebook.cells
+        self.remarks = list(rebuilt.remarks)
+        self.outputs: dict[int, list[NotebookNode]] = {}
+        self.results: dict[str, CheckResult] = {}
+        self.seconds: dict[str, float] = {}
+        self.left_out: dict[int, str] = {}
+
+    def play(self, until: float) -> None:
+        """Run all cells; begin anew, without it, where one ends the process."""
+        for _ in range(_ROUNDS):
+            session = self.examiner.session(until)
+            at = 0
+            try:
+                for at, cell in enumerate(self.cells):
+                    if cell.cell_type == "code" and at not in self.left_out:
+                        self._cell(session, at, cell)
+                return
+            except Dead as dead:
+                self._died(at, str(dead))
+            finally:
+                session.close()
+            if time.monotonic() > until:
+                break
+        self.remarks.append("The rest was not run: its process ended too often, or the time was over.")
+
+    def _died(self, at: int, why: str) -> None:
+        cell = self.cells[at]
+        name = grade_id(cell)
+        asked = self.examiner.asked.get(name)
+        self.left_out[at] = why
+        if asked is not None:
+            self._judged(name, no_points(asked.task, _verdict_of(why), _ended(why), asked.variant))
+            self.remarks.append(f"While task {asked.task.id} was judged, {why}.")
+        else:
+            self.outputs[at] = as_outputs([{"output_type": "stream", "name": "stderr", "text": _ended(why) + "\n"}])
+            what = f"the cell of {task_id(name)}" if name else f"cell {at + 1}"
+            self.remarks.append(f"In {what}, {why}; it was left out, and the rest was run without it.")
+
+    def _cell(self, session: Session, at: int, cell: NotebookNode) -> None:
+        name = grade_id(cell)
+        asked = self.examiner.asked.get(name)
+        if asked is None or is_solution(cell):
+            ran = session.run(cell.source)
+            self.outputs[at] = as_outputs(ran.outputs)
+            self._took(name or f"cell {at + 1}", ran.seconds)
+            if ran.trouble == "time":
+                self.remarks.append(
+                    f"A cell ({name or at + 1}) ran longer than {self.limits.cell_s:g} s and was stopped."
+                )
+        elif name not in self.results:
+            begun = time.monotonic()
+            self._judged(name, self._check(session, cell, asked))
+            self._took(name, time.monotonic() - begun)
+
+    def _took(self, name: str, seconds: float) -> None:
+        self.seconds[name] = max(seconds, self.seconds.get(name, 0.0))
+
+    def _judged(self, name: str, result: CheckResult) -> None:
+        self.results[name] = result
+        if self.witness is not None:
+            self.witness(result.task_id, result)
+
+    def _check(self, session: Session, cell: NotebookNode, asked: Asked) -> CheckResult:
+        """Judge one task."""
+        task, variant = asked.task, asked.variant
+        held = session.check(cell.source, _about(task))
+        if not held.there:
+            return self._no_answer(asked, held)
+        if not held.callable:
+            return not_callable(task, held.kind, variant)
+        if held.shortcut is not None and held.shortcut in task.forbids:
+            return used_shortcut(task, held.shortcut, variant)
+        student = _Remote(task, session, held, time.monotonic() + self.limits.answer_s)
+        try:
+            return judge(task, student, variant=variant, asked=self.examiner.questions(asked), reveals=False)
+        except OutOfTime:
+            return too_slow(task, self.limits.answer_s, variant)
+
+    def _no_answer(self, asked: Asked, held: Held) -> CheckResult:
+        trouble = held.ran.trouble
+        errors = [one for one in as_outputs(held.ran.outputs) if one.output_type == "error"]
+        if trouble == "time":
+            return too_slow(asked.task, self.limits.cell_s, asked.variant)
+        said = f"{errors[-1].ename}: {errors[-1].evalue}" if errors else trouble
+        told = f"There was no function `{asked.task.name}` to check ({said[:300]})."
+        return no_points(asked.task, "error", told, asked.variant)
+
+    def marks(self) -> tuple[Mark, ...]:
+        """What each graded cell came to."""
+        return tuple(self._mark(cell) for cell in self.cells if is_graded(cell))
+
+    def _mark(self, cell: NotebookNode) -> Mark:
+        name, best = grade_id(cell), float(cell.metadata.nbgrader.get("points", 0))
+        if is_solution(cell) or self.examiner.asked.get(name) is None:
+            # nbgrader's rule: a written answer that nobody touched earns nothing, any other waits for a person.
+            empty = is_solution(cell) and name in self.rebuilt.untouched
+            said = "No response." if empty else ""
+            return Mark(task_id(name), name, 0.0 if empty else None, best, "by hand", message=said)
+        result = self.results.get(name)
+        if result is None:
+            return Mark(task_id(name), name, 0.0, best, "stopped", message="It was not reached.")
+        share = result.points / result.max_points if result.max_points else 0.0
+        points = round(best * share, 4)
+        return Mark(
+            result.task_id, name, points, best, result.verdict, result.diagnosis, result.message, result.variant
+        )
+
+    def notebook(self) -> NotebookNode:
+        """The notebook with its outputs, and what the judge said where the checks stand."""
+        count = 0
+        for at, cell in enumerate(self.cells):
+            if cell.cell_type != "code":
+                continue
+            count += 1
+            cell.execution_count = count
+            result = self.results.get(grade_id(cell))
+            if result is None:
+                cell.outputs = self.outputs.get(at, [])
+                continue
+            data = result._repr_mimebundle_()
+            best = float(cell.metadata.nbgrader.get("points", 0))
+            if result.max_points != best and result.max_points:
+                data["text/plain"] = repr(round(best * result.points / result.max_points, 4))
+            cell.outputs = [nbformat.v4.new_output("execute_result", data, execution_count=count)]
+        if self.remarks:
+            said = "\n".join(f"* {_plain(remark)}" for remark in self.remarks)
+            note = nbformat.v4.new_markdown_cell(f"**About this submission**\n\n{said}", id="about-this-submission")
+            self.rebuilt.notebook.cells.insert(0, note)
+        return self.rebuilt.notebook
+
+
+class _Remote:
+    """A student whose answers come from the sandbox."""
+
+    def __init__(self, task: Task, session: Session, held: Held, deadline: float) -> None:
+        self.task, self.session, self.held, self.deadline = task, session, held, deadline
+        self._known = {one.id for one in earlier(task)}
+
+    def ask(self, case: Case, results: int, lent: tuple[str, ...] = ()) -> Answer:
+        return self.session.ask(case, results, lent, sound, self.deadline)
+
+    def lendable(self) -> tuple[str, ...]:
+        return tuple(one for one in dict.fromkeys(self.held.lendable) if one in self._known)
+
+
+def sound(
+    name: str, args: Sequence[Any], named: Mapping[str, Any], upstream: Sequence[np.ndarray] | None = None
+) -> Any:
+    """Compute the function of a task, or its gradients, for a student whose own is not sound.
+
+    Args:
+        name: The task's id.
+        args: Arrays and numbers.
+        named: The same, by name.
+        upstream: The gradients of a loss with respect to each result; None computes the results.
+
+    Returns:
+        The result, or a list with the gradient of each argument, None for what is no array of floats.
+    """
+    function = stand_in(get_task(name))
+    if upstream is None:
+        return function(*args, **named)
+    import torch
+
+    given = [*args, *named.values()]
+    tensors = [
+        torch.from_numpy(one).requires_grad_(one.dtype.kind == "f") if isinstance(one, np.ndarray) else one
+        for one in given
+    ]
+    result = function(*tensors[: len(args)], **dict(zip(named, tensors[len(args) :], strict=True)))
+    results = result if isinstance(result, tuple) else (result,)
+    wanted = [one for one in tensors if isinstance(one, torch.Tensor) and one.requires_grad]
+    pairs = [(r, torch.from_numpy(g)) for r, g in zip(results, upstream, strict=True) if r.requires_grad]
+    found = iter(torch.autograd.grad([r for r, _ in pairs], wanted, [g for _, g in pairs], allow_unused=True))
+    grads: list[np.ndarray | None] = []
+    for one in tensors:
+        if isinstance(one, torch.Tensor) and one.requires_grad:
+            grad = next(found)
+            grads.append(np.zeros(one.shape, one.detach().numpy().dtype) if grad is None else grad.numpy())
+        else:
+            grads.append(None)
+    return grads
+
+
+def _about(task: Task) -> dict[str, Any]:
+    """What the sandbox has to know of a task: names alone."""
+    others = [other.name for other in tasks(task.chapter) if other.id != task.id]
+    before = {one.name: one.id for one in earlier(task)}
+    return {"task": task.id, "name": task.name, "forbids": list(task.forbids), "stop": others, "earlier": before}
+
+
+def _imports(release: NotebookNode) -> list[str]:
+    """The modules that a release imports, and those that its checks need: imported once, before all submissions."""
+    names = {"numpy", "torch"}
+    for cell in release.cells:
+        if cell.cell_type != "code" or is_solution(cell):
+            continue
+        try:
+            tree = ast.parse(cell.source)
+        except SyntaxError:
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                names.update(alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                names.add(node.module)
+    return sorted(names)
+
+
+def _verdict_of(why: str) -> str:
+    return "timeout" if "time" in why else "stopped"
+
+
+def _ended(why: str) -> str:
+    return f"Your code was stopped here: {why}."
+
+
+def _plain(text: str) -> str:
+    """Text for a markdown cell: no HTML, no links."""
+    for sign in "\\`*_{}[]<>#|":
+        text = text.replace(sign, "\\" + sign)
+    return text

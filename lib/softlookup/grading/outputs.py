@@ -1,0 +1,81 @@
+"""Outputs of a submission's cells, made fit to be kept and shown: text and pictures, nothing that a browser runs."""
+
+import base64
+import binascii
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+MAX_OUTPUTS = 200
+MAX_TEXT = 100_000
+MAX_PICTURE = 2_000_000
+_PICTURES = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+def as_outputs(told: Iterable[Any]) -> list[NotebookNode]:
+    """Take what a submission says its cell gave.
+
+    Args:
+        told: Anything.
+
+    Returns:
+        Sound outputs of nbformat 4: printed text, exceptions, plain text and pictures. HTML, scripts and whatever else
+        is left out, since these pages are opened by those who give grades.
+    """
+    kept: list[NotebookNode] = []
+    for one in told:
+        if len(kept) >= MAX_OUTPUTS:
+            break
+        made = _output(one) if isinstance(one, dict) else None
+        if made is not None:
+            kept.append(made)
+    return kept
+
+
+def _output(one: dict[str, Any]) -> NotebookNode | None:
+    kind = one.get("output_type")
+    if kind == "stream":
+        name = "stderr" if one.get("name") == "stderr" else "stdout"
+        return nbformat.v4.new_output("stream", name=name, text=clean(one.get("text")))
+    if kind == "error":
+        lines = one.get("traceback")
+        trace = [clean(line) for line in lines[:100]] if isinstance(lines, list) else []
+        return nbformat.v4.new_output(
+            "error", ename=clean(one.get("ename"), 200), evalue=clean(one.get("evalue"), 1000), traceback=trace
+        )
+    if kind in ("execute_result", "display_data"):
+        data = _data(one.get("data"))
+        return nbformat.v4.new_output("display_data", data) if data else None
+    return None
+
+
+def _data(told: Any) -> dict[str, str]:
+    if not isinstance(told, dict):
+        return {}
+    data = {}
+    if isinstance(told.get("text/plain"), str):
+        data["text/plain"] = clean(told["text/plain"])
+    for kind, mark in _PICTURES.items():
+        picture = told.get(kind)
+        if isinstance(picture, str) and len(picture) <= MAX_PICTURE:
+            try:
+                raw = base64.b64decode(picture.replace("\n", ""), validate=True)
+            except (binascii.Error, ValueError):
+                continue
+            if raw.startswith(mark):
+                data[kind] = base64.b64encode(raw).decode("ascii")
+    return data
+
+
+def clean(text: Any, most: int = MAX_TEXT) -> str:
+    """Text without control characters, cut.
+
+    Args:
+        text: Anything; what is no text becomes none.
+        most: Characters that are kept.
+    """
+    return _CONTROL.sub("", text[:most]) if isinstance(text, str) else ""

@@ -1,0 +1,187 @@
+"""The notebook that is graded: the release, with the source of its solution cells taken from the submission.
+
+Everything else that a submission holds is left where it is: other cells, outputs, metadata, the order of the cells. So
+nothing that a submission says of itself counts, and an accident with a cell costs nothing.
+"""
+
+import ast
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+from softlookup.checks.registry import UnknownTask, get_task
+from softlookup.checks.task import Task
+from softlookup.grading.notebooks import BadNotebook, grade_id, is_graded, is_solution, notebook_json, task_id
+
+MAX_SOURCE = 200_000
+"""Characters of one solution cell; no answer is so long."""
+
+MAX_CELLS = 10_000
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The check of a task, as the release holds it.
+
+    Attributes:
+        task: The task.
+        variant: Which variant it asks for.
+    """
+
+    task: Task
+    variant: int
+
+
+@dataclass(frozen=True)
+class Rebuilt:
+    """A submission put into the release.
+
+    Attributes:
+        notebook: The notebook to grade: the release, with solutions taken over and no outputs.
+        remarks: What was left out or put back, sentences.
+        untouched: grade_ids of the solution cells that are as released.
+    """
+
+    notebook: NotebookNode
+    remarks: tuple[str, ...]
+    untouched: frozenset[str]
+
+
+def asked_in(cell: NotebookNode) -> Asked | None:
+    """The task that a released cell checks, None if it checks none that is known."""
+    if cell.cell_type != "code":
+        return None
+    try:
+        tree = ast.parse(cell.source)
+    except SyntaxError:
+        return None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) == "check":
+            asked = node.args[0].value if node.args and isinstance(node.args[0], ast.Constant) else None
+            variants = [
+                k.value.value for k in node.keywords if k.arg == "variant" and isinstance(k.value, ast.Constant)
+            ]
+            try:
+                task = get_task(str(asked))
+            except UnknownTask:
+                continue
+            variant = variants[0] if variants else 0
+            if type(variant) is int and 0 <= variant < len(task.variants):
+                return Asked(task, variant)
+    return None
+
+
+def rebuild(release: NotebookNode, raw: bytes, name: str) -> Rebuilt:
+    """Put a submission's solutions into the release.
+
+    Args:
+        release: The notebook as students got it.
+        raw: The submitted file.
+        name: Its name, for messages.
+
+    Returns:
+        What is graded, and what was left out.
+
+    Raises:
+        BadNotebook: If the file is no notebook.
+    """
+    cells = _cells(notebook_json(raw, name), name)
+    notebook = _copy(release)
+    remarks: list[str] = []
+    if len(cells) > MAX_CELLS:
+        remarks.append(f"The notebook has {len(cells):,} cells; the first {MAX_CELLS:,} were read.")
+        cells = cells[:MAX_CELLS]
+    handed = _by_name(cells)
+    released = {grade_id(cell) for cell in release.cells} - {""}
+    untouched = set()
+    for cell in notebook.cells:
+        own = grade_id(cell)
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+        if is_solution(cell):
+            taken, said = _chosen(cell, handed.get(own, []))
+            remarks += said
+            if taken == cell.source:
+                untouched.add(own)
+            cell.source = taken
+        elif is_graded(cell) and own in handed and any(_text(one) != cell.source for one in handed[own]):
+            remarks.append(f"The check of task {task_id(own)} was changed; the released one was used.")
+    extra = [cell for cell in cells if _name(cell) not in released and cell.get("cell_type") == "code"]
+    strange = sum(1 for cell in extra if _text(cell).strip() and _text(cell) not in _sources(release))
+    if strange:
+        many = "1 cell that is" if strange == 1 else f"{strange:,} cells that are"
+        remarks.append(
+            f"{many} not part of the released notebook was left out: what an answer needs belongs in its cell."
+        )
+    order = [_name(cell) for cell in cells if _name(cell) in released]
+    if order != sorted(order, key=[grade_id(c) for c in release.cells].index):
+        remarks.append("Cells stand in another order than in the released notebook; that one's order was used.")
+    return Rebuilt(notebook, tuple(remarks), frozenset(untouched))
+
+
+def _copy(release: NotebookNode) -> NotebookNode:
+    return nbformat.reads(nbformat.writes(release), as_version=4)
+
+
+def _sources(release: NotebookNode) -> frozenset[str]:
+    return frozenset(cell.source for cell in release.cells)
+
+
+def _cells(content: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    """The cells of a file that may hold anything."""
+    version = content.get("nbformat")
+    if version != 4:
+        told = version if type(version) is int else "something else than a number"
+        raise BadNotebook(
+            f"{name} is a notebook of format {told}: save it in format 4, which all versions since 2014 write"
+        )
+    cells = content.get("cells")
+    if not isinstance(cells, list):
+        raise BadNotebook(f"{name} is not a sound notebook: its cells are no list")
+    return [cell for cell in cells if isinstance(cell, dict)]
+
+
+def _name(cell: dict[str, Any]) -> str:
+    about: Any = cell.get("metadata")
+    about = about.get("nbgrader") if isinstance(about, dict) else None
+    named = about.get("grade_id") if isinstance(about, dict) else None
+    return named if isinstance(named, str) else ""
+
+
+def _text(cell: dict[str, Any]) -> str:
+    source = cell.get("source", "")
+    if isinstance(source, list) and all(isinstance(line, str) for line in source):
+        source = "".join(source)
+    # Half of a surrogate pair is no text: it could be neither written to a file nor compiled.
+    return source.encode("utf-8", "replace").decode("utf-8") if isinstance(source, str) else ""
+
+
+def _by_name(cells: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = {}
+    for cell in cells:
+        if _name(cell):
+            found.setdefault(_name(cell), []).append(cell)
+    return found
+
+
+def _chosen(cell: NotebookNode, handed: Sequence[dict[str, Any]]) -> tuple[str, list[str]]:
+    """The source that counts for one solution cell, and what is to be said about it."""
+    own = task_id(grade_id(cell))
+    if not handed:
+        return cell.source, [f"The cell of {own} is missing; it counts as not filled in."]
+    texts = [_text(one) for one in handed]
+    filled = [text for text in texts if text.strip() and text != cell.source]
+    said = []
+    if len(handed) > 1:
+        said.append(f"The cell of {own} occurs {len(handed)} times; the last one that is filled in was graded.")
+    text = filled[-1] if filled else (cell.source if cell.source in texts else texts[-1])
+    if len(text) > MAX_SOURCE:
+        said.append(f"The cell of {own} has {len(text):,} characters, more than are read; it counts as not filled in.")
+        return cell.source, said
+    if "\x00" in text:
+        said.append(f"The cell of {own} holds a null character; it counts as not filled in.")
+        return cell.source, said
+    return text, said

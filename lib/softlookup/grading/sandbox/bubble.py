@@ -1,0 +1,231 @@
+"""Starts a zygote: in bubblewrap, or, for code that one trusts, without."""
+
+import atexit
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import softlookup
+from softlookup.grading.course import CourseError
+
+NO_BUBBLEWRAP = (
+    "bubblewrap is not installed, and submissions are run in nothing less: install the system's package 'bubblewrap' "
+    "('apt install bubblewrap' on Debian and Ubuntu), or say '--sandbox none' for code that you trust"
+)
+START_S = 120.0
+_NOBODY = "65534"
+_HOME = "/tmp/notebook"
+
+# What a submission may import of the library: nothing that knows an answer.
+_OURS = ("notation.py", "reference", "text", "model", "training", "figures", "widgets", "roofline")
+_CHECKS = ("answers.py", "limits.py", "probe.py", "source.py", "task.py")
+_SANDBOX = ("frames.py", "held.py", "inside.py", "shell.py", "sound_calls.py", "zygote.py")
+_CHECKS_INIT = '''"""Checks, while a notebook is graded: the judge is outside."""
+
+from softlookup.grading.sandbox.held import check
+
+__all__ = ["check"]
+'''
+
+
+class SandboxError(CourseError):
+    """The sandbox does not work on this machine; the message says what was refused, and what to do."""
+
+
+def staged(hidden: Sequence[str] = ()) -> Path:
+    """Put together the library as a submission may see it; it is removed when this process ends.
+
+    Args:
+        hidden: Packages that are left out as well, "softlookup.reference".
+
+    Returns:
+        The folder to put on the path.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="softlookup-stage-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    home, target = Path(softlookup.__file__).parent, folder / "softlookup"
+    target.mkdir()
+    shutil.copyfile(home / "__init__.py", target / "__init__.py")
+    for name in _OURS:
+        if any(f"softlookup.{Path(name).stem}" == one for one in hidden) or not (home / name).exists():
+            continue
+        if (home / name).is_dir():
+            shutil.copytree(home / name, target / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copyfile(home / name, target / name)
+    for package, names, init in (
+        ("checks", _CHECKS, _CHECKS_INIT),
+        ("grading", (), ""),
+        ("grading/sandbox", _SANDBOX, ""),
+    ):
+        (target / package).mkdir()
+        (target / package / "__init__.py").write_text(init, encoding="utf-8")
+        for name in names:
+            shutil.copyfile(home / package / name, target / package / name)
+    for path in (folder, *folder.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    return folder
+
+
+class Zygote:
+    """A running zygote.
+
+    Args:
+        sandbox: "bubblewrap", or "none" for code that one trusts.
+        modules: What it imports beforehand.
+        forbidden: Dotted names that tasks forbid; those of the library are not there to be imported.
+
+    Raises:
+        SandboxError: If it does not start; the message says why.
+        ValueError: If there is no such sandbox.
+    """
+
+    def __init__(self, sandbox: str = "bubblewrap", modules: Sequence[str] = (), forbidden: Sequence[str] = ()) -> None:
+        if sandbox not in ("bubblewrap", "none"):
+            raise ValueError(f"sandbox is {sandbox!r}; wanted 'bubblewrap' or 'none'")
+        self.bare = sandbox == "none"
+        self.stage = staged(forbidden)
+        self.control, theirs = socket.socketpair()
+        self._errors = tempfile.TemporaryFile()
+        fd = theirs.fileno()
+        script = [str(self._there / "softlookup/grading/sandbox/zygote.py")]
+        told = json.dumps({"modules": list(modules), "forbidden": list(forbidden)})
+        python = [sys.executable, "-s", "-B", "-P", *script, str(fd), told]
+        try:
+            self.process = subprocess.Popen(
+                python if self.bare else [*_bubblewrap(self.stage), *python],
+                pass_fds=(fd,),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=self._errors,
+                env=_environment(self._there),
+                start_new_session=True,
+            )
+        finally:
+            theirs.close()
+        self.control.settimeout(START_S)
+        try:
+            ready = self.control.recv(16)
+        except TimeoutError:
+            ready = b""
+        if ready != b"ready":
+            self.close()
+            raise SandboxError(f"the sandbox does not start here ({self._said()}); see the instructor's guide")
+
+    @property
+    def _there(self) -> Path:
+        """Where the staged library lies, as the zygote sees it."""
+        return self.stage if self.bare else Path("/softlookup")
+
+    @property
+    def home(self) -> str:
+        """Where a submission works; in a sandbox it is empty for each."""
+        return tempfile.mkdtemp(prefix="softlookup-bare-", dir=self.stage) if self.bare else _HOME
+
+    def fork(self, link: socket.socket, status: int, about: Mapping[str, object]) -> None:
+        """Fork a submission.
+
+        Args:
+            link: Its end of the connection; a copy travels.
+            status: Where it is told how the submission ended.
+            about: Limits and seed.
+
+        Raises:
+            SandboxError: If the zygote is gone.
+        """
+        told = json.dumps({**about, "bare": self.bare, "home": self.home}).encode()
+        try:
+            socket.send_fds(self.control, [told], [link.fileno(), status])
+        except OSError:
+            raise SandboxError(f"the sandbox ended ({self._said()})") from None
+
+    def _said(self) -> str:
+        self._errors.seek(0)
+        lines = self._errors.read(20_000).decode("utf-8", "replace").strip().splitlines()
+        return lines[-1][:300] if lines else "it said nothing"
+
+    def close(self) -> None:
+        """End it, and all submissions with it."""
+        self.control.close()
+        self.process.kill()
+        self.process.wait()
+        shutil.rmtree(self.stage, ignore_errors=True)
+
+
+def _environment(library: Path) -> dict[str, str]:
+    """What a submission finds in its environment: nothing of the instructor's, and the same each time."""
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+    return {
+        "PATH": "/usr/bin:/bin",
+        "PYTHONPATH": str(library),
+        "PYTHONHASHSEED": "0",
+        "HOME": _HOME,
+        "LANG": "C.UTF-8",
+        "MPLBACKEND": "agg",
+        "MPLCONFIGDIR": "/tmp/matplotlib",
+        "IPYTHONDIR": "/tmp/ipython",
+        **threads,
+    }
+
+
+def _bubblewrap(stage: Path) -> list[str]:
+    """The command in front of Python's."""
+    found = shutil.which("bwrap")
+    if found is None:
+        raise SandboxError(NO_BUBBLEWRAP)
+    root = os.geteuid() == 0
+    command = [found, "--die-with-parent", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
+    # As root there is no namespace of users here: each submission gets one, and with it a count of its own processes.
+    command += [] if root else ["--unshare-user", "--uid", _NOBODY, "--gid", _NOBODY]
+    command += ["--ro-bind", "/usr", "/usr", "--perms", "0755", "--dir", "/etc"]
+    for name in ("lib", "lib64", "lib32", "bin", "sbin"):
+        path = Path("/", name)
+        if path.is_symlink():
+            command += ["--symlink", os.readlink(path), str(path)]
+        elif path.is_dir():
+            command += ["--ro-bind", str(path), str(path)]
+    for name in ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "fonts", "mime.types"):
+        if Path("/etc", name).exists():
+            command += ["--ro-bind", f"/etc/{name}", f"/etc/{name}"]
+    made: set[Path] = set()
+    for place in _pythons():
+        command += _parents(place, made) + ["--ro-bind", str(place), str(place)]
+    # Where the library is installed and not only linked to, its answers would lie beside the other packages.
+    installed = Path(sysconfig.get_path("purelib"), "softlookup")
+    if installed.is_dir():
+        command += ["--tmpfs", str(installed)]
+    command += ["--ro-bind", str(stage), "/softlookup", "--proc", "/proc", "--dev", "/dev"]
+    command += ["--perms", "1777", "--tmpfs", "/tmp", "--chdir", "/tmp", "--remount-ro", "/", "--"]
+    if root:
+        setpriv = shutil.which("setpriv")
+        if setpriv is None:
+            raise SandboxError("the program setpriv is not there (package util-linux), which takes root's rights away")
+        command += [setpriv, "--reuid", _NOBODY, "--regid", _NOBODY, "--clear-groups", "--no-new-privs"]
+        command += ["--bounding-set=-all", "--inh-caps=-all"]
+    return command
+
+
+def _pythons() -> list[Path]:
+    """The folders that this Python consists of, outside /usr, none inside another."""
+    wanted = {Path(sys.prefix), Path(sys.base_prefix), Path(sys.base_exec_prefix)}
+    wanted |= {Path(p).resolve() for p in map(str, set(wanted))}
+    wanted |= {Path(sysconfig.get_path(name)) for name in ("purelib", "platlib", "stdlib")}
+    outside = sorted(p for p in wanted if not p.is_relative_to("/usr") and p.exists())
+    return [p for p in outside if not any(p != other and p.is_relative_to(other) for other in outside)]
+
+
+def _parents(place: Path, made: set[Path]) -> list[str]:
+    """Make the folders above a place readable: bubblewrap alone makes them for root."""
+    told = []
+    for parent in reversed(place.parents[:-1]):
+        if parent not in made:
+            made.add(parent)
+            told += ["--perms", "0755", "--dir", str(parent)]
+    return told

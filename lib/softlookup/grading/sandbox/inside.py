@@ -1,0 +1,149 @@
+"""A submission's own process: runs its cells, and puts the judge's questions to its functions.
+
+Whatever a submission does to this process, it does to its own answers alone: what leaves is read by a judge that
+believes nothing (frames.py).
+"""
+
+import contextlib
+import os
+import socket
+import time
+import types
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from softlookup.checks.limits import calm_torch, time_limit
+from softlookup.checks.probe import Answer, TimeIsUp, run
+from softlookup.checks.source import functions_behind, names_in, reached, shortcut
+from softlookup.checks.task import Case
+from softlookup.grading.sandbox import frames, held
+from softlookup.grading.sandbox.shell import CellShell
+from softlookup.grading.sandbox.sound_calls import stand_in
+
+
+class Inside:
+    """What answers the judge.
+
+    Args:
+        link: The connection to the judge.
+        shell: Runs cells.
+        output_bytes: How much output of a cell is kept.
+    """
+
+    def __init__(self, link: socket.socket, shell: CellShell, output_bytes: int) -> None:
+        self.line, self.shell, self.output_bytes = frames.Line(link), shell, output_bytes
+        self.obj: Any = None
+        self.about: Mapping[str, Any] = {}
+        self.token = ""
+
+    def serve(self) -> None:
+        """Do what the judge says until it says no more."""
+        while True:
+            try:
+                told, arrays = self.line.receive()
+            except frames.Closed:
+                return
+            self.token = told["token"]
+            doing = {"cell": self._cell, "check": self._check, "ask": self._ask}.get(told["do"])
+            if doing is None:
+                return
+            header, back = doing(told, arrays)
+            self.line.send({**header, "token": self.token}, back)
+
+    def _cell(self, told: Mapping[str, Any], arrays: list[np.ndarray]) -> tuple[dict[str, Any], list[np.ndarray]]:
+        begun = time.monotonic()
+        outputs, trouble = self.shell.run(told["source"], told["seconds"], self.output_bytes)
+        return {"outputs": outputs, "trouble": trouble, "seconds": time.monotonic() - begun}, []
+
+    def _check(self, told: Mapping[str, Any], arrays: list[np.ndarray]) -> tuple[dict[str, Any], list[np.ndarray]]:
+        """Run a check's cell, and say what kind of answer it holds."""
+        held.held.clear()
+        outputs, trouble = self.shell.run(told["source"], told["seconds"], self.output_bytes)
+        if told["task"] not in held.held:
+            return {"held": False, "outputs": outputs, "trouble": trouble or "it was given no answer"}, []
+        self.obj, self.about = held.held[told["task"]], told
+        header: dict[str, Any] = {"held": True, "kind": type(self.obj).__name__, "callable": callable(self.obj)}
+        header |= {"outputs": outputs, "trouble": trouble, "shortcut": None, "lendable": []}
+        if callable(self.obj):
+            stop = frozenset(told["stop"])
+            # What reads a student's code must not end where that code is strange.
+            with contextlib.suppress(Exception):
+                header["shortcut"] = shortcut(self.obj, tuple(told["forbids"]), told["name"], stop)
+            with contextlib.suppress(Exception):
+                header["lendable"] = lendable(self.obj, told["earlier"])
+        return header, []
+
+    def _ask(self, told: Mapping[str, Any], arrays: list[np.ndarray]) -> tuple[dict[str, Any], list[np.ndarray]]:
+        """Put one question to the answer."""
+        args = tuple(frames.value_of(told["args"], arrays))
+        upstream = frames.value_of(told["upstream"], arrays)
+        gradients = tuple(told["gradients"])
+        case = Case("", args, frame=told["frame"], gradients=gradients, upstream=upstream)
+        lent = {name: one for name, one in self.about["earlier"].items() if one in told["lent"]}
+        try:
+            with calm_torch(), time_limit(told["seconds"]), self._standing_in(lent):
+                answer = run(self.obj, case, told["results"])
+        except TimeIsUp:
+            return {"late": True}, []
+        except KeyboardInterrupt:
+            answer = Answer(failure=None)
+        failure = answer.failure
+        header: dict[str, Any] = {"late": False, "printed": answer.printed, "failure": None}
+        if failure is not None:
+            header["failure"] = [failure.kind, failure.message, failure.where]
+        try:
+            frames.pack({}, answer.arrays or ())
+        except frames.FrameError as error:
+            return {**header, "failure": ["kind", f"Your function's result cannot be taken: {error}.", ""]}, []
+        return {**header, "there": answer.arrays is not None}, list(answer.arrays or ())
+
+    @contextlib.contextmanager
+    def _standing_in(self, lent: Mapping[str, str]) -> Iterator[None]:
+        """Put functions that the judge computes in place of some earlier tasks' functions."""
+        if not lent:
+            yield
+            return
+        worlds = {id(f.__globals__): f.__globals__ for f in reached(self.obj)}.values()
+        kept = [(world, {name: world[name] for name in lent if name in world}) for world in worlds]
+        try:
+            for world in worlds:
+                world.update({name: stand_in(task_id, self._sound) for name, task_id in lent.items()})
+            yield
+        finally:
+            for world, before in kept:
+                for name in lent:
+                    world.pop(name, None)
+                world.update(before)
+
+    def _sound(self, header: dict[str, Any], arrays: list[np.ndarray]) -> tuple[dict[str, Any], list[np.ndarray]]:
+        self.line.send({**header, "token": self.token}, arrays)
+        return self.line.receive()
+
+
+def lendable(obj: Any, earlier: Mapping[str, str]) -> list[str]:
+    """Ids of the earlier tasks whose functions an answer calls, each from a cell of its own.
+
+    Args:
+        obj: The answer.
+        earlier: Function names and task ids.
+    """
+    functions = reached(obj)
+    cells = {f.__code__.co_filename for f in functions_behind(obj)}
+    lent = []
+    for name, task_id in earlier.items():
+        callers = [f for f in functions if name in names_in(f)]
+        own = [f.__globals__.get(name) for f in callers]
+        in_its_cell = [isinstance(g, types.FunctionType) and g.__code__.co_filename in cells for g in own]
+        if callers and not any(in_its_cell):
+            lent.append(task_id)
+    return lent
+
+
+def main(link: socket.socket, shell: CellShell, output_bytes: int) -> None:
+    """Answer the judge, then end at once: nothing that a submission left for the end of Python is run."""
+    try:
+        Inside(link, shell, output_bytes).serve()
+    finally:
+        os._exit(0)

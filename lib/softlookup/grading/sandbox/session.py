@@ -1,0 +1,362 @@
+"""One submission in the sandbox, as the judge sees it: cells and questions go in, what comes back is checked."""
+
+import array
+import contextlib
+import json
+import os
+import secrets
+import select
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from softlookup.checks.probe import Answer, Failure
+from softlookup.checks.task import Case
+from softlookup.grading.sandbox import frames
+from softlookup.grading.sandbox.bubble import SandboxError, Zygote
+from softlookup.grading.work import Limits
+
+GRACE_S = 3.0
+"""How much longer than its time limit a submission may stay silent before it is killed."""
+
+_WATCH_S = 0.1
+_KINDS = frozenset(("blank", "raised", "kind", "inputs-changed", "no-gradient", "dtype"))
+_MAX_TEXT = 2000
+_MAX_CALLS = 500
+
+Sound = Callable[[str, Sequence[Any], Mapping[str, Any], Sequence[np.ndarray] | None], Any]
+"""Computes a lent function: task id, arguments, named arguments, gradients of its results or None."""
+
+
+class Dead(Exception):
+    """The submission's process is gone; the message is a sentence that says why."""
+
+
+class OutOfTime(Exception):
+    """The submission was still computing when its time was over; its process goes on."""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What running a cell came to.
+
+    Attributes:
+        outputs: As nbformat has them, from the submission: not to be believed.
+        trouble: The exception's name, "time", or nothing.
+        seconds: How long it took, seen from outside.
+    """
+
+    outputs: list[Any]
+    trouble: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Held:
+    """What kind of answer a check was given.
+
+    Attributes:
+        ran: The check's cell.
+        there: Whether there is an answer.
+        kind: The name of its type.
+        callable: Whether it can be called.
+        shortcut: A forbidden name that it uses, if one was seen.
+        lendable: Ids of the earlier tasks whose functions it calls.
+    """
+
+    ran: Ran
+    there: bool
+    kind: str = ""
+    callable: bool = False
+    shortcut: str | None = None
+    lendable: tuple[str, ...] = ()
+
+
+class Session:
+    """A submission's process, from fork to end.
+
+    Args:
+        zygote: What it is forked from.
+        limits: What it may use.
+        seed: Seeds the random numbers of random, numpy and torch in it.
+        until: When all has to be over, by time.monotonic.
+
+    Raises:
+        SandboxError: If the sandbox itself does not work.
+    """
+
+    def __init__(self, zygote: Zygote, limits: Limits, seed: int, until: float) -> None:
+        self.limits, self.until, self.why = limits, until, ""
+        ours, theirs = socket.socketpair()
+        ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+        self._status, status = os.pipe()
+        self.line = frames.Line(ours, limits.answer_mb * 1_000_000)
+        about = {
+            "seed": seed,
+            "cpu_s": limits.cpu_s,
+            "memory_mb": limits.memory_mb,
+            "disk_mb": limits.disk_mb,
+            "processes": limits.processes,
+            "output_kb": limits.output_kb,
+        }
+        try:
+            zygote.fork(theirs, status, about)
+        finally:
+            theirs.close()
+            os.close(status)
+        self._pidfd, self._over = -1, threading.Event()
+        pid = self._hello(ours)
+        self._pidfd = os.pidfd_open(pid)
+        self._watcher = threading.Thread(target=self._watch, args=(pid,), daemon=True)
+        self._watcher.start()
+
+    def _hello(self, ours: socket.socket) -> int:
+        """Wait for the first word, to which the kernel adds the process's number."""
+        ours.settimeout(30)
+        try:
+            word, ancillary, _, _ = ours.recvmsg(5, socket.CMSG_SPACE(12))
+        except OSError:
+            word, ancillary = b"", []
+        credentials = [data for level, kind, data in ancillary if kind == socket.SCM_CREDENTIALS]
+        if word != b"hello" or not credentials:
+            raise SandboxError(f"a submission cannot be given a place of its own here: {self._ended().get('trouble')}")
+        ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
+        return array.array("i", credentials[0])[0]
+
+    def _ended(self) -> dict[str, Any]:
+        """How the process ended, as the one between told; nothing if it did not yet."""
+        ready, _, _ = select.select([self._status], [], [], 1.0)
+        if not ready:
+            return {}
+        try:
+            told = json.loads(os.read(self._status, 4096))
+        except ValueError:
+            return {}
+        return told if isinstance(told, dict) else {}
+
+    def _watch(self, pid: int) -> None:
+        """Look at the memory of all its processes, and at the time; kill them all where it is too much."""
+        own = f"/proc/{pid}/ns/pid"
+        with contextlib.suppress(OSError):
+            space = os.stat(own).st_ino
+            while not self._over.wait(_WATCH_S):
+                if time.monotonic() > self.until:
+                    self.kill("it was still running when the time for a whole submission was over")
+                elif _memory_mb(space) > self.limits.memory_mb:
+                    self.kill(f"its processes held more than {self.limits.memory_mb:,} MB of memory")
+
+    def kill(self, why: str) -> None:
+        """End it, and with it every process that it started: the first process of a namespace takes all along."""
+        self.why = self.why or why
+        if self._pidfd >= 0:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+
+    def close(self) -> None:
+        """End it and let go of everything."""
+        self._over.set()
+        self.kill("it is over")
+        self._watcher.join()
+        os.close(self._pidfd)
+        self._pidfd = -1
+        os.close(self._status)
+        self.line.link.close()
+
+    def run(self, source: str) -> Ran:
+        """Run a cell.
+
+        Raises:
+            Dead: If the process does not survive it.
+        """
+        begun = time.monotonic()
+        seconds = self.limits.cell_s
+        told, _ = self._asked({"do": "cell", "source": source, "seconds": seconds}, (), seconds)
+        return _ran(told, begun)
+
+    def check(self, source: str, about: Mapping[str, Any]) -> Held:
+        """Run the cell of a check.
+
+        Args:
+            source: The cell, as released.
+            about: The task: its id, function's name, what it forbids, other tasks' names, earlier tasks.
+
+        Raises:
+            Dead: If the process does not survive it.
+        """
+        begun, seconds = time.monotonic(), self.limits.cell_s
+        told, _ = self._asked({"do": "check", "source": source, "seconds": seconds, **about}, (), seconds)
+        ran = _ran(told, begun)
+        if told.get("held") is not True:
+            return Held(ran, False)
+        found, lent = told.get("shortcut"), told.get("lendable")
+        return Held(
+            ran,
+            True,
+            _text(told.get("kind"), 100),
+            told.get("callable") is True,
+            _text(found, 100) if isinstance(found, str) else None,
+            tuple(_text(one, 100) for one in lent[:100]) if isinstance(lent, list) else (),
+        )
+
+    def ask(self, case: Case, results: int, lent: tuple[str, ...], sound: Sound, deadline: float) -> Answer:
+        """Put a question.
+
+        Args:
+            case: The question; its label stays here.
+            results: How many arrays the task returns.
+            lent: Earlier tasks whose functions the judge computes meanwhile.
+            sound: Computes them.
+            deadline: By when the answer has to be there, by time.monotonic.
+
+        Returns:
+            The answer: arrays of allowed kinds, or a failure.
+
+        Raises:
+            Dead: If the process does not survive it, or answers with something else.
+            OutOfTime: If it takes too long.
+        """
+        arrays: list[np.ndarray] = []
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise OutOfTime
+        header = {
+            "do": "ask",
+            "args": frames.plain(tuple(case.args), arrays),
+            "upstream": frames.plain(case.upstream, arrays),
+            "gradients": list(case.gradients),
+            "frame": case.frame,
+            "results": results,
+            "lent": list(lent),
+            "seconds": left,
+        }
+        size = max((a.size for a in arrays), default=0)
+        told, back = self._asked(header, arrays, left, lent, sound, max(4096, 2 * size))
+        if told.get("late") is True:
+            raise OutOfTime
+        printed = _text(told.get("printed"), 2 * _MAX_TEXT)
+        failed = told.get("failure")
+        if failed is not None:
+            if not isinstance(failed, list) or len(failed) != 3 or failed[0] not in _KINDS:
+                raise self._broke("it answered in another way than it was asked")
+            kind, *words = (_text(one) for one in failed)
+            return Answer(None, Failure(kind, *words), printed)
+        if told.get("there") is not True or len(back) != (len(case.gradients) or results):
+            raise self._broke("it answered in another way than it was asked")
+        if case.keeps_dtype and back[0].dtype != case.args[0].dtype:
+            said = f"The inputs are {case.args[0].dtype}, your result is {back[0].dtype}; this task keeps the dtype."
+            return Answer(None, Failure("dtype", said), printed)
+        return Answer(tuple(back), None, printed)
+
+    def _asked(
+        self,
+        header: Mapping[str, Any],
+        arrays: Sequence[np.ndarray],
+        seconds: float,
+        lent: tuple[str, ...] = (),
+        sound: Sound | None = None,
+        most: int = 0,
+    ) -> tuple[dict[str, Any], list[np.ndarray]]:
+        """Send a request and wait for its answer; in between, compute what was lent."""
+        token = secrets.token_hex(16)
+        deadline = min(time.monotonic() + seconds + GRACE_S, self.until + GRACE_S)
+        calls = 0
+        try:
+            if select.select([self.line.link], [], [], 0)[0] and self.line.link.recv(1, socket.MSG_PEEK):
+                raise frames.FrameError("it spoke before it was asked")
+            self.line.send({**header, "token": token}, arrays, deadline)
+            while True:
+                told, back = self.line.receive(deadline)
+                if told.get("token") != token:
+                    raise frames.FrameError("it answered something that it was not asked")
+                if "call" not in told:
+                    return told, back
+                calls += 1
+                if sound is None or told["call"] not in lent or calls > _MAX_CALLS:
+                    raise frames.FrameError("it called what was not lent, or too often")
+                result, results = _sound_answer(sound, told, back, most)
+                self.line.send(result, results, deadline)
+        except frames.TooLate:
+            self.kill("it did not stop when its time was over")
+        except frames.Closed:
+            pass
+        except OSError:
+            self.why = self.why or "its connection broke"
+        except frames.FrameError as error:
+            raise self._broke(f"it broke the rules of the connection to the judge: {error}") from None
+        raise Dead(self.why or self._how())
+
+    def _broke(self, why: str) -> Dead:
+        self.kill(why)
+        return Dead(why)
+
+    def _how(self) -> str:
+        """Why the process is gone, in words."""
+        self.kill("it closed its connection to the judge")
+        told = self._ended()
+        if self.why and "signal" in told and told["signal"] == signal.SIGKILL:
+            return self.why
+        if "signal" in told:
+            number = told["signal"]
+            if number == signal.SIGXCPU:
+                return f"it used more than {self.limits.cpu_s} s of processor time"
+            name = signal.Signals(number).name if number in set(signal.Signals) else str(number)
+            return f"its process was ended by the signal {name}"
+        if told.get("exit") == 0:
+            return "it ended its own process"
+        return f"its process ended with status {told.get('exit', 'unknown')}"
+
+
+def _ran(told: Mapping[str, Any], begun: float) -> Ran:
+    outputs = told.get("outputs")
+    trouble = _text(told.get("trouble"), 100)
+    return Ran(outputs if isinstance(outputs, list) else [], trouble, time.monotonic() - begun)
+
+
+def _text(value: Any, most: int = _MAX_TEXT) -> str:
+    """Text from a submission: cut, and without what no file or page should hold."""
+    said = value if isinstance(value, str) else ""
+    return "".join(
+        c for c in said[:most] if c == "\n" or c == "\t" or (c.isprintable() and not "\ud800" <= c <= "\udfff")
+    )
+
+
+def _sound_answer(
+    sound: Sound, told: Mapping[str, Any], arrays: Sequence[np.ndarray], most: int
+) -> tuple[dict[str, Any], list[np.ndarray]]:
+    """Compute a lent function; whoever calls it with something unfit gets the exception that it would raise."""
+    args, named = frames.value_of(told.get("args"), arrays), frames.value_of(told.get("named"), arrays)
+    upstream = frames.value_of(told.get("upstream"), arrays)
+    if not isinstance(args, list) or not isinstance(named, dict) or not isinstance(upstream, list | None):
+        raise frames.FrameError("a call is not written as it should be")
+    if any(one.size > most or one.ndim > 6 for one in arrays):
+        return {"raised": f"the arrays are larger than those of the question ({most:,} numbers)"}, []
+    results: list[np.ndarray] = []
+    try:
+        with np.errstate(all="ignore"):
+            back = sound(told["call"], args, named, upstream)
+        return {"result": frames.plain(back, results)}, results
+    except (ValueError, TypeError, IndexError, KeyError, RuntimeError, ArithmeticError, AttributeError) as error:
+        return {"raised": _text(str(error), 300) or type(error).__name__}, []
+
+
+def _memory_mb(space: int) -> float:
+    """Megabytes that the processes of one namespace hold and share with nobody else."""
+    total = 0
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            if os.stat(entry / "ns/pid").st_ino != space:
+                continue
+            text = (entry / "smaps_rollup").read_text()
+        except OSError:
+            continue
+        total += sum(int(line.split()[1]) for line in text.splitlines() if line.startswith("Private_"))
+    return total / 1024

@@ -1,0 +1,193 @@
+"""A process in the sandbox with everything imported already, which forks once for each submission.
+
+It is started as a script and talks to its owner over the socket whose number is its first argument. For each submission
+it is handed two descriptors: a connection to the judge, and a pipe on which it tells how the submission ended. The
+submission gets namespaces of its own (users, mounts, processes, network, System V), empty places to write, limits, and
+no rights.
+"""
+
+import ctypes
+import gc
+import json
+import os
+import random
+import resource
+import signal
+import socket
+import sys
+from importlib import import_module
+from typing import Any
+
+_NAMESPACES = 0x10000000 | 0x00020000 | 0x20000000 | 0x08000000 | 0x40000000 | 0x04000000
+_MS_NOSUID, _MS_NODEV, _MS_REC, _MS_PRIVATE, _MS_RDONLY = 2, 4, 0x4000, 0x40000, 1
+_PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS, _PR_CAPBSET_DROP = 1, 38, 24
+_EMPTY = ("/tmp", "/dev/shm", "/proc", "/dev/mqueue")
+
+
+class _Trouble(Exception):
+    """The sandbox itself does not work here; the message says what was refused."""
+
+
+def _call(libc: Any, name: str, *args: Any) -> None:
+    if getattr(libc, name)(*args) != 0:
+        raise _Trouble(f"{name} was refused ({os.strerror(ctypes.get_errno())})")
+
+
+def _own_namespaces(libc: Any, disk_mb: int) -> None:
+    uid, gid = os.getuid(), os.getgid()
+    _call(libc, "unshare", _NAMESPACES)
+    for name, text in (("setgroups", "deny"), ("uid_map", f"1000 {uid} 1"), ("gid_map", f"1000 {gid} 1")):
+        with open(f"/proc/self/{name}", "w") as file:
+            file.write(text)
+    _call(libc, "mount", b"none", b"/", None, _MS_REC | _MS_PRIVATE, None)
+    for place in _EMPTY:
+        if not os.path.isdir(place):
+            continue
+        flags = _MS_NOSUID | _MS_NODEV | (_MS_RDONLY if place == "/proc" else 0)
+        room = b"size=4k" if place == "/proc" else b"mode=1777,nr_inodes=10000,size=%dm" % disk_mb
+        _call(libc, "mount", b"tmpfs", place.encode(), b"tmpfs", flags, room)
+
+
+def _no_rights(libc: Any) -> None:
+    """Give up every capability: what was covered must stay covered."""
+    for number in range(64):
+        libc.prctl(_PR_CAPBSET_DROP, number, 0, 0, 0)
+    header = (ctypes.c_uint32 * 2)(0x20080522, 0)
+    _call(libc, "capset", header, (ctypes.c_uint32 * 6)())
+    _call(libc, "prctl", _PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+
+
+def _data_kb() -> int:
+    """Kilobytes of memory of one's own so far; read while /proc is there."""
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("VmData"))
+
+
+def _limit(about: dict[str, Any], data_kb: int) -> None:
+    """Set the limits, inside the new namespace of users: there the number of processes is counted by itself."""
+    megabyte = 1 << 20
+    for kind, most in (
+        (resource.RLIMIT_CPU, about["cpu_s"]),
+        (resource.RLIMIT_DATA, data_kb * 1024 + about["memory_mb"] * megabyte),
+        (resource.RLIMIT_FSIZE, about["disk_mb"] * megabyte),
+        (resource.RLIMIT_NOFILE, 256),
+        (resource.RLIMIT_CORE, 0),
+        *(() if about["bare"] else ((resource.RLIMIT_NPROC, about["processes"]),)),
+    ):
+        resource.setrlimit(kind, (most, most))
+
+
+def _submission(link: socket.socket, about: dict[str, Any], shell: Any) -> None:
+    """The submission's own process, from here to its end."""
+    from softlookup.grading.sandbox import inside
+
+    fd = os.dup2(link.fileno(), 3)
+    link.detach()
+    os.closerange(4, 65536)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):
+        os.dup2(nothing, number)
+    os.close(nothing)
+    home = about["home"]
+    os.makedirs(home, exist_ok=True)
+    os.chdir(home)
+    os.environ["HOME"] = home
+    random.seed(about["seed"])
+    for name, seeding in (("numpy", "random.seed"), ("torch", "manual_seed")):
+        module = sys.modules.get(name)
+        if module is not None:
+            target: Any = module
+            for part in seeding.split("."):
+                target = getattr(target, part)
+            target(about["seed"] % 2**32)
+    inside.main(socket.socket(fileno=fd), shell, about["output_kb"] * 1024)
+
+
+def _between(link: socket.socket, status: int, about: dict[str, Any], shell: Any) -> None:
+    """Between zygote and submission: makes the namespaces, waits, and tells how it ended."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    told: dict[str, Any] = {}
+    try:
+        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        with open("/proc/self/oom_score_adj", "w") as file:
+            file.write("1000")
+        data_kb = _data_kb()
+        if not about["bare"]:
+            _own_namespaces(libc, about["disk_mb"])
+        child = os.fork()
+        if child == 0:
+            os.close(status)
+            try:
+                libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+                link.sendmsg([b"hello"])  # carries the process's number as the judge sees it
+                _limit(about, data_kb)
+                if not about["bare"]:
+                    _no_rights(libc)
+                _submission(link, about, shell)
+            finally:
+                os._exit(70)
+        link.close()
+        _, ended = os.waitpid(child, 0)
+        told = {"signal": os.WTERMSIG(ended)} if os.WIFSIGNALED(ended) else {"exit": os.WEXITSTATUS(ended)}
+    except (OSError, _Trouble) as error:
+        told = {"trouble": str(error)}
+    try:
+        os.write(status, json.dumps(told).encode())
+    finally:
+        os._exit(0)
+
+
+class _NotHere:
+    """Says why a part of the library cannot be imported."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
+        if name.startswith("softlookup."):
+            said = f"{name} is not there while this notebook is graded: its tasks ask you to write it yourself"
+            raise ModuleNotFoundError(said, name=name)
+
+
+def main() -> None:
+    """Import everything, say so, and fork on demand until the owner is gone."""
+    control = socket.socket(fileno=int(sys.argv[1]))
+    told = json.loads(sys.argv[2])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for name in told["modules"]:
+        try:
+            import_module(name)
+        except ImportError as error:
+            print(f"not imported beforehand: {error}", file=sys.stderr)
+    if "torch" in sys.modules:
+        torch = sys.modules["torch"]
+        torch.set_num_threads(1)
+        torch.set_num_interop_threads(1)
+        # The first way back from a given gradient imports 500 modules. It starts no thread where there is no GPU.
+        ones = torch.ones(2, 2, requires_grad=True)
+        torch.softmax(ones @ ones, -1).backward(torch.ones(2, 2))
+    from softlookup.checks.source import resolve
+    from softlookup.grading.sandbox import inside, shell  # noqa: F401 - inside is imported for those who are forked
+
+    for name in told["forbidden"]:
+        resolve(name)
+    sys.meta_path.append(_NotHere())  # type: ignore[arg-type]
+    cells = shell.CellShell()
+    cells.run("1 + 1", 10, 1000)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those between
+    gc.collect()
+    gc.freeze()
+    control.send(b"ready")
+    while True:
+        message, descriptors, _, _ = socket.recv_fds(control, 65536, 2)
+        if not message:
+            return
+        about = json.loads(message)
+        link_fd, status = descriptors
+        if os.fork() == 0:
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            control.close()
+            _between(socket.socket(fileno=link_fd), status, about, cells)
+        os.close(link_fd)
+        os.close(status)
+
+
+if __name__ == "__main__":
+    main()
