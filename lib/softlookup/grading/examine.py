@@ -8,6 +8,7 @@ import ast
 import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import TracebackType
 from typing import Any
 
@@ -26,7 +27,7 @@ from softlookup.grading.notebooks import BadNotebook, grade_id, is_graded, is_so
 from softlookup.grading.outputs import as_outputs
 from softlookup.grading.rebuild import Asked, Rebuilt, asked_in, rebuild
 from softlookup.grading.records import GRADED, REFUSED
-from softlookup.grading.sandbox.bubble import Zygote
+from softlookup.grading.sandbox.bubble import SandboxError, Zygote
 from softlookup.grading.sandbox.session import Dead, Held, OutOfTime, Session
 from softlookup.grading.work import Graded, Mark, Setting, digest_of
 
@@ -55,7 +56,8 @@ class Examiner:
         self.asked = {grade_id(cell): asked_in(cell) for cell in self.release.cells if is_graded(cell)}
         known = [asked.task for asked in self.asked.values() if asked is not None]
         forbidden = sorted({name for task in known for name in task.forbids})
-        self._zygote = Zygote(setting.sandbox, _imports(self.release), forbidden)
+        self._new_zygote = partial(Zygote, setting.sandbox, _imports(self.release), forbidden)
+        self._zygote = self._new_zygote()
         self._questions: dict[tuple[str, int], Questions] = {}
 
     def __enter__(self) -> "Examiner":
@@ -112,7 +114,20 @@ class Examiner:
     def session(self, until: float) -> Session:
         """Begin a submission's process."""
         seed = zlib.crc32(f"{self.setting.seed} {self.setting.assignment}".encode())
-        return Session(self._zygote, self.setting.limits, seed, until)
+        try:
+            return Session(self._zygote, self.setting.limits, seed, until)
+        except SandboxError:
+            self.new_sandbox()  # somebody killed it: one that starts at all may be tried once more
+            return Session(self._zygote, self.setting.limits, seed, until)
+
+    def sandbox_lives(self) -> bool:
+        """Whether the sandbox is still there."""
+        return self._zygote.lives()
+
+    def new_sandbox(self) -> None:
+        """Put a new sandbox in place of one that is gone."""
+        self._zygote.close()
+        self._zygote = self._new_zygote()
 
 
 class _Run:
@@ -139,7 +154,10 @@ class _Run:
                         self._cell(session, at, cell)
                 return
             except Dead as dead:
-                self._died(at, str(dead))
+                if self.examiner.sandbox_lives():
+                    self._died(at, str(dead))
+                else:  # not the submission's doing: all of it once more
+                    self.examiner.new_sandbox()
             finally:
                 session.close()
             if time.monotonic() > until:

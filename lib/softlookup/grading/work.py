@@ -35,7 +35,7 @@ class Limits:
     disk_mb: int = 64
     processes: int = 64
     output_kb: int = 64
-    answer_mb: int = 64
+    answer_mb: int = 16
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,10 @@ NO_BUBBLEWRAP = (
 )
 START_S = 120.0
 _NOBODY = "65534"
+_INSIDE = (
+    *("--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp"),
+    *("--chdir", "/tmp", "--remount-ro", "/", "--"),
+)
 _HOME = "/tmp/notebook"
 
 # What a submission may import of the library: nothing that knows an answer.
@@ -91,16 +95,18 @@ class Zygote:
         if sandbox not in ("bubblewrap", "none"):
             raise ValueError(f"sandbox is {sandbox!r}; wanted 'bubblewrap' or 'none'")
         self.bare = sandbox == "none"
+        before = [] if self.bare else _bubblewrap()
         self.stage = staged(forbidden)
+        inside = [] if self.bare else ["--ro-bind", str(self.stage), "/softlookup", *_INSIDE]
         self.control, theirs = socket.socketpair()
-        self._errors = tempfile.TemporaryFile()
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the zygote
         fd = theirs.fileno()
-        script = [str(self._there / "softlookup/grading/sandbox/zygote.py")]
         told = json.dumps({"modules": list(modules), "forbidden": list(forbidden)})
-        python = [sys.executable, "-s", "-B", "-P", *script, str(fd), told]
+        script = str(self._there / "softlookup/grading/sandbox/zygote.py")
+        python = [sys.executable, "-s", "-B", "-P", script, str(fd), told]
         try:
             self.process = subprocess.Popen(
-                python if self.bare else [*_bubblewrap(self.stage), *python],
+                [*before, *inside, *([] if self.bare else _less_rights()), *python],
                 pass_fds=(fd,),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -116,8 +122,9 @@ class Zygote:
         except TimeoutError:
             ready = b""
         if ready != b"ready":
+            said = self._said()
             self.close()
-            raise SandboxError(f"the sandbox does not start here ({self._said()}); see the instructor's guide")
+            raise SandboxError(f"the sandbox does not start here ({said}); see the instructor's guide")
 
     @property
     def _there(self) -> Path:
@@ -146,6 +153,15 @@ class Zygote:
         except OSError:
             raise SandboxError(f"the sandbox ended ({self._said()})") from None
 
+    def lives(self) -> bool:
+        """Whether it still answers."""
+        try:
+            self.control.settimeout(10)
+            self.control.send(b"?")
+            return self.control.recv(1) == b"!"
+        except OSError:
+            return False
+
     def _said(self) -> str:
         self._errors.seek(0)
         lines = self._errors.read(20_000).decode("utf-8", "replace").strip().splitlines()
@@ -156,6 +172,7 @@ class Zygote:
         self.control.close()
         self.process.kill()
         self.process.wait()
+        self._errors.close()
         shutil.rmtree(self.stage, ignore_errors=True)
 
 
@@ -175,8 +192,8 @@ def _environment(library: Path) -> dict[str, str]:
     }
 
 
-def _bubblewrap(stage: Path) -> list[str]:
-    """The command in front of Python's."""
+def _bubblewrap() -> list[str]:
+    """The command in front of Python's, up to where the staged library is bound."""
     found = shutil.which("bwrap")
     if found is None:
         raise SandboxError(NO_BUBBLEWRAP)
@@ -201,15 +218,18 @@ def _bubblewrap(stage: Path) -> list[str]:
     installed = Path(sysconfig.get_path("purelib"), "softlookup")
     if installed.is_dir():
         command += ["--tmpfs", str(installed)]
-    command += ["--ro-bind", str(stage), "/softlookup", "--proc", "/proc", "--dev", "/dev"]
-    command += ["--perms", "1777", "--tmpfs", "/tmp", "--chdir", "/tmp", "--remount-ro", "/", "--"]
-    if root:
-        setpriv = shutil.which("setpriv")
-        if setpriv is None:
-            raise SandboxError("the program setpriv is not there (package util-linux), which takes root's rights away")
-        command += [setpriv, "--reuid", _NOBODY, "--regid", _NOBODY, "--clear-groups", "--no-new-privs"]
-        command += ["--bounding-set=-all", "--inh-caps=-all"]
     return command
+
+
+def _less_rights() -> list[str]:
+    """Take root's rights away before Python starts; whoever is not root has none to lose."""
+    if os.geteuid() != 0:
+        return []
+    setpriv = shutil.which("setpriv")
+    if setpriv is None:
+        raise SandboxError("the program setpriv is not there (package util-linux), which takes root's rights away")
+    nobody = [setpriv, "--reuid", _NOBODY, "--regid", _NOBODY, "--clear-groups", "--no-new-privs"]
+    return [*nobody, "--bounding-set=-all", "--inh-caps=-all"]
 
 
 def _pythons() -> list[Path]:

@@ -30,6 +30,7 @@ _WATCH_S = 0.1
 _KINDS = frozenset(("blank", "raised", "kind", "inputs-changed", "no-gradient", "dtype"))
 _MAX_TEXT = 2000
 _MAX_CALLS = 500
+_CLOSED = "it closed its connection to the judge"
 
 Sound = Callable[[str, Sequence[Any], Mapping[str, Any], Sequence[np.ndarray] | None], Any]
 """Computes a lent function: task id, arguments, named arguments, gradients of its results or None."""
@@ -106,13 +107,18 @@ class Session:
             "processes": limits.processes,
             "output_kb": limits.output_kb,
         }
-        try:
-            zygote.fork(theirs, status, about)
-        finally:
-            theirs.close()
-            os.close(status)
         self._pidfd, self._over = -1, threading.Event()
-        pid = self._hello(ours)
+        try:
+            try:
+                zygote.fork(theirs, status, about)
+            finally:
+                theirs.close()
+                os.close(status)
+            pid = self._hello(ours)
+        except BaseException:
+            ours.close()
+            os.close(self._status)
+            raise
         self._pidfd = os.pidfd_open(pid)
         self._watcher = threading.Thread(target=self._watch, args=(pid,), daemon=True)
         self._watcher.start()
@@ -236,8 +242,8 @@ class Session:
             "lent": list(lent),
             "seconds": left,
         }
-        size = max((a.size for a in arrays), default=0)
-        told, back = self._asked(header, arrays, left, lent, sound, max(4096, 2 * size))
+        most = max(4096, 2 * _largest(case.args, arrays))
+        told, back = self._asked(header, arrays, left, lent, sound, most)
         if told.get("late") is True:
             raise OutOfTime
         printed = _text(told.get("printed"), 2 * _MAX_TEXT)
@@ -298,15 +304,19 @@ class Session:
 
     def _how(self) -> str:
         """Why the process is gone, in words."""
-        self.kill("it closed its connection to the judge")
         told = self._ended()
-        if self.why and "signal" in told and told["signal"] == signal.SIGKILL:
+        self.kill(_CLOSED)
+        if self.why != _CLOSED:
             return self.why
+        if not told:
+            return _CLOSED
         if "signal" in told:
             number = told["signal"]
             if number == signal.SIGXCPU:
                 return f"it used more than {self.limits.cpu_s} s of processor time"
             name = signal.Signals(number).name if number in set(signal.Signals) else str(number)
+            if number == signal.SIGKILL:
+                return "its process was killed: it used more memory or processor time than it may"
             return f"its process was ended by the signal {name}"
         if told.get("exit") == 0:
             return "it ended its own process"
@@ -335,15 +345,30 @@ def _sound_answer(
     upstream = frames.value_of(told.get("upstream"), arrays)
     if not isinstance(args, list) or not isinstance(named, dict) or not isinstance(upstream, list | None):
         raise frames.FrameError("a call is not written as it should be")
-    if any(one.size > most or one.ndim > 6 for one in arrays):
-        return {"raised": f"the arrays are larger than those of the question ({most:,} numbers)"}, []
+    if any(one.ndim > 6 for one in arrays) or _largest([args, named], arrays) > most:
+        # The judge computes this itself: it must not be asked for a table of any size.
+        return {"raised": f"the arguments are larger than those of the question (up to {most:,})"}, []
     results: list[np.ndarray] = []
     try:
         with np.errstate(all="ignore"):
             back = sound(told["call"], args, named, upstream)
         return {"result": frames.plain(back, results)}, results
-    except (ValueError, TypeError, IndexError, KeyError, RuntimeError, ArithmeticError, AttributeError) as error:
+    except Exception as error:  # whatever a strange argument does to the function
         return {"raised": _text(str(error), 300) or type(error).__name__}, []
+
+
+def _largest(value: Any, arrays: Sequence[np.ndarray] = ()) -> int:
+    """The largest size or whole number in some arguments."""
+    found = max((one.size for one in arrays), default=0)
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        return max([found, len(value), *map(_largest, value)])
+    if isinstance(value, str):
+        return max(found, len(value))
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return max(found, int(abs(value)) if abs(value) < 1e18 else 10**18)
+    return found
 
 
 def _memory_mb(space: int) -> float:

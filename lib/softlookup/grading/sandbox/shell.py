@@ -1,6 +1,8 @@
 """Runs the cells of a notebook as a kernel would, in IPython, and keeps so much of their output."""
 
+import contextlib
 import io
+import sys
 import traceback
 from typing import Any
 
@@ -93,13 +95,12 @@ class CellShell:
         shell.display_pub = Publisher(parent=shell)
         shell.displayhook = Hook(shell=shell, parent=shell)
         shell.display_trap.hook = shell.displayhook
+        shell.ask_exit = sys.exit  # type: ignore[attr-defined]  # what exit() calls in a notebook
         shell.showtraceback = self._raised  # type: ignore[method-assign]
         shell.showsyntaxerror = self._raised  # type: ignore[method-assign]
 
     def _raised(self, *args: Any, **named: Any) -> None:
         """Keep an exception as a kernel would send it; the lines of the machinery around a cell are left out."""
-        import sys
-
         kind, error, trace = sys.exc_info()
         if kind is None or error is None:
             return
@@ -126,8 +127,6 @@ class CellShell:
         Returns:
             Its outputs, and what went wrong in a few words: the exception's name, "time", or nothing.
         """
-        import contextlib
-
         self.kept = kept = _Kept(room)
         trouble = ""
         out, err = _Stream("stdout", kept), _Stream("stderr", kept)

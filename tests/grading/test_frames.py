@@ -1,0 +1,217 @@
+"""What travels between judge and submission: it comes back as it went, and nothing else gets through."""
+
+import json
+import socket
+import struct
+import threading
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from softlookup.grading.sandbox import frames
+from softlookup.grading.sandbox.frames import Closed, FrameError, Line, TooLate
+
+DTYPES = st.sampled_from(["?", "i1", "u1", "<i2", "<i4", "<i8", "<u8", "<f2", "<f4", "<f8", ">f8", ">i4"])
+ARRAYS = DTYPES.flatmap(lambda d: hnp.arrays(d, hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4)))
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**60), 2**60) | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.lists(inner, max_size=3).map(tuple)
+        | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+def taken_apart(data, body_bytes=frames.BODY_BYTES):
+    """Read a frame as the other side would."""
+    n_header, n_body = frames.sizes(data[:16], body_bytes)
+    rest = data[16:]
+    assert len(rest) == n_header + n_body
+    return frames.unpack(rest[:n_header], rest[n_header:])
+
+
+def raw(header, body=b"", mark=frames.MARK):
+    """A frame with any header and body."""
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    return struct.pack(">4sIQ", mark, len(text), len(body)) + text + body
+
+
+@given(st.lists(ARRAYS, max_size=3))
+def test_frames_bring_arrays_back_as_they_were(arrays):
+    header, back = taken_apart(frames.pack({"a": 1}, arrays))
+    assert header == {"a": 1}
+    for before, after in zip(arrays, back, strict=True):
+        assert after.shape == before.shape and after.dtype == before.dtype.newbyteorder("=")
+        np.testing.assert_array_equal(after, before)
+        assert after.flags.writeable and after.flags.owndata
+
+
+@given(VALUES)
+def test_frames_bring_values_back_as_they_were(value):
+    arrays = []
+    told = json.loads(json.dumps(frames.plain(value, arrays)))
+    assert frames.value_of(told, arrays) == value
+
+
+def test_frames_keep_arrays_inside_values():
+    value = {"q": [np.ones((2, 3)), (np.int64(4), np.float32(0.5), None)]}
+    arrays = []
+    back = frames.value_of(json.loads(json.dumps(frames.plain(value, arrays))), arrays)
+    assert back["q"][1] == (4, 0.5, None) and back["q"][0].shape == (2, 3)
+
+
+@pytest.mark.parametrize("value", [object(), 1j, np.ones(2, complex), {1: 2}, b"x", {"a": {3}}])
+def test_frames_refuse_what_is_not_plain(value):
+    arrays = []
+    with pytest.raises(FrameError):
+        frames.pack({"v": frames.plain(value, arrays)}, arrays)
+
+
+def test_frames_refuse_what_is_nested_too_deep():
+    deep = []
+    for _ in range(20):
+        deep = [deep]
+    with pytest.raises(FrameError, match="deep"):
+        frames.plain(deep, [])
+    told = None
+    for _ in range(20):
+        told = {"list": [told]}
+    with pytest.raises(FrameError, match="deep"):
+        frames.value_of(told, [])
+
+
+@pytest.mark.parametrize(
+    "told",
+    [{"array": 1}, {"array": -1}, {"array": True}, {"array": "0"}, {"list": 3}, {"x": 1}, {"a": 1, "b": 2}, [1], {}],
+)
+def test_frames_refuse_values_that_are_written_otherwise(told):
+    with pytest.raises(FrameError, match="not written"):
+        frames.value_of(told, [np.ones(1)])
+
+
+@pytest.mark.parametrize(
+    ("listed", "body", "says"),
+    [
+        (None, b"", "lists no arrays"),
+        ([["<f8", [0]]] * 1001, b"", "more than 1000"),
+        ([["<f8", [2]]], b"12345678", "needs more bytes"),
+        ([["<f8", [1]]], b"1" * 16, "belong to no array"),
+        ([["|O", [1]]], b"1" * 8, "dtype"),
+        ([["<c16", [1]]], b"1" * 16, "dtype"),
+        ([["<U4", [1]]], b"1" * 16, "dtype"),
+        ([[">f8", [1]]], b"1" * 8, "dtype"),
+        ([[8, [1]]], b"", "dtype"),
+        ([["<f8", [-1]]], b"", "side"),
+        ([["<f8", [True]]], b"1" * 8, "side"),
+        ([["<f8", [1.0]]], b"1" * 8, "side"),
+        ([["<f8", "1"]], b"", "no shape"),
+        ([["<f8", [1] * 17]], b"1" * 8, "16 axes"),
+        ([["<f8", [10**9]]], b"", "side"),
+        ([["<f8", [0, 50_000_000, 50_000_000]]], b"", "more cells"),
+        (["<f8"], b"", "dtype and its shape"),
+    ],
+)
+def test_frames_refuse_arrays_that_are_not_told_as_they_should(listed, body, says):
+    with pytest.raises(FrameError, match=says):
+        frames.unpack(json.dumps({"arrays": listed}).encode(), body)
+
+
+@pytest.mark.parametrize("header", [b"{", b"[]", b"\xff", b"[" * 100_000, b"1" * 5000, b'{"arrays": []} x'])
+def test_frames_refuse_headers_that_are_no_objects(header):
+    with pytest.raises(FrameError):
+        frames.unpack(header, b"")
+
+
+def test_frames_refuse_what_announces_too_much():
+    with pytest.raises(FrameError, match="too large"):
+        frames.sizes(struct.pack(">4sIQ", frames.MARK, frames.HEADER_BYTES + 1, 0))
+    with pytest.raises(FrameError, match="too large"):
+        frames.sizes(struct.pack(">4sIQ", frames.MARK, 0, 101), 100)
+    assert frames.sizes(struct.pack(">4sIQ", frames.MARK, 7, 100), 100) == (7, 100)
+    with pytest.raises(FrameError, match="no frame"):
+        frames.sizes(struct.pack(">4sIQ", b"HTTP", 1, 1))
+    with pytest.raises(FrameError, match="16 bytes"):
+        frames.sizes(b"short")
+    with pytest.raises(FrameError, match="too large"):
+        frames.pack({}, [np.zeros(frames.BODY_BYTES // 8 + 1)])
+
+
+@settings(max_examples=400)
+@given(st.binary(max_size=200), st.data())
+def test_frames_of_any_bytes_raise_nothing_but_frame_errors(noise, data):
+    sound = frames.pack({"token": "x", "list": [1, 2]}, [np.arange(6.0).reshape(2, 3), np.ones(2, bool)])
+    at = data.draw(st.integers(0, len(sound)))
+    for mangled in (noise, sound[:at] + noise, sound[:at] + noise + sound[at + len(noise) :]):
+        try:
+            n_header, n_body = frames.sizes(mangled[:16])
+            header, arrays = frames.unpack(mangled[16 : 16 + n_header], mangled[16 + n_header : 16 + n_header + n_body])
+            for one in header.values():
+                frames.value_of(one, arrays)
+        except FrameError:
+            pass
+
+
+@settings(max_examples=300)
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6),
+        lambda inner: (
+            st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(["arrays", "array", "list", "x"]), inner)
+        ),
+        max_leaves=12,
+    ),
+    st.binary(max_size=64),
+)
+def test_frames_of_any_json_raise_nothing_but_frame_errors(header, body):
+    try:
+        told, arrays = frames.unpack(json.dumps(header).encode(), body)
+        frames.value_of(told, arrays)
+    except FrameError:
+        pass
+
+
+def test_line_gives_frames_over_in_pieces():
+    ours, theirs = socket.socketpair()
+    data = frames.pack({"n": 1}, [np.arange(100_000.0)])
+
+    def dribble():
+        for start in range(0, len(data), 50_000):
+            theirs.sendall(data[start : start + 50_000])
+
+    thread = threading.Thread(target=dribble)
+    thread.start()
+    header, (array,) = Line(ours).receive(time.monotonic() + 10)
+    thread.join()
+    assert header == {"n": 1} and array[-1] == 99_999
+    ours.close(), theirs.close()
+
+
+def test_line_waits_no_longer_than_it_is_told():
+    ours, theirs = socket.socketpair()
+    theirs.send(frames.pack({})[:10])
+    begun = time.monotonic()
+    with pytest.raises(TooLate):
+        Line(ours).receive(begun + 0.2)
+    assert 0.15 < time.monotonic() - begun < 5
+    with pytest.raises(TooLate):
+        Line(ours).receive(begun)
+    with pytest.raises(TooLate):
+        Line(ours).send({}, [np.zeros(4_000_000)], time.monotonic() + 0.2)
+    ours.close(), theirs.close()
+
+
+def test_line_says_that_the_other_side_is_gone():
+    ours, theirs = socket.socketpair()
+    theirs.send(raw({"arrays": []})[:20])
+    theirs.close()
+    with pytest.raises(Closed):
+        Line(ours).receive(time.monotonic() + 5)
+    with pytest.raises(Closed):
+        Line(ours).send({}, [np.zeros(1_000_000)], time.monotonic() + 5)
+    ours.close()

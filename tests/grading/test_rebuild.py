@@ -1,0 +1,195 @@
+"""What is graded is the release, with the solutions of the submission and with nothing else of it."""
+
+import copy
+import json
+
+import nbformat
+import pytest
+from small_class import NAME, ROOT
+
+from softlookup.grading.handins import answers, filled
+from softlookup.grading.notebooks import BadNotebook, grade_id
+from softlookup.grading.rebuild import MAX_SOURCE, asked_in, rebuild
+
+
+@pytest.fixture(scope="module")
+def release():
+    return nbformat.read(ROOT / "exercises" / NAME / f"{NAME}.ipynb", as_version=4)
+
+
+@pytest.fixture
+def handed(release, source):
+    """A right submission, as an object that a test may spoil."""
+    return json.loads(nbformat.writes(filled(release, answers(source))))
+
+
+def rebuilt(release, content):
+    raw = content if isinstance(content, bytes) else json.dumps(content).encode()
+    return rebuild(release, raw, "x.ipynb")
+
+
+def cell_of(notebook, name):
+    cells = notebook["cells"] if isinstance(notebook, dict) else notebook.cells
+    return next(c for c in cells if c.get("metadata", {}).get("nbgrader", {}).get("grade_id") == name)
+
+
+def sources(notebook):
+    return {grade_id(cell): cell.source for cell in notebook.cells if grade_id(cell)}
+
+
+def test_rebuild_takes_the_solutions_and_says_nothing(release, handed, source):
+    got = rebuilt(release, handed)
+    assert got.remarks == () and not got.untouched - {"04-uniform"}
+    right = answers(source)
+    for name, text in sources(got.notebook).items():
+        assert text == (right[name] if name in right else sources(release)[name])
+    assert [c.id for c in got.notebook.cells] == [c.id for c in release.cells]
+    nbformat.validate(got.notebook)
+
+
+def test_rebuild_of_the_release_is_all_untouched(release):
+    got = rebuilt(release, json.loads(nbformat.writes(release)))
+    assert got.untouched == {grade_id(c) for c in release.cells if c.metadata.get("nbgrader", {}).get("solution")}
+
+
+def test_rebuild_leaves_the_release_as_it_is(release, handed):
+    before = copy.deepcopy(release)
+    rebuilt(release, handed)
+    assert before == release
+
+
+def test_rebuild_puts_checks_and_setup_back(release, handed):
+    cell_of(handed, "04-scale-check")["source"] = "1000"
+    cell_of(handed, "04-setup")["source"] = "import os; os._exit(0)"
+    cell_of(handed, "04-scale-check")["metadata"]["tags"] = ["skip-execution"]
+    got = rebuilt(release, handed)
+    assert sources(got.notebook)["04-scale-check"] == sources(release)["04-scale-check"]
+    assert sources(got.notebook)["04-setup"] == sources(release)["04-setup"]
+    assert "tags" not in cell_of(got.notebook, "04-scale-check").metadata
+    assert got.remarks == ("The check of task 04.scale was changed; the released one was used.",)
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        {"grade_id": "04-scale", "schema_version": 99, "solution": False, "grade": False, "points": 1000},
+        {"grade_id": "04-scale"},
+        {"grade_id": "04-scale", "locked": {"a": []}, "points": "many"},
+    ],
+)
+def test_rebuild_believes_no_metadata_but_the_name(release, handed, about):
+    cell_of(handed, "04-scale")["metadata"] = {"nbgrader": about}
+    got = rebuilt(release, handed)
+    assert got.remarks == ()
+    assert cell_of(got.notebook, "04-scale").metadata == cell_of(release, "04-scale").metadata
+
+
+def test_rebuild_takes_code_from_a_cell_that_became_text(release, handed):
+    cell = cell_of(handed, "04-scale")
+    cell["cell_type"] = "markdown"
+    del cell["outputs"], cell["execution_count"]
+    got = rebuilt(release, handed)
+    assert cell_of(got.notebook, "04-scale").cell_type == "code"
+    assert "sqrt" in cell_of(got.notebook, "04-scale").source or "**" in cell_of(got.notebook, "04-scale").source
+
+
+def test_rebuild_uses_the_releases_order(release, handed):
+    handed["cells"].reverse()
+    got = rebuilt(release, handed)
+    assert [c.id for c in got.notebook.cells] == [c.id for c in release.cells]
+    assert any("another order" in remark for remark in got.remarks)
+
+
+@pytest.mark.parametrize("blank_first", [True, False])
+def test_rebuild_of_a_doubled_cell_takes_the_filled_one(release, handed, blank_first):
+    cells = handed["cells"]
+    at = cells.index(cell_of(handed, "04-scale"))
+    right = cells[at]["source"]
+    blank = copy.deepcopy(cells[at]) | {"source": cell_of(release, "04-scale").source}
+    cells.insert(at if blank_first else at + 1, blank)
+    got = rebuilt(release, handed)
+    assert sources(got.notebook)["04-scale"] == "".join(right)
+    assert any("04.scale occurs 2 times" in remark for remark in got.remarks)
+
+
+def test_rebuild_of_two_filled_cells_takes_the_last(release, handed):
+    cells = handed["cells"]
+    cells.append(copy.deepcopy(cell_of(handed, "04-scale")) | {"source": "def scale(): pass"})
+    assert sources(rebuilt(release, handed).notebook)["04-scale"] == "def scale(): pass"
+
+
+def test_rebuild_says_what_is_missing_and_what_is_left_out(release, handed):
+    handed["cells"] = [c for c in handed["cells"] if c is not cell_of(handed, "04-scale")]
+    handed["cells"].append({"cell_type": "code", "source": "import os", "metadata": {}, "outputs": []})
+    got = rebuilt(release, handed)
+    assert "The cell of 04.scale is missing; it counts as not filled in." in got.remarks
+    assert any(remark.startswith("1 cell that is not part") for remark in got.remarks)
+    assert "04-scale" in got.untouched and "import os" not in nbformat.writes(got.notebook).split("04-setup")[0]
+
+
+def test_rebuild_ignores_look_alike_names(release, handed):
+    cell_of(handed, "04-scale")["metadata"]["nbgrader"]["grade_id"] = "04-scаle"  # noqa: RUF001  (a Cyrillic letter)
+    assert "The cell of 04.scale is missing; it counts as not filled in." in rebuilt(release, handed).remarks
+
+
+@pytest.mark.parametrize("text", ["#" * (MAX_SOURCE + 1), "a\x00b"])
+def test_rebuild_counts_what_no_answer_can_be_as_blank(release, handed, text):
+    cell_of(handed, "04-scale")["source"] = text
+    got = rebuilt(release, handed)
+    assert "04-scale" in got.untouched and any("counts as not filled in" in remark for remark in got.remarks)
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [None, 3, "x", {}, {"metadata": 3}, {"metadata": {"nbgrader": 3}}, {"metadata": {"nbgrader": {"grade_id": []}}}],
+)
+def test_rebuild_takes_no_harm_from_cells_of_any_kind(release, handed, cell):
+    handed["cells"].insert(3, cell)
+    assert rebuilt(release, handed).remarks == ()
+
+
+def test_rebuild_takes_no_harm_from_sources_of_any_kind(release, handed):
+    for name, value in (("04-scale", 3), ("04-mix", [1]), ("04-scores", None), ("04-softmax", "\ud800 = 1")):
+        cell_of(handed, name)["source"] = value
+    got = sources(rebuilt(release, handed).notebook)
+    assert got["04-scale"] == "" and got["04-mix"] == ""
+    got["04-softmax"].encode()
+
+
+@pytest.mark.parametrize(
+    ("raw", "says"),
+    [
+        (b"", "is empty"),
+        (b"{", "not JSON"),
+        (b"\xff\xfe\x00", "UTF-8"),
+        (b"[]", "no cells"),
+        (b"[" * 200_000, "not JSON"),
+        (b'{"nbformat": 3, "worksheets": []}', "format 3"),
+        (b'{"nbformat": 4, "cells": {}}', "no list"),
+        (b'{"nbformat": "4", "cells": []}', "something else than a number"),
+        (b'{"nbformat": ' + b"9" * 5000 + b', "cells": []}', "not JSON"),
+        (b" " * 50_000_001, "50,000,001 bytes"),
+    ],
+)
+def test_rebuild_refuses_what_is_no_notebook(release, raw, says):
+    with pytest.raises(BadNotebook, match=says):
+        rebuilt(release, raw)
+
+
+def test_rebuild_reads_so_many_cells_and_no_more(release, handed):
+    junk = {"cell_type": "markdown", "source": "x", "metadata": {}}
+    handed["cells"] = handed["cells"] + [junk] * 100_000
+    got = rebuilt(release, handed)
+    assert len(got.notebook.cells) == len(release.cells) and "the first 10,000 were read" in got.remarks[0]
+
+
+def test_asked_in_reads_task_and_variant_from_the_release():
+    def code(text):
+        return nbformat.v4.new_code_cell(text)
+
+    assert asked_in(code('check("04.scale", scale)')).variant == 0
+    one = asked_in(code('check("04.scale", scale, variant=1)'))
+    assert one.task.id == "04.scale" and one.variant == 1
+    for text in ('check("04.no-such", f)', "assert f() == 1", "check(", 'check("04.scale", f, variant=99)', "check()"):
+        assert asked_in(code(text)) is None
+    assert asked_in(nbformat.v4.new_markdown_cell('check("04.scale", scale)')) is None

@@ -1,0 +1,427 @@
+"""A submission in the sandbox sees nothing of the machine, changes nothing on it, and ends when it is told to."""
+
+import os
+import shutil
+import signal
+import textwrap
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from softlookup.checks.task import Case
+from softlookup.grading.course import CourseError
+from softlookup.grading.sandbox import bubble
+from softlookup.grading.sandbox.bubble import Zygote
+from softlookup.grading.sandbox.session import Dead, OutOfTime, Session
+from softlookup.grading.work import Limits
+
+pytestmark = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
+LIMITS = Limits(cell_s=3, answer_s=3, total_s=30, cpu_s=10, memory_mb=300, disk_mb=8, processes=16, output_kb=4)
+HOARD = """import os, time
+for n in range(8):
+    if os.fork() == 0:
+        x = bytearray(80_000_000)
+        time.sleep(60)
+time.sleep(60)"""
+ABOUT = {"task": "t", "name": "f", "forbids": [], "stop": [], "earlier": {}}
+
+
+@pytest.fixture(scope="module")
+def zygote():
+    one = Zygote("bubblewrap", ["numpy", "torch"])
+    yield one
+    one.close()
+
+
+@pytest.fixture
+def begin(zygote):
+    """Begin sessions; they are closed when the test is over."""
+    begun = []
+
+    def start(limits=LIMITS):
+        begun.append(Session(zygote, limits, 3, time.monotonic() + limits.total_s))
+        return begun[-1]
+
+    yield start
+    for one in begun:
+        one.close()
+
+
+def printed(session, source):
+    ran = session.run(textwrap.dedent(source))
+    return "".join(one.get("text", "") or one.get("evalue", "") for one in ran.outputs).strip()
+
+
+def hold(session, source):
+    """Define a function and hand it to the check."""
+    session.run(textwrap.dedent(source))
+    return session.check("from softlookup import check\ncheck('t', f)", ABOUT)
+
+
+def ask(session, *args, results=1, lent=(), sound=None, seconds=3.0, **case):
+    question = Case("", args, **{"frame": "numpy", **case})
+    return session.ask(question, results, lent, sound, time.monotonic() + seconds)
+
+
+def test_a_submission_runs_cells_as_a_kernel_does(begin):
+    session = begin()
+    ran = session.run("x = 2\nprint('hi')\nx + 1")
+    assert [o["output_type"] for o in ran.outputs] == ["stream", "execute_result"]
+    assert ran.outputs[1]["data"]["text/plain"] == "3" and not ran.trouble
+    assert printed(session, "print(x)\n%time 1") != "" and printed(session, "!echo $HOME") == "/tmp/notebook"
+    ran = session.run("1 / 0")
+    assert ran.trouble == "ZeroDivisionError" and ran.outputs[0]["ename"] == "ZeroDivisionError"
+    assert session.run("def f(:").trouble == "SyntaxError"
+    assert session.run("import sys; sys.exit()").trouble == "SystemExit"
+    assert printed(session, "print('still here')") == "still here"
+
+
+def test_a_submission_finds_nothing_of_the_instructors(begin, monkeypatch, tmp_path):
+    session = begin()
+    root = Path(bubble.__file__).parents[4]
+    for place in (root / "solutions", root / "tests", root / "lib", root / ".git", "/home", "/var", "/etc/passwd"):
+        assert printed(session, f"import os; print(os.path.exists({str(place)!r}))") == "False"
+    told = printed(session, "import os; print(sorted(os.environ))")
+    assert "SOFTLOOKUP" not in told and "SECRET" not in told
+    assert printed(session, "print(os.listdir('/proc'), os.getpid(), os.getuid())") == "[] 1 1000"
+    for name in ("checks.one_head", "checks.oracle", "checks.judge", "grading.examine", "authoring", "cli"):
+        ran = session.run(f"import softlookup.{name}")
+        assert ran.trouble == "ModuleNotFoundError", name
+    assert "is not there while this notebook is graded" in ran.outputs[0]["evalue"]
+    assert printed(session, "import sys; print([m for m in sys.modules if 'one_head' in m or 'oracle' in m])") == "[]"
+
+
+def test_a_submission_has_no_network_and_no_rights(begin):
+    session = begin()
+    assert session.run("import socket; socket.create_connection(('127.0.0.1', 22), 1)").trouble
+    assert printed(session, "print([name for _, name in socket.if_nameindex()])") in ("['lo']", "[]")
+    for source in (
+        "open('/x', 'w')",
+        "open('/usr/x', 'w')",
+        "open('/softlookup/softlookup/x', 'w')",
+        "import os; os.setuid(0)",
+        "import ctypes, os\nif ctypes.CDLL(None, use_errno=True).umount(b'/proc'): raise OSError(ctypes.get_errno())",
+        "if ctypes.CDLL(None, use_errno=True).umount2(b'/tmp', 2): raise OSError(ctypes.get_errno())",
+        "if ctypes.CDLL(None, use_errno=True).mount(b'proc', b'/proc', b'proc', 0, None): raise OSError(1)",
+        "os.kill(2, 9)",
+    ):
+        assert session.run(source).trouble in ("OSError", "PermissionError", "ProcessLookupError"), source
+
+
+def test_what_one_submission_writes_no_other_finds(begin):
+    first, second = begin(), begin()
+    places = "import os\nplaces = ['/tmp', '/dev/shm', '/tmp/notebook', '/dev', '/dev/mqueue', '/var/tmp', '/run']\n"
+    first.run(places + "for p in places:\n    try: open(p + '/planted', 'w').write('x')\n    except OSError: pass")
+    assert printed(first, "print(os.path.exists('/tmp/planted'))") == "True"
+    for session in (second, begin()):
+        told = printed(session, places + "print([p for p in places if os.path.exists(p + '/planted')])")
+        assert told == "[]"
+
+
+@pytest.mark.parametrize(
+    ("source", "trouble"),
+    [
+        ("open('/tmp/x', 'wb').write(b'0' * 20_000_000)", "OSError"),
+        ("for n in range(20): open(f'/tmp/{n}', 'wb').write(b'0' * 1_000_000)", "OSError"),
+        ("x = bytearray(500_000_000)", "MemoryError"),
+        (
+            "import os\nfor n in range(100):\n    if os.fork() == 0:\n        import time; time.sleep(60)",
+            "BlockingIOError",
+        ),
+        (
+            "import threading, time\nfor n in range(100): threading.Thread(target=time.sleep, args=(60,)).start()",
+            "RuntimeError",
+        ),
+        ("while True: pass", "time"),
+        ("import time\ntry:\n    time.sleep(60)\nexcept Exception: pass", "time"),
+    ],
+    ids=["file", "disk", "memory", "processes", "threads", "loop", "sleep"],
+)
+def test_limits_hold_and_the_submission_goes_on(begin, source, trouble):
+    session = begin()
+    assert session.run(source).trouble == trouble
+    assert printed(session, "print('on')") == "on"
+
+
+@pytest.mark.parametrize(
+    ("source", "why"),
+    [
+        ("import os; os._exit(0)", "it ended its own process"),
+        ("import os; os._exit(7)", "status 7"),
+        ("import ctypes; ctypes.string_at(0)", "SIGSEGV"),
+        ("import signal\nsignal.signal(signal.SIGALRM, signal.SIG_IGN)\nwhile True: pass", "did not stop"),
+        (
+            HOARD,
+            "of memory",
+        ),
+        ("import os; os.closerange(0, 100)", "ended its own process"),
+        ("import os; os.dup2(os.open('/dev/null', os.O_RDWR), 3)", "ended its own process|rules"),
+        ("import os; os.write(3, b'x' * 1000)", "rules"),
+    ],
+    ids=["exit", "status", "crash", "deaf", "children", "closed", "swapped", "noise"],
+)
+def test_a_submission_that_cannot_be_stopped_kindly_is_killed(begin, source, why):
+    session = begin(Limits(**{**vars(LIMITS), "cell_s": 1.0 if "range(8)" not in source else 8.0}))
+    begun = time.monotonic()
+    with pytest.raises(Dead, match=why):
+        session.run(source)
+        session.run("1")
+    assert time.monotonic() - begun < 15
+
+
+def test_a_whole_submission_has_an_end(begin):
+    session = begin(Limits(**{**vars(LIMITS), "cell_s": 60.0, "total_s": 1.0}))
+    with pytest.raises(Dead, match="time for a whole submission"):
+        session.run("while True:\n    try:\n        while True: pass\n    except BaseException: pass")
+
+
+def test_nothing_of_a_submission_is_left_when_it_is_over(zygote):
+    session = Session(zygote, LIMITS, 0, time.monotonic() + 20)
+    session.run(
+        "import os, time\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0: time.sleep(600)\n    os._exit(0)"
+    )
+    space = os.readlink(f"/proc/{_pid(session)}/ns/pid")
+    assert len(_inside(space)) >= 2
+    session.close()
+    end = time.monotonic() + 5
+    while _inside(space) and time.monotonic() < end:
+        time.sleep(0.02)
+    assert _inside(space) == []
+
+
+def _pid(session):
+    text = Path(f"/proc/self/fdinfo/{session._pidfd}").read_text()
+    return int(text.split("Pid:")[1].split()[0])
+
+
+def _inside(space):
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                if os.readlink(entry / "ns/pid") == space:
+                    found.append(entry.name)
+            except OSError:
+                pass
+    return found
+
+
+def test_output_is_cut(begin):
+    ran = begin().run("for n in range(100_000): print('all work and no play')")
+    assert sum(len(o["text"]) for o in ran.outputs) < 5000
+    assert "characters more, which are not kept" in ran.outputs[-1]["text"]
+
+
+def test_answers_come_back_as_arrays(begin):
+    session = begin()
+    held = hold(session, "def f(a, n=2):\n    print('seen')\n    return a * n")
+    assert held.there and held.callable and held.kind == "function"
+    answer = ask(session, np.arange(6.0).reshape(2, 3), 3)
+    np.testing.assert_array_equal(answer.arrays[0], [[0, 3, 6], [9, 12, 15]])
+    assert answer.printed == "seen\n" and answer.failure is None
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "says"),
+    [
+        ("raise ValueError('no <b>')", "raised", "ValueError: no <b>"),
+        ("raise NotImplementedError", "blank", ""),
+        ("return 'text'", "kind", "holds no plain numbers"),
+        ("return np.array([1j])", "kind", "complex"),
+        ("return np.array([object()])", "kind", "object"),
+        ("return None", "kind", "None"),
+        ("a[0] = 7; return a", "inputs-changed", "in place"),
+        ("return np.zeros((4000, 4000))", "kind", "too large"),
+        ("exit()", "raised", "SystemExit"),
+    ],
+)
+def test_failures_come_back_as_words(begin, body, kind, says):
+    session = begin(Limits(**{**vars(LIMITS), "memory_mb": 1000}))
+    hold(session, f"import numpy as np\ndef f(a):\n    {body}")
+    answer = ask(session, np.ones(3))
+    assert answer.arrays is None and answer.failure.kind == kind and says in answer.failure.message
+
+
+def test_a_lost_dtype_is_seen_from_outside(begin):
+    session = begin()
+    hold(session, "import numpy as np\ndef f(a): return np.asarray(a, 'f8')")
+    answer = ask(session, np.ones(3, "f4"), keeps_dtype=True)
+    assert answer.failure.kind == "dtype"
+
+
+def test_gradients_come_back(begin):
+    session = begin()
+    hold(session, "def f(a, b): return a * a * b")
+    a, b = np.array([1.0, 2.0]), np.array([3.0, 4.0])
+    answer = ask(session, a, b, frame="torch", gradients=(0, 1), upstream=np.ones(2))
+    np.testing.assert_array_equal(answer.arrays[0], 2 * a * b)
+    np.testing.assert_array_equal(answer.arrays[1], a * a)
+
+
+def test_an_answer_that_takes_too_long_is_late_and_the_next_one_is_not(begin):
+    session = begin()
+    hold(session, "def f(a):\n    while a > 0: pass\n    return a")
+    with pytest.raises(OutOfTime):
+        ask(session, 1, seconds=0.5, frame="plain")
+    assert ask(session, 0, frame="plain").arrays[0] == 0
+    with pytest.raises(OutOfTime):
+        ask(session, 0, seconds=-1)
+
+
+SOUND = {"lent": ("04.a",), "frame": "torch"}
+
+
+def test_a_lent_function_is_computed_outside(begin):
+    session = begin()
+    source = "def square(x): raise NotImplementedError\n"
+    session.run(source)
+    session.run("def f(a):\n    return square(a) + 1")
+    about = {**ABOUT, "earlier": {"square": "04.a"}}
+    held = session.check("from softlookup import check\ncheck('t', f)", about)
+    assert held.lendable == ("04.a",)
+    calls = []
+
+    def sound(name, args, named, upstream):
+        calls.append((name, named))
+        return [2 * args[0] * upstream[0]] if upstream else args[0] ** 2
+
+    a = np.array([1.0, 2.0, 3.0])
+    np.testing.assert_array_equal(ask(session, a, sound=sound, **SOUND).arrays[0], a**2 + 1)
+    got = ask(session, a, sound=sound, gradients=(0,), upstream=np.ones(3), **SOUND)
+    np.testing.assert_array_equal(got.arrays[0], 2 * a)
+    assert calls == [("04.a", {})] * 3
+    assert ask(session, a, sound=sound, frame="torch").failure.kind == "raised"  # not lent this time
+    assert "still blank" in ask(session, a, frame="torch").failure.message
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        ("square(torch.ones(100_000))", "larger than those of the question"),
+        ("square(10**12)", "larger than those of the question"),
+        ("square([1] * 10_000)", "larger than those of the question"),
+        ("square('x')", "nothing for text"),
+        ("square(object())", "something else than arrays and numbers"),
+        ("square(torch.ones(1, 1, 1, 1, 1, 1, 1))", "larger"),
+    ],
+)
+def test_a_lent_function_takes_no_more_than_the_question_needs(begin, call, says):
+    session = begin()
+    session.run("import torch\ndef square(x): pass")
+    session.run(f"def f(a):\n    return {call}")
+    session.check("from softlookup import check\ncheck('t', f)", {**ABOUT, "earlier": {"square": "04.a"}})
+
+    def sound(name, args, named, upstream):
+        raise ZeroDivisionError("nothing for text")
+
+    assert says in ask(session, np.ones(3), sound=sound, **SOUND).failure.message
+
+
+def test_whoever_calls_what_was_not_lent_is_stopped(begin):
+    session = begin()
+    hold(
+        session,
+        """
+        import gc
+        def f(a):
+            from softlookup.grading.sandbox.inside import Inside
+            mine = next(o for o in gc.get_objects() if isinstance(o, Inside))
+            return mine._sound({"call": "04.b", "args": {"list": []}, "named": {"dict": {}}, "upstream": None}, [])
+        """,
+    )
+    with pytest.raises(Dead, match="was not lent"):
+        ask(session, np.ones(3), sound=lambda *given: 1, **SOUND)
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        "mine.line.send({'token': mine.token, 'late': False, 'failure': None, 'there': True}, [np.ones(3)])",
+        "mine.line.send({'token': 'x', 'late': False}, [])",
+        "mine.line.send({}, [])",
+        "mine.line.link.send(b'SLK1' + b'\\xff' * 12)",
+    ],
+)
+def test_answers_that_nobody_asked_for_end_the_submission(begin, forged):
+    session = begin()
+    hold(
+        session,
+        f"""
+        import gc, numpy as np
+        def f(a):
+            from softlookup.grading.sandbox.inside import Inside
+            mine = next(o for o in gc.get_objects() if isinstance(o, Inside))
+            {forged}
+            return a + 1
+        """,
+    )
+    with pytest.raises(Dead, match="rules"):
+        for _ in range(3):
+            assert ask(session, np.zeros(3)).arrays is not None
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "{'late': False, 'failure': 'pass', 'printed': 3}",
+        "{'late': False, 'failure': ['won', 'a', 'b'], 'printed': 3}",
+        "{'late': False, 'failure': None, 'there': True}",
+        "{'late': False, 'failure': None, 'there': 1}",
+        "{'verdict': 'pass', 'points': 1000}",
+    ],
+)
+def test_answers_of_another_form_end_the_submission(begin, header):
+    session = begin()
+    hold(
+        session,
+        f"""
+        import gc
+        def f(a):
+            from softlookup.grading.sandbox.inside import Inside
+            mine = next(o for o in gc.get_objects() if isinstance(o, Inside))
+            mine._ask = None
+            mine.line.send({{**{header}, 'token': mine.token}}, [])
+            import time; time.sleep(20)
+        """,
+    )
+    with pytest.raises(Dead, match="in another way"):
+        ask(session, np.zeros(3))
+
+
+def test_the_same_random_numbers_are_drawn_each_time(begin):
+    source = (
+        "import random, numpy as np, torch\nprint(random.random(), np.random.rand(), torch.rand(1).item(), hash('a'))"
+    )
+    assert printed(begin(), source) == printed(begin(), source) != ""
+
+
+def test_a_zygote_that_was_killed_says_so(monkeypatch):
+    one = Zygote("bubblewrap", [])
+    assert one.lives()
+    os.kill(one.process.pid, signal.SIGKILL)
+    one.process.wait()
+    assert not one.lives()
+    with pytest.raises(CourseError):
+        Session(one, LIMITS, 0, time.monotonic() + 5)
+    one.close()
+
+
+def test_without_bubblewrap_it_says_what_to_install(monkeypatch):
+    monkeypatch.setattr(bubble.shutil, "which", lambda name: None)
+    with pytest.raises(CourseError, match="bubblewrap is not installed.*apt install bubblewrap.*--sandbox none"):
+        Zygote("bubblewrap")
+    with pytest.raises(ValueError, match="'bubblewrap' or 'none'"):
+        Zygote("docker")
+
+
+def test_without_a_sandbox_trusted_code_runs_all_the_same(tmp_path):
+    one = Zygote("none", ["numpy", "torch"])
+    session = Session(one, LIMITS, 3, time.monotonic() + 20)
+    held = hold(session, "def f(a): return a + 1")
+    assert held.there and ask(session, np.ones(2)).arrays[0][0] == 2
+    session.close()
+    stage = one.stage
+    one.close()
+    assert not stage.exists()
