@@ -123,7 +123,7 @@ def test_rebuild_says_what_is_missing_and_what_is_left_out(release, handed):
     handed["cells"].append({"cell_type": "code", "source": "import os", "metadata": {}, "outputs": []})
     got = rebuilt(release, handed)
     assert "The cell of 04.scale is missing; it counts as not filled in." in got.remarks
-    assert any(remark.startswith("1 cell that is not part") for remark in got.remarks)
+    assert any(remark.startswith("1 cell that is not in") for remark in got.remarks)
     assert "04-scale" in got.untouched and "import os" not in nbformat.writes(got.notebook).split("04-setup")[0]
 
 
@@ -190,6 +190,9 @@ def test_asked_in_reads_task_and_variant_from_the_release():
     assert asked_in(code('check("04.scale", scale)')).variant == 0
     one = asked_in(code('check("04.scale", scale, variant=1)'))
     assert one.task.id == "04.scale" and one.variant == 1
+    assert (one.expression, one.alone) == ("scale", True)
+    two = asked_in(code('import math\nsoftlookup.check("04.scale", functools.partial(scale, 1))'))
+    assert (two.expression, two.alone) == ("functools.partial(scale, 1)", False)
     for text in ('check("04.no-such", f)', "assert f() == 1", "check(", 'check("04.scale", f, variant=99)', "check()"):
         assert asked_in(code(text)) is None
     assert asked_in(nbformat.v4.new_markdown_cell('check("04.scale", scale)')) is None

@@ -25,7 +25,7 @@ for n in range(8):
         x = bytearray(80_000_000)
         time.sleep(60)
 time.sleep(60)"""
-ABOUT = {"task": "t", "name": "f", "forbids": [], "stop": [], "earlier": {}}
+ABOUT = {"expression": "f", "name": "f", "forbids": [], "stop": [], "earlier": {}}
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def printed(session, source):
 def hold(session, source):
     """Define a function and hand it to the check."""
     session.run(textwrap.dedent(source))
-    return session.check("from softlookup import check\ncheck('t', f)", ABOUT)
+    return session.check("", ABOUT)
 
 
 def ask(session, *args, results=1, lent=(), sound=None, seconds=3.0, **case):
@@ -279,7 +279,7 @@ def test_a_lent_function_is_computed_outside(begin):
     session.run(source)
     session.run("def f(a):\n    return square(a) + 1")
     about = {**ABOUT, "earlier": {"square": "04.a"}}
-    held = session.check("from softlookup import check\ncheck('t', f)", about)
+    held = session.check("", about)
     assert held.lendable == ("04.a",)
     calls = []
 
@@ -311,7 +311,7 @@ def test_a_lent_function_takes_no_more_than_the_question_needs(begin, call, says
     session = begin()
     session.run("import torch\ndef square(x): pass")
     session.run(f"def f(a):\n    return {call}")
-    session.check("from softlookup import check\ncheck('t', f)", {**ABOUT, "earlier": {"square": "04.a"}})
+    session.check("", {**ABOUT, "earlier": {"square": "04.a"}})
 
     def sound(name, args, named, upstream):
         raise ZeroDivisionError("nothing for text")

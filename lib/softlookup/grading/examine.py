@@ -204,7 +204,7 @@ class _Run:
     def _check(self, session: Session, cell: NotebookNode, asked: Asked) -> CheckResult:
         """Judge one task."""
         task, variant = asked.task, asked.variant
-        held = session.check(cell.source, _about(task))
+        held = session.check("" if asked.alone else cell.source, _about(asked))
         if not held.there:
             return self._no_answer(asked, held)
         if not held.callable:
@@ -219,11 +219,9 @@ class _Run:
 
     def _no_answer(self, asked: Asked, held: Held) -> CheckResult:
         trouble = held.ran.trouble
-        errors = [one for one in as_outputs(held.ran.outputs) if one.output_type == "error"]
         if trouble == "time":
             return too_slow(asked.task, self.limits.cell_s, asked.variant)
-        said = f"{errors[-1].ename}: {errors[-1].evalue}" if errors else trouble
-        told = f"There was no function `{asked.task.name}` to check ({said[:300]})."
+        told = f"There was no function `{asked.task.name}` to check ({trouble})."
         return no_points(asked.task, "error", told, asked.variant)
 
     def marks(self) -> tuple[Mark, ...]:
@@ -323,11 +321,18 @@ def sound(
     return grads
 
 
-def _about(task: Task) -> dict[str, Any]:
+def _about(asked: Asked) -> dict[str, Any]:
     """What the sandbox has to know of a task: names alone."""
+    task = asked.task
     others = [other.name for other in tasks(task.chapter) if other.id != task.id]
     before = {one.name: one.id for one in earlier(task)}
-    return {"task": task.id, "name": task.name, "forbids": list(task.forbids), "stop": others, "earlier": before}
+    return {
+        "expression": asked.expression,
+        "name": task.name,
+        "forbids": list(task.forbids),
+        "stop": others,
+        "earlier": before,
+    }
 
 
 def _imports(release: NotebookNode) -> list[str]:

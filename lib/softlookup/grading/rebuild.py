@@ -29,10 +29,14 @@ class Asked:
     Attributes:
         task: The task.
         variant: Which variant it asks for.
+        expression: What is handed to the check, as Python: the name of a function.
+        alone: Whether the cell holds nothing but the check.
     """
 
     task: Task
     variant: int
+    expression: str
+    alone: bool
 
 
 @dataclass(frozen=True)
@@ -70,7 +74,9 @@ def asked_in(cell: NotebookNode) -> Asked | None:
                 continue
             variant = variants[0] if variants else 0
             if type(variant) is int and 0 <= variant < len(task.variants):
-                return Asked(task, variant)
+                expression = ast.unparse(node.args[1]) if len(node.args) > 1 else task.name
+                alone = len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr) and tree.body[0].value is node
+                return Asked(task, variant, expression, alone)
     return None
 
 
@@ -113,9 +119,7 @@ def rebuild(release: NotebookNode, raw: bytes, name: str) -> Rebuilt:
     strange = sum(1 for cell in extra if _text(cell).strip() and _text(cell) not in _sources(release))
     if strange:
         many = "1 cell that is" if strange == 1 else f"{strange:,} cells that are"
-        remarks.append(
-            f"{many} not part of the released notebook was left out: what an answer needs belongs in its cell."
-        )
+        remarks.append(f"{many} not in the released notebook was left out: what an answer needs belongs in its cell.")
     order = [_name(cell) for cell in cells if _name(cell) in released]
     if order != sorted(order, key=[grade_id(c) for c in release.cells].index):
         remarks.append("Cells stand in another order than in the released notebook; that one's order was used.")

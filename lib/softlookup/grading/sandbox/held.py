@@ -1,9 +1,6 @@
-"""What ``check`` is while a notebook is graded: it takes the answer, and the judge outside does the rest."""
+"""What ``check`` is while a notebook is graded: it does nothing. The judge takes each answer by its name."""
 
 from typing import Any
-
-held: dict[str, Any] = {}
-"""The answer that the last check was given, by its task's id."""
 
 
 class Waiting:
@@ -14,7 +11,7 @@ class Waiting:
 
 
 def check(task_id: Any, obj: Any, *, variant: int = 0) -> Waiting:
-    """Hold an answer for the judge.
+    """Take note of nothing.
 
     Args:
         task_id: The task, "04.scale".
@@ -24,6 +21,4 @@ def check(task_id: Any, obj: Any, *, variant: int = 0) -> Waiting:
     Returns:
         Something to show.
     """
-    held.clear()
-    held[str(task_id)] = obj
     return Waiting()

@@ -187,11 +187,12 @@ class Session:
         return _ran(told, begun)
 
     def check(self, source: str, about: Mapping[str, Any]) -> Held:
-        """Run the cell of a check.
+        """Take what a check is handed.
 
         Args:
-            source: The cell, as released.
-            about: The task: its id, function's name, what it forbids, other tasks' names, earlier tasks.
+            source: What else stands in its cell; empty where there is nothing but the check.
+            about: The task: the expression that it is handed, its function's name, what it forbids, other tasks' names,
+                earlier tasks.
 
         Raises:
             Dead: If the process does not survive it.
@@ -325,7 +326,7 @@ class Session:
 
 def _ran(told: Mapping[str, Any], begun: float) -> Ran:
     outputs = told.get("outputs")
-    trouble = _text(told.get("trouble"), 100)
+    trouble = _text(told.get("trouble"), 300)
     return Ran(outputs if isinstance(outputs, list) else [], trouble, time.monotonic() - begun)
 
 

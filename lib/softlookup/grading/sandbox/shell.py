@@ -141,3 +141,21 @@ class CellShell:
         except BaseException as error:  # SystemExit and whatever a submission made IPython raise
             trouble = type(error).__name__
         return kept.done(), trouble
+
+    def value(self, expression: str, seconds: float) -> tuple[bool, Any, str]:
+        """Look something up among what the cells defined.
+
+        Args:
+            expression: A name, mostly.
+            seconds: How long it may take.
+
+        Returns:
+            Whether it is there, what it is, and why it is not.
+        """
+        try:
+            with time_limit(seconds):
+                return True, eval(compile(expression, "<check>", "eval"), self.shell.user_ns), ""
+        except TimeIsUp:
+            return False, None, "time"
+        except BaseException as error:
+            return False, None, f"{type(error).__name__}: {error}"[:300]

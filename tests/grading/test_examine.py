@@ -1,0 +1,236 @@
+"""The judge outside the sandbox gives what the honest code of a submission deserves, and says what it did not count."""
+
+import copy
+import os
+import shutil
+import signal
+import threading
+import time
+
+import nbformat
+import numpy as np
+import pytest
+from small_class import NAME, ROOT
+
+from softlookup.authoring import draw_variants, read_solution
+from softlookup.checks.result import MIME
+from softlookup.grading.course import CourseError
+from softlookup.grading.examine import Examiner, sound
+from softlookup.grading.handins import answers, filled
+from softlookup.grading.notebooks import grade_id
+from softlookup.grading.sample import hand_ins
+from softlookup.grading.work import Limits, Setting
+
+pytestmark = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
+LIMITS = Limits(cell_s=4, answer_s=4, total_s=60)
+
+
+@pytest.fixture(scope="module")
+def release():
+    return nbformat.read(ROOT / "exercises" / NAME / f"{NAME}.ipynb", as_version=4)
+
+
+@pytest.fixture(scope="module")
+def examiner(release):
+    with Examiner(Setting(NAME, nbformat.writes(release), 20261120, limits=LIMITS)) as one:
+        yield one
+
+
+@pytest.fixture
+def right(source):
+    return answers(source)
+
+
+def examined(examiner, release, texts, **given):
+    return examiner.examine("somebody", nbformat.writes(filled(release, texts)).encode(), **given)
+
+
+def by_task(graded):
+    return {mark.task: mark for mark in graded.marks}
+
+
+def total(graded):
+    return sum(mark.points or 0 for mark in graded.marks)
+
+
+def test_examiner_gives_the_published_solution_all_points(examiner, release, right):
+    graded = examined(examiner, release, right)
+    assert graded.status == "graded" and graded.remarks == () and len(graded.digest) == 64
+    for mark in graded.marks:
+        assert mark.verdict == ("by hand" if mark.task == "04.uniform" else "pass")
+        assert mark.points == (None if mark.verdict == "by hand" else mark.max)
+    assert graded.slowest and 0 < graded.slowest_s < graded.seconds
+
+
+def test_examiner_gives_a_blank_notebook_nothing(examiner, release):
+    graded = examined(examiner, release, {})
+    assert {mark.verdict for mark in graded.marks} == {"blank", "by hand"} and total(graded) == 0
+    assert by_task(graded)["04.uniform"].points == 0 and by_task(graded)["04.uniform"].message == "No response."
+
+
+@pytest.mark.parametrize("student", ["mistake-1", "mistake-20"])
+def test_examiner_agrees_with_the_check_at_home(examiner, release, source, student):
+    handin = next(one for one in hand_ins(source, release) if one.student == student)
+    marks = by_task(examiner.examine(student, handin.text.encode()))
+    assert handin.planted
+    for task, slug in handin.planted.items():
+        assert slug in marks[task].diagnosis
+
+
+def test_examiner_takes_a_right_answer_in_other_words(examiner, release, source):
+    handin = next(one for one in hand_ins(source, release) if one.student == "right-other-words")
+    assert total(examiner.examine("other", handin.text.encode())) == 39
+
+
+def test_examiner_gives_the_same_each_time_and_with_another_seed(examiner, release, source):
+    text = next(one.text for one in hand_ins(source, release) if one.student == "mistake-24").encode()
+    first, second = examiner.examine("a", text), examiner.examine("a", text)
+    assert first.marks == second.marks and first.notebook == second.notebook
+    with Examiner(Setting(NAME, nbformat.writes(release), 5, limits=LIMITS)) as other:
+        third = other.examine("a", text)
+    assert [(m.points, m.verdict, m.diagnosis) for m in third.marks] == [
+        (m.points, m.verdict, m.diagnosis) for m in first.marks
+    ]
+
+
+def test_the_graded_notebook_shows_panels_where_the_checks_stand(examiner, release, right):
+    wrong = {**right, "04-scale": right["04-scale"].replace("math.sqrt(", "(")}
+    graded = examined(examiner, release, wrong)
+    notebook = nbformat.reads(graded.notebook, as_version=4)
+    nbformat.validate(notebook)
+    cells = {grade_id(cell): cell for cell in notebook.cells}
+    (output,) = cells["04-scale-check"].outputs
+    assert output.output_type == "execute_result" and output.data["text/plain"] == "0.0"
+    assert "sl-check sl-wrong" in output.data["text/html"] and output.data[MIME]["verdict"] == "wrong"
+    assert cells["04-mix-check"].outputs[0].data["text/plain"] == repr(by_task(graded)["04.mix"].points)
+    assert cells["04-scale"].source == wrong["04-scale"]
+
+
+def test_the_graded_notebook_gives_no_wanted_numbers_away(examiner, release, right):
+    seen = {}
+    wrong = {**right, "04-mix": "def mix(weights, v):\n    return weights @ v + 1"}
+    graded = examined(examiner, release, wrong, witness=lambda task, result: seen.update({task: result}))
+    assert set(seen) == set(by_task(graded)) - {"04.uniform"} and len(seen) == 14
+    difference = seen["04.mix"].difference
+    assert np.allclose(difference.got - 1, difference.wanted) and seen["04.mix"].inputs
+    panel = seen["04.mix"]._repr_mimebundle_()["text/html"]
+    assert "got" in panel and "wanted" not in panel
+
+
+def test_what_a_student_prints_or_raises_is_escaped(examiner, release, right):
+    code = "def mix(w, v):\n    print('<script>print</script>')\n    raise ValueError('<script>raise</script>')"
+    graded = examined(examiner, release, {**right, "04-mix": code})
+    cells = {grade_id(c): c for c in nbformat.reads(graded.notebook, as_version=4).cells}
+    panel = cells["04-mix-check"].outputs[0].data["text/html"]
+    assert "<script>" not in panel and "&lt;script&gt;raise" in panel
+
+
+@pytest.mark.parametrize(
+    ("code", "verdict", "remark"),
+    [
+        ("import os; os._exit(0)", "error", "In the cell of 04.mix, it ended its own process"),
+        ("def mix(w, v):\n    import os; os._exit(0)", "stopped", "While task 04.mix was judged"),
+        ("def mix(w, v):\n    while True: pass", "timeout", None),
+        ("while True: pass", "error", "ran longer than 4 s"),
+        ("mix = 3", "wrong", None),
+        ("raise ValueError", "error", None),
+        ("def mix(:", "error", None),
+    ],
+    ids=["exit", "exit-in-answer", "loop-in-answer", "loop", "number", "raises", "syntax"],
+)
+def test_one_bad_answer_costs_no_other_its_points(examiner, release, right, code, verdict, remark):
+    graded = examined(examiner, release, {**right, "04-mix": code})
+    marks = by_task(graded)
+    assert marks["04.mix"].verdict == verdict and marks["04.mix"].points == 0
+    assert sum(mark.verdict == "pass" for mark in graded.marks) == 13
+    assert any(remark in one for one in graded.remarks) if remark else graded.remarks == ()
+
+
+def test_a_submission_that_ends_its_process_again_and_again_is_given_up(examiner, release, right):
+    names = [name for name in right if name != "04-uniform"]
+    graded = examined(examiner, release, {**right, **dict.fromkeys(names[3:], "import os; os._exit(0)")})
+    assert [mark.verdict for mark in graded.marks[:3]] == ["pass"] * 3
+    assert "The rest was not run: its process ended too often, or the time was over." in graded.remarks
+    assert {mark.verdict for mark in graded.marks[8:-1]} <= {"stopped", "by hand"}
+
+
+def test_what_cannot_be_read_is_refused_with_the_reason(examiner):
+    graded = examiner.examine("somebody", b"{")
+    assert graded.status == "refused" and "not JSON" in graded.reason and graded.marks == ()
+
+
+def test_extra_cells_are_left_out_and_it_says_so(examiner, release, right):
+    notebook = filled(release, right)
+    notebook.cells.insert(3, nbformat.v4.new_code_cell("import torch\ntorch.allclose = lambda *a, **k: True"))
+    graded = examiner.examine("somebody", nbformat.writes(notebook).encode())
+    assert total(graded) == 39 and "1 cell that is not in the released notebook" in graded.remarks[0]
+    first = nbformat.reads(graded.notebook, as_version=4).cells[0]
+    assert first.source.startswith("**About this submission**")
+
+
+def test_a_remark_cannot_bring_markup_into_the_notebook(examiner, release, right):
+    graded = examined(examiner, release, {**right, "04-mix": "raise SystemExit('<img src=x>')"})
+    assert "<img" not in "".join(
+        c.source for c in nbformat.reads(graded.notebook, as_version=4).cells if c.cell_type == "markdown"
+    )
+
+
+def test_the_public_solution_is_named_where_another_variant_was_asked(source):
+    chosen = draw_variants("a secret word")
+    asked = read_solution(ROOT / "solutions" / f"{NAME}.py", chosen)
+    handed = filled(asked, answers(source))
+    from nbgrader.preprocessors import ClearSolutions
+
+    release, _ = ClearSolutions().preprocess(copy.deepcopy(asked), {})
+    with Examiner(Setting(NAME, nbformat.writes(release), 3, limits=LIMITS)) as one:
+        marks = by_task(one.examine("copied", nbformat.writes(handed).encode()))
+        own = by_task(one.examine("own", nbformat.writes(filled(release, answers(asked))).encode()))
+    changed = [task for task, number in chosen.items() if number != 0]
+    assert changed and all(marks[task].diagnosis == ("other-variant",) for task in changed)
+    assert all(own[task].verdict == "pass" and own[task].variant == chosen[task] for task in changed)
+
+
+def test_a_sandbox_that_is_killed_is_replaced_and_nobody_pays(release, right):
+    with Examiner(Setting(NAME, nbformat.writes(release), 1, limits=LIMITS)) as one:
+        for delay in (0.0, 0.15):
+            killer = threading.Timer(delay, os.kill, (one._zygote.process.pid, signal.SIGKILL))
+            killer.start()
+            graded = examined(one, release, right)
+            killer.join()
+            assert total(graded) == 39 and graded.remarks == ()
+
+
+def test_a_release_that_is_no_notebook_is_refused():
+    with pytest.raises(CourseError, match="the release of x is not a notebook"):
+        Examiner(Setting("x", "{", 0))
+
+
+def test_points_follow_the_release_and_a_cell_without_a_known_check_waits_for_a_person(release, right):
+    changed = nbformat.reads(nbformat.writes(release), as_version=4)
+    by_name = {grade_id(cell): cell for cell in changed.cells}
+    by_name["04-mix-check"].metadata.nbgrader.points = 10
+    by_name["04-scores-check"].source = "assert scores(1, 2) == 2"
+    with Examiner(Setting(NAME, nbformat.writes(changed), 1, limits=LIMITS)) as one:
+        graded = examined(one, changed, right)
+    marks = by_task(graded)
+    assert marks["04.mix"].points == 10.0
+    assert marks["04.scores"].points is None and marks["04.scores"].verdict == "by hand"
+    cells = {grade_id(c): c for c in nbformat.reads(graded.notebook, as_version=4).cells}
+    assert cells["04-mix-check"].outputs[0].data["text/plain"] == "10.0"
+
+
+def test_sound_computes_results_and_gradients_of_a_task():
+    rng = np.random.default_rng(0)
+    q, k = rng.normal(size=(3, 4)), rng.normal(size=(5, 4))
+    np.testing.assert_allclose(sound("04.scores", [q, k], {}), q @ k.T)
+    up = rng.normal(size=(3, 5))
+    dq, dk = sound("04.scores", [q], {"k": k}, [up])
+    np.testing.assert_allclose(dq, up @ k)
+    np.testing.assert_allclose(dk, up.T @ q)
+
+
+def test_time_is_not_measured_by_what_a_submission_says(examiner, release, right):
+    code = "import time\ntime.monotonic = time.perf_counter = lambda: 0.0\n" + right["04-mix"]
+    begun = time.monotonic()
+    graded = examined(examiner, release, {**right, "04-mix": code})
+    assert total(graded) == 39 and graded.seconds <= time.monotonic() - begun
