@@ -18,6 +18,9 @@
 # a moment what is right, what is not, and often which mistake it was. You may call your own functions from earlier tasks: if
 # one of them is not right yet, the check puts a sound one in its place, so that a slip costs you points once.
 #
+# Cells that you add are yours to try things in. They are left out when the notebook is graded, so what an answer needs (a helper
+# function, an import) belongs in its own cell.
+#
 # | task | what you write | minutes | difficulty | points |
 # |---|---|---|---|---|
 # [[tasks-table]]

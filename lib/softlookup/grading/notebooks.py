@@ -119,6 +119,11 @@ def is_solution(cell: NotebookNode) -> bool:
     return isinstance(about, dict) and bool(about.get("solution", False))
 
 
+def own_cells(notebook: NotebookNode) -> int:
+    """How many cells with code a student added; these are left out when the notebook is graded."""
+    return sum(cell.cell_type == "code" and not grade_id(cell) and bool(cell.source.strip()) for cell in notebook.cells)
+
+
 def task_id(name: str) -> str:
     """The task that a grade_id belongs to.
 

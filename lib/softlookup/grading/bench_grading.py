@@ -1,0 +1,169 @@
+"""How fast a class is graded: ``softlookup bench grading``.
+
+The same honest submissions go through stock ``nbgrader autograde`` and through this grader, one after the other in one
+run, each in a course of its own. Both have to give the same scores. Feedback pages are made by neither.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from itertools import cycle, islice
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+from softlookup.grading.course import Course, CourseError, new_course, use_own_programs
+from softlookup.grading.engine import Order, grade_assignment
+from softlookup.grading.pool import processors
+from softlookup.grading.sample import hand_ins
+
+_ACCIDENTS = ("syntax-error", "deep-traceback", "prints-a-lot", "endless-loop", "not-a-function", "deleted-function")
+
+
+def bench_grading(
+    sources: Mapping[str, NotebookNode],
+    config: Path,
+    *,
+    submissions: int = 100,
+    growth: tuple[int, ...] = (100, 500, 2000),
+    workers: int | None = None,
+    quick: bool = False,
+) -> dict[str, Any]:
+    """Grade the same class twice and compare.
+
+    Args:
+        sources: Assignment names and their notebooks with solutions; the first is graded.
+        config: The nbgrader_config.py of the courses.
+        submissions: How many honest submissions both grade.
+        growth: Sizes of classes that this grader grades alone, for memory and cost per submission.
+        workers: How many at a time here; None takes the number of processors. Stock nbgrader knows one.
+        quick: A handful of submissions, to see that it runs.
+
+    Returns:
+        A record: ``ratio`` is (seconds of stock / seconds of ours); ``same_scores`` whether both gave everybody the
+        same points; for each size of class the seconds for each submission and the most memory that the grading process
+        itself held.
+    """
+    if quick:
+        submissions, growth = 3, (3, 6)
+    name = min(sources)
+    with tempfile.TemporaryDirectory(prefix="softlookup-bench-") as folder:
+        root = Path(folder)
+        texts = honest(sources[name], _release(root / "release", name, sources[name], config))
+        ours = _class(root / "ours", name, sources[name], config, texts, submissions)
+        stock = _class(root / "stock", name, sources[name], config, texts, submissions)
+        ours_s = _grade(ours, name, workers)
+        begun = time.perf_counter()
+        _stock(stock, name)
+        stock_s = time.perf_counter() - begun
+        same = _scores(ours, name) == _scores(stock, name)
+        sizes = []
+        for size in growth:
+            course = _class(root / f"class-{size}", name, sources[name], config, texts, size)
+            seconds, peak_mb = _measured(course, name, workers)
+            sizes.append({"submissions": size, "ms_per_submission": 1e3 * seconds / size, "peak_mb": peak_mb})
+            shutil.rmtree(course.root)
+    from importlib.metadata import version
+
+    from softlookup.training.bench_measures import machine
+
+    return {
+        "bench": "grading",
+        "ratio": stock_s / ours_s,
+        "ratio_of": "seconds of stock nbgrader autograde / of softlookup grade, on the same submissions",
+        "same_scores": same,
+        "submissions": submissions,
+        "workers": workers or processors(),
+        "stock_s": stock_s,
+        "ours_s": ours_s,
+        "stock_ms_per_submission": 1e3 * stock_s / submissions,
+        "ours_ms_per_submission": 1e3 * ours_s / submissions,
+        "classes": sizes,
+        "machine": machine("cpu"),
+        "load_average": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
+        "peer": f"nbgrader {version('nbgrader')}",
+    }
+
+
+def honest(source: NotebookNode, release: NotebookNode) -> list[str]:
+    """The sample class without accidents: right, unfinished, and with known mistakes."""
+    return [
+        one.text
+        for one in hand_ins(source, release)
+        if one.text is not None and one.student not in _ACCIDENTS and not _broken(one.text)
+    ]
+
+
+def _broken(text: str) -> bool:
+    try:
+        nbformat.reads(text, as_version=4)
+    except Exception:
+        return True
+    return False
+
+
+def _release(folder: Path, name: str, source: NotebookNode, config: Path) -> NotebookNode:
+    course = new_course(folder, config)
+    course.release({name: source})
+    return nbformat.read(course.notebook("release", ".", name), as_version=4)
+
+
+def _class(folder: Path, name: str, source: NotebookNode, config: Path, texts: list[str], size: int) -> Course:
+    course = new_course(folder, config)
+    course.release({name: source})
+    for number, text in enumerate(islice(cycle(texts), size), 1):
+        path = course.notebook("submitted", f"student-{number:05}", name)
+        path.parent.mkdir(parents=True)
+        path.write_text(text, encoding="utf-8")
+    return course
+
+
+def _grade(course: Course, name: str, workers: int | None) -> float:
+    begun = time.perf_counter()
+    grade_assignment(course, Order(name, seed=1, workers=workers, feedback=False))
+    return time.perf_counter() - begun
+
+
+_ALONE = """
+import resource, sys, time
+from pathlib import Path
+from softlookup.grading.course import Course
+from softlookup.grading.bench_grading import _grade
+if __name__ == "__main__":
+    workers = int(sys.argv[3]) or None
+    seconds = _grade(Course.at(Path(sys.argv[1])), sys.argv[2], workers)
+    print(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+def _measured(course: Course, name: str, workers: int | None) -> tuple[float, float]:
+    """Seconds of grading a class, and the most megabytes that the grading process held, in a process of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder, "alone.py")
+        script.write_text(_ALONE, encoding="utf-8")
+        command = [sys.executable, str(script), str(course.root), name, str(workers or 0)]
+        done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise CourseError(f"grading {course.root} failed: {done.stderr.strip()[-300:]}")
+    seconds, peak = done.stdout.split()[-2:]
+    unit = 1024**2 if sys.platform == "darwin" else 1024
+    return float(seconds), float(peak) / unit
+
+
+def _stock(course: Course, name: str) -> None:
+    use_own_programs()
+    command = [sys.executable, "-m", "nbgrader", "autograde", name]
+    done = subprocess.run(command, cwd=course.root, capture_output=True, text=True)
+    if done.returncode:
+        raise CourseError(f"stock nbgrader could not grade the class: {done.stderr.strip()[-300:]}")
+
+
+def _scores(course: Course, name: str) -> dict[str, float]:
+    with course.gradebook() as book:
+        return {one.student_id: round(one.score, 6) for one in book.assignment_submissions(name)}
