@@ -3,15 +3,21 @@
 import fcntl
 import json
 import shutil
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import nbformat
 import pytest
+from sandbox_tools import LIMITS
 from small_class import NAME, ROOT, STUDENTS, write_course
 
 from softlookup.authoring import read_solution
 from softlookup.grading import Course, grade_class
+from softlookup.grading.sandbox.bubble import Zygote
+from softlookup.grading.sandbox.session import Session
 from softlookup.grading.stock import StockAutograder
+from softlookup.grading.work import Limits
 
 
 @pytest.fixture(scope="session")
@@ -45,3 +51,25 @@ def report(graded: Course) -> dict:
 def own_copy(graded: Course, tmp_path: Path) -> Course:
     """A copy of the small graded course that a test may change."""
     return Course.at(Path(shutil.copytree(graded.root, tmp_path / "course")))
+
+
+@pytest.fixture(scope="session")
+def zygote() -> Iterator[Zygote]:
+    """A sandbox that stands ready."""
+    one = Zygote("bubblewrap", ["numpy", "torch"])
+    yield one
+    one.close()
+
+
+@pytest.fixture
+def begin(zygote: Zygote) -> Iterator[Callable[..., Session]]:
+    """Begin sessions; they are closed when the test is over."""
+    begun = []
+
+    def start(limits: Limits = LIMITS) -> Session:
+        begun.append(Session(zygote, limits, 3, time.monotonic() + limits.total_s))
+        return begun[-1]
+
+    yield start
+    for one in begun:
+        one.close()

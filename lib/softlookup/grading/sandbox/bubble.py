@@ -155,6 +155,8 @@ class Zygote:
 
     def lives(self) -> bool:
         """Whether it still answers."""
+        if self.process.poll() is not None:
+            return False
         try:
             self.control.settimeout(10)
             self.control.send(b"?")

@@ -1,0 +1,166 @@
+"""Commands for an instructor: report, explain, export, extension, forget. Each imports what it needs when it runs."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from softlookup.grading.course import Course
+
+_COURSE = click.option(
+    "--course",
+    "folder",
+    type=click.Path(path_type=Path),
+    help="The course's folder. Default: course, if it is there, else this folder.",
+)
+_FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+def _course(folder: Path | None) -> "Course":
+    """The course that is meant."""
+    from softlookup.grading.course import Course
+
+    return Course.at(folder or (Path("course") if Path("course").is_dir() else Path(".")))
+
+
+@click.command()
+@click.argument("assignment", metavar="NN_topic")
+@_COURSE
+@click.option("--json", "file", type=_FILE, help="Write the numbers here too.")
+def report(assignment: str, folder: Path | None, file: Path | None) -> None:
+    """Show the class: who handed in, the spread of points, what cost the most, who is alike."""
+    from softlookup.grading.class_report import class_report
+    from softlookup.grading.class_table import show_class
+    from softlookup.grading.table import terminal
+
+    found = class_report(_course(folder), assignment)
+    show_class(terminal(), found)
+    if file is not None:
+        _write(file, json.dumps(found.as_json(), indent=2, ensure_ascii=False) + "\n")
+
+
+@click.command()
+@click.argument("student")
+@click.argument("assignment", metavar="NN_topic")
+@_COURSE
+@click.option("--task", help="Only this task, such as 04.scale.")
+def explain(student: str, assignment: str, folder: Path | None, task: str | None) -> None:
+    """Show why STUDENT has these points: what was asked, got and wanted. For the instructor alone.
+
+    What was graded is asked the same questions once more, in the sandbox.
+    """
+    from softlookup.grading.examine import Examiner
+    from softlookup.grading.explained_text import explanation_text
+    from softlookup.grading.explaining import explain as find
+
+    found = find(_course(folder), assignment, student, Examiner)
+    click.echo(explanation_text(found, task), nl=False)
+
+
+@click.command()
+@click.argument("assignment", metavar="NN_topic")
+@click.option("--to", "kind", type=click.Choice(["csv", "canvas", "moodle"]), default="csv", show_default=True)
+@_COURSE
+@click.option("--class", "given", type=_FILE, help="canvas, moodle: the file that they gave; it is filled in.")
+@click.option("--out", type=_FILE, help="Write here. Default: in the course's folder reports.")
+@click.option("--column", help="canvas, moodle: the column for the grades, if it is not found.")
+@click.option("--match", help="canvas, moodle: the column that holds the students' ids, if they are not found.")
+@click.option("--scale", is_flag=True, help="canvas, moodle: scale points to the maximum that the file names.")
+@click.option("--zeros", is_flag=True, help="canvas, moodle: 0 for those who handed in nothing.")
+def export(assignment: str, kind: str, folder: Path | None, given: Path | None, out: Path | None, **how: Any) -> None:
+    """Write grades as CSV: a table of our own, or the file that Canvas or Moodle gave, filled in.
+
+    Canvas: Grades, Export. Moodle: the assignment's submissions, Download grading worksheet. Both take the file back.
+    """
+    from softlookup.grading.class_report import read_report
+    from softlookup.grading.course import CourseError
+    from softlookup.grading.exports import fill_canvas, fill_moodle, plain_table
+    from softlookup.grading.gradesheet import read_sheet
+    from softlookup.grading.lms_sheet import Options, read_text
+
+    course = _course(folder)
+    graded = course.root / "reports" / f"{assignment}.json"
+    lines = read_sheet(course, assignment, read_report(graded) if graded.is_file() else None)
+    path = out or course.root / "reports" / f"{assignment}-{kind}.csv"
+    if kind == "csv":
+        done = plain_table(lines)
+    elif given is None:
+        raise CourseError(f"--to {kind} needs the file that {kind.capitalize()} gave: name it with --class")
+    elif path.resolve() == given.resolve():
+        raise CourseError(f"{given} would be written over: name another file with --out")
+    elif kind == "canvas":
+        done = fill_canvas(read_text(given), lines, assignment, Options(**how))
+    else:
+        done = fill_moodle(read_text(given), lines, Options(**how))
+    done.write(path)
+    click.echo(f"wrote {path}: grades of {done.written} students")
+    for note in done.notes:
+        click.echo(f"note: {note}")
+
+
+@click.command()
+@click.argument("names", metavar="[STUDENT] NN_topic", nargs=-1, required=True)
+@_COURSE
+@click.option("--days", type=click.IntRange(0, 3650), default=0, help="Days that STUDENT has more than everybody.")
+@click.option("--hours", type=click.IntRange(0, 1000), default=0, help="Hours that STUDENT has more than everybody.")
+@click.option("--end", is_flag=True, help="STUDENT has no more time than everybody.")
+@click.option("--due", help="When NN_topic is due for everybody, in UTC unless it names a zone; none for never.")
+def extension(names: tuple[str, ...], folder: Path | None, days: int, hours: int, end: bool, due: str | None) -> None:
+    """Give STUDENT more time for NN_topic, or set when it is due for everybody, and show what then holds.
+
+    An extension takes the place of an earlier one. With NN_topic alone it shows what holds. Late penalties follow when
+    the class is graded again.
+    """
+    from datetime import timedelta
+
+    from softlookup.grading.deadlines import deadlines, deadlines_text, extend, set_due
+
+    course = _course(folder)
+    assignment, student = names[-1], names[0] if len(names) == 2 else None
+    if len(names) > 2:
+        raise click.UsageError(f"got {len(names)} names; wanted STUDENT and NN_topic")
+    if student is None and (days or hours or end):
+        raise click.UsageError("an extension is for one student: wanted STUDENT and NN_topic")
+    if student is not None and not (days or hours or end):
+        raise click.UsageError("say how much more time, with --days or --hours, or --end")
+    if end and (days or hours):
+        raise click.UsageError("--end takes no --days and no --hours")
+    found = deadlines(course, assignment)
+    if due is not None:
+        found = set_due(course, assignment, due)
+    if student is not None:
+        found = extend(course, assignment, student, timedelta(days=days, hours=hours))
+    click.echo(deadlines_text(found))
+
+
+@click.command()
+@click.argument("student")
+@_COURSE
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def forget(student: str, folder: Path | None, yes: bool) -> None:
+    """Remove all that the course holds of STUDENT: grades, files, ledger, reports. It cannot be undone."""
+    from softlookup.grading import forgetting
+    from softlookup.grading.plain_text import plain
+
+    course = _course(folder)
+    kept = forgetting.kept_of(course, student)
+    if not kept:
+        click.echo(f"the course holds nothing of {plain(student)}")
+        return
+    if not yes:
+        click.echo("\n".join([f"This will be removed of {plain(student)}:", *(f"  {plain(what)}" for what in kept)]))
+        click.confirm("Remove it?", abort=True)
+    removed = forgetting.forget(course, student)
+    click.echo("\n".join(["removed:", *(f"  {plain(what)}" for what in removed), forgetting.NOT_REACHED]))
+
+
+def _write(path: Path, text: str) -> None:
+    from softlookup.grading.disk import atomic_write
+
+    atomic_write(path, text.encode("utf-8", "replace"))
+
+
+COMMANDS = (report, explain, export, extension, forget)
+"""What the command line adds to its own."""

@@ -1,0 +1,166 @@
+"""Removing a student's data from a course: gradebook, files, ledgers, reports."""
+
+import contextlib
+import fcntl
+import glob
+import hashlib
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from softlookup.grading.class_report import read_report
+from softlookup.grading.course import Course, CourseError
+from softlookup.grading.disk import atomic_write, disk_trouble
+from softlookup.grading.records import Report
+
+STEPS = ("submitted", "autograded", "feedback")
+NOT_REACHED = "Not reached: backups, nbgrader's exchange and its folder downloaded, CSV files, what was handed back."
+
+
+def kept_of(course: Course, student: str) -> list[str]:
+    """What a course holds of a student, one phrase each; it changes nothing.
+
+    Args:
+        course: The course's folder.
+        student: The student's id.
+
+    Raises:
+        CourseError: If the id is no name that a folder can have.
+    """
+    _check(student)
+    found = _rows(course, student)
+    found += [str(path.relative_to(course.root)) for path in _paths(course, student)]
+    for path in _ledgers(course):
+        count = sum(_is_about(line, student) for line in path.read_bytes().splitlines())
+        if count:
+            found.append(f"{count} line{'s' * (count > 1)} of {path.relative_to(course.root)}")
+    return found + [f"an entry in {path.relative_to(course.root)}" for path in _reports(course, student)]
+
+
+def forget(course: Course, student: str) -> list[str]:
+    """Remove all that a course holds of a student.
+
+    Args:
+        course: The course's folder.
+        student: The student's id.
+
+    Returns:
+        What was removed, one phrase each.
+
+    Raises:
+        CourseError: If the id is no name that a folder can have, a grader works on an assignment, or the disk refuses.
+    """
+    from nbgrader.api import MissingEntry
+
+    # Held until all is done: a grader that runs meanwhile would write down again what was removed.
+    with _no_grader(course):
+        removed = kept_of(course, student)
+        with course.one_writer(), course.gradebook() as book, contextlib.suppress(MissingEntry):
+            book.remove_student(student)
+        for path in _paths(course, student):
+            with disk_trouble(path):
+                _remove(path)
+        for path in _ledgers(course):
+            lines = path.read_bytes().splitlines(keepends=True)
+            kept = [line for line in lines if not _is_about(line, student)]
+            if len(kept) < len(lines):
+                atomic_write(path, b"".join(kept))
+        for path in _reports(course, student):
+            _drop_from_report(path, student)
+    return removed
+
+
+def _check(student: str) -> None:
+    if not student or student in (".", "..") or "/" in student or "\0" in student:
+        raise CourseError(f"{student!r} cannot be a student's id: wanted a name that a folder can have")
+
+
+def _rows(course: Course, student: str) -> list[str]:
+    """What the gradebook holds."""
+    from nbgrader.api import MissingEntry
+
+    with course.gradebook() as book:
+        try:
+            rows = sorted(row.name for row in book.find_student(student).submissions)
+        except MissingEntry:
+            return []
+        return ["the name in the gradebook", *(f"the grades of {name} in the gradebook" for name in rows)]
+
+
+def _paths(course: Course, student: str) -> list[Path]:
+    """Files and folders that are this student's alone, the inner ones left out."""
+    found: set[Path] = set()
+    for step in STEPS:
+        # nbgrader lets a course lay out its folders as it likes; a star stands for the assignment.
+        folder = getattr(course.directory, f"{step}_directory")
+        pattern = course.directory.format_path(folder, glob.escape(student), "*")
+        pattern = glob.escape(str(course.root)) + pattern.removeprefix(str(course.root))
+        own = [Path(name) for name in glob.glob(pattern)]
+        found.update(path.parent if path.parent.name == student else path for path in own)
+        usual = course.folder(step, student, "x").parent
+        if usual.name == student and (usual.is_dir() or usual.is_symlink()):
+            found.add(usual)
+    found.update((course.root / "logs").glob(f"*/{glob.escape(student)}.log"))
+    name = hashlib.sha256(student.encode()).hexdigest()
+    found.update((course.root / ".grading").glob(f"*/waiting/{name}.ipynb"))
+    return sorted(found)
+
+
+def _remove(path: Path) -> None:
+    """Remove a file or a folder; a link goes, and what it points to stays."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _ledgers(course: Course) -> list[Path]:
+    """All ledgers of all assignments, those of earlier runs too."""
+    return sorted((course.root / ".grading").glob("*/ledger*.jsonl"))
+
+
+def _is_about(line: bytes, student: str) -> bool:
+    """Whether a line of a ledger is about a student."""
+    try:
+        told: Any = json.loads(line)
+    except ValueError:
+        return False
+    return isinstance(told, dict) and student in (told.get("student"), told.get("entered"), told.get("page"))
+
+
+@contextlib.contextmanager
+def _no_grader(course: Course) -> Iterator[None]:
+    """Hold every assignment's ledger, so that no grader works meanwhile."""
+    with contextlib.ExitStack() as stack:
+        for folder in sorted({path.parent for path in _ledgers(course)}):
+            handle = stack.enter_context(open(folder / "lock", "a"))
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise CourseError(f"a 'softlookup grade' works on {folder.name}: wait for it") from None
+        yield
+
+
+def _reports(course: Course, student: str) -> list[Path]:
+    """Grade reports that name a student."""
+    found = []
+    for path in sorted((course.root / "reports").glob("*.json")):
+        try:
+            if any(record.student == student for record in read_report(path).records):
+                found.append(path)
+        except CourseError:
+            continue
+    return found
+
+
+def _drop_from_report(path: Path, student: str) -> None:
+    from softlookup.grading.table import as_text
+
+    report = read_report(path)
+    rest = Report(report.assignment, report.seed, tuple(r for r in report.records if r.student != student))
+    text = json.dumps(rest.as_json(), indent=2, ensure_ascii=False) + "\n"
+    atomic_write(path, text.encode("utf-8", "replace"))
+    if path.with_suffix(".txt").is_file():
+        atomic_write(path.with_suffix(".txt"), as_text(rest).encode("utf-8", "replace"))

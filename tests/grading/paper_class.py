@@ -1,0 +1,98 @@
+"""A class on paper: submissions, gradebook and report written down directly, so that nothing has to run."""
+
+import fcntl
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+import nbformat
+import pytest
+from small_class import NAME, ROOT
+
+from softlookup.checks import tasks
+from softlookup.grading import Course, HandMark, Record, Report, TaskMark, new_course
+from softlookup.grading.handins import answers, filled
+
+TASKS = tasks(4)
+CELLS = [f"{task.slug}-check" for task in TASKS]
+BY_HAND = "04-uniform"
+
+
+def paper_course(factory: pytest.TempPathFactory, source: nbformat.NotebookNode) -> Course:
+    """An empty course with the release in it; nbgrader makes it once for all processes, the others are copies."""
+    base = factory.getbasetemp()
+    base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    with open(base / "paper-course.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (base / "paper-course").exists():
+            made = new_course(base / "paper-course-begun", ROOT / "nbgrader_config.py")
+            made.release({NAME: source})
+            made.root.rename(base / "paper-course")
+    return Course.at(shutil.copytree(base / "paper-course", factory.mktemp("paper") / "course"))
+
+
+def hand_in(course: Course, student: str, texts: Mapping[str, str]) -> None:
+    """Write a submission with these cells filled in, by grade_id."""
+    release = nbformat.read(course.notebook("release", ".", NAME), as_version=4)
+    write_submission(course, student, nbformat.writes(filled(release, texts)))
+
+
+def write_submission(course: Course, student: str, text: str) -> None:
+    path = course.notebook("submitted", student, NAME)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def enter(
+    course: Course, student: str, points: Mapping[str, float], penalty: float = 0.0, written: float | None = None, **who
+) -> None:
+    """Write a graded submission into the gradebook; cells that are not named earn nothing."""
+    with course.gradebook() as book:
+        book.update_or_create_student(student, **who)
+        with book.db.no_autoflush:
+            row = book.update_or_create_submission(NAME, student)
+        for grade in row.notebooks[0].grades:
+            by_hand = grade.name == BY_HAND
+            grade.auto_score = None if by_hand else points.get(grade.name, 0.0)
+            grade.manual_score = written if by_hand else None
+            grade.needs_manual_grade = by_hand and written is None
+        row.notebooks[0].late_submission_penalty = penalty
+        book.db.commit()
+
+
+def in_class(course: Course, student: str, **who: str) -> None:
+    """Put a name on the class list alone."""
+    with course.gradebook() as book:
+        book.update_or_create_student(student, **who)
+
+
+def full(**lost: float) -> dict[str, float]:
+    """All points of all tasks, less what is named by the task's name: full(scale=2)."""
+    points = {f"{task.slug}-check": task.points for task in TASKS}
+    for name, less in lost.items():
+        points[f"04-{name.replace('_', '-')}-check"] -= less
+    return points
+
+
+def record(student: str, points: Mapping[str, float], diagnosis: Mapping[str, tuple[str, ...]] | None = None) -> Record:
+    """A row of the report that fits what was entered."""
+    marks = {}
+    for task in TASKS:
+        got = points.get(f"{task.slug}-check", 0.0)
+        verdict = "pass" if got == task.points else "partial" if got else "wrong"
+        marks[task.id] = TaskMark(got, task.points, verdict, (diagnosis or {}).get(task.id, ()))
+    by_hand = {"04.uniform": HandMark(None, 3.0, True)}
+    total = sum(task.points for task in TASKS) + 3
+    return Record(student, "graded", sum(points.values()), total, marks, by_hand)
+
+
+def write_report(course: Course, *records: Record) -> Path:
+    path = course.root / "reports" / f"{NAME}.json"
+    Report(NAME, 11, records).write(path)
+    return path
+
+
+def published(source: nbformat.NotebookNode) -> dict[str, str]:
+    """The published answers."""
+    return answers(source)

@@ -1,0 +1,27 @@
+"""What the tests of the sandbox share: limits, and words to speak to a submission with."""
+
+import textwrap
+import time
+
+from softlookup.checks.task import Case
+from softlookup.grading.work import Limits
+
+LIMITS = Limits(cell_s=3, answer_s=3, total_s=30, cpu_s=10, memory_mb=300, disk_mb=8, processes=16, output_kb=4)
+SOUND = {"lent": ("04.a",), "frame": "torch"}
+ABOUT = {"expression": "f", "name": "f", "forbids": [], "stop": [], "earlier": {}}
+
+
+def printed(session, source):
+    ran = session.run(textwrap.dedent(source))
+    return "".join(one.get("text", "") or one.get("evalue", "") for one in ran.outputs).strip()
+
+
+def hold(session, source):
+    """Define a function and hand it to the check."""
+    session.run(textwrap.dedent(source))
+    return session.check("", ABOUT)
+
+
+def ask(session, *args, results=1, lent=(), sound=None, seconds=3.0, **case):
+    question = Case("", args, **{"frame": "numpy", **case})
+    return session.ask(question, results, lent, sound, time.monotonic() + seconds)

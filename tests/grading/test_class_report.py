@@ -1,0 +1,183 @@
+"""The class at a glance: the numbers fit what was entered, and the text says what matters."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from paper_class import BY_HAND, TASKS, enter, full, hand_in, in_class, paper_course, published, record, write_report
+from paper_class import write_submission as write
+from small_class import NAME
+
+from softlookup.grading import Course, CourseError, Record
+from softlookup.grading.class_report import ClassReport, MistakeCost, class_report, read_report, report_text
+from softlookup.grading.handins import rewritten
+
+BEST = sum(task.points for task in TASKS) + 3
+MISTAKE = next(task for task in TASKS if task.id == "04.scale").mistakes[0]
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory, source: object) -> Course:
+    made = paper_course(tmp_path_factory, source)
+    rows = {
+        "ada": (full(), 2.0, 0.0),
+        "bo": (full(scale=2), None, 0.0),
+        "cy": (full(scale=2, softmax=3), None, 5.0),
+        "di": (full(scale=1, mix=2), 0.0, 0.0),
+        "ed": ({}, None, 0.0),
+    }
+    diagnosis = {
+        "bo": {"04.scale": (MISTAKE.slug,)},
+        "cy": {"04.scale": (MISTAKE.slug,), "04.softmax": ("unheard-of",)},
+        "di": {"04.scale": (MISTAKE.slug, "other-variant")},
+    }
+    for student, (points, written, penalty) in rows.items():
+        enter(made, student, points, penalty, written)
+    enter(made, "fay", {})
+    in_class(made, "guy")
+    records = [record(s, points, diagnosis.get(s)) for s, (points, _, _) in rows.items()]
+    refused = Record("fay", "refused", 0, BEST, reason="04_one_head.ipynb is empty\x1b[2J")
+    write_report(made, *records, refused, Record("hal", "missing", 0, BEST))
+    right = published(source)
+    for number, student in enumerate(rows):
+        own = {name: f"{text}\n    pass  # {number}" for name, text in right.items() if name != BY_HAND}
+        hand_in(made, student, {**own, BY_HAND: f"Because number {number}."})
+    return made
+
+
+@pytest.fixture(scope="module")
+def report(course: Course) -> ClassReport:
+    return class_report(course, NAME)
+
+
+def test_who_handed_in_comes_from_the_class_list_too(report: ClassReport) -> None:
+    assert report.graded == ("ada", "bo", "cy", "di", "ed")
+    assert list(report.refused) == ["fay"] and report.missing == ("guy", "hal")
+    assert report.waiting == ("bo", "cy", "ed") and report.late == 1
+
+
+def test_points_are_the_gradebooks_with_penalties_off(report: ClassReport) -> None:
+    scores = [0.0, BEST - 3 - 2 - 3 - 5, BEST - 3 - 1 - 2, BEST - 3 - 2, BEST - 1]
+    assert list(report.scores) == scores and report.max == BEST
+    assert report.quartiles == (scores[1], scores[2], scores[3])
+
+
+def test_the_histogram_counts_everybody_once(report: ClassReport) -> None:
+    bars = report.histogram()
+    assert sum(count for _, _, count in bars) == 5 and len(bars) == 10
+    assert bars[0][2] == 1 and (bars[0][0], bars[-1][1]) == (0, BEST)
+    for score in report.scores:
+        assert any(low <= score < high or score == high == BEST for low, high, count in bars if count)
+
+
+def test_full_marks_are_in_the_last_bar() -> None:
+    empty = ClassReport("x", 10.0, (), {}, (), (10.0, 9.0, 0.0), 0, (), ())
+    assert [count for _, _, count in empty.histogram()] == [1] + [0] * 8 + [2]
+    assert ClassReport("x", 10.0, (), {}, (), (), 0, (), ()).quartiles is None
+    assert ClassReport("x", 10.0, (), {}, (), (4.0,), 0, (), ()).quartiles == (4.0, 4.0, 4.0)
+
+
+def test_tasks_tell_what_was_right_and_what_was_lost(report: ClassReport) -> None:
+    scale = next(task for task in report.tasks if task.task == "04.scale")
+    assert [task.task for task in report.tasks] == [task.id for task in TASKS]
+    assert scale.right == 1 / 5 and scale.lost == 2 + 2 + 1 + 2 and scale.mean == pytest.approx(3 / 5)
+    assert report.costliest is not None and report.costliest.lost == max(task.lost for task in report.tasks)
+
+
+def test_mistakes_cost_what_their_tasks_lost_and_pairs_share(report: ClassReport) -> None:
+    assert report.mistakes[0] == MistakeCost("04.scale", MISTAKE.slug, 3, 2 + 2 + 0.5, MISTAKE.says)
+    others = {one.slug: one for one in report.mistakes[1:]}
+    assert others["unheard-of"].says == "" and others["unheard-of"].points == 3
+    assert others["other-variant"].points == 0.5 and "another variant" in others["other-variant"].says
+
+
+def test_a_persons_points_count_after_grading(course: Course, tmp_path: Path, report: ClassReport) -> None:
+    own = Course.at(shutil.copytree(course.root, tmp_path / "course"))
+    with own.gradebook() as book:
+        book.find_grade("04-scale-check", NAME, NAME, "bo").manual_score = 1.5
+        book.db.commit()
+    after = class_report(own, NAME)
+    assert sum(after.scores) == sum(report.scores) + 1.5
+    assert next(t.lost for t in after.tasks if t.task == "04.scale") == 7 - 1.5
+
+
+def test_text_says_what_matters_without_colours_or_control_signs(report: ClassReport) -> None:
+    text = report_text(report)
+    assert "\x1b" not in text and text.isprintable() is False and not text.endswith("\n\n")
+    for said in (
+        f"{NAME}: 8 in the class",
+        "graded 5, refused 1, missing 2",
+        "refused: fay, 04_one_head.ipynb is empty\N{REPLACEMENT CHARACTER}[2J",
+        "nothing handed in: guy, hal",
+        "1 with a late penalty",
+        f"{MISTAKE.slug} (3)",
+        f"the task that cost the most: {report.costliest.task}",
+        f"{MISTAKE.slug} in 04.scale: 4.5 points, 3 students. {MISTAKE.says}",
+        "written answers wait to be read: 3 (bo, cy, ed)",
+    ):
+        assert said in text, said
+    assert all(len(line) <= 110 or "students" in line or ":" in line for line in text.splitlines())
+
+
+def test_the_copied_answers_of_everybody_are_nobodys_hint(report: ClassReport) -> None:
+    assert report.pairs == () and "no two submissions are alike" in report_text(report)
+
+
+def test_a_copy_is_hinted_at_with_its_cells(course: Course, tmp_path: Path, source: object) -> None:
+    own = Course.at(shutil.copytree(course.root, tmp_path / "course"))
+    odd = "def attention_weights(q, k, mask=None):\n" + "".join(f"    w{n} = q.sum({n}) * {n}\n" for n in range(20))
+    hand_in(own, "ada", {"04-weights": odd})
+    hand_in(own, "ed", {"04-weights": rewritten(odd + "    return w19")})
+    found = class_report(own, NAME)
+    assert [(pair.first, pair.second, pair.cells) for pair in found.pairs] == [("ada", "ed", ("04-weights",))]
+    text = report_text(found)
+    assert "ada and ed:" in text and "never a grade" in text and "04.weights" in text
+    told = found.as_json()["alike"]
+    assert told["pairs"][0]["students"] == ["ada", "ed"] and "never a grade" in told["hint"]
+
+
+@pytest.mark.parametrize("content", ["", "{", "[" * 100_000, '{"cells": [], "nbformat": 4}', "\x00" * 100])
+def test_hostile_files_are_left_out_of_the_comparison(course: Course, tmp_path: Path, content: str) -> None:
+    own = Course.at(shutil.copytree(course.root, tmp_path / "course"))
+    write(own, "ada", content)
+    path = own.notebook("submitted", "bo", NAME)
+    path.unlink()
+    path.symlink_to("/etc/hostname")
+    assert class_report(own, NAME).graded == ("ada", "bo", "cy", "di", "ed")
+
+
+def test_json_holds_the_numbers_and_can_be_written(report: ClassReport) -> None:
+    told = json.loads(json.dumps(report.as_json()))
+    assert told["graded"] == 5 and told["missing"] == ["guy", "hal"] and told["quartiles"][1] == report.quartiles[1]
+    assert told["tasks"]["04.scale"]["mistakes"][MISTAKE.slug]["students"] == 3
+
+
+def test_the_report_is_read_back_as_it_was_written(course: Course) -> None:
+    path = course.root / "reports" / f"{NAME}.json"
+    found = read_report(path)
+    assert found.as_json() == json.loads(path.read_text())
+    assert found.records[1].tasks["04.scale"].diagnosis == (MISTAKE.slug,)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"assignment": 1, "seed": 2, "submissions": {"a": 3}}'])
+def test_a_report_that_is_none_is_one_sentence(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "04_one_head.json"
+    with pytest.raises(CourseError, match="there is no .*'softlookup grade 04_one_head' writes it"):
+        read_report(path)
+    path.write_text(text)
+    with pytest.raises(CourseError, match="is not a grade report"):
+        read_report(path)
+
+
+def test_a_class_that_was_not_graded_is_one_sentence(course: Course) -> None:
+    with pytest.raises(CourseError, match="'softlookup grade 05_x' writes it"):
+        class_report(course, "05_x")
+
+
+def test_an_empty_class_has_a_report(tmp_path_factory: pytest.TempPathFactory, source: object) -> None:
+    made = paper_course(tmp_path_factory, source)
+    in_class(made, "ada")
+    write_report(made)
+    text = report_text(class_report(made, NAME))
+    assert "1 in the class" in text and "nothing handed in: ada" in text

@@ -1,0 +1,254 @@
+"""An appeal answered: what was graded is asked again, with its own seed, and told in numbers."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pytest
+from paper_class import enter, full, hand_in, in_class, paper_course
+from small_class import NAME
+
+from softlookup.checks.compare import Difference
+from softlookup.checks.result import CheckResult
+from softlookup.grading import Course, CourseError
+from softlookup.grading.explained_text import FOR_YOU, explanation_text
+from softlookup.grading.explaining import AUTOGRADED, SUBMITTED, explain, last_graded
+from softlookup.grading.inbox import read_submission
+from softlookup.grading.ledger import Ledger
+from softlookup.grading.work import Graded, Mark, Setting, digest_of
+
+SCORES = np.arange(6.0).reshape(2, 3)
+DIFFERENCE = Difference("value", 0, SCORES, SCORES / 2, (0, 1), 1e-5, 5)
+RESULT = CheckResult(
+    *("04.scale", "The scale", 0.0, 2.0, "wrong"),
+    diagnosis=("no-sqrt",),
+    case="unequal sizes",
+    inputs=(SCORES, 4),
+    difference=DIFFERENCE,
+    names=("scaled",),
+    printed="hello\x1b[2J",
+)
+MARKS = (
+    Mark("04.mix", "04-mix-check", 2.0, 2.0, "pass", message="Every case agrees."),
+    Mark("04.scale", "04-scale-check", 0.0, 2.0, "wrong", ("no-sqrt",), "No square\x1b root."),
+    Mark("04.uniform", "04-uniform", None, 3.0, "by hand"),
+)
+
+
+@dataclass
+class Fake:
+    """An examiner that runs nothing and remembers what it was asked."""
+
+    marks: tuple[Mark, ...] = MARKS
+    results: tuple[CheckResult, ...] = (RESULT,)
+    status: str = "graded"
+    asked: list[tuple[Setting, str, bytes]] = field(default_factory=list)
+    closed: bool = False
+
+    def __call__(self, setting: Setting) -> "Fake":
+        self.setting = setting
+        return self
+
+    def __enter__(self) -> "Fake":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.closed = True
+
+    def examine(
+        self, student: str, submission: bytes, witness: Callable[[str, CheckResult], None] | None = None
+    ) -> Graded:
+        self.asked.append((self.setting, student, submission))
+        for result in self.results:
+            witness(result.task_id, result)
+        if self.status != "graded":
+            return Graded(student, self.status, reason="bubblewrap is gone")
+        return Graded(student, "graded", digest_of(submission), self.marks, remarks=("a cell was doubled",))
+
+
+@pytest.fixture
+def course(tmp_path_factory: pytest.TempPathFactory, source: object) -> Course:
+    made = paper_course(tmp_path_factory, source)
+    hand_in(made, "ada", {"04-mix": "def mix(w, v):\n    return w @ v"})
+    write_ledger(made, 7, Graded("ada", "graded", read_submission(made, NAME, "ada").digest, MARKS))
+    enter(made, "ada", {"04-mix-check": 2.0}, written=2.5)
+    return made
+
+
+def write_ledger(course: Course, seed: int | None, *lines: Graded) -> None:
+    release = course.notebook("release", ".", NAME).read_text()
+    with Ledger(course.root / ".grading" / NAME, release=release, seed=seed) as ledger:
+        for line in lines:
+            ledger.add(line)
+
+
+def change(course: Course, student: str = "ada") -> bytes:
+    """Hand in another file; the autograded one is what was handed in before."""
+    path = course.notebook("autograded", student, NAME)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(read_submission(course, NAME, student).content or b"")
+    hand_in(course, student, {"04-mix": "def mix(w, v):\n    return v"})
+    return path.read_bytes()
+
+
+def test_the_submitted_file_is_asked_with_the_ledgers_seed(course: Course) -> None:
+    fake = Fake()
+    found = explain(course, NAME, "ada", fake)
+    (setting, student, submission), *rest = fake.asked
+    assert (setting.seed, setting.sandbox, setting.assignment) == (7, "bubblewrap", NAME) and rest == []
+    assert setting.release == course.notebook("release", ".", NAME).read_text()
+    assert student == "ada" and submission == course.notebook("submitted", "ada", NAME).read_bytes()
+    assert (found.source, found.changed, found.other_release, found.agrees) == (SUBMITTED, False, False, True)
+    assert fake.closed and found.remarks == ("a cell was doubled",)
+
+
+def test_tasks_hold_the_result_and_all_three_points(course: Course) -> None:
+    mix, scale, uniform = explain(course, NAME, "ada", Fake()).tasks
+    assert scale.result is RESULT and mix.result is None
+    assert (mix.then, mix.now, mix.by_hand) == (2.0, 2.0, False)
+    assert (uniform.then, uniform.now, uniform.by_hand) == (None, 2.5, True)
+
+
+def test_a_changed_file_is_told_and_the_graded_answers_are_asked(course: Course) -> None:
+    fake, before = Fake(), change(course)
+    found = explain(course, NAME, "ada", fake)
+    assert (found.source, found.changed) == (AUTOGRADED, True) and fake.asked[0][2] == before
+    assert "has changed since it was graded" in explanation_text(found)
+
+
+def test_a_file_that_is_gone_is_told(course: Course) -> None:
+    change(course)
+    course.notebook("submitted", "ada", NAME).unlink()
+    found = explain(course, NAME, "ada", Fake())
+    assert found.changed is None and "the submitted file is gone" in explanation_text(found)
+
+
+def test_without_what_was_graded_it_says_what_to_do(course: Course) -> None:
+    hand_in(course, "ada", {"04-mix": "def mix(w, v):\n    return v"})
+    with pytest.raises(CourseError, match="'softlookup grade 04_one_head --student ada' grades it anew"):
+        explain(course, NAME, "ada", Fake())
+
+
+def test_the_last_line_counts_and_so_does_an_earlier_run(course: Course) -> None:
+    write_ledger(course, 7, Graded("ada", "graded", "other", MARKS))
+    assert last_graded(course, NAME, "ada").graded.digest == "other"
+    for seed in range(20, 31):
+        write_ledger(course, seed, Graded("bo", "graded", f"bo {seed}"))
+    assert last_graded(course, NAME, "ada").seed == 7, "it is in an earlier run's ledger alone"
+    assert last_graded(course, NAME, "bo").seed == 30
+    assert len(list((course.root / ".grading" / NAME).glob("ledger-*.jsonl"))) == 11
+    (course.root / ".grading" / NAME / "ledger.jsonl").unlink()
+    assert last_graded(course, NAME, "bo").seed == 29, "the youngest, not the first by name"
+
+
+def test_torn_and_strange_lines_of_a_ledger_are_passed_over(course: Course) -> None:
+    path = course.root / ".grading" / NAME / "ledger.jsonl"
+    line = json.dumps(Graded("ada", "graded", "torn", MARKS).as_json()).encode()
+    with open(path, "ab") as file:
+        file.write(b'\x00\x00\n[1]\n"x"\nnot json\n' + line)
+    assert last_graded(course, NAME, "ada").graded.digest != "torn"
+
+
+def test_another_release_is_told(course: Course) -> None:
+    path = course.notebook("release", ".", NAME)
+    path.write_text(path.read_text() + "\n")
+    found = explain(course, NAME, "ada", Fake())
+    assert found.other_release and "the release is another one than it was then" in explanation_text(found)
+
+
+def test_other_points_than_in_the_ledger_are_told(course: Course) -> None:
+    now = (MARKS[0], replace(MARKS[1], points=2.0, verdict="pass", diagnosis=()), MARKS[2])
+    text = explanation_text(explain(course, NAME, "ada", Fake(now)))
+    assert "asking once more gives OTHER points" in text
+    assert "04.scale: pass, 2 of 2 points\n  in the ledger: 0 (task" in text and "in the gradebook: 0" in text
+
+
+@pytest.mark.parametrize(
+    ("student", "says"),
+    [("nobody", "'nobody' has not been graded in 04_one_head yet"), ("bo", "no points to explain: refused, is empty")],
+)
+def test_who_has_no_points_gets_one_sentence(course: Course, student: str, says: str) -> None:
+    in_class(course, "nobody")
+    write_ledger(course, 7, Graded("bo", "refused", "x", reason="is empty"))
+    with pytest.raises(CourseError, match=says):
+        explain(course, NAME, student, Fake())
+
+
+def test_a_second_asking_that_fails_is_one_sentence(course: Course) -> None:
+    with pytest.raises(CourseError, match="asking once more failed: refused, bubblewrap is gone"):
+        explain(course, NAME, "ada", Fake(status="refused"))
+
+
+def test_text_shows_inputs_got_and_wanted_in_full(course: Course) -> None:
+    text = explanation_text(explain(course, NAME, "ada", Fake()))
+    assert text.startswith(FOR_YOU) and "ada, 04_one_head, seed 7" in text and "\x1b" not in text
+    for said in (
+        "the submitted file is the one that was graded",
+        "ignored or stopped: a cell was doubled",
+        "04.mix: pass, 2 of 2 points\n\n",
+        "04.scale: wrong, 0 of 2 points\n  known mistake: no-sqrt\n  No square\N{REPLACEMENT CHARACTER} root.",
+        "first case that failed: unequal sizes",
+        "input scores, shape (2, 3), float64:\n    [[0. 1. 2.]\n     [3. 4. 5.]]\n  input head_width: 4",
+        "got scaled, shape (2, 3), float64:\n    [[0. 1. 2.]",
+        "wanted scaled, shape (2, 3), float64:\n    [[0.  0.5 1. ]",
+        "the code printed: hello\N{REPLACEMENT CHARACTER}[2J",
+        "04.uniform: by hand, a person reads it\n  in the gradebook: 2.5, given by a person",
+    ):
+        assert said in text, said
+
+
+def test_large_arrays_are_cut_to_the_first_cells_that_differ(course: Course) -> None:
+    got = np.zeros((40, 30))
+    wanted = got.copy()
+    wanted[7, 3:20] = np.arange(1, 18)
+    got[9, 9] = np.nan
+    large = replace(DIFFERENCE, got=got, wanted=wanted, index=(7, 3), count=18)
+    result = replace(RESULT, difference=large, inputs=(np.zeros((500, 500)), 4))
+    text = explanation_text(explain(course, NAME, "ada", Fake(results=(result,))), "04.scale")
+    assert "scaled: shape (40, 30), 18 cells differ; the first of them:\n    [7, 3]: got 0, wanted 1" in text
+    assert text.count(": got ") == 8 and "..." in text and len(text) < 3000 and "04.mix" not in text
+
+
+def test_of_many_axes_the_slice_with_the_first_difference_is_shown(course: Course) -> None:
+    got = np.zeros((2, 3, 4, 6))
+    wanted = got.copy()
+    wanted[1, 2, 3, 5] = 9
+    deep = replace(DIFFERENCE, got=got, wanted=wanted, index=(1, 2, 3, 5), count=1)
+    result = replace(RESULT, difference=deep, inputs=(np.ones((2, 3, 4, 6)),))
+    text = explanation_text(explain(course, NAME, "ada", Fake(results=(result,))), "04.scale")
+    assert "the first cell that differs is in [1, 2, :, :] of scaled, shape (2, 3, 4, 6); 1 differ in all" in text
+    assert text.count("[0. 0. 0. 0. 0. 0.]") == 4 + 3 and "[0. 0. 0. 0. 0. 9.]]" in text
+    assert "input scores, shape (2, 3, 4, 6), float64:" in text and len(text.splitlines()) < 45
+
+
+@pytest.mark.parametrize(
+    ("got", "wanted"),
+    [(np.zeros((2, 2)), np.zeros(3)), (np.float64(3), np.array(2.0)), (np.zeros((0, 3)), np.zeros((1, 3)))],
+)
+def test_shapes_that_differ_and_single_numbers_are_shown(course: Course, got: np.ndarray, wanted: np.ndarray) -> None:
+    kind = "shape" if np.shape(got) != wanted.shape else "value"
+    odd = replace(DIFFERENCE, kind=kind, got=np.asarray(got), wanted=wanted, index=None)
+    text = explanation_text(explain(course, NAME, "ada", Fake(results=(replace(RESULT, difference=odd),))))
+    assert "got scaled" in text and "wanted scaled" in text
+
+
+def test_infinities_and_booleans_in_large_answers_are_compared(course: Course) -> None:
+    got = np.ones((20, 20), bool)
+    wanted = np.ones((20, 20))
+    wanted[0, 0] = -np.inf
+    odd = replace(DIFFERENCE, got=got, wanted=wanted, index=(0, 0), count=1)
+    text = explanation_text(explain(course, NAME, "ada", Fake(results=(replace(RESULT, difference=odd),))))
+    assert "[0, 0]: got 1, wanted -inf" in text and text.count(": got ") == 1
+
+
+def test_a_task_that_is_not_there_is_one_sentence(course: Course) -> None:
+    with pytest.raises(CourseError, match=r"has no task '04.x' \(it has: 04.mix, 04.scale, 04.uniform\)"):
+        explanation_text(explain(course, NAME, "ada", Fake()), "04.x")
+
+
+def test_looking_changes_nothing(course: Course) -> None:
+    enter(course, "bo", full())
+    before = {p: p.read_bytes() for p in course.root.rglob("*") if p.is_file()}
+    explain(course, NAME, "ada", Fake())
+    assert {p: p.read_bytes() for p in course.root.rglob("*") if p.is_file()} == before

@@ -1,0 +1,229 @@
+"""CSV files: what goes in, what comes back, and what is said about those who do not fit."""
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+from paper_class import CELLS, enter, full, in_class, paper_course, record, write_report
+from small_class import NAME
+
+from softlookup.grading import Course, CourseError
+from softlookup.grading.class_report import read_report
+from softlookup.grading.exports import fill_canvas, fill_moodle, guarded, plain_table
+from softlookup.grading.gradesheet import CellGrade, Line, read_sheet
+from softlookup.grading.lms_sheet import Options, amount, read_text
+
+CANVAS = (
+    "Student,ID,SIS User ID,SIS Login ID,Section,Warm-up (11),04_one_head (12),Current Score\r\n"
+    ",,,,,,Manual Posting,\r\n"
+    "    Points Possible,,,,,5,30,(read only)\r\n"
+    '"Lovelace, Ada",101,U1,ada,A,5,,50\r\n'
+    '"O""Neil, =Bo",102,bo,b.oneil,A,4,3,40\r\n'
+    '"Wang\n, 小明",103,U3,xiaoming@example.org,B,3,,30\r\n'
+    '"Student, Test",104,,,A,,,\r\n'
+)
+MOODLE = (
+    '\ufeffIdentifier,"Full name","ID number","Email address",Status,Grade,"Maximum Grade","Grade can be changed",'
+    '"Last modified (submission)","Last modified (grade)","Feedback comments"\n'
+    '"Participant 7","Ada Lovelace",ada,ada@example.org,"Submitted for grading",,30.00,Yes,-,-,"=keep, ""this"""\n'
+    '"Participant 8","Bo O\'Neil",,b.oneil@example.org,"Submitted for grading",3.00,30.00,No,-,-,\n'
+    '"Participant 9","小明 Wang",,,"No submission",,30.00,Yes,-,-,\n'
+    '"Participant 10","Zoë",,,"No submission",,30.00,Yes,-,-,\n'
+)
+
+
+def line(student: str, score: float, status: str = "graded", waiting: bool = False, **who: str) -> Line:
+    names = {"last_name": "", "first_name": "", "email": "", "lms_user_id": "", **who}
+    return Line(student, *names.values(), status, score, 0.0, 30.0, {"x": CellGrade(score, 30.0, None, waiting)})
+
+
+CLASS = [
+    line("ada", 21.5),
+    line("bo", 7, email="B.ONeil@example.org"),
+    line("x77", 30, email="xiaoming@example.org", lms_user_id="9"),
+    line("late", 0, "missing"),
+]
+
+
+def rows(text: str) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline="")))
+
+
+@pytest.fixture
+def course(tmp_path_factory: pytest.TempPathFactory, source: object) -> Course:
+    return paper_course(tmp_path_factory, source)
+
+
+def test_canvas_gets_one_column_and_nothing_else_changes() -> None:
+    done = fill_canvas(CANVAS, CLASS, NAME)
+    before, after = rows(CANVAS), rows(done.text)
+    assert [row[6] for row in after] == [
+        "04_one_head (12)",
+        *("Manual Posting", "30", "21.5", "7", "30", ""),
+    ]
+    assert [row[:6] + row[7:] for row in after] == [row[:6] + row[7:] for row in before]
+    assert done.written == 3 and done.text.count("\r\n") == CANVAS.count("\r\n")
+    assert any("in the file from Canvas, but not in this class: Student, Test 104" in note for note in done.notes)
+    assert any("in this class, but not in the file: late" in note for note in done.notes)
+
+
+def test_canvas_in_another_layout_is_read_too() -> None:
+    text = CANVAS.replace('"Student, Test",104,,,A,,,\r\n', "").replace(",", ";").replace('"Lovelace; Ada"', "Lovelace")
+    done = fill_canvas(text, CLASS, NAME)
+    assert "Lovelace;101;U1;ada;A;5;21.5;50" in done.text
+    named = CANVAS.replace("04_one_head (12)", '"One head, at last (12)"')
+    assert rows(fill_canvas(named, CLASS, NAME, Options(column="One head, at last")).text)[3][6] == "21.5"
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "says"),
+    [
+        ("name,grade\nada,3\n", Options(), "wanted the columns Student, ID, got 'name', 'grade'"),
+        ("", Options(), "got nothing"),
+        (CANVAS.replace("04_one", "05_two"), Options(), r"has no column for 04_one_head \(its assignments: 'Warm-up"),
+        (CANVAS.replace("Warm-up", "04 One Head"), Options(), "has several columns for 04_one_head"),
+        (CANVAS, Options(column="Current Score"), "Canvas reckons the column 'Current Score' itself"),
+        (CANVAS, Options(match="Nickname"), "the file has no column 'Nickname'"),
+    ],
+)
+def test_a_canvas_file_that_does_not_fit_is_one_sentence(text: str, options: Options, says: str) -> None:
+    with pytest.raises(CourseError, match=says):
+        fill_canvas(text, CLASS, NAME, options)
+
+
+def test_moodle_gets_grades_by_id_number_email_and_participant() -> None:
+    done = fill_moodle(MOODLE, CLASS)
+    before, after = rows(MOODLE), rows(done.text)
+    assert [row[5] for row in after] == ["Grade", "21.5", "7", "30", ""]
+    assert [row[:5] + row[6:] for row in after] == [row[:5] + row[6:] for row in before]
+    assert done.text.startswith("\ufeff") and "\r" not in done.text
+    assert any("1 grades are locked in Moodle" in note for note in done.notes)
+    assert any("not in this class: Participant 10 Zoë" in note for note in done.notes)
+
+
+def test_moodle_without_its_columns_is_one_sentence() -> None:
+    with pytest.raises(CourseError, match="not a grading worksheet that Moodle gives: wanted the columns Identifier"):
+        fill_moodle(CANVAS, CLASS)
+    german = MOODLE.replace("Grade,", "Bewertung,", 1)
+    assert rows(fill_moodle(german, CLASS, Options(column="Bewertung")).text)[1][5] == "21.5"
+
+
+def test_grades_above_their_maximum_are_told_or_scaled() -> None:
+    small = MOODLE.replace("30.00", "10,00".replace(",", "."))
+    told = fill_moodle(small, CLASS)
+    assert any("2 grades are above the file's maximum, and Moodle passes them over" in note for note in told.notes)
+    scaled = fill_moodle(small, CLASS, Options(scale=True))
+    assert [row[5] for row in rows(scaled.text)[1:4]] == ["7.1667", "2.3333", "10"]
+    assert not any("above" in note for note in scaled.notes)
+
+
+def test_who_handed_in_nothing_keeps_the_cell_unless_zeros_are_wanted() -> None:
+    absent = [line("ada", 0, "missing"), *CLASS[1:3]]
+    text = MOODLE.replace('grading",,', 'grading",12,', 1)
+    kept = fill_moodle(text, absent)
+    assert rows(kept.text)[1][5] == "12" and any("1 handed in nothing" in note for note in kept.notes)
+    assert rows(fill_moodle(text, absent, Options(zeros=True)).text)[1][5] == "0"
+
+
+def test_two_rows_that_fit_one_student_alike_get_no_grade() -> None:
+    twice = MOODLE.replace('小明 Wang",,', 'Mallory",ada,')
+    done = fill_moodle(twice, CLASS)
+    assert [row[5] for row in rows(done.text)[1:]] == ["", "7", "", ""]
+    assert any("ada fits two rows" in note and "neither got a grade" in note for note in done.notes)
+
+
+def test_a_surer_column_goes_first() -> None:
+    """A row that only claims somebody's email gets nothing where another has that somebody's id."""
+    taken = [line("ada", 20, email="ada@example.org")]
+    text = MOODLE.replace("b.oneil@example.org", "ada@example.org")
+    done = fill_moodle(text, taken)
+    assert [row[5] for row in rows(done.text)[1:3]] == ["20", "3.00"]
+
+
+def test_an_id_that_two_students_share_finds_neither() -> None:
+    shared = [line("ada", 20, lms_user_id="7"), line("bob", 10, lms_user_id="7")]
+    done = fill_moodle(MOODLE.replace(",ada,ada@example.org,", ",,,"), shared)
+    assert [row[5] for row in rows(done.text)[1:]] == ["", "3.00", "", ""]
+
+
+@pytest.mark.parametrize("text", ["=cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "  =1", "\uff1d1"])
+def test_no_cell_of_a_students_is_a_formula(text: str) -> None:
+    assert guarded(text) == "'" + text
+    table = rows(plain_table([line(text, 3, last_name=text)]).text)
+    assert table[1][:2] == ["'" + text, "'" + text]
+
+
+def test_ordinary_names_and_numbers_stay_as_they_are() -> None:
+    names = ["O'Neil, Bo", 'the "great"', "小明", "a\nb", "x=1", "a-b", ""]
+    table = rows(plain_table([line("s", -0.5, last_name=name) for name in names]).text)
+    assert [row[1] for row in table[1:]] == names
+    assert table[1][5] == "-0.5" and float(table[1][7]) == 0
+    assert [amount(n) for n in (0, 10, 1 / 3, 100.0)] == ["0", "10", "0.3333", "100"]
+
+
+def test_the_plain_table_holds_what_the_gradebook_holds(course: Course) -> None:
+    enter(course, "ada", full(scale=1), penalty=4, written=2.5, last_name="Lovelace, Ada", email="ada@example.org")
+    enter(course, "bo", full())
+    in_class(course, "=zoë", first_name="Zoë")
+    write_report(course, record("ada", full(scale=1)), record("bo", full()))
+    sheet = read_sheet(course, NAME, read_report(course.root / "reports" / f"{NAME}.json"))
+    done = plain_table(sheet)
+    table = {row["student"]: row for row in csv.DictReader(io.StringIO(done.text.removeprefix("\ufeff")))}
+    best = sum(full().values()) + 3
+    ada = table["ada"]
+    assert (float(ada["raw_score"]), float(ada["score"])) == (best - 1.5, best - 5.5)
+    assert (float(ada["late_submission_penalty"]), float(ada["max_score"])) == (4, best)
+    assert float(ada["04.scale"]) == full()["04-scale-check"] - 1 and ada["04.uniform"] == "2.5"
+    assert ada["last_name"] == "Lovelace, Ada" and ada["status"] == "graded"
+    assert table["bo"]["04.uniform"] == "" and done.notes == (
+        "1 students have written answers that nobody has read yet: their points are not in it",
+    )
+    assert table["'=zoë"]["status"] == "missing" and table["'=zoë"]["04.scale"] == ""
+    cells = list(next(one for one in sheet if one.student == "bo").cells)
+    assert [name for name in cells if name in CELLS] == CELLS, "in the order of the notebook"
+    assert list(ada)[9:] == [cell.removesuffix("-check").replace("-", ".", 1) for cell in cells]
+
+
+def test_scores_are_those_of_nbgraders_own_export(course: Course) -> None:
+    from nbgrader.plugins import CsvExportPlugin
+
+    enter(course, "ada", full(scale=1), penalty=4, written=2.5)
+    enter(course, "bo", full(mix=1))
+    enter(course, "late", full(), penalty=500)
+    with course.gradebook() as book:
+        book.find_grade("04-mix-check", NAME, NAME, "bo").extra_credit = 0.5
+        book.db.commit()
+        plugin = CsvExportPlugin()
+        plugin.to = str(course.root / "stock.csv")
+        plugin.export(book)
+    with open(course.root / "stock.csv") as file:
+        stock = {row["student_id"]: row for row in csv.DictReader(file)}
+    for mine in read_sheet(course, NAME):
+        theirs = stock[mine.student]
+        assert (mine.raw, mine.score) == (float(theirs["raw_score"]), float(theirs["score"]))
+        assert (mine.penalty, mine.max) == (float(theirs["late_submission_penalty"]), float(theirs["max_score"]))
+    assert len(stock) == 3
+
+
+def test_a_refused_submission_waits_for_nobody(course: Course) -> None:
+    from softlookup.grading import Record
+
+    enter(course, "ada", {})
+    write_report(course, Record("ada", "refused", 0, 30, reason="is empty"))
+    sheet = read_sheet(course, NAME, read_report(course.root / "reports" / f"{NAME}.json"))
+    assert sheet[0].status == "refused" and sheet[0].waiting == 0
+    assert read_sheet(course, NAME)[0].waiting == 1
+
+
+def test_an_unknown_assignment_is_one_sentence(course: Course) -> None:
+    with pytest.raises(CourseError, match=r"knows no assignment '05_x' \(it has: 04_one_head\)"):
+        read_sheet(course, "05_x")
+
+
+def test_a_file_that_is_no_text_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_bytes("Schüler".encode("latin-1"))
+    with pytest.raises(CourseError, match="is not text in UTF-8"):
+        read_text(tmp_path / "x.csv")
+    with pytest.raises(CourseError, match="cannot be read"):
+        read_text(tmp_path / "no.csv")

@@ -1,0 +1,117 @@
+"""Removing a student: all of it, nothing of anybody else's, and nothing outside the course."""
+
+import fcntl
+import json
+from pathlib import Path
+
+import pytest
+from paper_class import enter, full, hand_in, paper_course, record, write_report
+from small_class import NAME
+
+from softlookup.grading import Course, CourseError
+from softlookup.grading.class_report import read_report
+from softlookup.grading.forgetting import forget, kept_of
+from softlookup.grading.ledger import Ledger
+from softlookup.grading.work import Graded
+
+
+@pytest.fixture
+def course(tmp_path_factory: pytest.TempPathFactory, source: object) -> Course:
+    made = paper_course(tmp_path_factory, source)
+    for student in ("ada", "ada-2", "bo[1]"):
+        hand_in(made, student, {"04-mix": "def mix(w, v):\n    return w @ v"})
+        enter(made, student, full())
+        for step in ("autograded", "feedback"):
+            path = made.notebook(step, student, NAME)
+            path.parent.mkdir(parents=True)
+            path.write_text(student)
+        made.log(NAME, student).write_text(student)
+    folder = made.root / ".grading" / NAME
+    for seed in (1, 2):
+        with Ledger(folder, release="r", seed=seed) as ledger:
+            for student in ("ada", "ada-2", "bo[1]"):
+                ledger.add(Graded(student, "graded", f"digest of {student}"))
+                ledger.mark_entered(student)
+                ledger.mark_page(student, "x")
+    write_report(made, *(record(student, full()) for student in ("ada", "ada-2", "bo[1]"))).with_suffix(
+        ".txt"
+    ).write_text("ada ada-2 bo[1]")
+    return made
+
+
+def everything(course: Course) -> dict[str, str]:
+    """All files of a course but the gradebook."""
+    found = {}
+    for path in course.root.rglob("*"):
+        if path.is_file() and path.suffix != ".db" and path.name not in ("lock", ".gradebook.lock"):
+            found[str(path.relative_to(course.root))] = path.read_text()
+    return found
+
+
+@pytest.mark.parametrize("student", ["ada", "bo[1]"])
+def test_nothing_of_the_student_is_left_and_all_of_the_others(course: Course, student: str) -> None:
+    others = [name for name in ("ada", "ada-2", "bo[1]") if name != student]
+    told = forget(course, student)
+    assert kept_of(course, student) == [] and len(told) == 9, told
+    left = everything(course)
+    assert not any(f'"{student}"' in text or f"/{student}/" in f"/{name}" for name, text in left.items())
+    for other in others:
+        assert f"submitted/{other}/{NAME}/{NAME}.ipynb" in left and f"logs/{NAME}/{other}.log" in left
+        assert sum(f'"{other}"' in text for text in left.values()) == 3, "two ledgers and the report"
+    with course.gradebook() as book:
+        assert sorted(row.id for row in book.students) == others
+    assert [r.student for r in read_report(course.root / "reports" / f"{NAME}.json").records] == others
+    assert student + " " not in (course.root / "reports" / f"{NAME}.txt").read_text()
+
+
+def test_the_ledger_goes_on_after_somebody_was_forgotten(course: Course) -> None:
+    forget(course, "ada")
+    with Ledger(course.root / ".grading" / NAME, release="r") as ledger:
+        assert ledger.run.seed == 2 and ledger.students() == ["ada-2", "bo[1]"]
+        assert ledger.graded("bo[1]").digest == "digest of bo[1]"
+        entry = ledger.of("ada-2")
+        assert entry is not None and entry.entered and entry.page == "x"
+
+
+def test_what_is_kept_is_told_and_looking_changes_nothing(course: Course) -> None:
+    before = everything(course)
+    told = kept_of(course, "ada")
+    assert everything(course) == before
+    assert f"the grades of {NAME} in the gradebook" in told and "submitted/ada" in told
+    assert f"3 lines of .grading/{NAME}/ledger-1.jsonl" in told and f"an entry in reports/{NAME}.json" in told
+    assert kept_of(course, "nobody") == []
+
+
+@pytest.mark.parametrize("name", ["..", ".", "", "../../etc", "a/b", "\0"])
+def test_a_name_that_is_no_folder_is_refused(course: Course, name: str) -> None:
+    with pytest.raises(CourseError, match="cannot be a student's id"):
+        forget(course, name)
+
+
+def test_a_star_is_a_name_and_no_pattern(course: Course) -> None:
+    before = everything(course)
+    assert forget(course, "*") == [] and everything(course) == before
+
+
+def test_a_link_goes_and_what_it_points_to_stays(course: Course, tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("years of work")
+    (course.root / "submitted" / "mallory").symlink_to(tmp_path)
+    assert forget(course, "mallory") == ["submitted/mallory"]
+    assert (tmp_path / "thesis.tex").exists() and not (course.root / "submitted" / "mallory").is_symlink()
+
+
+def test_nothing_is_removed_while_a_grader_works(course: Course) -> None:
+    before = everything(course)
+    with open(course.root / ".grading" / NAME / "lock", "a") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        with pytest.raises(CourseError, match=f"works on {NAME}: wait for it"):
+            forget(course, "ada")
+    assert everything(course) == before
+
+
+def test_a_student_without_grades_is_forgotten_too(course: Course) -> None:
+    path = course.root / ".grading" / NAME / "ledger.jsonl"
+    with open(path, "ab") as file:
+        file.write(b'not json\n"text"\n' + json.dumps({"student": "cy", "status": "missing"}).encode() + b"\n")
+    assert forget(course, "cy") == [f"1 line of .grading/{NAME}/ledger.jsonl"]
+    assert b'not json\n"text"\n' in path.read_bytes()

@@ -1,0 +1,185 @@
+"""A submission's answers leave the sandbox as plain arrays and words, or end it; nothing else is believed."""
+
+import shutil
+
+import numpy as np
+import pytest
+from sandbox_tools import ABOUT, LIMITS, SOUND, ask, hold
+
+from softlookup.grading.sandbox.session import Dead, OutOfTime
+from softlookup.grading.work import Limits
+
+pytestmark = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
+
+
+def test_answers_come_back_as_arrays(begin):
+    session = begin()
+    held = hold(session, "def f(a, n=2):\n    print('seen')\n    return a * n")
+    assert held.there and held.callable and held.kind == "function"
+    answer = ask(session, np.arange(6.0).reshape(2, 3), 3)
+    np.testing.assert_array_equal(answer.arrays[0], [[0, 3, 6], [9, 12, 15]])
+    assert answer.printed == "seen\n" and answer.failure is None
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "says"),
+    [
+        ("raise ValueError('no <b>')", "raised", "ValueError: no <b>"),
+        ("raise NotImplementedError", "blank", ""),
+        ("return 'text'", "kind", "holds no plain numbers"),
+        ("return np.array([1j])", "kind", "complex"),
+        ("return np.array([object()])", "kind", "object"),
+        ("return None", "kind", "None"),
+        ("a[0] = 7; return a", "inputs-changed", "in place"),
+        ("return np.zeros((4000, 4000))", "kind", "too large"),
+        ("exit()", "raised", "SystemExit"),
+    ],
+)
+def test_failures_come_back_as_words(begin, body, kind, says):
+    session = begin(Limits(**{**vars(LIMITS), "memory_mb": 1000}))
+    hold(session, f"import numpy as np\ndef f(a):\n    {body}")
+    answer = ask(session, np.ones(3))
+    assert answer.arrays is None and answer.failure.kind == kind and says in answer.failure.message
+
+
+def test_a_lost_dtype_is_seen_from_outside(begin):
+    session = begin()
+    hold(session, "import numpy as np\ndef f(a): return np.asarray(a, 'f8')")
+    answer = ask(session, np.ones(3, "f4"), keeps_dtype=True)
+    assert answer.failure.kind == "dtype"
+
+
+def test_gradients_come_back(begin):
+    session = begin()
+    hold(session, "def f(a, b): return a * a * b")
+    a, b = np.array([1.0, 2.0]), np.array([3.0, 4.0])
+    answer = ask(session, a, b, frame="torch", gradients=(0, 1), upstream=np.ones(2))
+    np.testing.assert_array_equal(answer.arrays[0], 2 * a * b)
+    np.testing.assert_array_equal(answer.arrays[1], a * a)
+
+
+def test_an_answer_that_takes_too_long_is_late_and_the_next_one_is_not(begin):
+    session = begin()
+    hold(session, "def f(a):\n    while a > 0: pass\n    return a")
+    with pytest.raises(OutOfTime):
+        ask(session, 1, seconds=0.5, frame="plain")
+    assert ask(session, 0, frame="plain").arrays[0] == 0
+    with pytest.raises(OutOfTime):
+        ask(session, 0, seconds=-1)
+
+
+def test_a_lent_function_is_computed_outside(begin):
+    session = begin()
+    source = "def square(x): raise NotImplementedError\n"
+    session.run(source)
+    session.run("def f(a):\n    return square(a) + 1")
+    about = {**ABOUT, "earlier": {"square": "04.a"}}
+    held = session.check("", about)
+    assert held.lendable == ("04.a",)
+    calls = []
+
+    def sound(name, args, named, upstream):
+        calls.append((name, named))
+        return [2 * args[0] * upstream[0]] if upstream else args[0] ** 2
+
+    a = np.array([1.0, 2.0, 3.0])
+    np.testing.assert_array_equal(ask(session, a, sound=sound, **SOUND).arrays[0], a**2 + 1)
+    got = ask(session, a, sound=sound, gradients=(0,), upstream=np.ones(3), **SOUND)
+    np.testing.assert_array_equal(got.arrays[0], 2 * a)
+    assert calls == [("04.a", {})] * 3
+    assert ask(session, a, sound=sound, frame="torch").failure.kind == "raised"  # not lent this time
+    assert "still blank" in ask(session, a, frame="torch").failure.message
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        ("square(torch.ones(100_000))", "larger than those of the question"),
+        ("square(10**12)", "larger than those of the question"),
+        ("square([1] * 10_000)", "larger than those of the question"),
+        ("square('x')", "nothing for text"),
+        ("square(object())", "something else than arrays and numbers"),
+        ("square(torch.ones(1, 1, 1, 1, 1, 1, 1))", "larger"),
+    ],
+)
+def test_a_lent_function_takes_no_more_than_the_question_needs(begin, call, says):
+    session = begin()
+    session.run("import torch\ndef square(x): pass")
+    session.run(f"def f(a):\n    return {call}")
+    session.check("", {**ABOUT, "earlier": {"square": "04.a"}})
+
+    def sound(name, args, named, upstream):
+        raise ZeroDivisionError("nothing for text")
+
+    assert says in ask(session, np.ones(3), sound=sound, **SOUND).failure.message
+
+
+def test_whoever_calls_what_was_not_lent_is_stopped(begin):
+    session = begin()
+    hold(
+        session,
+        """
+        import gc
+        def f(a):
+            from softlookup.grading.sandbox.inside import Inside
+            mine = next(o for o in gc.get_objects() if isinstance(o, Inside))
+            return mine._sound({"call": "04.b", "args": {"list": []}, "named": {"dict": {}}, "upstream": None}, [])
+        """,
+    )
+    with pytest.raises(Dead, match="was not lent"):
+        ask(session, np.ones(3), sound=lambda *given: 1, **SOUND)
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        "mine.line.send({'token': mine.token, 'late': False, 'failure': None, 'there': True}, [np.ones(3)])",
+        "mine.line.send({'token': 'x', 'late': False}, [])",
+        "mine.line.send({}, [])",
+        "mine.line.link.send(b'SLK1' + b'\\xff' * 12)",
+    ],
+)
+def test_answers_that_nobody_asked_for_end_the_submission(begin, forged):
+    session = begin()
+    hold(
+        session,
+        f"""
+        import gc, numpy as np
+        def f(a):
+            from softlookup.grading.sandbox.inside import Inside
+            mine = next(o for o in gc.get_objects() if isinstance(o, Inside))
+            {forged}
+            return a + 1
+        """,
+    )
+    with pytest.raises(Dead, match="rules"):
+        for _ in range(3):
+            assert ask(session, np.zeros(3)).arrays is not None
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "{'late': False, 'failure': 'pass', 'printed': 3}",
+        "{'late': False, 'failure': ['won', 'a', 'b'], 'printed': 3}",
+        "{'late': False, 'failure': None, 'there': True}",
+        "{'late': False, 'failure': None, 'there': 1}",
+        "{'verdict': 'pass', 'points': 1000}",
+    ],
+)
+def test_answers_of_another_form_end_the_submission(begin, header):
+    session = begin()
+    hold(
+        session,
+        f"""
+        import gc
+        def f(a):
+            from softlookup.grading.sandbox.inside import Inside
+            mine = next(o for o in gc.get_objects() if isinstance(o, Inside))
+            mine._ask = None
+            mine.line.send({{**{header}, 'token': mine.token}}, [])
+            import time; time.sleep(20)
+        """,
+    )
+    with pytest.raises(Dead, match="in another way"):
+        ask(session, np.zeros(3))
