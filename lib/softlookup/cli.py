@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 import click
 
 from softlookup import __version__
+from softlookup.commands import COMMANDS
 
 _COURSE_HELP = "The course's folder. Default: course, if it is there, else this folder."
 
@@ -95,6 +96,7 @@ def check(notebook: Path, timeout: float) -> None:
     Exit status 0 if every task is right, 1 if not, 2 if the file cannot be run.
     """
     from softlookup.checks.result import HEADLINES
+    from softlookup.grading.notebooks import own_cells, read_notebook
     from softlookup.grading.rehearsal import rehearse
 
     def step(number: int, total: int) -> None:
@@ -110,6 +112,10 @@ def check(notebook: Path, timeout: float) -> None:
             click.echo(click.wrap_text(one.message, 100, "    ", "    "))
     earned, best = sum(one.points for one in outcomes), sum(one.max for one in outcomes)
     right = sum(one.verdict == "pass" for one in outcomes)
+    added = own_cells(read_notebook(notebook))
+    if added:
+        many = "one cell of your own is" if added == 1 else f"{added} cells of your own are"
+        click.echo(f"note: {many} left out when it is graded: what an answer needs belongs in its own cell")
     click.echo(f"total: {earned:g} of {best:g} points, {right} of {len(outcomes)} tasks right")
     raise SystemExit(0 if right == len(outcomes) else 1)
 
@@ -117,7 +123,8 @@ def check(notebook: Path, timeout: float) -> None:
 @main.command()
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--force", is_flag=True, help="Write into a folder that holds other things as well.")
-def sample(folder: Path, force: bool) -> None:
+@click.option("--hostile", is_flag=True, help="Add students who attack the grader. Grade them in the sandbox alone.")
+def sample(folder: Path, force: bool, hostile: bool) -> None:
     """Write a course with a sample class into DIR.
 
     Students' names say what they did: right, half done, each known mistake, broken.
@@ -126,7 +133,7 @@ def sample(folder: Path, force: bool) -> None:
 
     root = _root()
     sources = _sources(root)
-    course = write_sample(folder, sources, root / "nbgrader_config.py", force)
+    course = write_sample(folder, sources, root / "nbgrader_config.py", force, hostile)
     click.echo(f"wrote a course with {len(course.students())} students into {folder}")
     click.echo(f"next: softlookup grade {min(sources)} --course {folder}")
 
@@ -134,19 +141,44 @@ def sample(folder: Path, force: bool) -> None:
 @main.command()
 @click.argument("assignment", metavar="NN_topic")
 @click.option("--course", "folder", type=click.Path(path_type=Path), help=_COURSE_HELP)
+@click.option("--student", "students", multiple=True, metavar="ID", help="Only this one, once more. Can be repeated.")
+@click.option("--again", is_flag=True, help="Grade everybody anew, not only what has changed.")
 @click.option("--workers", type=click.IntRange(min=1), help="Submissions at a time. Default: one for each processor.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Kept in the report.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), help="Draws the questions. Default: drawn for a new run, then kept."
+)
+@click.option(
+    "--sandbox",
+    type=click.Choice(["bubblewrap", "none"]),
+    default="bubblewrap",
+    show_default=True,
+    help="What submissions run in; none is for code that you trust.",
+)
+@click.option("--no-feedback", is_flag=True, help="Make no feedback pages.")
 @click.option("--json", "report_file", type=click.Path(path_type=Path, dir_okay=False), help="Write the report here.")
-def grade(assignment: str, folder: Path | None, workers: int | None, seed: int, report_file: Path | None) -> None:
-    """Grade everybody's NN_topic: gradebook, feedback pages, a table and a report."""
-    from softlookup.grading import grade_class
+def grade(assignment: str, folder: Path | None, no_feedback: bool, report_file: Path | None, **asked: Any) -> None:
+    """Grade everybody's NN_topic: gradebook, feedback pages, a table and a report.
+
+    What was graded and has not changed is not graded again; a run that was stopped, or killed, goes on with the
+    same command.
+    """
+    from softlookup.grading.engine import Order, grade_assignment
     from softlookup.grading.sample import planted
-    from softlookup.grading.stock import StockAutograder
-    from softlookup.grading.table import as_text, progress, show_report, terminal
+    from softlookup.grading.table import LiveProgress, as_text, show_report, terminal
 
     course = _course(folder)
-    with progress(terminal(stderr=True), assignment) as done:
-        report = grade_class(course, assignment, StockAutograder(), workers=workers, seed=seed, done=done)
+    order = Order(assignment, feedback=not no_feedback, **asked)
+    if order.sandbox == "none":
+        click.secho(
+            "warning: no sandbox. What was handed in runs with your rights and can read your files.", fg="red", err=True
+        )
+    with LiveProgress(terminal(stderr=True)) as progress:
+        try:
+            report = grade_assignment(course, order, watch=progress)
+        except KeyboardInterrupt:
+            done = f"{progress.done} of {progress.total} are done and kept"
+            click.echo(f"softlookup: stopped; {done}. The same command goes on.", err=True)
+            raise SystemExit(130) from None
     known = planted(course, assignment)
     show_report(terminal(), report, known)
     reports = course.root / "reports"
@@ -158,6 +190,7 @@ def grade(assignment: str, folder: Path | None, workers: int | None, seed: int, 
     click.echo(f"grades:   {shown / 'gradebook.db'}")
     click.echo(f"report:   {report_file or shown / 'reports' / (assignment + '.json')}")
     click.echo(f"feedback: {shown / 'feedback'}/STUDENT/{assignment}/{assignment}.html")
+    click.echo(f"seed:     {report.seed}")
 
 
 @main.command()
@@ -205,7 +238,7 @@ def train(folder: Path | None, **given: Any) -> None:
 
 
 @main.command()
-@click.argument("name", type=click.Choice(["checks", "training", "decoding"]))
+@click.argument("name", type=click.Choice(["checks", "grading", "training", "decoding"]))
 @click.option("--json", "file", type=click.Path(path_type=Path, dir_okay=False), help="Write the measurements here.")
 @click.option(
     "--data", type=click.Path(path_type=Path, exists=True, file_okay=False), help="training: a folder of pairs."
@@ -214,7 +247,7 @@ def train(folder: Path | None, **given: Any) -> None:
     "--figure", type=click.Path(path_type=Path, dir_okay=False), help="decoding: draw the cost of a step here."
 )
 @click.option("--device", default="cpu", show_default=True, help="training and decoding: cpu or cuda.")
-@click.option("--quick", is_flag=True, help="training and decoding: seconds instead of minutes, to see that it runs.")
+@click.option("--quick", is_flag=True, help="grading, training and decoding: a small run, to see that it works.")
 def bench(name: str, file: Path | None, data: Path | None, figure: Path | None, device: str, quick: bool) -> None:
     """Measure NAME and show the numbers: ratios against a peer, in one run on the same work."""
     if figure is not None and figure.suffix not in (".svg", ".png"):
@@ -231,6 +264,11 @@ def bench(name: str, file: Path | None, data: Path | None, figure: Path | None, 
             from softlookup.figures.decoding import save_step_cost
 
             save_step_cost(measured["steps"], figure)
+    elif name == "grading":
+        from softlookup.grading.bench_grading import bench_grading
+
+        root = _root()
+        measured = bench_grading(_sources(root), root / "nbgrader_config.py", quick=quick)
     else:
         from softlookup.checks.bench import bench_checks
 
@@ -287,6 +325,9 @@ def _course(folder: Path | None) -> Any:
 
     return Course.at(folder or _default_course())
 
+
+for _command in COMMANDS:
+    main.add_command(_command)
 
 if __name__ == "__main__":
     main()

@@ -1,15 +1,25 @@
-"""An autograder that runs nothing, in a module of its own: grading processes import it, so it must be light."""
+"""Graders that run nothing, in a module of its own: grading processes import it, so it must be light."""
 
+import functools
+import json
 import os
+import signal
 import time
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
 
-from softlookup.grading import Course, Record
+import nbformat
+
+from softlookup.grading import Course, CourseError, Record
+from softlookup.grading.engine import MakeExecutor, Order, local_executor
+from softlookup.grading.notebooks import grade_id, is_graded, is_solution, task_id
+from softlookup.grading.work import Graded, Mark, Setting, digest_of
 
 
 @dataclass(frozen=True)
 class Fake:
-    """Grades without running anything; some students kill the process that grades them, or make it fail."""
+    """Grades in place without running anything; some students kill the process that grades them, or make it fail."""
 
     kills: tuple[str, ...] = ()
     fails: tuple[str, ...] = ()
@@ -21,3 +31,117 @@ class Fake:
             raise RuntimeError("the disk is full")
         time.sleep(0.01 * len(student))
         return Record(student, "graded", len(student), 20)
+
+
+@dataclass(frozen=True)
+class FakeExaminer:
+    """Gives each task a share of its points that the student's name and the seed decide; what it does is written down.
+
+    Attributes:
+        setting: As for the real one.
+        calls: A file that gets a line at the end of each call.
+        sleep_s: How long a call takes.
+        kills: Students whose grading always kills the process.
+        kills_once: Students whose grading kills the first process that tries.
+        fails: Students for whom it raises.
+        hangs: Students for whom it never comes back.
+        refuses: A sentence with which it refuses to start.
+    """
+
+    setting: Setting
+    calls: Path | None = None
+    sleep_s: float = 0.0
+    kills: tuple[str, ...] = ()
+    kills_once: tuple[str, ...] = ()
+    fails: tuple[str, ...] = ()
+    hangs: tuple[str, ...] = ()
+    refuses: str = ""
+    _once: dict[str, bool] = field(default_factory=dict)
+
+    def __enter__(self) -> "FakeExaminer":
+        if self.refuses:
+            raise CourseError(self.refuses)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+    def examine(self, student: str, submission: bytes) -> Graded:
+        self._misbehave(student)
+        time.sleep(self.sleep_s)
+        graded = self._graded(student, submission)
+        self._note(student)
+        return graded
+
+    def _note(self, what: str) -> None:
+        if self.calls:
+            with open(self.calls, "a", encoding="utf-8") as file:
+                file.write(f"{what}\n")
+
+    def _misbehave(self, student: str) -> None:
+        if student in self.kills:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if student in self.kills_once:
+            assert self.calls
+            mark = self.calls.with_name(f"killed-{student}")
+            if not mark.exists():
+                mark.touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+        if student in self.fails:
+            raise RuntimeError("the disk is full")
+        if student in self.hangs:
+            time.sleep(1000)
+
+    def _graded(self, student: str, submission: bytes) -> Graded:
+        digest = digest_of(submission)
+        try:
+            answers = {c["metadata"]["nbgrader"]["grade_id"]: c for c in json.loads(submission)["cells"] if _named(c)}
+        except (ValueError, KeyError, TypeError):
+            return Graded(student, "refused", digest, reason="it is not a notebook")
+        notebook = nbformat.reads(self.setting.release, as_version=4)
+        marks = []
+        for cell in notebook.cells:
+            if is_solution(cell) and grade_id(cell) in answers:
+                cell.source = "".join(answers[grade_id(cell)]["source"])
+            if is_graded(cell):
+                best = float(cell.metadata.nbgrader.points)
+                name = grade_id(cell)
+                share = (sum(f"{student}{name}".encode()) + self.setting.seed) % 5 / 4
+                by_hand = is_solution(cell)
+                points = None if by_hand else best * share
+                verdict = "by hand" if by_hand else "pass" if share == 1 else "wrong"
+                named = () if by_hand or share == 1 else ("no-sqrt",)
+                marks.append(Mark(task_id(name), name, points, best, verdict, named))
+        remarks = ("A cell was added.",) if "remark" in student else ()
+        text = nbformat.writes(notebook)
+        return Graded(student, "graded", digest, tuple(marks), remarks=remarks, notebook=text, slowest="04-scale")
+
+
+def _named(cell: dict) -> bool:
+    return "grade_id" in cell.get("metadata", {}).get("nbgrader", {})
+
+
+def _make(options: dict, setting: Setting) -> FakeExaminer:
+    return FakeExaminer(setting, **options)
+
+
+def faked(course: Course, order: Order, **options: object) -> MakeExecutor:
+    """An executor of this machine with fake examiners in processes of their own."""
+    return local_executor(course, order, functools.partial(_make, options))
+
+
+@dataclass(frozen=True)
+class Here:
+    """An executor that grades in this process, one after the other."""
+
+    examiner: FakeExaminer
+
+    def run(self, submissions: Iterable[tuple[str, bytes]]) -> Iterator[Graded]:
+        with self.examiner:
+            for student, submission in submissions:
+                yield self.examiner.examine(student, submission)
+
+
+def here(**options: object) -> MakeExecutor:
+    """An executor with one fake examiner in this process."""
+    return lambda setting: Here(_make(options, setting))

@@ -11,7 +11,8 @@ import pytest
 from small_class import NAME
 
 from softlookup.grading import Course
-from softlookup.grading.stock import StockAutograder, _mend_links, read_record
+from softlookup.grading.feedback import mend_links
+from softlookup.grading.stock import StockAutograder, read_record
 
 BY_HAND = "04.uniform"
 
@@ -144,7 +145,7 @@ def test_feedback_pages_lead_into_the_book(graded: Course) -> None:
     checkout = graded.root.resolve().parent
     (checkout / "_build" / "html").mkdir(parents=True, exist_ok=True)
     (checkout / "_build" / "html" / "index.html").write_text("")
-    _mend_links(course, page)
+    mend_links(course, page)
     links = re.findall(r'href="([^"]*04_one_head\.html#[^"]*)"', page.read_text(encoding="utf-8"))
     assert links
     for link in links:

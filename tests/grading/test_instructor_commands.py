@@ -9,8 +9,8 @@ from paper_class import enter, full, hand_in, in_class, paper_course, record, wr
 from small_class import NAME
 
 from softlookup.cli import _Commands
-from softlookup.grading import Course
 from softlookup.commands import COMMANDS
+from softlookup.grading import Course
 
 Run = Callable[..., Result]
 

@@ -9,7 +9,7 @@ from small_class import NAME, ROOT
 
 from softlookup.grading.handins import answers, filled
 from softlookup.grading.notebooks import BadNotebook, grade_id
-from softlookup.grading.rebuild import MAX_SOURCE, asked_in, rebuild
+from softlookup.grading.rebuild import MAX_SOURCE, asked_in, lendable, rebuild
 
 
 @pytest.fixture(scope="module")
@@ -196,3 +196,35 @@ def test_asked_in_reads_task_and_variant_from_the_release():
     for text in ('check("04.no-such", f)', "assert f() == 1", "check(", 'check("04.scale", f, variant=99)', "check()"):
         assert asked_in(code(text)) is None
     assert asked_in(nbformat.v4.new_markdown_cell('check("04.scale", scale)')) is None
+
+
+@pytest.mark.parametrize(
+    ("texts", "lent"),
+    [
+        (
+            {"04-weights": "def attention_weights(q, k, m):\n    return softmax(scale(scores(q, k)))"},
+            "scores scale softmax",
+        ),
+        ({"04-weights": "def attention_weights(q, k, m):\n    return q @ k.mT"}, ""),
+        ({"04-weights": "def softmax(x): return x\ndef attention_weights(q, k, m):\n    return softmax(q)"}, ""),
+        (
+            {
+                "04-weights": "attention_weights = lambda q, k, m: mix(q, k)",
+                "04-mix": "def mix(a, b): return scores(a, b)",
+            },
+            "scores mix",
+        ),
+        ({"04-weights": "def attention_weights(q, k, m): return one_head(q)"}, ""),
+        ({"04-weights": "def attention_weights(q, k, m: softmax"}, ""),
+    ],
+    ids=["calls", "none", "own", "through another", "later", "syntax"],
+)
+def test_lendable_reads_the_text_and_believes_nobody(release, source, texts, lent):
+    notebook = filled(release, {**answers(source), "04-head": "def one_head(q): return q", **texts})
+    asked = asked_in(cell_of(release, "04-weights-check"))
+    assert lendable(notebook, asked) == tuple(f"04.{name}" for name in lent.split())
+
+
+def test_rebuild_says_that_a_check_is_missing(release, handed):
+    handed["cells"] = [c for c in handed["cells"] if c is not cell_of(handed, "04-mix-check")]
+    assert rebuilt(release, handed).remarks == ("The check of task 04.mix is missing; the released one was used.",)

@@ -1,8 +1,11 @@
 """A submission in the sandbox sees nothing of the machine, changes nothing on it, and ends when it is told to."""
 
+import errno
 import os
+import platform
 import shutil
 import signal
+import struct
 import time
 from pathlib import Path
 
@@ -13,6 +16,7 @@ from sandbox_tools import LIMITS, ask, hold, printed
 from softlookup.grading.course import CourseError
 from softlookup.grading.sandbox import bubble
 from softlookup.grading.sandbox.bubble import Zygote
+from softlookup.grading.sandbox.filter import FORBIDDEN, program
 from softlookup.grading.sandbox.session import Dead, Session
 from softlookup.grading.work import Limits
 
@@ -209,3 +213,22 @@ def test_without_a_sandbox_trusted_code_runs_all_the_same(tmp_path):
     stage = one.stage
     one.close()
     assert not stage.exists()
+
+
+@pytest.mark.parametrize("call", ["memfd_create", "shmget", "unshare", "ptrace", "keyctl", "mount"])
+def test_calls_that_no_notebook_needs_are_refused(begin, call):
+    number = FORBIDDEN[call][platform.machine() == "aarch64"]
+    source = "import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\n"
+    source += f"print(libc.syscall({number}, 0, 0, 0, 0, 0), ctypes.get_errno())"
+    assert printed(begin(), source) == "-1 1"
+
+
+def test_the_filter_is_a_sound_program():
+    for machine, column in (("x86_64", 0), ("aarch64", 1)):
+        code = program(machine)
+        steps = [struct.unpack("HBBI", code[at : at + 8]) for at in range(0, len(code), 8)]
+        assert steps[-1][3] & 0xFFFF == errno.EPERM and steps[-2][3] == 0x7FFF0000
+        for at, (kind, yes, no, operand) in enumerate(steps):
+            if kind == 0x15 and at > 1:
+                assert at + 1 + yes == len(steps) - 1 and no == 0 and operand in [p[column] for p in FORBIDDEN.values()]
+    assert program("riscv64") is None

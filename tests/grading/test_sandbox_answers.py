@@ -74,8 +74,7 @@ def test_a_lent_function_is_computed_outside(begin):
     session.run(source)
     session.run("def f(a):\n    return square(a) + 1")
     about = {**ABOUT, "earlier": {"square": "04.a"}}
-    held = session.check("", about)
-    assert held.lendable == ("04.a",)
+    assert session.check("", about).there
     calls = []
 
     def sound(name, args, named, upstream):
@@ -183,3 +182,20 @@ def test_answers_of_another_form_end_the_submission(begin, header):
     )
     with pytest.raises(Dead, match="in another way"):
         ask(session, np.zeros(3))
+
+
+def test_a_gradient_is_lent_only_where_one_is_asked_for(begin):
+    session = begin()
+    hold(
+        session,
+        """
+        import gc
+        def f(a):
+            from softlookup.grading.sandbox.inside import Inside
+            mine = next(o for o in gc.get_objects() if isinstance(o, Inside))
+            one = {"list": [{"array": 0}]}
+            return mine._sound({"call": "04.a", "args": one, "named": {"dict": {}}, "upstream": one}, [a])
+        """,
+    )
+    with pytest.raises(Dead, match="a gradient that was not lent"):
+        ask(session, np.ones(3), sound=lambda *given: 1, lent=("04.a",))

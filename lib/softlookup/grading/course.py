@@ -10,16 +10,22 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import nbformat
-from nbformat import NotebookNode
+from softlookup.grading.light import nbformat
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
 
 CONFIG_NAME = "nbgrader_config.py"
 
 
 class CourseError(ValueError):
     """Something about a course's folder stops the work; the message is one sentence for the instructor."""
+
+
+class GradebookError(CourseError):
+    """The gradebook cannot be read or written now."""
 
 
 @dataclass(frozen=True)
@@ -86,24 +92,56 @@ class Course:
         return self.folder(step, student, assignment) / f"{assignment}.ipynb"
 
     def students(self) -> list[str]:
-        """Ids of everybody with a folder of submissions or a row in the gradebook, sorted."""
-        submitted = Path(self.directory.submitted_directory)
-        base = submitted if submitted.is_absolute() else self.root / submitted
-        names = (
-            {p.name for p in base.iterdir() if p.is_dir() and not p.name.startswith(".")} if base.is_dir() else set()
-        )
+        """Ids of everybody with a folder of submissions or a row in the gradebook, sorted.
+
+        A folder whose name is not text, which no database can hold, is nobody's; see nameless().
+        """
+        names = {name for name in self._submitters() if _is_text(name)}
         with self.gradebook() as book:
             names.update(student.id for student in book.students)
         return sorted(names, key=_by_number)
 
+    def nameless(self) -> list[str]:
+        """Folders of submitted/ whose names are not text, as they can be shown."""
+        return sorted(ascii(name) for name in self._submitters() if not _is_text(name))
+
+    def _submitters(self) -> list[str]:
+        submitted = Path(self.directory.submitted_directory)
+        base = submitted if submitted.is_absolute() else self.root / submitted
+        if not base.is_dir():
+            return []
+        return [p.name for p in base.iterdir() if p.is_dir() and not p.name.startswith(".")]
+
+    def require(self, assignment: str) -> None:
+        """Hold that the gradebook knows an assignment.
+
+        Raises:
+            CourseError: If it does not.
+        """
+        with self.gradebook() as book:
+            known = sorted(one.name for one in book.assignments)
+        if assignment not in known:
+            has = ", ".join(known) or "none"
+            raise CourseError(
+                f"the gradebook knows no assignment {assignment!r} (it has: {has}); 'softlookup release' adds one"
+            )
+
     @contextlib.contextmanager
     def gradebook(self) -> Iterator[Any]:
-        """The course's Gradebook, open."""
+        """The course's Gradebook, open.
+
+        Raises:
+            GradebookError: If the database refuses something while it is open.
+        """
         from nbgrader.api import Gradebook
+        from sqlalchemy.exc import SQLAlchemyError
 
         use_own_programs()
-        with Gradebook(self.directory.db_url, self.directory.course_id) as book:
-            yield book
+        try:
+            with Gradebook(self.directory.db_url, self.directory.course_id) as book:
+                yield book
+        except SQLAlchemyError as error:
+            raise gradebook_error(error) from error
 
     @contextlib.contextmanager
     def one_writer(self) -> Iterator[None]:
@@ -112,7 +150,7 @@ class Course:
             fcntl.flock(handle, fcntl.LOCK_EX)
             yield
 
-    def release(self, sources: Mapping[str, NotebookNode]) -> None:
+    def release(self, sources: "Mapping[str, NotebookNode]") -> None:
         """Write source notebooks; nbgrader makes the students' version and enters both into the gradebook.
 
         Args:
@@ -157,6 +195,18 @@ def new_course(folder: Path, config: Path) -> Course:
     return Course(folder.resolve())
 
 
+def gradebook_error(error: Exception) -> GradebookError:
+    """Say in one sentence what the gradebook's database refused."""
+    says = str(getattr(error, "orig", None) or error).strip().splitlines() or [type(error).__name__]
+    hints = {
+        "is locked": ": another program holds it; close that, or wait for it",
+        "readonly": ": let this account write the file and its folder",
+        "not a database": ": put a backup in its place",
+    }
+    hint = next((told for sign, told in hints.items() if sign in says[0]), "")
+    return GradebookError(f"the gradebook cannot be used ({says[0][:200]}){hint}")
+
+
 def use_own_programs() -> None:
     """Put this Python's programs first on PATH: nbgrader calls alembic by name."""
     own = str(Path(sys.executable).parent)
@@ -182,6 +232,14 @@ def quiet(log: Path) -> Iterator[None]:
         os.dup2(kept[1], 2)
         os.close(kept[0])
         os.close(kept[1])
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _by_number(name: str) -> list[tuple[int, str]]:

@@ -1,135 +1,175 @@
-"""Grades a class: who is in it, who is graded where, and what happens when a grading process dies."""
+"""Grades a class: what is to be done, who does it, and the one that writes it down.
 
-import multiprocessing
-import os
-import signal
+Submissions go to an executor, and what grading came to comes back as plain data. Here it is written into the
+ledger, then into autograded/, then into the gradebook; whatever is killed in between is taken up again.
+"""
+
+import functools
+import json
 from collections.abc import Callable
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
-from typing import Protocol
+from dataclasses import dataclass, field
 
-from softlookup.grading.course import Course, CourseError, use_own_programs
-from softlookup.grading.records import REFUSED, Record, Report
+import nbformat
 
-_ONE_THREAD = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+from softlookup.grading.course import Course, CourseError
+from softlookup.grading.disk import Shelf
+from softlookup.grading.ledger import Ledger
+from softlookup.grading.pool import Examiner, Executor, LocalExecutor, processors
+from softlookup.grading.records import Report
+from softlookup.grading.work import Graded, Limits, Setting
 
-
-class Autograder(Protocol):
-    """Grades one submission: how a submission is run and judged is behind this one method."""
-
-    def grade(self, course: Course, assignment: str, student: str) -> Record:
-        """Grade one submission. It never raises for anything that a student handed in."""
-        ...
-
-
-def assignments(course: Course) -> list[str]:
-    """Names of the assignments in the course's gradebook, sorted."""
-    with course.gradebook() as book:
-        return sorted(a.name for a in book.assignments)
+__all__ = [
+    "MakeExecutor",
+    "Order",
+    "Watcher",
+    "grade_assignment",
+    "local_executor",
+    "make_examiner",
+]
 
 
-def grade_class(
-    course: Course,
-    assignment: str,
-    autograder: Autograder,
-    *,
-    workers: int | None = None,
-    seed: int = 0,
-    done: Callable[[int, int, Record], None] = lambda number, total, record: None,
+@dataclass(frozen=True)
+class Order:
+    """What is asked for.
+
+    Attributes:
+        assignment: Name of the assignment, "04_one_head".
+        students: Only these, graded even if nothing has changed; empty means everybody who needs it.
+        again: Grade everybody anew, in a run of its own.
+        seed: Draws the inputs of all questions; None keeps the assignment's seed, or draws one that is kept.
+        sandbox: "bubblewrap", or "none" for code that one trusts.
+        workers: How many submissions at a time; None takes the number of processors.
+        feedback: Whether to make feedback pages.
+        limits: What one submission may use.
+    """
+
+    assignment: str
+    students: tuple[str, ...] = ()
+    again: bool = False
+    seed: int | None = None
+    sandbox: str = "bubblewrap"
+    workers: int | None = None
+    feedback: bool = True
+    limits: Limits = field(default_factory=Limits)
+
+
+class Watcher:
+    """Is told how grading goes; this one does not look."""
+
+    def begin(self, what: str, total: int, done: int = 0) -> None:
+        """A part of the work begins.
+
+        Args:
+            what: What is done, a word or two.
+            total: How many there are.
+            done: How many of them were done before.
+        """
+
+    def step(self, name: str, graded: Graded | None = None) -> None:
+        """One of them is done."""
+
+    def say(self, sentence: str) -> None:
+        """Something that the instructor should know."""
+
+
+def make_examiner(setting: Setting) -> Examiner:
+    """The examiner that runs submissions in the sandbox; everything that grades makes its examiners here."""
+    from softlookup.grading.examine import Examiner as Sandboxed
+
+    return Sandboxed(setting)
+
+
+def local_executor(course: Course, order: Order, make: Callable[[Setting], Examiner] | None = None) -> "MakeExecutor":
+    """Grade in processes of this machine.
+
+    Args:
+        course: The course's folder, for the log.
+        order: What is asked for: the number of workers, and the limits.
+        make: Makes an examiner in a worker; None makes the sandboxed one. It is pickled.
+
+    Returns:
+        What makes the executor once the setting is known.
+    """
+
+    def executor(setting: Setting) -> Executor:
+        # An examiner ends a submission at its limit; one that does not is broken itself.
+        patience = 60.0 + 2 * setting.limits.total_s
+        maker = functools.partial(make or make_examiner, setting)
+        return LocalExecutor(maker, order.workers or processors(), log=course.log("workers"), patience_s=patience)
+
+    return executor
+
+
+MakeExecutor = Callable[[Setting], Executor]
+
+
+def grade_assignment(
+    course: Course, order: Order, *, executor: MakeExecutor | None = None, watch: Watcher | None = None
 ) -> Report:
-    """Grade everybody's submission of one assignment.
+    """Grade a class's submissions of one assignment, or what is left of them.
 
-    Several kernels run side by side, each driven by a process of its own; the gradebook has one writer at a
-    time. The same submissions get the same report with any number of workers.
+    What was graded and has not changed is not graded again. The same seed gives the same report with any number
+    of workers.
 
     Args:
         course: The course's folder.
-        assignment: Name of the assignment, "04_one_head".
-        autograder: Grades one submission.
-        workers: How many at a time; None takes the number of processors.
-        seed: Kept in the report.
-        done: Called after each submission with how many are done, how many there are, and its record.
+        order: What is asked for.
+        executor: Makes what grades, once the setting is known; None grades in sandboxes on this machine.
+        watch: Is told how it goes.
 
     Returns:
-        The report, in the order of the class.
+        The report on everybody in the class.
 
     Raises:
-        CourseError: If the gradebook does not know the assignment, or nobody is in the class.
+        CourseError: If the course is not ready, the disk is full, or the gradebook cannot be written. What was
+            graded until then is kept, and the next call goes on from there.
     """
-    known = assignments(course)
-    if assignment not in known:
-        has = ", ".join(known) or "none"
+    # nbgrader takes long to import, and the processes that grade import this module without need of it.
+    from softlookup.grading.keeping import Keeper
+    from softlookup.grading.sample import is_hostile
+    from softlookup.grading.writer import Writer
+
+    if order.sandbox == "none" and is_hostile(course):
+        raise CourseError("this sample class attacks whoever grades it: it is graded in the sandbox alone")
+    course.require(order.assignment)
+    release = _release(course, order.assignment)
+    students = _class(course, order)
+    folder = course.root / ".grading" / order.assignment
+    ask = {"release": release, "seed": order.seed, "sandbox": order.sandbox, "again": order.again}
+    with Ledger(folder, **ask) as ledger, Writer(course, order.assignment) as writer:  # type: ignore[arg-type]
+        writer.check_release(nbformat.reads(release, as_version=4))
+        keeper = Keeper(course, order, ledger, writer, Shelf(folder), watch or Watcher())
+        setting = Setting(order.assignment, release, ledger.run.seed, order.sandbox, order.limits)
+        keeper.grade(students, (executor or local_executor(course, order))(setting))
+        report = keeper.report(students)
+        if order.feedback:
+            keeper.pages(report)
+        if not order.students:
+            ledger.mark_finished()
+        return report
+
+
+def _release(course: Course, assignment: str) -> str:
+    """The notebook that students got, as text."""
+    path = course.notebook("release", ".", assignment)
+    try:
+        text = path.read_text(encoding="utf-8")
+        json.loads(text)
+    except FileNotFoundError:
+        raise CourseError(f"there is no release of {assignment} ({path}): 'softlookup release' makes it") from None
+    except (OSError, ValueError) as error:
         raise CourseError(
-            f"the gradebook knows no assignment {assignment!r} (it has: {has}); 'softlookup release' adds one"
-        )
+            f"the release of {assignment} cannot be read ({error}): 'softlookup release' makes it"
+        ) from None
+    return text
+
+
+def _class(course: Course, order: Order) -> list[str]:
+    """Who is to be looked at, in the order of the class."""
     students = course.students()
     if not students:
         raise CourseError(f"nobody handed anything in: {course.root / 'submitted'} has no folders")
-    records: dict[str, Record] = {}
-
-    def keep(record: Record) -> None:
-        records[record.student] = record
-        done(len(records), len(students), record)
-
-    count = max(1, min(workers or processors(), len(students)))
-    _grade_side_by_side(course, assignment, autograder, students, count, keep)
-    # A grading process that died took others down with it. Those are graded again one after the other in one
-    # process, so that the first one without a record is the one that kills it.
-    lost = [s for s in students if s not in records]
-    while lost:
-        _grade_side_by_side(course, assignment, autograder, lost, 1, keep)
-        lost = [s for s in lost if s not in records]
-        if lost:
-            keep(Record(lost.pop(0), REFUSED, 0.0, 0.0, reason="the process that graded it was killed"))
-    return Report(assignment, seed, tuple(records[s] for s in students))
-
-
-def _grade_side_by_side(
-    course: Course,
-    assignment: str,
-    autograder: Autograder,
-    students: list[str],
-    workers: int,
-    keep: Callable[[Record], None],
-) -> None:
-    """Grade these students in so many processes; whoever is not kept afterwards was lost with a process."""
-    # Spawned, not forked: a fork would copy the locks of threads that run here.
-    context = multiprocessing.get_context("spawn")
-    futures: dict[Future[Record], str] = {}
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=_begin, initargs=(course,)) as pool:
-        try:
-            for student in students:
-                futures[pool.submit(autograder.grade, course, assignment, student)] = student
-        except BrokenProcessPool:
-            pass
-        try:
-            for future in as_completed(futures):
-                try:
-                    keep(future.result())
-                except BrokenProcessPool:
-                    continue
-                except Exception as error:  # one submission's trouble stays its own
-                    reason = f"grading it failed ({type(error).__name__}: {error})"
-                    keep(Record(futures[future], REFUSED, 0.0, 0.0, reason=reason))
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-
-
-def processors() -> int:
-    """How many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-def _begin(course: Course) -> None:
-    """Prepare a grading process: one thread for each kernel (no crowding), and no words on the terminal."""
-    for name in _ONE_THREAD:
-        os.environ.setdefault(name, "1")
-    use_own_programs()
-    # Ctrl-C reaches the whole group; the parent decides what it means.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with open(course.log("workers"), "a", encoding="utf-8") as log:
-        os.dup2(log.fileno(), 1)
-        os.dup2(log.fileno(), 2)
+    unknown = sorted(set(order.students) - set(students))
+    if unknown:
+        raise CourseError(f"nobody in the class has the id {unknown[0]!r}: ids are the folders of submitted/")
+    return [student for student in students if student in order.students] if order.students else students

@@ -21,14 +21,14 @@ from softlookup.checks.judge import Questions, judge, questions
 from softlookup.checks.probe import Answer
 from softlookup.checks.registry import earlier, get_task, tasks
 from softlookup.checks.result import CheckResult
-from softlookup.checks.task import Case, Task
+from softlookup.checks.task import Case
 from softlookup.grading.course import CourseError
 from softlookup.grading.notebooks import BadNotebook, grade_id, is_graded, is_solution, task_id
 from softlookup.grading.outputs import as_outputs
-from softlookup.grading.rebuild import Asked, Rebuilt, asked_in, rebuild
+from softlookup.grading.rebuild import Asked, Rebuilt, asked_in, lendable, rebuild
 from softlookup.grading.records import GRADED, REFUSED
 from softlookup.grading.sandbox.bubble import SandboxError, Zygote
-from softlookup.grading.sandbox.session import Dead, Held, OutOfTime, Session
+from softlookup.grading.sandbox.session import CUT, Dead, Held, OutOfTime, Session
 from softlookup.grading.work import Graded, Mark, Setting, digest_of
 
 Witness = Callable[[str, CheckResult], None]
@@ -184,6 +184,8 @@ class _Run:
             ran = session.run(cell.source)
             self.outputs[at] = as_outputs(ran.outputs)
             self._took(name or f"cell {at + 1}", ran.seconds)
+            if ran.outputs and CUT in str(ran.outputs[-1])[-200:]:
+                self.remarks.append(f"The output of a cell ({name or at + 1}) was longer than is kept, and was cut.")
             if ran.trouble == "time":
                 self.remarks.append(
                     f"A cell ({name or at + 1}) ran longer than {self.limits.cell_s:g} s and was stopped."
@@ -211,17 +213,25 @@ class _Run:
             return not_callable(task, held.kind, variant)
         if held.shortcut is not None and held.shortcut in task.forbids:
             return used_shortcut(task, held.shortcut, variant)
-        student = _Remote(task, session, held, time.monotonic() + self.limits.answer_s)
+        drawn = self.examiner.questions(asked)
+        student = _Remote(session, lendable(self.rebuilt.notebook, asked), self.limits.answer_s)
         try:
-            return judge(task, student, variant=variant, asked=self.examiner.questions(asked), reveals=False)
+            return judge(task, student, variant=variant, asked=drawn, reveals=False)
         except OutOfTime:
             return too_slow(task, self.limits.answer_s, variant)
 
     def _no_answer(self, asked: Asked, held: Held) -> CheckResult:
-        trouble = held.ran.trouble
-        if trouble == "time":
+        """The result where the check was handed nothing; the reason is mostly in the answer's own cell."""
+        if held.ran.trouble == "time":
             return too_slow(asked.task, self.limits.cell_s, asked.variant)
-        told = f"There was no function `{asked.task.name}` to check ({trouble})."
+        own = next((at for at, cell in enumerate(self.cells) if grade_id(cell) == asked.task.slug), -1)
+        why = held.ran.trouble
+        if own in self.left_out:
+            why = self.left_out[own]
+        for one in self.outputs.get(own, []):
+            if one.output_type == "error":
+                why = f"its cell ended with {one.ename}: {one.evalue[:200]}"
+        told = f"There was no function `{asked.task.name}` to check: {why}."
         return no_points(asked.task, "error", told, asked.variant)
 
     def marks(self) -> tuple[Mark, ...]:
@@ -271,15 +281,18 @@ class _Run:
 class _Remote:
     """A student whose answers come from the sandbox."""
 
-    def __init__(self, task: Task, session: Session, held: Held, deadline: float) -> None:
-        self.task, self.session, self.held, self.deadline = task, session, held, deadline
-        self._known = {one.id for one in earlier(task)}
+    def __init__(self, session: Session, lent: tuple[str, ...], seconds: float) -> None:
+        self.session, self.lent, self.left = session, lent, seconds
 
     def ask(self, case: Case, results: int, lent: tuple[str, ...] = ()) -> Answer:
-        return self.session.ask(case, results, lent, sound, self.deadline)
+        begun = time.monotonic()
+        try:
+            return self.session.ask(case, results, lent, sound, begun + self.left)
+        finally:
+            self.left -= time.monotonic() - begun  # the judge's own work is not the student's time
 
     def lendable(self) -> tuple[str, ...]:
-        return tuple(one for one in dict.fromkeys(self.held.lendable) if one in self._known)
+        return self.lent
 
 
 def sound(

@@ -12,7 +12,7 @@ from typing import Any
 
 from softlookup.grading.class_report import read_report
 from softlookup.grading.course import Course, CourseError
-from softlookup.grading.disk import atomic_write, disk_trouble
+from softlookup.grading.disk import Shelf, atomic_write, disk_trouble
 from softlookup.grading.records import Report
 
 STEPS = ("submitted", "autograded", "feedback")
@@ -63,6 +63,7 @@ def forget(course: Course, student: str) -> list[str]:
             with disk_trouble(path):
                 _remove(path)
         for path in _ledgers(course):
+            Shelf(path.parent).drop(student)
             lines = path.read_bytes().splitlines(keepends=True)
             kept = [line for line in lines if not _is_about(line, student)]
             if len(kept) < len(lines):

@@ -12,7 +12,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from softlookup.checks.registry import UnknownTask, get_task
+from softlookup.checks.registry import UnknownTask, earlier, get_task
 from softlookup.checks.task import Task
 from softlookup.grading.notebooks import BadNotebook, grade_id, is_graded, is_solution, notebook_json, task_id
 
@@ -113,13 +113,19 @@ def rebuild(release: NotebookNode, raw: bytes, name: str) -> Rebuilt:
             if taken == cell.source:
                 untouched.add(own)
             cell.source = taken
-        elif is_graded(cell) and own in handed and any(_text(one) != cell.source for one in handed[own]):
+        elif is_graded(cell) and own not in handed:
+            remarks.append(f"The check of task {task_id(own)} is missing; the released one was used.")
+        elif is_graded(cell) and any(_text(one) != cell.source for one in handed[own]):
             remarks.append(f"The check of task {task_id(own)} was changed; the released one was used.")
     extra = [cell for cell in cells if _name(cell) not in released and cell.get("cell_type") == "code"]
     strange = sum(1 for cell in extra if _text(cell).strip() and _text(cell) not in _sources(release))
     if strange:
-        many = "1 cell that is" if strange == 1 else f"{strange:,} cells that are"
-        remarks.append(f"{many} not in the released notebook was left out: what an answer needs belongs in its cell.")
+        many = (
+            "1 cell that is not in the released notebook was"
+            if strange == 1
+            else (f"{strange:,} cells that are not in the released notebook were")
+        )
+        remarks.append(f"{many} left out: what an answer needs belongs in its cell.")
     order = [_name(cell) for cell in cells if _name(cell) in released]
     if order != sorted(order, key=[grade_id(c) for c in release.cells].index):
         remarks.append("Cells stand in another order than in the released notebook; that one's order was used.")
@@ -189,3 +195,42 @@ def _chosen(cell: NotebookNode, handed: Sequence[dict[str, Any]]) -> tuple[str, 
         said.append(f"The cell of {own} holds a null character; it counts as not filled in.")
         return cell.source, said
     return text, said
+
+
+def lendable(notebook: NotebookNode, asked: Asked) -> tuple[str, ...]:
+    """Tell which functions of earlier tasks an answer calls, from the text of its cell and of those it leans on.
+
+    A function of an earlier name that stands in the answer's own cell is a part of the answer.
+
+    Args:
+        notebook: The rebuilt notebook.
+        asked: The task.
+
+    Returns:
+        Ids of the earlier tasks.
+    """
+    cells = {grade_id(cell): _parsed(cell.source) for cell in notebook.cells if is_solution(cell)}
+    homes = {name: cell for cell, tree in cells.items() for name in _defined(tree)}
+    own = asked.task.slug
+    seen, todo = {own}, [own]
+    used: set[str] = set()
+    while todo:
+        names = {node.id for node in ast.walk(cells.get(todo.pop(), ast.Module([], []))) if isinstance(node, ast.Name)}
+        used |= names
+        more = {homes[name] for name in names if name in homes} - seen
+        seen |= more
+        todo += sorted(more)
+    inside = _defined(cells.get(own, ast.Module([], [])))
+    return tuple(one.id for one in earlier(asked.task) if one.name in used and one.name not in inside)
+
+
+def _parsed(source: str) -> ast.Module:
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ast.Module([], [])
+
+
+def _defined(tree: ast.Module) -> set[str]:
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    return {node.name for node in tree.body if isinstance(node, kinds)}

@@ -55,6 +55,7 @@ class Record:
         by_hand: The marks of each written answer, by id.
         reason: Why it was refused or is missing, one sentence.
         seconds: How long grading took.
+        remarks: What was ignored, cut or stopped in it, and why.
     """
 
     student: str
@@ -65,6 +66,7 @@ class Record:
     by_hand: dict[str, HandMark] = field(default_factory=dict)
     reason: str = ""
     seconds: float = 0.0
+    remarks: tuple[str, ...] = ()
 
     @property
     def waiting(self) -> int:
@@ -87,6 +89,8 @@ class Record:
         }
         if self.reason:
             told["reason"] = self.reason
+        if self.remarks:
+            told["remarks"] = list(self.remarks)
         return told
 
 

@@ -18,11 +18,13 @@ from softlookup.grading.notebooks import grade_id, is_graded, is_solution, task_
 MARKER = "sample.json"
 _OURS = (
     *("source", "release", "submitted", "autograded", "feedback", "reports", "logs"),
-    *("gradebook.db", ".gradebook.lock", CONFIG_NAME, MARKER),
+    *("gradebook.db", ".gradebook.lock", ".grading", CONFIG_NAME, MARKER),
 )
 
 
-def write_sample(folder: Path, sources: Mapping[str, NotebookNode], config: Path, force: bool = False) -> Course:
+def write_sample(
+    folder: Path, sources: Mapping[str, NotebookNode], config: Path, force: bool = False, hostile: bool = False
+) -> Course:
     """Write a course with a sample class that has handed everything in.
 
     Args:
@@ -30,6 +32,7 @@ def write_sample(folder: Path, sources: Mapping[str, NotebookNode], config: Path
         sources: Assignment names and their notebooks with solutions.
         config: The nbgrader_config.py that the course gets.
         force: Write into a folder that holds other things too; only what a course consists of is replaced.
+        hostile: Add those who attack the grader; a marker then keeps the class from being graded without a sandbox.
 
     Returns:
         The course.
@@ -62,8 +65,23 @@ def write_sample(folder: Path, sources: Mapping[str, NotebookNode], config: Path
             if handin.text is not None:
                 path.write_text(handin.text, encoding="utf-8")
             told[name][handin.student] = {"did": handin.did, "planted": handin.planted}
+        if hostile:
+            from softlookup.grading.hostile import hostile_ones
+            from softlookup.grading.hostile.writing import write_hand_in
+
+            for one in hostile_ones(source, release, name):
+                if not one.archive:
+                    write_hand_in(one, course.folder("submitted", one.student, name))
+                    told[name][one.student] = {"did": one.does, "planted": {}, "hostile": True}
     (course.root / MARKER).write_text(json.dumps(told, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     return course
+
+
+def is_hostile(course: Course) -> bool:
+    """Whether a course is a sample class with attacks in it."""
+    path = course.root / MARKER
+    told = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return any(one.get("hostile") for students in told.values() for one in students.values())
 
 
 def planted(course: Course, assignment: str) -> dict[str, dict[str, str]]:

@@ -5,9 +5,7 @@ kernel. So its points and verdicts are only as honest as the student. A sandbox 
 stand behind the same method, ``grade``.
 """
 
-import html
 import logging
-import os
 import shutil
 import time
 from collections.abc import Callable
@@ -17,13 +15,12 @@ from typing import Any
 
 import nbformat
 from nbgrader.api import MissingEntry
-from nbgrader.converters import Autograde, GenerateFeedback
+from nbgrader.converters import Autograde
 from nbgrader.preprocessors import AssignLatePenalties, SaveAutoGrades
 from nbgrader.utils import capture_log, temp_attrs
-from traitlets.config import Config
 
-from softlookup.checks.panel import BOOK
 from softlookup.grading.course import Course, quiet
+from softlookup.grading.feedback import feedback_converter, mend_links, page_of, refused_page
 from softlookup.grading.notebooks import (
     BadNotebook,
     NoNotebook,
@@ -34,13 +31,6 @@ from softlookup.grading.notebooks import (
     verdict_without_check,
 )
 from softlookup.grading.records import GRADED, MISSING, REFUSED, HandMark, Record, TaskMark
-
-_REFUSED_PAGE = """<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>{title}</title>
-<body style="font: 1.1rem/1.5 system-ui, sans-serif; max-width: 40rem; margin: 3rem auto; padding: 0 1rem">
-<h1>{title}</h1><p>This notebook could not be graded: {reason}.</p>
-<p>Mend it, look that it opens in JupyterLab, and hand it in again.</p></body></html>
-"""
 
 
 class _OneWriterAutograde(Autograde):
@@ -116,7 +106,7 @@ class StockAutograder:
         log.unlink(missing_ok=True)
         steps: list[Callable[[], Any]] = [lambda: _OneWriterAutograde(course, config=course.config)]
         if self.feedback:
-            steps.append(lambda: _feedback(course))
+            steps.append(lambda: feedback_converter(course))
         with quiet(log), temp_attrs(course.directory, assignment_id=assignment, student_id=student):
             for make in steps:
                 converter = make()
@@ -127,7 +117,7 @@ class StockAutograder:
                 if not result["success"]:
                     return f"nbgrader could not grade it ({_cause(result)}); the whole story is in {log}"
         if self.feedback:
-            _mend_links(course, course.notebook("feedback", student, assignment).with_suffix(".html"))
+            mend_links(course, page_of(course, assignment, student))
         return None
 
     def _not_graded(self, course: Course, assignment: str, student: str, status: str, reason: Any) -> Record:
@@ -135,10 +125,7 @@ class StockAutograder:
         for step in ("autograded", "feedback"):
             shutil.rmtree(course.folder(step, student, assignment), ignore_errors=True)
         if status == REFUSED and self.feedback:
-            page = course.notebook("feedback", student, assignment).with_suffix(".html")
-            page.parent.mkdir(parents=True, exist_ok=True)
-            says = html.escape(str(reason))
-            page.write_text(_REFUSED_PAGE.format(title=html.escape(assignment), reason=says), encoding="utf-8")
+            refused_page(course, assignment, student, str(reason))
         with course.one_writer(), course.gradebook() as book:
             book.update_or_create_student(student)
             try:
@@ -150,30 +137,6 @@ class StockAutograder:
             book.db.commit()
         record = read_record(course, assignment, student)
         return Record(**{**vars(record), "status": status, "reason": str(reason)})
-
-
-def _feedback(course: Course) -> GenerateFeedback:
-    """The feedback converter; the template is named, so that other HTML settings of the course stay away."""
-    converter = GenerateFeedback(coursedir=course.directory, config=course.config)
-    config = Config()
-    config.HTMLExporter.template_name = "feedback"
-    converter.update_config(config)
-    return converter
-
-
-def _mend_links(course: Course, page: Path) -> None:
-    """Let a feedback page's links into the book lead there: a verdict writes them as seen from exercises/.
-
-    The book is where SOFTLOOKUP_BOOK says, else the one that is built in a folder above the course.
-    """
-    if not page.is_file() or "SOFTLOOKUP_BOOK" in os.environ:
-        return
-    built = [folder / "_build" / "html" for folder in course.root.resolve().parents]
-    book = next((folder for folder in built if (folder / "index.html").is_file()), None)
-    if book is not None:
-        text = page.read_text(encoding="utf-8")
-        address = Path(os.path.relpath(book, page.resolve().parent)).as_posix()
-        page.write_text(text.replace(f'href="{BOOK}', f'href="{address}/'), encoding="utf-8")
 
 
 def _cause(result: dict[str, Any]) -> str:

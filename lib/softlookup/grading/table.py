@@ -1,17 +1,20 @@
 """Shows grading in a terminal: a bar while it works, a table afterwards. It reads well without colour."""
 
-import contextlib
 import io
 import sys
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections import Counter
+from collections.abc import Mapping
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
 
+from softlookup.grading.engine import Watcher
 from softlookup.grading.records import GRADED, MISSING, REFUSED, Record, Report, TaskMark, task_names
+from softlookup.grading.work import Graded
 
 # verdict: (sign, sign where the terminal has ASCII alone, colour)
 _SIGNS = {
@@ -37,44 +40,80 @@ Planted = Mapping[str, Mapping[str, str]]
 """For a sample class: which known mistake was planted, by student and task."""
 
 
-@contextlib.contextmanager
-def progress(console: Console, title: str) -> Iterator[Callable[[int, int, Record], None]]:
-    """Show how far grading has come: one live line on a terminal, plain lines elsewhere.
+class LiveProgress(Watcher):
+    """Shows how far grading has come: one live line on a terminal; elsewhere plain lines, at most one a second."""
 
-    Args:
-        console: Where to write.
-        title: What is being graded.
+    def __init__(self, console: Console) -> None:
+        """Write to this console."""
+        self.console = console
+        self.done = self.total = 0
+        self._what, self._began, self._first, self._said = "", time.monotonic(), 0, 0.0
+        self._counts: Counter[str] = Counter()
+        self._slowest: Graded | None = None
+        self._bar: Progress | None = None
 
-    Yields:
-        The function to call after each submission.
-    """
-    if not console.is_terminal:
+    def __enter__(self) -> "LiveProgress":
+        return self
 
-        def line(number: int, total: int, record: Record) -> None:
-            console.print(f"graded {number} of {total}: {_in_short(record)}", highlight=False, soft_wrap=True)
+    def __exit__(self, *_: object) -> None:
+        self._stop()
 
-        yield line
-        return
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.fields[last]}"),
-    )
-    with Progress(*columns, console=console, transient=True) as bar:
-        row = bar.add_task(title, total=None, last="starting the kernels")
+    def begin(self, what: str, total: int, done: int = 0) -> None:
+        """Begin a new line."""
+        self._stop()
+        self._what, self.total, self.done, self._first = what, total, done, done
+        self._began, self._said, self._slowest = time.monotonic(), 0.0, None
+        self._counts.clear()
+        if self.console.is_terminal and done < total:
+            columns = (
+                TextColumn("{task.description}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TextColumn("{task.fields[says]}"),
+            )
+            self._bar = Progress(*columns, console=self.console, transient=True)
+            self._row = self._bar.add_task(what, total=total, completed=done, says="starting")
+            self._bar.start()
 
-        def advance(number: int, total: int, record: Record) -> None:
-            bar.update(row, total=total, completed=number, last=_in_short(record))
+    def step(self, name: str, graded: Graded | None = None) -> None:
+        """Count one more."""
+        self.done += 1
+        if graded is not None:
+            self._counts[graded.status] += 1
+            if graded.slowest and (self._slowest is None or graded.slowest_s > self._slowest.slowest_s):
+                self._slowest = graded
+        if self._bar:
+            self._bar.update(self._row, completed=self.done, says=self._says())
+        elif self.done == self.total or time.monotonic() - self._said >= 1:
+            self._said = time.monotonic()
+            line = f"{self._what}: {self.done} of {self.total}, {self._says()}"
+            self.console.print(line, highlight=False, soft_wrap=True, markup=False)
 
-        yield advance
+    def say(self, sentence: str) -> None:
+        """Print a sentence above the line."""
+        self.console.print(sentence, highlight=False, soft_wrap=True, markup=False)
+
+    def _says(self) -> str:
+        rate = (self.done - self._first) / max(time.monotonic() - self._began, 1e-3)
+        told = [f"{count} {status}" for status, count in self._counts.items() if status != GRADED]
+        told.append(f"{rate:.1f} a second" if rate >= 1 else f"{1 / rate:.1f} s each")
+        if self.done < self.total:
+            told.append(f"{_duration((self.total - self.done) / rate)} left")
+        if self._slowest:
+            told.append(f"slowest {self._slowest.slowest} of {self._slowest.student}, {self._slowest.slowest_s:.1f} s")
+        return ", ".join(told)
+
+    def _stop(self) -> None:
+        if self._bar:
+            self._bar.stop()
+            self._bar = None
 
 
-def _in_short(record: Record) -> str:
-    if record.status != GRADED:
-        return f"{record.student}: {record.status}"
-    return f"{record.student}: {record.score:g} of {record.max:g}"
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes >= 60:
+        return f"{minutes // 60} h {minutes % 60} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
 def show_report(console: Console, report: Report, planted: Planted | None = None) -> None:
@@ -98,7 +137,7 @@ def show_report(console: Console, report: Report, planted: Planted | None = None
     for record in report.records:
         marks = [_sign(record.tasks.get(name), record.status, signs) for name in names]
         table.add_row(
-            record.student,
+            Text(record.student),
             f"{record.score:g}/{record.max:g}" if record.status == GRADED else record.status,
             *marks,
             _named(record, planted.get(record.student)),
@@ -121,10 +160,16 @@ def _show_remarks(console: Console, report: Report) -> None:
         console.print(f"mistakes met most: {told}", highlight=False)
     for record in report.records:
         if record.status == REFUSED:
-            console.print(f"{record.student}: refused, {record.reason}", highlight=False, soft_wrap=True)
+            said = f"{record.student}: refused, {record.reason}"
+            console.print(said, highlight=False, soft_wrap=True, markup=False)
+    remarked = [record.student for record in report.records if record.remarks]
+    if remarked:
+        told = ", ".join(remarked[:10]) + (", ..." if len(remarked) > 10 else "")
+        said = f"something was ignored, cut or stopped in {len(remarked)} submissions (see the report): {told}"
+        console.print(said, highlight=False, soft_wrap=True, markup=False)
     absent = [record.student for record in report.records if record.status == MISSING]
     if absent:
-        console.print(f"nothing handed in: {', '.join(absent)}", highlight=False, soft_wrap=True)
+        console.print(f"nothing handed in: {', '.join(absent)}", highlight=False, soft_wrap=True, markup=False)
     if report.waiting:
         console.print(f"{len(report.waiting)} submissions have a written answer that waits to be graded by hand")
 

@@ -8,7 +8,6 @@ import contextlib
 import os
 import socket
 import time
-import types
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -16,7 +15,7 @@ import numpy as np
 
 from softlookup.checks.limits import calm_torch, time_limit
 from softlookup.checks.probe import Answer, TimeIsUp, run
-from softlookup.checks.source import functions_behind, names_in, reached, shortcut
+from softlookup.checks.source import reached, shortcut
 from softlookup.checks.task import Case
 from softlookup.grading.sandbox import frames
 from softlookup.grading.sandbox.shell import CellShell
@@ -71,14 +70,12 @@ class Inside:
             return {"held": False, "outputs": outputs, "trouble": why or trouble}, []
         self.obj, self.about = obj, told
         header: dict[str, Any] = {"held": True, "kind": type(self.obj).__name__, "callable": callable(self.obj)}
-        header |= {"outputs": outputs, "trouble": trouble, "shortcut": None, "lendable": []}
+        header |= {"outputs": outputs, "trouble": trouble, "shortcut": None}
         if callable(self.obj):
             stop = frozenset(told["stop"])
             # What reads a student's code must not end where that code is strange.
             with contextlib.suppress(Exception):
                 header["shortcut"] = shortcut(self.obj, tuple(told["forbids"]), told["name"], stop)
-            with contextlib.suppress(Exception):
-                header["lendable"] = lendable(self.obj, told["earlier"])
         return header, []
 
     def _ask(self, told: Mapping[str, Any], arrays: list[np.ndarray]) -> tuple[dict[str, Any], list[np.ndarray]]:
@@ -126,25 +123,6 @@ class Inside:
     def _sound(self, header: dict[str, Any], arrays: list[np.ndarray]) -> tuple[dict[str, Any], list[np.ndarray]]:
         self.line.send({**header, "token": self.token}, arrays)
         return self.line.receive()
-
-
-def lendable(obj: Any, earlier: Mapping[str, str]) -> list[str]:
-    """Ids of the earlier tasks whose functions an answer calls, each from a cell of its own.
-
-    Args:
-        obj: The answer.
-        earlier: Function names and task ids.
-    """
-    functions = reached(obj)
-    cells = {f.__code__.co_filename for f in functions_behind(obj)}
-    lent = []
-    for name, task_id in earlier.items():
-        callers = [f for f in functions if name in names_in(f)]
-        own = [f.__globals__.get(name) for f in callers]
-        in_its_cell = [isinstance(g, types.FunctionType) and g.__code__.co_filename in cells for g in own]
-        if callers and not any(in_its_cell):
-            lent.append(task_id)
-    return lent
 
 
 def main(link: socket.socket, shell: CellShell, output_bytes: int) -> None:

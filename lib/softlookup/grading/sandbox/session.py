@@ -26,6 +26,9 @@ from softlookup.grading.work import Limits
 GRACE_S = 3.0
 """How much longer than its time limit a submission may stay silent before it is killed."""
 
+CUT = "characters more, which are not kept"
+"""How the output of a cell ends that was longer than is kept."""
+
 _WATCH_S = 0.1
 _KINDS = frozenset(("blank", "raised", "kind", "inputs-changed", "no-gradient", "dtype"))
 _MAX_TEXT = 2000
@@ -69,7 +72,6 @@ class Held:
         kind: The name of its type.
         callable: Whether it can be called.
         shortcut: A forbidden name that it uses, if one was seen.
-        lendable: Ids of the earlier tasks whose functions it calls.
     """
 
     ran: Ran
@@ -77,7 +79,6 @@ class Held:
     kind: str = ""
     callable: bool = False
     shortcut: str | None = None
-    lendable: tuple[str, ...] = ()
 
 
 class Session:
@@ -202,14 +203,13 @@ class Session:
         ran = _ran(told, begun)
         if told.get("held") is not True:
             return Held(ran, False)
-        found, lent = told.get("shortcut"), told.get("lendable")
+        found = told.get("shortcut")
         return Held(
             ran,
             True,
             _text(told.get("kind"), 100),
             told.get("callable") is True,
             _text(found, 100) if isinstance(found, str) else None,
-            tuple(_text(one, 100) for one in lent[:100]) if isinstance(lent, list) else (),
         )
 
     def ask(self, case: Case, results: int, lent: tuple[str, ...], sound: Sound, deadline: float) -> Answer:
@@ -244,7 +244,8 @@ class Session:
             "seconds": left,
         }
         most = max(4096, 2 * _largest(case.args, arrays))
-        told, back = self._asked(header, arrays, left, lent, sound, most)
+        # A gradient is lent where one is asked for: elsewhere it would be an answer, not a part of one.
+        told, back = self._asked(header, arrays, left, lent, sound, most, bool(case.gradients))
         if told.get("late") is True:
             raise OutOfTime
         printed = _text(told.get("printed"), 2 * _MAX_TEXT)
@@ -269,6 +270,7 @@ class Session:
         lent: tuple[str, ...] = (),
         sound: Sound | None = None,
         most: int = 0,
+        gradients: bool = False,
     ) -> tuple[dict[str, Any], list[np.ndarray]]:
         """Send a request and wait for its answer; in between, compute what was lent."""
         token = secrets.token_hex(16)
@@ -287,6 +289,8 @@ class Session:
                 calls += 1
                 if sound is None or told["call"] not in lent or calls > _MAX_CALLS:
                     raise frames.FrameError("it called what was not lent, or too often")
+                if told.get("upstream") is not None and not gradients:
+                    raise frames.FrameError("it asked for a gradient that was not lent")
                 result, results = _sound_answer(sound, told, back, most)
                 self.line.send(result, results, deadline)
         except frames.TooLate:
@@ -384,5 +388,7 @@ def _memory_mb(space: int) -> float:
             text = (entry / "smaps_rollup").read_text()
         except OSError:
             continue
-        total += sum(int(line.split()[1]) for line in text.splitlines() if line.startswith("Private_"))
+        # What several of them share (Pss_Shmem) is counted with what each has alone.
+        kinds = ("Private_", "Pss_Shmem")
+        total += sum(int(line.split()[1]) for line in text.splitlines() if line.startswith(kinds))
     return total / 1024

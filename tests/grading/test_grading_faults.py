@@ -1,0 +1,177 @@
+"""Graders and workers killed at any moment: nothing is lost, nothing is graded twice, the report is the same."""
+
+import functools
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import nbformat
+import pytest
+from fake_grader import here
+from small_class import NAME, write_course
+
+from softlookup.grading import Course
+from softlookup.grading.engine import Order, grade_assignment
+from softlookup.grading.ledger import FILE
+
+CLASS = 30
+SCRIPT = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[2])
+from fake_grader import faked
+from softlookup.grading import Course
+from softlookup.grading.engine import Order, grade_assignment
+course = Course.at(Path(sys.argv[1]))
+order = Order("04_one_head", seed=5, workers=2, feedback=False)
+executor = faked(course, order, calls=course.root / "calls", sleep_s=0.02)
+grade_assignment(course, order, executor=executor).write(course.root / "report.json")
+"""
+
+
+@pytest.fixture(scope="session")
+def big_class(tmp_path_factory: pytest.TempPathFactory, source: nbformat.NotebookNode) -> Course:
+    """A class with its undisturbed report beside it."""
+    base = tmp_path_factory.mktemp("faults")
+    course = write_course(base / "course", source, ("half-done",))
+    content = course.notebook("submitted", "half-done", NAME).read_bytes()
+    for number in range(CLASS - 1):
+        path = course.notebook("submitted", f"student-{number}", NAME)
+        path.parent.mkdir(parents=True)
+        path.write_bytes(content if number % 7 else b"{")
+    calm = Course.at(Path(shutil.copytree(course.root, base / "calm")))
+    grade_assignment(calm, Order(NAME, seed=5, feedback=False), executor=here()).write(base / "report.json")
+    return course
+
+
+def begun(course: Course) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-c", SCRIPT, str(course.root), str(Path(__file__).parent)]
+    return subprocess.Popen(command, stderr=subprocess.PIPE)
+
+
+def calls(course: Course) -> list[str]:
+    path = course.root / "calls"
+    return path.read_text().split() if path.exists() else []
+
+
+def called(course: Course, times: int) -> bool:
+    return len(calls(course)) >= times
+
+
+def lines(course: Course) -> Counter[str]:
+    """How many whole lines each student has in the ledger."""
+    path = course.root / ".grading" / NAME / FILE
+    content = path.read_bytes() if path.exists() else b""
+    whole = [json.loads(line) for line in content.splitlines(keepends=True) if line.endswith(b"\n")]
+    return Counter(line["student"] for line in whole if "status" in line)
+
+
+def wait_for(happened: Callable[[], bool], grader: subprocess.Popen[bytes]) -> None:
+    until = time.monotonic() + 60
+    while not happened() and grader.poll() is None:
+        assert time.monotonic() < until, "the grader hangs"
+        time.sleep(0.002)
+
+
+def kill_and_go_on(course: Course, kills: int, rng: random.Random) -> None:
+    """Kill a grader at so many random moments, then let one come to its end; a killed one is never repeated."""
+    done: set[str] = set()
+    for number in range(kills + 1):
+        before = len(calls(course))
+        grader = begun(course)
+        if number < kills:
+            # Sooner or later after the work begins; now and then before it does.
+            more = rng.choice([0, 0, 1, 2, 4])
+            wait_for(functools.partial(called, course, before + more), grader)
+            time.sleep(rng.uniform(0, 0.05 if more else 1.5))
+            grader.kill()
+        _, said = grader.communicate(timeout=120)
+        assert number < kills or grader.returncode == 0, said.decode()
+        repeated = done & set(calls(course)[before:])
+        assert not repeated, f"graded twice: {repeated}"
+        assert set(lines(course).values()) <= {1}
+        done = set(lines(course))
+
+
+def check_report(course: Course, big_class: Course) -> None:
+    wanted = (big_class.root.parent / "report.json").read_text()
+    assert (course.root / "report.json").read_text() == wanted
+    submissions = json.loads(wanted)["submissions"]
+    assert set(lines(course)) == set(submissions) and len(submissions) == CLASS
+    with course.gradebook() as book:
+        assert {s.student.id: s.score for s in book.assignment_submissions(NAME)} == {
+            student: told["score"] for student, told in submissions.items()
+        }
+
+
+@pytest.mark.parametrize("kills", [3, pytest.param(100, marks=pytest.mark.slow)])
+def test_a_grader_killed_at_any_moment_goes_on(big_class: Course, tmp_path: Path, kills: int) -> None:
+    rng = random.Random(kills)
+    left = kills
+    while left:
+        folder = Path(shutil.copytree(big_class.root, tmp_path / f"course-{left}"))
+        now = min(left, 5)
+        kill_and_go_on(Course.at(folder), now, rng)
+        check_report(Course.at(folder), big_class)
+        shutil.rmtree(folder)
+        left -= now
+
+
+def workers_of(grader: subprocess.Popen[bytes]) -> list[int]:
+    """Grading processes of a grader: its children that were spawned to work, not the one that tracks resources."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                parent = int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1])
+                if parent == grader.pid and b"spawn_main" in (folder / "cmdline").read_bytes():
+                    found.append(int(folder.name))
+            except OSError:
+                continue
+    return sorted(found)
+
+
+@pytest.mark.parametrize("kills", [3, pytest.param(100, marks=pytest.mark.slow)])
+def test_a_killed_worker_costs_nobody_anything(big_class: Course, tmp_path: Path, kills: int) -> None:
+    rng = random.Random(kills)
+    left = kills
+    while left:
+        course = Course.at(Path(shutil.copytree(big_class.root, tmp_path / f"course-{left}")))
+        grader = begun(course)
+        for _ in range(min(left, 5)):
+            # Some calls apart, so that no submission is hit twice: that one would rightly be refused.
+            have = len(calls(course)) + rng.choice([3, 4, 5])
+            wait_for(functools.partial(called, course, have), grader)
+            time.sleep(rng.uniform(0, 0.02))
+            for worker in rng.sample(workers_of(grader), 1) if grader.poll() is None and workers_of(grader) else []:
+                os.kill(worker, signal.SIGKILL)
+        _, said = grader.communicate(timeout=120)
+        assert grader.returncode == 0, said.decode()
+        check_report(course, big_class)
+        shutil.rmtree(course.root)
+        left -= min(left, 5)
+
+
+def test_ctrl_c_stops_cleanly_and_a_second_run_goes_on(big_class: Course, tmp_path: Path) -> None:
+    course = Course.at(Path(shutil.copytree(big_class.root, tmp_path / "course")))
+    grader = begun(course)
+    wait_for(functools.partial(called, course, 6), grader)
+    workers = workers_of(grader)
+    grader.send_signal(signal.SIGINT)
+    grader.communicate(timeout=60)
+    assert grader.returncode == -signal.SIGINT and workers
+    assert not any(Path(f"/proc/{worker}").exists() for worker in workers)
+    done = set(lines(course))
+    before = len(calls(course))
+    assert 2 <= len(done) < CLASS
+    assert begun(course).communicate(timeout=120)[1] == b""
+    assert not done & set(calls(course)[before:])
+    check_report(course, big_class)

@@ -1,0 +1,207 @@
+"""Hostile submissions among honest ones, graded in one batch: nobody gains, nobody is harmed, nothing is left behind.
+
+The hand-ins only ever run in the grader's own sandbox; without bubblewrap nothing here runs.
+"""
+
+import json
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+import pytest
+from small_class import NAME, ROOT
+
+from softlookup.grading import Course, new_course
+from softlookup.grading.handins import answers, filled
+from softlookup.grading.hostile import LEAK, TRACE, HostileHandIn, hostile_ones
+from softlookup.grading.hostile.writing import write_hand_in
+from softlookup.grading.work import Limits
+
+engine = pytest.importorskip("softlookup.grading.engine")
+pytest.importorskip("softlookup.grading.examine", reason="the sandboxed examiner is not there")
+pytestmark = pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap, which runs hostile code here")
+
+HONEST = ("aaa-honest", "honest-1", "zzz-honest")
+LIMITS = Limits(cell_s=10.0, answer_s=10.0, total_s=60.0, cpu_s=40, memory_mb=1024, disk_mb=32)
+SEED = 11
+QUICK = re.compile(
+    "do-execute|fake-module|transformer$|frames|oracle|gradebook$|daemon|skip-exec|doubled|deleted|reversed|os-exit$|over-max"
+    "|link-to-source|half|not-numbers|wrong-endian|stored|in-order|forged|rubbish|asks-the|asks-for|claims|script|surrogates|files-"
+)
+"""Those that are graded in every run of the tests: at least one of each kind, and none that waits for a limit."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A class that was graded, and what the machine looked like before and after.
+
+    Attributes:
+        course: Its folder.
+        hostile: The hostile hand-ins, by student; without their files.
+        report: The report, as JSON.
+        told: What each student was told.
+        before: What lay in the places where an attack may leave something.
+        after: The same, afterwards.
+    """
+
+    course: Course
+    hostile: dict[str, HostileHandIn]
+    report: dict
+    told: dict[str, list[str]]
+    before: set[str]
+    after: set[str]
+
+    def points(self, student: str) -> dict[str, float]:
+        return {task: mark["points"] for task, mark in self.report["submissions"][student]["tasks"].items()}
+
+
+def around(course: Path) -> set[str]:
+    """Files and processes with the mark of an attack, wherever one might get at."""
+    places = (course, Path(tempfile.gettempdir()), Path("/dev/shm"), Path("/var/tmp"), Path.home(), Path.cwd(), ROOT)
+    found = {str(path) for place in places if place.is_dir() for path in place.glob(f"{TRACE}*")}
+    found |= {str(path) for path in course.rglob(f"*{TRACE}*") if "submitted" not in path.parts}
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and (entry / "comm").read_text().strip() == TRACE[:15]:
+                found.add(f"process {entry.name}")
+        except OSError:
+            continue
+    return found
+
+
+def graded(folder: Path, source: nbformat.NotebookNode, ones: Iterable[HostileHandIn]) -> Batch:
+    """Grade hostile hand-ins among honest ones."""
+    course = new_course(folder / "course", ROOT / "nbgrader_config.py")
+    course.release({NAME: source})
+    release = nbformat.read(course.notebook("release", ".", NAME), as_version=4)
+    for student in HONEST:
+        path = course.notebook("submitted", student, NAME)
+        path.parent.mkdir(parents=True)
+        nbformat.write(filled(release, answers(source)), path)
+    hostile = {}
+    for one in ones:
+        write_hand_in(one, course.root / "submitted" / one.student / NAME)
+        hostile[one.student] = HostileHandIn(**{**vars(one), "files": {}})
+    before = around(course.root)
+    order = engine.Order(NAME, seed=SEED, workers=1, feedback=True, limits=LIMITS)
+    report = engine.grade_assignment(course, order).as_json()
+    return Batch(course, hostile, report, told_in(course), before, around(course.root))
+
+
+def told_in(course: Course) -> dict[str, list[str]]:
+    """What each student was told: in the ledger, and in the outputs of the graded notebook."""
+    found = {}
+    for line in (course.root / ".grading" / NAME / "ledger.jsonl").read_text(encoding="utf-8").splitlines():
+        one = json.loads(line)
+        if "status" in one and "student" in one:
+            messages = [mark["message"] for mark in one["marks"]]
+            path = course.notebook("autograded", one["student"], NAME)
+            shown = list(printed(path)) if path.is_file() else []
+            found[one["student"]] = [*one["remarks"], one["reason"], *messages, *shown]
+    return found
+
+
+def printed(path: Path) -> Iterator[str]:
+    """The last line of each printed output of a notebook, where it says what was cut."""
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        for output in cell.get("outputs", []):
+            lines = "".join(output.get("text", "")).splitlines()
+            yield from lines[-1:]
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory: pytest.TempPathFactory, source: nbformat.NotebookNode) -> Batch:
+    release = nbformat.read(ROOT / "exercises" / NAME / f"{NAME}.ipynb", as_version=4)
+    ones = (one for one in hostile_ones(source, release) if QUICK.search(one.student) and not one.archive)
+    return graded(tmp_path_factory.mktemp("hostile-quick"), source, ones)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory, source: nbformat.NotebookNode) -> Batch:
+    release = nbformat.read(ROOT / "exercises" / NAME / f"{NAME}.ipynb", as_version=4)
+    ones = (one for one in hostile_ones(source, release) if not one.archive)
+    return graded(tmp_path_factory.mktemp("hostile-whole"), source, ones)
+
+
+@pytest.fixture(params=["quick", pytest.param("whole", marks=pytest.mark.slow)])
+def batch(request: pytest.FixtureRequest) -> Iterator[Batch]:
+    yield request.getfixturevalue(request.param)
+
+
+def test_everybody_in_the_batch_has_a_result(batch: Batch) -> None:
+    assert set(batch.report["submissions"]) == {*HONEST, *batch.hostile}
+    assert len(batch.hostile) > 25
+
+
+def test_hostile_ones_have_what_their_honest_code_deserves(batch: Batch) -> None:
+    wrong = {}
+    for student, one in batch.hostile.items():
+        entry = batch.report["submissions"][student]
+        if one.stops:
+            if entry["status"] == "graded" or entry["score"] != 0:
+                wrong[student] = f"{entry['status']} with {entry['score']} points"
+        else:
+            got = batch.points(student)
+            differing = {
+                task: (got.get(task), points) for task, points in one.deserves.items() if got.get(task) != points
+            }
+            if entry["status"] != "graded" or differing:
+                wrong[student] = f"{entry['status']} {entry.get('reason', '')}: got and deserved {differing}"
+    assert wrong == {}
+
+
+def test_what_was_ignored_or_stopped_is_told_in_a_sentence(batch: Batch) -> None:
+    silent = {
+        student: (one.told, [said for said in batch.told.get(student, []) if said and "agrees" not in said])
+        for student, one in batch.hostile.items()
+        if one.told and not any(re.search(one.told, said) for said in batch.told.get(student, []))
+    }
+    assert silent == {}
+
+
+def test_honest_ones_among_them_have_all_points(batch: Batch) -> None:
+    for student in HONEST:
+        assert {mark["verdict"] for mark in batch.report["submissions"][student]["tasks"].values()} == {"pass"}
+
+
+def test_nothing_is_left_behind(batch: Batch) -> None:
+    assert batch.after - batch.before == set()
+
+
+def test_nothing_was_read_that_is_not_theirs(batch: Batch) -> None:
+    leaked = [
+        path.parent.parent.name
+        for path in (batch.course.root / "autograded").rglob("*.ipynb")
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]
+        for output in cell.get("outputs", [])
+        if LEAK in json.dumps({**output, "traceback": []})
+    ]
+    assert leaked == []
+
+
+def test_no_page_holds_a_script_that_a_submission_wrote(batch: Batch) -> None:
+    pages = list((batch.course.root / "feedback").rglob("*.html"))
+    assert len(pages) >= len(HONEST)
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        assert f"<script>document.title='{TRACE}'" not in text and not re.search(r"<img[^>]*onerror", text), page
+        assert "\x1b" not in text and "<svg onload" not in text
+
+
+def test_gradebook_says_the_same_as_the_report(batch: Batch) -> None:
+    with batch.course.gradebook() as book:
+        for student in (*HONEST, *batch.hostile):
+            entry = batch.report["submissions"][student]
+            if entry["status"] == "graded":
+                assert book.find_submission(NAME, student).score == pytest.approx(entry["score"]), student
+
+
+def test_course_holds_what_it_held(batch: Batch) -> None:
+    with batch.course.gradebook() as book:
+        assert book.find_assignment(NAME).max_score == batch.report["submissions"][HONEST[0]]["max"]
+    assert os.path.isdir(batch.course.root / "source" / NAME)

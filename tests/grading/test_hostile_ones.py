@@ -1,0 +1,220 @@
+"""The hostile hand-ins: each is what it says it is. Nothing that they hold is run here."""
+
+import ast
+import base64
+import io
+import json
+import math
+import re
+import zipfile
+import zlib
+from collections import Counter
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+from IPython.core.inputtransformer2 import TransformerManager
+from small_class import NAME
+
+from softlookup.authoring import make_release
+from softlookup.checks import tasks
+from softlookup.grading.hostile import ROWS, HostileHandIn, hostile_ones, told
+from softlookup.grading.hostile.answering import stored_answers
+from softlookup.grading.hostile.handin import ALL, EARLIER, OTHERS, Bench
+from softlookup.grading.hostile.writing import write_hand_in
+from softlookup.grading.notebooks import MAX_BYTES, grade_id
+
+
+@pytest.fixture(scope="module")
+def bench(source: nbformat.NotebookNode) -> Bench:
+    return Bench(source, make_release(source))
+
+
+@pytest.fixture(scope="module")
+def hostile(source: nbformat.NotebookNode) -> dict[str, HostileHandIn]:
+    made = list(hostile_ones(source, make_release(source)))
+    assert len({one.student for one in made}) == len(made), Counter(one.student for one in made).most_common(3)
+    return {one.student: one for one in made}
+
+
+def cells_of(one: HostileHandIn) -> list[dict]:
+    return json.loads(one.files[f"{NAME}.ipynb"])["cells"]
+
+
+def text_of(one: HostileHandIn, name: str) -> str:
+    return next(cell["source"] for cell in cells_of(one) if grade_id(cell) == name)
+
+
+def test_every_row_of_the_list_is_somebodys_and_there_are_more(hostile: dict[str, HostileHandIn]) -> None:
+    rows = Counter(one.row for one in hostile.values())
+    assert set(rows) == set(range(ROWS + 1))
+    assert rows[0] >= 23, "attacks beyond the list"
+
+
+def test_each_says_what_it_tries_in_one_sentence(hostile: dict[str, HostileHandIn]) -> None:
+    for one in hostile.values():
+        assert 10 < len(one.does) < 120 and "\n" not in one.does and "$" not in one.does, one.student
+
+
+def test_each_deserves_points_of_every_task_and_no_other(hostile: dict[str, HostileHandIn]) -> None:
+    best = {task.id: task.points for task in tasks(4)}
+    for one in hostile.values():
+        assert set(one.deserves) == set(best), one.student
+        assert all(points in (0, best[name]) for name, points in one.deserves.items()), one.student
+        if one.stops:
+            assert not any(one.deserves.values()), one.student
+
+
+def test_what_is_told_is_a_regular_expression_and_a_refusal_is_always_told(hostile: dict[str, HostileHandIn]) -> None:
+    for one in hostile.values():
+        re.compile(one.told)
+        assert one.told or not one.stops, one.student
+
+
+def test_target_is_called_by_no_other_answer(bench: Bench) -> None:
+    assert bench.target in bench.tasks[1:-1]
+    for name, text in bench.right.items():
+        called = (
+            {n.func.id for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Call) and hasattr(n.func, "id")}
+            if (name in {task.slug for task in bench.tasks})
+            else set()
+        )
+        assert name == bench.target.slug or bench.target.name not in called
+
+
+def test_points_before_among_and_after_an_attack(bench: Bench) -> None:
+    at = bench.tasks.index(bench.target)
+    for earns, right in ((ALL, lambda i: True), (OTHERS, lambda i: i != at), (EARLIER, lambda i: i < at)):
+        points = list(bench.deserves(earns, bench.target).values())
+        assert [p > 0 for p in points] == [right(i) for i in range(len(points))]
+
+
+def test_all_code_is_python_or_ipython_with_nothing_left_to_fill_in(hostile: dict[str, HostileHandIn]) -> None:
+    ipython = TransformerManager()
+    unsound = set()
+    for one in hostile.values():
+        if one.stops or one.archive or not one.student.startswith("attack-"):
+            continue
+        if any(word in one.student for word in ("many-cells", "long-cell", "lines")):
+            continue
+        for cell in cells_of(one):
+            if cell["cell_type"] == "code":
+                if not all(isinstance(line, str) for line in cell["source"]):
+                    unsound.add(one.student)
+                    continue
+                text = "".join(cell["source"])
+                assert not re.search(r"\$(NAME|TASK|SLUG|RIGHT|WRONG|LEAK|TRACE|POINTS|FULL|ALIKE)\b", text), (
+                    one.student
+                )
+                try:
+                    ast.parse(ipython.transform_cell(text))
+                except (SyntaxError, ValueError, MemoryError, RecursionError):
+                    unsound.add(one.student)
+    names = ("deep-code", "null-in-cell", "source-kinds", "surrogates-in-cell")
+    assert unsound == {f"attack-00-{name}" for name in names}
+
+
+def test_an_attacks_notebook_is_honest_but_for_one_cell(bench: Bench, hostile: dict[str, HostileHandIn]) -> None:
+    right = {grade_id(cell): cell.source for cell in bench.notebook().cells if grade_id(cell)}
+    one = hostile["attack-05-do-execute"]
+    differing = [
+        grade_id(cell) for cell in cells_of(one) if cell["source"] != right.get(grade_id(cell), cell["source"])
+    ]
+    assert differing == [bench.target.slug]
+    assert "do_execute" in text_of(one, bench.target.slug) and bench.right[bench.target.slug] not in text_of(
+        one, bench.target.slug
+    )
+
+
+def test_extra_cells_stand_before_every_task(bench: Bench, hostile: dict[str, HostileHandIn]) -> None:
+    names = [grade_id(cell) for cell in cells_of(hostile["attack-07-fake-module-extra"])]
+    added = next(
+        n for n, cell in enumerate(cells_of(hostile["attack-07-fake-module-extra"])) if "fake" in cell["source"]
+    )
+    assert names[added] == "" and added < min(names.index(task.slug) for task in bench.tasks)
+
+
+def test_whoever_is_stopped_in_the_middle_left_the_rest_blank(bench: Bench, hostile: dict[str, HostileHandIn]) -> None:
+    released = {grade_id(cell): cell.source for cell in bench.release.cells}
+    later = [task.slug for task in bench.tasks[bench.tasks.index(bench.target) + 1 :]]
+    assert all(text_of(hostile["attack-25-os-exit"], name) == released[name] for name in later)
+
+
+def test_stored_answers_are_those_of_the_home_questions(bench: Bench) -> None:
+    held = json.loads(zlib.decompress(base64.b64decode(stored_answers(bench))))
+    assert len(held) == len(bench.target.cases(np.random.default_rng(0)))
+    assert all(len(numbers) == math.prod(shape) for shape, numbers in held.values())
+
+
+def test_files_are_as_broken_as_told(hostile: dict[str, HostileHandIn]) -> None:
+    for student, one in hostile.items():
+        raw = one.files.get(f"{NAME}.ipynb")
+        if student.startswith("attack-40"):
+            assert one.stops
+            if re.search("half|rubbish|empty|spaces|deep$|huge|utf", student):
+                with pytest.raises((ValueError, RecursionError)):
+                    json.loads(raw.decode("utf-8"))
+    assert len(hostile["attack-43-large"].files[f"{NAME}.ipynb"]) > MAX_BYTES
+    assert len(hostile["attack-43-large-outputs"].files[f"{NAME}.ipynb"]) < MAX_BYTES
+    assert len(cells_of(hostile["attack-43-many-cells"])) > 100_000
+
+
+def test_archives_hold_what_they_should_not(hostile: dict[str, HostileHandIn]) -> None:
+    archives = {s: next(iter(one.archive.values())) for s, one in hostile.items() if one.archive}
+    assert len(archives) == 8 and all(hostile[s].row == 39 and not hostile[s].files for s in archives)
+    names = zipfile.ZipFile(io.BytesIO(archives["attack-39-zip-outside"])).namelist()
+    assert "../../gradebook.db" in names
+    bomb = archives["attack-39-zip-bomb"]
+    assert sum(i.file_size for i in zipfile.ZipFile(io.BytesIO(bomb)).infolist()) > 100 * len(bomb)
+    with pytest.raises(zipfile.BadZipFile):
+        zipfile.ZipFile(io.BytesIO(archives["attack-39-zip-broken"]))
+
+
+def test_hand_ins_are_written_with_links_and_pipes_and_nothing_outside(
+    tmp_path: Path, hostile: dict[str, HostileHandIn]
+) -> None:
+    for student in ("attack-38-links-beside", "attack-38-pipe", "attack-38-folder", "attack-34-shadow-softlookup"):
+        write_hand_in(hostile[student], tmp_path / student / NAME)
+    assert (tmp_path / "attack-38-links-beside" / NAME / "all").readlink() == Path("../../..")
+    assert (tmp_path / "attack-38-pipe" / NAME / f"{NAME}.ipynb").is_fifo()
+    assert (tmp_path / "attack-38-folder" / NAME / f"{NAME}.ipynb").is_dir()
+    assert (tmp_path / "attack-34-shadow-softlookup" / NAME / "softlookup" / "__init__.py").is_file()
+    outside = HostileHandIn("x", 0, "", {"../y": b""}, {})
+    with pytest.raises(ValueError, match="outside its folder"):
+        write_hand_in(outside, tmp_path / "x")
+    assert not (tmp_path / "y").exists()
+
+
+def test_pairs_come_in_the_order_of_their_names(hostile: dict[str, HostileHandIn]) -> None:
+    groups: dict[str, list[str]] = {}
+    for student, one in hostile.items():
+        if one.group:
+            groups.setdefault(one.group, []).append(student)
+    assert set(groups) == {"startup", "site", "files", "keys", "memory"}
+    assert all(len(pair) == 2 and pair == sorted(pair) for pair in groups.values())
+
+
+def test_a_release_without_checks_cannot_be_attacked(source: nbformat.NotebookNode) -> None:
+    with pytest.raises(ValueError, match="has 0 tasks with a check; wanted two"):
+        Bench(source, nbformat.v4.new_notebook())
+
+
+@pytest.mark.parametrize(
+    ("pattern", "says"),
+    [
+        (told.EXTRA_CELLS, "2 cells that are not in the release were ignored."),
+        (told.TEST_CELLS, "Test cells were changed; they were put back as released."),
+        (told.MISSING_CELLS, "3 cells of the release are missing; they were put back."),
+        (told.DOUBLED_CELLS, "There are two cells 04-column; the first one counts."),
+        (told.DIED, "The process ended in this cell: what was judged before counts."),
+        (told.TIME, "It was still running after 20 s and was stopped."),
+        (told.MEMORY, "It took more memory than a submission may have (2048 MB)."),
+        (told.OUTPUT_CUT, "... and 20,000 characters more, which are not kept"),
+        (told.LINK, "04_one_head.ipynb is a link, not a file: hand in the notebook itself"),
+        (told.NO_FILE, "there is no file 04_one_head.ipynb"),
+    ],
+)
+def test_a_clear_sentence_is_taken_for_one_and_silence_is_not(pattern: str, says: str) -> None:
+    assert re.search(pattern, says)
+    assert not re.search(pattern, "") and not re.search(pattern, "Every case agrees with the reference.")

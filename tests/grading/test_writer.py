@@ -1,0 +1,247 @@
+"""The one writer: its rows are those of stock autograde, and nbgrader's own commands go on from what it wrote."""
+
+import csv
+import dataclasses
+import os
+import shutil
+import subprocess
+import sys
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from fake_grader import here
+from nbgrader.apps.api import NbGraderAPI
+from small_class import NAME, write_course
+from sqlalchemy import event
+
+from softlookup.grading import Course, CourseError
+from softlookup.grading.engine import Order, grade_assignment
+from softlookup.grading.notebooks import grade_id, is_solution
+from softlookup.grading.work import Graded, Mark
+from softlookup.grading.writer import Writer
+
+STUDENTS = ("half-done", "mistake-2")
+LATE = """
+c.AssignLatePenalties.plugin_class = "late_rules.PerHour"
+c.PerHour.points = 0.5
+"""
+PLUGIN = """
+from nbgrader.plugins import BasePlugin
+from traitlets import Float
+
+
+class PerHour(BasePlugin):
+    points = Float(1).tag(config=True)
+
+    def late_submission_penalty(self, student_id, score, total_seconds_late):
+        if student_id == "broken":
+            raise ValueError("no rule")
+        return self.points * (total_seconds_late // 3600)
+"""
+
+
+def nbgrader(course: Course, *arguments: str) -> str:
+    """Run nbgrader's own program in the course's folder, with nothing of ours around it."""
+    env = {**os.environ, "PATH": os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])}
+    command = [sys.executable, "-m", "nbgrader", *arguments]
+    run = subprocess.run(command, cwd=course.root, env=env, capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0, run.stderr[-2000:]
+    return run.stderr
+
+
+@pytest.fixture(scope="session")
+def stocked(tmp_path_factory: pytest.TempPathFactory, source: nbformat.NotebookNode) -> Course:
+    """A course in which stock autograde graded two students, one of them late and one read by a person."""
+    course = write_course(tmp_path_factory.mktemp("writer") / "course", source, STUDENTS)
+    with open(course.root / "nbgrader_config.py", "a") as config:
+        config.write(LATE)
+    (course.root / "late_rules.py").write_text(PLUGIN)
+    (course.folder("source", ".", NAME) / "data").mkdir()
+    (course.folder("source", ".", NAME) / "data" / "numbers.txt").write_text("1 2 3")
+    for student, stamp in (("half-done", "2026-01-02 05:00:00 UTC"), ("mistake-2", "2026-01-01 12:00:00 UTC")):
+        (course.folder("submitted", student, NAME) / "timestamp.txt").write_text(stamp)
+    course = Course.at(course.root)
+    with course.gradebook() as book:
+        book.update_or_create_assignment(NAME, duedate=datetime(2026, 1, 2))
+    with course.gradebook() as book, book.db.no_autoflush:
+        book.add_student("mistake-2")
+        book.add_submission(NAME, "mistake-2")
+        row = book.find_grade("04-uniform", NAME, NAME, "mistake-2")
+        row.manual_score, row.needs_manual_grade = 2.0, False
+        book.db.commit()
+    nbgrader(course, "autograde", NAME)
+    return course
+
+
+@pytest.fixture
+def course(stocked: Course, tmp_path: Path) -> Course:
+    return Course.at(Path(shutil.copytree(stocked.root, tmp_path / "course")))
+
+
+def rows(course: Course, student: str) -> dict[str, Any]:
+    """All that the gradebook holds for a student."""
+    with course.gradebook() as book:
+        submission = book.find_submission(NAME, student)
+        (sheet,) = submission.notebooks
+        return {
+            "grades": {g.name: (g.auto_score, g.manual_score, g.needs_manual_grade) for g in sheet.grades},
+            "comments": {c.name: (c.auto_comment, c.manual_comment) for c in sheet.comments},
+            "timestamp": submission.timestamp,
+            "penalty": sheet.late_submission_penalty,
+            "score": submission.score,
+            "students": [s.id for s in book.students if s.id == student],
+        }
+
+
+def as_graded(course: Course, student: str) -> Graded:
+    """What grading would have come to if it agreed with stock autograde."""
+    marks = []
+    for name, (auto, _, _) in rows(course, student)["grades"].items():
+        marks.append(Mark(name, name, auto, 2.0, "wrong"))
+    text = course.notebook("autograded", student, NAME).read_text(encoding="utf-8")
+    return Graded(student, "graded", "d", tuple(marks), notebook=text)
+
+
+@pytest.mark.parametrize("student", STUDENTS)
+@pytest.mark.parametrize("kept", [True, False])
+def test_rows_are_those_of_stock_autograde(course: Course, student: str, kept: bool) -> None:
+    wanted, graded = rows(course, student), as_graded(course, student)
+    assert any(c[0] == "No response." for c in wanted["comments"].values()) == (student == "half-done")
+    assert wanted["penalty"] == (2.5 if student == "half-done" else None)
+    if not kept:
+        with course.gradebook() as book:
+            book.remove_student(student)
+        if wanted["grades"]["04-uniform"][1] is not None:
+            wanted["score"] -= 2.0
+            wanted["grades"]["04-uniform"] = (None, None, True)
+    with Writer(course, NAME) as writer:
+        for _ in range(2):
+            writer.enter(graded, wanted["timestamp"])
+    assert rows(course, student) == wanted
+
+
+def test_a_submission_is_one_commit(course: Course) -> None:
+    graded = as_graded(course, "half-done")
+    commits = []
+    with Writer(course, NAME) as writer:
+        event.listen(writer._book.engine, "commit", lambda connection: commits.append(1))
+        writer.enter(graded)
+        writer.enter(dataclasses.replace(graded, student="somebody-new"))
+    assert len(commits) == 2
+
+
+def test_what_fails_halfway_leaves_no_trace(course: Course) -> None:
+    with course.gradebook() as book:
+        before = len(book.students)
+    graded = dataclasses.replace(as_graded(course, "half-done"), student="broken")
+    with Writer(course, NAME) as writer, pytest.raises(CourseError, match="late penalty failed for broken .*no rule"):
+        writer.enter(graded, datetime(2026, 3, 1))
+    with course.gradebook() as book:
+        assert len(book.students) == before
+
+
+def test_refused_is_zero_and_missing_invents_nothing(course: Course) -> None:
+    with Writer(course, NAME) as writer:
+        writer.enter(Graded("mistake-2", "refused", reason="it is empty"))
+        writer.enter(Graded("never-there", "missing", reason="there is no file"))
+        writer.enter(Graded("new", "refused", reason="it is empty"))
+    assert {g[0] for g in rows(course, "mistake-2")["grades"].values()} == {0.0}
+    assert rows(course, "mistake-2")["score"] == 2.0, "what a person gave stays"
+    assert rows(course, "new")["score"] == 0 and not any(g[2] for g in rows(course, "new")["grades"].values())
+    with course.gradebook() as book:
+        assert "never-there" not in [s.student.id for s in book.assignment_submissions(NAME)]
+        assert book.find_student("never-there")
+
+
+def test_an_extension_counts_and_is_noticed_later(course: Course) -> None:
+    with course.gradebook() as book:
+        book.grant_extension(NAME, "half-done", hours=2)
+    with Writer(course, NAME) as writer:
+        writer.refresh_penalties()
+    assert rows(course, "half-done")["penalty"] == 1.5
+    with course.gradebook() as book:
+        book.grant_extension(NAME, "half-done", hours=20)
+    with Writer(course, NAME) as writer:
+        writer.refresh_penalties()
+    assert rows(course, "half-done")["penalty"] is None
+
+
+def test_late_rules_that_cannot_be_set_up_are_one_sentence(course: Course) -> None:
+    (course.root / "nbgrader_config.py").write_text('c.AssignLatePenalties.plugin_class = "nowhere.Rules"')
+    with pytest.raises(CourseError, match="late penalties of nbgrader_config.py cannot be set up"):
+        Writer(Course.at(course.root), NAME).__enter__()
+
+
+@pytest.fixture(scope="session")
+def ours(stocked: Course, tmp_path_factory: pytest.TempPathFactory) -> Course:
+    """The same course, graded by ours with a fake examiner, and its feedback made."""
+    root = tmp_path_factory.mktemp("ours") / "course"
+    course = Course.at(Path(shutil.copytree(stocked.root, root)))
+    shutil.copytree(root / "submitted" / "half-done", root / "submitted" / "broken-file")
+    course.notebook("submitted", "broken-file", NAME).write_text("{")
+    with course.gradebook() as book:
+        book.update_or_create_student("absent")
+    (course.folder("autograded", "half-done", NAME) / "left-over.txt").write_text("old")
+    order = Order(NAME, seed=3, workers=1)
+    grade_assignment(course, order, executor=here(calls=root / "calls"))
+    return course
+
+
+def test_autograded_holds_what_nbgrader_would_leave_there(ours: Course) -> None:
+    folder = ours.folder("autograded", "half-done", NAME)
+    files = {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()}
+    assert files == {f"{NAME}.ipynb", "data/numbers.txt", "timestamp.txt"}
+    assert {p.stat().st_mode & 0o777 for p in folder.rglob("*") if p.is_file()} == {0o444}
+    cells = nbformat.read(folder / f"{NAME}.ipynb", as_version=4).cells
+    assert any(is_solution(c) and grade_id(c) == "04-scale" for c in cells)
+    assert not ours.folder("autograded", "broken-file", NAME).exists()
+
+
+def test_nbgrader_exports_what_was_written(ours: Course, tmp_path: Path) -> None:
+    nbgrader(ours, "export", "--to", str(tmp_path / "grades.csv"))
+    with open(tmp_path / "grades.csv", newline="") as file:
+        table = {row["student_id"]: row for row in csv.DictReader(file)}
+    assert float(table["mistake-2"]["raw_score"]) == rows(ours, "mistake-2")["score"]
+    assert float(table["half-done"]["late_submission_penalty"]) == 2.5
+    assert (table["broken-file"]["score"], table["absent"]["score"]) == ("0.0", "0.0")
+
+
+def test_nbgrader_makes_feedback(ours: Course, tmp_path: Path) -> None:
+    course = Course.at(Path(shutil.copytree(ours.root, tmp_path / "course")))
+    page = course.notebook("feedback", "mistake-2", NAME).with_suffix(".html")
+    page.unlink()
+    nbgrader(course, "generate_feedback", NAME, "--force", "--student", "mistake-2")
+    assert f"{rows(course, 'mistake-2')['score']:g}" in page.read_text()
+
+
+def test_the_formgrader_sees_what_is_graded(ours: Course) -> None:
+    api = NbGraderAPI(ours.directory)
+    assert api.get_autograded_students(NAME) == set(STUDENTS)
+    told = {one["student"]: one for one in api.get_submissions(NAME)}
+    assert told["mistake-2"]["autograded"] and told["mistake-2"]["needs_manual_grade"]
+    assert told["mistake-2"]["score"] == rows(ours, "mistake-2")["score"]
+    assert {n["name"] for n in api.get_notebook_submissions(NAME, NAME)} == {NAME}
+
+
+def test_feedback_pages_are_made_once_and_again_when_a_person_gives_points(ours: Course, tmp_path: Path) -> None:
+    course = Course.at(Path(shutil.copytree(ours.root, tmp_path / "course")))
+
+    def pages() -> dict[str, int]:
+        return {p.parent.parent.name: p.stat().st_mtime_ns for p in (course.root / "feedback").rglob("*.html")}
+
+    before = pages()
+    assert set(before) == {*STUDENTS, "broken-file"}
+    refused = course.notebook("feedback", "broken-file", NAME).with_suffix(".html").read_text()
+    assert "could not be graded: it is not a notebook." in refused
+    with course.gradebook() as book:
+        row = book.find_grade("04-uniform", NAME, NAME, "mistake-2")
+        row.manual_score, row.needs_manual_grade = 1.25, False
+        book.find_comment("04-scale", NAME, NAME, "mistake-2").manual_comment = "well said indeed"
+        book.db.commit()
+    grade_assignment(course, Order(NAME, workers=1), executor=here())
+    after = pages()
+    assert {s for s in after if after[s] != before[s]} == {"mistake-2"}
+    assert "well said indeed" in course.notebook("feedback", "mistake-2", NAME).with_suffix(".html").read_text()
