@@ -66,7 +66,7 @@ def test_rebuild_puts_checks_and_setup_back(release, handed):
     assert sources(got.notebook)["04-scale-check"] == sources(release)["04-scale-check"]
     assert sources(got.notebook)["04-setup"] == sources(release)["04-setup"]
     assert "tags" not in cell_of(got.notebook, "04-scale-check").metadata
-    assert got.remarks == ("The check of task 04.scale was changed; the released one was used.",)
+    assert got.remarks == ("The check cell of 04.scale was changed; the released one was used.",)
 
 
 @pytest.mark.parametrize(
@@ -227,4 +227,4 @@ def test_lendable_reads_the_text_and_believes_nobody(release, source, texts, len
 
 def test_rebuild_says_that_a_check_is_missing(release, handed):
     handed["cells"] = [c for c in handed["cells"] if c is not cell_of(handed, "04-mix-check")]
-    assert rebuilt(release, handed).remarks == ("The check of task 04.mix is missing; the released one was used.",)
+    assert rebuilt(release, handed).remarks == ("The check cell of 04.mix was missing; the released one was used.",)

@@ -20,7 +20,7 @@ from softlookup.checks.home import no_points, not_callable, stand_in, too_slow, 
 from softlookup.checks.judge import Questions, judge, questions
 from softlookup.checks.probe import Answer
 from softlookup.checks.registry import earlier, get_task, tasks
-from softlookup.checks.result import CheckResult
+from softlookup.checks.result import HEADLINES, CheckResult
 from softlookup.checks.task import Case
 from softlookup.grading.course import CourseError
 from softlookup.grading.notebooks import BadNotebook, grade_id, is_graded, is_solution, task_id
@@ -271,11 +271,19 @@ class _Run:
             if result.max_points != best and result.max_points:
                 data["text/plain"] = repr(round(best * result.points / result.max_points, 4))
             cell.outputs = [nbformat.v4.new_output("execute_result", data, execution_count=count)]
-        if self.remarks:
-            said = "\n".join(f"* {_plain(remark)}" for remark in self.remarks)
-            note = nbformat.v4.new_markdown_cell(f"**About this submission**\n\n{said}", id="about-this-submission")
-            self.rebuilt.notebook.cells.insert(0, note)
+        note = nbformat.v4.new_markdown_cell(self._summary(), id="about-this-submission")
+        self.rebuilt.notebook.cells.insert(0, note)
         return self.rebuilt.notebook
+
+    def _summary(self) -> str:
+        """What stands above the notebook: each task in a line, and what was left out or stopped."""
+        lines = ["**About this submission**", "", "| task | verdict | points | mistake |", "|---|---|---|---|"]
+        for mark in self.marks():
+            verdict = HEADLINES.get(mark.verdict, "Read by a person")
+            points = "" if mark.points is None else f"{mark.points:g} of {mark.max:g}"
+            named = ", ".join(f"`{slug}`" for slug in mark.diagnosis)
+            lines.append(f"| {mark.task} | {verdict} | {points} | {named} |")
+        return "\n".join([*lines, "", *(f"* {_plain(remark)}" for remark in self.remarks)])
 
 
 class _Remote:

@@ -102,7 +102,7 @@ def rebuild(release: NotebookNode, raw: bytes, name: str) -> Rebuilt:
         cells = cells[:MAX_CELLS]
     handed = _by_name(cells)
     released = {grade_id(cell) for cell in release.cells} - {""}
-    untouched = set()
+    untouched, gone, changed = set(), [], []
     for cell in notebook.cells:
         own = grade_id(cell)
         if cell.cell_type == "code":
@@ -114,9 +114,12 @@ def rebuild(release: NotebookNode, raw: bytes, name: str) -> Rebuilt:
                 untouched.add(own)
             cell.source = taken
         elif is_graded(cell) and own not in handed:
-            remarks.append(f"The check of task {task_id(own)} is missing; the released one was used.")
+            gone.append(task_id(own))
         elif is_graded(cell) and any(_text(one) != cell.source for one in handed[own]):
-            remarks.append(f"The check of task {task_id(own)} was changed; the released one was used.")
+            changed.append(task_id(own))
+    for names, what in ((gone, "missing"), (changed, "changed")):
+        if names:
+            remarks.append(f"The check cell of {', '.join(names)} was {what}; the released one was used.")
     extra = [cell for cell in cells if _name(cell) not in released and cell.get("cell_type") == "code"]
     strange = sum(1 for cell in extra if _text(cell).strip() and _text(cell) not in _sources(release))
     if strange:

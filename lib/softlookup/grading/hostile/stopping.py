@@ -358,7 +358,7 @@ ATTACKS = (
     Attack("memory-tensors", 29, "takes 8 GB of memory in tensors", _TENSORS, last=True, told=MEMORY),
     Attack("threads", 29, "starts 5,000 threads", _THREADS, last=True, told=PROCESSES),
     Attack("children", 29, "eight children, each below the limit of one process", _CHILDREN, last=True, told=MEMORY),
-    Attack("unseen-files", 29, "takes 4 GB in files of memory that no process maps", _UNSEEN, last=True, told=HELD),
+    Attack("unseen-files", 29, "takes 4 GB in files of memory that no process maps", _UNSEEN, last=True),
     Attack(
         "segments", 29, "takes 4 GB in shared segments that no process has attached", _SEGMENTS, last=True, told=MEMORY
     ),
