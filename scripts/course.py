@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -167,6 +167,16 @@ def steps() -> list[Step]:
     ]
 
 
+def sandbox() -> list[str]:
+    """What to tell the grader about the sandbox: without one, this harmless class is graded all the same."""
+    asked = "from softlookup.grading.sandbox.bubble import trouble; print(trouble())"
+    said = subprocess.run([str(BIN / "python"), "-c", asked], capture_output=True, text=True, check=True).stdout.strip()
+    if not said:
+        return []
+    print(f"  Note: {said}.\n  The sample class is harmless and is graded without a sandbox; a real class is not.")
+    return ["--sandbox", "none"]
+
+
 def main() -> int:
     """Run the steps, print the graded class and where to look."""
     LOGS.mkdir(parents=True, exist_ok=True)
@@ -174,6 +184,8 @@ def main() -> int:
     line = Line(len(todo))
     try:
         for number, step in enumerate(todo, 1):
+            if step.name.startswith("grade"):
+                step = replace(step, command=[*step.command, *sandbox()])
             if not run(step, number, line):
                 return 1
     except KeyboardInterrupt:

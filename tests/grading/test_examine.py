@@ -2,7 +2,6 @@
 
 import copy
 import os
-import shutil
 import signal
 import threading
 import time
@@ -10,6 +9,7 @@ import time
 import nbformat
 import numpy as np
 import pytest
+from sandbox_tools import NEEDS_SANDBOX
 from small_class import NAME, ROOT
 
 from softlookup.authoring import draw_variants, read_solution
@@ -21,7 +21,7 @@ from softlookup.grading.notebooks import grade_id
 from softlookup.grading.sample import hand_ins
 from softlookup.grading.work import Limits, Setting
 
-pytestmark = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
+pytestmark = NEEDS_SANDBOX
 LIMITS = Limits(cell_s=4, answer_s=4, total_s=60)
 
 

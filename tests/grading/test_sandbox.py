@@ -3,7 +3,6 @@
 import errno
 import os
 import platform
-import shutil
 import signal
 import struct
 import time
@@ -11,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sandbox_tools import LIMITS, ask, hold, printed
+from sandbox_tools import LIMITS, NEEDS_SANDBOX, ask, hold, printed
 
 from softlookup.grading.course import CourseError
 from softlookup.grading.sandbox import bubble
@@ -20,7 +19,7 @@ from softlookup.grading.sandbox.filter import FORBIDDEN, program
 from softlookup.grading.sandbox.session import Dead, Session
 from softlookup.grading.work import Limits
 
-pytestmark = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
+pytestmark = NEEDS_SANDBOX
 HOARD = """import os, time
 for n in range(8):
     if os.fork() == 0:

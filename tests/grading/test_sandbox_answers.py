@@ -1,15 +1,13 @@
 """A submission's answers leave the sandbox as plain arrays and words, or end it; nothing else is believed."""
 
-import shutil
-
 import numpy as np
 import pytest
-from sandbox_tools import ABOUT, LIMITS, SOUND, ask, hold
+from sandbox_tools import ABOUT, LIMITS, NEEDS_SANDBOX, SOUND, ask, hold
 
 from softlookup.grading.sandbox.session import Dead, OutOfTime
 from softlookup.grading.work import Limits
 
-pytestmark = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
+pytestmark = NEEDS_SANDBOX
 
 
 def test_answers_come_back_as_arrays(begin):

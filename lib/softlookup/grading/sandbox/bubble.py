@@ -78,6 +78,24 @@ def staged(hidden: Sequence[str] = ()) -> Path:
     return folder
 
 
+def trouble() -> str:
+    """Say why submissions cannot be given a sandbox here, nothing if they can.
+
+    Returns:
+        One sentence, or an empty text.
+    """
+    try:
+        command = [*_bubblewrap(), *_INSIDE, *_less_rights()]
+    except SandboxError as error:
+        return str(error)
+    command += ["unshare", "--user", "--mount", "--pid", "--net", "--ipc", "--fork", "true"]
+    done = subprocess.run(command, capture_output=True, text=True, env=_environment(Path("/")))
+    if done.returncode == 0:
+        return ""
+    said = done.stderr.strip().splitlines() or ["it said nothing"]
+    return f"bubblewrap is installed, but does not work on this machine ({said[-1][:200]})"
+
+
 class Zygote:
     """A running zygote.
 
