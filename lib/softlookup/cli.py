@@ -154,9 +154,17 @@ def sample(folder: Path, force: bool, hostile: bool) -> None:
     show_default=True,
     help="What submissions run in; none is for code that you trust.",
 )
+@click.option("--scheduler", metavar="ADDRESS", help="Grade on the Dask cluster of this scheduler, tcp://HOST:8786.")
 @click.option("--no-feedback", is_flag=True, help="Make no feedback pages.")
 @click.option("--json", "report_file", type=click.Path(path_type=Path, dir_okay=False), help="Write the report here.")
-def grade(assignment: str, folder: Path | None, no_feedback: bool, report_file: Path | None, **asked: Any) -> None:
+def grade(
+    assignment: str,
+    folder: Path | None,
+    scheduler: str | None,
+    no_feedback: bool,
+    report_file: Path | None,
+    **asked: Any,
+) -> None:
     """Grade everybody's NN_topic: gradebook, feedback pages, a table and a report.
 
     What was graded and has not changed is not graded again; a run that was stopped, or killed, goes on with the
@@ -172,9 +180,14 @@ def grade(assignment: str, folder: Path | None, no_feedback: bool, report_file: 
         click.secho(
             "warning: no sandbox. What was handed in runs with your rights and can read your files.", fg="red", err=True
         )
+    executor = None
+    if scheduler is not None:
+        from softlookup.grading.on_dask import dask_executor
+
+        executor = dask_executor(scheduler)
     with LiveProgress(terminal(stderr=True)) as progress:
         try:
-            report = grade_assignment(course, order, watch=progress)
+            report = grade_assignment(course, order, executor=executor, watch=progress)
         except KeyboardInterrupt:
             done = f"{progress.done} of {progress.total} are done and kept"
             click.echo(f"softlookup: stopped; {done}. The same command goes on.", err=True)

@@ -166,7 +166,7 @@ def test_extra_cells_are_left_out_and_it_says_so(examiner, release, right):
     assert total(graded) == 39 and "1 cell that is not in the released notebook" in graded.remarks[0]
     first = nbformat.reads(graded.notebook, as_version=4).cells[0]
     assert first.source.startswith("**About this submission**") and "* 1 cell that is not" in first.source
-    assert "| 04.mix | Right | 2 of 2 |  |" in first.source and "| 04.uniform | Read by a person |  |" in first.source
+    assert "* `04.mix` Right, 2 of 2 points\n" in first.source and "* `04.uniform` Read by a person\n" in first.source
 
 
 def test_a_remark_cannot_bring_markup_into_the_notebook(examiner, release, right):

@@ -277,13 +277,14 @@ class _Run:
 
     def _summary(self) -> str:
         """What stands above the notebook: each task in a line, and what was left out or stopped."""
-        lines = ["**About this submission**", "", "| task | verdict | points | mistake |", "|---|---|---|---|"]
+        lines = []
         for mark in self.marks():
             verdict = HEADLINES.get(mark.verdict, "Read by a person")
-            points = "" if mark.points is None else f"{mark.points:g} of {mark.max:g}"
-            named = ", ".join(f"`{slug}`" for slug in mark.diagnosis)
-            lines.append(f"| {mark.task} | {verdict} | {points} | {named} |")
-        return "\n".join([*lines, "", *(f"* {_plain(remark)}" for remark in self.remarks)])
+            points = "" if mark.points is None else f", {mark.points:g} of {mark.max:g} points"
+            named = f" ({', '.join(mark.diagnosis)})" if mark.diagnosis else ""
+            lines.append(f"* `{mark.task}` {verdict}{points}{named}")
+        said = ["", "What was left out or stopped:", "", *(f"* {_plain(one)}" for one in self.remarks)]
+        return "\n".join(["**About this submission**", "", *lines, *(said if self.remarks else [])])
 
 
 class _Remote:

@@ -4,7 +4,7 @@ Every bomb here ends by itself after a while: a few thousand processes, a few gi
 """
 
 from softlookup.grading.hostile.handin import ALL, ANSWER, CELL, EARLIER, EXTRA, Attack
-from softlookup.grading.hostile.told import DIED, DISK, HELD, MEMORY, OUTPUT_CUT, PROCESSES, RAISED, TIME
+from softlookup.grading.hostile.told import DIED, DISK, MEMORY, OUTPUT_CUT, PROCESSES, RAISED, TIME
 
 _DEAF = """
 import signal

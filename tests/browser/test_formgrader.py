@@ -1,0 +1,244 @@
+"""nbgrader's formgrader in a real browser, on a class that our grader graded: grades, panels, and points by hand."""
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import nbformat
+import pytest
+from playwright.sync_api import Browser, Page
+
+from softlookup.authoring import find_root, read_solution
+from softlookup.checks import tasks
+from softlookup.grading import Course, Report, new_course
+from softlookup.grading.engine import Order, grade_assignment
+from softlookup.grading.sample import hand_ins
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed"),
+]
+
+NAME = "04_one_head"
+STUDENTS = ("mistake-2", "half-done", "not-json")
+TOKEN = "formgrader-in-a-test"
+BY_HAND = "04-uniform"
+START_S = 90.0
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
+    """Three students: a known mistake with a written answer, one who stopped half way, and no notebook."""
+    root = find_root()
+    source = read_solution(root / "solutions" / f"{NAME}.py")
+    made = new_course(tmp_path_factory.mktemp("formgrader") / "course", root / "nbgrader_config.py")
+    made.release({NAME: source})
+    release = nbformat.read(made.notebook("release", ".", NAME), as_version=4)
+    for one in hand_ins(source, release):
+        if one.student in STUDENTS:
+            path = made.notebook("submitted", one.student, NAME)
+            path.parent.mkdir(parents=True)
+            path.write_text(str(one.text), encoding="utf-8")
+    return made
+
+
+def grade(course: Course, **options: object) -> Report:
+    return grade_assignment(course, Order(NAME, seed=5, workers=1, **options))
+
+
+@pytest.fixture(scope="module")
+def report(course: Course) -> Report:
+    return grade(course)
+
+
+@pytest.fixture(scope="module")
+def server(course: Course, report: Report, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A Jupyter server in the course's folder, with settings of its own and nobody else's; gives its address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    home = tmp_path_factory.mktemp("jupyter")
+    own = {"JUPYTER_CONFIG_DIR": "config", "JUPYTER_RUNTIME_DIR": "runtime", "JUPYTER_DATA_DIR": "data"}
+    path = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
+    env = {**os.environ, **{name: str(home / folder) for name, folder in own.items()}, "PATH": path}
+    options = {
+        "ip": "127.0.0.1",
+        "port": port,
+        "port_retries": 0,
+        "open_browser": False,
+        "allow_root": True,
+        "root_dir": course.root,
+        "jpserver_extensions": "nbgrader.server_extensions.formgrader=True",
+    }
+    command = [sys.executable, "-m", "jupyter_server", *(f"--ServerApp.{name}={is_}" for name, is_ in options.items())]
+    address = f"http://127.0.0.1:{port}/"
+    with open(home / "log", "wb") as log:
+        process = subprocess.Popen(
+            [*command, f"--IdentityProvider.token={TOKEN}"], cwd=course.root, env=env, stdout=log, stderr=log
+        )
+        try:
+            until = time.monotonic() + START_S
+            while not answers(address):
+                assert process.poll() is None, (home / "log").read_text()[-2000:]
+                assert time.monotonic() < until, "the server does not answer"
+                time.sleep(0.2)
+            yield address
+        finally:
+            process.terminate()
+            process.wait(30)
+
+
+def answers(address: str) -> bool:
+    try:
+        with urllib.request.urlopen(f"{address}api?token={TOKEN}", timeout=5):
+            return True
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+@contextmanager
+def visit(chromium: Browser, *addresses: str, within: str) -> Iterator[Page]:
+    """Open pages, one after the other; nothing leaves this machine, and no script fails but for want of MathJax."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 900})
+    outside: list[str] = []
+    errors: list[str] = []
+
+    def decide(route):
+        if route.request.url.startswith((within, "data:", "blob:")):
+            route.continue_()
+        else:
+            outside.append(route.request.url)
+            route.abort()
+
+    context.route("**/*", decide)
+    try:
+        page = context.new_page()
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        for address in addresses:
+            page.goto(address, wait_until="load")
+        yield page
+        # Both pages of nbgrader's ask an outside host for MathJax; they have to do without.
+        assert {url for url in outside if "mathjax" not in url.lower()} == set()
+        assert [error for error in errors if "MathJax" not in error] == []
+    finally:
+        context.close()
+
+
+@contextmanager
+def formgrader(chromium: Browser, server: str, page: str) -> Iterator[Page]:
+    login = f"{server}login?token={TOKEN}&next=/api"
+    with visit(chromium, login, f"{server}formgrader/{page}", within=server) as opened:
+        yield opened
+
+
+def submission_of(course: Course, student: str) -> str:
+    """The address of one submission in the formgrader."""
+    with course.gradebook() as book:
+        return f"submissions/{book.find_submission_notebook(NAME, NAME, student).id}/"
+
+
+def shot(page: Page, name: str) -> None:
+    """Keep a picture, where SOFTLOOKUP_SHOTS names a folder for them."""
+    if "SOFTLOOKUP_SHOTS" in os.environ:
+        page.screenshot(path=str(Path(os.environ["SOFTLOOKUP_SHOTS"], f"{name}.png")), full_page=True)
+
+
+def scores(course: Course) -> dict[str, float]:
+    with course.gradebook() as book:
+        return {one.student.id: one.score for one in book.assignment_submissions(NAME)}
+
+
+def test_class_is_listed_with_the_scores_of_the_report(
+    chromium: Browser, server: str, course: Course, report: Report
+) -> None:
+    told = {record.student: record for record in report.records}
+    with formgrader(chromium, server, f"manage_submissions/{NAME}") as page:
+        page.wait_for_selector("td.student-id:has-text('mistake-2')")
+        shot(page, "manage_submissions")
+        shown = {}
+        for student in STUDENTS:
+            row = page.locator("tr", has=page.locator(f"td.student-id:has-text('{student}')"))
+            shown[student] = (row.locator("td.score").inner_text(), row.locator("td.status").inner_text())
+        # One that cannot be graded has no notebook in autograded/; to nbgrader it waits for that.
+        wanted = {"not-json": ("", "needs autograding")}
+        for student in ("mistake-2", "half-done"):
+            status = "needs manual grading" if told[student].waiting else "graded"
+            wanted[student] = (f"{round(told[student].score, 2):g} / {told[student].max:g}", status)
+        assert shown == wanted
+
+
+def test_gradebook_leads_to_each_submission(chromium: Browser, server: str, report: Report) -> None:
+    with formgrader(chromium, server, f"gradebook/{NAME}/{NAME}") as page:
+        page.wait_for_selector("td.score")
+        shot(page, "gradebook")
+        links = page.locator("td.name a.name-hidden")
+        graded = [record for record in report.records if record.status == "graded"]
+        assert links.count() == len(graded)
+        shown = {cell.split()[0] for cell in page.locator("td.score").all_inner_texts()}
+        assert shown == {f"{record.score:g}" for record in graded}
+        links.first.click()
+        page.wait_for_selector("input.score")
+
+
+def test_submission_shows_the_panels_and_the_points(
+    chromium: Browser, server: str, course: Course, report: Report
+) -> None:
+    record = next(one for one in report.records if one.student == "mistake-2")
+    with formgrader(chromium, server, submission_of(course, "mistake-2")) as page:
+        page.wait_for_function("() => document.querySelector('input.score[placeholder]') !== null")
+        shot(page, "submission")
+        assert page.locator(".sl-check").count() == len(tasks(4))
+        for name, mark in record.tasks.items():
+            box = page.locator(f"input[id='{name.replace('.', '-')}-check']")
+            assert float(box.get_attribute("placeholder")) == mark.points
+        wrong = page.locator(".sl-check:not(.sl-pass)").first
+        assert wrong.is_visible() and wrong.locator(".sl-head").inner_text()
+        assert wrong.evaluate("one => getComputedStyle(one).borderLeftWidth") == "5px"
+        assert page.locator(f"input[id='{BY_HAND}']").get_attribute("class").find("needs_manual_grade") > 0
+
+
+def test_points_and_a_comment_given_in_the_browser_stay_when_all_is_graded_again(
+    chromium: Browser, server: str, course: Course, report: Report
+) -> None:
+    before = scores(course)["mistake-2"]
+    with formgrader(chromium, server, submission_of(course, "mistake-2")) as page:
+        box, words = page.locator(f"input[id='{BY_HAND}']"), page.locator(f"textarea[id='{BY_HAND}-comment']")
+        page.wait_for_function(f"() => document.getElementById('{BY_HAND}').classList.contains('needs_manual_grade')")
+        for field, content, kind in ((box, "1.5", "grade"), (words, "Say why, too.", "comment")):
+            with page.expect_response(re.compile(f"/api/{kind}/")) as answered:
+                field.fill(content)
+                field.blur()
+            assert answered.value.ok
+    assert scores(course)["mistake-2"] == before + 1.5
+    again = grade(course, again=True)
+    record = next(one for one in again.records if one.student == "mistake-2")
+    assert record.by_hand["04.uniform"].points == 1.5 and record.score == before + 1.5
+    assert scores(course)["mistake-2"] == before + 1.5
+    with formgrader(chromium, server, submission_of(course, "mistake-2")) as page:
+        page.wait_for_function(f"() => document.getElementById('{BY_HAND}').value === '1.5'")
+        assert page.locator(f"textarea[id='{BY_HAND}-comment']").input_value() == "Say why, too."
+        shot(page, "submission_again")
+    feedback = course.notebook("feedback", "mistake-2", NAME).with_suffix(".html")
+    assert "Say why, too." in feedback.read_text(encoding="utf-8")
+
+
+def test_feedback_page_shows_points_and_panels(chromium: Browser, course: Course, report: Report) -> None:
+    feedback = course.notebook("feedback", "mistake-2", NAME).with_suffix(".html")
+    with visit(chromium, feedback.as_uri(), within=course.root.as_uri()) as page:
+        shot(page, "feedback")
+        assert page.locator(".sl-check").count() == len(tasks(4))
+        total = re.search(r"Score: ([\d.]+) / ([\d.]+)", page.locator("body").inner_text())
+        assert total and (float(total[1]), float(total[2])) == (scores(course)["mistake-2"], report.records[0].max)
+    refused = course.notebook("feedback", "not-json", NAME).with_suffix(".html")
+    with visit(chromium, refused.as_uri(), within=course.root.as_uri()) as page:
+        assert "could not be graded" in page.locator("body").inner_text()
+        shot(page, "feedback_refused")

@@ -1,0 +1,253 @@
+"""Grading on a Dask cluster: a real scheduler and real workers of this machine, some of which die."""
+
+import functools
+import shutil
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+from fake_grader import faked
+from small_class import NAME, STUDENTS, write_course
+
+pytest.importorskip("distributed", reason="the package distributed is not installed: pip install 'softlookup[dask]'")
+
+from dask_cluster import Cluster, cluster, noted, wait_for
+
+from softlookup.grading import Course, CourseError, on_dask
+from softlookup.grading.engine import Order, Watcher, grade_assignment
+from softlookup.grading.ledger import Ledger
+from softlookup.grading.on_dask import dask_executor
+from softlookup.grading.pool import DIED_TWICE
+from softlookup.grading.work import Graded, Setting
+
+CLASS = 24
+RELEASE = nbformat.writes(nbformat.v4.new_notebook())
+SETTING = Setting(NAME, RELEASE, 5)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with cluster(tmp_path_factory.mktemp("dask") / "cluster") as begun:
+        yield begun
+
+
+@pytest.fixture(scope="module")
+def handed_in(tmp_path_factory: pytest.TempPathFactory, source: nbformat.NotebookNode) -> Course:
+    """A class of two dozen, most of whom handed in the same."""
+    course = write_course(tmp_path_factory.mktemp("class") / "course", source, STUDENTS)
+    content = course.notebook("submitted", "half-done", NAME).read_bytes()
+    for number in range(CLASS - len(STUDENTS)):
+        path = course.notebook("submitted", f"student-{number}", NAME)
+        path.parent.mkdir(parents=True)
+        path.write_bytes(content)
+    return course
+
+
+@pytest.fixture
+def course(handed_in: Course, tmp_path: Path) -> Course:
+    return Course.at(Path(shutil.copytree(handed_in.root, tmp_path / "course", symlinks=True)))
+
+
+class At(Watcher):
+    """Does something once so many submissions are done."""
+
+    def __init__(self, count: int, do: Callable[[], object]) -> None:
+        self.left, self.do = count, do
+
+    def step(self, name: str, graded: Graded | None = None) -> None:
+        self.left -= 1
+        if self.left == 0:
+            self.do()
+
+
+def order(**options: object) -> Order:
+    return Order(NAME, **{"seed": 5, "feedback": False, "workers": 1, **options})
+
+
+def graded_at_home(course: Course, **examiner: object) -> dict:
+    report = grade_assignment(course, order(again=True), executor=faked(course, order(), **examiner))
+    return report.as_json()
+
+
+def graded(executor: on_dask.MakeExecutor, *students: str, setting: Setting = SETTING) -> dict[str, Graded]:
+    told = [(student, b'{"cells": []}') for student in students]
+    return {one.student: one for one in executor(setting).run(iter(told))}
+
+
+def test_report_is_that_of_local_workers_though_one_is_killed(shared: Cluster, course: Course) -> None:
+    shared.staff(2)
+    victim = next(name for name in shared.workers if shared.lives(name))
+    calls = course.root / "calls"
+    on_two = grade_assignment(
+        course,
+        order(),
+        executor=shared.faked(calls=calls, sleep_s=0.05),
+        watch=At(8, lambda: shared.kill(victim)),
+    )
+    assert not shared.lives(victim)
+    assert len(on_two.records) == CLASS and {r.status for r in on_two.records} == {"graded", "refused", "missing"}
+    assert set(calls.read_text().split()) == {r.student for r in on_two.records if r.status != "missing"}
+    with Ledger(course.root / ".grading" / NAME, release=course.notebook("release", ".", NAME).read_text()) as ledger:
+        assert all(ledger.of(student).entered for student in course.students())
+    assert on_two.as_json() == graded_at_home(course)
+
+
+def test_submission_that_workers_die_of_is_refused_and_nobody_else(shared: Cluster) -> None:
+    shared.staff(2)
+    shared.hire(1)
+    students = [f"student-{number}" for number in range(8)]
+    got = graded(shared.faked(kills=("killer",), sleep_s=0.02), *students[:4], "killer", *students[4:])
+    assert set(got) == {*students, "killer"}
+    assert (got["killer"].status, got["killer"].reason) == ("refused", DIED_TWICE)
+    assert {got[student].status for student in students} == {"graded"}
+    assert sum(shared.lives(name) for name in shared.workers) >= 1
+
+
+def test_submission_on_which_grading_fails_twice_is_refused_as_at_home(shared: Cluster) -> None:
+    shared.staff(1)
+    got = graded(shared.faked(fails=("odd",)), "one", "odd", "two")
+    assert got["odd"].reason == "grading it failed (RuntimeError: the disk is full)"
+    assert got["one"].status == got["two"].status == "graded"
+
+
+def test_worker_that_hangs_gets_no_more_work(shared: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    shared.staff(1)
+    shared.hire(2)
+    make = shared.faked(hangs=("endless",))(SETTING)
+    make._patience_s = 1.5
+    got = {g.student: g for g in make.run((s, b'{"cells": []}') for s in ("one", "endless", "two", "three"))}
+    assert got["endless"].reason == "grading it took more than 1.5 s, twice"
+    assert {got[student].status for student in ("one", "two", "three")} == {"graded"}
+    shared.dismiss()  # two of them sleep on
+
+
+def test_submissions_are_taken_only_as_they_are_needed(shared: Cluster) -> None:
+    shared.staff(1)
+    taken: list[str] = []
+
+    def source() -> Iterator[tuple[str, bytes]]:
+        for number in range(40):
+            taken.append(f"student-{number}")
+            yield taken[-1], b'{"cells": []}'
+
+    workers = sum(shared.lives(name) for name in shared.workers)
+    results = shared.faked()(SETTING).run(source())
+    for done in range(1, 6):
+        next(results)
+        assert len(taken) <= 1 + done + (1 + on_dask.IN_FLIGHT) * workers
+    results.close()
+
+
+def test_no_pickle_of_a_workers_is_read_as_an_answer(shared: Cluster) -> None:
+    shared.staff(1)
+    with on_dask._connected(shared.address) as client:
+        assert client.submit(bytes, 3).result(timeout=60) == bytes(3)
+        with pytest.raises(TypeError, match="serialize"):
+            client.submit(functools.partial, len).result(timeout=60)
+
+
+def test_submissions_and_notebooks_may_be_large(shared: Cluster) -> None:
+    shared.staff(1)
+    large = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("x" * 12_000_000, id="long")])
+    setting = Setting(NAME, nbformat.writes(large), 5)
+    told = graded(shared.faked(), "one", "öther ?", setting=setting)
+    assert {len(one.notebook) > 12_000_000 for one in told.values()} == {True} and set(told) == {"one", "öther ?"}
+    big = b'{"cells": []}' + b" " * 12_000_000  # Dask would warn of a large graph
+    assert [g.status for g in shared.faked()(SETTING).run([("one", big)])] == ["graded"]
+
+
+def test_another_library_on_a_worker_is_told(shared: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    from softlookup.grading import dask_worker
+
+    shared.staff(1)
+    monkeypatch.setattr(dask_worker, "library_version", lambda: "0.0.1 (abcdef01)")
+    wanted = r"the Dask worker tcp://\S+ cannot grade: it has softlookup .*\), and the grader has 0\.0\.1 \(abcdef01\)"
+    with pytest.raises(CourseError, match=wanted):
+        graded(shared.faked(), "one")
+
+
+def test_library_version_changes_with_the_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import softlookup
+    from softlookup.grading.dask_worker import library_version
+
+    (tmp_path / "part").mkdir()
+    monkeypatch.setattr(softlookup, "__file__", str(tmp_path / "__init__.py"))
+    named = set()
+    for content in ("", "a = 1", "a = 2"):
+        (tmp_path / "part" / "one.py").write_text(content)
+        named.add(library_version())
+    (tmp_path / "part" / "one.py").rename(tmp_path / "part" / "two.py")
+    assert len({*named, library_version()}) == 4
+
+
+def test_no_scheduler_and_no_workers_are_told(shared: Cluster) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        nowhere = f"tcp://127.0.0.1:{unused.getsockname()[1]}"
+        before, on_dask.CONNECT_S = on_dask.CONNECT_S, 0.5
+        try:
+            with pytest.raises(CourseError, match=f"there is no Dask scheduler at '{nowhere}'"):
+                graded(dask_executor(nowhere), "one")
+        finally:
+            on_dask.CONNECT_S = before
+    assert graded(dask_executor(nowhere)) == {}, "nothing to do needs no cluster"
+    shared.dismiss()
+    with pytest.raises(CourseError, match=r"had no workers for 1 s: start some"):
+        graded(shared.faked(wait_s=1.0), "one")
+
+
+def test_without_bubblewrap_a_worker_grades_nothing(shared: Cluster, tmp_path: Path) -> None:
+    shared.dismiss()
+    shared.hire(1, PATH=str(tmp_path))
+    try:
+        with pytest.raises(CourseError, match="cannot grade: bubblewrap is not installed, and submissions are run in"):
+            graded(dask_executor(shared.address), "one")
+    finally:
+        shared.dismiss()
+
+
+def test_lost_scheduler_is_told_and_what_was_done_is_kept(tmp_path: Path, course: Course) -> None:
+    with cluster(tmp_path / "cluster") as lost:
+        lost.hire(1)
+        calls = course.root / "calls"
+        executor = lost.faked(calls=calls, sleep_s=0.02)
+        with pytest.raises(CourseError, match=r"the Dask scheduler \S+ was lost .*run the same command again"):
+            grade_assignment(course, order(), executor=executor, watch=At(6, lost.scheduler.kill))
+    with Ledger(course.root / ".grading" / NAME, release=course.notebook("release", ".", NAME).read_text()) as ledger:
+        done = {s for s in ledger.students() if ledger.graded(s).status != "missing"}
+    assert 0 < len(done) < CLASS
+    calls.unlink()
+    at_home = grade_assignment(course, order(), executor=faked(course, order(), calls=calls))
+    assert not done & set(calls.read_text().split()), "graded twice"
+    assert at_home.as_json() == graded_at_home(course)
+
+
+def test_examiner_is_kept_for_a_run_and_closed_after_it(shared: Cluster, tmp_path: Path) -> None:
+    shared.staff(1)
+    log = tmp_path / "log"
+    executor = dask_executor(shared.address, functools.partial(noted, log))
+    assert len(graded(executor, *(f"student-{number}" for number in range(9)))) == 9
+    workers = sum(shared.lives(name) for name in shared.workers)
+    wait_for(lambda: log.read_text().count("closed") == log.read_text().count("opened"))
+    assert 1 <= log.read_text().count("opened") <= workers
+    before = log.read_text().count("opened")
+    stopped = executor(SETTING).run((f"student-{number}", b'{"cells": []}') for number in range(40))
+    next(stopped)
+    stopped.close()
+    wait_for(lambda: log.read_text().count("closed") == log.read_text().count("opened") > before)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
+def test_sandboxes_on_workers_give_the_same_report_as_at_home(
+    shared: Cluster, tmp_path: Path, source: nbformat.NotebookNode
+) -> None:
+    shared.dismiss()
+    shared.hire(2, threads=2)
+    course = write_course(tmp_path / "course", source, ("half-done", "mistake-2", "deleted-function", "not-json"))
+    on_two = grade_assignment(course, order(), executor=dask_executor(shared.address))
+    assert {r.status for r in on_two.records} == {"graded", "refused"}
+    at_home = grade_assignment(course, order(again=True))
+    assert on_two.as_json() == at_home.as_json()
