@@ -9,7 +9,7 @@ from nbgrader.utils import find_all_files
 
 from softlookup.grading.course import Course
 from softlookup.grading.disk import atomic_write, disk_trouble
-from softlookup.grading.inbox import STAMP, read_stamp
+from softlookup.grading.inbox import read_slips
 
 
 class Autograded:
@@ -41,7 +41,7 @@ class Autograded:
     def put(self, student: str, notebook: str) -> None:
         """Put a graded notebook there, whole or not at all, and take away what an earlier grading left beside it.
 
-        Of what a student handed in beside the notebook only timestamp.txt is taken; nbgrader compares it.
+        Of what a student handed in beside the notebook only nbgrader's own slips are taken: the time, and the secret.
 
         Args:
             student: The student's id.
@@ -57,10 +57,9 @@ class Autograded:
             for relative, origin in self._extras.items():
                 wanted.add(path.parent / relative)
                 atomic_write(path.parent / relative, origin.read_bytes(), self._mode)
-            stamp = read_stamp(self._course, self._assignment, student)
-            if stamp is not None:
-                wanted.add(path.parent / STAMP)
-                atomic_write(path.parent / STAMP, stamp, self._mode)
+            for name, content in read_slips(self._course, self._assignment, student).items():
+                wanted.add(path.parent / name)
+                atomic_write(path.parent / name, content, self._mode)
             for folder, _, names in os.walk(path.parent):
                 for left in {Path(folder, name) for name in names} - wanted:
                     left.unlink()

@@ -1,5 +1,6 @@
 """What was handed in: one file of each student, read without following links, and when it came."""
 
+import contextlib
 import datetime
 import errno
 import os
@@ -12,7 +13,7 @@ from softlookup.grading.notebooks import MAX_BYTES, BadNotebook, NoNotebook, rea
 from softlookup.grading.records import MISSING, REFUSED
 from softlookup.grading.work import digest_of
 
-STAMP = "timestamp.txt"
+STAMP, SECRET = "timestamp.txt", "submission_secret.txt"
 _STAMP_BYTES = 200
 
 
@@ -84,12 +85,22 @@ def handed_in_at(course: Course, assignment: str, student: str) -> tuple[datetim
         return None, remark
 
 
-def read_stamp(course: Course, assignment: str, student: str) -> bytes | None:
-    """The bytes of timestamp.txt, None if it is no plain small file."""
-    try:
-        return _read_regular(course.folder("submitted", student, assignment) / STAMP, _STAMP_BYTES)
-    except (OSError, BadNotebook):
-        return None
+def read_slips(course: Course, assignment: str, student: str) -> dict[str, bytes]:
+    """Read what nbgrader's exchange writes beside a notebook: the time, and the secret that feedback is found by.
+
+    Args:
+        course: The course's folder.
+        assignment: Name of the assignment.
+        student: The student's id.
+
+    Returns:
+        Names and bytes of those that are plain small files.
+    """
+    slips = {}
+    for name in (STAMP, SECRET):
+        with contextlib.suppress(OSError, BadNotebook):
+            slips[name] = _read_regular(course.folder("submitted", student, assignment) / name, _STAMP_BYTES)
+    return slips
 
 
 def _read_regular(path: Path, most: int) -> bytes:

@@ -121,7 +121,7 @@ class Session:
             os.close(self._status)
             raise
         self._pidfd = os.pidfd_open(pid)
-        self._watcher = threading.Thread(target=self._watch, args=(pid,), daemon=True)
+        self._watcher = threading.Thread(target=self._watch, args=(pid, zygote.bare), daemon=True)
         self._watcher.start()
 
     def _hello(self, ours: socket.socket) -> int:
@@ -148,7 +148,7 @@ class Session:
             return {}
         return told if isinstance(told, dict) else {}
 
-    def _watch(self, pid: int) -> None:
+    def _watch(self, pid: int, bare: bool) -> None:
         """Look at the memory of all its processes, and at the time; kill them all where it is too much."""
         own = f"/proc/{pid}/ns/pid"
         with contextlib.suppress(OSError):
@@ -156,7 +156,7 @@ class Session:
             while not self._over.wait(_WATCH_S):
                 if time.monotonic() > self.until:
                     self.kill("it was still running when the time for a whole submission was over")
-                elif _memory_mb(space) > self.limits.memory_mb:
+                elif not bare and _memory_mb(space) > self.limits.memory_mb:  # bare, it is the whole machine's space
                     self.kill(f"its processes held more than {self.limits.memory_mb:,} MB of memory")
 
     def kill(self, why: str) -> None:

@@ -1,0 +1,181 @@
+"""Plugins for nbgrader's zip_collect: what Moodle and Canvas give for download, taken in with care.
+
+A zip file of theirs holds names that students chose in part, and contents that they chose altogether. One of them must
+not decide where a file is written, whose it is, or whether the others' are collected.
+
+Source: Moodle, mod/assign/locallib.php: "FULL NAME_PARTICIPANT_assignsubmission_file_", as a folder or in front of the
+file's name; the final underscore came and went. Canvas, app/models/content_zipper.rb: "NAME_USER_ATTACHMENT_FILE", with
+"_LATE" behind the name, which holds letters and digits alone.
+"""
+
+import re
+import stat
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from nbgrader.api import Gradebook
+from nbgrader.plugins import ExtractorPlugin, FileNameCollectorPlugin
+from traitlets import Int
+
+from softlookup.grading.notebooks import MAX_BYTES
+from softlookup.grading.plain_text import plain
+
+_MOODLE = re.compile(r"_(\d+)_assignsubmission_file(?=_|$)")
+_CANVAS = re.compile(r"[^_]+(?:_LATE)?_(\d+)_\d+_")
+_COPY = r"(?:[ _-]*\(?\d{1,3}\)?)?"
+_DEEP = 6
+
+
+class CarefulExtractor(ExtractorPlugin):
+    """Unpacks notebooks and nothing else, and says which entries of which zip it refuses."""
+
+    most_entries = Int(20_000, help="How many entries a zip may have.").tag(config=True)
+    most_bytes = Int(5_000_000_000, help="How many bytes all notebooks of a zip may have.").tag(config=True)
+
+    def extract(self, archive_path: str, extracted_path: str) -> None:
+        """Unpack each zip into a folder that has its name, and copy notebooks that lie beside them.
+
+        Args:
+            archive_path: Where the platform's files lie.
+            extracted_path: Where notebooks go.
+        """
+        for path in sorted(Path(archive_path).rglob("*")):
+            place = Path(extracted_path, path.relative_to(archive_path))
+            if path.is_symlink() or not path.is_file():
+                if not path.is_dir():
+                    self.log.warning("%s is not a file, and was refused", plain(path.name))
+            elif path.suffix.lower() == ".zip":
+                try:
+                    self._unpack(path, place.with_suffix(""))
+                except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError, ValueError, zlib.error) as error:
+                    told = plain(str(error)) or type(error).__name__
+                    self.log.warning("the zip %s is broken, and the rest of it was refused: %s", path.name, told)
+            elif path.suffix == ".ipynb" and path.stat().st_size <= MAX_BYTES:
+                _write(place, path.read_bytes())
+            else:
+                self.log.warning("%s is neither a zip nor a notebook, and was left out", plain(path.name))
+
+    def _unpack(self, path: Path, target: Path) -> None:
+        left, taken = self.most_bytes, set()
+        with zipfile.ZipFile(path) as archive:
+            entries = [entry for entry in archive.infolist() if not entry.is_dir()]
+            if len(entries) > self.most_entries:
+                wanted = f"more than {self.most_entries:,}: the rest was refused"
+                self.log.warning("the zip %s has %s entries, %s", path.name, f"{len(entries):,}", wanted)
+            for entry in entries[: self.most_entries]:
+                name = plain(entry.filename, 120)
+                why = _refused(entry) or ("is there twice" if _spelt(entry) in taken else "")
+                if not why and entry.file_size > left:
+                    why = f"would make it more than {self.most_bytes:,} bytes"
+                content = b"" if why else _read(archive, entry)
+                if len(content) > MAX_BYTES:
+                    why = f"has more than {MAX_BYTES:,} bytes"
+                if why:
+                    self.log.warning("the zip %s: %r %s, and was refused", path.name, name, why)
+                    continue
+                left -= len(content)
+                taken.add(_spelt(entry))
+                _write(target / entry.filename, content)
+
+
+def _refused(entry: zipfile.ZipInfo) -> str:
+    """Why an entry of a zip is not taken; empty if it is."""
+    name, kind = entry.filename, stat.S_IFMT(entry.external_attr >> 16)
+    parts = PurePosixPath(name).parts
+    if name.startswith("/") or ".." in parts or "\\" in name or re.match(r"[A-Za-z]:", name):
+        return "is a path that leads outside"
+    if not name.isprintable() or len(parts) > _DEEP or any(len(part.encode()) > 250 for part in parts):
+        return "is no path for a file here"
+    if kind not in (0, stat.S_IFREG):
+        return "is a link or a device, not a file"
+    if entry.flag_bits & 1:
+        return "is locked by a password"
+    return "" if name.endswith(".ipynb") else "is not a notebook"
+
+
+def _spelt(entry: zipfile.ZipInfo) -> str:
+    # Two spellings of one path, or two that some disks take for one.
+    return str(PurePosixPath(entry.filename)).casefold()
+
+
+def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
+    # The size that a zip names is a claim: no more than this is unpacked.
+    with archive.open(entry) as file:
+        return file.read(MAX_BYTES + 1)
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+
+
+class ByLmsNumber(FileNameCollectorPlugin):
+    """Finds whose a file is by the number that Moodle or Canvas put into its name: the class list's lms_user_id.
+
+    A file that fits nobody, fits two, has another name than the assignment, or is somebody's second is left out with a
+    sentence; the others are collected.
+    """
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        self._class: dict[str, str] | None = None
+        self._had: dict[str, str] = {}
+
+    def collect(self, submitted_file: str) -> dict[str, str] | None:
+        """Say whose a file is.
+
+        Args:
+            submitted_file: The file, absolute.
+
+        Returns:
+            The student's id and the notebook's name; None if the file is left out.
+        """
+        app = self.parent
+        assignment: str = app.coursedir.assignment_id
+        base = Path(app.coursedir.root, app.collect_directory_structure)
+        told = {"downloaded": app.downloaded_directory, "collect_step": app.extracted_directory}
+        parts = Path(submitted_file).relative_to(str(base).format(assignment_id=assignment, **told)).parts
+        shown = plain("/".join(parts))
+        student, why = self._whose(parts, assignment)
+        if why:
+            self.log.warning("%r was left out: %s", shown, why)
+            return None
+        self._had[student] = shown
+        return {"student_id": student, "file_id": assignment}
+
+    def _whose(self, parts: tuple[str, ...], assignment: str) -> tuple[str, str]:
+        """The student's id, or why the file is left out."""
+        numbers = sorted(set(_numbers(parts)))
+        if len(numbers) != 1:
+            return "", f"it fits {' and '.join(numbers)}: collect it by hand" if numbers else "it names no student"
+        student = self._students().get(numbers[0], "")
+        if not student:
+            return "", f"nobody in the class list has the lms_user_id {numbers[0]}"
+        if not re.search(rf"(?:^|_){re.escape(assignment)}{_COPY}\.ipynb$", parts[-1]):
+            return student, f"its name is not {assignment}.ipynb"
+        if student in self._had:
+            return student, f"{student} handed in another one: {self._had[student]}"
+        return student, ""
+
+    def _students(self) -> dict[str, str]:
+        """Ids by the platform's number; a student without one is known by the id."""
+        if self._class is None:
+            with Gradebook(self.parent.coursedir.db_url, self.parent.coursedir.course_id) as book:
+                self._class = {str(student.lms_user_id or student.id): student.id for student in book.students}
+        return self._class
+
+
+def _numbers(parts: tuple[str, ...]) -> Iterator[str]:
+    """All numbers that a file's path could be meant to name; the platform writes one, students may add others.
+
+    >>> list(_numbers(("all", "Ada_7101_assignsubmission_file_", "a.ipynb"))), list(_numbers(("b_LATE_72_5_a.ipynb",)))
+    (['7101'], ['72'])
+    """
+    for part in parts:
+        yield from _MOODLE.findall(part)
+    found = _CANVAS.match(parts[-1])
+    if found and len(parts) <= 2:
+        yield found[1]

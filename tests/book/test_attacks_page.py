@@ -1,0 +1,90 @@
+"""The page on attacks tells what the committed results say."""
+
+import re
+from pathlib import Path
+
+import pytest
+from built_book import ROOT
+
+PAGE = (ROOT / "book" / "attacks.md").read_text(encoding="utf-8")
+CELLS = re.findall(r"^```\{code-cell\} python3\n(?::[^\n]*\n)*(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+
+SOME = {
+    "attack-01-a": {
+        "row": 1,
+        "does": "a | pipe, `ticks`, $dollars$ and <b>",
+        "stock": {"outcome": "raised", "score": 39.0, "deserved": 37.0, "leaked": True, "left": ["x"]},
+        "ours": {"outcome": "as deserved", "score": 37.0, "deserved": 37.0, "told": ""},
+    },
+    "attack-27-b": {
+        "row": 27,
+        "does": "never ends",
+        "stock": {"outcome": "hung (stopped after 300 s)", "score": None, "deserved": 37.0},
+        "ours": {"outcome": "lowered", "score": 36.5, "deserved": 37.0},
+    },
+    "attack-39-zip-c": {"row": 39, "does": "a zip", "stock": {"outcome": "no grade", "score": None, "deserved": 0.0}},
+    "more": {"row": 0, "does": "later", "stock": {"outcome": "batch stopped", "score": None, "deserved": 1.0}},
+}
+
+
+def run(monkeypatch: pytest.MonkeyPatch, results: dict | None = None) -> tuple[dict, str]:
+    """Run the page's cells: what they hand to sentences, and the table."""
+    import softlookup.figures.page as page
+
+    said: dict = {}
+    monkeypatch.setattr(page, "say", said.update)
+    names: dict = {}
+    exec(CELLS[0], names)  # noqa: S102 - the project's own page
+    if results is not None:
+        names["results"] = results
+    exec(CELLS[1], names)  # noqa: S102
+    body, _, last = CELLS[2].rstrip().rpartition("\n")
+    exec(body, names)  # noqa: S102
+    return {**said, "results": names["results"]}, eval(last, names).data  # noqa: S307
+
+
+def test_counts_are_of_the_right_things(monkeypatch: pytest.MonkeyPatch):
+    said, _ = run(monkeypatch, SOME)
+    said.pop("results")
+    wanted = {"tried": 4, "stock_seen": 4, "stock_raised": 1, "stock_stopped": 2, "stock_lost": 1, "stock_leaked": 1}
+    assert said == wanted | {"ours_seen": 2, "ours_raised": 0, "ours_stopped": 0}
+
+
+def test_table_has_a_line_for_each_and_nothing_in_it_is_markup(monkeypatch: pytest.MonkeyPatch):
+    _, table = run(monkeypatch, SOME)
+    first, second, third, last = table.splitlines()[2:]
+    assert first.startswith(r"| 1 | a \| pipe, \`ticks\`, \$dollars\$ and \<b\> | **raised**: 39 for 37, leaked, left")
+    assert "hung (stopped after 300 s) | **lowered**: 36.5 for 37 |" in second
+    assert third.endswith("| no grade | left out when it is collected |")
+    assert last.startswith("| 0 |") and last.endswith("| not run yet |")
+
+
+def test_results_say_that_nothing_got_through(monkeypatch: pytest.MonkeyPatch):
+    said, table = run(monkeypatch)
+    assert said["tried"] == len(said["results"]) == len(table.splitlines()) - 2 > 0
+    assert said["stock_raised"] > 0
+    assert said["ours_raised"] == said["ours_stopped"] == 0
+    # Both columns or one: a table that is half run would tell half of it.
+    ran = [name for name, one in said["results"].items() if "ours" in one]
+    assert not ran or len(ran) == len([name for name in said["results"] if "-zip-" not in name])
+
+
+def test_every_number_of_a_sentence_is_computed(monkeypatch: pytest.MonkeyPatch):
+    said, _ = run(monkeypatch, SOME)
+    assert set(re.findall(r"\{glue:text\}`(\w+)`", PAGE)) <= set(said)
+
+
+def test_every_row_of_the_list_has_a_defence():
+    from softlookup.grading.hostile import ROWS
+
+    named: set[int] = set()
+    defences = PAGE.split("## What defends?")[1].split("##")[0]
+    for inside in re.findall(r"^\|[^|]*\(([\d, to]+)\) \|", defences, re.MULTILINE):
+        for part in inside.split(", "):
+            first, _, last = part.partition(" to ")
+            named |= set(range(int(first), int(last or first) + 1))
+    assert named == set(range(1, ROWS + 1))
+
+
+def test_page_names_a_script_that_is_there():
+    assert (ROOT / Path("scripts/attack_table.py")).is_file() and "scripts/attack_table.py" in PAGE

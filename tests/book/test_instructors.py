@@ -1,0 +1,200 @@
+"""The instructor's guide: every command on it is run, in order, in a checkout of its own."""
+
+import csv
+import io
+import json
+import shutil
+import zipfile
+from pathlib import Path
+
+import nbformat
+import pytest
+import torch
+from built_book import ROOT
+from guide_reader import Reader, missing, own_environment, steps
+
+from softlookup.authoring import read_solution
+from softlookup.checks import get_task
+from softlookup.checks.home import LocalStudent
+from softlookup.checks.judge import judge
+from softlookup.grading import Course
+from softlookup.grading.handins import answers, filled
+
+NAME = "04_one_head"
+FILE = f"{NAME}.ipynb"
+PAGES = {name: (ROOT / "book" / f"{name}.md").read_text() for name in ("instructors", "instructors_later")}
+OWN_TASK = (ROOT / "book" / "instructors_task.md").read_text()
+CLASS = {"ada": ("Ada Lovelace", 7101), "ben": ("Ben Banneker", 7102), "chen": ("Jingrun Chen", 7103)}
+
+
+def checkout(folder: Path) -> Reader:
+    """A reader with a checkout: what the commands need of it."""
+    leave = shutil.ignore_patterns("__pycache__")
+    for name in ("lib/softlookup", "solutions", "exercises"):
+        shutil.copytree(ROOT / name, folder / "soft-lookup" / name, ignore=leave)
+    for name in ("_config.yml", "nbgrader_config.py"):
+        shutil.copy(ROOT / name, folder / "soft-lookup" / name)
+    return Reader(folder / "soft-lookup", own_environment(folder / "soft-lookup", folder / "home"))
+
+
+class World:
+    """What students and platforms do while an instructor reads."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root, self.exchange = folder / "soft-lookup" / "course", folder / "exchange"
+        self.downloads = folder / "home" / "Downloads"
+        self.exchange.mkdir(mode=0o777)
+        self.downloads.mkdir(parents=True)
+
+    def notebook(self, student: str) -> bytes:
+        """What a student hands in: ada has all right, ben forgets the root, chen is half done."""
+        right = answers(read_solution(ROOT / "solutions" / f"{NAME}.py"))
+        if student == "ben":
+            right["04-scale"] = get_task("04.scale").mistake("no-sqrt").applied_to(right["04-scale"])
+        if student == "chen":
+            right = dict(list(right.items())[:5]) | {"04-uniform": right["04-uniform"]}
+        release = nbformat.read(self.root / "release" / NAME / FILE, as_version=4)
+        return nbformat.writes(filled(release, right)).encode()
+
+    def submits(self) -> None:
+        """Ada hands in through the exchange."""
+        when = "2026-12-01 17:00:00 UTC"
+        folder = self.exchange / "softlookup" / "inbound" / f"ada+{NAME}+{when}+abc"
+        folder.mkdir()
+        (folder / FILE).write_bytes(self.notebook("ada"))
+        (folder / "timestamp.txt").write_text(when)
+        (folder / "submission_secret.txt").write_text("abc")
+
+    def downloads_zips(self) -> None:
+        """Moodle's zip has Ben's notebook, Canvas's has Chen's, and something that leads outside."""
+        inside = {
+            "moodle.zip": {f"Ben Banneker_7102_assignsubmission_file_/{FILE}": self.notebook("ben")},
+            "canvas.zip": {
+                f"chenjingrun_LATE_7103_90210_{NAME}-1.ipynb": self.notebook("chen"),
+                "../../gradebook.db": b"not yours",
+            },
+        }
+        for name, entries in inside.items():
+            with zipfile.ZipFile(self.downloads / name, "w") as archive:
+                for path, content in entries.items():
+                    archive.writestr(path, content)
+
+    def reads_answers(self) -> None:
+        """The instructor gives everybody full points for the written answer."""
+        with Course.at(self.root).gradebook() as book:
+            for student in CLASS:
+                grade = book.find_grade("04-uniform", NAME, NAME, student)
+                grade.manual_score, grade.needs_manual_grade = 3.0, False
+            book.db.commit()
+
+    def exports(self) -> None:
+        """Both platforms give their lists."""
+        moodle = [[f"Participant {number}", name, "", "-", "100", "Yes"] for name, number in CLASS.values()]
+        heads = ["Identifier", "Full name", "Status", "Grade", "Maximum Grade", "Grade can be changed"]
+        self._write("worksheet.csv", [heads, *moodle])
+        heads = ["Student", "ID", "SIS Login ID", "Section", f"{NAME} (88)"]
+        people = [[name, number, "", "one", ""] for name, number in CLASS.values()]
+        self._write("canvas.csv", [heads, ["    Points Possible", "", "", "", "100"], *people])
+
+    def _write(self, name: str, rows: list[list]) -> None:
+        text = io.StringIO()
+        csv.writer(text).writerows(rows)
+        (self.downloads / name).write_text(text.getvalue())
+
+
+@pytest.mark.slow
+def test_guide_says_what_happens(tmp_path: Path):
+    reader, world = checkout(tmp_path), World(tmp_path)
+    reader.here = {"/srv/nbgrader/exchange": str(world.exchange)}
+    reader.before = {
+        "nbgrader collect": world.submits,
+        "mv ~/Downloads": world.downloads_zips,
+        "softlookup export 04_one_head --to moodle": world.exports,
+    }
+    reader.after = {"jupyter lab": world.reads_answers}
+    reader.follow("instructors", PAGES["instructors"])
+    report = json.loads((world.root / "reports" / f"{NAME}.json").read_text())["submissions"]
+    scores = {student: entry["score"] for student, entry in report.items()}
+    best = report["ada"]["max"]
+    assert scores["ada"] == best == scores["ben"] + 2
+    assert 3 < scores["chen"] < scores["ben"]
+    with open(world.root / "reports" / f"{NAME}-moodle.csv", newline="") as file:
+        grades = {row["Full name"]: float(row["Grade"]) for row in csv.DictReader(file)}
+    assert grades["Ada Lovelace"] == 100 and grades["Ben Banneker"] == pytest.approx(
+        100 * scores["ben"] / best, abs=0.01
+    )
+
+    reader.follow("instructors_later", PAGES["instructors_later"])
+    report = json.loads((world.root / "reports" / f"{NAME}.json").read_text())["submissions"]
+    assert set(report) == {"ada", "ben"}
+    assert report["ada"]["score"] == best - 1 == report["ben"]["score"] + 1
+    assert not [step for step in ("submitted", "autograded", "feedback") if (world.root / step / "chen").exists()]
+
+
+@pytest.mark.slow
+def test_own_task_is_graded_and_its_mistakes_are_named(tmp_path: Path):
+    checkout(tmp_path).follow("instructors_task", OWN_TASK)
+
+
+def test_own_task_is_thirty_lines():
+    description = next(step for step in steps("", OWN_TASK) if step.file.startswith("lib/"))
+    lines = description.text.splitlines()
+    begin = next(number for number, line in enumerate(lines) if line.startswith("def "))
+    assert len([line for line in lines[begin:] if line.strip()]) <= 30
+
+
+def test_own_task_names_its_mistakes(monkeypatch: pytest.MonkeyPatch):
+    # A student of this process asks for the earlier tasks of the chapter, and there is none.
+    monkeypatch.setattr("softlookup.checks.home.earlier", lambda task: ())
+    names: dict = {}
+    exec(next(step for step in steps("", OWN_TASK) if step.file.startswith("lib/")).text, names)  # noqa: S102
+    task = names["ROW_MEANS"]
+    text = next(step for step in steps("", OWN_TASK) if step.file.startswith("solutions/")).text
+    body = text[text.index("def row_means") : text.index("# %%", text.index("def row_means"))]
+    assert f'"points": {task.points}' in text
+    for mistake in (None, *task.mistakes):
+        own: dict = {"torch": torch}
+        exec(mistake.applied_to(body) if mistake else body, own)  # noqa: S102
+        result = judge(task, LocalStudent(task, own["row_means"]))
+        assert result.diagnosis == ((mistake.slug,) if mistake else ())
+        assert result.verdict == ("wrong" if mistake else "pass")
+
+
+@pytest.mark.parametrize("page", [*PAGES, "instructors_task"])
+def test_guide_leaves_few_blocks_out_and_says_why(page: str):
+    text = {**PAGES, "instructors_task": OWN_TASK}[page]
+    commands = [step for step in steps(page, text) if step.command]
+    left_out = {step.place for step in commands if step.elsewhere}
+    assert commands and len(left_out) <= 2
+    for block in text.split(":class: elsewhere\n")[1:]:
+        if not block.startswith(":caption:"):
+            assert block.startswith("# needs ")
+
+
+def test_guide_has_every_command_of_an_instructor():
+    from softlookup.cli import main
+
+    told = " ".join([*PAGES.values(), OWN_TASK])
+    students = {"check", "train", "bench"}
+    assert [name for name in main.commands if name not in students and f"$ softlookup {name}" not in told] == []
+
+
+def test_reader_sees_what_is_missing():
+    assert missing("wrote …: grades of 3\n…\nnote", "wrote a.csv: grades of  3\nx\nnote b") == ""
+    assert missing("one\ntwo", "one\nother\ntwo") == "one two"
+    assert missing("b … a", "a b") == "a"
+
+
+def test_reader_takes_a_page_apart():
+    page = "x\n```console\n$ a b\nout\n$ c\n```\n```{code-block} python\n:caption: f.py, at the end\nx = 1\n```\n"
+    a, c, file = steps("page", page)
+    assert (a.command, a.shown, c.command, c.shown) == ("a b", "out\n", "c", "")
+    assert (file.file, file.append, file.text, a.place) == ("f.py", True, "x = 1\n", "page, line 2")
+
+
+def test_reader_complains_of_a_failed_command_and_of_other_output(tmp_path: Path):
+    reader = Reader(tmp_path, own_environment(tmp_path, tmp_path / "home"))
+    with pytest.raises(AssertionError, match="exit status 3"):
+        reader.follow("page", "```console\n$ exit 3\n```\n")
+    with pytest.raises(AssertionError, match="'two' was not printed"):
+        reader.follow("page", "```console\n$ echo one\ntwo\n```\n")

@@ -1,0 +1,175 @@
+"""Collecting what learning platforms give: whose a file is, and what is refused."""
+
+import logging
+import zipfile
+from pathlib import Path
+from types import SimpleNamespace
+
+import nbformat
+import pytest
+from small_class import NAME, ROOT
+from traitlets.config import Config, LoggingConfigurable
+
+from softlookup.authoring import make_release
+from softlookup.grading import collecting
+from softlookup.grading.collecting import ByLmsNumber, CarefulExtractor
+from softlookup.grading.hostile import hostile_ones
+
+FILE = f"{NAME}.ipynb"
+
+
+class Class:
+    """A gradebook with three students."""
+
+    students = [
+        SimpleNamespace(id="ada", lms_user_id="7101"),
+        SimpleNamespace(id="ben", lms_user_id="7102"),
+        SimpleNamespace(id="7103", lms_user_id=None),
+    ]
+
+    def __init__(self, *_: object) -> None:
+        pass
+
+    def __enter__(self) -> "Class":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+class App(LoggingConfigurable):
+    """What a plugin sees of zip_collect."""
+
+    downloaded_directory, extracted_directory = "downloaded", "extracted"
+    collect_directory_structure = "{downloaded}/{assignment_id}/{collect_step}"
+    coursedir = SimpleNamespace(assignment_id=NAME, root="/course", db_url="", course_id="")
+
+
+@pytest.fixture
+def whose(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(collecting, "Gradebook", Class)
+    plugin = ByLmsNumber(parent=App())
+
+    def ask(name: str) -> str | None:
+        found = plugin.collect(f"/course/downloaded/{NAME}/extracted/{name}")
+        assert found is None or found["file_id"] == NAME
+        return found and found["student_id"]
+
+    return ask
+
+
+@pytest.mark.parametrize(
+    ("name", "student"),
+    [
+        (f"all/Ada Lovelace_7101_assignsubmission_file_/{FILE}", "ada"),
+        (f"all/Ada Lovelace_7101_assignsubmission_file/{FILE}", "ada"),
+        (f"all/Ada Lovelace_7101_assignsubmission_file_{FILE}", "ada"),
+        (f"all/Ada_B. Lovelace_7101_assignsubmission_file_/{NAME} (1).ipynb", "ada"),
+        (f"submissions/bannekerben_7102_90210_{FILE}", "ben"),
+        (f"submissions/bannekerben_LATE_7102_90210_{NAME}-2.ipynb", "ben"),
+        (f"bannekerben_7102_90210_{FILE}", "ben"),
+        (f"submissions/chenjingrun_7103_90210_{FILE}", "7103"),
+    ],
+)
+def test_file_is_known_by_the_number_of_either_platform(whose, name: str, student: str):
+    assert whose(name) == student
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        (f"all/{FILE}", "names no student"),
+        (f"all/ada_7109_90210_{FILE}", "lms_user_id 7109"),
+        ("all/ada_7101_90210_05_many_heads.ipynb", "its name is not"),
+        (f"all/ada_7101_90210_not{FILE}", "its name is not"),
+        # Somebody tries to hand in as somebody else.
+        (f"all/Ada_7102_assignsubmission_file_7101_assignsubmission_file_/{FILE}", "fits 7101 and 7102"),
+        (f"all/Ada_7101_assignsubmission_file_x_7102_assignsubmission_file_{FILE}", "fits 7101 and 7102"),
+        (f"all/ada_7101_90210_x_7102_assignsubmission_file_{FILE}", "fits 7101 and 7102"),
+        (f"Ada_7101_assignsubmission_file_/ben_7102_90210_{FILE}", "fits 7101 and 7102"),
+        (f"all/Ada_7101_assignsubmission_file_/x/Ben_7102_assignsubmission_file_/{FILE}", "fits 7101 and 7102"),
+    ],
+)
+def test_doubtful_file_is_nobodys(whose, caplog: pytest.LogCaptureFixture, name: str, why: str):
+    assert whose(name) is None
+    assert why in caplog.text
+
+
+def test_students_file_name_does_not_name_another_student(whose):
+    assert whose(f"all/Ada_7101_assignsubmission_file_/ben_7102_90210_{FILE}") == "ada"
+    assert whose(f"all/ben_7102_90210_ada_7101_1_{FILE}") == "ben"
+
+
+def test_second_notebook_of_a_student_is_left_out_and_stops_nobody(whose, caplog: pytest.LogCaptureFixture):
+    assert whose(f"all/ada_7101_1_{FILE}") == "ada"
+    assert whose(f"all/ada_7101_2_{NAME}-1.ipynb") is None
+    assert "ada handed in another one" in caplog.text
+    assert whose(f"all/ben_7102_3_{FILE}") == "ben"
+
+
+def extract(archives: Path, target: Path, **limits: int) -> list[str]:
+    """Unpack, and list what came out."""
+    CarefulExtractor(parent=App(), config=Config(CarefulExtractor=limits)).extract(str(archives), str(target))
+    return sorted(str(path.relative_to(target)) for path in target.rglob("*") if not path.is_dir())
+
+
+def test_notebooks_are_unpacked_and_nothing_else(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    archives = tmp_path / "archive"
+    archives.mkdir()
+    (archives / f"ada_7101_1_{FILE}").write_text("{}")
+    (archives / "notes.txt").write_text("x")
+    (archives / "link.ipynb").symlink_to("notes.txt")
+    with zipfile.ZipFile(archives / "all.zip", "w") as archive:
+        archive.writestr(f"Ben_7102_assignsubmission_file_/{FILE}", "{}")
+        archive.writestr("Ben_7102_assignsubmission_file_/own.zip", b"PK")
+    found = extract(archives, tmp_path / "out")
+    assert found == [f"ada_7101_1_{FILE}", f"all/Ben_7102_assignsubmission_file_/{FILE}"]
+    assert "own.zip' is not a notebook" in caplog.text and "link.ipynb is not a file" in caplog.text
+    assert "notes.txt is neither a zip nor a notebook" in caplog.text
+
+
+def test_too_much_is_not_unpacked(tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch):
+    archives = tmp_path / "archive"
+    archives.mkdir()
+    with zipfile.ZipFile(archives / "all.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for number in range(4):
+            archive.writestr(f"{number}.ipynb", "0" * 1000 * (number + 1))
+    monkeypatch.setattr(collecting, "MAX_BYTES", 2500)
+    assert extract(archives, tmp_path / "a", most_bytes=2000) == ["all/0.ipynb"]
+    assert extract(archives, tmp_path / "b", most_entries=1) == ["all/0.ipynb"]
+    assert extract(archives, tmp_path / "c") == ["all/0.ipynb", "all/1.ipynb"]
+    assert "would make it more than 2,000 bytes" in caplog.text
+    assert "has 4 entries, more than 1" in caplog.text
+    assert "'2.ipynb' has more than 2,500 bytes" in caplog.text
+
+
+def test_hostile_zips_are_refused_with_a_sentence(
+    source: nbformat.NotebookNode, tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
+    caplog.set_level(logging.WARNING)
+    ones = [one for one in hostile_ones(source, make_release(source), NAME) if one.archive]
+    assert len(ones) >= 8
+    for one in ones:
+        archives, target = tmp_path / one.student / "archive", tmp_path / one.student / "out"
+        archives.mkdir(parents=True)
+        for name, content in one.archive.items():
+            (archives / name).write_bytes(content)
+        caplog.clear()
+        found = extract(archives, target)
+        assert set(found) <= {f"{one.student}/{FILE}"}
+        assert "refused" in caplog.text, one.student
+    outside = [path for path in tmp_path.rglob("*") if path.is_file() and path.name not in (FILE, *_names(ones))]
+    assert outside == []
+
+
+def _names(ones: list) -> set[str]:
+    return {name for one in ones for name in one.archive}
+
+
+def test_config_can_name_the_plugins():
+    from traitlets.utils.importstring import import_item
+
+    guide = (ROOT / "book" / "instructors.md").read_text(encoding="utf-8")
+    for plugin in (CarefulExtractor, ByLmsNumber):
+        name = f"softlookup.grading.collecting.{plugin.__name__}"
+        assert f'"{name}"' in guide and import_item(name) is plugin
