@@ -5,6 +5,7 @@ frames (sandbox/frames.py).
 """
 
 import ast
+import json
 import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -98,7 +99,7 @@ class Examiner:
             digest,
             round_.marks(),
             remarks=tuple(round_.remarks),
-            notebook=nbformat.writes(round_.notebook()),
+            notebook=json.dumps(round_.notebook(), indent=1, sort_keys=True, ensure_ascii=False) + "\n",
             seconds=time.monotonic() - begun,
             slowest=slowest,
             slowest_s=slowest_s,
@@ -214,7 +215,7 @@ class _Run:
         if held.shortcut is not None and held.shortcut in task.forbids:
             return used_shortcut(task, held.shortcut, variant)
         drawn = self.examiner.questions(asked)
-        student = _Remote(session, lendable(self.rebuilt.notebook, asked), self.limits.answer_s)
+        student = _Remote(session, partial(lendable, self.rebuilt.notebook, asked), self.limits.answer_s)
         try:
             return judge(task, student, variant=variant, asked=drawn, reveals=False)
         except OutOfTime:
@@ -270,7 +271,8 @@ class _Run:
             best = float(cell.metadata.nbgrader.get("points", 0))
             if result.max_points != best and result.max_points:
                 data["text/plain"] = repr(round(best * result.points / result.max_points, 4))
-            cell.outputs = [nbformat.v4.new_output("execute_result", data, execution_count=count)]
+            told = {"output_type": "execute_result", "data": data, "metadata": {}, "execution_count": count}
+            cell.outputs = [nbformat.from_dict(told)]
         note = nbformat.v4.new_markdown_cell(self._summary(), id="about-this-submission")
         self.rebuilt.notebook.cells.insert(0, note)
         return self.rebuilt.notebook
@@ -290,7 +292,7 @@ class _Run:
 class _Remote:
     """A student whose answers come from the sandbox."""
 
-    def __init__(self, session: Session, lent: tuple[str, ...], seconds: float) -> None:
+    def __init__(self, session: Session, lent: Callable[[], tuple[str, ...]], seconds: float) -> None:
         self.session, self.lent, self.left = session, lent, seconds
 
     def ask(self, case: Case, results: int, lent: tuple[str, ...] = ()) -> Answer:
@@ -301,7 +303,7 @@ class _Remote:
             self.left -= time.monotonic() - begun  # the judge's own work is not the student's time
 
     def lendable(self) -> tuple[str, ...]:
-        return self.lent
+        return self.lent()
 
 
 def sound(

@@ -5,11 +5,11 @@ nothing that a submission says of itself counts, and an accident with a cell cos
 """
 
 import ast
+import copy
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import nbformat
 from nbformat import NotebookNode
 
 from softlookup.checks.registry import UnknownTask, earlier, get_task
@@ -136,7 +136,7 @@ def rebuild(release: NotebookNode, raw: bytes, name: str) -> Rebuilt:
 
 
 def _copy(release: NotebookNode) -> NotebookNode:
-    return nbformat.reads(nbformat.writes(release), as_version=4)
+    return copy.deepcopy(release)
 
 
 def _sources(release: NotebookNode) -> frozenset[str]:
