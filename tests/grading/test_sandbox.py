@@ -195,6 +195,11 @@ def test_a_zygote_that_was_killed_says_so(monkeypatch):
     one.close()
 
 
+def test_a_python_below_an_emptied_folder_is_moved_in_the_sandbox():
+    assert bubble._seen(Path("/tmp/a/.venv/bin/python")) == Path("/python/tmp/a/.venv/bin/python")
+    assert bubble._seen(Path("/home/a/.venv")) == Path("/home/a/.venv")
+
+
 def test_without_bubblewrap_it_says_what_to_install(monkeypatch):
     monkeypatch.setattr(bubble.shutil, "which", lambda name: None)
     with pytest.raises(CourseError, match="bubblewrap is not installed.*apt install bubblewrap.*--sandbox none"):

@@ -121,7 +121,8 @@ class Zygote:
         fd = theirs.fileno()
         told = json.dumps({"modules": list(modules), "forbidden": list(forbidden)})
         script = str(self._there / "softlookup/grading/sandbox/zygote.py")
-        python = [sys.executable, "-s", "-B", "-P", script, str(fd), told]
+        executable = sys.executable if self.bare else str(_seen(Path(sys.executable)))
+        python = [executable, "-s", "-B", "-P", script, str(fd), told]
         try:
             self.process = subprocess.Popen(
                 [*before, *inside, *([] if self.bare else _less_rights()), *python],
@@ -233,11 +234,11 @@ def _bubblewrap() -> list[str]:
             command += ["--ro-bind", f"/etc/{name}", f"/etc/{name}"]
     made: set[Path] = set()
     for place in _pythons():
-        command += _parents(place, made) + ["--ro-bind", str(place), str(place)]
+        command += [*_parents(_seen(place), made), "--ro-bind", str(place), str(_seen(place))]
     # Where the library is installed and not only linked to, its answers would lie beside the other packages.
     installed = Path(sysconfig.get_path("purelib"), "softlookup")
     if installed.is_dir():
-        command += ["--tmpfs", str(installed)]
+        command += ["--tmpfs", str(_seen(installed))]
     return command
 
 
@@ -259,6 +260,12 @@ def _pythons() -> list[Path]:
     wanted |= {Path(sysconfig.get_path(name)) for name in ("purelib", "platlib", "stdlib")}
     outside = sorted(p for p in wanted if not p.is_relative_to("/usr") and p.exists())
     return [p for p in outside if not any(p != other and p.is_relative_to(other) for other in outside)]
+
+
+def _seen(place: Path) -> Path:
+    """Where a path lies in the sandbox: a Python below a folder that is emptied for each submission is moved away."""
+    emptied = any(place.is_relative_to(folder) for folder in ("/tmp", "/dev", "/proc"))
+    return Path("/python", *place.parts[1:]) if emptied else place
 
 
 def _parents(place: Path, made: set[Path]) -> list[str]:
