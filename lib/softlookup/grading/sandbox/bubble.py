@@ -167,6 +167,8 @@ class Zygote:
             SandboxError: If the zygote is gone.
         """
         told = json.dumps({**about, "bare": self.bare, "home": self.home}).encode()
+        if self.process.poll() is not None:
+            raise SandboxError(f"the sandbox ended ({self._said()})")
         try:
             socket.send_fds(self.control, [told], [link.fileno(), status])
         except OSError:
