@@ -8,9 +8,7 @@ from typing import Any, NoReturn
 import click
 
 from softlookup import __version__
-from softlookup.commands import COMMANDS
-
-_COURSE_HELP = "The course's folder. Default: course, if it is there, else this folder."
+from softlookup.commands import COMMANDS, COURSE, course_in, default_course
 
 
 class Refusal(click.ClickException):
@@ -140,7 +138,7 @@ def sample(folder: Path, force: bool, hostile: bool) -> None:
 
 @main.command()
 @click.argument("assignment", metavar="NN_topic")
-@click.option("--course", "folder", type=click.Path(path_type=Path), help=_COURSE_HELP)
+@COURSE
 @click.option("--student", "students", multiple=True, metavar="ID", help="Only this one, once more. Can be repeated.")
 @click.option("--again", is_flag=True, help="Grade everybody anew, not only what has changed.")
 @click.option("--workers", type=click.IntRange(min=1), help="Submissions at a time. Default: one for each processor.")
@@ -174,7 +172,7 @@ def grade(
     from softlookup.grading.sample import planted
     from softlookup.grading.table import LiveProgress, as_text, show_report, terminal
 
-    course = _course(folder)
+    course = course_in(folder)
     order = Order(assignment, feedback=not no_feedback, **asked)
     if order.sandbox == "none":
         click.secho(
@@ -199,7 +197,7 @@ def grade(
     (reports / f"{assignment}.txt").write_text(as_text(report, known), encoding="utf-8")
     if report_file is not None:
         report.write(report_file)
-    shown = folder or _default_course()
+    shown = folder or default_course()
     click.echo(f"grades:   {shown / 'gradebook.db'}")
     click.echo(f"report:   {report_file or shown / 'reports' / (assignment + '.json')}")
     click.echo(f"feedback: {shown / 'feedback'}/STUDENT/{assignment}/{assignment}.html")
@@ -207,7 +205,7 @@ def grade(
 
 
 @main.command()
-@click.option("--course", "folder", type=click.Path(path_type=Path), help=_COURSE_HELP)
+@COURSE
 @click.option("--course-seed", "secret", help="A secret word of this course: it draws the variants of the tasks.")
 def release(folder: Path | None, secret: str | None) -> None:
     """Put the assignments into a course: source, release and gradebook.
@@ -218,7 +216,7 @@ def release(folder: Path | None, secret: str | None) -> None:
     from softlookup.grading import Course, new_course
 
     root = _root()
-    folder = folder or _default_course()
+    folder = folder or default_course()
     is_course = (folder / "nbgrader_config.py").is_file()
     course = Course.at(folder) if is_course else new_course(folder, root / "nbgrader_config.py")
     sources = _sources(root, secret)
@@ -326,17 +324,6 @@ def _sources(root: Path, secret: str | None = None) -> dict[str, Any]:
 
     chosen = draw_variants(secret)
     return {name: read_solution(root / "solutions" / f"{name}.py", chosen) for name in assignments(root)}
-
-
-def _default_course() -> Path:
-    return Path("course") if Path("course").is_dir() else Path(".")
-
-
-def _course(folder: Path | None) -> Any:
-    """The course that is meant."""
-    from softlookup.grading import Course
-
-    return Course.at(folder or _default_course())
 
 
 for _command in COMMANDS:

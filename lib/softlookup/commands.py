@@ -9,7 +9,7 @@ import click
 if TYPE_CHECKING:
     from softlookup.grading.course import Course
 
-_COURSE = click.option(
+COURSE = click.option(
     "--course",
     "folder",
     type=click.Path(path_type=Path),
@@ -18,16 +18,21 @@ _COURSE = click.option(
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
 
-def _course(folder: Path | None) -> "Course":
+def default_course() -> Path:
+    """Where a course is looked for if none is named."""
+    return Path("course") if Path("course").is_dir() else Path(".")
+
+
+def course_in(folder: Path | None) -> "Course":
     """The course that is meant."""
     from softlookup.grading.course import Course
 
-    return Course.at(folder or (Path("course") if Path("course").is_dir() else Path(".")))
+    return Course.at(folder or default_course())
 
 
 @click.command()
 @click.argument("assignment", metavar="NN_topic")
-@_COURSE
+@COURSE
 @click.option("--json", "file", type=_FILE, help="Write the numbers here too.")
 def report(assignment: str, folder: Path | None, file: Path | None) -> None:
     """Show the class: who handed in, the spread of points, what cost the most, who is alike."""
@@ -35,7 +40,7 @@ def report(assignment: str, folder: Path | None, file: Path | None) -> None:
     from softlookup.grading.class_table import show_class
     from softlookup.grading.table import terminal
 
-    found = class_report(_course(folder), assignment)
+    found = class_report(course_in(folder), assignment)
     show_class(terminal(), found)
     if file is not None:
         _write(file, json.dumps(found.as_json(), indent=2, ensure_ascii=False) + "\n")
@@ -44,7 +49,7 @@ def report(assignment: str, folder: Path | None, file: Path | None) -> None:
 @click.command()
 @click.argument("student")
 @click.argument("assignment", metavar="NN_topic")
-@_COURSE
+@COURSE
 @click.option("--task", help="Only this task, such as 04.scale.")
 def explain(student: str, assignment: str, folder: Path | None, task: str | None) -> None:
     """Show why STUDENT has these points: what was asked, got and wanted. For the instructor alone.
@@ -55,14 +60,14 @@ def explain(student: str, assignment: str, folder: Path | None, task: str | None
     from softlookup.grading.explained_text import explanation_text
     from softlookup.grading.explaining import explain as find
 
-    found = find(_course(folder), assignment, student, Examiner)
+    found = find(course_in(folder), assignment, student, Examiner)
     click.echo(explanation_text(found, task), nl=False)
 
 
 @click.command()
 @click.argument("assignment", metavar="NN_topic")
 @click.option("--to", "kind", type=click.Choice(["csv", "canvas", "moodle"]), default="csv", show_default=True)
-@_COURSE
+@COURSE
 @click.option("--class", "given", type=_FILE, help="canvas, moodle: the file that they gave; it is filled in.")
 @click.option("--out", type=_FILE, help="Write here. Default: in the course's folder reports.")
 @click.option("--column", help="canvas, moodle: the column for the grades, if it is not found.")
@@ -80,7 +85,7 @@ def export(assignment: str, kind: str, folder: Path | None, given: Path | None, 
     from softlookup.grading.gradesheet import read_sheet
     from softlookup.grading.lms_sheet import Options, read_text
 
-    course = _course(folder)
+    course = course_in(folder)
     graded = course.root / "reports" / f"{assignment}.json"
     lines = read_sheet(course, assignment, read_report(graded) if graded.is_file() else None)
     path = out or course.root / "reports" / f"{assignment}-{kind}.csv"
@@ -102,7 +107,7 @@ def export(assignment: str, kind: str, folder: Path | None, given: Path | None, 
 
 @click.command()
 @click.argument("names", metavar="[STUDENT] NN_topic", nargs=-1, required=True)
-@_COURSE
+@COURSE
 @click.option("--days", type=click.IntRange(0, 3650), default=0, help="Days that STUDENT has more than everybody.")
 @click.option("--hours", type=click.IntRange(0, 1000), default=0, help="Hours that STUDENT has more than everybody.")
 @click.option("--end", is_flag=True, help="STUDENT has no more time than everybody.")
@@ -117,7 +122,7 @@ def extension(names: tuple[str, ...], folder: Path | None, days: int, hours: int
 
     from softlookup.grading.deadlines import deadlines, deadlines_text, extend, set_due
 
-    course = _course(folder)
+    course = course_in(folder)
     assignment, student = names[-1], names[0] if len(names) == 2 else None
     if len(names) > 2:
         raise click.UsageError(f"got {len(names)} names; wanted STUDENT and NN_topic")
@@ -137,14 +142,14 @@ def extension(names: tuple[str, ...], folder: Path | None, days: int, hours: int
 
 @click.command()
 @click.argument("student")
-@_COURSE
+@COURSE
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def forget(student: str, folder: Path | None, yes: bool) -> None:
     """Remove all that the course holds of STUDENT: grades, files, ledger, reports. It cannot be undone."""
     from softlookup.grading import forgetting
     from softlookup.grading.plain_text import plain
 
-    course = _course(folder)
+    course = course_in(folder)
     kept = forgetting.kept_of(course, student)
     if not kept:
         click.echo(f"the course holds nothing of {plain(student)}")

@@ -8,6 +8,12 @@ from softlookup.grading.sandbox.session import Dead, OutOfTime
 from softlookup.grading.work import Limits
 
 pytestmark = NEEDS_SANDBOX
+MISUSE = """
+        import gc, numpy as np
+        def f(a):
+            from softlookup.grading.sandbox.inside import Inside
+            mine = next(o for o in gc.get_objects() if isinstance(o, Inside))"""
+"""How an answer that lays hands on what speaks to the judge begins."""
 
 
 def test_answers_come_back_as_arrays(begin):
@@ -115,11 +121,8 @@ def test_whoever_calls_what_was_not_lent_is_stopped(begin):
     session = begin()
     hold(
         session,
-        """
-        import gc
-        def f(a):
-            from softlookup.grading.sandbox.inside import Inside
-            mine = next(o for o in gc.get_objects() if isinstance(o, Inside))
+        MISUSE
+        + """
             return mine._sound({"call": "04.b", "args": {"list": []}, "named": {"dict": {}}, "upstream": None}, [])
         """,
     )
@@ -140,11 +143,8 @@ def test_answers_that_nobody_asked_for_end_the_submission(begin, forged):
     session = begin()
     hold(
         session,
-        f"""
-        import gc, numpy as np
-        def f(a):
-            from softlookup.grading.sandbox.inside import Inside
-            mine = next(o for o in gc.get_objects() if isinstance(o, Inside))
+        MISUSE
+        + f"""
             {forged}
             return a + 1
         """,
@@ -168,11 +168,8 @@ def test_answers_of_another_form_end_the_submission(begin, header):
     session = begin()
     hold(
         session,
-        f"""
-        import gc
-        def f(a):
-            from softlookup.grading.sandbox.inside import Inside
-            mine = next(o for o in gc.get_objects() if isinstance(o, Inside))
+        MISUSE
+        + f"""
             mine._ask = None
             mine.line.send({{**{header}, 'token': mine.token}}, [])
             import time; time.sleep(20)
@@ -186,11 +183,8 @@ def test_a_gradient_is_lent_only_where_one_is_asked_for(begin):
     session = begin()
     hold(
         session,
-        """
-        import gc
-        def f(a):
-            from softlookup.grading.sandbox.inside import Inside
-            mine = next(o for o in gc.get_objects() if isinstance(o, Inside))
+        MISUSE
+        + """
             one = {"list": [{"array": 0}]}
             return mine._sound({"call": "04.a", "args": one, "named": {"dict": {}}, "upstream": one}, [a])
         """,

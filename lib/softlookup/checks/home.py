@@ -1,11 +1,10 @@
 """``check``: judge an answer in the student's own process, at once."""
 
-import contextlib
 import functools
 import inspect
 import operator
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from softlookup.checks.limits import calm_torch, time_limit
 from softlookup.checks.probe import Answer, TimeIsUp, run
 from softlookup.checks.registry import UnknownTask, earlier, get_task, tasks
 from softlookup.checks.result import CheckResult
-from softlookup.checks.source import functions_behind, names_in, reached, shortcut
+from softlookup.checks.source import functions_behind, names_in, reached, shortcut, standing_in
 from softlookup.checks.task import Case, Task
 
 TIME_LIMIT_S = 10.0
@@ -82,23 +81,9 @@ class LocalStudent:
 
     def ask(self, case: Case, results: int, lent: tuple[str, ...] = ()) -> Answer:
         """Call the object on one case, with sound functions in place of those of some earlier tasks."""
-        with self._standing_in(lent) if lent else contextlib.nullcontext():
+        sound = {name: stand_in(task) for name, task in self.earlier.items() if task.id in lent}
+        with standing_in(self.obj, sound):
             return run(self.obj, case, results)
-
-    @contextlib.contextmanager
-    def _standing_in(self, lent: tuple[str, ...]) -> Iterator[None]:
-        worlds = {id(f.__globals__): f.__globals__ for f in reached(self.obj)}.values()
-        names = {name: task for name, task in self.earlier.items() if task.id in lent}
-        kept = [(world, {name: world[name] for name in names if name in world}) for world in worlds]
-        try:
-            for world in worlds:
-                world.update({name: stand_in(task) for name, task in names.items()})
-            yield
-        finally:
-            for world, before in kept:
-                for name in names:
-                    world.pop(name, None)
-                world.update(before)
 
 
 def no_points(

@@ -21,10 +21,9 @@ from nbformat import NotebookNode
 
 from softlookup.grading.course import Course, CourseError, new_course, use_own_programs
 from softlookup.grading.engine import Order, grade_assignment
+from softlookup.grading.handins import answers, broken_ones
 from softlookup.grading.pool import processors
-from softlookup.grading.sample import hand_ins
-
-_ACCIDENTS = ("syntax-error", "deep-traceback", "prints-a-lot", "endless-loop", "not-a-function", "deleted-function")
+from softlookup.grading.sample import hand_ins, tasks_in
 
 
 def bench_grading(
@@ -92,19 +91,8 @@ def bench_grading(
 
 def honest(source: NotebookNode, release: NotebookNode) -> list[str]:
     """The sample class without accidents: right, unfinished, and with known mistakes."""
-    return [
-        one.text
-        for one in hand_ins(source, release)
-        if one.text is not None and one.student not in _ACCIDENTS and not _broken(one.text)
-    ]
-
-
-def _broken(text: str) -> bool:
-    try:
-        nbformat.reads(text, as_version=4)
-    except Exception:
-        return True
-    return False
+    broken = {one.student for one in broken_ones(release, answers(source), tasks_in(source))}
+    return [one.text for one in hand_ins(source, release) if one.text is not None and one.student not in broken]
 
 
 def _release(folder: Path, name: str, source: NotebookNode, config: Path) -> NotebookNode:

@@ -59,19 +59,20 @@ class Shelf:
         """Keep them in this folder."""
         self._folder = folder / "waiting"
 
-    def _path(self, student: str) -> Path:
+    def path(self, student: str) -> Path:
+        """Where a student's notebook is kept."""
         # Any folder's name can be a student's id, so it cannot name a file of ours as it is.
         return self._folder / (hashlib.sha256(student.encode()).hexdigest() + ".ipynb")
 
     def put(self, student: str, notebook: str) -> None:
         """Keep a notebook."""
         # Not synced: what a power cut leaves of it is no JSON, and is then graded again.
-        atomic_write(self._path(student), notebook.encode("utf-8", "replace"))
+        atomic_write(self.path(student), notebook.encode("utf-8", "replace"))
 
     def get(self, student: str) -> str | None:
         """The notebook, None if it is not there whole."""
         try:
-            text = self._path(student).read_text(encoding="utf-8")
+            text = self.path(student).read_text(encoding="utf-8")
             json.loads(text)
         except (OSError, ValueError):
             return None
@@ -80,7 +81,7 @@ class Shelf:
     def drop(self, student: str) -> None:
         """Forget a notebook that has been entered."""
         with contextlib.suppress(OSError):
-            self._path(student).unlink()
+            self.path(student).unlink()
 
     def clear(self) -> None:
         """Forget all of an earlier run's."""

@@ -3,7 +3,6 @@
 For the instructor alone: it shows the wanted numbers, also those that students never see.
 """
 
-import hashlib
 import json
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -15,6 +14,7 @@ from softlookup.checks.result import CheckResult
 from softlookup.grading.course import Course, CourseError
 from softlookup.grading.gradesheet import find_assignment
 from softlookup.grading.inbox import read_submission
+from softlookup.grading.ledger import FILE
 from softlookup.grading.plain_text import plain
 from softlookup.grading.records import GRADED
 from softlookup.grading.work import Graded, Mark, Setting, digest_of
@@ -116,7 +116,7 @@ def last_graded(course: Course, assignment: str, student: str) -> LedgerLine:
     """
     folder = course.root / ".grading" / assignment
     older = sorted(folder.glob("ledger-*.jsonl"), key=_age, reverse=True)
-    for path in [folder / "ledger.jsonl", *older]:
+    for path in [folder / FILE, *older]:
         found = None
         run: dict[str, Any] = {}
         for told in _lines(path):
@@ -187,7 +187,7 @@ def explain(course: Course, assignment: str, student: str, examiner: ExaminerFac
         Explained(mark, then.get(mark.cell), *now.get(mark.cell, _NOTHING), result=seen.get(mark.task))
         for mark in again.marks
     )
-    other = hashlib.sha256(release.encode("utf-8", "replace")).hexdigest() != line.release
+    other = digest_of(release.encode("utf-8", "replace")) != line.release
     return Explanation(assignment, student, line.seed, source, changed, other, tasks, again.remarks)
 
 

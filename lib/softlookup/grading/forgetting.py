@@ -3,7 +3,6 @@
 import contextlib
 import fcntl
 import glob
-import hashlib
 import json
 import shutil
 from collections.abc import Iterator
@@ -63,7 +62,6 @@ def forget(course: Course, student: str) -> list[str]:
             with disk_trouble(path):
                 _remove(path)
         for path in _ledgers(course):
-            Shelf(path.parent).drop(student)
             lines = path.read_bytes().splitlines(keepends=True)
             kept = [line for line in lines if not _is_about(line, student)]
             if len(kept) < len(lines):
@@ -104,8 +102,8 @@ def _paths(course: Course, student: str) -> list[Path]:
         if usual.name == student and (usual.is_dir() or usual.is_symlink()):
             found.add(usual)
     found.update((course.root / "logs").glob(f"*/{glob.escape(student)}.log"))
-    name = hashlib.sha256(student.encode()).hexdigest()
-    found.update((course.root / ".grading").glob(f"*/waiting/{name}.ipynb"))
+    shelved = (Shelf(folder).path(student) for folder in (course.root / ".grading").glob("*"))
+    found.update(path for path in shelved if path.exists())
     return sorted(found)
 
 

@@ -7,7 +7,6 @@ power cut may leave is cut off.
 
 import contextlib
 import fcntl
-import hashlib
 import json
 import os
 import secrets
@@ -18,7 +17,7 @@ from typing import Any
 
 from softlookup.grading.course import CourseError
 from softlookup.grading.disk import disk_trouble
-from softlookup.grading.work import Graded
+from softlookup.grading.work import Graded, digest_of
 
 FILE = "ledger.jsonl"
 SEEDS = 2**31
@@ -113,7 +112,7 @@ class Ledger:
         try:
             with disk_trouble(self.path):
                 content = _read(self.path)
-                old, digest = content.run, hashlib.sha256(release.encode("utf-8", "replace")).hexdigest()
+                old, digest = content.run, digest_of(release.encode("utf-8", "replace"))
                 goes_on = (
                     old is not None
                     and (old.release, old.sandbox) == (digest, sandbox)

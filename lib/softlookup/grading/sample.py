@@ -104,7 +104,7 @@ def hand_ins(source: NotebookNode, release: NotebookNode) -> Iterable[HandIn]:
         The right ones, the unfinished ones, one for each rank of known mistakes, the broken ones.
     """
     right = answers(source)
-    known = _tasks(source)
+    known = tasks_in(source)
     codes = [task.slug for task in known]
     written = {name: text for name, text in right.items() if name not in codes}
     yield HandIn.of("right-as-published", filled(release, right), "the published solution")
@@ -129,7 +129,7 @@ def _plantable(task: Task) -> list[Any]:
     return [mistake for mistake in task.mistakes if mistake.edits]
 
 
-def _tasks(source: NotebookNode) -> list[Task]:
+def tasks_in(source: NotebookNode) -> list[Task]:
     """The tasks whose checks stand in a notebook, in its order."""
     return [
         get_task(task_id(grade_id(cell)))

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import softlookup
 from softlookup.grading.course import CourseError
+from softlookup.grading.pool import ONE_THREAD
 
 NO_BUBBLEWRAP = (
     "bubblewrap is not installed, and submissions are run in nothing less: install the system's package 'bubblewrap' "
@@ -150,8 +151,7 @@ class Zygote:
         """Where the staged library lies, as the zygote sees it."""
         return self.stage if self.bare else Path("/softlookup")
 
-    @property
-    def home(self) -> str:
+    def _new_home(self) -> str:
         """Where a submission works; in a sandbox it is empty for each."""
         return tempfile.mkdtemp(prefix="softlookup-bare-", dir=self.stage) if self.bare else _HOME
 
@@ -166,7 +166,7 @@ class Zygote:
         Raises:
             SandboxError: If the zygote is gone.
         """
-        told = json.dumps({**about, "bare": self.bare, "home": self.home}).encode()
+        told = json.dumps({**about, "bare": self.bare, "home": self._new_home()}).encode()
         if self.process.poll() is not None:
             raise SandboxError(f"the sandbox ended ({self._said()})")
         try:
@@ -201,7 +201,6 @@ class Zygote:
 
 def _environment(library: Path) -> dict[str, str]:
     """What a submission finds in its environment: nothing of the instructor's, and the same each time."""
-    threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
     return {
         "PATH": "/usr/bin:/bin",
         "PYTHONPATH": str(library),
@@ -211,7 +210,7 @@ def _environment(library: Path) -> dict[str, str]:
         "MPLBACKEND": "agg",
         "MPLCONFIGDIR": "/tmp/matplotlib",
         "IPYTHONDIR": "/tmp/ipython",
-        **threads,
+        **dict.fromkeys(ONE_THREAD, "1"),
     }
 
 

@@ -8,14 +8,14 @@ import contextlib
 import os
 import socket
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from softlookup.checks.limits import calm_torch, time_limit
 from softlookup.checks.probe import Answer, TimeIsUp, run
-from softlookup.checks.source import reached, shortcut
+from softlookup.checks.source import shortcut, standing_in
 from softlookup.checks.task import Case
 from softlookup.grading.sandbox import frames
 from softlookup.grading.sandbox.shell import CellShell
@@ -84,9 +84,10 @@ class Inside:
         upstream = frames.value_of(told["upstream"], arrays)
         gradients = tuple(told["gradients"])
         case = Case("", args, frame=told["frame"], gradients=gradients, upstream=upstream)
-        lent = {name: one for name, one in self.about["earlier"].items() if one in told["lent"]}
+        earlier = self.about["earlier"].items()
+        lent = {name: stand_in(one, self._sound) for name, one in earlier if one in told["lent"]}
         try:
-            with calm_torch(), time_limit(told["seconds"]), self._standing_in(lent):
+            with calm_torch(), time_limit(told["seconds"]), standing_in(self.obj, lent):
                 answer = run(self.obj, case, told["results"])
         except TimeIsUp:
             return {"late": True}, []
@@ -101,24 +102,6 @@ class Inside:
         except frames.FrameError as error:
             return {**header, "failure": ["kind", f"Your function's result cannot be taken: {error}.", ""]}, []
         return {**header, "there": answer.arrays is not None}, list(answer.arrays or ())
-
-    @contextlib.contextmanager
-    def _standing_in(self, lent: Mapping[str, str]) -> Iterator[None]:
-        """Put functions that the judge computes in place of some earlier tasks' functions."""
-        if not lent:
-            yield
-            return
-        worlds = {id(f.__globals__): f.__globals__ for f in reached(self.obj)}.values()
-        kept = [(world, {name: world[name] for name in lent if name in world}) for world in worlds]
-        try:
-            for world in worlds:
-                world.update({name: stand_in(task_id, self._sound) for name, task_id in lent.items()})
-            yield
-        finally:
-            for world, before in kept:
-                for name in lent:
-                    world.pop(name, None)
-                world.update(before)
 
     def _sound(self, header: dict[str, Any], arrays: list[np.ndarray]) -> tuple[dict[str, Any], list[np.ndarray]]:
         self.line.send({**header, "token": self.token}, arrays)
