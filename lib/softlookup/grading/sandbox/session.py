@@ -243,7 +243,8 @@ class Session:
             "lent": list(lent),
             "seconds": left,
         }
-        most = max(4096, 2 * _largest(case.args, arrays))
+        # What a text task lends takes time that grows with the square of a text.
+        most = max(512 if case.frame == "text" else 4096, 2 * _largest(case.args, arrays))
         # A gradient is lent where one is asked for: elsewhere it would be an answer, not a part of one.
         told, back = self._asked(header, arrays, left, lent, sound, most, bool(case.gradients))
         if told.get("late") is True:
@@ -363,12 +364,12 @@ def _sound_answer(
 
 
 def _largest(value: Any, arrays: Sequence[np.ndarray] = ()) -> int:
-    """The largest size or whole number in some arguments."""
+    """The largest size or whole number in some arguments; what is in lists and texts is counted together."""
     found = max((one.size for one in arrays), default=0)
     if isinstance(value, dict):
-        value = list(value.values())
+        value = list(value.items())
     if isinstance(value, list | tuple):
-        return max([found, len(value), *map(_largest, value)])
+        return max([found, frames.extent(value), *map(_largest, value)])
     if isinstance(value, str):
         return max(found, len(value))
     if isinstance(value, int | float) and not isinstance(value, bool):
