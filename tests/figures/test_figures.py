@@ -39,6 +39,10 @@ FIGURES = {
         figures.step_cost,
         (2 ** np.arange(6, 12), 3 + 0.001 * 2 ** np.arange(6, 12), 3 + 0.1 * 2 ** np.arange(6, 12)),
     ),
+    "merging": (figures.merging, ([["▁", "a", "b", "c"], ["▁", "ab", "c"], ["▁ab", "c"]],)),
+    "one_hot_product": (figures.one_hot_product, (WORDS, [1, 3, 1], np.arange(8.0).reshape(4, 2))),
+    "vector_lengths": (figures.vector_lengths, (WIDTHS, np.ones(6), WIDTHS**0.5, (WIDTHS / 2) ** 0.5)),
+    "vocabulary_size": (figures.vocabulary_size, ([90, 500, 4000], [52.0, 22.0, 12.0], 54.0, 11.5, 192)),
     "comparison": (figures.comparison, (grid("1 2; 3 4"), grid("1 2; 3.5 4"), "M")),
 }
 

@@ -21,6 +21,8 @@ def _bpe_cases(rng: Rng, min_count: int) -> list[Case]:
         case("a common word against many rare ones", [("ab", 9), ("cd", 3), ("cde", 2), ("ecd", 2)], 3),
         case("pairs that occur once to six times, more merges than there are pairs", rare, 9),
         case("the same letter in a row", [("aaaa", 6), ("aab", 6)], 3),
+        case("one word, and more merges than it can take", [("ab", 9)], 3),
+        case("no words", [], 2),
         case("no merge at all", [("ab", 9)], 0),
         case("seven drawn words", drawn_words(rng, 7), 6),
         case("seven others", drawn_words(rng, 7, "xyz"), 5),
