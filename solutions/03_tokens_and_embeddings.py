@@ -37,6 +37,7 @@
 import math
 import re
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -152,7 +153,7 @@ def count_pairs(words):
     ### BEGIN SOLUTION
     counts = {}
     for symbols, times in words:
-        for pair in zip(symbols, symbols[1:]):
+        for pair in pairwise(symbols):
             counts[pair] = counts.get(pair, 0) + times
     return counts
     ### END SOLUTION
@@ -233,7 +234,7 @@ def encode_word(word, merges):
     rank = {pair: number for number, pair in enumerate(merges)}
     symbols = list(word)
     while True:
-        pairs = [pair for pair in zip(symbols, symbols[1:]) if pair in rank]
+        pairs = [pair for pair in pairwise(symbols) if pair in rank]
         if not pairs:
             return symbols
         symbols = merge(symbols, min(pairs, key=rank.get))

@@ -16,7 +16,7 @@ EQUAL: list[tuple[str, str, str]] = [
     ("03.merge", "result.append(pair[0] + pair[-1])", "a pair has two halves: place 1 is the last"),
     (
         "03.encode",
-        "pairs = [pair for pair in zip(symbols, symbols[1:]) if pair in merges]",
+        "pairs = [pair for pair in pairwise(symbols) if pair in merges]",
         "the ranks have the merges as keys",
     ),
     ("03.embed", "x = math.sqrt(table.shape[-1]) * table[ids]", COMMUTES),

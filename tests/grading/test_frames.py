@@ -22,7 +22,9 @@ VALUES = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.lists(inner, max_size=3).map(tuple)
-        | st.dictionaries(st.text(max_size=3) | st.integers(0, 9) | st.tuples(st.text(max_size=2), st.integers()), inner)
+        | st.dictionaries(
+            st.text(max_size=3) | st.integers(0, 9) | st.tuples(st.text(max_size=2), st.integers()), inner
+        )
     ),
     max_leaves=8,
 )

@@ -235,9 +235,7 @@ def test_lists_that_a_submission_changes_are_seen(begin):
     hold(session, "def f(words):\n    words[0][0].append('x')\n    return words")
     assert ask(session, [(["a"], 1)], frame="text").failure.kind == "inputs-changed"
     hold(session, "def f(words):\n    return words[0]")
-    np.testing.assert_array_equal(
-        ask(session, [(["a"], 1)], frame="text").arrays[0], texts.to_bytes([["a"], 1])
-    )
+    np.testing.assert_array_equal(ask(session, [(["a"], 1)], frame="text").arrays[0], texts.to_bytes([["a"], 1]))
 
 
 def test_a_lent_function_takes_texts_but_not_large_ones(begin):

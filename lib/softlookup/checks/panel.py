@@ -148,7 +148,7 @@ def _chips(difference: Difference, reveals: bool) -> str:
     rows = [("got", got), *([("wanted", wanted)] if reveals else [])]
     lines = (
         f"<p>{title}: "
-        + " ".join(f'<code{_OFF if i == off else ""}>{escape(chip)}</code>' for i, chip in enumerate(chips))
+        + " ".join(f"<code{_OFF if i == off else ''}>{escape(chip)}</code>" for i, chip in enumerate(chips))
         + "</p>"
         for title, chips in rows
     )

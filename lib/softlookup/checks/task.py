@@ -18,7 +18,8 @@ class Case:
 
     Attributes:
         label: What is special about it, in words for the student ("a mask, unequal sizes").
-        args: Positional arguments: numpy arrays, numbers, or None; with the frame "text" also text, lists and dictionaries.
+        args: Positional arguments: numpy arrays, numbers, or None; with the frames "text" and "plain" also text, lists
+            and dictionaries.
         part: The part of the task that it belongs to.
         frame: What arrays are turned into before the call: "torch", "numpy" or "plain" (numbers only); "text" where the
             answer is text, whole numbers, lists or dictionaries (see ``texts``).

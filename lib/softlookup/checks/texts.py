@@ -153,7 +153,9 @@ def _key(value: Any) -> Any:
 def brief(value: Any, most: int = MAX_SHOWN) -> str:
     """A value as Python writes it, cut where it is long; nothing in it that a page or a terminal would obey."""
     text = repr(value)
-    text = "".join(c if c.isprintable() and not "\ud800" <= c <= "\udfff" else "\N{REPLACEMENT CHARACTER}" for c in text)
+    text = "".join(
+        c if c.isprintable() and not "\ud800" <= c <= "\udfff" else "\N{REPLACEMENT CHARACTER}" for c in text
+    )
     return text if len(text) <= most else text[: most - 1] + "…"
 
 

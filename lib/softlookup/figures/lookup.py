@@ -10,9 +10,7 @@ from matplotlib.patches import Rectangle
 from softlookup.figures.theme import Palette
 
 
-def one_hot_product(
-    words: Sequence[str], ids: Sequence[int], table_VD: np.ndarray, *, palette: Palette
-) -> Figure:
+def one_hot_product(words: Sequence[str], ids: Sequence[int], table_VD: np.ndarray, *, palette: Palette) -> Figure:
     """Draw X E for one-hot rows X, with the rows that are picked in colour.
 
     Args:
@@ -53,7 +51,10 @@ def one_hot_product(
         (at_rows + step * width / 2, top_rows, "$X E$", "(T, D)"),
     ):
         axes.text(x, top + 0.25, f"{name}  {size}", ha="center", va="bottom", size=10)
-    axes.set(xlim=(-2.0, at_rows + step * width + 0.1), ylim=(min(0.0, middle - len(ids) / 2) - 0.1, max(n_words, top_rows) + 1.1))
+    axes.set(
+        xlim=(-2.0, at_rows + step * width + 0.1),
+        ylim=(min(0.0, middle - len(ids) / 2) - 0.1, max(n_words, top_rows) + 1.1),
+    )
     axes.set_axis_off()
     picked = ", ".join(f"{words[i]} picks row {i}" for i in dict.fromkeys(ids))
     figure.set_label(
@@ -65,9 +66,7 @@ def one_hot_product(
 
 
 def _cell(axes: Axes, x: float, y: float, width: float, text: str, color: str | None, palette: Palette) -> None:
-    axes.add_patch(
-        Rectangle((x, y), width, 1, facecolor=color or "none", alpha=0.22 if color else 1, edgecolor="none")
-    )
+    axes.add_patch(Rectangle((x, y), width, 1, facecolor=color or "none", alpha=0.22 if color else 1, edgecolor="none"))
     axes.add_patch(Rectangle((x, y), width, 1, facecolor="none", edgecolor=palette.faint, linewidth=0.8))
     ink = palette.ink if color else palette.muted
     axes.text(x + width / 2, y + 0.5, text.replace("-", "−"), ha="center", va="center", size=8.5, color=ink)

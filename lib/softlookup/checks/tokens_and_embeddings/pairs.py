@@ -65,7 +65,7 @@ def _apart(pairs: list[Any]) -> list[Any]:
     return [pair for _, run in groupby(pairs) for place, pair in enumerate(run) if place % 2 == 0]
 
 
-PAIRS = "zip(symbols, symbols[1:])"
+PAIRS = "pairwise(symbols)"
 
 PAIR_COUNTS = Task(
     id="03.pair-counts",
@@ -94,7 +94,7 @@ PAIR_COUNTS = Task(
                 "in words:\n",
                 "in words:\n        row, last = [*([last] if last else []), *symbols], symbols[-1]\n",
             ),
-            (PAIRS, "zip(row, row[1:])"),
+            (PAIRS, "pairwise(row)"),
             says="The last symbol of a word is paired with the first one of the next: no pair crosses the end of a "
             "word.",
         ),
@@ -108,7 +108,7 @@ PAIR_COUNTS = Task(
             "no-overlap",
             (
                 PAIRS,
-                "(p for _, run in __import__('itertools').groupby(zip(symbols, symbols[1:])) for i, p in enumerate(run)"
+                "(p for _, run in __import__('itertools').groupby(pairwise(symbols)) for i, p in enumerate(run)"
                 " if i % 2 == 0)",
             ),
             says="Pairs that overlap are counted once (as `str.count` would): in a a a the pair (a, a) stands twice, "
@@ -129,7 +129,7 @@ PAIR_COUNTS = Task(
         ),
         known(
             "last-pair-lost",
-            ("symbols[1:]", "symbols[1:-1]"),
+            (PAIRS, "pairwise(symbols[:-1])"),
             says="The last pair of each word is missing: look at where the range or the slice ends.",
         ),
     ),
@@ -223,7 +223,10 @@ MERGE = Task(
         ),
         known(
             "from-the-right",
-            ("    result, place = [], 0\n", "    result, place = [], 0\n    symbols, pair = symbols[::-1], pair[::-1]\n"),
+            (
+                "    result, place = [], 0\n",
+                "    result, place = [], 0\n    symbols, pair = symbols[::-1], pair[::-1]\n",
+            ),
             ("result.append(pair[0] + pair[1])", "result.append(pair[1] + pair[0])"),
             ("return result", "return result[::-1]"),
             says="The pairs are looked for from the right: in a a a it is the first two that are joined, from left "

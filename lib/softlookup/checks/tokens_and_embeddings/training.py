@@ -237,7 +237,8 @@ ENCODE = Task(
                 "    symbols = list(word)\n",
                 "    tokens = {left + right for left, right in merges}\n    row, place = [], 0\n"
                 "    while place < len(word):\n"
-                "        end = next(e for e in range(len(word), place, -1) if e == place + 1 or word[place:e] in tokens)\n"
+                "        ends = range(len(word), place, -1)\n"
+                "        end = next(e for e in ends if e == place + 1 or word[place:e] in tokens)\n"
                 "        row.append(word[place:end])\n        place = end\n    return row\n    symbols = list(word)\n",
             ),
             says="The longest token that fits is taken from the left: byte pairs go by the order in which the merges "

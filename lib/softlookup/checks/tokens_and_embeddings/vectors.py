@@ -282,12 +282,12 @@ EMBED = Task(
         known(
             "divided",
             (f"* {ROOT}", f"/ {ROOT}"),
-            says="The rows are divided by the root of D: here it multiplies. (It is scores that are divided by a root.)",
+            says="The rows are divided by the root of D: here it multiplies. (Scores are what is divided by a root.)",
         ),
         known(
             "half-for-root",
             (ROOT, "table.shape[-1] / 2"),
-            says="The rows are multiplied by D/2: `D ** 1/2` is (D ** 1)/2 in Python. Write `D ** 0.5` or `math.sqrt(D)`.",
+            says="The rows are multiplied by D/2: `D ** 1/2` is (D ** 1)/2 in Python. Write `D ** 0.5`.",
         ),
         known(
             "root-of-vocabulary",
