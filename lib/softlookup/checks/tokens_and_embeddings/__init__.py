@@ -2,9 +2,10 @@
 
 from softlookup.checks.tokens_and_embeddings.batches import PAD
 from softlookup.checks.tokens_and_embeddings.cutting import IDS, VOCABULARY, WORDS
+from softlookup.checks.tokens_and_embeddings.lookups import ONE_HOT, TABLE_GRADIENT
 from softlookup.checks.tokens_and_embeddings.pairs import MERGE, PAIR_COUNTS
 from softlookup.checks.tokens_and_embeddings.training import BPE, ENCODE
-from softlookup.checks.tokens_and_embeddings.vectors import EMBED, ONE_HOT, TABLE_GRADIENT, TIED_LOGITS
+from softlookup.checks.tokens_and_embeddings.vectors import EMBED, TIED_LOGITS
 
 TASKS = (
     WORDS,

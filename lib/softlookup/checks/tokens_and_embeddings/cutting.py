@@ -55,6 +55,8 @@ def _split_mistaken(flags: Flags, text: str) -> list[str]:
         text = text.lower()
     if "spaces-only" in flags:
         return text.split()
+    if "at-each-space" in flags:
+        return text.split(" ")
 
     def in_word(character: str) -> bool:
         if "apostrophe-kept" in flags and character == "'":
@@ -99,6 +101,12 @@ WORDS = Task(
             (FINDALL, "text.split()"),
             says="The text is cut at spaces alone, so marks cling to their words: `sat.` is the word `sat` and the "
             "mark `.`.",
+        ),
+        known(
+            "at-each-space",
+            (FINDALL, 'text.split(" ")'),
+            says='The text is cut at each single space (`split(" ")`): marks cling to their words, and two spaces '
+            "leave an empty token between them.",
         ),
         known("marks-dropped", (r"\w+|[^\w\s]", r"\w+"), says="The marks are lost: each is a token by itself."),
         known(

@@ -1,4 +1,4 @@
-"""The page of the book that the tasks of this chapter belong to, and how lengths of text vary."""
+"""The page of the book that the tasks of this chapter belong to, and names for what they pass around."""
 
 PAGE = "03_tokens_and_embeddings"
 

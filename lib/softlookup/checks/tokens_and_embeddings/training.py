@@ -199,6 +199,10 @@ def _encode_mistaken(flags: Flags, word: str, merges: list[Pair]) -> list[str]:
         return row
     rank = {pair: number for number, pair in enumerate(merges)}
     symbols = list(word)
+    if "backwards" in flags:
+        for pair in reversed(merges):
+            symbols = merge(frozenset(), symbols, pair)
+        return symbols
     while True:
         pairs = [pair for pair in zip(symbols, symbols[1:], strict=False) if pair in rank]
         if not pairs:
@@ -253,6 +257,16 @@ ENCODE = Task(
             "latest-first",
             (CHOOSE, "max(pairs, key=rank.get)"),
             says="The merge learned last is made first: begin with the one learned first.",
+        ),
+        known(
+            "backwards",
+            (
+                "    symbols = list(word)\n",
+                "    symbols = list(word)\n    for pair in reversed(merges):\n"
+                "        symbols = merge(symbols, pair)\n    return symbols\n",
+            ),
+            says="The merges are gone through from the last to the first: begin with the one learned first, or the "
+            "later ones find nothing to join.",
         ),
         known(
             "longest-pair",
