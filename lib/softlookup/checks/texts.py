@@ -215,6 +215,14 @@ def _kind(value: Any) -> str:
     return names.get(type(value), "something else")
 
 
+def whole(array: np.ndarray, most: int = 2000) -> str:
+    """An answer as Python writes it, for somebody who may see all of it; or that it cannot be read."""
+    try:
+        return brief(to_value(array), most)
+    except ValueError:
+        return "what came back cannot be read"
+
+
 def chips(array: np.ndarray, most: int = 40) -> list[str] | None:
     """An answer as a row of short texts to show side by side; None if it cannot be read."""
     try:
