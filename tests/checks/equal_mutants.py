@@ -6,6 +6,22 @@ WIDTH_OF_K = "keys have the head width of the queries, so their last axis is as 
 ONE_AXIS = "a query, and its row of weights, has one axis here: the first is the last"
 
 EQUAL: list[tuple[str, str, str]] = [
+    ("03.pad", "mask = np.zeros(ids.shape)", "0 and 1 compare like False and True"),
+    ("03.pair-counts", "counts[pair] = times + counts.get(pair, 0)", "a sum does not depend on the order of its terms"),
+    (
+        "03.merge",
+        "if tuple(symbols[place:2 + place]) == pair:",
+        "a sum does not depend on the order of its terms",
+    ),
+    ("03.merge", "result.append(pair[0] + pair[-1])", "a pair has two halves: place 1 is the last"),
+    (
+        "03.encode",
+        "pairs = [pair for pair in pairwise(symbols) if pair in merges]",
+        "the ranks have the merges as keys",
+    ),
+    ("03.embed", "x = math.sqrt(table.shape[-1]) * table[ids]", COMMUTES),
+    ("03.embed", "x = table[ids] * math.sqrt(table.shape[1])", TWO_AXES),
+    ("03.embed", "x = table[ids] * math.sqrt(table.shape[--1])", TWO_AXES),
     (
         "04.by-hand",
         "return [round(float(dot) / math.sqrt(3), 3) for dot in dots]",

@@ -39,6 +39,10 @@ FIGURES = {
         figures.step_cost,
         (2 ** np.arange(6, 12), 3 + 0.001 * 2 ** np.arange(6, 12), 3 + 0.1 * 2 ** np.arange(6, 12)),
     ),
+    "merging": (figures.merging, ([["▁", "a", "b", "c"], ["▁", "ab", "c"], ["▁ab", "c"]],)),
+    "one_hot_product": (figures.one_hot_product, (WORDS, [1, 3, 1], np.arange(8.0).reshape(4, 2))),
+    "vector_lengths": (figures.vector_lengths, (WIDTHS, np.ones(6), WIDTHS**0.5, (WIDTHS / 2) ** 0.5)),
+    "vocabulary_size": (figures.vocabulary_size, ([90, 500, 4000], [52.0, 22.0, 12.0], 54.0, 11.5, 192)),
     "comparison": (figures.comparison, (grid("1 2; 3 4"), grid("1 2; 3.5 4"), "M")),
 }
 
@@ -236,3 +240,31 @@ def test_grid_reads_rows_and_refuses_ragged_ones():
 def test_say_refuses_what_a_sentence_cannot_show():
     with pytest.raises(TypeError, match="share is a ndarray; sentences show an int, a float or a str"):
         say(share=np.zeros(3))
+
+
+def test_merging_frames_what_each_merge_has_made():
+    passes = [["▁", "a", "b"], ["▁", "ab"], ["▁ab"]]
+    figure = figures.merging(passes, palette=LIGHT)
+    said = words_of(figure)
+    assert [said.count(piece) for piece in ("letters", "merge 1", "merge 2")] == [1, 1, 1]
+    filled = [patch for patch in figure.axes[0].patches if patch.get_alpha() != 1.0]
+    assert len(filled) == 2, "one new piece for each merge"
+    with pytest.raises(ValueError, match="wanted the steps of one word"):
+        figures.merging([["a", "b"], ["ac"]], palette=LIGHT)
+
+
+def test_one_hot_product_shows_the_rows_that_are_picked():
+    table = np.array([[0.5, -1.5], [2.5, 3.5], [4.5, 5.5]])
+    figure = figures.one_hot_product(["x", "y", "z"], [2, 0], table, palette=LIGHT)
+    said = [text.get_text() for text in figure.axes[0].texts]
+    assert said.count("4.5") == 2 and said.count("−1.5") == 2 and said.count("2.5") == 1
+    assert said.count("1") == 2 and said.count("0") == 4
+    assert "z picks row 2" in figure.get_label()
+
+
+def test_vocabulary_size_draws_the_curves_it_was_given():
+    figure = figures.vocabulary_size([100, 900], [40.0, 15.0], 50.0, 10.0, 8, palette=LIGHT)
+    left, right = figure.axes
+    assert left.lines[0].get_ydata().tolist() == [40.0, 15.0]
+    assert right.lines[0].get_ydata().tolist() == [800.0, 7200.0]
+    assert "40.0 to 15.0" in figure.get_label() and "7,200" in figure.get_label()

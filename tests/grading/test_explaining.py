@@ -11,6 +11,7 @@ from small_class import NAME
 
 from softlookup.checks.compare import Difference
 from softlookup.checks.result import CheckResult
+from softlookup.checks.texts import to_bytes
 from softlookup.grading import Course, CourseError
 from softlookup.grading.explained_text import FOR_YOU, explanation_text
 from softlookup.grading.explaining import AUTOGRADED, SUBMITTED, explain, last_graded
@@ -208,6 +209,17 @@ def test_large_arrays_are_cut_to_the_first_cells_that_differ(course: Course) -> 
     text = explanation_text(explain(course, NAME, "ada", Fake(results=(result,))), "04.scale")
     assert "scaled: shape (40, 30), 18 cells differ; the first of them:\n    [7, 3]: got 0, wanted 1" in text
     assert text.count(": got ") == 8 and "..." in text and len(text) < 3000 and "04.mix" not in text
+
+
+def test_texts_are_shown_as_python_writes_them(course: Course) -> None:
+    words = Difference("text", 0, to_bytes(["don't\x1b[2J"]), to_bytes(["don", "'", "t"]), None, 0.0, 1)
+    result = replace(RESULT, difference=words, inputs=("don't", {("a", "b"): 2}))
+    text = explanation_text(explain(course, NAME, "ada", Fake(results=(result,))), "04.scale")
+    assert 'got scaled: ["don\'t\\x1b[2J"]' in text and """wanted scaled: ['don', "'", 't']""" in text
+    assert 'input scores: "don\'t"' in text and "input head_width: {('a', 'b'): 2}" in text
+    unread = replace(words, got=np.array([250, 3], np.uint8))
+    text = explanation_text(explain(course, NAME, "ada", Fake(results=(replace(result, difference=unread),))))
+    assert "got scaled: what came back cannot be read" in text
 
 
 def test_of_many_axes_the_slice_with_the_first_difference_is_shown(course: Course) -> None:

@@ -22,7 +22,9 @@ VALUES = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.lists(inner, max_size=3).map(tuple)
-        | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+        | st.dictionaries(
+            st.text(max_size=3) | st.integers(0, 9) | st.tuples(st.text(max_size=2), st.integers()), inner
+        )
     ),
     max_leaves=8,
 )
@@ -66,7 +68,7 @@ def test_frames_keep_arrays_inside_values():
     assert back["q"][1] == (4, 0.5, None) and back["q"][0].shape == (2, 3)
 
 
-@pytest.mark.parametrize("value", [object(), 1j, np.ones(2, complex), {1: 2}, b"x", {"a": {3}}])
+@pytest.mark.parametrize("value", [object(), 1j, np.ones(2, complex), {1.5: 2}, {(1, (2,)): 3}, b"x", {"a": {3}}])
 def test_frames_refuse_what_is_not_plain(value):
     arrays = []
     with pytest.raises(FrameError):

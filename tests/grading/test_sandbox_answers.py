@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sandbox_tools import ABOUT, LIMITS, NEEDS_SANDBOX, SOUND, ask, hold
 
+from softlookup.checks import texts
 from softlookup.grading.sandbox.session import Dead, OutOfTime
 from softlookup.grading.work import Limits
 
@@ -195,3 +196,62 @@ def test_a_gradient_is_lent_only_where_one_is_asked_for(begin):
     )
     with pytest.raises(Dead, match="a gradient that was not lent"):
         ask(session, np.ones(3), sound=lambda *given: 1, lent=("04.a",))
+
+
+@pytest.mark.parametrize(
+    ("body", "wanted"),
+    [
+        ("return text.split()", ["Zoë's", "café\ud83d"]),
+        ("from collections import Counter; return Counter({(k, 1): 2 for k in text[:2]})", {("Z", 1): 2, ("o", 1): 2}),
+        ("return (len(text), [3.0, True])", [12, [3, 1]]),
+        ("import numpy as np; return {'é': np.array([[1, 2]])}", {"é": [[1, 2]]}),
+    ],
+)
+def test_texts_come_back_as_bytes_that_equal_the_right_ones(begin, body, wanted):
+    session = begin()
+    hold(session, f"def f(text):\n    {body}")
+    answer = ask(session, "Zoë's  café\ud83d"[:11] + "\ud83d"[:1], frame="text")
+    np.testing.assert_array_equal(answer.arrays[0], texts.to_bytes(wanted))
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ("return {'a'}", "a set, which has no order"),
+        ("return 0.5", "the number 0.5"),
+        ("return 'a' * 10**6", "more than"),
+        ("return [[]] * 10**6", "more than"),
+        ("a = []; a.append(a); return a", "deep"),
+        ("return map(str, text)", "list("),
+        ("return b'a'", "type bytes"),
+        ("return 10**30", "18 digits"),
+    ],
+)
+def test_texts_that_no_task_asks_for_come_back_as_words(begin, body, says):
+    session = begin()
+    hold(session, f"def f(text):\n    {body}")
+    answer = ask(session, "ab", frame="text")
+    assert answer.failure.kind == "kind" and says in answer.failure.message
+
+
+def test_lists_that_a_submission_changes_are_seen(begin):
+    session = begin()
+    hold(session, "def f(words):\n    words[0][0].append('x')\n    return words")
+    assert ask(session, [(["a"], 1)], frame="text").failure.kind == "inputs-changed"
+    hold(session, "def f(words):\n    return words[0]")
+    np.testing.assert_array_equal(ask(session, [(["a"], 1)], frame="text").arrays[0], texts.to_bytes([["a"], 1]))
+
+
+def test_a_lent_function_takes_texts_but_not_large_ones(begin):
+    session = begin()
+    session.run("def count(words): raise NotImplementedError\n")
+    about = {**ABOUT, "earlier": {"count": "03.a"}}
+    lent = {"lent": ("03.a",), "frame": "text", "sound": lambda name, args, named, up: {("a", "b"): len(args[0])}}
+    for argument, wanted in (("[('a', 2)]", {("a", "b"): 1}), ("[['ab' * 50] * 30]", None)):
+        session.run(f"def f(a):\n    return count({argument})")
+        session.check("", about)
+        answer = ask(session, "x", **lent)
+        if wanted is None:
+            assert "larger than those of the question" in answer.failure.message
+        else:
+            np.testing.assert_array_equal(answer.arrays[0], texts.to_bytes(wanted))

@@ -37,7 +37,7 @@ def to_array(value: Any, top: bool = True) -> np.ndarray:
     """
     if value is None:
         raise Refused(NOTHING if top else "a list that holds None")
-    _refuse_coroutine(value)
+    refuse_coroutine(value)
     if is_tensor(value):
         value = value.detach().cpu()
         value = value.float().numpy() if str(value.dtype) == "torch.bfloat16" else value.numpy()
@@ -54,7 +54,7 @@ def to_array(value: Any, top: bool = True) -> np.ndarray:
     return np.array(array, copy=True)
 
 
-def _refuse_coroutine(value: Any) -> None:
+def refuse_coroutine(value: Any) -> None:
     """Close a coroutine, which would complain on stderr that nobody waited for it, and refuse it."""
     if inspect.iscoroutine(value):
         value.close()
@@ -82,7 +82,7 @@ def to_arrays(result: Any, count: int) -> Arrays:
         return (to_array(result),)
     if result is None:
         raise Refused(NOTHING)
-    _refuse_coroutine(result)
+    refuse_coroutine(result)
     if isinstance(result, str | bytes | dict | set) or not isinstance(result, Iterable):
         raise Refused(f"one {type(result).__name__}, where {count} results are returned together")
     items = list(result)
@@ -90,7 +90,7 @@ def to_arrays(result: Any, count: int) -> Arrays:
     for coroutine in coroutines[1:]:
         coroutine.close()
     for coroutine in coroutines[:1]:
-        _refuse_coroutine(coroutine)
+        refuse_coroutine(coroutine)
     if len(items) != count:
         if is_tensor(result) or isinstance(result, np.ndarray):
             raise Refused(f"one {type(result).__name__}, where {count} results are returned together")

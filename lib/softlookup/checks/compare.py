@@ -15,7 +15,7 @@ class Difference:
     """Where and how an answer differs from the right one.
 
     Attributes:
-        kind: "shape", "nan" or "value".
+        kind: "shape", "nan" or "value"; "text" where the arrays are the bytes of a text (see ``texts``).
         result: Which of the results, counted from 0.
         got: The array that came.
         wanted: The right array, float64.
@@ -74,6 +74,10 @@ def first_difference(got: Arrays, wanted: Arrays, case: Case) -> Difference | No
         The difference, None if all results agree.
     """
     for i, (g, w) in enumerate(zip(got, wanted, strict=True)):
+        if case.frame == "text":
+            if g.shape != w.shape or not np.array_equal(g, w):
+                return Difference("text", i, g, w, None, 0.0, 1)
+            continue
         if g.shape != w.shape:
             return Difference("shape", i, g, w, None, 0.0, 0)
     for kind in ("nan", "value"):

@@ -1,15 +1,19 @@
 """Running the right answer and the known mistakes on a case; nothing of the student's comes here."""
 
+import copy
 from collections.abc import Mapping, Set
 from typing import Any
 
 import numpy as np
 
 from softlookup.checks.task import Arrays, Case, Task
+from softlookup.checks.texts import to_texts
 
 
-def _arrays(result: Any) -> Arrays:
-    """Results of an oracle as numpy arrays, in the dtype they come in."""
+def _arrays(result: Any, task: Task) -> Arrays:
+    """Results of an oracle as numpy arrays, in the dtype they come in; texts as their bytes."""
+    if task.frame == "text":
+        return to_texts(result, len(task.returns))
     many = result if isinstance(result, tuple) else (result,)
     return tuple(np.asarray(r.detach().numpy() if hasattr(r, "detach") else r) for r in many)
 
@@ -32,6 +36,8 @@ def wanted(task: Task, case: Case, constants: Mapping[str, Any]) -> Arrays:
                 arg = torch.from_numpy(arg)
                 if i in case.gradients:
                     arg.requires_grad_(True)
+        elif isinstance(arg, list | dict | tuple):
+            arg = copy.deepcopy(arg)
         args.append(arg)
     result = task.oracle(*args, **constants)
     if case.gradients:
@@ -43,7 +49,7 @@ def wanted(task: Task, case: Case, constants: Mapping[str, Any]) -> Arrays:
         result = tuple(
             torch.zeros_like(args[i]) if g is None else g for i, g in zip(case.gradients, grads, strict=True)
         )
-    return tuple(a.astype(np.float64) for a in _arrays(result))
+    return tuple(a.astype(np.float64) for a in _arrays(result, task))
 
 
 def mistaken(task: Task, flags: Set[str], case: Case, constants: Mapping[str, Any]) -> Arrays | None:
@@ -52,9 +58,9 @@ def mistaken(task: Task, flags: Set[str], case: Case, constants: Mapping[str, An
     Returns:
         The arrays, or None where such code would raise an exception instead.
     """
-    args = [a.copy() if isinstance(a, np.ndarray) else a for a in case.args]
+    args = copy.deepcopy(case.args)
     try:
         with np.errstate(all="ignore"):
-            return _arrays(task.mistaken(frozenset(flags), *args, **constants))
-    except (ValueError, IndexError, TypeError, ZeroDivisionError):
+            return _arrays(task.mistaken(frozenset(flags), *args, **constants), task)
+    except (ValueError, LookupError, TypeError, ZeroDivisionError):
         return None

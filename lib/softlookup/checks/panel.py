@@ -5,6 +5,7 @@ from html import escape
 
 import numpy as np
 
+from softlookup.checks import texts
 from softlookup.checks.compare import Difference
 from softlookup.checks.result import CheckResult
 from softlookup.checks.words import number, shape, which
@@ -32,6 +33,7 @@ width:auto;border:0;background:none}
 .sl-check table.sl-map td{padding:2px 6px;min-width:3.4em;text-align:right;border-radius:3px;border:2px solid
 transparent;color:#1d2330}
 .sl-check table.sl-map td.sl-off{border-color:var(--sl-bad)}
+.sl-check .sl-chips code.sl-off{outline:2px solid var(--sl-bad)}
 .sl-check summary{cursor:pointer;color:var(--sl-soft)}
 .sl-check pre{background:none;color:inherit;white-space:pre-wrap;font-size:13px}
 .sl-check code{background:rgba(127,127,127,.15);padding:0 .25em;border-radius:3px;color:inherit}
@@ -95,6 +97,8 @@ _OFF = ' class="sl-off"'
 def heat_maps(difference: Difference, names: tuple[str, ...], reveals: bool = True) -> str:
     """Got, wanted and difference side by side, as tables that a screen reader can read."""
     name = which(difference, names).removeprefix(" of ")
+    if difference.kind == "text":
+        return _chips(difference, reveals)
     if min(difference.got.size, difference.wanted.size) == 0:
         return ""
     if difference.kind == "shape":
@@ -132,6 +136,23 @@ def heat_maps(difference: Difference, names: tuple[str, ...], reveals: bool = Tr
         _map("difference", shown, off, "your result minus the right one", _reach(shown)),
     )
     return f'<div class="sl-maps">{"".join(maps if reveals else maps[:1])}</div>'
+
+
+def _chips(difference: Difference, reveals: bool) -> str:
+    """Got and wanted as rows of pieces; the first that differs is framed."""
+    got, wanted = texts.chips(difference.got), texts.chips(difference.wanted)
+    if got is None or wanted is None:
+        return ""
+    off = next((i for i, pair in enumerate(zip(got, wanted, strict=False)) if pair[0] != pair[1]), None)
+    off = min(len(got), len(wanted)) if off is None else off
+    rows = [("got", got), *([("wanted", wanted)] if reveals else [])]
+    lines = (
+        f"<p>{title}: "
+        + " ".join(f"<code{_OFF if i == off else ''}>{escape(chip)}</code>" for i, chip in enumerate(chips))
+        + "</p>"
+        for title, chips in rows
+    )
+    return f'<div class="sl-chips">{"".join(lines)}</div>'
 
 
 def _rich(sentence: str) -> str:

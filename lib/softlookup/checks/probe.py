@@ -4,6 +4,7 @@ Nothing here knows a right answer. It imports numpy and, when a case asks for te
 """
 
 import contextlib
+import copy
 import io
 import logging
 import traceback
@@ -17,6 +18,7 @@ import numpy as np
 from softlookup.checks.answers import Refused, is_tensor, to_array, to_arrays
 from softlookup.checks.source import functions_behind
 from softlookup.checks.task import Arrays, Case
+from softlookup.checks.texts import to_texts
 
 MAX_PRINTED = 2000
 """Characters kept of what the student's code prints; the rest is counted only."""
@@ -62,7 +64,7 @@ class _NoGradient(Exception):
 
 def _inputs(case: Case) -> list[Any]:
     if case.frame != "torch":
-        return [a.copy() if isinstance(a, np.ndarray) else a for a in case.args]
+        return [copy.deepcopy(a) for a in case.args]
     import torch
 
     made: list[Any] = []
@@ -71,6 +73,8 @@ def _inputs(case: Case) -> list[Any]:
             arg = torch.from_numpy(arg.copy())
             if index in case.gradients:
                 arg.requires_grad_(True)
+        else:
+            arg = copy.deepcopy(arg)
         made.append(arg)
     return made
 
@@ -81,6 +85,8 @@ def _changed(case: Case, inputs: list[Any]) -> bool:
             now = to_array(after)
             if now.shape != before.shape or not np.array_equal(before, now, equal_nan=before.dtype.kind == "f"):
                 return True
+        elif isinstance(before, list | dict | tuple) and before != after:
+            return True
     return False
 
 
@@ -178,7 +184,10 @@ def run(obj: Callable[..., Any], case: Case, results: int = 1) -> Answer:
     with _caught_output() as out:
         try:
             result = obj(*inputs)
-            arrays = _gradients(case, inputs, result) if case.gradients else to_arrays(result, results)
+            if case.gradients:
+                arrays = _gradients(case, inputs, result)
+            else:
+                arrays = to_texts(result, results) if case.frame == "text" else to_arrays(result, results)
         except (TimeIsUp, KeyboardInterrupt):
             raise
         except _NoGradient:

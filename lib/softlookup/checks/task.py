@@ -18,9 +18,11 @@ class Case:
 
     Attributes:
         label: What is special about it, in words for the student ("a mask, unequal sizes").
-        args: Positional arguments: numpy arrays, numbers, or None.
+        args: Positional arguments: numpy arrays, numbers, or None; with the frames "text" and "plain" also text, lists
+            and dictionaries.
         part: The part of the task that it belongs to.
-        frame: What arrays are turned into before the call: "torch", "numpy" or "plain" (numbers only).
+        frame: What arrays are turned into before the call: "torch", "numpy" or "plain" (numbers only); "text" where the
+            answer is text, whole numbers, lists or dictionaries (see ``texts``).
         gradients: Positions of the arguments whose gradients are asked for; empty asks for the values.
         upstream: For gradients: the gradient of a loss with respect to the (only) result.
         keeps_dtype: The result must have the dtype of the first argument.
@@ -100,7 +102,7 @@ class Task:
         mistakes: The known mistakes.
         parts: Share of the points of each part; they sum to 1.
         variants: The constants of each variant; number 0 is the public one.
-        frame: What its arrays come in: "torch", "numpy" or "plain".
+        frame: What its arrays come in: "torch", "numpy", "plain" or "text".
         properties: What every answer must fulfil whatever the inputs.
         forbids: Dotted names that an answer must not use.
         reveals: Whether the wanted numbers are shown; not where they are the whole answer.

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from softlookup.checks import texts
 from softlookup.checks.compare import Difference
 from softlookup.checks.probe import Failure
 from softlookup.checks.task import Case
@@ -46,6 +47,10 @@ def describe(case: Case, difference: Difference, names: tuple[str, ...], reveals
         reveals: Whether the wanted number may be told.
     """
     asked = f"With {case.label}"
+    if difference.kind == "text":
+        name = which(difference, names).removeprefix(" of ")
+        said = texts.difference(difference.got, difference.wanted, reveals)
+        return f"{asked}: {name + ': ' if name else ''}{said}."
     if difference.kind == "shape":
         said = f"{asked}: the shape{which(difference, names)} is {shape(difference.got)}, "
         said += f"wanted is {shape(difference.wanted)}."

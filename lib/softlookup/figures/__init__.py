@@ -8,12 +8,16 @@ from softlookup.figures.cost import score_memory
 from softlookup.figures.decoding import step_cost
 from softlookup.figures.flow import pipeline
 from softlookup.figures.heatmaps import stages
+from softlookup.figures.lengths import vector_lengths
+from softlookup.figures.lookup import one_hot_product
 from softlookup.figures.mean import weighted_mean
+from softlookup.figures.merging import merging
 from softlookup.figures.needs import dependency
 from softlookup.figures.printed import comparison, wrong_cells
 from softlookup.figures.scaling import gradient_size, saturation, variance
 from softlookup.figures.show import Shown, render_svg, show
 from softlookup.figures.theme import DARK, LIGHT, PALETTES, Palette, style
+from softlookup.figures.vocabulary_size import vocabulary_size
 
 __all__ = [
     "DARK",
@@ -24,6 +28,8 @@ __all__ = [
     "comparison",
     "dependency",
     "gradient_size",
+    "merging",
+    "one_hot_product",
     "pipeline",
     "render_svg",
     "saturation",
@@ -33,6 +39,8 @@ __all__ = [
     "step_cost",
     "style",
     "variance",
+    "vector_lengths",
+    "vocabulary_size",
     "weighted_mean",
     "wrong_cells",
 ]

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from softlookup.checks import texts
 from softlookup.checks.registry import UnknownTask, get_task
 from softlookup.checks.result import CheckResult
 from softlookup.checks.words import number, shape
@@ -91,7 +92,10 @@ def _evidence(result: CheckResult) -> Iterator[str]:
         return
     which = result.names[difference.result] if difference.result < len(result.names) else "the result"
     got, wanted, lead = difference.got, difference.wanted, (difference.index or ())[:-2]
-    if difference.kind == "shape" or (not lead and _is_small(got) and _is_small(wanted)):
+    if difference.kind == "text":
+        yield f"got {which}: {texts.whole(got)}"
+        yield f"wanted {which}: {texts.whole(wanted)}"
+    elif difference.kind == "shape" or (not lead and _is_small(got) and _is_small(wanted)):
         yield from _block(f"got {which}", got)
         yield from _block(f"wanted {which}", wanted)
     elif lead and _is_small(got[lead]):

@@ -152,7 +152,8 @@ def plain(value: Any, arrays: list[np.ndarray], depth: int = 0) -> Any:
     """Write a value so that JSON can hold it; arrays go into the list, and a number stands for each.
 
     Args:
-        value: None, a boolean, a number, text, an array, or lists, tuples and dicts of these.
+        value: None, a boolean, a number, text, an array, or lists, tuples and dicts of these; keys are text, whole
+            numbers, or tuples of these.
         arrays: Is added to.
         depth: How deep it lies.
 
@@ -173,6 +174,8 @@ def plain(value: Any, arrays: list[np.ndarray], depth: int = 0) -> Any:
         return {kind: [plain(one, arrays, depth + 1) for one in value]}
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
         return {"dict": {key: plain(one, arrays, depth + 1) for key, one in value.items()}}
+    if isinstance(value, dict) and all(map(_is_key, value)):
+        return {"map": [[plain(key, arrays, depth + 1), plain(one, arrays, depth + 1)] for key, one in value.items()]}
     raise FrameError(f"a {type(value).__name__} cannot travel")
 
 
@@ -195,7 +198,26 @@ def value_of(told: Any, arrays: Sequence[np.ndarray], depth: int = 0) -> Any:
             return items if kind == "list" else tuple(items)
         if kind == "dict" and isinstance(inside, dict):
             return {key: value_of(one, arrays, depth + 1) for key, one in inside.items()}
+        if kind == "map" and isinstance(inside, list) and all(isinstance(e, list) and len(e) == 2 for e in inside):
+            pairs = [(value_of(key, arrays, depth + 1), value_of(one, arrays, depth + 1)) for key, one in inside]
+            if all(_is_key(key) for key, _ in pairs):
+                return dict(pairs)
     raise FrameError("a value is not written as it should be")
+
+
+def _is_key(value: Any) -> bool:
+    """Whether a dictionary that travels may have this key: text, a whole number, or a tuple of these."""
+    if isinstance(value, tuple):
+        return len(value) <= MAX_DEPTH and all(type(one) in (int, str) for one in value)
+    return type(value) in (int, str)
+
+
+def extent(value: Any) -> int:
+    """How many items and characters there are in a list, with all that is in it."""
+    if isinstance(value, dict):
+        value = list(value.items())
+    inside = sum(map(extent, value)) if isinstance(value, list | tuple) else 0
+    return inside + (len(value) if isinstance(value, str | list | tuple) else 0)
 
 
 class Line:

@@ -246,7 +246,9 @@ class Session:
             for case in cases
         ]
         header = {"do": "ask", "cases": put, "results": results, "lent": list(lent), "seconds": left}
-        most = max(4096, 2 * max(_largest(case.args, arrays) for case in cases))
+        # What a text task lends takes time that grows with the square of a text.
+        least = 512 if any(case.frame == "text" for case in cases) else 4096
+        most = max(least, 2 * max(_largest(case.args, arrays) for case in cases))
         # A gradient is lent where one is asked for: elsewhere it would be an answer, not a part of one.
         told, back = self._asked(header, arrays, left, lent, sound, most, all(case.gradients for case in cases))
         if told.get("late") is True:
@@ -381,12 +383,12 @@ def _sound_answer(
 
 
 def _largest(value: Any, arrays: Sequence[np.ndarray] = ()) -> int:
-    """The largest size or whole number in some arguments."""
+    """The largest size or whole number in some arguments; what is in lists and texts is counted together."""
     found = max((one.size for one in arrays), default=0)
     if isinstance(value, dict):
-        value = list(value.values())
+        value = list(value.items())
     if isinstance(value, list | tuple):
-        return max([found, len(value), *map(_largest, value)])
+        return max([found, frames.extent(value), *map(_largest, value)])
     if isinstance(value, str):
         return max(found, len(value))
     if isinstance(value, int | float) and not isinstance(value, bool):

@@ -1,0 +1,109 @@
+"""The task on batches: fill up short rows, and say which places are real."""
+
+from typing import Any
+
+import numpy as np
+
+from softlookup.checks.draws import Rng
+from softlookup.checks.known import known
+from softlookup.checks.task import Case, Task
+from softlookup.checks.tokens_and_embeddings.page import PAGE, Flags
+
+
+def _pad_cases(rng: Rng) -> list[Case]:
+    def case(label: str, lengths: tuple[int, ...], pad_id: int) -> Case:
+        rows = [[int(i) for i in rng.integers(10, 99, size=n)] for n in lengths]
+        return Case(label, (rows, pad_id), frame="plain")
+
+    return [
+        case("three sequences, the longest of five tokens", (3, 5, 2), 0),
+        case("as many sequences as tokens", (2, 3, 1), 0),
+        case("a pad id that is not 0", (1, 4, 2, 4), 7),
+        case("one sequence", (4,), 0),
+        case("a sequence without a token", (2, 0, 3), 9),
+        case("sequences of equal length", (3, 3), 5),
+    ]
+
+
+def _pad(sequences: list[list[int]], pad_id: int) -> Any:
+    longest = max(map(len, sequences))
+    ids = np.array([[*row, *[pad_id] * (longest - len(row))] for row in sequences])
+    return ids, np.arange(longest) < np.array([len(row) for row in sequences])[:, None]
+
+
+def _pad_mistaken(flags: Flags, sequences: list[list[int]], pad_id: int) -> Any:
+    sizes = [len(row) for row in sequences]
+    length = min(sizes) if "cut-to-shortest" in flags else max(sizes) + ("one-too-long" in flags)
+    ids = np.full((len(sizes), length), 0 if "pad-is-zero" in flags else pad_id)
+    mask = np.zeros(ids.shape, dtype=bool)
+    for place, row in enumerate(sequences):
+        kept = row[:length]
+        begin = length - len(kept) if "filled-in-front" in flags else 0
+        ids[place, begin : begin + len(kept)] = kept
+        mask[place, begin : begin + len(kept)] = True
+    if "mask-of-nonzero" in flags:
+        mask = ids != 0
+    if "mask-inverted" in flags:
+        mask = ~mask
+    if "padding-counted" in flags:
+        mask = np.ones_like(mask)
+    return (ids.T, mask.T) if "tokens-first" in flags else (ids, mask)
+
+
+FULL = "np.full((len(sequences), longest), pad_id)"
+
+PAD = Task(
+    id="03.pad",
+    name="pad",
+    title="A batch and its mask",
+    points=2,
+    minutes=5,
+    difficulty=2,
+    page=PAGE,
+    anchor="tokens-pad",
+    returns=("ids", "mask"),
+    frame="plain",
+    cases=_pad_cases,
+    oracle=_pad,
+    mistaken=_pad_mistaken,
+    mistakes=(
+        known(
+            "filled-in-front",
+            ("[row, : len(sequence)]", "[row, longest - len(sequence) :]"),
+            says="The rows are filled up in front: here the padding comes after the tokens.",
+        ),
+        known(
+            "mask-inverted",
+            ("return ids, mask", "return ids, ~mask"),
+            says="The mask is the wrong way round: True means that a real token stands there.",
+        ),
+        known(
+            "padding-counted",
+            ("np.zeros(ids.shape, dtype=bool)", "np.ones(ids.shape, dtype=bool)"),
+            says="The mask calls everything real, the padding too: it is False where the row was filled up.",
+            number=62,
+        ),
+        known(
+            "mask-of-nonzero",
+            ("return ids, mask", "return ids, ids != 0"),
+            says="The mask says where the id is not 0: the pad id may be another one.",
+        ),
+        known("pad-is-zero", (FULL, FULL.replace("pad_id", "0")), says="It is filled up with 0: use `pad_id`."),
+        known(
+            "cut-to-shortest",
+            ("longest = max(", "longest = min("),
+            ("= sequence\n", "= sequence[:longest]\n"),
+            says="All rows are cut to the shortest sequence: tokens are lost. The longest one decides.",
+        ),
+        known(
+            "one-too-long",
+            ("for sequence in sequences)\n", "for sequence in sequences) + 1\n"),
+            says="There is one column of padding more than the longest sequence needs.",
+        ),
+        known(
+            "tokens-first",
+            ("return ids, mask", "return ids.T, mask.T"),
+            says="Rows and columns have changed places: one row for each sequence, shape (B, T).",
+        ),
+    ),
+)

@@ -1,0 +1,264 @@
+"""Tasks on pairs of neighbours: count them, and join one of them."""
+
+from collections import Counter
+from itertools import groupby, pairwise
+from typing import Any
+
+from softlookup.checks.draws import Rng
+from softlookup.checks.known import known
+from softlookup.checks.task import Case, Task
+from softlookup.checks.tokens_and_embeddings.page import PAGE, Flags, Words
+
+Pair = tuple[str, str]
+
+
+def drawn_words(rng: Rng, how_many: int, letters: str = "abcd", longest: int = 6) -> list[tuple[str, int]]:
+    """Different words of a small alphabet, so that pairs come again, each with its count."""
+    found: dict[str, int] = {}
+    while len(found) < how_many:
+        word = "".join(letters[i] for i in rng.integers(len(letters), size=rng.integers(2, longest + 1)))
+        found.setdefault(word, int(rng.integers(2, 9)))
+    return list(found.items())
+
+
+def _counts_cases(rng: Rng) -> list[Case]:
+    letters = [(list(word), times) for word, times in drawn_words(rng, 6)]
+    return [
+        Case("two words", ([(["a", "n", "n", "a"], 3), (["a", "n"], 2)],), frame="text"),
+        Case("a symbol that stands three times in a row", ([(["a", "a", "a"], 4), (["b", "a"], 1)],), frame="text"),
+        Case("symbols of several letters", ([(["an", "an", "as"], 2), (["as", "an", "a"], 5)],), frame="text"),
+        Case("a pair and its mirror image", ([(["x", "y", "x"], 3), (["y", "x", "y", "x"], 1)],), frame="text"),
+        Case("a word of one symbol", ([(["a"], 7), (["a", "b"], 2)],), frame="text"),
+        Case("no words at all", ([],), frame="text"),
+        Case("six drawn words", (letters,), frame="text"),
+    ]
+
+
+def _counts(words: Words) -> dict[Pair, int]:
+    return dict(Counter(pair for symbols, times in words for pair in pairwise(symbols) for _ in range(times)))
+
+
+def pair_counts(flags: Flags, words: Words) -> dict[Any, int]:
+    """Count neighbours, with mistakes."""
+    counts: dict[Any, int] = {}
+    last: str | None = None
+    for symbols, times in words:
+        row = list(symbols)
+        if "across-words" in flags:
+            row, last = [*([] if last is None else [last]), *row], row[-1]
+        pairs: list[Any] = list(zip(row, row[1:-1] if "last-pair-lost" in flags else row[1:], strict=False))
+        if "once-each-word" in flags:
+            pairs = list(dict.fromkeys(pairs))
+        if "no-overlap" in flags:
+            pairs = _apart(pairs)
+        if "either-order" in flags:
+            pairs = [tuple(sorted(pair)) for pair in pairs]
+        if "joined-keys" in flags:
+            pairs = ["".join(pair) for pair in pairs]
+        for pair in pairs:
+            counts[pair] = counts.get(pair, 0) + (1 if "times-forgotten" in flags else times)
+    return counts
+
+
+def _apart(pairs: list[Any]) -> list[Any]:
+    """Leave out every second one of equal pairs that follow each other, as ``str.count`` does."""
+    return [pair for _, run in groupby(pairs) for place, pair in enumerate(run) if place % 2 == 0]
+
+
+PAIRS = "pairwise(symbols)"
+
+PAIR_COUNTS = Task(
+    id="03.pair-counts",
+    name="count_pairs",
+    title="Counting neighbours",
+    points=2,
+    minutes=4,
+    difficulty=1,
+    page=PAGE,
+    anchor="tokens-pairs",
+    returns=("counts",),
+    frame="text",
+    cases=_counts_cases,
+    oracle=_counts,
+    mistaken=pair_counts,
+    mistakes=(
+        known(
+            "times-forgotten",
+            ("+ times", "+ 1"),
+            says="Each word counts once: a word that occurs five times brings each of its pairs five times.",
+        ),
+        known(
+            "across-words",
+            ("    counts = {}\n", "    counts, last = {}, None\n"),
+            (
+                "in words:\n",
+                "in words:\n        row, last = [*([last] if last else []), *symbols], symbols[-1]\n",
+            ),
+            (PAIRS, "pairwise(row)"),
+            says="The last symbol of a word is paired with the first one of the next: no pair crosses the end of a "
+            "word.",
+        ),
+        known(
+            "once-each-word",
+            (PAIRS, f"dict.fromkeys({PAIRS})"),
+            says="A pair counts once in each word: where it stands twice in a word it counts twice. (A set or "
+            "`in` forgets that.)",
+        ),
+        known(
+            "no-overlap",
+            (
+                PAIRS,
+                "(p for _, run in __import__('itertools').groupby(pairwise(symbols)) for i, p in enumerate(run)"
+                " if i % 2 == 0)",
+            ),
+            says="Pairs that overlap are counted once (as `str.count` would): in a a a the pair (a, a) stands twice, "
+            "at places 0 and 1.",
+        ),
+        known(
+            "either-order",
+            ("counts[pair] = counts.get(pair, 0)", "pair = tuple(sorted(pair)); counts[pair] = counts.get(pair, 0)"),
+            says="A pair and its mirror image are counted together: (x, y) is another pair than (y, x).",
+        ),
+        known(
+            "joined-keys",
+            (
+                "counts[pair] = counts.get(pair, 0)",
+                'pair = "".join(pair); counts[pair] = counts.get(pair, 0)',
+            ),
+            says="The keys are joined texts: (`a`, `bc`) and (`ab`, `c`) become one. A key is the pair, a tuple.",
+        ),
+        known(
+            "last-pair-lost",
+            (PAIRS, "pairwise(symbols[:-1])"),
+            says="The last pair of each word is missing: look at where the range or the slice ends.",
+        ),
+    ),
+)
+
+
+def _merge_cases(rng: Rng) -> list[Case]:
+    row = ["abc"[i] for i in rng.integers(3, size=12)]
+    pair = (row[3], row[4])
+
+    def case(label: str, symbols: list[str], joined: Pair) -> Case:
+        return Case(label, (symbols, joined), frame="text")
+
+    return [
+        case("a pair that stands there twice", list("banana"), ("a", "n")),
+        case("three of the same in a row", ["a", "a", "a", "b"], ("a", "a")),
+        case("five of the same in a row", ["a"] * 5, ("a", "a")),
+        case("symbols of several letters", ["ab", "c", "a", "bc", "ab", "c"], ("ab", "c")),
+        case("the same letters in other symbols", ["a", "bc", "d"], ("ab", "c")),
+        case("a pair that is not there", ["n", "a", "b"], ("a", "n")),
+        case("a pair at the very end", ["c", "a", "b"], ("a", "b")),
+        case("one symbol", ["a"], ("a", "a")),
+        case("no symbol", [], ("a", "b")),
+        case("twelve drawn symbols", row, pair),
+    ]
+
+
+def _merge(symbols: list[str], pair: Pair) -> list[str]:
+    row: list[str] = []
+    free = False  # whether the last symbol of the row may still become the left half of a pair
+    for symbol in symbols:
+        if free and (row[-1], symbol) == pair:
+            row[-1] += symbol
+            free = False
+        else:
+            row.append(symbol)
+            free = True
+    return row
+
+
+def merge(flags: Flags, symbols: list[str], pair: Pair) -> list[str]:
+    """Join a pair, with mistakes."""
+    joined = pair[0] + pair[1]
+    if "by-text" in flags:
+        symbols, text, place = [], "".join(symbols), 0
+        while place < len(text):
+            step = len(joined) if text.startswith(joined, place) else 1
+            symbols.append(text[place : place + step])
+            place += step
+        return symbols
+    backwards = "from-the-right" in flags
+    row = list(symbols)[::-1] if backwards else list(symbols)
+    wanted = {(pair[1], pair[0]) if backwards else pair}
+    if "either-order" in flags:
+        wanted = {pair, (pair[1], pair[0])}
+    found: list[str] = []
+    place = done = 0
+    while place < len(row) - ("last-symbol-lost" in flags):
+        here = tuple(row[place : place + 2])
+        if here in wanted and not (done and "first-only" in flags):
+            found.append("".join(reversed(here) if backwards else here))
+            place += 1 if "overlapping" in flags else 2
+            done += 1
+        else:
+            found.append(row[place])
+            place += 1
+    return found[::-1] if backwards else found
+
+
+IF_PAIR = "if tuple(symbols[place : place + 2]) == pair:"
+
+MERGE = Task(
+    id="03.merge",
+    name="merge",
+    title="Joining one pair",
+    points=2,
+    minutes=6,
+    difficulty=2,
+    page=PAGE,
+    anchor="tokens-pairs",
+    returns=("symbols",),
+    frame="text",
+    cases=_merge_cases,
+    oracle=_merge,
+    mistaken=merge,
+    mistakes=(
+        known(
+            "first-only",
+            (IF_PAIR, IF_PAIR[:-1] + " and pair[0] + pair[1] not in result:"),
+            says="Only the first place is joined: the pair is joined wherever it stands.",
+        ),
+        known(
+            "from-the-right",
+            (
+                "    result, place = [], 0\n",
+                "    result, place = [], 0\n    symbols, pair = symbols[::-1], pair[::-1]\n",
+            ),
+            ("result.append(pair[0] + pair[1])", "result.append(pair[1] + pair[0])"),
+            ("return result", "return result[::-1]"),
+            says="The pairs are looked for from the right: in a a a it is the first two that are joined, from left "
+            "to right.",
+        ),
+        known(
+            "by-text",
+            (
+                "    result, place = [], 0\n",
+                '    text, joined = "".join(symbols), pair[0] + pair[1]\n    result, place = [], 0\n'
+                "    while place < len(text):\n"
+                "        step = len(joined) if text.startswith(joined, place) else 1\n"
+                "        result.append(text[place : place + step])\n        place += step\n    return result\n",
+            ),
+            says="The pair is looked for in the joined text: two symbols are compared, not letters. a, bc does not "
+            "hold the pair (ab, c).",
+        ),
+        known(
+            "overlapping",
+            ("place += 2", "place += 1"),
+            says="After a join the right half is used once more: step over both halves (`place += 2`).",
+        ),
+        known(
+            "either-order",
+            (IF_PAIR, "if tuple(symbols[place : place + 2]) in (pair, pair[::-1]):"),
+            ("result.append(pair[0] + pair[1])", 'result.append("".join(symbols[place : place + 2]))'),
+            says="The mirror image of the pair is joined as well: the order counts.",
+        ),
+        known(
+            "last-symbol-lost",
+            ("while place < len(symbols):", "while place < len(symbols) - 1:"),
+            says="The last symbol is lost where it is not part of a pair: the loop ends one place too early.",
+        ),
+    ),
+)

@@ -1,0 +1,282 @@
+"""Tasks on byte pairs: learn merges, and cut a new word by them."""
+
+from typing import Any
+
+from softlookup.checks.draws import Rng
+from softlookup.checks.known import known
+from softlookup.checks.task import Case, Task
+from softlookup.checks.tokens_and_embeddings.page import PAGE, Flags, Words
+from softlookup.checks.tokens_and_embeddings.pairs import Pair, drawn_words, merge, pair_counts
+
+
+def _bpe_cases(rng: Rng, min_count: int) -> list[Case]:
+    def case(label: str, words: list[tuple[str, int]], n_merges: int) -> Case:
+        return Case(label, (words, n_merges), frame="text")
+
+    rare = [("ux", 1), ("vy", 2), ("wz", 3), ("qp", 4), ("kl", 5), ("ij", 6)]
+    return [
+        case("four words of one family", [("sun", 5), ("sunny", 6), ("run", 7), ("funny", 2)], 4),
+        case("pairs that are equally common", [("ba", 6), ("ab", 6), ("ca", 6)], 2),
+        case("equally common pairs of several letters", [("xbc", 6), ("xab", 6), ("bcx", 7), ("cab", 6)], 5),
+        case("a common word against many rare ones", [("ab", 9), ("cd", 3), ("cde", 2), ("ecd", 2)], 3),
+        case("pairs that occur once to six times, more merges than there are pairs", rare, 9),
+        case("the same letter in a row", [("aaaa", 6), ("aab", 6)], 3),
+        case("one word, and more merges than it can take", [("ab", 9)], 3),
+        case("no words", [], 2),
+        case("no merge at all", [("ab", 9)], 0),
+        case("seven drawn words", drawn_words(rng, 7), 6),
+        case("seven others", drawn_words(rng, 7, "xyz"), 5),
+    ]
+
+
+def _bpe(words: list[tuple[str, int]], n_merges: int, min_count: int) -> list[Pair]:
+    # Words as texts with a mark between symbols; counting and joining go by the marks.
+    cuts = [("\0" + "\0".join(word) + "\0", times) for word, times in words]
+    found: list[Pair] = []
+    for _ in range(n_merges):
+        pairs = sorted({pair for cut, _ in cuts for pair in _neighbours(cut)})
+        total = {pair: sum(t * _neighbours(cut).count(pair) for cut, t in cuts) for pair in pairs}
+        best = max(pairs, key=lambda pair: total[pair], default=None)  # the first of equals: pairs are sorted
+        if best is None or total[best] < min_count:
+            break
+        found.append(best)
+        cuts = [(_joined(cut, best), times) for cut, times in cuts]
+    return found
+
+
+def _neighbours(cut: str) -> list[Pair]:
+    row = cut.strip("\0").split("\0")
+    return [(row[i], row[i + 1]) for i in range(len(row) - 1)]
+
+
+def _joined(cut: str, pair: Pair) -> str:
+    # str.replace works from left to right; the mark that both neighbours share is doubled first.
+    doubled = cut.replace("\0", "\0\0")
+    return doubled.replace(f"\0{pair[0]}\0\0{pair[1]}\0", f"\0{pair[0]}{pair[1]}\0").replace("\0\0", "\0")
+
+
+def _bpe_mistaken(flags: Flags, words: list[tuple[str, int]], n_merges: int, min_count: int) -> list[Any]:
+    none: Flags = frozenset()
+    cuts: Words = [(list(word), 1 if "times-forgotten" in flags else times) for word, times in words]
+    found: list[Any] = []
+    while len(found) < n_merges + ("one-more" in flags):
+        counts = pair_counts(flags & {"across-words"}, cuts)
+        if "counts-once" in flags:
+            counts = {pair: count for pair, count in counts.items() if pair not in found}
+        if not counts:
+            break
+        if "tie-last" in flags:
+            best = max(counts, key=lambda pair: (counts[pair], pair))
+        elif "tie-first-met" in flags:
+            best = max(counts, key=lambda pair: counts[pair])
+        elif "rarest-first" in flags:
+            best = min(counts, key=lambda pair: (counts[pair], pair))
+        else:
+            best = min(counts, key=lambda pair: (-counts[pair], pair))
+        if counts[best] < (1 if "no-least-count" in flags else min_count + ("more-than" in flags)):
+            break
+        found.append(best)
+        if not flags & {"counts-once", "not-joined"}:
+            cuts = [(merge(none, symbols, best), times) for symbols, times in cuts]
+    return ["".join(pair) for pair in found] if "tokens-returned" in flags else found
+
+
+BEST = "best = min(counts, key=lambda pair: (-counts[pair], pair))"
+REJOIN = "        cuts = [(merge(symbols, best), times) for symbols, times in cuts]\n"
+
+BPE = Task(
+    id="03.bpe",
+    name="train_bpe",
+    title="Learning merges",
+    points=4,
+    minutes=10,
+    difficulty=3,
+    page=PAGE,
+    anchor="tokens-train",
+    returns=("merges",),
+    frame="text",
+    cases=_bpe_cases,
+    oracle=_bpe,
+    mistaken=_bpe_mistaken,
+    variants=({"min_count": 2}, {"min_count": 3}, {"min_count": 4}, {"min_count": 5}),
+    mistakes=(
+        known(
+            "tie-last",
+            (BEST, "best = max(counts, key=lambda pair: (counts[pair], pair))"),
+            says="Among equally common pairs the last one of the alphabet wins: it should be the first. `max` over "
+            "(count, pair) takes the largest pair as well.",
+        ),
+        known(
+            "tie-first-met",
+            (BEST, "best = max(counts, key=counts.get)"),
+            says="Among equally common pairs the one met first wins (that is what `max` and `most_common` do): it "
+            "should be the first of the alphabet.",
+        ),
+        known(
+            "times-forgotten",
+            ("(list(word), times)", "(list(word), 1)"),
+            says="Each word counts once, however often it occurs: keep the counts of the words.",
+        ),
+        known(
+            "counts-once",
+            ("counts = count_pairs(cuts)", "counts = {p: c for p, c in count_pairs(cuts).items() if p not in merges}"),
+            (REJOIN, ""),
+            says="All merges come from the counts of the beginning: after each merge join the pair in all words, and "
+            "count anew.",
+        ),
+        known(
+            "not-joined",
+            (REJOIN, ""),
+            says="The same pair is learned again and again: after each merge join it in all words.",
+        ),
+        known(
+            "no-least-count",
+            ("if counts[best] < min_count:", "if counts[best] < 1:"),
+            says="Pairs are joined that are too rare: stop when the commonest pair stands there less often than asked.",
+        ),
+        known(
+            "more-than",
+            ("if counts[best] < min_count:", "if counts[best] <= min_count:"),
+            says="A pair that stands there exactly as often as asked is passed over: at least means `>=`.",
+        ),
+        known(
+            "rarest-first",
+            ("(-counts[pair], pair)", "(counts[pair], pair)"),
+            says="The rarest pair is joined: it is the commonest that is wanted.",
+        ),
+        known(
+            "one-more",
+            ("while len(merges) < n_merges:", "while len(merges) <= n_merges:"),
+            says="There is one merge too many.",
+        ),
+        known(
+            "tokens-returned",
+            ("return merges", 'return ["".join(pair) for pair in merges]'),
+            says="The joined tokens are returned: wanted are the pairs, since one has to know which two were joined.",
+        ),
+    ),
+)
+
+
+def _encode_cases(rng: Rng) -> list[Case]:
+    learned = _bpe([(w, t + 3) for w, t in drawn_words(rng, 8, "abc")], 6, 2)
+    news = [word for word, _ in drawn_words(rng, 3, "abcz", 9)]
+
+    def case(label: str, word: str, merges: list[Pair]) -> Case:
+        return Case(label, (word, merges), frame="text")
+
+    return [
+        case("two merges that want the same letter", "abc", [("b", "c"), ("a", "b")]),
+        case("a merge that only a later one makes possible", "bcd", [("c", "d"), ("b", "c"), ("b", "cd")]),
+        case("two merges, the better one on the left", "abc", [("a", "b"), ("b", "c")]),
+        case("a short pair against a long one", "cdxycd", [("c", "d"), ("x", "y"), ("y", "cd")]),
+        case("merges that build on each other", "sunnysun", [("u", "n"), ("s", "un"), ("n", "y"), ("sun", "ny")]),
+        case("the same pair several times", "ananas", [("a", "n"), ("an", "an")]),
+        case("letters that no merge knows", "éabà", [("a", "b")]),
+        case("no merges", "abc", []),
+        case("one letter", "a", [("a", "a")]),
+        *(case("a drawn word and learned merges", word, learned) for word in news),
+    ]
+
+
+def _encode(word: str, merges: list[Pair]) -> list[str]:
+    # Each merge once, in the order of learning: no later one can make room for an earlier one.
+    cut = "\0" + "\0".join(word) + "\0"
+    for pair in merges:
+        cut = _joined(cut, pair)
+    return cut.strip("\0").split("\0")
+
+
+def _encode_mistaken(flags: Flags, word: str, merges: list[Pair]) -> list[str]:
+    if "longest-first" in flags:
+        known_tokens = {left + right for left, right in merges}
+        row: list[str] = []
+        place = 0
+        while place < len(word):
+            end = next(e for e in range(len(word), place, -1) if e == place + 1 or word[place:e] in known_tokens)
+            row.append(word[place:end])
+            place = end
+        return row
+    rank = {pair: number for number, pair in enumerate(merges)}
+    symbols = list(word)
+    if "backwards" in flags:
+        for pair in reversed(merges):
+            symbols = merge(frozenset(), symbols, pair)
+        return symbols
+    while True:
+        pairs = [pair for pair in zip(symbols, symbols[1:], strict=False) if pair in rank]
+        if not pairs:
+            return symbols
+        if "leftmost" in flags:
+            best = pairs[0]
+        elif "longest-pair" in flags:
+            best = max(pairs, key=lambda pair: len(pair[0] + pair[1]))
+        else:
+            best = (max if "latest-first" in flags else min)(pairs, key=lambda pair: rank[pair])
+        symbols = merge(frozenset(), symbols, best)
+        if "one-merge" in flags:
+            return symbols
+
+
+CHOOSE = "min(pairs, key=rank.get)"
+
+ENCODE = Task(
+    id="03.encode",
+    name="encode_word",
+    title="Cutting a new word",
+    points=3,
+    minutes=7,
+    difficulty=2,
+    page=PAGE,
+    anchor="tokens-encode",
+    returns=("tokens",),
+    frame="text",
+    cases=_encode_cases,
+    oracle=_encode,
+    mistaken=_encode_mistaken,
+    mistakes=(
+        known(
+            "longest-first",
+            (
+                "    symbols = list(word)\n",
+                "    tokens = {left + right for left, right in merges}\n    row, place = [], 0\n"
+                "    while place < len(word):\n"
+                "        ends = range(len(word), place, -1)\n"
+                "        end = next(e for e in ends if e == place + 1 or word[place:e] in tokens)\n"
+                "        row.append(word[place:end])\n        place = end\n    return row\n    symbols = list(word)\n",
+            ),
+            says="The longest token that fits is taken from the left: byte pairs go by the order in which the merges "
+            "were learned.",
+        ),
+        known(
+            "leftmost",
+            (CHOOSE, "pairs[0]"),
+            says="The leftmost pair is joined first: the one that was learned first goes first, wherever it stands.",
+        ),
+        known(
+            "latest-first",
+            (CHOOSE, "max(pairs, key=rank.get)"),
+            says="The merge learned last is made first: begin with the one learned first.",
+        ),
+        known(
+            "backwards",
+            (
+                "    symbols = list(word)\n",
+                "    symbols = list(word)\n    for pair in reversed(merges):\n"
+                "        symbols = merge(symbols, pair)\n    return symbols\n",
+            ),
+            says="The merges are gone through from the last to the first: begin with the one learned first, or the "
+            "later ones find nothing to join.",
+        ),
+        known(
+            "longest-pair",
+            (CHOOSE, "max(pairs, key=lambda pair: len(pair[0] + pair[1]))"),
+            says="The pair that makes the longest token is joined first: the one that was learned first goes first.",
+        ),
+        known(
+            "one-merge",
+            (f"symbols = merge(symbols, {CHOOSE})", f"return merge(symbols, {CHOOSE})"),
+            says="One merge is made, and then it ends: go on until no pair is among the merges.",
+        ),
+    ),
+)

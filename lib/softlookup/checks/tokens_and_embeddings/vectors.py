@@ -1,0 +1,222 @@
+"""Tasks on vectors: the scale of embeddings, and the tied output."""
+
+from typing import Any
+
+import numpy as np
+
+from softlookup.checks.draws import Rng, normal
+from softlookup.checks.known import gradient_cut, known
+from softlookup.checks.task import Case, Mistake, Task
+from softlookup.checks.tokens_and_embeddings.lookups import drawn_ids
+from softlookup.checks.tokens_and_embeddings.page import PAGE, Flags
+
+
+def _embed_cases(rng: Rng, pad: int) -> list[Case]:
+    def ids(v: int, *shape: int) -> np.ndarray:
+        found = drawn_ids(rng, v, *shape)
+        others = [word for word in range(v) if word != pad]
+        found[found == pad] = others[rng.integers(len(others))]
+        return found
+
+    def padded(v: int, *shape: int) -> np.ndarray:
+        found = ids(v, *shape)
+        found[..., -1] = pad
+        return found
+
+    upstream = normal(rng, 2, 5, 4, dtype="float64")
+    return [
+        Case("four tokens, V = 9, D = 6", (ids(9, 4), normal(rng, 9, 6))),
+        Case("two sequences of five tokens, D = 3", (ids(8, 2, 5), normal(rng, 8, 3))),
+        Case("equal sizes everywhere", (ids(4, 4, 4), normal(rng, 4, 4))),
+        Case("D = 64", (ids(7, 3), normal(rng, 7, 64))),
+        Case("two sequences with padding", (padded(7, 2, 4), normal(rng, 7, 5)), part="pad"),
+        Case("padding alone", (np.full((2, 3), pad), normal(rng, 6, 2)), part="pad"),
+        Case(
+            "the gradient of the table",
+            (padded(6, 2, 5), normal(rng, 6, 4, dtype="float64")),
+            part="gradient",
+            gradients=(1,),
+            upstream=upstream,
+        ),
+    ]
+
+
+def _embed(ids: Any, table: Any, pad: int) -> Any:
+    import torch
+
+    hot = torch.nn.functional.one_hot(ids, len(table)).to(table.dtype)
+    return (hot * (torch.arange(len(table)) != pad)) @ table * table.shape[1] ** 0.5
+
+
+def _embed_mistaken(flags: Flags, ids: np.ndarray, table: np.ndarray, pad: int) -> np.ndarray:
+    v, d = table.shape
+    scale = d**0.5
+    for slug, other in (
+        ("no-scale", 1.0),
+        ("scaled-by-width", float(d)),
+        ("divided", d**-0.5),
+        ("half-for-root", d / 2),
+        ("root-of-vocabulary", v**0.5),
+        ("root-of-tokens", ids.shape[-1] ** 0.5),
+    ):
+        if slug in flags:
+            scale = other
+    x = table[ids] * table.dtype.type(scale)
+    if "pad-kept" in flags:
+        return x
+    gone = (ids != pad) if "pad-inverted" in flags else (ids == pad)
+    return np.where(gone[..., None], table.dtype.type(0), x)
+
+
+ROOT = "math.sqrt(table.shape[-1])"
+
+EMBED = Task(
+    id="03.embed",
+    name="embed",
+    title="Embedding, with its scale",
+    points=3,
+    minutes=5,
+    difficulty=1,
+    page=PAGE,
+    anchor="tokens-scale",
+    returns=("x",),
+    cases=_embed_cases,
+    oracle=_embed,
+    mistaken=_embed_mistaken,
+    parts={"core": 0.5, "pad": 0.25, "gradient": 0.25},
+    variants=({"pad": 0}, {"pad": 1}, {"pad": 2}, {"pad": 3}),
+    forbids=("softlookup.reference", "softlookup.model"),
+    mistakes=(
+        known(
+            "no-scale",
+            (f"table[ids] * {ROOT}", "table[ids]"),
+            says="The rows come as they stand in the table: multiply them by the square root of D.",
+            number=32,
+        ),
+        known("scaled-by-width", (ROOT, "table.shape[-1]"), says="The rows are multiplied by D: it is its root."),
+        known(
+            "divided",
+            (f"* {ROOT}", f"/ {ROOT}"),
+            says="The rows are divided by the root of D: here it multiplies. (Scores are what is divided by a root.)",
+        ),
+        known(
+            "half-for-root",
+            (ROOT, "table.shape[-1] / 2"),
+            says="The rows are multiplied by D/2: `D ** 1/2` is (D ** 1)/2 in Python. Write `D ** 0.5`.",
+        ),
+        known(
+            "root-of-vocabulary",
+            (ROOT, "math.sqrt(table.shape[0])"),
+            says="The root is taken of V, the number of rows: it is D, their width.",
+        ),
+        known(
+            "root-of-tokens",
+            (ROOT, "math.sqrt(ids.shape[-1])"),
+            says="The root is taken of the number of tokens: it is D, the width of a row.",
+        ),
+        known(
+            "pad-kept",
+            ("x.masked_fill((ids == pad)[..., None], 0.0)", "x"),
+            says="Padding is embedded like a word: where the id is that of the padding, the vector is zeros.",
+        ),
+        known(
+            "pad-inverted",
+            ("(ids == pad)", "(ids != pad)"),
+            says="The words became zeros and the padding was kept: it is the other way round.",
+            number=48,
+        ),
+        gradient_cut(("table[ids]", "table.detach()[ids]")),
+    ),
+)
+
+
+def _tied_cases(rng: Rng) -> list[Case]:
+    back = normal(rng, 2, 3, 5, dtype="float64")
+    doubles = normal(rng, 2, 3, 4, dtype="float64"), normal(rng, 5, 4, dtype="float64")
+    return [
+        Case("two sequences of three states, D = 4, V = 7", (normal(rng, 2, 3, 4), normal(rng, 7, 4))),
+        Case("one state, D = 6, V = 5", (normal(rng, 6), normal(rng, 5, 6))),
+        Case("equal sizes everywhere", (normal(rng, 4, 4), normal(rng, 4, 4))),
+        Case("four axes", (normal(rng, 2, 3, 2, 5), normal(rng, 8, 5))),
+        Case("the gradient of the table", doubles, part="gradient", gradients=(1,), upstream=back),
+        Case("the gradient of the states", doubles, part="gradient", gradients=(0,), upstream=back),
+    ]
+
+
+def _tied(x: Any, table: Any) -> Any:
+    import torch
+
+    return torch.einsum("...d,vd->...v", x, table)
+
+
+def _tied_mistaken(flags: Flags, x: np.ndarray, table: np.ndarray) -> np.ndarray:
+    d = np.sqrt(x.dtype.type(table.shape[-1]))
+    if "unit-rows" in flags:
+        table = table / np.linalg.norm(table, axis=-1, keepdims=True)
+    logits = x @ table if "no-transpose" in flags else x @ table.T
+    if "scaled-again" in flags:
+        logits = logits * d
+    if "divided" in flags:
+        logits = logits / d
+    if "softmax-taken" in flags:
+        e = np.exp(logits - logits.max(axis=-1, keepdims=True))
+        logits = e / e.sum(axis=-1, keepdims=True)
+    return logits.argmax(axis=-1) if "best-word" in flags else logits
+
+
+TIED_LOGITS = Task(
+    id="03.tied-logits",
+    name="tied_logits",
+    title="The same table at the output",
+    points=2,
+    minutes=4,
+    difficulty=1,
+    page=PAGE,
+    anchor="tokens-tied",
+    returns=("logits",),
+    cases=_tied_cases,
+    oracle=_tied,
+    mistaken=_tied_mistaken,
+    parts={"core": 0.5, "gradient": 0.5},
+    forbids=("softlookup.reference", "softlookup.model"),
+    mistakes=(
+        known(
+            "no-transpose",
+            ("x @ table.T", "x @ table"),
+            says="This is x @ table: each word's row is to meet the state, so the table is transposed.",
+        ),
+        known(
+            "scaled-again",
+            ("x @ table.T", "x @ table.T * math.sqrt(table.shape[-1])"),
+            says="The logits are multiplied by the root of D: the scale belongs to the lookup alone.",
+        ),
+        known(
+            "divided",
+            ("x @ table.T", "x @ table.T / math.sqrt(table.shape[-1])"),
+            says="The logits are divided by the root of D: that belongs to attention scores. Here nothing is divided.",
+        ),
+        known(
+            "unit-rows",
+            ("x @ table.T", "x @ (table / table.norm(dim=-1, keepdim=True)).T"),
+            says="The rows are divided by their lengths first: a logit is the plain dot product.",
+        ),
+        known(
+            "softmax-taken",
+            ("x @ table.T", "torch.softmax(x @ table.T, dim=-1)"),
+            says="These are probabilities: wanted are the logits, before the softmax.",
+        ),
+        known(
+            "best-word",
+            ("x @ table.T", "(x @ table.T).argmax(dim=-1)"),
+            says="This is the id of the best word: wanted is one score for each word.",
+        ),
+        Mistake(
+            "untied",
+            "The numbers are right, but no gradient reaches the table or the states: a table that is copied or "
+            "detached (`detach`, `.data`, `torch.tensor(…)`) is not tied.",
+            None,
+            (("table.T", "table.detach().T"),),
+            symptom="no-gradient",
+        ),
+    ),
+)

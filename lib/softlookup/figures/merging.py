@@ -1,0 +1,71 @@
+"""How a word comes to its tokens: one row for each merge, from single letters to the longest piece."""
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyBboxPatch
+
+from softlookup.figures.theme import Palette
+
+_GAP = 0.12
+
+
+def merging(passes: Sequence[Sequence[str]], *, palette: Palette) -> Figure:
+    """Draw a word's pieces after each merge, each above the letters that it is made of.
+
+    Args:
+        passes: What ``BytePairTokenizer.steps`` returns: the letters first, then the pieces after each merge.
+        palette: The colours to draw in.
+
+    Returns:
+        One panel; rows run downwards, and what a merge has just made is filled.
+
+    Raises:
+        ValueError: If there are no passes, or they do not all spell the same word.
+    """
+    words = {"".join(row) for row in passes}
+    if len(words) != 1:
+        raise ValueError(f"passes spell {sorted(words)}; wanted the steps of one word")
+    letters = len(next(iter(words)))
+    figure = Figure(figsize=(6.4, 0.36 * len(passes) + 0.5))
+    axes = figure.subplots()
+    for number, row in enumerate(passes):
+        before = _spans(passes[number - 1]) if number else _spans(row)
+        for begin, end in _spans(row):
+            new = (begin, end) not in before
+            _box(axes, begin, end, -number, "".join(passes[0][begin:end]), new, palette)
+        said = "letters" if number == 0 else f"merge {number}"
+        axes.text(-0.35, -number, said, ha="right", va="center", size=8.5, color=palette.muted)
+    axes.set(xlim=(-2.6, letters + 0.1), ylim=(-len(passes) + 0.45, 0.55))
+    axes.set_axis_off()
+    figure.set_label(
+        f"Rows of boxes from top to bottom. The first holds the letters {' '.join(passes[0])}; each row joins two "
+        f"neighbours of the row above; the last one is {' '.join(passes[-1])}."
+    )
+    return figure
+
+
+def _spans(row: Sequence[str]) -> list[tuple[int, int]]:
+    """Where each piece begins and ends, in letters."""
+    spans, begin = [], 0
+    for piece in row:
+        spans.append((begin, begin + len(piece)))
+        begin += len(piece)
+    return spans
+
+
+def _box(axes: Axes, begin: int, end: int, y: float, piece: str, new: bool, palette: Palette) -> None:
+    axes.add_patch(
+        FancyBboxPatch(
+            (begin + _GAP / 2, y - 0.34),
+            end - begin - _GAP,
+            0.68,
+            boxstyle="round,pad=0,rounding_size=0.12",
+            facecolor=palette.query if new else "none",
+            alpha=0.22 if new else 1.0,
+            edgecolor=palette.query if new else palette.faint,
+            linewidth=1.2,
+        )
+    )
+    axes.text((begin + end) / 2, y, piece, ha="center", va="center", size=9.5, color=palette.ink)

@@ -1,0 +1,75 @@
+"""What a larger vocabulary buys, and what it costs."""
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+from numpy.typing import ArrayLike
+
+from softlookup.figures.theme import Palette
+
+
+def vocabulary_size(
+    sizes: ArrayLike, lengths: ArrayLike, characters: float, words: float, width: int, *, palette: Palette
+) -> Figure:
+    """Draw tokens per sentence and parameters of the table against the size of the vocabulary.
+
+    Args:
+        sizes: Sizes of the vocabulary, V.
+        lengths: Mean tokens per sentence at each of them.
+        characters: Mean characters per sentence, the longest that it can get.
+        words: Mean words and marks per sentence, the shortest.
+        width: D, for the parameters of the table.
+        palette: The colours to draw in.
+
+    Returns:
+        Two panels over the same axis: the sequence becomes shorter, ever more slowly; the table grows steadily.
+    """
+    sizes_, lengths_ = np.asarray(sizes, dtype=float), np.asarray(lengths, dtype=float)
+    figure = Figure(figsize=(6.6, 3.2))
+    left, right = figure.subplots(1, 2)
+    left.plot(sizes_, lengths_, "o-", color=palette.query, markersize=4)
+    for height, name, align in ((characters, "characters", "top"), (words, "words and marks", "top")):
+        left.axhline(height, color=palette.muted, linewidth=1, linestyle="--")
+        left.annotate(
+            f"{name} {height:.1f}",
+            (1, height),
+            xycoords=("axes fraction", "data"),
+            xytext=(0, -3),
+            textcoords="offset points",
+            ha="right",
+            va=align,
+            size=8.5,
+            color=palette.muted,
+        )
+    middle = len(sizes_) // 2
+    left.annotate(
+        "byte pairs",
+        (sizes_[middle], lengths_[middle]),
+        xytext=(4, 8),
+        textcoords="offset points",
+        color=palette.query,
+        size=9,
+    )
+    left.set(title="tokens per sentence", xlabel="vocabulary V", ylim=(0, 1.08 * characters))
+    table = sizes_ * width
+    right.plot(sizes_, table, "o-", color=palette.key, markersize=4)
+    right.annotate(
+        f"V × {width}",
+        (sizes_[middle], table[middle]),
+        xytext=(-6, 6),
+        textcoords="offset points",
+        ha="right",
+        color=palette.key,
+        size=9,
+    )
+    right.set(title="numbers in the table", xlabel="vocabulary V", ylim=(0, 1.08 * table.max()))
+    right.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / 1000:,.0f}k" if value else "0"))
+    for axes in (left, right):
+        axes.xaxis.set_major_locator(MaxNLocator(4))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    figure.set_label(
+        f"Two curves over the size of the vocabulary, {sizes_[0]:,.0f} to {sizes_[-1]:,.0f}. Tokens per sentence fall "
+        f"from {lengths_[0]:.1f} to {lengths_[-1]:.1f}, steeply at first, then slowly; the numbers in the table grow "
+        f"in a straight line to {table[-1]:,.0f}."
+    )
+    return figure

@@ -1,0 +1,326 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 3 · Tokens and embeddings
+#
+# From text to vectors: you will cut text into words, number them, fill up batches, learn byte pairs and cut by them, and then
+# turn the numbers into vectors and back into scores for words.
+# Each task has a cell to fill in and, below it, a cell that checks it. Run the check as often as you like: it says within
+# a moment what is right, what is not, and often which mistake it was. You may call your own functions from earlier tasks: if
+# one of them is not right yet, the check puts a sound one in its place, so that a slip costs you points once.
+#
+# Cells that you add are yours to try things in. They are left out when the notebook is graded, so what an answer needs (a helper
+# function, an import) belongs in its own cell.
+#
+# | task | what you write | minutes | difficulty | points |
+# |---|---|---|---|---|
+# [[tasks-table]]
+#
+# The chapter to this notebook is *Tokens and embeddings* in the book; every check links to the section it needs.
+#
+# **Letters.** `B` sequences in a batch, `T` tokens in a sequence, `V` words in the vocabulary, `D` numbers in a token's vector.
+#
+# **Kinds of answer.** The first tasks are about text: their functions take and return strings, whole numbers, lists and dictionaries
+# (a tuple is as good as a list). Inputs must not be changed. From *One-hot rows* on, inputs are torch tensors, in one task numpy arrays.
+
+# %% nbgrader={"grade": false, "grade_id": "03-setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
+import math
+import re
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+import torch
+
+from softlookup import check
+
+SPECIALS = ["<pad>", "<unk>", "<s>", "</s>"]
+
+# %% [markdown]
+# ## Words and their numbers
+#
+# [[task 03.words]]
+#
+# Cut a text into words and marks. A **word** is a run of letters and digits, as long as it goes: characters for which
+# Python's `str.isalnum()` is true, with accents or without. White space (`str.isspace()`) parts tokens and is none. Every other character is a
+# token by itself, an apostrophe too. So `"Don't, Zoë!"` becomes `["Don", "'", "t", ",", "Zoë", "!"]`. There are no underscores.
+
+
+# %% nbgrader={"grade": false, "grade_id": "03-words", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def split_words(text):
+    """text, a string -> its words and marks in order, a list of strings."""
+    ### BEGIN SOLUTION
+    return re.findall(r"\w+|[^\w\s]", text)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "03-words-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("03.words", split_words)
+
+# %% [markdown]
+# [[task 03.vocabulary]]
+#
+# Give the tokens of a training text their ids. The four special tokens come first (`SPECIALS`, with the ids 0 to 3). Then come the tokens
+# that occur at least **[[03.vocabulary:min_count]]** times, the commonest first; among equally common ones, the first in Python's order of strings. Rarer tokens
+# are left out. Return a dictionary from token to id. No training token is called like a special one.
+
+
+# %% nbgrader={"grade": false, "grade_id": "03-vocabulary", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def build_vocabulary(tokens):
+    """tokens, a list of strings -> {token: id}."""
+    ### BEGIN SOLUTION
+    min_count = 2  # variant 03.vocabulary:min_count
+    counts = Counter(tokens)
+    kept = [token for token in counts if counts[token] >= min_count]
+    kept.sort(key=lambda token: (-counts[token], token))
+    return {token: number for number, token in enumerate(SPECIALS + kept)}
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "03-vocabulary-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("03.vocabulary", build_vocabulary)
+
+# %% [markdown]
+# [[task 03.ids]]
+#
+# Look tokens up: the id of `<s>` first, then the id of each token, then that of `</s>`. A token that the vocabulary does not have gets the id of `<unk>`.
+# The vocabulary is a dictionary from token to id; it may be another one than yours, with the special tokens elsewhere.
+
+
+# %% nbgrader={"grade": false, "grade_id": "03-ids", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def to_ids(tokens, vocabulary):
+    """tokens, a list of strings, vocabulary {token: id} -> list of ids."""
+    ### BEGIN SOLUTION
+    unknown = vocabulary["<unk>"]
+    ids = [vocabulary.get(token, unknown) for token in tokens]
+    return [vocabulary["<s>"], *ids, vocabulary["</s>"]]
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "03-ids-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("03.ids", to_ids)
+
+# %% [markdown]
+# [[task 03.pad]]
+#
+# Lay sequences of unequal length into one array: one row for each, filled up **behind** its tokens with `pad_id`, as long as the longest needs. Return two arrays
+# of shape `(B, T)`: the ids, and a mask that is `True` where a real token stands. At least one sequence has a token.
+
+
+# %% nbgrader={"grade": false, "grade_id": "03-pad", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def pad(sequences, pad_id):
+    """sequences, B lists of ids -> ids (B, T), mask (B, T)."""
+    ### BEGIN SOLUTION
+    longest = max(len(sequence) for sequence in sequences)
+    ids = np.full((len(sequences), longest), pad_id)
+    mask = np.zeros(ids.shape, dtype=bool)
+    for row, sequence in enumerate(sequences):
+        ids[row, : len(sequence)] = sequence
+        mask[row, : len(sequence)] = True
+    return ids, mask
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "03-pad-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("03.pad", pad)
+
+# %% [markdown]
+# ## Byte pairs
+#
+# Here a word is a list of **symbols**: single letters at first, longer pieces after some merges. (The library puts a marker before a word that
+# follows a space; these tasks do without.)
+#
+# [[task 03.pair-counts]]
+#
+# Count how often each pair of neighbours stands in a text. `words` holds each different word once, as its list of symbols and how often it occurs:
+# `[(["a", "n", "n", "a"], 3), (["a", "n"], 2)]`. Return a dictionary from pairs to counts, here `{("a", "n"): 5, ("n", "n"): 3, ("n", "a"): 3}`.
+# Neighbours stand in the same word, and their order counts. In `a a a` the pair `("a", "a")` stands twice.
+
+
+# %% nbgrader={"grade": false, "grade_id": "03-pair-counts", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def count_pairs(words):
+    """words [(symbols, times), ...] -> {(left, right): count}."""
+    ### BEGIN SOLUTION
+    counts = {}
+    for symbols, times in words:
+        for pair in pairwise(symbols):
+            counts[pair] = counts.get(pair, 0) + times
+    return counts
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "03-pair-counts-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("03.pair-counts", count_pairs)
+
+# %% [markdown]
+# [[task 03.merge]]
+#
+# Join a pair wherever it stands in one word, going from left to right: `merge(["b", "a", "n", "a", "n"], ("a", "n"))` is `["b", "an", "an"]`.
+# A symbol is used once: `a a a` with the pair `("a", "a")` becomes `aa a`. Return a new list.
+
+
+# %% nbgrader={"grade": false, "grade_id": "03-merge", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def merge(symbols, pair):
+    """symbols, a list of strings, pair (left, right) -> list of strings."""
+    ### BEGIN SOLUTION
+    result, place = [], 0
+    while place < len(symbols):
+        if tuple(symbols[place : place + 2]) == pair:
+            result.append(pair[0] + pair[1])
+            place += 2
+        else:
+            result.append(symbols[place])
+            place += 1
+    return result
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "03-merge-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("03.merge", merge)
+
+# %% [markdown]
+# [[task 03.bpe]]
+#
+# Learn byte pairs. `words` holds each different word as a string, with how often it occurs: `[("sun", 5), ("sunny", 3)]`. Begin with single letters. Then,
+# `n_merges` times: count all pairs, take the commonest, note it, and join it in every word. Among equally common pairs take the one that comes first
+# in Python's order of tuples (`("a", "b")` before `("ab", "a")` before `("b", "a")`). Stop early when the commonest pair stands there fewer than
+# **[[03.bpe:min_count]]** times, or none is left. Return the pairs in the order in which they were learned.
+
+
+# %% nbgrader={"grade": false, "grade_id": "03-bpe", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def train_bpe(words, n_merges):
+    """words [(word, times), ...] -> list of pairs (left, right)."""
+    ### BEGIN SOLUTION
+    min_count = 2  # variant 03.bpe:min_count
+    cuts = [(list(word), times) for word, times in words]
+    merges = []
+    while len(merges) < n_merges:
+        counts = count_pairs(cuts)
+        if not counts:
+            break
+        best = min(counts, key=lambda pair: (-counts[pair], pair))
+        if counts[best] < min_count:
+            break
+        merges.append(best)
+        cuts = [(merge(symbols, best), times) for symbols, times in cuts]
+    return merges
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "03-bpe-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("03.bpe", train_bpe)
+
+# %% [markdown]
+# [[task 03.encode]]
+#
+# Cut a word by merges that were learned. Begin with its letters. As long as some pair of neighbours is among the merges, join the pair that was learned **first** (wherever
+# it stands). Letters that no merge knows stay as they are. No two merges make the same token, and the word has at least one letter.
+
+
+# %% nbgrader={"grade": false, "grade_id": "03-encode", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def encode_word(word, merges):
+    """word, a string, merges [(left, right), ...] -> list of tokens."""
+    ### BEGIN SOLUTION
+    rank = {pair: number for number, pair in enumerate(merges)}
+    symbols = list(word)
+    while True:
+        pairs = [pair for pair in pairwise(symbols) if pair in rank]
+        if not pairs:
+            return symbols
+        symbols = merge(symbols, min(pairs, key=rank.get))
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "03-encode-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("03.encode", encode_word)
+
+# %% [markdown]
+# ## Vectors
+#
+# From here on: torch tensors, except where it says numpy. `ids` holds whole numbers and has one axis or more; `table` has one row for each word, shape `(V, D)`.
+#
+# [[task 03.one-hot]]
+#
+# Write each id as a one-hot row: V numbers, all 0 but a single 1 at the id's place. Then multiply by the table. Return both: the one-hot rows, in the
+# table's dtype, and the product. (`torch.nn.functional.one_hot` is not allowed here.) Compare your product with `table[ids]`.
+
+
+# %% nbgrader={"grade": false, "grade_id": "03-one-hot", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def one_hot_lookup(ids, table):
+    """ids (..., T), table (V, D) -> one-hot rows (..., T, V), their product with the table (..., T, D)."""
+    ### BEGIN SOLUTION
+    hot = (ids[..., None] == torch.arange(len(table))).to(table.dtype)
+    return hot, hot @ table
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "03-one-hot-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("03.one-hot", one_hot_lookup)
+
+# %% [markdown]
+# [[task 03.table-gradient]]
+#
+# The way back, in numpy. `rows = table[ids]` was looked up, and `d_rows` is the gradient of the loss with respect to `rows`. Return the gradient with respect to the
+# **table**. Words that were not looked up get zeros; a word that was looked up several times gets the sum.
+
+
+# %% nbgrader={"grade": false, "grade_id": "03-table-gradient", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def table_gradient(ids, d_rows, vocab_size):
+    """ids (..., T), d_rows (..., T, D) -> gradient of the table (V, D)."""
+    ### BEGIN SOLUTION
+    grad = np.zeros((vocab_size, d_rows.shape[-1]))
+    np.add.at(grad, ids, d_rows)
+    return grad
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "03-table-gradient-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("03.table-gradient", table_gradient)
+
+# %% [markdown]
+# [[task 03.embed]]
+#
+# Look the rows up and multiply them by $\sqrt{D}$. Where the id is **[[03.embed:pad]]**, which is padding here, the vector is zeros, whatever the table holds there.
+# Gradients must flow to the table.
+
+
+# %% nbgrader={"grade": false, "grade_id": "03-embed", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def embed(ids, table):
+    """ids (..., T), table (V, D) -> vectors (..., T, D)."""
+    ### BEGIN SOLUTION
+    pad = 0  # variant 03.embed:pad
+    x = table[ids] * math.sqrt(table.shape[-1])
+    return x.masked_fill((ids == pad)[..., None], 0.0)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "03-embed-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("03.embed", embed)
+
+# %% [markdown]
+# [[task 03.tied-logits]]
+#
+# At the other end of a model, each position holds a state of width D. Score every word of the vocabulary by the dot product of the state with the word's row of the
+# **same** table: no scale, no softmax. Gradients must flow to both.
+
+
+# %% nbgrader={"grade": false, "grade_id": "03-tied-logits", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def tied_logits(x, table):
+    """x (..., D), table (V, D) -> logits (..., V)."""
+    ### BEGIN SOLUTION
+    return x @ table.T
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "03-tied-logits-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("03.tied-logits", tied_logits)

@@ -1,0 +1,323 @@
+"""Right answers to the tasks of chapter 3, each written in another way than the published solution.
+
+Every one of them has to pass: loops, regular expressions and their absence, numpy where torch is used and the other way
+round, tuples for lists, other kinds of dictionary.
+"""
+
+import itertools
+import math
+import re
+from collections import Counter, OrderedDict, defaultdict
+from itertools import pairwise
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+SPECIALS = ["<pad>", "<unk>", "<s>", "</s>"]
+
+
+# 03.words
+def words_by_loop(text):
+    found, word = [], ""
+    for character in text:
+        if character.isalnum():
+            word += character
+            continue
+        if word:
+            found.append(word)
+            word = ""
+        if not character.isspace():
+            found.append(character)
+    return found + [word] if word else found
+
+
+def words_tuple_of_matches(text):
+    return tuple(match[0] for match in re.finditer(r"[^\W_]+|[^\w\s]", text, re.UNICODE))
+
+
+def words_spaced_out(text):
+    return "".join(c if c.isalnum() or c.isspace() else f" {c} " for c in text).split()
+
+
+def words_from_behind(text):
+    """A text reversed, cut, and turned round again."""
+    return [token[::-1] for token in re.findall(r"\w+|[^\w\s]", text[::-1])][::-1]
+
+
+# 03.vocabulary
+def vocabulary_sorted_twice(tokens):
+    kept = sorted(token for token in set(tokens) if tokens.count(token) > 1)
+    kept = sorted(kept, key=tokens.count, reverse=True)
+    return dict(zip(SPECIALS + kept, range(4 + len(kept)), strict=True))
+
+
+def vocabulary_ordered_dict_of_numpy(tokens):
+    counts = Counter(sorted(tokens))
+    ids = OrderedDict((name, np.int64(place)) for place, name in enumerate(SPECIALS))
+    for token, count in counts.most_common():
+        if count >= 2:
+            ids[token] = np.int64(len(ids))
+    return ids
+
+
+def vocabulary_default_dict(tokens):
+    ids = defaultdict(lambda: len(ids))
+    for name in ("<pad>", "<unk>", "<s>", "</s>"):
+        ids[name]
+    for _, token in sorted((-count, token) for token, count in Counter(tokens).items() if count != 1):
+        ids[token]
+    return ids
+
+
+# 03.ids
+def ids_by_loop(tokens, vocabulary):
+    result = (vocabulary["<s>"],)
+    for token in tokens:
+        result += (vocabulary[token] if token in vocabulary else vocabulary["<unk>"],)
+    return result + (vocabulary["</s>"],)
+
+
+def ids_array(tokens, vocabulary):
+    framed = ["<s>"] + tokens + ["</s>"]
+    return np.array([vocabulary.get(token, vocabulary["<unk>"]) for token in framed])
+
+
+def ids_tensor_by_exception(tokens, vocabulary):
+    def one(token):
+        try:
+            return vocabulary[token]
+        except KeyError:
+            return vocabulary["<unk>"]
+
+    return torch.tensor([one(token) for token in ("<s>", *tokens, "</s>")])
+
+
+# 03.pad
+def pad_lists(sequences, pad_id):
+    longest = max(map(len, sequences))
+    ids = [sequence + [pad_id] * (longest - len(sequence)) for sequence in sequences]
+    return ids, [[place < len(sequence) for place in range(longest)] for sequence in sequences]
+
+
+def pad_torch(sequences, pad_id):
+    rows = [torch.tensor(sequence, dtype=torch.long) for sequence in sequences]
+    ids = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=pad_id)
+    return ids, torch.arange(ids.shape[1]) < torch.tensor([len(row) for row in rows])[:, None]
+
+
+def pad_zipped_with_mask_of_floats(sequences, pad_id):
+    columns = list(itertools.zip_longest(*sequences, fillvalue=None))
+    ids = np.array([[pad_id if i is None else i for i in column] for column in columns]).T
+    return ids, np.array([[float(i is not None) for i in column] for column in columns]).T
+
+
+# 03.pair-counts
+def counts_counter(words):
+    counts = Counter()
+    for symbols, times in words:
+        for pair in pairwise(symbols):
+            counts[pair] += times
+    return counts
+
+
+def counts_by_places(words):
+    counts = defaultdict(int)
+    for symbols, times in words:
+        for place in range(len(symbols) - 1):
+            counts[symbols[place], symbols[place + 1]] += times
+    return counts
+
+
+def counts_written_out(words):
+    pairs = [pair for symbols, times in words for pair in list(zip(symbols[:-1], symbols[1:], strict=True)) * times]
+    return {pair: pairs.count(pair) for pair in set(pairs)}
+
+
+# 03.merge
+def merge_popping(symbols, pair):
+    left, right = pair
+    todo, done = list(symbols), []
+    while todo:
+        one = todo.pop(0)
+        if one == left and todo and todo[0] == right:
+            one += todo.pop(0)
+        done.append(one)
+    return done
+
+
+def merge_in_place_of_a_copy(symbols, pair):
+    symbols = list(symbols)
+    place = 0
+    while place < len(symbols) - 1:
+        if (symbols[place], symbols[place + 1]) == pair:
+            symbols[place : place + 2] = ["".join(pair)]
+        place += 1
+    return tuple(symbols)
+
+
+def merge_recursive(symbols, pair):
+    if len(symbols) < 2:
+        return list(symbols)
+    if tuple(symbols[:2]) == tuple(pair):
+        return [pair[0] + pair[1], *merge_recursive(symbols[2:], pair)]
+    return [symbols[0], *merge_recursive(symbols[1:], pair)]
+
+
+# 03.bpe
+def bpe_sorted(words, n_merges):
+    cuts = {word: tuple(word) for word, _ in words}
+    learned = []
+    for _ in range(n_merges):
+        counts = Counter()
+        for word, times in words:
+            for pair in pairwise(cuts[word]):
+                counts[pair] += times
+        ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+        if not ranked or ranked[0][1] <= 1:
+            return learned
+        learned.append(ranked[0][0])
+        cuts = {word: merge_in_place_of_a_copy(cut, learned[-1]) for word, cut in cuts.items()}
+    return learned
+
+
+def bpe_two_steps_lists(words, n_merges):
+    cuts, learned = [[list(word), times] for word, times in words], []
+    for _ in range(n_merges):
+        counts = counts_by_places(cuts)
+        most = max(counts.values(), default=0)
+        if most < 2:
+            break
+        left, right = sorted(pair for pair in counts if counts[pair] == most)[0]
+        learned.append([left, right])
+        cuts = [[merge_popping(symbols, (left, right)), times] for symbols, times in cuts]
+    return learned
+
+
+def bpe_recursive(words, n_merges, cuts=None):
+    cuts = [(list(word), times) for word, times in words] if cuts is None else cuts
+    counts = counts_counter(cuts)
+    if n_merges == 0 or max(counts.values(), default=0) < 2:
+        return ()
+    best = min(counts, key=lambda pair: (-counts[pair], *pair))
+    rest = bpe_recursive(words, n_merges - 1, [(merge_recursive(symbols, best), times) for symbols, times in cuts])
+    return (best, *rest)
+
+
+# 03.encode
+def encode_in_the_order_of_learning(word, merges):
+    """Each merge once: no later merge can make a pair that an earlier one wanted."""
+    symbols = tuple(word)
+    for pair in merges:
+        symbols = merge_in_place_of_a_copy(symbols, pair)
+    return symbols
+
+
+def encode_one_place_at_a_time(word, merges):
+    symbols = list(word)
+    while True:
+        places = [(merges.index(pair), i) for i, pair in enumerate(pairwise(symbols)) if pair in merges]
+        if not places:
+            return symbols
+        _, place = min(places)
+        symbols[place : place + 2] = [symbols[place] + symbols[place + 1]]
+
+
+def encode_recursive(word, merges, symbols=None):
+    symbols = list(word) if symbols is None else symbols
+    wanted = next((pair for pair in merges if pair in list(pairwise(symbols))), None)
+    return symbols if wanted is None else encode_recursive(word, merges, merge_popping(symbols, wanted))
+
+
+# 03.one-hot
+def one_hot_identity(ids, table):
+    hot = torch.eye(table.shape[0], dtype=table.dtype)[ids]
+    return hot, table[ids]
+
+
+def one_hot_scatter(ids, table):
+    hot = torch.zeros(*ids.shape, len(table)).scatter_(-1, ids.unsqueeze(-1), 1.0)
+    return [hot, torch.einsum("...v,vd->...d", hot, table)]
+
+
+def one_hot_numpy_loops(ids, table):
+    table = table.numpy()
+    hot = np.zeros((*ids.shape, table.shape[0]))
+    for place in np.ndindex(*ids.shape):
+        hot[(*place, int(ids[place]))] = 1
+    return hot, hot @ table
+
+
+# 03.table-gradient
+def gradient_loops(ids, d_rows, vocab_size):
+    grad = [[0.0] * d_rows.shape[-1] for _ in range(vocab_size)]
+    for place in np.ndindex(*ids.shape):
+        for d, number in enumerate(d_rows[place]):
+            grad[ids[place]][d] += number
+    return grad
+
+
+def gradient_product(ids, d_rows, vocab_size):
+    hot = np.eye(vocab_size)[ids.reshape(-1)]
+    return hot.T @ d_rows.reshape(len(hot), -1)
+
+
+def gradient_autograd(ids, d_rows, vocab_size):
+    table = torch.zeros(vocab_size, d_rows.shape[-1], dtype=torch.float64, requires_grad=True)
+    F.embedding(torch.from_numpy(ids), table).backward(torch.from_numpy(d_rows))
+    return table.grad
+
+
+def gradient_index_add(ids, d_rows, vocab_size):
+    rows = torch.from_numpy(d_rows).flatten(0, -2)
+    return torch.zeros(vocab_size, rows.shape[-1], dtype=rows.dtype).index_add(0, torch.from_numpy(ids).flatten(), rows)
+
+
+# 03.embed
+def embed_library(ids, table):
+    x = F.embedding(ids, table) * table.shape[1] ** 0.5
+    return torch.where((ids == 0).unsqueeze(-1), torch.zeros_like(x), x)
+
+
+def embed_scaled_table(ids, table):
+    scaled = table * math.sqrt(table.size(1))
+    return scaled[ids] * (ids != 0).unsqueeze(-1)
+
+
+def embed_product(ids, table):
+    keep = torch.ones(len(table), 1, dtype=table.dtype)
+    keep[0] = 0
+    return F.one_hot(ids, len(table)).to(table.dtype) @ (keep * table) * len(table[0]) ** 0.5
+
+
+# 03.tied-logits
+def logits_linear(x, table):
+    return F.linear(x, table)
+
+
+def logits_einsum(x, table):
+    return torch.einsum("...d,vd->...v", x, table)
+
+
+def logits_word_by_word(x, table):
+    return torch.stack([(x * row).sum(-1) for row in table], dim=-1)
+
+
+def logits_turned(x, table):
+    return (table @ x.unsqueeze(-1)).squeeze(-1)
+
+
+RIGHT = {
+    "03.words": [words_by_loop, words_tuple_of_matches, words_spaced_out, words_from_behind],
+    "03.vocabulary": [vocabulary_sorted_twice, vocabulary_ordered_dict_of_numpy, vocabulary_default_dict],
+    "03.ids": [ids_by_loop, ids_array, ids_tensor_by_exception],
+    "03.pad": [pad_lists, pad_torch, pad_zipped_with_mask_of_floats],
+    "03.pair-counts": [counts_counter, counts_by_places, counts_written_out],
+    "03.merge": [merge_popping, merge_in_place_of_a_copy, merge_recursive],
+    "03.bpe": [bpe_sorted, bpe_two_steps_lists, bpe_recursive],
+    "03.encode": [encode_in_the_order_of_learning, encode_one_place_at_a_time, encode_recursive],
+    "03.one-hot": [one_hot_identity, one_hot_scatter, one_hot_numpy_loops],
+    "03.table-gradient": [gradient_loops, gradient_product, gradient_autograd, gradient_index_add],
+    "03.embed": [embed_library, embed_scaled_table, embed_product],
+    "03.tied-logits": [logits_linear, logits_einsum, logits_word_by_word, logits_turned],
+}

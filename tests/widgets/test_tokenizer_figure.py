@@ -1,0 +1,109 @@
+"""What Python sends to the tokenizer figure, and what it refuses."""
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+from softlookup import text
+from softlookup.text.bpe_training import base_alphabet
+from softlookup.text.pieces import count_pieces
+from softlookup.widgets import Learned, TokenizerFigure
+from softlookup.widgets.tokenizer import CUTS, LONGEST_TEXT, pieces, record, static_text
+
+LINES = ["The child eats an orange.", "L'enfant mange une orange."] * 3
+
+
+@pytest.fixture(scope="module")
+def learned():
+    return Learned.from_steps("six lines", "About them.", LINES, list(text.train_steps(LINES, vocab_size=70)))
+
+
+def test_record_holds_merges_counts_and_lists_in_the_order_of_their_ids(learned):
+    told = record(learned)
+    steps = list(text.train_steps(LINES, vocab_size=70))
+    assert told["merges"] == [list(step.pair) for step in steps]
+    assert told["times"] == [step.times for step in steps]
+    vocabulary = learned.tokenizer.vocabulary
+    made = [left + right for left, right in told["merges"]]
+    assert [*told["specials"], *told["alphabet"], *made] == list(vocabulary.tokens)
+    assert told["words"] == list(text.WordTokenizer.train(LINES).vocabulary.tokens)
+    assert told["characters"] == list(text.CharacterTokenizer.train(LINES).vocabulary.tokens)
+    assert json.loads(json.dumps(told)) == told
+
+
+@pytest.mark.parametrize("n_merges", [0, 3, 1000])
+def test_pieces_of_byte_pairs_are_those_of_a_tokenizer_with_so_many_merges(learned, n_merges):
+    small = text.BytePairTokenizer(learned.tokenizer.alphabet, learned.tokenizer.merges[:n_merges])
+    found = pieces(learned, "An orangé child", "byte pairs", n_merges)
+    assert [piece for piece, _ in found] == small.tokens("An orangé child")
+    assert [number for _, number in found] == small.encode("An orangé child")
+    assert ("é", 1) in found
+
+
+def test_cuts_without_a_list_have_no_ids():
+    bare = Learned("bare", "", text.BytePairTokenizer("ab▁", []))
+    assert pieces(bare, "a b", "words", 0) == [("a", None), ("b", None)]
+    assert pieces(bare, "a b", "characters", 0) == [("a", None), (" ", None), ("b", None)]
+    assert record(bare)["words"] is None and record(bare)["times"] is None
+
+
+def test_a_cut_that_is_none_is_refused(learned):
+    with pytest.raises(ValueError, match="no cut 'syllables'; wanted one of characters, words, byte pairs"):
+        pieces(learned, "a", "syllables", 0)
+
+
+def test_what_does_not_fit_is_refused(learned):
+    with pytest.raises(ValueError, match="has 1 counts for"):
+        record(Learned("x", "", learned.tokenizer, times=[1]))
+    bytes_ = text.BytePairTokenizer.train(LINES, vocab_size=270, byte_level=True)
+    with pytest.raises(ValueError, match="'x' works at byte level"):
+        record(Learned("x", "", bytes_))
+    with pytest.raises(ValueError, match="at least one body of texts and one sample"):
+        TokenizerFigure([], ["a"])
+    with pytest.raises(ValueError, match="at least one body of texts and one sample"):
+        TokenizerFigure([learned], [])
+    with pytest.raises(ValueError, match="n_merges is -1"):
+        TokenizerFigure([learned], ["a"], n_merges=-1)
+
+
+def test_figure_begins_with_the_first_sample_and_all_merges(learned):
+    figure = TokenizerFigure([learned], ["one", "two"])
+    assert (figure.text, figure.cut, figure.n_merges) == ("one", 2, len(learned.tokenizer.merges))
+    assert TokenizerFigure([learned], ["one"], n_merges=5).n_merges == 5
+    assert figure.longest == LONGEST_TEXT
+
+
+def test_static_text_holds_each_cut_and_cannot_be_broken_by_a_text(learned):
+    html = static_text(learned, "<b> child")
+    assert "<b>" not in html and "&lt;" in html
+    for cut in CUTS:
+        row = re.search(rf'<th scope="row">{cut}</th><td>(\d+)</td>', html)
+        assert int(row[1]) == len(pieces(learned, "<b> child", cut, 1000))
+
+
+def test_script_knows_the_same_cuts():
+    assert f"const CUTS = {json.dumps(list(CUTS))};" in str(TokenizerFigure._esm)
+
+
+def test_colours_of_the_tokenizer_are_those_of_the_figures():
+    from matplotlib.colors import to_rgb
+
+    from softlookup.figures import PALETTES
+
+    style = str(TokenizerFigure._css)
+    for ours, theirs in (("query", "query"), ("key", "key"), ("value", "value"), ("alarm", "alarm")):
+        wanted = [" ".join(str(round(255 * part)) for part in to_rgb(getattr(one, theirs))) for one in PALETTES]
+        assert re.findall(rf"--slt-{ours}: ([\d ]+);", style) == wanted
+
+
+def test_alphabet_of_the_steps_is_that_of_the_tokenizer(learned):
+    assert list(learned.tokenizer.alphabet) == base_alphabet(count_pieces(LINES))
+
+
+def test_importing_the_tokenizer_figure_loads_neither_torch_nor_matplotlib():
+    code = "import sys, softlookup.widgets.tokenizer; print([m for m in ('torch', 'matplotlib') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
