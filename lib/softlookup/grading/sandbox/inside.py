@@ -82,8 +82,9 @@ class Inside:
         """Put one question to the answer."""
         args = tuple(frames.value_of(told["args"], arrays))
         upstream = frames.value_of(told["upstream"], arrays)
-        gradients = tuple(told["gradients"])
-        case = Case("", args, frame=told["frame"], gradients=gradients, upstream=upstream)
+        made, names = told["layer"]
+        layer: dict[str, Any] = {"sizes": made, "parameters": tuple(names)}
+        case = Case("", args, frame=told["frame"], gradients=tuple(told["gradients"]), upstream=upstream, **layer)
         earlier = self.about["earlier"].items()
         lent = {name: stand_in(one, self._sound) for name, one in earlier if one in told["lent"]}
         try:

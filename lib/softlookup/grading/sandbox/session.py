@@ -30,7 +30,7 @@ CUT = "characters more, which are not kept"
 """How the output of a cell ends that was longer than is kept."""
 
 _WATCH_S = 0.1
-_KINDS = frozenset(("blank", "raised", "kind", "inputs-changed", "no-gradient", "dtype"))
+_KINDS = frozenset(("blank", "raised", "kind", "inputs-changed", "no-gradient", "dtype", "no-parameter"))
 _MAX_TEXT = 2000
 _MAX_CALLS = 500
 _CLOSED = "it closed its connection to the judge"
@@ -238,6 +238,7 @@ class Session:
             "args": frames.plain(tuple(case.args), arrays),
             "upstream": frames.plain(case.upstream, arrays),
             "gradients": list(case.gradients),
+            "layer": [case.sizes, list(case.parameters)],
             "frame": case.frame,
             "results": results,
             "lent": list(lent),
@@ -257,8 +258,8 @@ class Session:
             return Answer(None, Failure(kind, *words), printed)
         if told.get("there") is not True or len(back) != (len(case.gradients) or results):
             raise self._broke("it answered in another way than it was asked")
-        if case.keeps_dtype and back[0].dtype != case.args[0].dtype:
-            said = f"The inputs are {case.args[0].dtype}, your result is {back[0].dtype}; this task keeps the dtype."
+        if case.keeps_dtype and back[0].dtype != case.dtype:
+            said = f"The inputs are {case.dtype}, your result is {back[0].dtype}; this task keeps the dtype."
             return Answer(None, Failure("dtype", said), printed)
         return Answer(tuple(back), None, printed)
 
