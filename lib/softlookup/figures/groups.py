@@ -26,7 +26,8 @@ def head_groups(n_heads: int = 4, shared: int = 2, *, palette: Palette) -> Figur
     figure = Figure(figsize=(6.6, 3.9))
     figure.set_label(
         f"{n_heads} query heads joined to the key-value heads that they read. K = {n_heads}: each its own. "
-        f"K = {shared}: neighbours share. K = 1: all read one. Last, tiled: query heads 0 and {shared} share, which is wrong."
+        f"K = {shared}: neighbours share. K = 1: all read one. Last, tiled: query heads 0 and "
+        f"{shared} share, which is wrong."
     )
     panels = figure.subplots(2, 2).ravel()
     reads = np.arange(n_heads)

@@ -29,8 +29,8 @@ def input_slices(d_model: int, n_heads: int, head_width: int, *, palette: Palett
     weights = d_model * n_heads * head_width
     figure.set_label(
         f"Two matrices of {d_model} rows and {n_heads * head_width} columns. When the projection is split, all "
-        f"{weights} cells hold weights. When the input is split, only the blocks on the diagonal do, {weights // n_heads} cells; "
-        "all others are 0."
+        f"{weights} cells hold weights. When the input is split, only the blocks on the diagonal do, "
+        f"{weights // n_heads} cells; all others are 0."
     )
     _matrix(full, d_model, n_heads, head_width, palette, sliced=False)
     _matrix(sliced, d_model, n_heads, head_width, palette, sliced=True)

@@ -26,9 +26,10 @@ WEIGHTS = ("w_q", "w_k", "w_v", "w_o")
 
 
 def _args(rng: Rng, b: int, t: int, d: int, n: int, k: int, h: int, dtype: str = "float32") -> tuple[Any, ...]:
-    """D, N, K, H; the four weights; tokens."""
-    shapes = ((d, n * h), (d, k * h), (d, k * h), (n * h, d), (b, t, d))
-    return (d, n, k, h, *(normal(rng, *shape, dtype=dtype) for shape in shapes))
+    """D, N, K, H; the four weights; tokens. The weights are drawn so that no number grows on its way."""
+    shapes = ((d, n * h), (d, k * h), (d, k * h), (n * h, d))
+    weights = tuple(normal(rng, *shape, dtype=dtype, scale=shape[0] ** -0.5) for shape in shapes)
+    return (d, n, k, h, *weights, normal(rng, b, t, d, dtype=dtype))
 
 
 def _cases(rng: Rng) -> list[Case]:
@@ -146,13 +147,15 @@ def _each(template: str) -> tuple[tuple[str, str], ...]:
     )
 
 
-WRITTEN_OUT = (
-    "if mask is not None and mask.ndim == 3:\n            mask = mask[:, None]\n        s = q @ k.transpose(-2, -1) / "
-    "math.sqrt(q.shape[-1])\n        if mask is not None:\n"
-    '            s = s.masked_fill(~mask, float("-inf"))\n'
-    "a = torch.softmax(s, dim=-1)\n        if mask is not None:\n            a = a.masked_fill(~mask, 0.0)\n        z "
-    "= a @ v"
-)
+WRITTEN_OUT = """if mask is not None and mask.ndim == 3:
+            mask = mask[:, None]
+        s = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+        if mask is not None:
+            s = s.masked_fill(~mask, float("-inf"))
+        a = torch.softmax(s, dim=-1)
+        if mask is not None:
+            a = a.masked_fill(~mask, 0.0)
+        z = a @ v"""
 """The line of the solution that attends, with the inside of that task in its place: mistakes in the weights need it."""
 
 INSIDE = (
