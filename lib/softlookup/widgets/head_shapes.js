@@ -14,13 +14,13 @@ const PARTS = [
   { name: "k", axes: ["B", "K", "S", "H"], stage: "project", colour: "key", from: "x · w_k", terms: ["B", "S", "D", "K", "H"], says: "the keys, split into heads; a cache keeps them" },
   { name: "w_v", axes: ["D", "KH"], stage: "project", colour: "value", learned: true, says: "one matrix for the values of all key-value heads" },
   { name: "v", axes: ["B", "K", "S", "H"], stage: "project", colour: "value", from: "x · w_v", terms: ["B", "S", "D", "K", "H"], says: "the values, split into heads; a cache keeps them" },
-  { name: "a", axes: ["B", "N", "T", "S"], stage: "look", colour: "mixed", from: "q · kᵀ", terms: ["B", "N", "T", "S", "H"], says: "the scores, then the weights: one square for each head. This is what grows with N" },
+  { name: "a", axes: ["B", "N", "T", "S"], stage: "mix", colour: "mixed", from: "q · kᵀ", terms: ["B", "N", "T", "S", "H"], says: "the scores, then the weights: one square for each head. This is what grows with N" },
   { name: "z", axes: ["B", "N", "T", "H"], stage: "mix", colour: "mixed", from: "a · v", terms: ["B", "N", "T", "S", "H"], says: "what each head found" },
   { name: "merged", axes: ["B", "T", "NH"], stage: "mix", colour: "mixed", says: "the heads side by side again; nothing is computed" },
   { name: "w_o", axes: ["NH", "D"], stage: "blend", colour: "ink", learned: true, says: "the output matrix: head i owns rows i·H to (i+1)·H" },
   { name: "y", axes: ["B", "T", "D"], stage: "blend", colour: "ink", from: "merged · w_o", terms: ["B", "T", "N", "H", "D"], says: "the output: as wide as the tokens, whatever the heads" },
 ];
-const STAGES = { tokens: "Tokens", project: "Project and split", look: "Score", mix: "Mix and merge", blend: "Blend" };
+const STAGES = { tokens: "Tokens", project: "Project, split", mix: "Score, mix, merge", blend: "Blend" };
 const UNITS = [[1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "bytes"]];
 
 const whole = (number) => number.toLocaleString("en-GB");
@@ -65,7 +65,7 @@ function counts(s, size) {
   };
 }
 
-const side = (count) => 9 + 6.2 * Math.log2(count); // a doubling is a step: sizes from 1 to 16,384 on one page
+const side = (count) => 9 + 5.4 * Math.log2(count); // a doubling is a step: sizes from 1 to 16,384 on one page
 
 /** Draw a tensor: heads as sheets behind each other, a matrix of all heads as stripes. */
 function block(part, s) {
@@ -197,10 +197,12 @@ function render({ model, el }) {
   for (const [stage, title] of Object.entries(STAGES)) {
     const row = make("div", { class: "hsh-row", role: "group", "aria-label": title }, make("h4", { class: "hsh-stage" }, title));
     const shelf = make("div", { class: "hsh-shelf" });
+    let pair = shelf;
     for (const part of PARTS.filter((one) => one.stage === stage)) {
+      if (part.learned) shelf.append(pair = make("div", { class: "hsh-pair" })); // a matrix stays beside what it makes
       const card = make("button", { type: "button", class: `hsh-card hsh-${part.colour}${part.learned ? " hsh-learned" : ""}`, "data-part": part.name, onclick: () => tell(part) });
       cards[part.name] = card;
-      shelf.append(card);
+      pair.append(card);
     }
     row.append(shelf);
     flow.append(row);

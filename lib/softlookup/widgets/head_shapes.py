@@ -9,7 +9,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-LARGEST = {"B": 64, "T": 8192, "D": 16384, "N": 128, "K": 128, "H": 256}
+LARGEST = {"B": 64, "T": 8192, "D": 16384, "N": 128, "K": 128, "H": 512}
 """The largest size that the figure takes; all counts stay whole numbers that JavaScript holds exactly."""
 
 
