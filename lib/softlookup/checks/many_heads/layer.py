@@ -175,7 +175,6 @@ INSIDE = (
     "sqrt-of-heads",
     "one-map-for-all",
     "weights-transposed",
-    "keys-as-values",
     "mask-on-heads",
     "mask-tiled",
 )

@@ -34,12 +34,12 @@ def split(flags: Flags, x: Array, n_heads: int) -> Array:
 def merge(flags: Flags, z: Array) -> Array:
     """Heads (..., N, T, H) side by side as (..., T, N*H)."""
     lead, (n, t, width) = z.shape[:-3], z.shape[-3:]
-    if "merged-without-transpose" in flags:
-        return z.reshape(*lead, t, n * width)
     if "heads-averaged" in flags:
         return z.mean(axis=-3, dtype=z.dtype)
     if "heads-added" in flags:
         return z.sum(axis=-3)
+    if "merged-without-transpose" in flags:
+        return z.reshape(*lead, t, n * width)
     if "below-each-other" in flags:
         return z.reshape(*lead, n * t, width)
     if "interleaved" in flags:
