@@ -13,14 +13,13 @@
 # %% [markdown]
 # # 5 · Many heads
 #
-# You will write a layer of many heads: the axes first, then the projections, the heads with a mask, the output matrix, shared keys and values,
-# and in the end the whole layer as a class. On the way you count what it costs.
-# Each task has a cell to fill in and, below it, a cell that checks it. Run the check as often as you like: it says within
-# a moment what is right, what is not, and often which mistake it was. You may call your own functions from earlier tasks: if
-# one of them is not right yet, the check puts a sound one in its place, so that a slip costs you points once.
+# You will write a layer of many heads: the axes first, then the projections, the heads with a mask, the output matrix, shared keys and values, and in the end the
+# whole layer as a class. On the way you count what it costs. Each task has a cell to fill in and, below it, a cell that checks it. Run the check as often as you like:
+# it says within a moment what is right, what is not, and often which mistake it was. You may call your own functions from earlier tasks: if one of them is not right
+# yet, the check puts a sound one in its place, so that a slip costs you points once.
 #
-# Cells that you add are yours to try things in. They are left out when the notebook is graded, so what an answer needs (a helper
-# function, an import) belongs in its own cell.
+# Cells that you add are yours to try things in. They are left out when the notebook is graded, so what an answer needs (a helper function, an import) belongs in its
+# own cell.
 #
 # | task | what you write | minutes | difficulty | points |
 # |---|---|---|---|---|
@@ -29,11 +28,11 @@
 #
 # The chapter to this notebook is *Many heads* in the book; every check links to the section it needs.
 #
-# **Letters.** `B` sequences in a batch, `T` query positions, `S` key positions, `D` model width, `N` query heads, `K` key-value heads,
-# `H` the width of one head. A name such as `q_BNTH` says the shape. `N*H` need not be `D`.
+# **Letters.** `B` sequences in a batch, `T` query positions, `S` key positions, `D` model width, `N` query heads, `K` key-value heads, `H` the width of one head. A
+# name such as `q_BNTH` says the shape. `N*H` need not be `D`.
 #
-# **Weights.** A vector is a row, so a projection is `x @ w`. `w_q` is `(D, N*H)`, `w_k` and `w_v` are `(D, K*H)`, `w_o` is `(N*H, D)`.
-# Head `i` owns the columns `i*H` to `(i+1)*H`. After the split the axes are `(B, N, T, H)`. There are no biases unless a task says so.
+# **Weights.** A vector is a row, so a projection is `x @ w`. `w_q` is `(D, N*H)`, `w_k` and `w_v` are `(D, K*H)`, `w_o` is `(N*H, D)`. Head `i` owns the columns `i*H`
+# to `(i+1)*H`. After the split the axes are `(B, N, T, H)`. There are no biases unless a task says so.
 #
 # **Axes in front.** Where a docstring writes `(..., T, D)`, any number of axes may stand in front, also none. Count axes from the end: the last is -1.
 
@@ -47,13 +46,12 @@ from softlookup import check
 
 # %% [markdown]
 # ## On paper first
-
-# %% [markdown]
+#
 # [[task 05.shapes]]
 #
-# A sequence of $T$ tokens of width $D$ passes $N$ heads of width $H$, each with keys and values of its own. Fill in the table of shapes: return a list of
-# eight pairs (rows, columns), in this order: the query matrix of **one** head; the output matrix $W_O$; $X$; one head's queries, its attention weights,
-# its result; the heads' results side by side; the layer's output. Begin with $T = 2$, $D = 4$, $N = 5$, $H = 3$ on paper.
+# A sequence of $T$ tokens of width $D$ passes $N$ heads of width $H$, each with keys and values of its own. Fill in the table of shapes: return a list of eight pairs
+# (rows, columns), in this order: the query matrix of **one** head; the output matrix $W_O$; $X$; one head's queries, its attention weights, its result; the heads'
+# results side by side; the layer's output. Begin with $T = 2$, $D = 4$, $N = 5$, $H = 3$ on paper.
 
 
 # %% nbgrader={"grade": false, "grade_id": "05-shapes", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -79,12 +77,11 @@ check("05.shapes", shape_table)
 
 # %% [markdown]
 # ## Cut and join
-
-# %% [markdown]
+#
 # [[task 05.split]]
 #
-# One product makes the queries of all heads: a row of `N*H` numbers for each token, head 0 first. Give each head an axis of its own: `(..., T, N*H)` becomes
-# `(..., N, T, H)`. Head `i` gets the columns `i*H` to `(i+1)*H` of every token.
+# One product makes the queries of all heads: a row of `N*H` numbers for each token, head 0 first. Give each head an axis of its own: `(..., T, N*H)` becomes `(..., N,
+# T, H)`. Head `i` gets the columns `i*H` to `(i+1)*H` of every token.
 
 
 # %% nbgrader={"grade": false, "grade_id": "05-split", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -137,9 +134,9 @@ check("05.project-heads", project_heads)
 # %% [markdown]
 # [[task 05.packed]]
 #
-# Many models keep one matrix for all three projections, `w_qkv` of shape `(D, 3*N*H)`. Its columns are three blocks of `N*H` columns each, and these stand in
-# the order **[[05.packed:named]]**. Within a block, head `i` owns the columns `i*H` to `(i+1)*H`, as always. Return queries, keys and values, in *this* order,
-# each split into heads.
+# Many models keep one matrix for all three projections, `w_qkv` of shape `(D, 3*N*H)`. Its columns are three blocks of `N*H` columns each, and these stand in the
+# order **[[05.packed:named]]**. Within a block, head `i` owns the columns `i*H` to `(i+1)*H`, as always. Return queries, keys and values, in *this* order, each split
+# into heads.
 
 
 # %% nbgrader={"grade": false, "grade_id": "05-packed", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -161,12 +158,11 @@ check("05.packed", unpack_heads)
 #
 # A mask is boolean, `True` = may look. It is the same for all heads, and has **no** axis for them: `(T, S)`, the same for every sequence, or `(B, T, S)`, one for each
 # (`(B, 1, S)` where it is the same for all queries). Where it says `False` the weight is exactly 0; a query that may look at nothing gets zeros, never NaN.
-
-# %% [markdown]
+#
 # [[task 05.heads]]
 #
-# Attention in all heads at once: scores divided by $\sqrt{H}$, mask, softmax, mix, each head by itself. Gradients must flow to `q`, `k` and `v`, and the result has the dtype
-# of the inputs. Scores may be in the thousands. torch's own attention and this library's are not allowed.
+# Attention in all heads at once: scores divided by $\sqrt{H}$, mask, softmax, mix, each head by itself. Gradients must flow to `q`, `k` and `v`, and the result has
+# the dtype of the inputs. Scores may be in the thousands. torch's own attention and this library's are not allowed.
 
 
 # %% nbgrader={"grade": false, "grade_id": "05-heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -226,12 +222,11 @@ check("05.shares", head_shares)
 
 # %% [markdown]
 # ## Made well
-
-# %% [markdown]
+#
 # [[task 05.grouped]]
 #
-# `K` key-value heads are shared by `N` query heads, `N / K` neighbours each: query head `i` reads key-value head `i // (N / K)`. Repeat the keys (or values)
-# so that there is one for each query head.
+# `K` key-value heads are shared by `N` query heads, `N / K` neighbours each: query head `i` reads key-value head `i // (N / K)`. Repeat the keys (or values) so that
+# there is one for each query head.
 
 
 # %% nbgrader={"grade": false, "grade_id": "05-grouped", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -249,9 +244,9 @@ check("05.grouped", share_heads)
 # %% [markdown]
 # [[task 05.dropout]]
 #
-# While a layer is trained, dropout sets each attention weight to 0 with probability `p`, and divides those that are kept by `1 - p`, so that the mean over many
-# draws stays what it was. A layer in use drops nothing. `u` holds a number between 0 and 1 for each weight, drawn for you: a weight is dropped where `u < p`.
-# Return the values mixed by these weights. (torch's own dropout draws its own numbers; it is not allowed here.)
+# While a layer is trained, dropout sets each attention weight to 0 with probability `p`, and divides those that are kept by `1 - p`, so that the mean over many draws
+# stays what it was. A layer in use drops nothing. `u` holds a number between 0 and 1 for each weight, drawn for you: a weight is dropped where `u < p` (where `u` is
+# `p` itself it is kept). Return the values mixed by these weights. (torch's own dropout draws its own numbers; it is not allowed here.)
 
 
 # %% nbgrader={"grade": false, "grade_id": "05-dropout", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -292,8 +287,7 @@ check("05.init", init_scale)
 # ## Counted
 #
 # Three tasks of arithmetic. Whole numbers, please: no units, no rounding.
-
-# %% [markdown]
+#
 # [[task 05.parameters]]
 #
 # How many numbers does a layer hold: the four matrices, and where `bias` is `True` a bias for each of the four as well (one number for each column)?
@@ -316,8 +310,8 @@ check("05.parameters", count_parameters)
 # %% [markdown]
 # [[task 05.cost]]
 #
-# How many operations do the matrix products of one forward pass take, for `B` sequences of `T` tokens that look at themselves, without a mask? A multiply-add is **two** operations. Return a pair:
-# all four projections together; scores and mixing together. (Softmax and scale are not counted.)
+# How many operations do the matrix products of one forward pass take, for `B` sequences of `T` tokens that look at themselves, without a mask? A multiply-add is
+# **two** operations. Return a pair: all four projections together; scores and mixing together. (Softmax and scale are not counted.)
 
 
 # %% nbgrader={"grade": false, "grade_id": "05-cost", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -338,8 +332,8 @@ check("05.cost", attention_flops)
 # %% [markdown]
 # [[task 05.cache]]
 #
-# A decoder that writes word by word keeps the keys and values of all earlier positions, in every layer. How many **bytes** are that, for `B` sequences of `S` positions so far, `L` layers,
-# `N` query heads and `K` key-value heads of width `H`, and so many bytes for each number?
+# A decoder that writes word by word keeps the keys and values of all earlier positions, in every layer. How many **bytes** are that, for `B` sequences of `S`
+# positions so far, `L` layers, `N` query heads and `K` key-value heads of width `H`, and so many bytes for each number?
 
 
 # %% nbgrader={"grade": false, "grade_id": "05-cache", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -357,14 +351,13 @@ check("05.cache", cache_bytes)
 # %% [markdown]
 # ## The whole layer
 #
-# Now a class, as it stands in a model. Its four parameters have the names and shapes given above, and it has no others. Make each with `nn.Parameter(torch.empty(rows, columns))`: the check
-# puts weights of its own in their place, so the first numbers do not matter here.
-
-# %% [markdown]
+# Now a class, as it stands in a model. Its four parameters have the names and shapes given above, and it has no others. Make each with `nn.Parameter(torch.empty(rows,
+# columns))`: the check puts weights of its own in their place, so the first numbers do not matter here.
+#
 # [[task 05.multi-head]]
 #
-# The layer from tokens to output: project, split, share keys and values where `K < N`, attend with the mask, merge, blend. Gradients must reach all four parameters and the tokens,
-# and the result has the dtype of its inputs. You may call your own functions from above; torch's attention and this library's are not allowed.
+# The layer from tokens to output: project, split, share keys and values where `K < N`, attend with the mask, merge, blend. Gradients must reach all four parameters
+# and the tokens, and the result has the dtype of its inputs. You may call your own functions from above; torch's attention and this library's are not allowed.
 
 
 # %% nbgrader={"grade": false, "grade_id": "05-multi-head", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -399,10 +392,11 @@ check("05.multi-head", MultiHeadAttention)
 # %% [markdown]
 # ## In your own words
 #
-# Task 05-slide · difficulty ●●○ · about 8 minutes · 3 points, graded by a person · [read in the book](../../_build/html/book/05_many_heads.html#many-heads-project-then-split)
+# Task 05-slide · difficulty ●●○ · about 8 minutes · 3 points, graded by a person · [read in the
+# book](../../_build/html/book/05_many_heads.html#many-heads-project-then-split)
 #
-# A slide splits the input among the heads: head 1 gets the first two of four numbers of each token, head 2 the other two, and each projects its own slice. Say what such a head cannot see,
-# how you would show the difference with one changed number, and what it does to the count of parameters. Three to six sentences.
+# A slide splits the input among the heads: head 1 gets the first two of four numbers of each token, head 2 the other two, and each projects its own slice. Say what
+# such a head cannot see, how you would show the difference with one changed number, and what it does to the count of parameters. Three to six sentences.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "05-slide", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}
 # A head that is given a slice of each token cannot read the other numbers, neither to ask, nor to be found, nor to hand them on; as one big matrix, its

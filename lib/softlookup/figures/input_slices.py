@@ -57,6 +57,6 @@ def _matrix(axes: Axes, d_model: int, n_heads: int, head_width: int, palette: Pa
         center = head * head_width + head_width / 2
         axes.text(center, -0.15, f"head {head}", ha="center", va="top", size=9.5, color=palette.series[head % 4])
     for d in range(d_model):
-        axes.text(-0.2, d_model - 0.5 - d, f"$x_{d + 1}$", ha="right", va="center", size=10)
+        axes.text(-0.2, d_model - 0.5 - d, f"$x_{d}$", ha="right", va="center", size=10)
     axes.set(xlim=(-0.9, n_heads * head_width + 0.1), ylim=(-0.8, d_model + 0.1), aspect="equal")
     axes.set_axis_off()

@@ -20,14 +20,14 @@ def splitting(*, palette: Palette) -> Figure:
     Returns:
         One panel. Each cell is named by its token and its column; its colour says whose column it is.
     """
-    # Token t's number in column m is written 10t + m, so that every cell can be followed by its name.
-    x_TM = 10 * np.arange(1, _T + 1)[:, None] + np.arange(1, _N * _H + 1)
+    # Token t's number in column m is 10t + m, so that every cell can be followed by its name.
+    x_TM = 10 * np.arange(_T)[:, None] + np.arange(_N * _H)
     right_NTH, wrong_NTH = split_heads(x_TM, _N), x_TM.reshape(_N, _T, _H)
     figure = Figure(figsize=(6.6, 3.7))
     figure.set_label(
         "A table of three tokens by four columns, two columns for each of two heads. Split rightly, head 0 holds the "
-        "first two columns of all three tokens. A reshape alone gives head 0 all four numbers of token 1 and half of "
-        "token 2."
+        "first two columns of all three tokens. A reshape alone gives head 0 all four numbers of token 0 and half of "
+        "token 1."
     )
     axes = figure.subplots()
     _table(axes, 0.0, 3.6, x_TM, "projected  (T, N·H)", palette)
@@ -47,10 +47,10 @@ def _table(axes: Axes, x: float, y: float, cells: np.ndarray, title: str, palett
     rows, columns = cells.shape
     for i in range(rows):
         for j in range(columns):
-            head = (cells[i, j] % 10 - 1) // _H
+            head = cells[i, j] % 10 // _H
             color = (palette.query, palette.key)[head]
             corner = (x + j, y + rows - 1 - i)
             axes.add_patch(Rectangle(corner, 1, 1, facecolor=color, alpha=0.22, edgecolor="none"))
             axes.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor=color, linewidth=0.9))
-            axes.text(corner[0] + 0.5, corner[1] + 0.47, str(cells[i, j]), ha="center", va="center", size=10)
+            axes.text(corner[0] + 0.5, corner[1] + 0.47, f"{cells[i, j]:02d}", ha="center", va="center", size=10)
     axes.text(x + columns / 2, y + rows + 0.15, title, ha="center", va="bottom", size=9, color=palette.muted)

@@ -236,6 +236,8 @@ def _dropout_cases(rng: Rng) -> list[Case]:
         e = np.exp(rng.standard_normal((*lead, t, s)))
         a = (e / e.sum(axis=-1, keepdims=True)).astype("float32")
         u = rng.random((*lead, t, s)).astype("float32")
+        if p * 4 == int(p * 4):  # exact in every dtype: a number that is p itself keeps its weight
+            u[..., 0, 0] = p
         return Case(label, (a, normal(rng, *lead, s, hv), u, p, training))
 
     return [
