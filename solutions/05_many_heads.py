@@ -16,25 +16,19 @@
 # You will write a layer of many heads: the axes first, then the projections, the heads with a mask, the output matrix, shared keys and values, and in the end the
 # whole layer as a class. On the way you count what it costs. Each task has a cell to fill in and, below it, a cell that checks it. Run the check as often as you like:
 # it says within a moment what is right, what is not, and often which mistake it was. You may call your own functions from earlier tasks: if one of them is not right
-# yet, the check puts a sound one in its place, so that a slip costs you points once.
-#
-# Cells that you add are yours to try things in. They are left out when the notebook is graded, so what an answer needs (a helper function, an import) belongs in its
-# own cell.
+# yet, the check puts a sound one in its place, so that a slip costs you points once. The chapter to this notebook is *Many heads* in the book; every check links to
+# the section it needs. Cells that you add are yours to try things in. They are left out when the notebook is graded, so what an answer needs (a helper function, an
+# import) belongs in its own cell.
 #
 # | task | what you write | minutes | difficulty | points |
 # |---|---|---|---|---|
 # [[tasks-table]]
 # | 05-slide | In your own words (graded by a person) | 8 | ●●○ | 3 |
 #
-# The chapter to this notebook is *Many heads* in the book; every check links to the section it needs.
-#
 # **Letters.** `B` sequences in a batch, `T` query positions, `S` key positions, `D` model width, `N` query heads, `K` key-value heads, `H` the width of one head. A
-# name such as `q_BNTH` says the shape. `N*H` need not be `D`.
-#
-# **Weights.** A vector is a row, so a projection is `x @ w`. `w_q` is `(D, N*H)`, `w_k` and `w_v` are `(D, K*H)`, `w_o` is `(N*H, D)`. Head `i` owns the columns `i*H`
-# to `(i+1)*H`. After the split the axes are `(B, N, T, H)`. There are no biases unless a task says so.
-#
-# **Axes in front.** Where a docstring writes `(..., T, D)`, any number of axes may stand in front, also none. Count axes from the end: the last is -1.
+# name such as `q_BNTH` says the shape. `N*H` need not be `D`. **Weights.** A vector is a row, so a projection is `x @ w`. `w_q` is `(D, N*H)`, `w_k` and `w_v` are
+# `(D, K*H)`, `w_o` is `(N*H, D)`. Head `i` owns the columns `i*H` to `(i+1)*H`. After the split the axes are `(B, N, T, H)`. There are no biases unless a task says
+# so. **Axes in front.** Where a docstring writes `(..., T, D)`, any number of axes may stand in front, also none. Count axes from the end: the last is -1.
 
 # %% nbgrader={"grade": false, "grade_id": "05-setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import math
@@ -392,15 +386,14 @@ check("05.multi-head", MultiHeadAttention)
 # %% [markdown]
 # ## In your own words
 #
-# Task 05-slide · difficulty ●●○ · about 8 minutes · 3 points, graded by a person · [read in the
-# book](../../_build/html/book/05_many_heads.html#many-heads-project-then-split)
+# Task 05-slide · difficulty ●●○ · about 8 minutes · 3 points, graded by a person · [read in the book](../../_build/html/book/05_many_heads.html#many-heads-project-then-split)
 #
 # A slide splits the input among the heads: head 1 gets the first two of four numbers of each token, head 2 the other two, and each projects its own slice. Say what
 # such a head cannot see, how you would show the difference with one changed number, and what it does to the count of parameters. Three to six sentences.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "05-slide", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}
-# A head that is given a slice of each token cannot read the other numbers, neither to ask, nor to be found, nor to hand them on; as one big matrix, its
-# projection would have zeros everywhere outside its block. To show it, change the last number of one token and look at head 1's queries, keys and values: with the
-# slice they stay as they were, with projections of the whole token they change (unless a weight happens to be 0). Each of the three matrices of a head shrinks from D x H to (D/N) x H,
-# so the three projections together have only 1/N of the parameters. That is a cheaper layer, but another one: the heads can no longer choose
-# which of the D numbers to look at. The output matrix mixes the heads afterwards, but by then the weights have been decided.
+# A head that is given a slice of each token cannot read the other numbers, neither to ask, nor to be found, nor to hand them on; as one big matrix, its projection
+# would have zeros everywhere outside its block. To show it, change the last number of one token and look at head 1's queries, keys and values: with the slice they
+# stay as they were, with projections of the whole token they change (unless a weight happens to be 0). Each of the three matrices of a head shrinks from D x H to
+# (D/N) x H, so the three projections together have only 1/N of the parameters. That is a cheaper layer, but another one: the heads can no longer choose which of the D
+# numbers to look at. The output matrix mixes the heads afterwards, but by then the weights have been decided.
