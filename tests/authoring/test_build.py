@@ -92,7 +92,8 @@ def test_every_task_has_its_cells_in_the_notebook_and_the_right_points(solution)
         assert cells[task.slug].metadata.nbgrader.solution
         assert cells[f"{task.slug}-check"].metadata.nbgrader.points == task.points
         assert cells[f"{task.slug}-check"].source == f'check("{task.id}", {task.name})'
-        assert f"def {task.name}(" in cells[task.slug].source
+        source = cells[task.slug].source
+        assert f"def {task.name}(" in source or f"class {task.name}(" in source
 
 
 @each_solution

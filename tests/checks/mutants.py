@@ -106,7 +106,17 @@ class _Replace(ast.NodeTransformer):
 def mutants(task_id: str, source: str) -> list[Mutant]:
     """All mutants of one solution, in the order of the source; the unchanged one is not among them."""
     tree = ast.parse(source)
-    function = next(n for n in tree.body if isinstance(n, ast.FunctionDef))
+    found: dict[str, Mutant] = {}
+    for part in tree.body:
+        inside = part.body if isinstance(part, ast.ClassDef) else [part]
+        for function in inside:
+            if isinstance(function, ast.FunctionDef):
+                found |= _mutants_of(function, tree, task_id)
+    return list(found.values())
+
+
+def _mutants_of(function: ast.FunctionDef, tree: ast.Module, task_id: str) -> dict[str, Mutant]:
+    """All mutants that change one function or method, by their source."""
     arguments = [a.arg for a in function.args.args]
     locals_ = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     names = sorted({*arguments, *locals_})
@@ -135,7 +145,7 @@ def mutants(task_id: str, source: str) -> list[Mutant]:
                 changed = ast.unparse(ast.fix_missing_locations(tree))
                 setattr(parent, field, lines)
                 found.setdefault(changed, Mutant(task_id, f"line {line.lineno} dropped", "", changed))
-    return list(found.values())
+    return found
 
 
 def copy_tree(tree: ast.Module, node: ast.AST, new: ast.AST) -> ast.Module:

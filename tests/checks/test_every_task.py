@@ -12,6 +12,7 @@ from softlookup.checks.compare import same
 from softlookup.checks.home import LocalStudent
 from softlookup.checks.judge import draw, judge
 from softlookup.checks.oracle import mistaken, wanted
+from softlookup.checks.probe import called
 from softlookup.checks.registry import earlier as earlier_tasks
 
 SEEDS = range(5)
@@ -42,9 +43,9 @@ def test_blank_fails_with_not_implemented_alone(task):
     release = make_release(source_notebook(task.chapter))
     blank = next(c.source for c in release.cells if c.metadata.get("nbgrader", {}).get("grade_id") == task.slug)
     obj = world(task.chapter, {task.slug: blank})[task.name]
-    arguments = [a for a in draw(task, 0)[0].args]
+    case = draw(task, 0)[0]
     with pytest.raises(NotImplementedError):
-        obj(*arguments)
+        called(obj, case, list(case.args))
     for result in verdicts(task, obj):
         assert (result.verdict, result.points, result.diagnosis) == ("blank", 0, ()), result.text()
 

@@ -44,6 +44,15 @@ FIGURES = {
     "vector_lengths": (figures.vector_lengths, (WIDTHS, np.ones(6), WIDTHS**0.5, (WIDTHS / 2) ** 0.5)),
     "vocabulary_size": (figures.vocabulary_size, ([90, 500, 4000], [52.0, 22.0, 12.0], 54.0, 11.5, 192)),
     "comparison": (figures.comparison, (grid("1 2; 3 4"), grid("1 2; 3.5 4"), "M")),
+    "blending": (figures.blending, (2, 4, 5, 3)),
+    "cost_by_heads": (figures.cost_by_heads, ([1, 2, 4], [64, 64, 64], [512, 512, 512], [100, 200, 400])),
+    "head_groups": (figures.head_groups, ()),
+    "head_maps": (
+        figures.head_maps,
+        (reference.attention_weights(np.stack([Q, K]), np.stack([K, Q])), WORDS, ["head 0", "head 1"]),
+    ),
+    "input_slices": (figures.input_slices, (4, 2, 2)),
+    "splitting": (figures.splitting, ()),
 }
 
 

@@ -33,7 +33,8 @@ class Failure:
     """Why there is no answer.
 
     Attributes:
-        kind: "blank", "raised", "kind" (not a tensor, array or number), "inputs-changed", "no-gradient" or "dtype".
+        kind: "blank", "raised", "kind" (not a tensor, array or number), "inputs-changed", "no-gradient", "dtype" or
+            "no-parameter" (a layer that does not have the weights that were asked for).
         message: One line for the student.
         where: The line of the student's code, if known.
     """
@@ -60,6 +61,10 @@ class Answer:
 
 class _NoGradient(Exception):
     """The result is a sound one, but it is not connected to the inputs."""
+
+
+class _NoParameter(Exception):
+    """A layer does not have the weights that were asked for; the message says which."""
 
 
 def _inputs(case: Case) -> list[Any]:
@@ -103,6 +108,40 @@ def _gradients(case: Case, inputs: list[Any], result: Any) -> Arrays:
     return tuple(
         to_array(torch.zeros_like(inputs[i]) if g is None else g) for i, g in zip(case.gradients, grads, strict=True)
     )
+
+
+def called(obj: Callable[..., Any], case: Case, inputs: list[Any]) -> Any:
+    """Call the student's object: a function with all the inputs, a layer's class as its case says.
+
+    A class is made with the sizes, gets the given weights in place of its own (gradients flow to them), and is called
+    with what is left. A function that does the same, all in one call, will do as well.
+
+    Raises:
+        _NoParameter: If the class makes no torch module, or one without these parameters or with others.
+    """
+    if not case.parameters or not isinstance(obj, type):
+        return obj(*inputs)
+    import torch
+
+    end = case.sizes + len(case.parameters)
+    given = dict(zip(case.parameters, inputs[case.sizes : end], strict=True))
+    layer = obj(*inputs[: case.sizes])
+    if not isinstance(layer, torch.nn.Module):
+        raise _NoParameter("Your class is no torch.nn.Module: write `class Name(nn.Module)`.")
+    own = dict(layer.named_parameters())
+    for name, weight in given.items():
+        if name not in own:
+            held = getattr(layer, name, None)
+            if is_tensor(held):
+                raise _NoParameter(f"`self.{name}` is a plain tensor: only an nn.Parameter is trained and saved.")
+            raise _NoParameter(f"Your layer has no parameter `{name}`; it has {', '.join(own) or 'none at all'}.")
+        if own[name].shape != weight.shape:
+            shapes = f"{tuple(own[name].shape)}, wanted is {tuple(weight.shape)}"
+            raise _NoParameter(f"The parameter `{name}` has the shape {shapes}.")
+    more = [name for name in own if name not in given]
+    if more:
+        raise _NoParameter(f"Your layer has parameters besides those asked for: {', '.join(more[:5])}.")
+    return torch.func.functional_call(layer, given, tuple(inputs[end:]))
 
 
 def _students_frames(error: BaseException) -> list[traceback.FrameSummary]:
@@ -183,7 +222,7 @@ def run(obj: Callable[..., Any], case: Case, results: int = 1) -> Answer:
     failure: Failure | None = None
     with _caught_output() as out:
         try:
-            result = obj(*inputs)
+            result = called(obj, case, inputs)
             if case.gradients:
                 arrays = _gradients(case, inputs, result)
             else:
@@ -192,14 +231,16 @@ def run(obj: Callable[..., Any], case: Case, results: int = 1) -> Answer:
             raise
         except _NoGradient:
             failure = Failure("no-gradient", "No gradient flows back from the result to the inputs.")
+        except _NoParameter as told:
+            failure = Failure("no-parameter", str(told))
         except Refused as refused:
             failure = Failure("kind", f"Your function returned {refused}.")
         except BaseException as error:
             failure = _fail(obj, error)
     if arrays is not None and _changed(case, inputs):
         failure = Failure("inputs-changed", "Your function changes its inputs in place; work on a copy.")
-    elif arrays is not None and case.keeps_dtype and arrays[0].dtype != case.args[0].dtype:
-        said = f"The inputs are {case.args[0].dtype}, your result is {arrays[0].dtype}; this task keeps the dtype."
+    elif arrays is not None and case.keeps_dtype and arrays[0].dtype != case.dtype:
+        said = f"The inputs are {case.dtype}, your result is {arrays[0].dtype}; this task keeps the dtype."
         failure = Failure("dtype", said)
     return Answer(None if failure else arrays, failure, _cut(out))
 

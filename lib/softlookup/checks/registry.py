@@ -8,6 +8,7 @@ from softlookup.checks.task import Task
 CHAPTERS: dict[int, str] = {
     3: "softlookup.checks.tokens_and_embeddings",
     4: "softlookup.checks.one_head",
+    5: "softlookup.checks.many_heads",
 }
 """Chapter number -> the package that defines TASKS, a tuple in the order of the notebook."""
 

@@ -25,10 +25,13 @@ class Case:
             answer is text, whole numbers, lists or dictionaries (see ``texts``).
         gradients: Positions of the arguments whose gradients are asked for; empty asks for the values.
         upstream: For gradients: the gradient of a loss with respect to the (only) result.
-        keeps_dtype: The result must have the dtype of the first argument.
+        keeps_dtype: The result must have the dtype of the first array among the arguments.
         tolerance: Absolute and relative tolerance; None takes the one of the dtype.
         absolute: The tolerance is absolute alone, as for numbers rounded by hand.
         exact_zeros: Where the right number is 0, nothing else will do.
+        sizes: Where the answer is a layer's class: how many of the first arguments it is made with.
+        parameters: Names of the layer's parameters, which the arguments that follow are put in place of; the layer
+            is called with the rest. Empty where the answer is a function.
     """
 
     label: str
@@ -41,6 +44,20 @@ class Case:
     tolerance: float | None = None
     absolute: bool = False
     exact_zeros: bool = False
+    sizes: int = 0
+    parameters: tuple[str, ...] = ()
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The dtype of the first array among the arguments.
+
+        Raises:
+            ValueError: If there is none.
+        """
+        for arg in self.args:
+            if isinstance(arg, np.ndarray):
+                return arg.dtype
+        raise ValueError(f"the case {self.label!r} has no array among its arguments")
 
 
 @dataclass(frozen=True)

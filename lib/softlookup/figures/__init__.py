@@ -4,10 +4,15 @@ Every figure is a function that takes ``palette`` by name and returns a matplotl
 words what it shows. On a page, `show` draws it twice.
 """
 
+from softlookup.figures.blending import blending
+from softlookup.figures.by_heads import cost_by_heads
 from softlookup.figures.cost import score_memory
 from softlookup.figures.decoding import step_cost
 from softlookup.figures.flow import pipeline
+from softlookup.figures.groups import head_groups
+from softlookup.figures.head_maps import head_maps
 from softlookup.figures.heatmaps import stages
+from softlookup.figures.input_slices import input_slices
 from softlookup.figures.lengths import vector_lengths
 from softlookup.figures.lookup import one_hot_product
 from softlookup.figures.mean import weighted_mean
@@ -16,6 +21,7 @@ from softlookup.figures.needs import dependency
 from softlookup.figures.printed import comparison, wrong_cells
 from softlookup.figures.scaling import gradient_size, saturation, variance
 from softlookup.figures.show import Shown, render_svg, show
+from softlookup.figures.splitting import splitting
 from softlookup.figures.theme import DARK, LIGHT, PALETTES, Palette, style
 from softlookup.figures.vocabulary_size import vocabulary_size
 
@@ -25,16 +31,22 @@ __all__ = [
     "PALETTES",
     "Palette",
     "Shown",
+    "blending",
     "comparison",
+    "cost_by_heads",
     "dependency",
     "gradient_size",
     "merging",
     "one_hot_product",
+    "head_groups",
+    "head_maps",
+    "input_slices",
     "pipeline",
     "render_svg",
     "saturation",
     "score_memory",
     "show",
+    "splitting",
     "stages",
     "step_cost",
     "style",

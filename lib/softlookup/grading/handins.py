@@ -80,6 +80,7 @@ def rewritten(text: str) -> str:
     tree = ast.parse(text)
     for function in [node for node in tree.body if isinstance(node, ast.FunctionDef)]:
         own = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        own -= {argument.arg for argument in function.args.args}  # an argument that is set anew keeps its name
         function.body = [part for line in function.body for part in _as_list(_OtherWords(own).visit(line))]
     return ast.unparse(ast.fix_missing_locations(tree))
 

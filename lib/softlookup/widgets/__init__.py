@@ -4,3 +4,6 @@ from softlookup.widgets.attention_steps import AttentionSteps, Example
 from softlookup.widgets.tokenizer import Learned, TokenizerFigure
 
 __all__ = ["AttentionSteps", "Example", "Learned", "TokenizerFigure"]
+from softlookup.widgets.head_shapes import HeadShapes, Sizes
+
+__all__ = ["AttentionSteps", "Example", "HeadShapes", "Sizes"]

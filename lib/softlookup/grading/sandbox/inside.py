@@ -107,7 +107,10 @@ class Inside:
 
     def _answer(self, put: Mapping[str, Any], arrays: list[np.ndarray], results: int) -> Answer:
         args, upstream = (frames.value_of(put[name], arrays) for name in ("args", "upstream"))
-        case = Case("", tuple(args), frame=put["frame"], gradients=tuple(put["gradients"]), upstream=upstream)
+        sizes, names = put["layer"]
+        layer: dict[str, Any] = {"sizes": sizes, "parameters": tuple(names)}
+        gradients = tuple(put["gradients"])
+        case = Case("", tuple(args), frame=put["frame"], gradients=gradients, upstream=upstream, **layer)
         try:
             return run(self.obj, case, results)
         except KeyboardInterrupt:

@@ -30,7 +30,7 @@ CUT = "characters more, which are not kept"
 """How the output of a cell ends that was longer than is kept."""
 
 _WATCH_S = 0.1
-_KINDS = frozenset(("blank", "raised", "kind", "inputs-changed", "no-gradient", "dtype"))
+_KINDS = frozenset(("blank", "raised", "kind", "inputs-changed", "no-gradient", "dtype", "no-parameter"))
 _MAX_TEXT = 2000
 _MAX_CALLS = 500
 _CLOSED = "it closed its connection to the judge"
@@ -241,6 +241,7 @@ class Session:
                 "args": frames.plain(tuple(case.args), arrays),
                 "upstream": frames.plain(case.upstream, arrays),
                 "gradients": list(case.gradients),
+                "layer": [case.sizes, list(case.parameters)],
                 "frame": case.frame,
             }
             for case in cases
@@ -277,8 +278,8 @@ class Session:
             return Answer(None, Failure(kind, *words), printed)
         if not count:
             raise self._broke(_OTHERWISE)
-        if case.keeps_dtype and arrays[0].dtype != case.args[0].dtype:
-            said = f"The inputs are {case.args[0].dtype}, your result is {arrays[0].dtype}; this task keeps the dtype."
+        if case.keeps_dtype and arrays[0].dtype != case.dtype:
+            said = f"The inputs are {case.dtype}, your result is {arrays[0].dtype}; this task keeps the dtype."
             return Answer(None, Failure("dtype", said), printed)
         return Answer(tuple(arrays), None, printed)
 

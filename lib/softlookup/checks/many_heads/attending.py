@@ -1,0 +1,339 @@
+"""Tasks of the heads at work: attention of all heads with a mask, dropout on the weights, shared key-value heads."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from softlookup.checks import draws
+from softlookup.checks.draws import Rng, normal
+from softlookup.checks.known import ATTENTIONS, dtype_lost, gradient_cut, known
+from softlookup.checks.many_heads import switches
+from softlookup.checks.many_heads.page import PAGE
+from softlookup.checks.one_head.weight_mistakes import ROOT, SOFT, WEIGHT_MISTAKES
+from softlookup.checks.task import Case, Mistake, Task
+
+
+def _qkv(rng: Rng, b: int, n: int, t: int, s: int, h: int, hv: int, dtype: str = "float32") -> tuple[np.ndarray, ...]:
+    return draws.qkv(rng, (b, n), t, s, h, hv, dtype)
+
+
+def _heads_cases(rng: Rng) -> list[Case]:
+    def mask(*shape: int) -> np.ndarray:
+        return draws.seeing_mask(rng, *shape)
+
+    double = _qkv(rng, 2, 3, 4, 5, 6, 2, "float64")
+    upstream = normal(rng, 2, 3, 4, 2, dtype="float64")
+    scattered = mask(2, 4, 5)
+    scattered[0, 1] = scattered[1, 3] = False
+    q_big, k_big = zip(draws.large_logits(rng, 5, 4), draws.large_logits(rng, 5, 4), strict=True)
+    large = np.stack(q_big)[None], np.stack(k_big)[None], normal(rng, 1, 2, 4, 3)
+    # What two queries may see lies far below what they may not: for the first one near 0, for the last one near -2000,
+    # which is also below any small number that one might fill in for -inf.
+    large[1][..., 1, 0] = 0.0
+    hidden = np.ones((5, 4), dtype=bool)
+    hidden[0, [0, 2]], hidden[-1, [1, 3]] = False, False
+    tolerance = {"part": "large", "tolerance": draws.LARGE_TOLERANCE}
+    return [
+        Case("B = 2, N = 3, T = 4, S = 5, H = 6, values of width 2", _qkv(rng, 2, 3, 4, 5, 6, 2)),
+        Case("B = N = T = S = H = 3", _qkv(rng, 3, 3, 3, 3, 3, 3)),
+        Case("one sequence, N = 4, T = S = 5, H = 2", _qkv(rng, 1, 4, 5, 5, 2, 3)),
+        Case("one query", _qkv(rng, 2, 3, 1, 4, 5, 2)),
+        Case("one mask (T, S) for all", (*_qkv(rng, 2, 3, 4, 5, 6, 2), mask(4, 5)), part="mask"),
+        Case("a mask for each sequence (B, T, S)", (*_qkv(rng, 2, 3, 4, 5, 6, 2), mask(2, 4, 5)), part="mask"),
+        Case("a mask for each sequence, B = N = 3", (*_qkv(rng, 3, 3, 4, 5, 2, 2), mask(3, 4, 5)), part="mask"),
+        Case("a mask for each sequence, all sizes 3", (*_qkv(rng, 3, 3, 3, 3, 3, 3), mask(3, 3, 3)), part="mask"),
+        Case("a mask for each sequence, T = S = 4", (*_qkv(rng, 2, 3, 4, 4, 5, 3), mask(2, 4, 4)), part="mask"),
+        Case("padding: a mask (B, 1, S)", (*_qkv(rng, 2, 3, 4, 5, 6, 2), mask(2, 1, 5)), part="mask"),
+        Case(
+            "a query that may look at nothing",
+            (*_qkv(rng, 2, 3, 4, 5, 6, 2), draws.blind_mask(rng, 4, 5)),
+            part="blind",
+        ),
+        Case("queries here and there that see nothing", (*_qkv(rng, 2, 3, 4, 5, 6, 2), scattered), part="blind"),
+        Case("scores in the thousands", large, **tolerance),
+        Case("scores in the thousands, the largest ones masked", (*large, hidden), **tolerance),
+        Case("float64 inputs", double, keeps_dtype=True, part="dtype"),
+        Case("float32 inputs and a mask", (*_qkv(rng, 2, 3, 4, 5, 6, 2), mask(4, 5)), keeps_dtype=True, part="dtype"),
+        Case("gradients of q, k and v", double, gradients=(0, 1, 2), upstream=upstream, part="gradient"),
+        Case(
+            "gradients where queries see nothing",
+            (*double, scattered),
+            gradients=(0, 1, 2),
+            upstream=upstream,
+            part="gradient",
+        ),
+    ]
+
+
+def heads_oracle(q: Any, k: Any, v: Any, mask: Any = None) -> Any:
+    """Torch's own attention, sequence by sequence and head by head; rows with nothing to see are zeros."""
+    import torch
+
+    fused = torch.nn.functional.scaled_dot_product_attention
+    sequences = []
+    for b in range(q.shape[0]):
+        own = None if mask is None else (mask[b] if mask.ndim == 3 else mask).expand(q.shape[2], k.shape[2])
+        if own is None:
+            heads = [fused(*one) for one in zip(q[b], k[b], v[b], strict=True)]
+        else:
+            # torch's paths disagree on rows with nothing to see: let those see everything, then cut them off.
+            seen = own.any(dim=-1, keepdim=True)
+            heads = [
+                torch.where(seen, fused(*one, attn_mask=own | ~seen), 0.0) for one in zip(q[b], k[b], v[b], strict=True)
+            ]
+        sequences.append(torch.stack(heads))
+    return torch.stack(sequences)
+
+
+INSERTED = "        mask = mask[:, None]\n"
+ON_HEADS = (
+    "The mask's batch axis has landed on the heads: (B, T, S) lines up with the last three axes of (B, N, T, S). "
+    "Where B and N differ torch complains, where they are equal nobody does. Give the mask an axis for the heads: (B, "
+    "1, T, S)."
+)
+TILED_MASK = (
+    "The mask is repeated in the wrong order: with the heads folded into the batch, sequence 0 has the first N rows, "
+    "so each mask comes N times in a row (repeat_interleave), not the whole batch of masks N times (repeat)."
+)
+AXIS_OF_HEADS = (
+    "The softmax runs along axis 1, and these are the heads: each query shares out its own weight over the keys, "
+    "axis -1."
+)
+
+
+def _inside(mistake: Mistake) -> Mistake:
+    """A mistake of one head's weights, in this chapter's words where an axis has another meaning here."""
+    return replace(mistake, says=AXIS_OF_HEADS) if mistake.slug == "fixed-axis" else mistake
+
+
+HEAD_MISTAKES = (
+    *(_inside(m) for m in WEIGHT_MISTAKES),
+    known(
+        "sqrt-of-heads",
+        (ROOT, "math.sqrt(q.shape[1])"),
+        says="The root is taken of the number of heads; the dot product runs over the head width H.",
+        number=22,
+    ),
+    known(
+        "sqrt-of-all-widths",
+        (ROOT, "math.sqrt(q.shape[1] * q.shape[-1])"),
+        says="The root is taken of N*H, the width of all heads together (usually the model width); each dot product "
+        "runs over one head's H numbers.",
+        number=21,
+    ),
+    known(
+        "one-map-for-all",
+        (SOFT, SOFT + ".mean(dim=1, keepdim=True).expand(s.shape)"),
+        says="The weights are averaged over the heads: each head mixes its own values by its own weights.",
+        number=24,
+    ),
+    known("weights-transposed", ("a @ v", "a.transpose(-2, -1) @ v")),
+    known("keys-as-values", ("a @ v", "a @ k")),
+    known("mask-on-heads", (INSERTED, "        pass\n"), says=ON_HEADS, number=58),
+    known(
+        "mask-tiled",
+        (INSERTED, "        mask = mask.repeat(q.shape[1], 1, 1).reshape(q.shape[:2] + mask.shape[1:])\n"),
+        says=TILED_MASK,
+        number=25,
+    ),
+)
+
+HEADS = Task(
+    id="05.heads",
+    name="attend_heads",
+    title="All heads at once, with a mask",
+    points=4,
+    minutes=15,
+    difficulty=3,
+    page=PAGE,
+    anchor="many-heads-mask",
+    returns=("z",),
+    cases=_heads_cases,
+    oracle=heads_oracle,
+    mistaken=switches.attend,
+    parts={"core": 0.4, "mask": 0.25, "blind": 0.1, "large": 0.05, "gradient": 0.1, "dtype": 0.1},
+    forbids=ATTENTIONS,
+    mistakes=(
+        *HEAD_MISTAKES,
+        gradient_cut(("return a @ v", "return a.detach() @ v.detach()")),
+        dtype_lost(("return a @ v", "return (a @ v).double()")),
+    ),
+)
+
+
+def _grouped_cases(rng: Rng) -> list[Case]:
+    return [
+        Case("K = 2 shared by N = 6, two sequences", (normal(rng, 2, 2, 3, 4), 6)),
+        Case("K = 3 shared by N = 6, no batch axis", (normal(rng, 3, 5, 2), 6)),
+        Case("S = K = 2 shared by N = 4, B = H = 2", (normal(rng, 2, 2, 2, 2), 4)),
+        Case("multi-query: K = 1 shared by N = 4", (normal(rng, 2, 1, 3, 5), 4)),
+        Case("K = N = 3: each its own", (normal(rng, 2, 3, 4, 2), 3)),
+        Case("five axes, K = 2 shared by N = 4", (normal(rng, 2, 3, 2, 4, 2), 4)),
+    ]
+
+
+def _grouped(k: Any, n_heads: int) -> Any:
+    import torch
+
+    owner = torch.arange(n_heads) * k.shape[-3] // n_heads
+    return k.index_select(-3, owner)
+
+
+REPEATED = "k.repeat_interleave(group, dim=-3)"
+TILED = (
+    "The key-value heads are tiled, 0 1 0 1 …: neighbouring query heads share, 0 0 1 1 …, so that query head i reads "
+    "key-value head i // (N / K). That is repeat_interleave, not repeat."
+)
+
+GROUPED = Task(
+    id="05.grouped",
+    name="share_heads",
+    title="Shared keys and values",
+    points=3,
+    minutes=6,
+    difficulty=2,
+    page=PAGE,
+    anchor="many-heads-grouped",
+    returns=("shared",),
+    cases=_grouped_cases,
+    oracle=_grouped,
+    mistaken=switches.share,
+    mistakes=(
+        known("tiled", (REPEATED, "torch.cat([k] * group, dim=-3)"), says=TILED, number=26),
+        known(
+            "first-for-all",
+            (REPEATED, "k[..., :1, :, :].repeat_interleave(n_heads, dim=-3)"),
+            says="All query heads read key-value head 0: query head i reads head i // (N / K).",
+        ),
+        known(
+            "mean-for-all",
+            (REPEATED, "k.mean(dim=-3, keepdim=True).repeat_interleave(n_heads, dim=-3)"),
+            says="The key-value heads are averaged into one: each group of query heads reads a head of its own.",
+        ),
+        known(
+            "n-copies",
+            (REPEATED, "k.repeat_interleave(n_heads, dim=-3)"),
+            says="Each head is repeated N times, which makes N*K of them: a group has N / K query heads.",
+        ),
+        known(
+            "along-positions",
+            (REPEATED, "k.repeat_interleave(group, dim=-2)"),
+            says="The positions are repeated, not the heads: the heads' axis is -3.",
+        ),
+        known(
+            "fixed-axes",
+            (REPEATED, "k.repeat_interleave(group, dim=1)"),
+            says="Axis 1 is repeated whatever comes in: the heads' axis is -3.",
+            number=9,
+        ),
+    ),
+)
+
+
+def _dropout_cases(rng: Rng) -> list[Case]:
+    def case(label: str, lead: tuple[int, ...], t: int, s: int, p: float, training: bool, hv: int = 3) -> Case:
+        e = np.exp(rng.standard_normal((*lead, t, s)))
+        a = (e / e.sum(axis=-1, keepdims=True)).astype("float32")
+        u = rng.random((*lead, t, s)).astype("float32")
+        if p * 4 == int(p * 4):  # exact in every dtype: a number that is p itself keeps its weight
+            u[..., 0, 0] = p
+        return Case(label, (a, normal(rng, *lead, s, hv), u, p, training))
+
+    return [
+        case("training, p = 0.25, N = 3 heads", (2, 3), 4, 5, 0.25, True),
+        case("training, p = 0.5, T = S = H", (2,), 3, 3, 0.5, True),
+        case("training, p = 0.1, a long row", (), 2, 40, 0.1, True),
+        case("training, p = 0.75", (2, 2), 3, 6, 0.75, True),
+        case("training, p = 0", (2,), 3, 4, 0.0, True),
+        case("not training, p = 0.5", (2, 3), 4, 5, 0.5, False),
+        case("not training, p = 0.1", (2,), 3, 3, 0.1, False),
+    ]
+
+
+def _dropout(a: Any, v: Any, u: Any, p: float, training: bool) -> Any:
+    import torch
+
+    if not training:
+        return torch.einsum("...ts,...sh->...th", a, v)
+    factor = torch.where(u < p, 0.0, 1.0 / (1.0 - p))
+    return torch.einsum("...ts,...ts,...sh->...th", factor, a, v)
+
+
+def _dropout_mistaken(
+    flags: switches.Flags, a: np.ndarray, v: np.ndarray, u: np.ndarray, p: float, training: bool
+) -> np.ndarray:
+    one = a.dtype.type
+    if not training and "active-in-eval" not in flags:
+        return (a * one(1 - p) if "scaled-in-eval" in flags else a) @ v
+    keep = u < p if "kept-for-dropped" in flags else u >= p
+    dropped = np.where(keep, a, 0).astype(a.dtype)
+    if "renormalised" in flags:
+        total = dropped.sum(axis=-1, keepdims=True)
+        return dropped / np.where(total == 0, 1, total).astype(a.dtype) @ v
+    if "not-rescaled" in flags or "scaled-in-eval" in flags:
+        return dropped @ v
+    if "multiplied" in flags:
+        return dropped * one(1 - p) @ v
+    return dropped / one(1 - p) @ v
+
+
+KEPT = "kept = (u >= p) * a / (1 - p)"
+
+DROPOUT = Task(
+    id="05.dropout",
+    name="mix_with_dropout",
+    title="Dropout on the weights",
+    points=3,
+    minutes=6,
+    difficulty=2,
+    page=PAGE,
+    anchor="many-heads-dropout",
+    returns=("z",),
+    cases=_dropout_cases,
+    oracle=_dropout,
+    mistaken=_dropout_mistaken,
+    forbids=("torch.nn.functional.dropout", "torch.nn.Dropout", "torch.dropout"),
+    mistakes=(
+        known(
+            "active-in-eval",
+            ("    if not training:\n        return a @ v\n", ""),
+            says="Weights are dropped even when training is False: a model in use keeps them all.",
+            number=69,
+        ),
+        known(
+            "not-rescaled",
+            (KEPT, "kept = (u >= p) * a"),
+            says="What is kept is not divided by 1 - p, so that the sums shrink while training: they must have the "
+            "same mean as without dropout.",
+        ),
+        known(
+            "multiplied",
+            (KEPT, "kept = (u >= p) * a * (1 - p)"),
+            says="What is kept is multiplied by 1 - p: it is divided by it, to make up for what was dropped.",
+        ),
+        known(
+            "kept-for-dropped",
+            ("u >= p", "u < p"),
+            says="Kept and dropped have changed places: a weight is dropped where u < p, which happens with "
+            "probability p.",
+        ),
+        known(
+            "renormalised",
+            (
+                KEPT,
+                "kept = (u >= p) * a\n    total = kept.sum(dim=-1, keepdim=True)\n    kept = kept / "
+                "total.masked_fill(total == 0, 1.0)",
+            ),
+            says="Each row is brought back to the sum 1: dropout divides by 1 - p, whatever the row then sums to. "
+            "Only the mean over many draws is 1.",
+        ),
+        known(
+            "scaled-in-eval",
+            (KEPT, "kept = (u >= p) * a"),
+            ("    if not training:\n        return a @ v\n", "    if not training:\n        return a * (1 - p) @ v\n"),
+            says="The correction comes when the model is used, by 1 - p: here it comes while training, by 1 / (1 - "
+            "p), and a model in use computes plain attention.",
+        ),
+    ),
+)

@@ -1,0 +1,131 @@
+"""Tasks about the output matrix: the heads blended, and what each head adds."""
+
+from typing import Any
+
+from softlookup.checks.draws import Rng, normal
+from softlookup.checks.known import known
+from softlookup.checks.many_heads import switches
+from softlookup.checks.many_heads.arranging import ADDED, AVERAGED, MERGED_ALONE
+from softlookup.checks.many_heads.page import PAGE
+from softlookup.checks.task import Case, Task
+
+
+def _cases(rng: Rng) -> list[Case]:
+    return [
+        Case("two sequences, N = 4, T = 3, H = 2, D = 5", (normal(rng, 2, 4, 3, 2), normal(rng, 8, 5))),
+        Case("the first slide's sizes: T = 2, N = 5, H = 3, D = 4", (normal(rng, 5, 2, 3), normal(rng, 15, 4))),
+        Case("D = N*H = 6, N = 2, T = 4", (normal(rng, 2, 2, 4, 3), normal(rng, 6, 6))),
+        Case("N = T = H = 3, D = 9", (normal(rng, 2, 3, 3, 3), normal(rng, 9, 9))),
+        Case("five axes, N = 2, T = 3, H = 4, D = 7", (normal(rng, 2, 2, 2, 3, 4), normal(rng, 8, 7))),
+    ]
+
+
+def _blend(z: Any, w_o: Any) -> Any:
+    import torch
+
+    return torch.einsum("...nth,nhd->...td", z, w_o.unflatten(0, (z.shape[-3], z.shape[-1])))
+
+
+BLENDED = "merge_heads(z) @ w_o"
+OUTPUT_MISSING = "The heads lie side by side, but the output matrix is missing: multiply by w_o, (N*H, D)."
+OUTPUT_TRANSPOSED = (
+    "The output matrix is used transposed: rows times matrix is `z @ w_o`, and w_o has shape (N*H, D) already."
+)
+
+OUTPUT = Task(
+    id="05.output",
+    name="blend_heads",
+    title="Concatenate and blend",
+    points=2,
+    minutes=5,
+    difficulty=1,
+    page=PAGE,
+    anchor="many-heads-concat",
+    returns=("y",),
+    cases=_cases,
+    oracle=_blend,
+    mistaken=switches.blend,
+    mistakes=(
+        known("output-missing", (BLENDED, "merge_heads(z)"), says=OUTPUT_MISSING, number=23),
+        known("output-transposed", (BLENDED, "merge_heads(z) @ w_o.T"), says=OUTPUT_TRANSPOSED, number=23),
+        known("heads-averaged", (BLENDED, "z.mean(dim=-3) @ w_o[: z.shape[-1]]"), says=AVERAGED, number=24),
+        known("heads-added", (BLENDED, "z.sum(dim=-3) @ w_o[: z.shape[-1]]"), says=ADDED, number=24),
+        known(
+            "first-head-alone",
+            (BLENDED, "z[..., 0, :, :] @ w_o[: z.shape[-1]]"),
+            says="Only head 0 reaches the output: all heads lie side by side before the output matrix.",
+        ),
+        known(
+            "merged-without-transpose",
+            (BLENDED, "z.reshape(*z.shape[:-3], z.shape[-2], -1) @ w_o"),
+            says=MERGED_ALONE,
+            number=16,
+        ),
+        known(
+            "interleaved",
+            (BLENDED, "z.movedim(-3, -1).flatten(-2) @ w_o"),
+            says="The heads are shuffled into each other, number by number: head i meets the rows i*H to (i+1)*H of "
+            "w_o.",
+            number=17,
+        ),
+    ),
+)
+
+
+def _shares(z: Any, w_o: Any) -> Any:
+    import torch
+
+    width = z.shape[-1]
+    return torch.stack(
+        [torch.nn.functional.linear(z[..., i, :, :], w_o[i * width : (i + 1) * width].mT) for i in range(z.shape[-3])],
+        dim=-3,
+    )
+
+
+ROWS = "rows = w_o.reshape(n_heads, head_width, w_o.shape[-1])"
+
+SHARES = Task(
+    id="05.shares",
+    name="head_shares",
+    title="What each head adds",
+    points=3,
+    minutes=8,
+    difficulty=2,
+    page=PAGE,
+    anchor="many-heads-concat",
+    returns=("shares",),
+    cases=_cases,
+    oracle=_shares,
+    mistaken=switches.shares,
+    mistakes=(
+        known(
+            "same-rows",
+            ("return z @ rows", "return z @ rows[:1]"),
+            says="Every head meets the first H rows of w_o: head i has rows of its own, i*H to (i+1)*H.",
+            number=20,
+        ),
+        known(
+            "interleaved",
+            (ROWS, "rows = w_o.reshape(head_width, n_heads, w_o.shape[-1]).transpose(0, 1)"),
+            says="Head i got the rows i, i + N, i + 2N, … of w_o; its rows stand together, i*H to (i+1)*H: (N, H, D).",
+            number=17,
+        ),
+        known(
+            "rows-of-the-transpose",
+            (ROWS, "rows = w_o.T.reshape(n_heads, head_width, w_o.shape[-1])"),
+            says="The output matrix was transposed before it was cut: its rows, N*H of them, belong to the heads.",
+            number=23,
+        ),
+        known(
+            "added-up",
+            ("return z @ rows", "return (z @ rows).sum(dim=-3)"),
+            says="The shares are added up already: that is the layer's output. Keep the axis of the heads.",
+        ),
+        known(
+            "heads-averaged",
+            ("return z @ rows", "return z @ rows / n_heads"),
+            says="The shares are divided by N: their sum, not their mean, is the layer's output.",
+            number=24,
+        ),
+    ),
+)

@@ -1,0 +1,281 @@
+"""The whole layer: a class with four parameters, which the judge fills with weights of its own."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from softlookup.checks import draws
+from softlookup.checks.draws import Rng, normal
+from softlookup.checks.known import ATTENTIONS, dtype_lost, gradient_cut, known
+from softlookup.checks.many_heads import switches
+from softlookup.checks.many_heads.arranging import (
+    AVERAGED,
+    INTERLEAVED,
+    MERGED_ALONE,
+    ONE_FOR_ALL,
+    RESHAPE_ALONE,
+    SLICED,
+)
+from softlookup.checks.many_heads.attending import HEAD_MISTAKES, TILED, heads_oracle
+from softlookup.checks.many_heads.blending import OUTPUT_MISSING, OUTPUT_TRANSPOSED
+from softlookup.checks.many_heads.page import PAGE
+from softlookup.checks.task import Case, Mistake, Task
+
+WEIGHTS = ("w_q", "w_k", "w_v", "w_o")
+
+
+def _args(rng: Rng, b: int, t: int, d: int, n: int, k: int, h: int, dtype: str = "float32") -> tuple[Any, ...]:
+    """D, N, K, H; the four weights; tokens. The weights are drawn so that no number grows on its way."""
+    shapes = ((d, n * h), (d, k * h), (d, k * h), (n * h, d))
+    weights = tuple(normal(rng, *shape, dtype=dtype, scale=shape[0] ** -0.5) for shape in shapes)
+    return (d, n, k, h, *weights, normal(rng, b, t, d, dtype=dtype))
+
+
+def _cases(rng: Rng) -> list[Case]:
+    def case(label: str, args: tuple[Any, ...], mask: np.ndarray | None = None, **more: Any) -> Case:
+        with_mask = args if mask is None else (*args, mask)
+        return Case(label, with_mask, sizes=4, parameters=WEIGHTS, **more)
+
+    def mask(*shape: int) -> np.ndarray:
+        return draws.seeing_mask(rng, *shape)
+
+    double = _args(rng, 2, 3, 5, 4, 2, 3, "float64")
+    upstream = normal(rng, 2, 3, 5, dtype="float64")
+    scattered = mask(2, 3, 3)
+    scattered[0, 1] = scattered[1, 2] = False
+    return [
+        case("B = 2, T = 3, D = 5, N = 4, K = 2, H = 3", _args(rng, 2, 3, 5, 4, 2, 3)),
+        case("the second slide's sizes: T = 8, D = 4, N = K = 2, H = 2", _args(rng, 1, 8, 4, 2, 2, 2)),
+        case("the first slide's sizes: T = 2, D = 4, N = K = 5, H = 3", _args(rng, 1, 2, 4, 5, 5, 3)),
+        case("B = T = N = K = H = 3, D = 9", _args(rng, 3, 3, 9, 3, 3, 3)),
+        case("D = N*H = 12, N = 6, K = 3, H = 2", _args(rng, 2, 4, 12, 6, 3, 2)),
+        case("multi-query: N = 3, K = 1, H = 2", _args(rng, 1, 5, 6, 3, 1, 2)),
+        case("one head", _args(rng, 2, 3, 4, 1, 1, 3)),
+        case("one token", _args(rng, 2, 1, 4, 2, 2, 3)),
+        case("one mask (T, T) for all", _args(rng, 2, 4, 5, 3, 3, 2), mask(4, 4), part="mask"),
+        case("a mask for each sequence, B = N = 2", _args(rng, 2, 4, 5, 2, 2, 3), mask(2, 4, 4), part="mask"),
+        case("a mask for each sequence, B = 2, N = 4, K = 2", _args(rng, 2, 3, 5, 4, 2, 3), mask(2, 3, 3), part="mask"),
+        case("padding: a mask (B, 1, T)", _args(rng, 3, 4, 5, 2, 1, 3), mask(3, 1, 4), part="mask"),
+        case(
+            "a token that may look at nothing", _args(rng, 2, 5, 4, 2, 2, 3), draws.blind_mask(rng, 5, 5), part="blind"
+        ),
+        case("tokens here and there that see nothing", _args(rng, 2, 3, 5, 4, 2, 3), scattered, part="blind"),
+        case("float64 weights and tokens", double, keeps_dtype=True, part="dtype"),
+        case("float32 and a mask", _args(rng, 2, 4, 5, 3, 3, 2), mask(4, 4), keeps_dtype=True, part="dtype"),
+        case(
+            "gradients of the weights and the tokens",
+            double,
+            gradients=(4, 5, 6, 7, 8),
+            upstream=upstream,
+            part="gradient",
+        ),
+        case(
+            "gradients where tokens see nothing",
+            double,
+            scattered,
+            gradients=(4, 5, 6, 7, 8),
+            upstream=upstream,
+            part="gradient",
+        ),
+    ]
+
+
+def _layer(
+    d_model: int,
+    n_heads: int,
+    n_kv_heads: int,
+    head_width: int,
+    w_q: Any,
+    w_k: Any,
+    w_v: Any,
+    w_o: Any,
+    x: Any,
+    mask: Any = None,
+) -> Any:
+    """Head by head, with torch's own attention; no axis is ever split or merged."""
+    import torch
+
+    def columns(w: Any, i: int) -> Any:
+        return w[:, i * head_width : (i + 1) * head_width]
+
+    y = torch.zeros_like(x)
+    for i in range(n_heads):
+        j = i * n_kv_heads // n_heads
+        q, k, v = x @ columns(w_q, i), x @ columns(w_k, j), x @ columns(w_v, j)
+        z = heads_oracle(q[:, None], k[:, None], v[:, None], mask)[:, 0]
+        y = y + z @ w_o[i * head_width : (i + 1) * head_width]
+    return y
+
+
+def _layer_mistaken(
+    flags: switches.Flags,
+    d_model: int,
+    n_heads: int,
+    n_kv_heads: int,
+    head_width: int,
+    w_q: np.ndarray,
+    w_k: np.ndarray,
+    w_v: np.ndarray,
+    w_o: np.ndarray,
+    x: np.ndarray,
+    mask: np.ndarray | None = None,
+) -> np.ndarray:
+    q = switches.project(flags, x, w_q, n_heads)
+    k = switches.project(flags, x, w_k, n_kv_heads)
+    v = switches.project(flags, x, w_k if "values-from-keys" in flags else w_v, n_kv_heads)
+    k, v = switches.share(flags, k, n_heads), switches.share(flags, v, n_heads)
+    if "roles-swapped" in flags:
+        q, k = k, q
+    z = switches.attend(flags, q, k, v, mask, d_model)
+    return switches.blend(flags - {"interleaved"}, z, w_o)
+
+
+PROJECT = tuple(
+    f"project_heads(x, self.w_{name}, self.n_{heads}heads)" for name, heads in (("q", ""), ("k", "kv_"), ("v", "kv_"))
+)
+SHARED = "k, v = share_heads(k, self.n_heads), share_heads(v, self.n_heads)"
+ATTENDED = "z = attend_heads(q, k, v, mask)"
+BLENDED = "blend_heads(z, self.w_o)"
+
+
+def _each(template: str) -> tuple[tuple[str, str], ...]:
+    """Every projection in other words: w and n stand for its matrix and its number of heads."""
+    return tuple(
+        (line, template.replace("$w", f"self.w_{name}").replace("$n", f"self.n_{heads}heads"))
+        for line, name, heads in zip(PROJECT, "qkv", ("", "kv_", "kv_"), strict=True)
+    )
+
+
+WRITTEN_OUT = """if mask is not None and mask.ndim == 3:
+            mask = mask[:, None]
+        s = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+        if mask is not None:
+            s = s.masked_fill(~mask, float("-inf"))
+        a = torch.softmax(s, dim=-1)
+        if mask is not None:
+            a = a.masked_fill(~mask, 0.0)
+        z = a @ v"""
+"""The line of the solution that attends, with the inside of that task in its place: mistakes in the weights need it."""
+
+INSIDE = (
+    "no-sqrt",
+    "divided-by-width",
+    "sqrt-of-tokens",
+    "queries-with-queries",
+    "over-queries",
+    "fixed-axis",
+    "first-axis",
+    "no-softmax",
+    "mask-ignored",
+    "mask-inverted",
+    "mask-after-softmax",
+    "mask-transposed",
+    "nan-rows",
+    "sqrt-of-heads",
+    "one-map-for-all",
+    "weights-transposed",
+    "mask-on-heads",
+    "mask-tiled",
+)
+"""The mistakes of attend_heads that are tried here too."""
+
+
+def _inside(mistake: Mistake) -> Mistake:
+    """A mistake of attend_heads as one of the whole layer: the same edits, four columns further in."""
+
+    def indented(text: str) -> str:
+        return "\n".join(4 * " " + line if line.startswith("    ") else line for line in text.split("\n"))
+
+    moved = tuple((indented(old), indented(new)) for old, new in mistake.edits)
+    return replace(mistake, edits=((ATTENDED, replace(mistake, edits=moved).applied_to(WRITTEN_OUT)),))
+
+
+MULTI_HEAD = Task(
+    id="05.multi-head",
+    name="MultiHeadAttention",
+    title="The whole layer",
+    points=6,
+    minutes=20,
+    difficulty=3,
+    page=PAGE,
+    anchor="many-heads-layer",
+    returns=("y",),
+    cases=_cases,
+    oracle=_layer,
+    mistaken=_layer_mistaken,
+    parts={"core": 0.5, "mask": 0.2, "blind": 0.1, "gradient": 0.1, "dtype": 0.1},
+    forbids=ATTENTIONS,
+    mistakes=(
+        known(
+            "input-sliced",
+            *_each(
+                "torch.stack([part @ rows.chunk($n, 1)[i] for i, (part, rows) in enumerate(zip(x[..., : x.shape[-1] "
+                "// $n * $n].chunk($n, -1), $w[: len($w) // $n * $n].chunk($n)))], 1)"
+            ),
+            says=SLICED,
+            number=19,
+        ),
+        known(
+            "one-for-all",
+            *_each("torch.stack([x @ $w[:, : $w.shape[1] // $n]] * $n, dim=1)"),
+            says=ONE_FOR_ALL,
+            number=20,
+        ),
+        known(
+            "reshape-alone",
+            *_each("(x @ $w).reshape(len(x), $n, x.shape[1], -1)"),
+            says=RESHAPE_ALONE,
+            number=15,
+        ),
+        known(
+            "interleaved",
+            *_each("(x @ $w).unflatten(-1, (-1, $n)).movedim(-1, 1)"),
+            says=INTERLEAVED,
+            number=17,
+        ),
+        known(
+            "values-from-keys",
+            (PROJECT[2], PROJECT[1]),
+            says="The values are made with w_k: keys decide the weights, values have a matrix of their own, w_v.",
+            number=13,
+        ),
+        known(
+            "roles-swapped",
+            ("attend_heads(q, k, v, mask)", "attend_heads(k, q, v, mask)"),
+            says="Query and key have changed places: row t of the scores belongs to query t.",
+        ),
+        known(
+            "tiled",
+            (SHARED, "k, v = (t.repeat(1, self.n_heads // self.n_kv_heads, 1, 1) for t in (k, v))"),
+            says=TILED,
+            number=26,
+        ),
+        known(
+            "first-for-all",
+            (SHARED, "k, v = k[:, :1].expand(q.shape), v[:, :1].expand(q.shape)"),
+            says="All query heads read key-value head 0: query head i reads head i // (N / K).",
+        ),
+        known(
+            "merged-without-transpose",
+            (BLENDED, "z.reshape(len(x), x.shape[1], -1) @ self.w_o"),
+            says=MERGED_ALONE,
+            number=16,
+        ),
+        known("heads-averaged", (BLENDED, "z.mean(dim=1) @ self.w_o[: z.shape[-1]]"), says=AVERAGED, number=24),
+        known("output-missing", (BLENDED, "z.transpose(1, 2).flatten(2)"), says=OUTPUT_MISSING, number=23),
+        known("output-transposed", (BLENDED, "blend_heads(z, self.w_o.T)"), says=OUTPUT_TRANSPOSED, number=23),
+        _inside(known("sqrt-of-model-width", ("math.sqrt(q.shape[-1])", "math.sqrt(x.shape[-1])"))),
+        *(_inside(m) for m in HEAD_MISTAKES if m.slug in INSIDE),
+        Mistake(
+            "other-parameters",
+            "The layer's parameters are not those that were asked for: w_q (D, N*H), w_k and w_v (D, K*H), w_o (N*H, "
+            "D), each an nn.Parameter, and no others.",
+            None,
+            (("self.w_o = nn.Parameter(torch.empty(wide, d_model))", "self.w_o = torch.empty(wide, d_model)"),),
+            symptom="no-parameter",
+        ),
+        gradient_cut((f"return {BLENDED}", f"return {BLENDED}.detach()")),
+        dtype_lost((f"return {BLENDED}", f"return {BLENDED}.double()")),
+    ),
+)

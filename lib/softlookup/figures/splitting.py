@@ -1,0 +1,56 @@
+"""Why a reshape alone does not split into heads: the same twelve numbers, cut rightly and wrongly."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from softlookup.figures.theme import Palette
+from softlookup.reference import split_heads
+
+_T, _N, _H = 3, 2, 2
+
+
+def splitting(*, palette: Palette) -> Figure:
+    """Draw a projection of three tokens, its split into two heads, and what a reshape alone makes of it.
+
+    Args:
+        palette: The colours to draw in.
+
+    Returns:
+        One panel. Each cell is named by its token and its column; its colour says whose column it is.
+    """
+    # Token t's number in column m is 10t + m, so that every cell can be followed by its name.
+    x_TM = 10 * np.arange(_T)[:, None] + np.arange(_N * _H)
+    right_NTH, wrong_NTH = split_heads(x_TM, _N), x_TM.reshape(_N, _T, _H)
+    figure = Figure(figsize=(6.6, 3.7))
+    figure.set_label(
+        "A table of three tokens by four columns, two columns for each of two heads. Split rightly, head 0 holds the "
+        "first two columns of all three tokens. A reshape alone gives head 0 all four numbers of token 0 and half of "
+        "token 1."
+    )
+    axes = figure.subplots()
+    _table(axes, 0.0, 3.6, x_TM, "projected  (T, N·H)", palette)
+    for y, cut, title in ((6.3, right_NTH, "columns parted, axes exchanged"), (0.9, wrong_NTH, "reshape alone: wrong")):
+        color = palette.ink if cut is right_NTH else palette.alarm
+        axes.text(7.4, y + 3.75, title, ha="left", va="bottom", size=10, weight="bold", color=color)
+        axes.annotate("", (7.1, y + 1.6), (4.4, 5.1), arrowprops={"arrowstyle": "-|>", "color": palette.muted})
+        for head in range(_N):
+            _table(axes, 7.4 + 3.3 * head, y, cut[head].astype(int), f"head {head}", palette)
+    axes.set(xlim=(-0.2, 14.4), ylim=(0.4, 11.0), aspect="equal")
+    axes.set_axis_off()
+    return figure
+
+
+def _table(axes: Axes, x: float, y: float, cells: np.ndarray, title: str, palette: Palette) -> None:
+    """Draw one table of cells; the second digit of a cell says whose column it is."""
+    rows, columns = cells.shape
+    for i in range(rows):
+        for j in range(columns):
+            head = cells[i, j] % 10 // _H
+            color = (palette.query, palette.key)[head]
+            corner = (x + j, y + rows - 1 - i)
+            axes.add_patch(Rectangle(corner, 1, 1, facecolor=color, alpha=0.22, edgecolor="none"))
+            axes.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor=color, linewidth=0.9))
+            axes.text(corner[0] + 0.5, corner[1] + 0.47, f"{cells[i, j]:02d}", ha="center", va="center", size=10)
+    axes.text(x + columns / 2, y + rows + 0.15, title, ha="center", va="bottom", size=9, color=palette.muted)

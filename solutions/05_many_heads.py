@@ -1,0 +1,399 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 5 · Many heads
+#
+# You will write a layer of many heads: the axes first, then the projections, the heads with a mask, the output matrix, shared keys and values, and in the end the
+# whole layer as a class. On the way you count what it costs. Each task has a cell to fill in and, below it, a cell that checks it. Run the check as often as you like:
+# it says within a moment what is right, what is not, and often which mistake it was. You may call your own functions from earlier tasks: if one of them is not right
+# yet, the check puts a sound one in its place, so that a slip costs you points once. The chapter to this notebook is *Many heads* in the book; every check links to
+# the section it needs. Cells that you add are yours to try things in. They are left out when the notebook is graded, so what an answer needs (a helper function, an
+# import) belongs in its own cell.
+#
+# | task | what you write | minutes | difficulty | points |
+# |---|---|---|---|---|
+# [[tasks-table]]
+# | 05-slide | In your own words (graded by a person) | 8 | ●●○ | 3 |
+#
+# **Letters.** `B` sequences in a batch, `T` query positions, `S` key positions, `D` model width, `N` query heads, `K` key-value heads, `H` the width of one head. A
+# name such as `q_BNTH` says the shape. `N*H` need not be `D`. **Weights.** A vector is a row, so a projection is `x @ w`. `w_q` is `(D, N*H)`, `w_k` and `w_v` are
+# `(D, K*H)`, `w_o` is `(N*H, D)`. Head `i` owns the columns `i*H` to `(i+1)*H`. After the split the axes are `(B, N, T, H)`. There are no biases unless a task says
+# so. **Axes in front.** Where a docstring writes `(..., T, D)`, any number of axes may stand in front, also none. Count axes from the end: the last is -1.
+
+# %% nbgrader={"grade": false, "grade_id": "05-setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
+import math
+
+import torch
+from torch import nn
+
+from softlookup import check
+
+# %% [markdown]
+# ## On paper first
+#
+# [[task 05.shapes]]
+#
+# A sequence of $T$ tokens of width $D$ passes $N$ heads of width $H$, each with keys and values of its own. Fill in the table of shapes: return a list of eight pairs
+# (rows, columns), in this order: the query matrix of **one** head; the output matrix $W_O$; $X$; one head's queries, its attention weights, its result; the heads'
+# results side by side; the layer's output. Begin with $T = 2$, $D = 4$, $N = 5$, $H = 3$ on paper.
+
+
+# %% nbgrader={"grade": false, "grade_id": "05-shapes", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def shape_table(n_tokens, d_model, n_heads, head_width):
+    """The sizes T, D, N, H -> eight pairs (rows, columns)."""
+    ### BEGIN SOLUTION
+    wide = n_heads * head_width
+    return [
+        (d_model, head_width),  # one head's query matrix
+        (wide, d_model),  # the output matrix
+        (n_tokens, d_model),  # X
+        (n_tokens, head_width),  # its queries
+        (n_tokens, n_tokens),  # its weights
+        (n_tokens, head_width),  # its result
+        (n_tokens, wide),  # side by side
+        (n_tokens, d_model),  # the layer's output
+    ]
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "05-shapes-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("05.shapes", shape_table)
+
+# %% [markdown]
+# ## Cut and join
+#
+# [[task 05.split]]
+#
+# One product makes the queries of all heads: a row of `N*H` numbers for each token, head 0 first. Give each head an axis of its own: `(..., T, N*H)` becomes `(..., N,
+# T, H)`. Head `i` gets the columns `i*H` to `(i+1)*H` of every token.
+
+
+# %% nbgrader={"grade": false, "grade_id": "05-split", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def split_heads(x, n_heads):
+    """x (..., T, N*H) -> (..., N, T, H)."""
+    ### BEGIN SOLUTION
+    head_width = x.shape[-1] // n_heads
+    cut = x.reshape(*x.shape[:-1], n_heads, head_width)
+    return cut.transpose(-3, -2)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "05-split-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("05.split", split_heads)
+
+# %% [markdown]
+# [[task 05.merge]]
+#
+# The way back: lay the heads of each token side by side again, head 0 first.
+
+
+# %% nbgrader={"grade": false, "grade_id": "05-merge", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def merge_heads(z):
+    """z (..., N, T, H) -> (..., T, N*H)."""
+    ### BEGIN SOLUTION
+    return z.transpose(-3, -2).flatten(-2)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "05-merge-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("05.merge", merge_heads)
+
+# %% [markdown]
+# [[task 05.project-heads]]
+#
+# Project tokens for all heads at once, then split. Every head reads all `D` numbers of every token.
+
+
+# %% nbgrader={"grade": false, "grade_id": "05-project-heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def project_heads(x, w, n_heads):
+    """x (..., T, D), w (D, N*H) -> (..., N, T, H)."""
+    ### BEGIN SOLUTION
+    return split_heads(x @ w, n_heads)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "05-project-heads-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("05.project-heads", project_heads)
+
+# %% [markdown]
+# [[task 05.packed]]
+#
+# Many models keep one matrix for all three projections, `w_qkv` of shape `(D, 3*N*H)`. Its columns are three blocks of `N*H` columns each, and these stand in the
+# order **[[05.packed:named]]**. Within a block, head `i` owns the columns `i*H` to `(i+1)*H`, as always. Return queries, keys and values, in *this* order, each split
+# into heads.
+
+
+# %% nbgrader={"grade": false, "grade_id": "05-packed", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def unpack_heads(x, w_qkv, n_heads):
+    """x (..., T, D), w_qkv (D, 3*N*H) -> q, k, v, each (..., N, T, H)."""
+    ### BEGIN SOLUTION
+    order = (0, 1, 2)  # variant 05.packed:order
+    blocks = (x @ w_qkv).chunk(3, dim=-1)
+    q, k, v = (split_heads(blocks[i], n_heads) for i in order)
+    return q, k, v
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "05-packed-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("05.packed", unpack_heads)
+
+# %% [markdown]
+# ## The heads at work
+#
+# A mask is boolean, `True` = may look. It is the same for all heads, and has **no** axis for them: `(T, S)`, the same for every sequence, or `(B, T, S)`, one for each
+# (`(B, 1, S)` where it is the same for all queries). Where it says `False` the weight is exactly 0; a query that may look at nothing gets zeros, never NaN.
+#
+# [[task 05.heads]]
+#
+# Attention in all heads at once: scores divided by $\sqrt{H}$, mask, softmax, mix, each head by itself. Gradients must flow to `q`, `k` and `v`, and the result has
+# the dtype of the inputs. Scores may be in the thousands. torch's own attention and this library's are not allowed.
+
+
+# %% nbgrader={"grade": false, "grade_id": "05-heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def attend_heads(q, k, v, mask=None):
+    """q (B, N, T, H), k (B, N, S, H), v (B, N, S, H'), mask (T, S) or (B, T, S) -> (B, N, T, H')."""
+    ### BEGIN SOLUTION
+    if mask is not None and mask.ndim == 3:
+        mask = mask[:, None]
+    s = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+    if mask is not None:
+        s = s.masked_fill(~mask, float("-inf"))
+    a = torch.softmax(s, dim=-1)
+    if mask is not None:
+        a = a.masked_fill(~mask, 0.0)
+    return a @ v
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "05-heads-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("05.heads", attend_heads)
+
+# %% [markdown]
+# [[task 05.output]]
+#
+# Lay the heads' results side by side and blend them with the output matrix. (Its width `D` need not be `N*H`.)
+
+
+# %% nbgrader={"grade": false, "grade_id": "05-output", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def blend_heads(z, w_o):
+    """z (..., N, T, H), w_o (N*H, D) -> (..., T, D)."""
+    ### BEGIN SOLUTION
+    return merge_heads(z) @ w_o
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "05-output-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("05.output", blend_heads)
+
+# %% [markdown]
+# [[task 05.shares]]
+#
+# The same output, taken apart: what does **each head** add to it? Return one table `(T, D)` for each head; their sum over the heads is the layer's output.
+
+
+# %% nbgrader={"grade": false, "grade_id": "05-shares", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def head_shares(z, w_o):
+    """z (..., N, T, H), w_o (N*H, D) -> (..., N, T, D)."""
+    ### BEGIN SOLUTION
+    n_heads, head_width = z.shape[-3], z.shape[-1]
+    rows = w_o.reshape(n_heads, head_width, w_o.shape[-1])
+    return z @ rows
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "05-shares-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("05.shares", head_shares)
+
+# %% [markdown]
+# ## Made well
+#
+# [[task 05.grouped]]
+#
+# `K` key-value heads are shared by `N` query heads, `N / K` neighbours each: query head `i` reads key-value head `i // (N / K)`. Repeat the keys (or values) so that
+# there is one for each query head.
+
+
+# %% nbgrader={"grade": false, "grade_id": "05-grouped", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def share_heads(k, n_heads):
+    """k (..., K, S, H) and N, a multiple of K -> (..., N, S, H)."""
+    ### BEGIN SOLUTION
+    group = n_heads // k.shape[-3]
+    return k.repeat_interleave(group, dim=-3)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "05-grouped-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("05.grouped", share_heads)
+
+# %% [markdown]
+# [[task 05.dropout]]
+#
+# While a layer is trained, dropout sets each attention weight to 0 with probability `p`, and divides those that are kept by `1 - p`, so that the mean over many draws
+# stays what it was. A layer in use drops nothing. `u` holds a number between 0 and 1 for each weight, drawn for you: a weight is dropped where `u < p` (where `u` is
+# `p` itself it is kept). Return the values mixed by these weights. (torch's own dropout draws its own numbers; it is not allowed here.)
+
+
+# %% nbgrader={"grade": false, "grade_id": "05-dropout", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def mix_with_dropout(a, v, u, p, training):
+    """Weights a (..., T, S), v (..., S, H), u like a, a number p, True or False -> (..., T, H)."""
+    ### BEGIN SOLUTION
+    if not training:
+        return a @ v
+    kept = (u >= p) * a / (1 - p)
+    return kept @ v
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "05-dropout-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("05.dropout", mix_with_dropout)
+
+# %% [markdown]
+# [[task 05.init]]
+#
+# The query matrix `w_q`, of shape `(D, N*H)`, is to be drawn anew by Xavier's rule: independent entries of mean 0 and variance 2 / (rows + columns). Return
+# [[05.init:asked]] that has this variance. The matrix is drawn by itself, for all heads at once.
+
+
+# %% nbgrader={"grade": false, "grade_id": "05-init", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def init_scale(d_model, n_heads, head_width):
+    """The sizes D, N, H of w_q -> a float."""
+    ### BEGIN SOLUTION
+    numerator = 6.0  # variant 05.init:numerator
+    fan_in, fan_out = d_model, n_heads * head_width
+    return math.sqrt(numerator / (fan_in + fan_out))
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "05-init-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("05.init", init_scale)
+
+# %% [markdown]
+# ## Counted
+#
+# Three tasks of arithmetic. Whole numbers, please: no units, no rounding.
+#
+# [[task 05.parameters]]
+#
+# How many numbers does a layer hold: the four matrices, and where `bias` is `True` a bias for each of the four as well (one number for each column)?
+
+
+# %% nbgrader={"grade": false, "grade_id": "05-parameters", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def count_parameters(d_model, n_heads, n_kv_heads, head_width, bias):
+    """The sizes D, N, K, H, and whether there are biases -> a whole number."""
+    ### BEGIN SOLUTION
+    wide, narrow = n_heads * head_width, n_kv_heads * head_width
+    weights = 2 * d_model * wide + 2 * d_model * narrow
+    biases = wide + 2 * narrow + d_model if bias else 0
+    return weights + biases
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "05-parameters-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("05.parameters", count_parameters)
+
+# %% [markdown]
+# [[task 05.cost]]
+#
+# How many operations do the matrix products of one forward pass take, for `B` sequences of `T` tokens that look at themselves, without a mask? A multiply-add is
+# **two** operations. Return a pair: all four projections together; scores and mixing together. (Softmax and scale are not counted.)
+
+
+# %% nbgrader={"grade": false, "grade_id": "05-cost", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def attention_flops(batch, n_tokens, d_model, n_heads, n_kv_heads, head_width):
+    """The sizes B, T, D, N, K, H -> (projections, scores and mixing), whole numbers."""
+    ### BEGIN SOLUTION
+    tokens = batch * n_tokens
+    wide, narrow = n_heads * head_width, n_kv_heads * head_width
+    projections = 2 * tokens * d_model * (2 * wide + 2 * narrow)
+    attention = 4 * tokens * n_tokens * wide
+    return projections, attention
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "05-cost-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("05.cost", attention_flops)
+
+# %% [markdown]
+# [[task 05.cache]]
+#
+# A decoder that writes word by word keeps the keys and values of all earlier positions, in every layer. How many **bytes** are that, for `B` sequences of `S`
+# positions so far, `L` layers, `N` query heads and `K` key-value heads of width `H`, and so many bytes for each number?
+
+
+# %% nbgrader={"grade": false, "grade_id": "05-cache", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def cache_bytes(batch, n_keys, n_layers, n_heads, n_kv_heads, head_width, bytes_per_number):
+    """The sizes B, S, L, N, K, H, and the bytes of a number -> a whole number."""
+    ### BEGIN SOLUTION
+    numbers = 2 * batch * n_layers * n_keys * n_kv_heads * head_width
+    return numbers * bytes_per_number
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "05-cache-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("05.cache", cache_bytes)
+
+# %% [markdown]
+# ## The whole layer
+#
+# Now a class, as it stands in a model. Its four parameters have the names and shapes given above, and it has no others. Make each with `nn.Parameter(torch.empty(rows,
+# columns))`: the check puts weights of its own in their place, so the first numbers do not matter here.
+#
+# [[task 05.multi-head]]
+#
+# The layer from tokens to output: project, split, share keys and values where `K < N`, attend with the mask, merge, blend. Gradients must reach all four parameters
+# and the tokens, and the result has the dtype of its inputs. You may call your own functions from above; torch's attention and this library's are not allowed.
+
+
+# %% nbgrader={"grade": false, "grade_id": "05-multi-head", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class MultiHeadAttention(nn.Module):
+    """x (B, T, D), mask (T, T) or (B, T, T) or None -> (B, T, D)."""
+
+    def __init__(self, d_model, n_heads, n_kv_heads, head_width):
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.n_heads, self.n_kv_heads = n_heads, n_kv_heads
+        wide, narrow = n_heads * head_width, n_kv_heads * head_width
+        self.w_q = nn.Parameter(torch.empty(d_model, wide))
+        self.w_k = nn.Parameter(torch.empty(d_model, narrow))
+        self.w_v = nn.Parameter(torch.empty(d_model, narrow))
+        self.w_o = nn.Parameter(torch.empty(wide, d_model))
+        ### END SOLUTION
+
+    def forward(self, x, mask=None):
+        ### BEGIN SOLUTION
+        q = project_heads(x, self.w_q, self.n_heads)
+        k = project_heads(x, self.w_k, self.n_kv_heads)
+        v = project_heads(x, self.w_v, self.n_kv_heads)
+        k, v = share_heads(k, self.n_heads), share_heads(v, self.n_heads)
+        z = attend_heads(q, k, v, mask)
+        return blend_heads(z, self.w_o)
+        ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "05-multi-head-check", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
+check("05.multi-head", MultiHeadAttention)
+
+# %% [markdown]
+# ## In your own words
+#
+# Task 05-slide · difficulty ●●○ · about 8 minutes · 3 points, graded by a person · [read in the book](../../_build/html/book/05_many_heads.html#many-heads-project-then-split)
+#
+# A slide splits the input among the heads: head 1 gets the first two of four numbers of each token, head 2 the other two, and each projects its own slice. Say what
+# such a head cannot see, how you would show the difference with one changed number, and what it does to the count of parameters. Three to six sentences.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "05-slide", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}
+# A head that is given a slice of each token cannot read the other numbers, neither to ask, nor to be found, nor to hand them on; as one big matrix, its projection
+# would have zeros everywhere outside its block. To show it, change the last number of one token and look at head 1's queries, keys and values: with the slice they
+# stay as they were, with projections of the whole token they change (unless a weight happens to be 0). Each of the three matrices of a head shrinks from D x H to
+# (D/N) x H, so the three projections together have only 1/N of the parameters. That is a cheaper layer, but another one: the heads can no longer choose which of the D
+# numbers to look at. The output matrix mixes the heads afterwards, but by then the weights have been decided.

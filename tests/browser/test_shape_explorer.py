@@ -1,0 +1,160 @@
+"""The shape explorer in its chapter: what it shows at many settings is what the library counts."""
+
+import pytest
+from book_browser import AXE
+
+from softlookup.model import MultiHeadAttention
+from softlookup.widgets import Sizes
+from softlookup.widgets.head_shapes import describe
+
+pytestmark = [pytest.mark.browser, pytest.mark.book]
+PAGE = "book/05_many_heads.html"
+STATE = """one => ({
+  sizes: Object.fromEntries([...one.querySelectorAll('input[data-letter]')].map((i) => [i.dataset.letter, +i.value])),
+  counts: Object.fromEntries([...one.querySelectorAll('td[data-count]')]
+    .map((c) => [c.dataset.count, +c.dataset.value])),
+  texts: Object.fromEntries([...one.querySelectorAll('td[data-count]')].map((c) => [c.dataset.count, c.textContent])),
+  shapes: Object.fromEntries([...one.querySelectorAll('.hsh-card')].map((c) => [c.dataset.part,
+    c.querySelector('.hsh-shape').dataset.shape.split(',').map(Number)])),
+})"""
+
+
+@pytest.fixture
+def explorer(html, visit):
+    with visit((html / PAGE).as_uri()) as seen:
+        yield seen.page.locator(".hsh").first
+
+
+def put(explorer, letter, value):
+    box = explorer.locator(f"input[data-letter={letter}]")
+    box.fill(str(value))
+    box.press("Enter")
+    box.blur()
+
+
+def assert_as_counted(explorer, bytes_per_number=4):
+    state = explorer.evaluate(STATE)
+    sizes = Sizes("shown", **state["sizes"])
+    told = describe(sizes, bytes_per_number)
+    assert state["shapes"] == told["shapes"]
+    flops = told["flops"]
+    wanted = {f"parameters.{name}": n for name, n in told["parameters"].items()}
+    wanted |= {"flops.projections": flops["q"] + flops["k"] + flops["v"] + flops["y"]}
+    wanted |= {"flops.attention": flops["a"] + flops["z"], "flops.total": flops["total"]}
+    wanted |= {"score_bytes": told["score_bytes"], "cache_bytes": told["cache_bytes"]}
+    assert state["counts"] == wanted
+    for name, text in state["texts"].items():
+        if not name.endswith("bytes"):
+            assert int(text.replace(",", "")) == wanted[name]
+    layer = MultiHeadAttention(sizes.D, sizes.N, n_kv_heads=sizes.K, head_width=sizes.H).to("meta")
+    assert sum(p.numel() for p in layer.parameters()) == state["counts"]["parameters.total"]
+    return sizes
+
+
+def test_every_preset_shows_the_librarys_counts(explorer):
+    chooser = explorer.locator("select").first
+    titles = chooser.locator("option").all_inner_texts()
+    assert len(titles) >= 4
+    found = set()
+    for index in range(len(titles)):
+        chooser.select_option(index=index)
+        sizes = assert_as_counted(explorer)
+        found.add((sizes.T, sizes.D, sizes.N, sizes.H))
+    assert {(2, 4, 5, 3), (8, 4, 2, 2)} <= found
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        {"B": 3, "T": 17, "D": 10, "N": 6, "K": 2, "H": 7},
+        {"B": 64, "T": 8192, "D": 16384, "N": 128, "K": 128, "H": 512},
+        {"B": 1, "T": 1, "D": 1, "N": 1, "K": 1, "H": 1},
+    ],
+    ids=["unequal", "largest", "smallest"],
+)
+def test_typed_sizes_show_the_librarys_counts(explorer, sizes):
+    explorer.get_by_label("keep N·H = D").uncheck()
+    for letter, value in sizes.items():
+        put(explorer, letter, value)
+    shown = assert_as_counted(explorer)
+    assert {letter: getattr(shown, letter) for letter in sizes} == sizes
+    explorer.get_by_label("A number has").select_option("2")
+    assert_as_counted(explorer, 2)
+
+
+def test_doubling_the_heads_at_one_width_changes_the_scores_alone_and_says_so(explorer):
+    before = assert_as_counted(explorer)
+    assert before.N * before.H == before.D
+    explorer.get_by_label("query heads: more").click()
+    after = assert_as_counted(explorer)
+    assert (after.N, after.H) == (2 * before.N, before.H / 2)
+    said = explorer.locator(".hsh-words").inner_text()
+    assert "parameters unchanged" in said and "operations unchanged" in said and "scores ×2" in said
+
+
+def test_a_number_of_heads_that_does_not_fit_is_moved_and_the_reason_told(explorer):
+    put(explorer, "N", 7)
+    sizes = assert_as_counted(explorer)
+    assert sizes.D % sizes.N == 0 and sizes.N == 8
+    put(explorer, "K", 3)
+    assert assert_as_counted(explorer).K in (2, 4)
+    assert "K must divide N" in explorer.locator(".hsh-words").inner_text()
+
+
+def test_fewer_key_value_heads_shrink_the_cache_and_say_so(explorer):
+    before = explorer.evaluate(STATE)["counts"]
+    explorer.get_by_label("key-value heads: fewer").click()
+    sizes, after = assert_as_counted(explorer), explorer.evaluate(STATE)["counts"]
+    assert sizes.K == sizes.N / 2 and after["cache_bytes"] * 2 == before["cache_bytes"]
+    assert after["score_bytes"] == before["score_bytes"]
+    assert "cache ×0.5" in explorer.locator(".hsh-words").inner_text()
+
+
+def test_every_block_says_what_it_is_and_what_it_costs(explorer):
+    state = explorer.evaluate(STATE)
+    told = describe(Sizes("", **state["sizes"]))
+    for card in explorer.locator(".hsh-card").all():
+        card.click()
+        name, said = card.get_attribute("data-part"), explorer.locator(".hsh-words").inner_text()
+        assert said.startswith(f"{name}: ") and " × ".join(f"{n:,}" for n in told["shapes"][name]) in said
+        if name in told["flops"]:
+            assert f"= {told['flops'][name]:,} operations" in said
+        assert card.get_attribute("aria-pressed") == "true"
+
+
+def test_explorer_obeys_the_keyboard(explorer):
+    page = explorer.page
+    explorer.locator("input[data-letter=T]").focus()
+    before = int(explorer.locator("input[data-letter=T]").input_value())
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Tab")
+    assert assert_as_counted(explorer).T == before + 1
+    explorer.locator(".hsh-card[data-part=a]").focus()
+    page.keyboard.press("Enter")
+    assert explorer.locator(".hsh-words").inner_text().startswith("a: ")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_explorer_passes_axe_with_a_block_pressed(html, visit, theme):
+    with visit((html / PAGE).as_uri(), theme=theme) as seen:
+        seen.page.evaluate(AXE.read_text(encoding="utf-8"))
+        seen.page.locator(".hsh-card[data-part=q]").click()
+        found = seen.page.evaluate("axe.run('.hsh', {resultTypes: ['violations']})")["violations"]
+        assert [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found] == []
+
+
+def test_a_tap_on_a_phone_keeps_the_words_in_sight(html, visit):
+    with visit((html / PAGE).as_uri(), width=360, has_touch=True, is_mobile=True) as seen:
+        explorer = seen.page.locator(".hsh").first
+        explorer.locator(".hsh-card[data-part=y]").tap()
+        box = explorer.locator(".hsh-words").bounding_box()
+        assert explorer.locator(".hsh-words").inner_text().startswith("y: ")
+        assert 0 <= box["y"] < 900
+
+
+def test_readers_without_scripts_get_the_shapes(html, visit):
+    with visit((html / PAGE).as_uri(), java_script_enabled=False) as seen:
+        rows = seen.page.locator(".widget-fallback tr")
+        shown = {row.locator("th").inner_text(): row.locator("td").inner_text() for row in rows.all()}
+        wanted = describe(Sizes("", B=1, T=100, D=512, N=8, K=8, H=64))["shapes"]
+        assert {name: [int(n.replace(",", "")) for n in text.split(" × ")] for name, text in shown.items()} == wanted

@@ -1,0 +1,117 @@
+"""A layer's class as an answer: made with sizes, given weights in place of its own, and asked for gradients."""
+
+import numpy as np
+import pytest
+
+from published import solutions, world
+from softlookup.checks import check, get_task
+from softlookup.checks.home import LocalStudent
+from softlookup.checks.judge import judge
+from softlookup.checks.probe import run
+from softlookup.checks.registry import earlier
+from softlookup.checks.task import Case
+
+LAYER = """
+import torch
+from torch import nn
+
+class Scaled(nn.Module):
+    def __init__(self, rows, columns):
+        super().__init__()
+        {made}
+
+    def forward(self, x, shift=0.0):
+        return x @ self.w + shift
+"""
+MADE = "self.w = nn.Parameter(torch.empty(rows, columns))"
+W, X = np.arange(6.0).reshape(2, 3), np.array([[1.0, -1.0]])
+
+
+def layer(made=MADE):
+    world_: dict = {"__name__": "__main__"}
+    exec(compile(LAYER.format(made=made), "<submission layer>", "exec"), world_)
+    return world_["Scaled"]
+
+
+def case(*more, **kind):
+    return Case("a layer", (2, 3, W, X, *more), sizes=2, parameters=("w",), **kind)
+
+
+def test_class_computes_with_the_weights_that_it_is_given():
+    answer = run(layer(), case())
+    np.testing.assert_array_equal(answer.arrays[0], X @ W)
+    np.testing.assert_array_equal(run(layer(), case(2.0)).arrays[0], X @ W + 2)
+
+
+def test_gradients_of_given_weights_and_of_inputs_come_back():
+    answer = run(layer(), case(gradients=(2, 3), upstream=np.ones((1, 3))))
+    np.testing.assert_array_equal(answer.arrays[0], X.T @ np.ones((1, 3)))
+    np.testing.assert_array_equal(answer.arrays[1], np.ones((1, 3)) @ W.T)
+
+
+def test_function_of_everything_will_do_as_well():
+    answer = run(lambda rows, columns, w, x: x @ w, case())
+    np.testing.assert_array_equal(answer.arrays[0], X @ W)
+
+
+@pytest.mark.parametrize(
+    ("made", "says"),
+    [
+        ("self.w = torch.empty(rows, columns)", "`self.w` is a plain tensor"),
+        ("self.weight = nn.Parameter(torch.empty(rows, columns))", "no parameter `w`; it has weight"),
+        ("pass", "no parameter `w`; it has none at all"),
+        ("self.w = nn.Parameter(torch.empty(columns, rows))", "the shape (3, 2), wanted is (2, 3)"),
+        (MADE + "; self.b = nn.Parameter(torch.zeros(columns))", "besides those asked for: b"),
+    ],
+)
+def test_other_parameters_are_told_apart(made, says):
+    failure = run(layer(made), case()).failure
+    assert failure.kind == "no-parameter" and says in failure.message
+
+
+def test_class_that_is_no_module_is_told():
+    class Plain:
+        def __init__(self, rows, columns):
+            self.w = None
+
+    failure = run(Plain, case()).failure
+    assert failure.kind == "no-parameter" and "no torch.nn.Module" in failure.message
+
+
+def test_lost_dtype_of_a_layer_is_seen_though_its_first_arguments_are_sizes():
+    wide = run(lambda rows, columns, w, x: (x @ w).float(), case(keeps_dtype=True))
+    assert wide.failure.kind == "dtype" and "float64" in wide.failure.message
+    assert run(layer(), case(keeps_dtype=True)).failure is None
+
+
+def test_case_without_an_array_has_no_dtype():
+    with pytest.raises(ValueError, match="the case 'numbers' has no array"):
+        _ = Case("numbers", (1, 2)).dtype
+
+
+def test_one_method_left_blank_is_a_blank_task():
+    source = solutions(5)["05-multi-head"]
+    for method in ("__init__", "forward"):
+        head, _, rest = source.partition(f"def {method}(")
+        signature = rest.split("\n", 1)[0]
+        blank = f"{head}def {method}({signature}\n        raise NotImplementedError\n"
+        blank += "" if method == "forward" else "    def forward(self, x, mask=None):\n        return x\n"
+        result = check("05.multi-head", world(5, {"05-multi-head": blank})["MultiHeadAttention"])
+        assert (result.verdict, result.points) == ("blank", 0), result.text()
+
+
+def test_layer_itself_instead_of_its_class_says_what_went_wrong():
+    made = world(5)["MultiHeadAttention"](4, 2, 2, 2)
+    result = check("05.multi-head", made)
+    assert result.verdict == "error" and result.points == 0
+
+
+def test_wrong_earlier_answers_never_sink_the_layer():
+    """Each function that the layer may call is wrong in every known way, or blank: the layer is right all the same."""
+    task = get_task("05.multi-head")
+    for one in earlier(task):
+        wrongs = [one.mistakes[0].applied_to(solutions(5)[one.slug])] if one.mistakes else []
+        for source in (*wrongs, f"def {one.name}(*args):\n    raise NotImplementedError()\n"):
+            obj = world(5, {one.slug: source})["MultiHeadAttention"]
+            result = judge(task, LocalStudent(task, obj), seed=3)
+            assert result.verdict == "pass", f"{one.id}: {result.text()}"

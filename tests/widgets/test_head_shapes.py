@@ -1,0 +1,112 @@
+"""The shape explorer's numbers in Python: checked against the layers of the model and torch's own counter."""
+
+import re
+
+import numpy as np
+import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from softlookup.model import LayerCache, MultiHeadAttention
+from softlookup.widgets import HeadShapes, Sizes
+from softlookup.widgets.head_shapes import LARGEST, describe, static_table
+
+SETTINGS = [
+    Sizes("unequal", B=2, T=7, D=10, N=6, K=3, H=5),
+    Sizes("one of each", B=1, T=1, D=1, N=1, K=1, H=1),
+    Sizes("base", B=3, T=20, D=512, N=8, K=8, H=64),
+    Sizes("one key-value head", B=1, T=5, D=12, N=4, K=1, H=3),
+]
+
+
+@pytest.mark.parametrize("sizes", SETTINGS, ids=lambda s: s.title)
+def test_describe_counts_what_a_layer_of_the_model_holds(sizes):
+    layer = MultiHeadAttention(sizes.D, sizes.N, n_kv_heads=sizes.K, head_width=sizes.H)
+    told = describe(sizes)
+    for name in ("w_q", "w_k", "w_v", "w_o"):
+        weight = layer.get_parameter(name)
+        assert told["parameters"][name] == weight.numel()
+        assert told["shapes"][name] == list(weight.shape)
+    assert told["parameters"]["total"] == sum(p.numel() for p in layer.parameters())
+
+
+@pytest.mark.parametrize("sizes", SETTINGS, ids=lambda s: s.title)
+def test_describe_counts_the_operations_that_torch_counts(sizes):
+    layer = MultiHeadAttention(sizes.D, sizes.N, n_kv_heads=sizes.K, head_width=sizes.H).to("meta")
+    with FlopCounterMode(display=False) as counter:
+        y, weights = layer(torch.empty(sizes.B, sizes.T, sizes.D, device="meta"), return_weights=True)
+    told = describe(sizes)
+    assert told["flops"]["total"] == counter.get_total_flops()
+    assert told["shapes"]["a"] == list(weights.shape) and told["shapes"]["y"] == list(y.shape)
+    assert told["score_bytes"] == 4 * weights.numel()
+
+
+@pytest.mark.parametrize("sizes", SETTINGS, ids=lambda s: s.title)
+def test_describe_counts_the_bytes_that_a_cache_keeps(sizes):
+    layer, cache = MultiHeadAttention(sizes.D, sizes.N, n_kv_heads=sizes.K, head_width=sizes.H), LayerCache()
+    with torch.no_grad():
+        layer(torch.randn(sizes.B, sizes.T, sizes.D), cache=cache)
+    told = describe(sizes)
+    assert told["shapes"]["k"] == list(cache.k.shape) and told["shapes"]["v"] == list(cache.v.shape)
+    assert told["cache_bytes"] == 4 * (cache.k.numel() + cache.v.numel())
+    assert describe(sizes, 2)["cache_bytes"] * 2 == told["cache_bytes"]
+
+
+def test_largest_counts_are_whole_numbers_that_a_script_holds_exactly():
+    told = describe(Sizes("largest", **LARGEST))
+    assert max(told["flops"]["total"], told["score_bytes"], told["cache_bytes"]) < 2**53
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"K": 4}, "'s': 6 query heads cannot share 4 key-value heads evenly"),
+        ({"T": 0}, "'s': T is 0, wanted 1 to 8192"),
+        ({"H": 513}, "'s': H is 513, wanted 1 to 512"),
+    ],
+)
+def test_sizes_that_fit_no_layer_are_refused_by_name(changed, message):
+    fitting = {"title": "s", "B": 1, "T": 2, "D": 4, "N": 6, "K": 3, "H": 2}
+    HeadShapes([fitting])
+    with pytest.raises(ValueError, match=message):
+        HeadShapes([{**fitting, **changed}])
+
+
+def test_no_presets_and_a_start_outside_them_are_refused():
+    with pytest.raises(ValueError, match="at least one preset, got none"):
+        HeadShapes([])
+    with pytest.raises(ValueError, match="start is 1, wanted one of the 1 presets"):
+        HeadShapes(SETTINGS[:1], start=1)
+
+
+def test_stand_in_holds_the_same_shapes_and_cannot_be_broken_by_a_title():
+    html = static_table(Sizes("<b>", B=2, T=7, D=10, N=6, K=3, H=5))
+    told = describe(SETTINGS[0])
+    assert "<b>" not in html and f"{told['parameters']['total']:,} parameters" in html
+    rows = dict(re.findall(r'<th scope="row">(\w+)</th><td>([^<]+)</td>', html))
+    assert {name: [int(n) for n in text.split(" × ")] for name, text in rows.items()} == told["shapes"]
+
+
+def test_script_names_the_same_tensors_and_sizes():
+    script = str(HeadShapes._esm)
+    assert re.findall(r'\{ name: "(\w+)", axes', script) == [
+        *("x", "w_q", "q", "w_k", "k", "w_v", "v", "a", "z", "merged", "w_o", "y")
+    ]
+    assert set(describe(SETTINGS[0])["shapes"]) == set(re.findall(r'\{ name: "(\w+)", axes', script))
+
+
+def test_colours_of_the_explorer_are_those_of_the_figures():
+    from matplotlib.colors import to_rgb
+
+    from softlookup.figures import PALETTES
+
+    for name in ("query", "key", "value", "mixed"):
+        wanted = [" ".join(str(round(255 * part)) for part in to_rgb(getattr(one, name))) for one in PALETTES]
+        assert re.findall(rf"--hsh-{name}: ([\d ]+);", str(HeadShapes._css)) == wanted
+
+
+def test_parameters_and_operations_do_not_depend_on_the_number_of_heads_at_one_width():
+    """What the chapter says, and what the explorer is there to show."""
+    told = [describe(Sizes("", B=1, T=100, D=512, N=n, K=n, H=512 // n)) for n in (1, 2, 8, 32)]
+    assert len({one["parameters"]["total"] for one in told}) == len({one["flops"]["total"] for one in told}) == 1
+    assert np.allclose([one["score_bytes"] / told[0]["score_bytes"] for one in told], [1, 2, 8, 32])
