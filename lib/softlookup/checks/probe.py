@@ -4,6 +4,7 @@ Nothing here knows a right answer. It imports numpy and, when a case asks for te
 """
 
 import contextlib
+import copy
 import io
 import logging
 import traceback
@@ -62,7 +63,7 @@ class _NoGradient(Exception):
 
 def _inputs(case: Case) -> list[Any]:
     if case.frame != "torch":
-        return [a.copy() if isinstance(a, np.ndarray) else a for a in case.args]
+        return [a.copy() if isinstance(a, np.ndarray) else copy.deepcopy(a) for a in case.args]
     import torch
 
     made: list[Any] = []
@@ -71,6 +72,8 @@ def _inputs(case: Case) -> list[Any]:
             arg = torch.from_numpy(arg.copy())
             if index in case.gradients:
                 arg.requires_grad_(True)
+        else:
+            arg = copy.deepcopy(arg)
         made.append(arg)
     return made
 
@@ -81,7 +84,17 @@ def _changed(case: Case, inputs: list[Any]) -> bool:
             now = to_array(after)
             if now.shape != before.shape or not np.array_equal(before, now, equal_nan=before.dtype.kind == "f"):
                 return True
+        elif isinstance(before, list | dict) and not _alike(before, after):
+            return True
     return False
+
+
+def _alike(before: Any, after: Any) -> bool:
+    """Whether a list or dictionary is as it was; what cannot be compared is not."""
+    try:
+        return bool(before == after)
+    except Exception:
+        return False
 
 
 def _gradients(case: Case, inputs: list[Any], result: Any) -> Arrays:
