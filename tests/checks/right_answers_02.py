@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 import torch
 
-VALUES = np.array([[3.0, 1.0], [0.0, 4.0], [1.0, 5.0]])
+VALUES = np.array([[-2.0, -1.0], [2.0, -1.5], [0.5, 2.0]])
 
 
 # 02.hard-lookup
@@ -63,12 +63,12 @@ def store_places(asked, orders):
 
 # 02.by-hand
 def by_hand_rounded():
-    return [0.1 * 3 + 0.1 * 0 + 0.8 * 1, 4.5]
+    return [0.1 * -2 + 0.1 * 2 + 0.8 * 0.5, 1.35]
 
 
 def by_hand_fractions():
     tenth = Fraction(1, 10)
-    return tuple(float(tenth * int(p) + tenth * int(b) + 8 * tenth * int(c)) for p, b, c in VALUES.T)
+    return tuple(float(tenth * Fraction(p) + tenth * Fraction(b) + 8 * tenth * Fraction(c)) for p, b, c in VALUES.T)
 
 
 def by_hand_tensor():

@@ -39,6 +39,18 @@ FIGURES = {
         figures.step_cost,
         (2 ** np.arange(6, 12), 3 + 0.001 * 2 ** np.arange(6, 12), 3 + 0.1 * 2 ** np.arange(6, 12)),
     ),
+    "lookup_table": (
+        figures.lookup_table,
+        (["b", "d"], ["a", "b", "c"], ["1", "2", "3"], grid("0 1 0; 0 0 0"), ["2", "nothing"]),
+    ),
+    "temperature_curves": (
+        figures.temperature_curves,
+        (["a", "b", "c"], np.logspace(-1, 1, 9), np.linspace([0.9, 0.1, 0], [0.4, 0.3, 0.3], 9)),
+    ),
+    "common_direction": (
+        figures.common_direction,
+        ([("a", "as"), ("b", "bs"), ("c", "cs")], RNG.normal(size=(3, 5)), RNG.normal(size=(3, 5)) + 3),
+    ),
     "comparison": (figures.comparison, (grid("1 2; 3 4"), grid("1 2; 3.5 4"), "M")),
 }
 

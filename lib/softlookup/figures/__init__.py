@@ -10,9 +10,12 @@ from softlookup.figures.flow import pipeline
 from softlookup.figures.heatmaps import stages
 from softlookup.figures.mean import weighted_mean
 from softlookup.figures.needs import dependency
+from softlookup.figures.parallel import common_direction
 from softlookup.figures.printed import comparison, wrong_cells
 from softlookup.figures.scaling import gradient_size, saturation, variance
 from softlookup.figures.show import Shown, render_svg, show
+from softlookup.figures.store import lookup_table
+from softlookup.figures.tempered import temperature_curves
 from softlookup.figures.theme import DARK, LIGHT, PALETTES, Palette, style
 
 __all__ = [
@@ -21,9 +24,11 @@ __all__ = [
     "PALETTES",
     "Palette",
     "Shown",
+    "common_direction",
     "comparison",
     "dependency",
     "gradient_size",
+    "lookup_table",
     "pipeline",
     "render_svg",
     "saturation",
@@ -32,6 +37,7 @@ __all__ = [
     "stages",
     "step_cost",
     "style",
+    "temperature_curves",
     "variance",
     "weighted_mean",
     "wrong_cells",

@@ -171,6 +171,4 @@ class LookupPlane(anywidget.AnyWidget):
             raise ValueError(f"tau is {tau}, which the slider does not have; the nearest that it has is {near}")
         record = _record(store)
         query = record["queries"][0]["at"]
-        super().__init__(
-            store=record, query=query, place=TAUS.index(tau), fallback=static_table(record, query, tau)
-        )
+        super().__init__(store=record, query=query, place=TAUS.index(tau), fallback=static_table(record, query, tau))

@@ -184,7 +184,7 @@ LEAD = Task(
     oracle=_lead,
     mistaken=_lead_mistaken,
     frame="plain",
-    variants=({"tau": 0.5}, {"tau": 2.0}, {"tau": 0.25}, {"tau": 3.0}),
+    variants=({"tau": 0.5}, {"tau": 3.0}, {"tau": 0.25}, {"tau": 1.5}),
     mistakes=(
         known(
             "counted-itself",

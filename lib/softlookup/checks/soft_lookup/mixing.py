@@ -9,10 +9,10 @@ from softlookup.checks.task import Case, Task
 
 Flags = frozenset[str]
 
-VALUES = np.array([[3.0, 1.0], [0.0, 4.0], [1.0, 5.0]])
+VALUES = np.array([[-2.0, -1.0], [2.0, -1.5], [0.5, 2.0]])
 """Pomme, banane, citron, as the notebook places them."""
 
-KEYS = np.array([[2.0, 1.0], [0.0, 3.0], [1.0, -2.0]])
+KEYS = np.array([[1.0, 1.0], [0.5, 2.0], [3.0, -0.9]])
 """Apple, banana, lemon, as the notebook places them."""
 
 

@@ -52,7 +52,7 @@ def _similarity(q: np.ndarray, k: np.ndarray) -> Any:
     import torch
 
     a, b = torch.from_numpy(q), torch.from_numpy(k)
-    return torch.nn.functional.cosine_similarity(a[:, None, :], b[None, :, :], dim=-1)
+    return torch.nn.functional.cosine_similarity(a[:, None, :], b[None, :, :], dim=-1).numpy()
 
 
 def _similarity_mistaken(flags: pipeline.Flags, q: np.ndarray, k: np.ndarray) -> np.ndarray:
@@ -181,7 +181,7 @@ def _weights_cases(rng: Rng) -> list[Case]:
 def _weights(scores: Any, tau: float) -> Any:
     import torch
 
-    return torch.softmax(torch.as_tensor(scores) / tau, dim=-1)
+    return torch.softmax(torch.as_tensor(scores) / tau, dim=-1).numpy()
 
 
 def _weights_mistaken(flags: pipeline.Flags, scores: np.ndarray, tau: float) -> np.ndarray:
