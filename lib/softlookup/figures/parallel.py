@@ -60,9 +60,10 @@ def common_direction(
     axes.set_xlabel("along the mean step")
     axes.set_ylabel("where the pairs differ most")
     cosines = steps_nD @ across / np.linalg.norm(steps_nD, axis=1)
+    rightward = f"{(cosines > 0).sum()} of {len(pairs)} go to the right"
     figure.set_label(
-        f"{len(pairs)} arrows in a plane, each from a word such as {pairs[0][0]} to another such as {pairs[0][1]}. All "
-        f"go to the right; the cosines of the steps with their mean lie between {cosines.min():.2f} and "
+        f"{len(pairs)} arrows in a plane, each from a word such as {pairs[0][0]} to another such as {pairs[0][1]}. "
+        f"{rightward}; the cosines of the steps with their mean lie between {cosines.min():.2f} and "
         f"{cosines.max():.2f}."
     )
     return figure

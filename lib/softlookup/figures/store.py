@@ -47,13 +47,13 @@ def lookup_table(
     for t in range(rows):
         for s in range(columns):
             weight = weights_TS[t, s]
-            box = {"facecolor": palette.mixed, "alpha": 0.75 * weight, "edgecolor": "none"}
+            box = {"facecolor": palette.mixed, "alpha": 0.35 * weight, "edgecolor": "none"}
             axes.add_patch(Rectangle((s, -t - 1), 1, 1, **box))
             axes.add_patch(Rectangle((s, -t - 1), 1, 1, fill=False, edgecolor=palette.faint, linewidth=0.8))
             color = palette.ink if weight else palette.muted
             axes.text(s + 0.5, -t - 0.5, f"{weight:g}", ha="center", va="center", size=9, color=color)
     for s, (key, value) in enumerate(zip(keys, values, strict=True)):
-        axes.text(s + 0.5, 0.2, key, ha="center", va="bottom", size=9, color=palette.key, rotation=0)
+        axes.text(s + 0.5, 0.2, key, ha="center", va="bottom", size=9, color=palette.key)
         axes.text(s + 0.5, -rows - 0.2, value, ha="center", va="top", size=9, color=palette.value)
     for t, (query, answer) in enumerate(zip(queries, answers, strict=True)):
         axes.text(-0.3, -t - 0.5, query, ha="right", va="center", size=9.5, color=palette.query)

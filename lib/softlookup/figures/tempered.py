@@ -38,14 +38,24 @@ def temperature_curves(
     axes = figure.subplots()
     order = np.argsort(-weights_nS[len(taus_n) // 3])
     styles = ("-", "--", "-.", ":")
+    inner = slice(len(taus_n) // 8, -len(taus_n) // 4)
     for rank, s in enumerate(order):
         color = palette.series[rank]
         axes.plot(taus_n, weights_nS[:, s], styles[rank], color=color)
+        # Each name stands where its line is farthest from all others, and from the line of equal shares.
+        others_nS = np.column_stack([np.delete(weights_nS, s, axis=1), np.full(len(taus_n), 1 / len(names))])
+        apart_n = np.abs(others_nS - weights_nS[:, [s]]).min(axis=1)
+        place = inner.start + int(apart_n[inner].argmax())
+        falling = weights_nS[0, s] > weights_nS[-1, s]
+        lowest = weights_nS[place, s] <= weights_nS[place].min()
+        left = not (falling or lowest)  # a rising line has room at its upper left, the lowest one beneath it
         axes.annotate(
             names[s],
-            (taus_n[len(taus_n) // 3], weights_nS[len(taus_n) // 3, s]),
-            xytext=(4, 5),
+            (taus_n[place], weights_nS[place, s]),
+            xytext=(-7 if left else 6, -5 if lowest else 4),
             textcoords="offset points",
+            ha="right" if left else "left",
+            va="top" if lowest else "bottom",
             color=color,
             size=9.5,
         )

@@ -3,7 +3,7 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const SIZE = 320; // of a plane, in its own units
-const CELLS = 96; // of the coloured ground, along each side
+const CELLS = 160; // of the coloured ground, along each side
 const PULL = 0.5; // what an arrow key with Shift moves the query by; without, it is one grain
 
 const clean = (number) => (Math.abs(number) < 0.005 ? 0 : number);
@@ -56,10 +56,11 @@ function plane(reach, axes, label) {
   return { svg, place, back };
 }
 
-/** A word beside its point, on the side that is farther from the edge. */
+/** A word above its point, or below it in the lower half, where no ray from the origin runs through it. */
 function word([x, y], text, kind) {
-  const left = x > SIZE * 0.62;
-  return make("svg:text", { class: kind, x: x + (left ? -9 : 9), y: y + (y < 24 ? 18 : -8), "text-anchor": left ? "end" : "start" }, text);
+  const half = 4.2 * text.length;
+  const middle = Math.max(half + 3, Math.min(SIZE - half - 3, x));
+  return make("svg:text", { class: kind, x: middle, y: y + (y > SIZE / 2 ? 22 : -12), "text-anchor": "middle" }, text);
 }
 
 let count = 0; // for ids that stay apart when a page holds several of these figures
@@ -140,6 +141,7 @@ function render({ model, el }) {
   function paint(tau, cosine) {
     const style = getComputedStyle(root);
     const colours = k.map((_, s) => style.getPropertyValue(`--slp-${s + 1}`).trim().split(/\s+/).map(Number));
+    if (colours[0].length < 3) return false; // not on the page yet, so there are no colours
     const context = ground.getContext("2d");
     const image = context.createImageData(CELLS, CELLS);
     for (let row = 0; row < CELLS; row += 1) {
@@ -152,6 +154,7 @@ function render({ model, el }) {
       }
     }
     context.putImageData(image, 0, 0);
+    return true;
   }
 
   /** Say what is shown, in words. */
@@ -161,12 +164,13 @@ function render({ model, el }) {
     const top = order.filter((s) => weights[s] === weights[order[0]]);
     const names = top.map((s) => store.keys[s]).join(" and ");
     const shares = order.map((s) => `${show(weights[s])} ${store.values[s]}`).join(" + ");
-    const who = preset ? `${preset.name} at ${point(query)}` : `The query ${point(query)}`;
+    const who = preset ? `${preset.name[0].toUpperCase()}${preset.name.slice(1)} at ${point(query)}` : `The query ${point(query)}`;
     const fits = top.length === weights.length ? "no key fits better than another" : tau === 0 ? `${names} ${top.length > 1 ? "tie and share" : "takes all"}` : `${names} ${top.length > 1 ? "fit" : "fits"} best`;
     return `${who}: ${fits}. Answer = ${shares} = ${point(at)}.`;
   }
 
   let painted = "";
+  let waits = 100; // frames, until the figure stands on the page
   function draw() {
     const query = model.get("query");
     const cosine = model.get("cosine");
@@ -193,8 +197,9 @@ function render({ model, el }) {
     told.textContent = tau === 0 ? "→ 0" : `= ${tau}`;
     words.textContent = tell(query, tau, found);
     const look = `${tau} ${cosine} ${document.documentElement.dataset.theme} ${document.body.dataset.jpThemeLight}`;
-    if (look !== painted) paint(tau, cosine);
-    painted = look;
+    if (look === painted) return;
+    painted = paint(tau, cosine) ? look : "";
+    if (painted === "" && (waits -= 1) > 0) requestAnimationFrame(draw);
   }
 
   // By pointer: a press anywhere in the plane brings the query there, and it follows until it is let go.

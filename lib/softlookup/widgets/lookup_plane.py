@@ -92,9 +92,9 @@ def look_up(k: ArrayLike, v: ArrayLike, query: ArrayLike, tau: float, cosine: bo
     return {"scores": scores_S.tolist(), "weights": weights_S.tolist(), "answer": (weights_S @ v_SH).tolist()}
 
 
-def _reach(points: Array) -> int:
-    """How far a square plane goes in each direction, so that all points lie well inside."""
-    return int(np.ceil(np.abs(points).max() + 0.5))
+def _reach(points: Array) -> float:
+    """How far a square plane goes in each direction, in halves, so that all points lie well inside."""
+    return float(np.ceil(2 * np.abs(points).max() + 0.8) / 2)
 
 
 def _record(store: Store) -> dict[str, Any]:
