@@ -27,12 +27,14 @@ def _analogy_cases(rng: Rng) -> list[Case]:
     aim = long[4] - long[2] + long[0]
     long[5] = 0.3 * aim + normal(rng, 4, dtype="float64", scale=0.02)
     long[6] = 6.0 * aim + normal(rng, 4, dtype="float64", scale=4.0)
-    # The first word of the question is the nearest in one table, the last one in another.
-    first, last = table(8, 5), table(8, 5)
+    # Each of the three words of the question is the nearest in one of these tables.
+    first, middle, last = table(8, 5), table(8, 5), table(8, 5)
     first[2] *= 8.0
+    middle[5] = 0.3 * (middle[2] + middle[6])
     last[6] *= 8.0
     return [
         case("a long first word", first, 2, 5, 6),
+        case("a middle word that points where the sum does", middle, 2, 5, 6),
         case("a long last word", last, 2, 5, 6),
         case("nine words of width five", table(9, 5), 3, 7, 1),
         case("twelve words of width three", table(12, 3), 0, 5, 9),
@@ -71,6 +73,8 @@ def _analogy_mistaken(flags: Flags, table: np.ndarray, a: int, b: int, c: int) -
     scores = scores.copy()
     if "only-the-last-left-out" in flags:
         scores[c] = -np.inf
+    elif "middle-allowed" in flags:
+        scores[[a, c]] = -np.inf
     elif "not-left-out" not in flags:
         scores[[a, b, c]] = 0.0 if "left-out-by-zero" in flags else -np.inf
     row = scores.argmax()
@@ -107,6 +111,11 @@ ANALOGY = Task(
             "only-the-last-left-out",
             ("cosines[[a, b, c]]", "cosines[[c]]"),
             says="Only the last word is left out: all three words of the question are.",
+        ),
+        known(
+            "middle-allowed",
+            ("cosines[[a, b, c]]", "cosines[[a, c]]"),
+            says="The middle word, b, is not left out: all three words of the question are.",
         ),
         known(
             "left-out-by-zero",
