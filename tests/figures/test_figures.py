@@ -43,6 +43,18 @@ FIGURES = {
     "one_hot_product": (figures.one_hot_product, (WORDS, [1, 3, 1], np.arange(8.0).reshape(4, 2))),
     "vector_lengths": (figures.vector_lengths, (WIDTHS, np.ones(6), WIDTHS**0.5, (WIDTHS / 2) ** 0.5)),
     "vocabulary_size": (figures.vocabulary_size, ([90, 500, 4000], [52.0, 22.0, 12.0], 54.0, 11.5, 192)),
+    "lookup_table": (
+        figures.lookup_table,
+        (["b", "d"], ["a", "b", "c"], ["1", "2", "3"], grid("0 1 0; 0 0 0"), ["2", "nothing"]),
+    ),
+    "temperature_curves": (
+        figures.temperature_curves,
+        (["a", "b", "c"], np.logspace(-1, 1, 9), np.linspace([0.9, 0.1, 0], [0.4, 0.3, 0.3], 9)),
+    ),
+    "common_direction": (
+        figures.common_direction,
+        ([("a", "as"), ("b", "bs"), ("c", "cs")], RNG.normal(size=(3, 5)), RNG.normal(size=(3, 5)) + 3),
+    ),
     "comparison": (figures.comparison, (grid("1 2; 3 4"), grid("1 2; 3.5 4"), "M")),
     "blending": (figures.blending, (2, 4, 5, 3)),
     "cost_by_heads": (figures.cost_by_heads, ([1, 2, 4], [64, 64, 64], [512, 512, 512], [100, 200, 400])),

@@ -90,9 +90,17 @@ def _changed(case: Case, inputs: list[Any]) -> bool:
             now = to_array(after)
             if now.shape != before.shape or not np.array_equal(before, now, equal_nan=before.dtype.kind == "f"):
                 return True
-        elif isinstance(before, list | dict | tuple) and before != after:
+        elif isinstance(before, list | dict | tuple) and not _alike(before, after):
             return True
     return False
+
+
+def _alike(before: Any, after: Any) -> bool:
+    """Whether a list or dictionary is as it was; what cannot be compared is not."""
+    try:
+        return bool(before == after)
+    except Exception:
+        return False
 
 
 def _gradients(case: Case, inputs: list[Any], result: Any) -> Arrays:

@@ -6,6 +6,7 @@ from importlib import import_module
 from softlookup.checks.task import Task
 
 CHAPTERS: dict[int, str] = {
+    2: "softlookup.checks.soft_lookup",
     3: "softlookup.checks.tokens_and_embeddings",
     4: "softlookup.checks.one_head",
     5: "softlookup.checks.many_heads",

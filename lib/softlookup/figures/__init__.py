@@ -18,10 +18,13 @@ from softlookup.figures.lookup import one_hot_product
 from softlookup.figures.mean import weighted_mean
 from softlookup.figures.merging import merging
 from softlookup.figures.needs import dependency
+from softlookup.figures.parallel import common_direction
 from softlookup.figures.printed import comparison, wrong_cells
 from softlookup.figures.scaling import gradient_size, saturation, variance
 from softlookup.figures.show import Shown, render_svg, show
 from softlookup.figures.splitting import splitting
+from softlookup.figures.store import lookup_table
+from softlookup.figures.tempered import temperature_curves
 from softlookup.figures.theme import DARK, LIGHT, PALETTES, Palette, style
 from softlookup.figures.vocabulary_size import vocabulary_size
 
@@ -32,6 +35,7 @@ __all__ = [
     "Palette",
     "Shown",
     "blending",
+    "common_direction",
     "comparison",
     "cost_by_heads",
     "dependency",
@@ -41,6 +45,7 @@ __all__ = [
     "head_groups",
     "head_maps",
     "input_slices",
+    "lookup_table",
     "pipeline",
     "render_svg",
     "saturation",
@@ -50,6 +55,7 @@ __all__ = [
     "stages",
     "step_cost",
     "style",
+    "temperature_curves",
     "variance",
     "vector_lengths",
     "vocabulary_size",

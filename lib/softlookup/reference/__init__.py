@@ -6,6 +6,7 @@ from softlookup.reference.embeddings import embed, one_hot, tied_logits
 from softlookup.reference.feedforward import feed_forward, gelu, gelu_tanh, relu, silu
 from softlookup.reference.heads import merge_heads, multi_head_attention, one_head, project, split_heads
 from softlookup.reference.linear_attention import elu_plus_one, linear_attention, linear_attention_weights
+from softlookup.reference.lookup import cosine_similarity, lookup_weights, soft_lookup
 from softlookup.reference.masks import causal_mask, combine_masks, padding_mask, window_mask
 from softlookup.reference.norms import layer_norm, rms_norm
 from softlookup.reference.positions import alibi_bias, alibi_slopes, angles, rotary, sinusoidal
@@ -19,6 +20,7 @@ __all__ = [
     "attention_weights",
     "causal_mask",
     "combine_masks",
+    "cosine_similarity",
     "elu_plus_one",
     "embed",
     "feed_forward",
@@ -27,6 +29,7 @@ __all__ = [
     "layer_norm",
     "linear_attention",
     "linear_attention_weights",
+    "lookup_weights",
     "merge_heads",
     "multi_head_attention",
     "one_head",
@@ -40,6 +43,7 @@ __all__ = [
     "scaled_dot_product_attention",
     "silu",
     "sinusoidal",
+    "soft_lookup",
     "softmax",
     "softmax_backward",
     "split_heads",

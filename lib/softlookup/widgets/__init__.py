@@ -7,3 +7,6 @@ __all__ = ["AttentionSteps", "Example", "Learned", "TokenizerFigure"]
 from softlookup.widgets.head_shapes import HeadShapes, Sizes
 
 __all__ = ["AttentionSteps", "Example", "HeadShapes", "Sizes"]
+from softlookup.widgets.lookup_plane import LookupPlane, Store
+
+__all__ = ["AttentionSteps", "Example", "LookupPlane", "Store"]

@@ -1,0 +1,166 @@
+"""Embedding arithmetic: the row nearest to a - b + c by cosine, the three words left out."""
+
+import numpy as np
+
+from softlookup.checks.draws import Rng, normal
+from softlookup.checks.known import known
+from softlookup.checks.soft_lookup.page import PAGE
+from softlookup.checks.soft_lookup.weighing import COSINES
+from softlookup.checks.task import Case, Task
+
+Flags = frozenset[str]
+
+
+def _analogy_cases(rng: Rng) -> list[Case]:
+    def table(words: int, width: int) -> np.ndarray:
+        return normal(rng, words, width, dtype="float64") * rng.uniform(0.4, 2.5, (words, 1))
+
+    def case(label: str, rows: np.ndarray, *words: int) -> Case:
+        return Case(label, (rows, *words), frame="numpy", tolerance=1e-9)
+
+    # All but the three point away from the target: the best is the least bad, and its cosine is below 0.
+    away = table(6, 3)
+    towards = away[0] - away[1] + away[2]
+    away[3:] = -towards * rng.uniform(0.5, 2.0, (3, 1)) + normal(rng, 3, 3, dtype="float64", scale=0.2)
+    # The longest row is not the one that points best.
+    long = table(7, 4)
+    aim = long[4] - long[2] + long[0]
+    long[5] = 0.3 * aim + normal(rng, 4, dtype="float64", scale=0.02)
+    long[6] = 6.0 * aim + normal(rng, 4, dtype="float64", scale=4.0)
+    # Each of the three words of the question is the nearest in one of these tables.
+    first, middle, last = table(8, 5), table(8, 5), table(8, 5)
+    first[2] *= 8.0
+    middle[5] = 0.3 * (middle[2] + middle[6])
+    last[6] *= 8.0
+    return [
+        case("a long first word", first, 2, 5, 6),
+        case("a middle word that points where the sum does", middle, 2, 5, 6),
+        case("a long last word", last, 2, 5, 6),
+        case("nine words of width five", table(9, 5), 3, 7, 1),
+        case("twelve words of width three", table(12, 3), 0, 5, 9),
+        case("thirty words of width four", table(30, 4), 17, 2, 25),
+        case("four words: one is left", table(4, 6), 2, 0, 3),
+        case("a short row that points best, and a long one", long, 4, 2, 0),
+        case("a table in which all others point away", away, 0, 1, 2),
+    ]
+
+
+def _analogy(table: np.ndarray, a: int, b: int, c: int) -> tuple[np.ndarray, np.ndarray]:
+    import torch
+
+    rows = torch.as_tensor(table)
+    cosines = torch.nn.functional.cosine_similarity(rows, (rows[a] - rows[b] + rows[c])[None], dim=-1)
+    allowed = [row for row in range(len(rows)) if row not in (a, b, c)]
+    best = max(allowed, key=lambda row: float(cosines[row]))
+    return np.array(best), cosines[best].numpy()
+
+
+def _analogy_mistaken(flags: Flags, table: np.ndarray, a: int, b: int, c: int) -> tuple[np.ndarray, ...]:
+    rows = table / np.linalg.norm(table, axis=1, keepdims=True) if "unit-rows" in flags else table
+    first, second, third = (b, a, c) if "wrong-way-round" in flags else (a, b, c)
+    target = rows[first] - rows[second] + rows[third]
+    if "all-added" in flags:
+        target = rows[first] + rows[second] + rows[third]
+    if "third-forgotten" in flags:
+        target = rows[first] - rows[second]
+    scores = table @ target / (np.linalg.norm(table, axis=1) * np.linalg.norm(target))
+    if "dot-product" in flags:
+        scores = table @ target
+    if "target-length-forgotten" in flags:
+        scores = table @ target / np.linalg.norm(table, axis=1)
+    if "distance" in flags:
+        scores = -np.linalg.norm(table - target, axis=1)
+    scores = scores.copy()
+    if "only-the-last-left-out" in flags:
+        scores[c] = -np.inf
+    elif "middle-allowed" in flags:
+        scores[[a, c]] = -np.inf
+    elif "not-left-out" not in flags:
+        scores[[a, b, c]] = 0.0 if "left-out-by-zero" in flags else -np.inf
+    row = scores.argmax()
+    return np.array(row), np.array(scores[row])
+
+
+TARGET = "target = table[a] - table[b] + table[c]"
+LENGTHS = "np.linalg.norm(table, axis=1) * np.linalg.norm(target)"
+LEFT_OUT = "cosines[[a, b, c]] = -np.inf"
+
+ANALOGY = Task(
+    id="02.analogy",
+    name="analogy",
+    title="Embedding arithmetic",
+    points=3,
+    minutes=10,
+    difficulty=2,
+    page=PAGE,
+    anchor="soft-lookup-analogy",
+    returns=("row", "cosine"),
+    cases=_analogy_cases,
+    oracle=_analogy,
+    mistaken=_analogy_mistaken,
+    frame="numpy",
+    forbids=COSINES,
+    mistakes=(
+        known(
+            "not-left-out",
+            (f"    {LEFT_OUT}\n", ""),
+            says="The three words of the question are not left out, and one of them is often the nearest: here they "
+            "may not be the answer.",
+        ),
+        known(
+            "only-the-last-left-out",
+            ("cosines[[a, b, c]]", "cosines[[c]]"),
+            says="Only the last word is left out: all three words of the question are.",
+        ),
+        known(
+            "middle-allowed",
+            ("cosines[[a, b, c]]", "cosines[[a, c]]"),
+            says="The middle word, b, is not left out: all three words of the question are.",
+        ),
+        known(
+            "left-out-by-zero",
+            ("-np.inf", "0.0"),
+            says="The three words get the cosine 0 instead of being left out: where all others are negative, 0 wins. "
+            "Use -inf.",
+        ),
+        known(
+            "wrong-way-round",
+            (TARGET, "target = table[b] - table[a] + table[c]"),
+            says="The difference is the wrong way round: it is a - b + c.",
+        ),
+        known(
+            "all-added",
+            (TARGET, "target = table[a] + table[b] + table[c]"),
+            says="All three are added: b is taken away.",
+        ),
+        known(
+            "third-forgotten",
+            (TARGET, "target = table[a] - table[b]"),
+            says="The third word is missing: a - b is a direction alone, and c says where to set out from.",
+        ),
+        known(
+            "dot-product",
+            (f" / ({LENGTHS})", ""),
+            says="These are dot products: long rows win. Divide by both lengths.",
+        ),
+        known(
+            "target-length-forgotten",
+            (f"({LENGTHS})", "np.linalg.norm(table, axis=1)"),
+            says="The target's own length is not divided out: the row is right, but the cosine is not.",
+        ),
+        known(
+            "distance",
+            (f"table @ target / ({LENGTHS})", "-np.linalg.norm(table - target, axis=1)"),
+            says="The nearest row by distance is taken: this task asks for the cosine, which knows directions alone.",
+        ),
+        known(
+            "unit-rows",
+            (
+                TARGET,
+                "unit = table / np.linalg.norm(table, axis=1, keepdims=True)\n    target = unit[a] - unit[b] + unit[c]",
+            ),
+            says="The rows were made unit vectors before the arithmetic. Some do so; this task adds the rows as they "
+            "are.",
+        ),
+    ),
+)

@@ -1,0 +1,238 @@
+"""Mixing values by given weights: with a pencil, and for many rows of amounts."""
+
+import numpy as np
+
+from softlookup.checks.draws import Rng, normal
+from softlookup.checks.known import known
+from softlookup.checks.soft_lookup.page import PAGE
+from softlookup.checks.task import Case, Task
+
+Flags = frozenset[str]
+
+VALUES = np.array([[-2.0, -1.0], [2.0, -1.5], [0.5, 2.0]])
+"""Pomme, banane, citron, as the notebook places them."""
+
+KEYS = np.array([[1.0, 1.0], [0.5, 2.0], [3.0, -0.9]])
+"""Apple, banana, lemon, as the notebook places them."""
+
+
+def _by_hand_cases(rng: Rng, apple: float, banana: float, lemon: float) -> list[Case]:
+    return [Case("the three values", (), frame="plain", tolerance=0.0051, absolute=True)]
+
+
+def _by_hand(apple: float, banana: float, lemon: float) -> np.ndarray:
+    return np.einsum("s,sw->w", [apple, banana, lemon], VALUES)
+
+
+def _by_hand_mistaken(flags: Flags, apple: float, banana: float, lemon: float) -> np.ndarray:
+    weights = np.array([apple, banana, lemon])
+    if "plain-mean" in flags:
+        weights = np.full(3, 1 / 3)
+    if "best-only" in flags:
+        weights = (weights == weights.max()).astype(float)
+    if "added-up" in flags:
+        weights = np.ones(3)
+    if "divided-again" in flags:
+        weights = weights / 3
+    if "wrong-order" in flags:
+        weights = weights[::-1]
+    return weights @ (KEYS if "keys-as-values" in flags else VALUES)
+
+
+MIXED = "weights @ VALUES"
+
+BY_HAND = Task(
+    id="02.by-hand",
+    name="by_hand",
+    title="An orange with a pencil",
+    points=2,
+    minutes=4,
+    difficulty=1,
+    page=PAGE,
+    anchor="soft-lookup-mix",
+    returns=("mixture",),
+    cases=_by_hand_cases,
+    oracle=_by_hand,
+    mistaken=_by_hand_mistaken,
+    frame="plain",
+    reveals=False,
+    variants=(
+        {"apple": 0.1, "banana": 0.1, "lemon": 0.8},
+        {"apple": 0.2, "banana": 0.1, "lemon": 0.7},
+        {"apple": 0.6, "banana": 0.3, "lemon": 0.1},
+        {"apple": 0.3, "banana": 0.5, "lemon": 0.2},
+    ),
+    mistakes=(
+        known(
+            "plain-mean",
+            (MIXED, "VALUES.mean(axis=0)"),
+            says="This is the plain mean of the three values: each is to count by its own weight.",
+        ),
+        known(
+            "best-only",
+            (MIXED, "VALUES[weights.argmax()]"),
+            says="This is the value with the largest weight, alone: the other two have their share as well.",
+            number=1,
+        ),
+        known(
+            "added-up",
+            (MIXED, "VALUES.sum(axis=0)"),
+            says="The values are added up without their weights: multiply each by its weight first.",
+            number=2,
+        ),
+        known(
+            "divided-again",
+            (MIXED, f"{MIXED} / 3"),
+            says="The sum is divided by 3 once more: the weights sum to 1, so the sum is the mean already.",
+        ),
+        known(
+            "wrong-order",
+            ("[apple, banana, lemon]", "[lemon, banana, apple]"),
+            says="The weights stand in the wrong order: the first belongs to apple : pomme, the last to lemon : "
+            "citron.",
+        ),
+        known(
+            "keys-as-values",
+            (MIXED, "weights @ KEYS"),
+            says="The keys are mixed. They have done their part in making the weights; what is mixed are the values.",
+        ),
+    ),
+)
+
+
+def _amounts(rng: Rng, *shape: int) -> np.ndarray:
+    """Amounts as a recipe has them, no row of which sums to 1, nor to the number of its places."""
+    return np.round(rng.uniform(0.3, 6.0, shape), 2) + np.arange(shape[0])[:, None]
+
+
+def _mix_cases(rng: Rng) -> list[Case]:
+    def case(label: str, amounts: np.ndarray, width: int) -> Case:
+        return Case(label, (amounts, normal(rng, amounts.shape[1], width, dtype="float64")), frame="numpy")
+
+    shares = _amounts(rng, 3, 4)
+    shares[1] = [1.0, 0.0, 0.0, 0.0]
+    with_nothing = _amounts(rng, 2, 5)
+    with_nothing[0, [1, 4]] = with_nothing[1, 2] = 0.0
+    return [
+        case("three recipes of five values", _amounts(rng, 3, 5), 2),
+        case("1, 1 and 8 parts", np.array([[1.0, 1.0, 8.0]]), 2),
+        case("four recipes of four values of width four", _amounts(rng, 4, 4), 4),
+        case("amounts of 0", with_nothing, 3),
+        case("a recipe that takes one value alone", shares, 3),
+        case("very small amounts", _amounts(rng, 2, 3) * 1e-9, 4),
+        case("a single value", _amounts(rng, 3, 1), 2),
+    ]
+
+
+def _mix(amounts: np.ndarray, values: np.ndarray) -> np.ndarray:
+    return np.stack([np.average(values, axis=0, weights=row) for row in amounts])
+
+
+def _mix_mistaken(flags: Flags, amounts: np.ndarray, values: np.ndarray) -> np.ndarray:
+    total = amounts.sum(axis=-1, keepdims=True)
+    if "over-queries" in flags:
+        total = amounts.sum(axis=0, keepdims=True)
+    if "whole-matrix" in flags:
+        total = amounts.sum()
+    if "keepdim-forgotten" in flags:
+        total = amounts.sum(axis=-1)
+    if "unit-length" in flags:
+        total = np.sqrt((amounts**2).sum(axis=-1, keepdims=True))
+    if "by-the-largest" in flags:
+        total = amounts.max(axis=-1, keepdims=True)
+    if "by-the-count" in flags:
+        total = amounts.shape[-1]
+    if "not-normalised" in flags:
+        total = 1.0
+    weights = amounts / total
+    if "softmax-of-amounts" in flags:
+        e = np.exp(amounts - amounts.max(axis=-1, keepdims=True))
+        weights = e / e.sum(axis=-1, keepdims=True)
+    if "plain-mean" in flags:
+        weights = np.ones_like(amounts) / amounts.shape[-1]
+    if "best-only" in flags:
+        weights = np.eye(amounts.shape[-1])[amounts.argmax(axis=-1)]
+    if "elementwise" in flags:
+        return weights * values
+    return (weights.T if "weights-transposed" in flags else weights) @ values
+
+
+SHARES = "amounts / amounts.sum(axis=-1, keepdims=True)"
+
+MIX = Task(
+    id="02.mix",
+    name="mix",
+    title="Mixing by amounts",
+    points=3,
+    minutes=6,
+    difficulty=1,
+    page=PAGE,
+    anchor="soft-lookup-mix",
+    returns=("mixture",),
+    cases=_mix_cases,
+    oracle=_mix,
+    mistaken=_mix_mistaken,
+    frame="numpy",
+    mistakes=(
+        known(
+            "not-normalised",
+            (SHARES, "amounts"),
+            says="The amounts are used as they are: divide each row by its sum first, so that its weights sum to 1.",
+        ),
+        known(
+            "by-the-count",
+            (SHARES, "amounts / amounts.shape[-1]"),
+            says="The amounts are divided by how many there are: it is their sum that makes them weights.",
+            number=2,
+        ),
+        known(
+            "by-the-largest",
+            ("amounts.sum(", "amounts.max("),
+            says="The amounts are divided by the largest of them: it is their sum that makes them weights.",
+            number=2,
+        ),
+        known(
+            "unit-length",
+            (SHARES, "amounts / np.linalg.norm(amounts, axis=-1, keepdims=True)"),
+            says="Each row is divided by its length, so that its squares sum to 1: weights themselves sum to 1.",
+            number=2,
+        ),
+        known(
+            "over-queries",
+            ("axis=-1", "axis=0"),
+            says="The columns sum to 1: each row of amounts is a recipe of its own, so the sum runs along axis -1.",
+        ),
+        known(
+            "whole-matrix",
+            ("amounts.sum(axis=-1, keepdims=True)", "amounts.sum()"),
+        ),
+        known(
+            "keepdim-forgotten",
+            (", keepdims=True", ""),
+            says="The sums lost their axis (keepdims=True is missing), so each column is divided by another row's sum.",
+        ),
+        known(
+            "softmax-of-amounts",
+            (SHARES, "np.exp(amounts) / np.exp(amounts).sum(axis=-1, keepdims=True)"),
+            says="The amounts went through a softmax. They are amounts and no scores: twice as much is twice the "
+            "weight. Divide by the sum.",
+        ),
+        known(
+            "plain-mean",
+            (SHARES, "np.full_like(amounts, 1 / amounts.shape[-1])"),
+            says="Every result is the plain mean of the values: the amounts were not used.",
+        ),
+        known(
+            "best-only",
+            (SHARES, "np.eye(amounts.shape[-1])[amounts.argmax(axis=-1)]"),
+            says="Each row takes the value of its largest amount alone: all values are mixed, each by its share.",
+            number=1,
+        ),
+        known("elementwise", ("weights @ values", "weights * values")),
+        known(
+            "weights-transposed",
+            ("weights @ values", "weights.T @ values"),
+            says="The weights are transposed: row t of the weights makes row t of the result.",
+        ),
+    ),
+)

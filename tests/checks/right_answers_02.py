@@ -1,0 +1,264 @@
+"""Right answers to the tasks of chapter 2, each written in another way than the published solution.
+
+Every one of them has to pass. Names say what is special: loops, einsum, torch where numpy is used, another order of
+operations, another dtype, noise on stderr.
+"""
+
+import math
+import sys
+import warnings
+from fractions import Fraction
+
+import numpy as np
+import torch
+
+VALUES = np.array([[-2.0, -1.0], [2.0, -1.5], [0.5, 2.0]])
+
+
+# 02.hard-lookup
+def price_get(prices, name, otherwise):
+    return prices.get(name, otherwise)
+
+
+def price_caught(prices, name, otherwise):
+    try:
+        return prices[name]
+    except KeyError:
+        return otherwise
+
+
+def price_loop_noisy(prices, name, otherwise):
+    print("looking", file=sys.stderr)
+    for key in prices:
+        if key == name:
+            return float(prices[key])
+    return otherwise
+
+
+def price_of_a_copy(prices, name, otherwise):
+    return {**{name: otherwise}, **prices}[name]
+
+
+# 02.store
+def store_loops(asked, orders):
+    return [[1 if order == number else 0 for order in orders] for number in asked]
+
+
+def store_booleans(asked, orders):
+    return np.equal.outer(asked, orders)
+
+
+def store_torch(asked, orders):
+    return (torch.as_tensor(asked).unsqueeze(1) == torch.as_tensor(orders)).float()
+
+
+def store_places(asked, orders):
+    place = {int(order): i for i, order in enumerate(orders)}
+    table = np.zeros((len(asked), len(orders)), dtype=int)
+    for t, number in enumerate(asked.tolist()):
+        if number in place:
+            table[t, place[number]] = 1
+    return table
+
+
+# 02.by-hand
+def by_hand_rounded():
+    return [0.1 * -2 + 0.1 * 2 + 0.8 * 0.5, 1.35]
+
+
+def by_hand_fractions():
+    tenth = Fraction(1, 10)
+    return tuple(float(tenth * Fraction(p) + tenth * Fraction(b) + 8 * tenth * Fraction(c)) for p, b, c in VALUES.T)
+
+
+def by_hand_tensor():
+    return torch.tensor([[0.1, 0.1, 0.8]]).double().matmul(torch.from_numpy(VALUES))[0]
+
+
+# 02.mix
+def mix_einsum(amounts, values):
+    return np.einsum("ts,sw->tw", amounts, values) / amounts.sum(1)[:, None]
+
+
+def mix_average(amounts, values):
+    return [np.average(values, axis=0, weights=row) for row in amounts]
+
+
+def mix_torch(amounts, values):
+    a = torch.from_numpy(amounts)
+    return torch.nn.functional.normalize(a, p=1, dim=-1, eps=0.0) @ torch.from_numpy(values)
+
+
+def mix_loops_noisy(amounts, values):
+    warnings.warn("mixing", stacklevel=1)
+    made = []
+    for recipe in amounts.tolist():
+        total = math.fsum(recipe)
+        made.append([sum(a / total * v for a, v in zip(recipe, column, strict=True)) for column in values.T.tolist()])
+    return made
+
+
+# 02.similarity
+def similarity_units(q, k):
+    def unit(x):
+        length = np.sqrt((x * x).sum(-1, keepdims=True))
+        return np.divide(x, length, out=np.zeros_like(x), where=length > 0)
+
+    return unit(q) @ unit(k).T
+
+
+def similarity_small_number(q, k):
+    return np.einsum("th,sh->ts", q, k) / (np.outer(np.linalg.norm(q, axis=1), np.linalg.norm(k, axis=1)) + 1e-8)
+
+
+def similarity_loops(q, k):
+    def cosine(a, b):
+        lengths = math.hypot(*a) * math.hypot(*b)
+        return float(a @ b) / lengths if lengths else 0.0
+
+    return [[cosine(a, b) for b in k] for a in q]
+
+
+def similarity_torch_float(q, k):
+    q, k = torch.from_numpy(q).float(), torch.from_numpy(k).float()
+    return torch.nn.functional.normalize(q, dim=-1) @ torch.nn.functional.normalize(k, dim=-1).mT
+
+
+def similarity_nan_to_zero(q, k):
+    with np.errstate(invalid="ignore"):
+        cosines = q @ k.T / np.linalg.norm(q, axis=1)[:, None] / np.linalg.norm(k, axis=1)
+    return np.nan_to_num(cosines)
+
+
+# 02.weights
+def weights_max_first(scores, tau):
+    e = np.exp((scores - scores.max(axis=-1, keepdims=True)) / tau)
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+def weights_torch(scores, tau):
+    u = torch.from_numpy(scores) / tau
+    e = (u - u.amax(-1, True)).exp()
+    return e / e.sum(-1, True)
+
+
+def weights_by_ratios(scores, tau):
+    with np.errstate(over="ignore"):
+        return 1 / np.exp((scores[..., None, :] - scores[..., :, None]) / tau).sum(axis=-1)
+
+
+def weights_powers_of_two(scores, tau):
+    e = np.exp2((scores - scores.max(axis=-1, keepdims=True)) / tau * math.log2(math.e))
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+# 02.lookup
+def lookup_loops(q, k, v):
+    answers = []
+    for one in q:
+        scores = [float(one @ key) / 0.5 for key in k]
+        top = max(scores)
+        e = [math.exp(score - top) for score in scores]
+        answers.append(sum(x / sum(e) * value for x, value in zip(e, v, strict=True)))
+    return answers
+
+
+def lookup_torch(q, k, v):
+    q, k, v = (torch.from_numpy(one) for one in (q, k, v))
+    return torch.softmax(2 * q @ k.mT, dim=-1) @ v
+
+
+def lookup_einsum(q, k, v):
+    scores = np.einsum("th,sh->st", q, k) * 2
+    e = np.exp(scores - scores.max(axis=0))
+    return np.einsum("st,sw->tw", e, v) / e.sum(axis=0)[:, None]
+
+
+# 02.limit
+def limits_very_cold(scores, v):
+    def lookup(tau):
+        e = np.exp((scores - scores.max(axis=-1, keepdims=True)) / tau)
+        return e / e.sum(axis=-1, keepdims=True) @ v
+
+    return lookup(1e-6), lookup(1e9)
+
+
+def limits_loops(scores, v):
+    cold, hot = [], []
+    for row in scores.tolist():
+        best = [value for value, score in zip(v, row, strict=True) if score == max(row)]
+        cold.append(sum(best) / len(best))
+        hot.append(sum(v) / len(v))
+    return cold, hot
+
+
+def limits_torch(scores, v):
+    scores, v = torch.from_numpy(scores), torch.from_numpy(v)
+    best = (scores == scores.amax(-1, keepdim=True)).double()
+    return [best / best.sum(-1, keepdim=True) @ v, v.mean(0).expand(len(scores), -1)]
+
+
+# 02.lead
+def lead_written_out(n_keys, share):
+    return 0.5 * (math.log(share) - math.log(1 - share) + math.log(n_keys - 1))
+
+
+def lead_torch(n_keys, share):
+    return (torch.logit(torch.tensor(share, dtype=torch.float64)) + math.log(n_keys - 1)) / 2
+
+
+def lead_searched(n_keys, share):
+    low, high = -60.0, 60.0
+    for _ in range(200):
+        middle = (low + high) / 2
+        e = math.exp(middle / 0.5)
+        low, high = (middle, high) if e / (e + n_keys - 1) < share else (low, middle)
+    return low
+
+
+# 02.analogy
+def analogy_units(table, a, b, c):
+    target = table[a] - table[b] + table[c]
+    cosines = (table / np.linalg.norm(table, axis=1, keepdims=True)) @ (target / np.linalg.norm(target))
+    best = next(row for row in np.argsort(-cosines) if row not in (a, b, c))
+    return np.array([best, cosines[best]])
+
+
+def analogy_loops(table, a, b, c):
+    target = [x - y + z for x, y, z in zip(table[a], table[b], table[c], strict=True)]
+    best = (-2.0, -1)
+    for row, vector in enumerate(table.tolist()):
+        if row not in {a, b, c}:
+            cosine = math.sumprod(vector, target) if hasattr(math, "sumprod") else np.dot(vector, target)
+            best = max(best, (cosine / (math.hypot(*vector) * math.hypot(*target)), row))
+    return best[1], best[0]
+
+
+def analogy_torch(table, a, b, c):
+    rows = torch.from_numpy(table)
+    unit = rows / rows.norm(dim=1, keepdim=True)
+    target = rows[a] - rows[b] + rows[c]
+    cosines = unit @ target / target.norm()
+    cosines[torch.tensor([a, b, c])] = -2
+    cosine, row = cosines.max(dim=0)
+    return row, cosine
+
+
+RIGHT = {
+    "02.hard-lookup": [price_get, price_caught, price_loop_noisy, price_of_a_copy],
+    "02.store": [store_loops, store_booleans, store_torch, store_places],
+    "02.by-hand": [by_hand_rounded, by_hand_fractions, by_hand_tensor],
+    "02.mix": [mix_einsum, mix_average, mix_torch, mix_loops_noisy],
+    "02.similarity": [
+        similarity_units,
+        similarity_small_number,
+        similarity_loops,
+        similarity_torch_float,
+        similarity_nan_to_zero,
+    ],
+    "02.weights": [weights_max_first, weights_torch, weights_by_ratios, weights_powers_of_two],
+    "02.lookup": [lookup_loops, lookup_torch, lookup_einsum],
+    "02.limit": [limits_very_cold, limits_loops, limits_torch],
+    "02.lead": [lead_written_out, lead_torch, lead_searched],
+    "02.analogy": [analogy_units, analogy_loops, analogy_torch],
+}

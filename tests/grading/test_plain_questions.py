@@ -1,0 +1,21 @@
+"""Dictionaries and text travel into the sandbox, and a change to them is seen from outside."""
+
+from sandbox_tools import NEEDS_SANDBOX, ask, hold
+
+pytestmark = NEEDS_SANDBOX
+PRICES = {"apple": 30, "pineapple": 250, "free": 0}
+
+
+def test_a_dictionary_and_a_name_arrive_as_they_were(begin):
+    session = begin()
+    hold(session, "def f(prices, name, otherwise): return prices.get(name, otherwise)")
+    found = [ask(session, PRICES, name, -7, frame="plain").arrays[0] for name in ("pineapple", "free", "orange")]
+    assert [float(one) for one in found] == [250, 0, -7]
+
+
+def test_a_dictionary_that_is_changed_is_reported(begin):
+    session = begin()
+    hold(session, "def f(prices, name, otherwise): return prices.setdefault(name, otherwise)")
+    assert ask(session, PRICES, "apple", -7, frame="plain").failure is None
+    assert ask(session, PRICES, "orange", -7, frame="plain").failure.kind == "inputs-changed"
+    assert "orange" not in PRICES

@@ -1,0 +1,98 @@
+"""What Python sends to the soft lookup in the plane: its numbers against the reference, and every refusal."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from softlookup import reference
+from softlookup.widgets import LookupPlane, Store
+from softlookup.widgets.lookup_plane import TAUS, look_up, static_table
+
+FIELDS = {
+    "keys": ["a", "b"],
+    "k": [[1.0, 0.0], [0.0, 2.0]],
+    "values": ["A", "B"],
+    "v": [[3.0, 0.0], [0.0, 3.0]],
+    "queries": {"first": (1.0, 1.0), "second": (0.0, 0.0)},
+}
+
+
+@pytest.mark.parametrize("tau", [0.0, 0.3, 1.0, 100.0])
+def test_dot_product_lookup_is_the_references(tau):
+    k, v, query = (np.random.default_rng(8).normal(size=shape) for shape in ((3, 2), (3, 2), (2,)))
+    found = look_up(k, v, query, tau)
+    np.testing.assert_allclose(found["answer"], reference.soft_lookup(query[None], k, v, tau)[0], rtol=1e-12)
+    np.testing.assert_allclose(found["scores"], np.einsum("sh,h->s", k, query), rtol=1e-12)
+
+
+def test_cosine_lookup_does_not_feel_lengths():
+    k, v = np.array([[1.0, 1.0], [0.0, 4.0]]), np.eye(2)
+    one, long = (look_up(k, v, query, 0.5, cosine=True) for query in ([1.0, 0.5], [3.0, 1.5]))
+    np.testing.assert_allclose(one["weights"], long["weights"], rtol=1e-12)
+    assert one["weights"][0] > one["weights"][1]
+
+
+def test_hard_lookup_shares_among_keys_that_tie():
+    assert look_up([[1, 0], [1, 0], [0, 1]], np.eye(3)[:, :2], [1, 0], 0.0)["weights"] == [0.5, 0.5, 0.0]
+
+
+def test_slider_begins_at_the_hard_lookup_and_has_one_in_its_middle():
+    assert TAUS[0] == 0 and TAUS[21] == 1 and TAUS[-1] == 100
+    assert list(TAUS) == sorted(set(TAUS))
+    np.testing.assert_allclose(np.diff(np.log10(TAUS[1:])), 0.1, atol=0.03)
+
+
+def test_figure_starts_with_its_first_query_and_the_temperature_it_was_told():
+    figure = LookupPlane(Store(**FIELDS), tau=0.5)
+    assert figure.query == [1.0, 1.0] and TAUS[figure.place] == 0.5 and not figure.cosine
+    assert figure.fallback == static_table(figure.store, [1.0, 1.0], 0.5)
+    assert json.loads(json.dumps(figure.store)) == figure.store
+
+
+def test_all_points_lie_within_the_planes():
+    store = LookupPlane(Store(**FIELDS)).store
+    assert max(np.abs(store["k"]).max(), 1.0) < store["reach"][0]
+    assert np.abs(store["v"]).max() < store["reach"][1]
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"keys": ["a"]}, "1 keys and 2 values; wanted 2 to 3 pairs"),
+        ({"keys": list("abcd"), "values": list("ABCD")}, "4 keys and 4 values; wanted 2 to 3 pairs"),
+        ({"k": [[1.0, 0.0]]}, r"k has shape \(1, 2\), wanted \(2, 2\)"),
+        ({"v": [[1.0], [2.0]]}, r"v has shape \(2, 1\), wanted \(2, 2\)"),
+        ({"v": [[1.0, np.nan], [2.0, 0.0]]}, "v holds a number that is not finite"),
+        ({"queries": {}}, "there is no query to begin with"),
+        ({"queries": {"far": (np.inf, 0.0)}}, "the query 'far' is"),
+        ({"queries": {"long": (1.0, 0.0, 2.0)}}, "the query 'long' is"),
+    ],
+)
+def test_store_that_does_not_fit_is_refused_by_name(changed, message):
+    with pytest.raises(ValueError, match=message):
+        LookupPlane(Store(**{**FIELDS, **changed}))
+
+
+def test_temperature_that_the_slider_does_not_have_is_refused():
+    with pytest.raises(
+        ValueError, match=r"tau is 0.55, which the slider does not have; the nearest that it has is 0.5"
+    ):
+        LookupPlane(Store(**FIELDS), tau=0.55)
+
+
+def test_static_table_cannot_be_broken_by_a_name():
+    html = LookupPlane(Store(**{**FIELDS, "keys": ["<script>", "b"], "queries": {"<b>": (1, 1)}})).fallback
+    assert "<script>" not in html and "<b>" not in html and "&lt;script&gt;" in html
+
+
+def test_colours_of_the_plane_are_those_of_the_figures():
+    from matplotlib.colors import to_rgb
+
+    from softlookup.figures import PALETTES
+
+    style = str(LookupPlane._css)
+    for name, colour in (("query", "query"), ("1", "key"), ("2", "value"), ("3", "mixed")):
+        wanted = [" ".join(str(round(255 * part)) for part in to_rgb(getattr(one, colour))) for one in PALETTES]
+        assert re.findall(rf"--slp-{name}: ([\d ]+);", style) == wanted
