@@ -87,7 +87,7 @@ def _depth_mistaken(flags: Set[str], needs: np.ndarray) -> np.ndarray:
         elif "last-need" in flags:
             choose = lambda before: before[-1]  # noqa: E731
         for i in range(n):
-            before = done[:i][(needs[:i, i] if "columns" in flags else needs[i, :i])]
+            before = done[needs[:, i] if "columns" in flags else needs[i]]
             if len(before):
                 done[i] = (0 if "no-step" in flags else 1) + choose(before)
     return done + ("starts-at-one" in flags)
@@ -162,7 +162,7 @@ DEPTH = Task(
         ),
         known(
             "columns",
-            ("needs[i, j]", "needs[j, i]"),
+            ("range(i) if needs[i, j]", "range(len(needs)) if needs[j, i]"),
             says="The matrix is read by columns: row i says what step i needs, needs[i, j].",
         ),
     ),
