@@ -11,11 +11,13 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from softlookup.reference import layer_graphs
 from softlookup.reference.layer_graphs import (
+    attention_depth,
     attention_flops,
     attention_graph,
     convolution_graph,
     finish_times,
     path_lengths,
+    recurrent_depth,
     recurrent_flops,
     recurrent_graph,
 )
@@ -78,6 +80,54 @@ def test_operations_are_those_that_torch_counts(n, width):
     assert attention_flops(n, width) - attention_flops(n, width, projections=False) == 4 * 2 * n * width**2
 
 
+def sum_graph(needs, terms):
+    """Add numbers two at a time, as new steps; give the step that holds the sum."""
+    while len(terms) > 1:
+        pairs = [terms[i : i + 2] for i in range(0, len(terms), 2)]
+        terms = [pair[0] if len(pair) == 1 else needs.append(list(pair)) or len(needs) - 1 for pair in pairs]
+    return terms[0]
+
+
+def depth_of(needs):
+    table = np.zeros((len(needs), len(needs)), dtype=bool)
+    for step, before in enumerate(needs):
+        table[step, before] = True
+    return finish_times(table).max()
+
+
+@pytest.mark.parametrize(("n", "width"), [(1, 1), (3, 2), (5, 3), (4, 8)])
+def test_recurrent_depth_is_that_of_the_graph_of_single_operations(n, width):
+    needs = [[] for _ in range(width)]  # the state before the first token
+    state = list(range(width))
+    for _ in range(n):
+        new = []
+        for _ in range(width):
+            products = [needs.append([number]) or len(needs) - 1 for number in state]
+            needs.append([sum_graph(needs, products)])  # the token's part, made beforehand, is added
+            needs.append([len(needs) - 1])  # tanh
+            new.append(len(needs) - 1)
+        state = new
+    assert depth_of(needs) == recurrent_depth(n, width)
+
+
+@pytest.mark.parametrize(("n", "width", "heads"), [(1, 1, 1), (5, 4, 1), (3, 6, 2)])
+def test_attention_depth_is_that_of_the_graph_of_single_operations(n, width, heads):
+    needs = [[]]
+    chain = lambda step: needs.append([step]) or len(needs) - 1  # noqa: E731
+
+    def product(step, terms):  # a dot product of numbers that are all there when this one is
+        return sum_graph(needs, [chain(step) for _ in range(terms)])
+
+    score = chain(product(product(0, width), width // heads))
+    scores = [score] * n
+    top = sum_graph(needs, scores) if n > 1 else score
+    power = chain(chain(top))
+    total = sum_graph(needs, [power] * n)
+    weight = chain(total)
+    product(product(weight, n), width)
+    assert depth_of(needs) == attention_depth(n, width, heads)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -87,6 +137,8 @@ def test_operations_are_those_that_torch_counts(n, width):
         (lambda: recurrent_graph(0), "n_tokens must be at least 1; got 0"),
         (lambda: convolution_graph(4, 2, 1), "width is 2 and layers 1; wanted an odd width"),
         (lambda: recurrent_flops(3, 4, 0), "gates must be at least 1; got 0"),
+        (lambda: attention_depth(3, 4, 3), "3 heads cannot share a width of 4 evenly"),
+        (lambda: recurrent_depth(3, 0), "width must be at least 1; got 0"),
         (lambda: attention_flops(3, 0), "width must be at least 1; got 0"),
     ],
 )

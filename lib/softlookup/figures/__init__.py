@@ -7,10 +7,14 @@ words what it shows. On a page, `show` draws it twice.
 from softlookup.figures.cost import score_memory
 from softlookup.figures.decoding import step_cost
 from softlookup.figures.flow import pipeline
+from softlookup.figures.guesses import guess_by_layer
 from softlookup.figures.heatmaps import stages
+from softlookup.figures.layer_costs import layer_operations, layer_times, many_hands
 from softlookup.figures.mean import weighted_mean
 from softlookup.figures.needs import dependency
+from softlookup.figures.paths import signal_paths
 from softlookup.figures.printed import comparison, wrong_cells
+from softlookup.figures.reach import gradient_reach
 from softlookup.figures.scaling import gradient_size, saturation, variance
 from softlookup.figures.show import Shown, render_svg, show
 from softlookup.figures.theme import DARK, LIGHT, PALETTES, Palette, style
@@ -23,12 +27,18 @@ __all__ = [
     "Shown",
     "comparison",
     "dependency",
+    "gradient_reach",
     "gradient_size",
+    "guess_by_layer",
+    "layer_operations",
+    "layer_times",
+    "many_hands",
     "pipeline",
     "render_svg",
     "saturation",
     "score_memory",
     "show",
+    "signal_paths",
     "stages",
     "step_cost",
     "style",

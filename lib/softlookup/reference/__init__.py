@@ -6,11 +6,13 @@ from softlookup.reference.embeddings import embed, one_hot, tied_logits
 from softlookup.reference.feedforward import feed_forward, gelu, gelu_tanh, relu, silu
 from softlookup.reference.heads import merge_heads, multi_head_attention, one_head, project, split_heads
 from softlookup.reference.layer_graphs import (
+    attention_depth,
     attention_flops,
     attention_graph,
     convolution_graph,
     finish_times,
     path_lengths,
+    recurrent_depth,
     recurrent_flops,
     recurrent_graph,
 )
@@ -26,6 +28,7 @@ __all__ = [
     "alibi_slopes",
     "angles",
     "attention_backward",
+    "attention_depth",
     "attention_flops",
     "attention_graph",
     "attention_weights",
@@ -49,6 +52,7 @@ __all__ = [
     "padding_mask",
     "path_lengths",
     "project",
+    "recurrent_depth",
     "recurrent_flops",
     "recurrent_graph",
     "recurrent_states",

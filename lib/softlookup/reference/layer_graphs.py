@@ -181,6 +181,56 @@ def attention_flops(n_tokens: int, width: int, *, projections: bool = True) -> i
     return 4 * n_tokens**2 * width + (8 * n_tokens * width**2 if projections else 0)
 
 
+def recurrent_depth(n_tokens: int, width: int) -> int:
+    """Count the operations that a recurrent layer has to do one after the other, however many hands there are.
+
+    Args:
+        n_tokens: T.
+        width: D, of the state.
+
+    Returns:
+        T times: one round of products, a sum of D numbers two at a time, one addition for the token, one tanh.
+
+    Raises:
+        ValueError: If a number is below 1.
+
+    >>> recurrent_depth(10, 8)
+    60
+    """
+    _positive(n_tokens=n_tokens, width=width)
+    return n_tokens * (1 + _rounds(width) + 2)
+
+
+def attention_depth(n_tokens: int, width: int, n_heads: int = 1) -> int:
+    """Count the operations that self-attention has to do one after the other, however many hands there are.
+
+    Args:
+        n_tokens: T.
+        width: D.
+        n_heads: N, which share the width.
+
+    Returns:
+        Projection, score, division, the row's largest number, its subtraction, exp, the row's sum, the quotient, mixing
+        and the output projection. A sum of n numbers takes the binary logarithm of n, rounded up.
+
+    Raises:
+        ValueError: If a number is below 1, or the heads do not share the width evenly.
+
+    >>> attention_depth(10, 8)
+    29
+    """
+    _positive(n_tokens=n_tokens, width=width, n_heads=n_heads)
+    if width % n_heads:
+        raise ValueError(f"{n_heads} heads cannot share a width of {width} evenly")
+    product, score, mix = 1 + _rounds(width), 1 + _rounds(width // n_heads), 1 + _rounds(n_tokens)
+    return product + score + 1 + (3 + 2 * _rounds(n_tokens)) + mix + product
+
+
+def _rounds(terms: int) -> int:
+    """How many rounds it takes to add up so many numbers, two at a time."""
+    return (terms - 1).bit_length()
+
+
 def _positive(**numbers: int) -> None:
     for name, number in numbers.items():
         if number < 1:
