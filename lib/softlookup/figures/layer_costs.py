@@ -97,8 +97,8 @@ def layer_times(lengths: np.ndarray, times_ms: Mapping[str, np.ndarray], *, pale
     last = min(times_ms, key=lambda name: times_ms[name][-1])
     said = ", ".join(f"{name} {curve[0]:.3g} and {curve[-1]:,.0f} ms" for name, curve in times_ms.items())
     figure.set_label(
-        f"Measured time against the number of tokens, both axes logarithmic. At {lengths[0]:,.0f} and {lengths[-1]:,.0f} "
-        f"tokens: {said}. Quickest at first is {first}, at last {last}."
+        f"Measured time against the number of tokens, both axes logarithmic. At {lengths[0]:,.0f} and "
+        f"{lengths[-1]:,.0f} tokens: {said}. Quickest at first is {first}, at last {last}."
     )
     axes = figure.subplots()
     order = sorted(times_ms, key=lambda name: times_ms[name][-1])

@@ -1,4 +1,4 @@
-"""The whole machine on one page: an encoder-decoder whose every part says what it does, with a real sentence's numbers."""
+"""The whole machine on one page: every part of an encoder-decoder says what it does, with a real sentence's numbers."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -200,7 +200,8 @@ def static_list(parts: Sequence[dict[str, Any]]) -> str:
         f"<li><strong>{escape(part['name'])}</strong> ({escape(part['side'])}): {escape(part['does'])}</li>"
         for part in parts
     )
-    return f"<p>The machine, part by part. With scripts, each part shows the numbers of a real sentence.</p><ol>{rows}</ol>"
+    said = "The machine, part by part. With scripts, each part shows the numbers of a real sentence."
+    return f"<p>{said}</p><ol>{rows}</ol>"
 
 
 class MachineMap(anywidget.AnyWidget):

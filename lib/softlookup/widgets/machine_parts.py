@@ -1,4 +1,4 @@
-"""The parts of the encoder-decoder machine, in the order of the path through it: what each does, and where it is taught."""
+"""The parts of the encoder-decoder machine, in the order of the path: what each does, and where it is taught."""
 
 from dataclasses import dataclass
 
@@ -80,8 +80,8 @@ PARTS: tuple[Part, ...] = (
         "residual",
         "Add and norm",
         "encoder",
-        "What attention and the feed-forward network find is added to the vector that was there, so that nothing is lost on the "
-        "way. Before each of the two, the vector is brought to a standard size.",
+        "What attention and the feed-forward network find is added to the vector that was there, so that nothing is "
+        "lost on the way. Each of the two is given the vector in a standard size.",
         7,
         "the encoder",
         block=True,
@@ -90,8 +90,8 @@ PARTS: tuple[Part, ...] = (
         "memory",
         "What was read",
         "encoder",
-        "The sentence as the last layer leaves it: one vector for each token, which knows about the others. The decoder "
-        "will look at these.",
+        "The sentence as the last layer leaves it: one vector for each token, made with a view of the others. The "
+        "decoder will look at these.",
         7,
         "the encoder",
     ),
@@ -116,7 +116,8 @@ PARTS: tuple[Part, ...] = (
         "masked-attention",
         "Masked self-attention",
         "decoder",
-        "Each written token asks itself and those before it. What comes after is hidden by a mask, since it is not written yet.",
+        "Each written token asks itself and those before it. What comes after is hidden by a mask, since it is not "
+        "written yet.",
         4,
         "one head of self-attention",
         MASK,
