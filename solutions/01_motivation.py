@@ -42,7 +42,7 @@ from softlookup import check
 #
 # A recurrent layer reads the tokens in their order. After each it has a **state** of `M` numbers, made of the token just read and
 # of the state before it. Write it: $h_t = \tanh(x_t W_x + h_{t-1} W_h + b)$, where the state before the first token is zeros. Return
-# all states, one row for each token. Inputs are torch tensors, float32 or float64; gradients must flow to all four. torch's own recurrent layers are not allowed here.
+# all states, one row for each token. Inputs are torch tensors, float32 or float64; gradients must flow to all four. torch's own recurrent layers and this library's are not allowed here.
 
 
 # %% nbgrader={"grade": false, "grade_id": "01-recurrent", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -69,7 +69,7 @@ check("01.recurrent", recurrent)
 # A computation is a table of `n` steps, a numpy array of booleans: `needs[i, j]` is `True` where step `i` needs the result of step
 # `j`. Steps need earlier ones alone, so only $j < i$ occurs. Each step takes one unit of time, and you have as many hands as you like,
 # so that steps which do not wait for each other are done at the same time. What needs nothing is there at time **0**. Return the time at which each step is
-# done, `n` whole numbers. (The largest of them is the computation's *depth*.)
+# done, `n` whole numbers. (The largest of them is the computation's *depth*. This library's own functions are not allowed here.)
 
 
 # %% nbgrader={"grade": false, "grade_id": "01-depth", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -100,7 +100,7 @@ check("01.depth", finish_times)
 #   $QK^\top$ and the mixing $AV$, where every token meets every token.
 #
 # Return three whole numbers: the operations of the recurrent layer, those of attention, and the number of tokens at which the
-# two are equal (for this `width`, whatever `n_tokens` is).
+# two are equal (for this `width`, whatever `n_tokens` is). This library's own functions are not allowed here.
 
 
 # %% nbgrader={"grade": false, "grade_id": "01-operations", "locked": false, "schema_version": 3, "solution": true, "task": false}

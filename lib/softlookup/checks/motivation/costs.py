@@ -203,6 +203,10 @@ def _operations_mistaken(flags: Set[str], n_tokens: int, width: int, gates: int,
     table = n_tokens * width if "no-square" in flags else n_tokens**2 * width
     attention = n_projections * pair * n_tokens * width**2 + (1 if "scores-alone" in flags else 2) * pair * table
     equal_at = (gates - 2) * width
+    if "leading-terms" in flags:
+        recurrent, attention, equal_at = 2 * pair * n_tokens * width**2, 2 * pair * table, width
+    if "bare-orders" in flags:
+        recurrent, attention, equal_at = n_tokens * width**2, n_tokens**2 * width, width
     if "orders-alone" in flags:
         equal_at = width
     if "without-projections" in flags:
@@ -291,6 +295,22 @@ OPERATIONS = Task(
             (EQUAL, "equal_at = gates * width"),
             says="The projections are left out where the two counts are set equal: they cost as much as two pairs of "
             "matrices.",
+        ),
+        known(
+            "leading-terms",
+            ("recurrent = gates * 2 * one_matrix", "recurrent = 2 * one_matrix"),
+            ("attention = projections + table", "attention = table"),
+            (EQUAL, "equal_at = width"),
+            says="This is the paper's comparison: one pair of matrices against scores and mixing alone, equal at "
+            "T = D. Here the layer has more pairs, and attention has four projections as well.",
+        ),
+        known(
+            "bare-orders",
+            ("recurrent = gates * 2 * one_matrix", "recurrent = n_tokens * width**2"),
+            ("attention = projections + table", "attention = n_tokens**2 * width"),
+            (EQUAL, "equal_at = width"),
+            says="These are orders of growth, without their factors: count each product's multiply-adds, two "
+            "operations each.",
         ),
         known(
             "swapped",

@@ -148,9 +148,8 @@ def _push_cases(rng: Rng, rate: float) -> list[Case]:
         labels = rng.integers(1, v - 1, size=t)  # neither the first nor the last, so that a slip by one shows
         labels[0] = v - 2
         keeps = part == "dtype"
-        tolerance = 1e-3 if part == "large" else None
         logits = normal(rng, t, v, dtype=dtype, scale=size)
-        return Case(label, (logits, labels), part=part, keeps_dtype=keeps, tolerance=tolerance)
+        return Case(label, (logits, labels), part=part, keeps_dtype=keeps)
 
     return [
         case("three positions, five words", 3, 5),
@@ -164,13 +163,12 @@ def _push_cases(rng: Rng, rate: float) -> list[Case]:
 
 
 def _push(logits: Any, labels: Any, rate: float) -> Any:
-    """Torch's own loss, its own derivative, its own step."""
+    """Torch's own loss and its own derivative."""
     import torch
 
     leaf = logits.clone().requires_grad_(True)
-    torch.nn.functional.cross_entropy(leaf, labels).backward()
-    torch.optim.SGD([leaf], lr=rate).step()
-    return leaf.detach()
+    (slope,) = torch.autograd.grad(torch.nn.functional.cross_entropy(leaf, labels), leaf)
+    return torch.add(logits, slope, alpha=-rate)
 
 
 def _softmax(x: np.ndarray, axis: int | None = -1) -> np.ndarray:
