@@ -30,7 +30,7 @@ def guess_by_layer(words: Sequence[str], shares: np.ndarray, *, palette: Palette
     figure = Figure(figsize=(4.4, 0.6 + 0.36 * len(words)))
     figure.set_label(
         f"Probability of each word that is written, read after 0 to {layers} layers. Before the first layer all are "
-        f"at {shares[:, 0].max():.2f} or below; after the last they lie between {shares[:, -1].min():.2f} and "
+        f"at {max(shares[:, 0].max(), 0.01):.2f} or below; after the last they lie between {shares[:, -1].min():.2f} and "
         f"{shares[:, -1].max():.2f}."
     )
     axes = figure.subplots()

@@ -1,12 +1,26 @@
 """A recurrent layer and attention compared: operations, hands, and the clock."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from softlookup.figures.theme import Palette
+
+
+def layer_colors(names: Iterable[str], palette: Palette) -> dict[str, str]:
+    """Choose a colour for each layer; attention has the same one in every figure.
+
+    Args:
+        names: The layers, up to four.
+        palette: The colours to draw in.
+
+    Returns:
+        A colour for each name.
+    """
+    others = iter((palette.query, palette.key, palette.value))
+    return {name: palette.mixed if name == "attention" else next(others) for name in names}
 
 
 def layer_operations(
@@ -37,7 +51,7 @@ def layer_operations(
         f"layers stay level, attention rises. It meets {crossings}."
     )
     axes = figure.subplots()
-    colors = dict(zip(per_token, palette.series, strict=False))
+    colors = layer_colors(per_token, palette)
     for name, curve in per_token.items():
         axes.loglog(lengths, curve, color=colors[name])
         axes.text(lengths[-1] * 1.15, curve[-1], name, color=colors[name], va="center")
@@ -69,12 +83,13 @@ def many_hands(hands: np.ndarray, times: Mapping[str, np.ndarray], *, palette: P
         f"Least time of a layer against operations at once, both axes logarithmic, from 1 to {hands[-1]:.0e}. {said}."
     )
     axes = figure.subplots()
-    for (name, curve), color in zip(times.items(), palette.series, strict=False):
-        axes.loglog(hands, curve, color=color)
-        axes.text(hands[-1] * 1.6, curve[-1], f"{name}\n{curve[-1]:,.0f}", color=color, va="center", size=9)
+    colors = layer_colors(times, palette)
+    for name, curve in times.items():
+        axes.loglog(hands, curve, color=colors[name])
+        axes.text(hands[-1] * 1.6, curve[-1], f"{name}\n{curve[-1]:,.0f}", color=colors[name], va="center", size=9)
     axes.set(xlabel="operations that can be done at once", ylabel="least time, in operations")
     axes.set_xlim(hands[0], hands[-1] * 60)
-    axes.set_xticks(hands[:: max(1, len(hands) // 5)])
+    axes.set_xticks(10.0 ** np.arange(np.log10(hands[0]), np.log10(hands[-1]) + 0.1, 3))
     axes.minorticks_off()
     axes.grid(axis="y")
     return figure
@@ -103,7 +118,7 @@ def layer_times(lengths: np.ndarray, times_ms: Mapping[str, np.ndarray], *, pale
     axes = figure.subplots()
     order = sorted(times_ms, key=lambda name: times_ms[name][-1])
     place = 0.0
-    colors = dict(zip(times_ms, palette.series, strict=False))
+    colors = layer_colors(times_ms, palette)
     for name in order:
         curve = np.asarray(times_ms[name], dtype=float)
         axes.loglog(lengths, curve, "o-", color=colors[name], markersize=4.5)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 from matplotlib.figure import Figure
 
+from softlookup.figures.layer_costs import layer_colors
 from softlookup.figures.theme import Palette
 
 
@@ -29,7 +30,9 @@ def gradient_reach(distances: np.ndarray, sizes: Mapping[str, np.ndarray], *, pa
     )
     axes = figure.subplots()
     taken: list[float] = []
-    for (name, curve), color in zip(sizes.items(), palette.series, strict=False):
+    colors = layer_colors(sizes, palette)
+    for name, curve in sizes.items():
+        color = colors[name]
         axes.semilogy(distances, curve, color=color)
         place = float(np.log10(curve[-1]))
         while any(abs(place - other) < 1.1 for other in taken):  # names do not lie on each other
