@@ -28,10 +28,10 @@ def guess_by_layer(words: Sequence[str], shares: np.ndarray, *, palette: Palette
         raise ValueError(f"shares have shape {shares.shape}; wanted a row for each of the {len(words)} words")
     layers = shares.shape[1] - 1
     figure = Figure(figsize=(4.4, 0.6 + 0.36 * len(words)))
+    begun, ended = max(float(shares[:, 0].max()), 0.01), shares[:, -1]
     figure.set_label(
         f"Probability of each word that is written, read after 0 to {layers} layers. Before the first layer all are "
-        f"at {max(shares[:, 0].max(), 0.01):.2f} or below; after the last they lie between {shares[:, -1].min():.2f} and "
-        f"{shares[:, -1].max():.2f}."
+        f"at {begun:.2f} or below; after the last they lie between {ended.min():.2f} and {ended.max():.2f}."
     )
     axes = figure.subplots()
     columns = ["embedding", *(f"layer {i + 1}" for i in range(layers))]
