@@ -55,6 +55,35 @@ FIGURES = {
         figures.common_direction,
         ([("a", "as"), ("b", "bs"), ("c", "cs")], RNG.normal(size=(3, 5)), RNG.normal(size=(3, 5)) + 3),
     ),
+    "signal_paths": (figures.signal_paths, (WORDS,)),
+    "gradient_reach": (
+        figures.gradient_reach,
+        (np.arange(1, 41), {"RNN": 0.7 ** np.arange(40), "GRU": 0.9 ** np.arange(40), "attention": np.ones(40)}),
+    ),
+    "layer_operations": (
+        figures.layer_operations,
+        (
+            2 ** np.arange(4, 12),
+            64,
+            {"LSTM": np.full(8, 16.0 * 64**2), "attention": 8.0 * 64**2 + 4 * 64 * 2 ** np.arange(4, 12)},
+            {"LSTM": 128},
+        ),
+    ),
+    "many_hands": (
+        figures.many_hands,
+        (
+            10.0 ** np.arange(7),
+            {
+                "RNN": np.maximum(1e6 / 10.0 ** np.arange(7), 500),
+                "attention": np.maximum(3e6 / 10.0 ** np.arange(7), 40),
+            },
+        ),
+    ),
+    "layer_times": (
+        figures.layer_times,
+        (2 ** np.arange(4, 9), {"LSTM": 2.0 ** np.arange(1, 6), "attention": 0.5 * 4.0 ** np.arange(5)}),
+    ),
+    "guess_by_layer": (figures.guess_by_layer, (WORDS, np.linspace(0, 0.9, 16).reshape(4, 4))),
     "comparison": (figures.comparison, (grid("1 2; 3 4"), grid("1 2; 3.5 4"), "M")),
     "blending": (figures.blending, (2, 4, 5, 3)),
     "cost_by_heads": (figures.cost_by_heads, ([1, 2, 4], [64, 64, 64], [512, 512, 512], [100, 200, 400])),
@@ -245,6 +274,35 @@ def test_dependency_draws_a_line_from_every_key_and_value_and_from_one_query():
     assert len(to_z) == 2 * len(WORDS) + 1
     with pytest.raises(IndexError, match="no position 4 in a sentence of 4 words"):
         figures.dependency(WORDS, 4, palette=LIGHT)
+
+
+def test_signal_paths_draws_every_step_of_the_chain_and_one_straight_way():
+    chain, direct = figures.signal_paths(WORDS, palette=LIGHT).axes
+    strong = [[line for line in axes.lines if line.get_linewidth() > 2] for axes in (chain, direct)]
+    assert [len(lines) for lines in strong] == [len(WORDS), 1]
+    assert [tuple(xy) for xy in strong[1][0].get_xydata()] == [(0, 0), (len(WORDS) - 1, 1)]
+    with pytest.raises(ValueError, match="a way needs two words at least; got 1"):
+        figures.signal_paths(["alone"], palette=LIGHT)
+
+
+def test_layer_operations_marks_where_the_curves_meet():
+    figure = figures.layer_operations(*FIGURES["layer_operations"][1], palette=LIGHT)
+    (mark,) = [line for line in figure.axes[0].lines if line.get_marker() == "o"]
+    lengths, _, per_token, _ = FIGURES["layer_operations"][1]
+    assert mark.get_xdata()[0] == 128 and mark.get_ydata()[0] == per_token["attention"][list(lengths).index(128)]
+    assert "T = 128" in words_of(figure)
+
+
+def test_names_at_the_ends_of_curves_do_not_lie_on_each_other():
+    curves = {"RNN": 0.7 ** np.arange(40), "GRU": 0.701 ** np.arange(40), "LSTM": 0.702 ** np.arange(40)}
+    axes = figures.gradient_reach(np.arange(1, 41), curves, palette=LIGHT).axes[0]
+    heights = sorted(np.log10(text.get_position()[1]) for text in axes.texts)
+    assert min(np.diff(heights)) > 0.8
+
+
+def test_guess_by_layer_refuses_rows_that_are_not_the_words():
+    with pytest.raises(ValueError, match=r"shares have shape \(3, 4\); wanted a row for each of the 4 words"):
+        figures.guess_by_layer(WORDS, np.zeros((3, 4)), palette=LIGHT)
 
 
 def test_draw_grid_refuses_what_is_no_matrix():

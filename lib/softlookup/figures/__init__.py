@@ -15,11 +15,15 @@ from softlookup.figures.heatmaps import stages
 from softlookup.figures.input_slices import input_slices
 from softlookup.figures.lengths import vector_lengths
 from softlookup.figures.lookup import one_hot_product
+from softlookup.figures.guesses import guess_by_layer
+from softlookup.figures.layer_costs import layer_operations, layer_times, many_hands
 from softlookup.figures.mean import weighted_mean
 from softlookup.figures.merging import merging
 from softlookup.figures.needs import dependency
 from softlookup.figures.parallel import common_direction
+from softlookup.figures.paths import signal_paths
 from softlookup.figures.printed import comparison, wrong_cells
+from softlookup.figures.reach import gradient_reach
 from softlookup.figures.scaling import gradient_size, saturation, variance
 from softlookup.figures.show import Shown, render_svg, show
 from softlookup.figures.splitting import splitting
@@ -39,6 +43,7 @@ __all__ = [
     "comparison",
     "cost_by_heads",
     "dependency",
+    "gradient_reach",
     "gradient_size",
     "merging",
     "one_hot_product",
@@ -46,12 +51,17 @@ __all__ = [
     "head_maps",
     "input_slices",
     "lookup_table",
+    "guess_by_layer",
+    "layer_operations",
+    "layer_times",
+    "many_hands",
     "pipeline",
     "render_svg",
     "saturation",
     "score_memory",
     "show",
     "splitting",
+    "signal_paths",
     "stages",
     "step_cost",
     "style",

@@ -5,11 +5,23 @@ from softlookup.reference.backward import attention_backward, one_head_backward,
 from softlookup.reference.embeddings import embed, one_hot, tied_logits
 from softlookup.reference.feedforward import feed_forward, gelu, gelu_tanh, relu, silu
 from softlookup.reference.heads import merge_heads, multi_head_attention, one_head, project, split_heads
+from softlookup.reference.layer_graphs import (
+    attention_depth,
+    attention_flops,
+    attention_graph,
+    convolution_graph,
+    finish_times,
+    path_lengths,
+    recurrent_depth,
+    recurrent_flops,
+    recurrent_graph,
+)
 from softlookup.reference.linear_attention import elu_plus_one, linear_attention, linear_attention_weights
 from softlookup.reference.lookup import cosine_similarity, lookup_weights, soft_lookup
 from softlookup.reference.masks import causal_mask, combine_masks, padding_mask, window_mask
 from softlookup.reference.norms import layer_norm, rms_norm
 from softlookup.reference.positions import alibi_bias, alibi_slopes, angles, rotary, sinusoidal
+from softlookup.reference.recurrent import recurrent_states
 from softlookup.reference.tiled_attention import tiled_attention, tiles_of_attention
 
 __all__ = [
@@ -17,13 +29,18 @@ __all__ = [
     "alibi_slopes",
     "angles",
     "attention_backward",
+    "attention_depth",
+    "attention_flops",
+    "attention_graph",
     "attention_weights",
     "causal_mask",
     "combine_masks",
     "cosine_similarity",
+    "convolution_graph",
     "elu_plus_one",
     "embed",
     "feed_forward",
+    "finish_times",
     "gelu",
     "gelu_tanh",
     "layer_norm",
@@ -36,7 +53,12 @@ __all__ = [
     "one_head_backward",
     "one_hot",
     "padding_mask",
+    "path_lengths",
     "project",
+    "recurrent_depth",
+    "recurrent_flops",
+    "recurrent_graph",
+    "recurrent_states",
     "relu",
     "rms_norm",
     "rotary",

@@ -10,3 +10,6 @@ __all__ = ["AttentionSteps", "Example", "HeadShapes", "Sizes"]
 from softlookup.widgets.lookup_plane import LookupPlane, Store
 
 __all__ = ["AttentionSteps", "Example", "LookupPlane", "Store"]
+from softlookup.widgets.machine_map import MachineMap
+
+__all__ = ["AttentionSteps", "Example", "MachineMap"]

@@ -1,0 +1,7 @@
+"""Chapter 1, why transformers: its tasks in the order of the notebook."""
+
+from softlookup.checks.motivation.costs import DEPTH, OPERATIONS
+from softlookup.checks.motivation.next_token import PAIRS, PUSH_UP
+from softlookup.checks.motivation.recurrence import RECURRENT
+
+TASKS = (RECURRENT, DEPTH, OPERATIONS, PAIRS, PUSH_UP)

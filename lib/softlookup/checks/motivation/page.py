@@ -1,0 +1,3 @@
+"""Where chapter 1 stands in the book."""
+
+PAGE = "01_motivation"

@@ -1,0 +1,152 @@
+"""The task that reads word by word: a recurrent layer. Letters of its own: M numbers in a state."""
+
+from collections.abc import Set
+from typing import Any
+
+import numpy as np
+
+from softlookup.checks.draws import Rng, normal
+from softlookup.checks.known import gradient_cut, known
+from softlookup.checks.motivation.page import PAGE
+from softlookup.checks.task import Case, Task
+
+LAYERS = (
+    "torch.nn.RNN",
+    "torch.nn.RNNCell",
+    "torch.rnn_tanh",
+    "torch.rnn_tanh_cell",
+    "softlookup.reference",
+    "softlookup.model",
+)
+"""What must not be called where a recurrent layer is to be written."""
+
+
+def _args(rng: Rng, tokens: int, width: int, state: int, dtype: str = "float32") -> tuple[np.ndarray, ...]:
+    shapes = ((tokens, width), (width, state), (state, state), (state,))
+    return tuple(normal(rng, *shape, dtype=dtype, scale=0.6) for shape in shapes)
+
+
+def _cases(rng: Rng) -> list[Case]:
+    slopes = _args(rng, 4, 3, 2)
+    upstream = normal(rng, 4, 2)
+    return [
+        Case("five tokens, D = 3, M = 4", _args(rng, 5, 3, 4)),
+        Case("four tokens, D = M = 4", _args(rng, 4, 4, 4)),
+        Case("six tokens, D = 5, M = 2", _args(rng, 6, 5, 2)),
+        Case("one token alone", _args(rng, 1, 2, 3)),
+        Case("gradients of x, w_x, w_h and b", slopes, gradients=(0, 1, 2, 3), upstream=upstream, part="gradient"),
+        Case("float64 inputs", _args(rng, 4, 3, 2, "float64"), part="dtype"),
+    ]
+
+
+def _recurrent(x: Any, w_x: Any, w_h: Any, b: Any) -> Any:
+    """Torch's own kernel, which keeps its matrices transposed and has two biases."""
+    import torch
+
+    start = x.new_zeros(1, 1, w_h.shape[0])
+    weights = (w_x.mT, w_h.mT, b, torch.zeros_like(b))
+    return torch.rnn_tanh(x[:, None], start, weights, True, 1, 0.0, False, False, False)[0][:, 0]
+
+
+def _mistaken(flags: Set[str], x: np.ndarray, w_x: np.ndarray, w_h: np.ndarray, b: np.ndarray) -> np.ndarray:
+    n_state = w_h.shape[0]
+    state = np.ones(n_state, x.dtype) if "starts-at-one" in flags else np.zeros(n_state, x.dtype)
+    if "w-x-transposed" in flags:
+        w_x = w_x.T
+    if "w-h-transposed" in flags:
+        w_h = w_h.T
+    if "matrices-swapped" in flags:
+        w_x, w_h = w_h, w_x
+    bias = 0 * b if "no-bias" in flags else b
+    states = []
+    for x_t in x[::-1] if "backwards" in flags else x:
+        if "state-before" in flags:
+            states.append(state)
+        carried = 0 * b if "no-recurrence" in flags else state @ w_h
+        if "squashed-too-early" in flags:
+            new = np.tanh(x_t @ w_x + bias) + carried
+        elif "no-tanh" in flags:
+            new = x_t @ w_x + carried + bias
+        else:
+            new = np.tanh(x_t @ w_x + carried + bias)
+        state = state + new if "added-up" in flags else new
+        if "state-before" not in flags:
+            states.append(state)
+    return state if "last-only" in flags else np.stack(states)
+
+
+STEP = "torch.tanh(x_t @ w_x + state @ w_h + b)"
+APPEND = f"state = {STEP}\n        states.append(state)"
+
+RECURRENT = Task(
+    id="01.recurrent",
+    name="recurrent",
+    title="Word by word",
+    points=3,
+    minutes=10,
+    difficulty=2,
+    page=PAGE,
+    anchor="motivation-recurrent",
+    returns=("states",),
+    cases=_cases,
+    oracle=_recurrent,
+    mistaken=_mistaken,
+    parts={"core": 0.7, "gradient": 0.2, "dtype": 0.1},
+    forbids=LAYERS,
+    mistakes=(
+        known(
+            "no-recurrence",
+            (" + state @ w_h", ""),
+            says="Each state comes from its own token alone: the state before it is missing (`state @ w_h`), or it is "
+            "set back to zeros inside the loop.",
+        ),
+        known("no-tanh", (STEP, "x_t @ w_x + state @ w_h + b"), says="The tanh is missing: the sum goes through it."),
+        known("no-bias", (" + b)", ")"), says="The bias b is missing in the sum."),
+        known(
+            "squashed-too-early",
+            (STEP, "torch.tanh(x_t @ w_x + b) + state @ w_h"),
+            says="What comes from the state before is added after the tanh: all three terms go through it together.",
+        ),
+        known(
+            "w-h-transposed",
+            ("state @ w_h", "state @ w_h.T"),
+            says="w_h is used transposed: a row times a matrix is `state @ w_h`.",
+        ),
+        known(
+            "w-x-transposed",
+            ("x_t @ w_x", "x_t @ w_x.T"),
+            says="w_x is used transposed: a row times a matrix is `x_t @ w_x`, and w_x has shape (D, M).",
+        ),
+        known(
+            "matrices-swapped",
+            (STEP, "torch.tanh(x_t @ w_h + state @ w_x + b)"),
+            says="The two matrices have changed places: w_x takes the token, w_h the state before.",
+        ),
+        known(
+            "backwards",
+            ("for x_t in x:", "for x_t in x.flip(0):"),
+            says="The tokens are read from the last to the first: state 1 belongs to token 1.",
+        ),
+        known(
+            "state-before",
+            (APPEND, f"states.append(state)\n        state = {STEP}"),
+            says="Each state is kept before its token is read: append it after the step.",
+        ),
+        known(
+            "last-only",
+            ("return torch.stack(states)", "return state"),
+            says="Only the last state is returned: one row for each token is asked for.",
+        ),
+        known(
+            "added-up",
+            (f"state = {STEP}", f"state = state + {STEP}"),
+            says="The new state is added to the old one: it takes its place.",
+        ),
+        known(
+            "starts-at-one",
+            ("new_zeros", "new_ones"),
+            says="The state before the first token is not zeros.",
+        ),
+        gradient_cut(("return torch.stack(states)", "return torch.stack(states).detach()")),
+    ),
+)

@@ -1,0 +1,137 @@
+"""A recurrent layer and attention compared: operations, hands, and the clock."""
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from softlookup.figures.theme import Palette
+
+
+def layer_colors(names: Iterable[str], palette: Palette) -> dict[str, str]:
+    """Choose a colour for each layer; attention has the same one in every figure.
+
+    Args:
+        names: The layers, up to four.
+        palette: The colours to draw in.
+
+    Returns:
+        A colour for each name.
+    """
+    others = iter((palette.query, palette.key, palette.value))
+    return {name: palette.mixed if name == "attention" else next(others) for name in names}
+
+
+def layer_operations(
+    lengths: np.ndarray,
+    width: int,
+    per_token: Mapping[str, np.ndarray],
+    equal_at: Mapping[str, int],
+    *,
+    palette: Palette,
+) -> Figure:
+    """Draw the operations for each token against the number of tokens.
+
+    Args:
+        lengths: Numbers of tokens T, increasing.
+        width: D, for the axis.
+        per_token: Operations for each token at each length, by layer, attention among them; up to four.
+        equal_at: For layers that meet attention, the number of tokens at which they do.
+        palette: The colours to draw in.
+
+    Returns:
+        One panel with both axes logarithmic; each curve is named at its end, each crossing marked.
+    """
+    lengths = np.asarray(lengths, dtype=float)
+    figure = Figure(figsize=(5.2, 3.4))
+    crossings = "; ".join(f"{name} at {tokens:,} tokens" for name, tokens in equal_at.items())
+    figure.set_label(
+        f"Operations for each token against the number of tokens, width {width}, both axes logarithmic. Recurrent "
+        f"layers stay level, attention rises. It meets {crossings}."
+    )
+    axes = figure.subplots()
+    colors = layer_colors(per_token, palette)
+    for name, curve in per_token.items():
+        axes.loglog(lengths, curve, color=colors[name])
+        axes.text(lengths[-1] * 1.15, curve[-1], name, color=colors[name], va="center")
+    for name, tokens in equal_at.items():
+        level = float(per_token[name][0])
+        axes.plot(tokens, level, "o", color=colors[name], markersize=7)
+        axes.annotate(
+            f"T = {tokens:,}", (tokens, level), xytext=(-6, 6), textcoords="offset points", ha="right", size=9
+        )
+    _named(axes, lengths, "tokens $T$", "operations for each token")
+    return figure
+
+
+def many_hands(hands: np.ndarray, times: Mapping[str, np.ndarray], *, palette: Palette) -> Figure:
+    """Draw the least time that a layer can take, against how many operations can be done at once.
+
+    Args:
+        hands: How many operations at once, increasing.
+        times: The least time at each of them, in operations, by layer; up to four.
+        palette: The colours to draw in.
+
+    Returns:
+        One panel with both axes logarithmic; each curve is named at its end, where it no longer falls.
+    """
+    hands = np.asarray(hands, dtype=float)
+    figure = Figure(figsize=(5.2, 3.4))
+    said = "; ".join(f"{name} falls from {curve[0]:.1e} to {curve[-1]:,.0f}" for name, curve in times.items())
+    figure.set_label(
+        f"Least time of a layer against operations at once, both axes logarithmic, from 1 to {hands[-1]:.0e}. {said}."
+    )
+    axes = figure.subplots()
+    colors = layer_colors(times, palette)
+    for name, curve in times.items():
+        axes.loglog(hands, curve, color=colors[name])
+        axes.text(hands[-1] * 1.6, curve[-1], f"{name}\n{curve[-1]:,.0f}", color=colors[name], va="center", size=9)
+    axes.set(xlabel="operations that can be done at once", ylabel="least time, in operations")
+    axes.set_xlim(hands[0], hands[-1] * 60)
+    axes.set_xticks(10.0 ** np.arange(np.log10(hands[0]), np.log10(hands[-1]) + 0.1, 3))
+    axes.minorticks_off()
+    axes.grid(axis="y")
+    return figure
+
+
+def layer_times(lengths: np.ndarray, times_ms: Mapping[str, np.ndarray], *, palette: Palette) -> Figure:
+    """Draw measured times of layers against the number of tokens.
+
+    Args:
+        lengths: Numbers of tokens T, increasing.
+        times_ms: Milliseconds at each of them, by layer; up to four.
+        palette: The colours to draw in.
+
+    Returns:
+        One panel with both axes logarithmic, each curve named at its end.
+    """
+    lengths = np.asarray(lengths, dtype=float)
+    figure = Figure(figsize=(5.2, 3.4))
+    first = min(times_ms, key=lambda name: times_ms[name][0])
+    last = min(times_ms, key=lambda name: times_ms[name][-1])
+    said = ", ".join(f"{name} {curve[0]:.3g} and {curve[-1]:,.0f} ms" for name, curve in times_ms.items())
+    figure.set_label(
+        f"Measured time against the number of tokens, both axes logarithmic. At {lengths[0]:,.0f} and "
+        f"{lengths[-1]:,.0f} tokens: {said}. Quickest at first is {first}, at last {last}."
+    )
+    axes = figure.subplots()
+    order = sorted(times_ms, key=lambda name: times_ms[name][-1])
+    place = 0.0
+    colors = layer_colors(times_ms, palette)
+    for name in order:
+        curve = np.asarray(times_ms[name], dtype=float)
+        axes.loglog(lengths, curve, "o-", color=colors[name], markersize=4.5)
+        place = max(float(np.log10(curve[-1])), place + 0.2 if place else -9.0)
+        axes.text(lengths[-1] * 1.15, 10**place, name, color=colors[name], va="center")
+    _named(axes, lengths, "tokens $T$", "milliseconds")
+    return figure
+
+
+def _named(axes: Axes, lengths: np.ndarray, x: str, y: str) -> None:
+    axes.set(xlabel=x, ylabel=y)
+    axes.set_xlim(lengths[0] * 0.8, lengths[-1] * 4.2)
+    shown = lengths[:: 2 if len(lengths) > 8 else 1]
+    axes.set_xticks(shown, [f"{length:,.0f}" for length in shown], size=8.5)
+    axes.minorticks_off()
+    axes.grid(axis="y")

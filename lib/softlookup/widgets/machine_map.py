@@ -1,0 +1,250 @@
+"""The whole machine on one page: every part of an encoder-decoder says what it does, with a real sentence's numbers."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anywidget
+import traitlets
+
+from softlookup.widgets.machine_parts import PARTS
+
+if TYPE_CHECKING:
+    from softlookup.model import Translator
+
+SHOWN_NUMBERS = 4
+"""How many of a vector's numbers are shown."""
+
+SHOWN_WORDS = 5
+"""How many of the likeliest words are shown."""
+
+ENCODER_BLOCK = ("self-attention", "feed-forward", "residual")
+DECODER_BLOCK = ("masked-attention", "cross-attention", "decoder-feed-forward", "decoder-residual")
+
+
+def plain(piece: str) -> str:
+    """Write a piece of a word as a reader would: the sign for a space gone, special tokens in words.
+
+    Args:
+        piece: As the tokenizer names it.
+
+    Returns:
+        A few letters.
+
+    >>> plain("▁chat"), plain("</s>"), plain("ver")
+    ('chat', '(end)', '·ver')
+    """
+    named = {"<s>": "(start)", "</s>": "(end)", "▁": "(space)"}
+    if piece in named:
+        return named[piece]
+    if piece.startswith("▁"):
+        return piece[1:]
+    return f"·{piece}" if piece[:1].isalpha() else piece
+
+
+def compute(translator: "Translator", sentence: str) -> dict[str, Any]:
+    """Run a sentence through the machine, and keep what the map shows.
+
+    The translation is the model's own, the likeliest piece at every step; all steps are computed in one pass, with
+    the mask, and are those of writing word by word.
+
+    Args:
+        translator: A model and its tokenizer.
+        sentence: What is translated.
+
+    Returns:
+        A record for JSON: the sentence and its translation, the pieces of both and their ids; vectors (the first
+        few numbers of each row) after the embedding, with positions, and at the end of the encoder; for each layer
+        the attention weights, averaged over the heads, the share of hidden units above zero, and the vectors' lengths;
+        for each step the largest logits and the probabilities of the same pieces.
+
+    Raises:
+        ValueError: If the sentence is empty or too long.
+    """
+    import torch
+
+    from softlookup.model import Trace
+
+    model, tokenizer = translator.model, translator.tokenizer
+    source_ids = tokenizer.encode(sentence, end=True)
+    written = translator.translate(sentence, beams=1)
+    target_ids = tokenizer.encode(written.text, start=True, end=True)
+    source, target = torch.tensor([source_ids]), torch.tensor([target_ids[:-1]])
+    read, wrote = Trace(), Trace()
+    with torch.no_grad(), _Hidden(model) as hidden:
+        memory, _ = model.encode(source, trace=read)
+        logits = model(source, target, trace=wrote)[0].double()
+        plain_rows = model.embedder.tokens(source)
+    probabilities = logits.softmax(-1)
+    names = tokenizer.vocabulary.token
+    best = probabilities.argsort(dim=-1, descending=True)[:, :SHOWN_WORDS]
+    return {
+        "sentence": sentence,
+        "translation": written.text,
+        "source": [plain(names(i)) for i in source_ids],
+        "source_ids": source_ids,
+        "target": [plain(names(i)) for i in target_ids],
+        "target_ids": target_ids,
+        "vectors": {
+            "embedding": _numbers(plain_rows),
+            "positions": _numbers(read.states[0]),
+            "memory": _numbers(memory),
+            "target-embedding": _numbers(wrote.states[0]),
+        },
+        "weights": {
+            "self-attention": [_table(w) for w in read.weights],
+            "masked-attention": [_table(w) for w in wrote.weights],
+            "cross-attention": [_table(w) for w in wrote.cross_weights],
+        },
+        # The encoder runs twice above, once alone: its first pass is the one that is kept.
+        "active": {
+            "feed-forward": hidden.shares["encoder"][: len(read.weights)],
+            "decoder-feed-forward": hidden.shares["decoder"],
+        },
+        "lengths": {"residual": _lengths(read.states), "decoder-residual": _lengths(wrote.states)},
+        "best": [[plain(names(int(i))) for i in row] for row in best],
+        "logits": [[float(logits[t, i]) for i in row] for t, row in enumerate(best)],
+        "probabilities": [[float(probabilities[t, i]) for i in row] for t, row in enumerate(best)],
+    }
+
+
+class _Hidden:
+    """Watch the feed-forward networks while a model runs: which share of the hidden units is above zero."""
+
+    def __init__(self, model: Any) -> None:
+        self.shares: dict[str, list[list[int]]] = {"encoder": [], "decoder": []}
+        self._layers = [(side, layer.feed_forward) for side in self.shares for layer in getattr(model, side).each()]
+        self._handles: list[Any] = []
+
+    def __enter__(self) -> "_Hidden":
+        def watch(side: str) -> Any:
+            def before(network: Any, inputs: Any) -> None:
+                hidden = inputs[0] @ network.w_1 + network.b_1
+                self.shares[side].append((hidden > 0).sum(-1)[0].tolist())
+
+            return before
+
+        self._handles = [network.register_forward_pre_hook(watch(side)) for side, network in self._layers]
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for handle in self._handles:
+            handle.remove()
+
+
+def _numbers(rows: Any) -> list[list[float]]:
+    return rows[0, :, :SHOWN_NUMBERS].double().tolist()
+
+
+def _table(weights_BNTS: Any) -> list[list[float]]:
+    return weights_BNTS[0].double().mean(dim=0).tolist()
+
+
+def _lengths(states: Sequence[Any]) -> list[list[float]]:
+    return [state[0].double().norm(dim=-1).tolist() for state in states]
+
+
+def sizes(translator: "Translator") -> dict[str, Any]:
+    """Say how large the machine is.
+
+    Args:
+        translator: A model and its tokenizer.
+
+    Returns:
+        D, N, H, F, V and L, and for each part the parameters that it adds (all layers together).
+    """
+    model = translator.model
+    config = model.config
+
+    def count(*modules: Any) -> int:
+        return sum(p.numel() for module in modules if module is not None for p in module.parameters())
+
+    encoder, decoder = list(model.encoder.each()), list(model.decoder.each())
+    read_norms = [part for x in encoder for part in (x.attention_residual, x.feed_forward_residual)]
+    write_norms = [part for x in decoder for part in (x.attention_residual, x.cross_residual, x.feed_forward_residual)]
+    return {
+        "letters": {
+            "D": config.d_model,
+            "N": config.n_heads,
+            "H": config.head_width or config.d_model // config.n_heads,
+            "F": config.d_hidden,
+            "V": config.vocab_size,
+            "L": config.n_layers,
+        },
+        "parameters": {
+            "embedding": count(model.embedder),
+            "self-attention": count(*(layer.attention for layer in encoder)),
+            "feed-forward": count(*(layer.feed_forward for layer in encoder)),
+            "residual": count(*read_norms, model.encoder.norm),
+            "masked-attention": count(*(layer.attention for layer in decoder)),
+            "cross-attention": count(*(layer.cross_attention for layer in decoder)),
+            "decoder-feed-forward": count(*(layer.feed_forward for layer in decoder)),
+            "decoder-residual": count(*write_norms, model.decoder.norm),
+        },
+        "all": count(model),
+    }
+
+
+def static_list(parts: Sequence[dict[str, Any]]) -> str:
+    """Write the parts as HTML, for readers whose browser runs no script.
+
+    Args:
+        parts: The parts as records.
+
+    Returns:
+        HTML with one list.
+    """
+    rows = "".join(
+        f"<li><strong>{escape(part['name'])}</strong> ({escape(part['side'])}): {escape(part['does'])}</li>"
+        for part in parts
+    )
+    said = "The machine, part by part. With scripts, each part shows the numbers of a real sentence."
+    return f"<p>{said}</p><ol>{rows}</ol>"
+
+
+class MachineMap(anywidget.AnyWidget):
+    """The map of an encoder-decoder: choose a part, or follow a sentence from its words to the next word.
+
+    Every number is computed here, by the model that is handed in. The browser chooses what to show.
+
+    Args:
+        translator: A model and its tokenizer, such as `load_translator()`; a learned table and sinusoidal positions.
+        sentences: What can be followed through the machine.
+        links: Pages for parts that have none in PARTS, by slug, relative to the book's pages.
+
+    Raises:
+        ValueError: If there is no sentence, or a link belongs to no part.
+
+    Source: Vaswani et al. 2017, figure 1. Book: 01_motivation.html#motivation-machine.
+    """
+
+    _esm = Path(__file__).with_suffix(".js")
+    _css = Path(__file__).with_suffix(".css")
+
+    parts = traitlets.List(traitlets.Dict(), help="the fields of each Part, in the order of the path").tag(sync=True)
+    sizes = traitlets.Dict(help="what `sizes` returned").tag(sync=True)
+    runs = traitlets.List(traitlets.Dict(), help="what `compute` returned for each sentence").tag(sync=True)
+    chosen = traitlets.Int(0, help="index of the sentence shown").tag(sync=True)
+    place = traitlets.Int(0, help="index of the part shown").tag(sync=True)
+    layer = traitlets.Int(0, help="index of the layer shown").tag(sync=True)
+    word = traitlets.Int(1, help="index of the token that is followed through the encoder").tag(sync=True)
+    step = traitlets.Int(0, help="index of the token that is being written").tag(sync=True)
+    fallback = traitlets.Unicode("", help="HTML that the built book shows until the figure runs").tag(sync=True)
+
+    def __init__(self, translator: "Translator", sentences: Sequence[str], links: dict[str, str] | None = None) -> None:
+        if isinstance(sentences, str) or not sentences:
+            raise ValueError("MachineMap needs at least one sentence, in a list")
+        links = links or {}
+        strangers = set(links) - {part.slug for part in PARTS}
+        if strangers:
+            raise ValueError(f"links for {sorted(strangers)}; the parts are {', '.join(part.slug for part in PARTS)}")
+        records = [asdict(part) | ({"link": links[part.slug]} if part.slug in links else {}) for part in PARTS]
+        super().__init__(
+            parts=records,
+            sizes=sizes(translator),
+            runs=[compute(translator, sentence) for sentence in sentences],
+            layer=translator.model.config.n_layers - 1,
+            fallback=static_list(records),
+        )

@@ -1,0 +1,201 @@
+"""The map in chapter 1: its numbers are the model's, the path can be followed, and every way to operate it works."""
+
+import re
+
+import pytest
+from book_browser import AXE
+
+from softlookup.model import load_translator
+from softlookup.widgets.machine_map import compute
+from softlookup.widgets.machine_parts import PARTS
+
+pytestmark = [pytest.mark.browser, pytest.mark.book]
+
+CHAPTER = "book/01_motivation.html"
+SLUGS = [part.slug for part in PARTS]
+
+
+@pytest.fixture(scope="module")
+def translator():
+    return load_translator()
+
+
+@pytest.fixture
+def figure(html, visit):
+    with visit((html / CHAPTER).as_uri()) as seen:
+        yield seen.page.locator(".slm").first
+        assert seen.complaints == []
+
+
+def go(figure, slug, layer=None, forward=0):
+    figure.locator(f"[data-slug={slug}]").click()
+    if layer is not None:
+        figure.get_by_role("button", name=f"Layer {layer + 1}").click()
+    for _ in range(forward):
+        figure.get_by_role("button", name="next word", exact=True).click()
+
+
+def rows(figure):
+    """The rows of the panel: label and number."""
+    labels, numbers = figure.locator(".slm-label"), figure.locator(".slm-number")
+    read = [text.replace("−", "-").replace(",", "") for text in numbers.all_inner_texts()]
+    return list(zip(labels.all_inner_texts(), read, strict=True))
+
+
+def agree(shown, names, numbers):
+    assert [label for label, _ in shown] == list(names)
+    for (label, text), number in zip(shown, numbers, strict=True):
+        assert abs(float(text) - number) <= 0.005 + 1e-9, (label, text, number)
+
+
+def test_every_weight_of_every_layer_and_word_is_the_models(figure, translator):
+    for index in range(figure.locator("select option").count()):
+        sentence = figure.locator("select option").nth(index).inner_text()
+        wanted = compute(translator, sentence)
+        figure.locator("select").select_option(index=index)
+        for slug in ("self-attention", "masked-attention", "cross-attention"):
+            go(figure, slug)
+            back = figure.get_by_role("button", name="previous word", exact=True)
+            while back.is_enabled():
+                back.click()
+            for row in range(len(wanted["weights"][slug][0])):
+                for layer in range(3):
+                    figure.get_by_role("button", name=f"Layer {layer + 1}").click()
+                    names = wanted["target"][: row + 1] if slug == "masked-attention" else wanted["source"]
+                    agree(rows(figure), names, wanted["weights"][slug][layer][row][: len(names)])
+                ahead = figure.get_by_role("button", name="next word", exact=True)
+                if ahead.is_enabled():
+                    ahead.click()
+
+
+def test_the_next_word_has_the_models_probabilities_at_every_step(figure, translator):
+    wanted = compute(translator, figure.locator("select option").first.inner_text())
+    go(figure, "distribution")
+    for step in range(len(wanted["target"]) - 1):
+        agree(rows(figure), wanted["best"][step], wanted["probabilities"][step])
+        assert f"“{wanted['best'][step][0]}” gets" in figure.locator(".slm-said").inner_text()
+        if step < len(wanted["target"]) - 2:
+            figure.get_by_role("button", name="next word", exact=True).click()
+    assert figure.get_by_role("button", name="next word", exact=True).is_disabled()
+
+
+def test_vectors_ids_and_lengths_are_the_models(figure, translator):
+    wanted = compute(translator, figure.locator("select option").first.inner_text())
+    go(figure, "source")
+    assert rows(figure) == [(n, str(i)) for n, i in zip(wanted["source"], wanted["source_ids"], strict=True)]
+    for slug in ("embedding", "positions", "memory"):
+        go(figure, slug)
+        agree(rows(figure), [f"number {i}" for i in range(1, 5)], wanted["vectors"][slug][1])
+    go(figure, "residual")
+    agree(rows(figure), ["before layer 1", *(f"after layer {i}" for i in (1, 2, 3))],
+          [lengths[1] for lengths in wanted["lengths"]["residual"]])  # fmt: skip
+    go(figure, "feed-forward")
+    assert rows(figure) == [
+        (f"layer {i + 1}", f"{counts[1]} of 512") for i, counts in enumerate(wanted["active"]["feed-forward"])
+    ]
+    go(figure, "scores")
+    agree(rows(figure), wanted["best"][0], wanted["logits"][0])
+
+
+def test_arrow_keys_follow_the_path_and_change_the_word(figure):
+    page = figure.page
+    figure.locator(f"[data-slug={SLUGS[0]}]").focus()
+    for slug in SLUGS[1:]:
+        page.keyboard.press("ArrowRight")
+        assert page.evaluate("document.activeElement.dataset.slug") == slug
+        assert figure.locator("[aria-current=step]").get_attribute("data-slug") == slug
+    before = figure.locator(".slm-word").inner_text()
+    page.keyboard.press("ArrowDown")
+    assert figure.locator(".slm-word").inner_text() != before
+    page.keyboard.press("ArrowUp")
+    assert figure.locator(".slm-word").inner_text() == before
+    page.keyboard.press("Home")
+    assert page.evaluate("document.activeElement.dataset.slug") == SLUGS[0]
+    page.keyboard.press("End")
+    assert page.evaluate("document.activeElement.dataset.slug") == SLUGS[-1]
+    page.keyboard.press("ArrowLeft")
+    assert page.evaluate("document.activeElement.dataset.slug") == SLUGS[-2]
+
+
+def test_only_one_part_is_in_the_tab_order(figure):
+    assert figure.locator(".slm-part[tabindex='0']").count() == 1
+    go(figure, "memory")
+    assert figure.locator(".slm-part[tabindex='0']").get_attribute("data-slug") == "memory"
+
+
+def test_next_walks_the_path_and_writes_the_whole_sentence(figure, translator):
+    wanted = compute(translator, figure.locator("select option").first.inner_text())
+    written = []
+    for _ in range(400):
+        if figure.locator("[aria-current=step]").get_attribute("data-slug") == "distribution":
+            written.append(figure.locator(".slm-label").first.inner_text())
+            if "From the start" in figure.locator(".slm-next").inner_text():
+                break
+        figure.locator(".slm-next").click()
+    assert written == wanted["target"][1:]
+    figure.locator(".slm-next").click()
+    assert figure.locator("[aria-current=step]").get_attribute("data-slug") == SLUGS[0]
+
+
+def test_each_part_says_what_it_does_and_where_it_is_taught(figure):
+    for place, part in enumerate(PARTS, start=1):
+        go(figure, part.slug)
+        assert figure.locator(".slm-name").inner_text() == f"{place} of {len(PARTS)}: {part.name} ({part.side})"
+        assert figure.locator(".slm-does").inner_text() == part.does
+        where = figure.locator(".slm-where")
+        assert f"Chapter {part.chapter}, {part.topic}" in where.inner_text()
+        assert (where.locator("a").get_attribute("href") if part.link else "") == part.link
+        shape = figure.locator(".slm-shape").inner_text()
+        assert re.search(r"\((?:B, )?[A-Z]", shape) and not re.search(r"undefined|NaN", shape)
+    assert figure.locator(".slm-live").get_attribute("aria-live") == "polite"
+
+
+def test_parameters_on_the_map_sum_to_the_models(figure, translator):
+    total = 0
+    for part in PARTS:
+        go(figure, part.slug)
+        told = re.search(r"([\d,]+) parameters", figure.locator(".slm-shape").inner_text())
+        total += int(told[1].replace(",", "")) if told else 0
+    assert total == sum(p.numel() for p in translator.model.parameters())
+
+
+@pytest.mark.parametrize("width", [360, 700, 1280])
+def test_line_from_reader_to_writer_ends_at_cross_attention(html, visit, width):
+    with visit((html / CHAPTER).as_uri(), width=width) as seen:
+        figure = seen.page.locator(".slm").first
+        assert figure.evaluate("one => one.scrollWidth <= one.clientWidth + 1")
+        bridge, cross = (figure.locator(n).bounding_box() for n in (".slm-wire-bridge", "[data-slug=cross-attention]"))
+        assert abs(bridge["y"] - (cross["y"] + cross["height"] / 2)) < 3
+        assert cross["x"] - 14 < bridge["x"] + bridge["width"] < cross["x"] + 2
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_part_passes_axe(html, visit, theme):
+    with visit((html / CHAPTER).as_uri(), theme=theme) as seen:
+        figure = seen.page.locator(".slm").first
+        seen.page.evaluate(AXE.read_text(encoding="utf-8"))
+        for slug in ("source", "self-attention", "residual", "target", "cross-attention", "distribution"):
+            go(figure, slug)
+            found = seen.page.evaluate("axe.run('.slm', {resultTypes: ['violations']})")["violations"]
+            assert [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found] == []
+
+
+def test_a_tap_on_a_phone_shows_the_part(html, visit):
+    with visit((html / CHAPTER).as_uri(), width=360, has_touch=True, is_mobile=True) as seen:
+        figure = seen.page.locator(".slm").first
+        figure.locator("[data-slug=cross-attention]").tap()
+        assert "Cross-attention" in figure.locator(".slm-name").inner_text()
+
+
+def test_readers_without_scripts_get_the_list_of_parts(html, visit):
+    with visit((html / CHAPTER).as_uri(), java_script_enabled=False) as seen:
+        names = seen.page.locator(".widget-fallback ol li strong").all_inner_texts()
+        assert names == [part.name for part in PARTS]
+
+
+def test_bars_do_not_move_for_those_who_want_no_motion(html, visit):
+    with visit((html / CHAPTER).as_uri(), reduced_motion="reduce") as seen:
+        figure = seen.page.locator(".slm").first
+        go(figure, "distribution")
+        fill = figure.locator(".slm-fill").first
+        assert fill.evaluate("one => getComputedStyle(one).transitionDuration") == "0s"

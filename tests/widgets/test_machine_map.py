@@ -1,0 +1,154 @@
+"""What Python sends to the map: every number, checked against the model run another way, and every refusal."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from softlookup.model import load_translator
+from softlookup.widgets import MachineMap
+from softlookup.widgets.machine_map import SHOWN_NUMBERS, SHOWN_WORDS, compute, plain, sizes, static_list
+from softlookup.widgets.machine_parts import PARTS
+
+BOOK = Path(__file__).resolve().parents[2] / "book"
+SENTENCE = "A cat sleeps on a red chair."
+
+
+@pytest.fixture(scope="module")
+def translator():
+    return load_translator()
+
+
+@pytest.fixture(scope="module")
+def run(translator):
+    return compute(translator, SENTENCE)
+
+
+def test_probabilities_are_those_of_writing_word_by_word(translator, run):
+    """The map runs all steps at once, with the mask; here each word is written in a pass of its own, with a cache."""
+    state = translator.model.start(torch.tensor([run["source_ids"]]))
+    with torch.no_grad():
+        for step, token in enumerate(run["target_ids"][:-1]):
+            logits, state = translator.model.step(torch.tensor([[token]]), state)
+            best = logits[0].softmax(-1).topk(SHOWN_WORDS)
+            assert int(best.indices[0]) == run["target_ids"][step + 1]
+            assert run["probabilities"][step] == pytest.approx(best.values.tolist(), abs=1e-5)
+            names = [plain(translator.tokenizer.vocabulary.token(int(i))) for i in best.indices]
+            assert run["best"][step] == names
+            assert run["logits"][step] == pytest.approx(logits[0][best.indices].tolist(), abs=1e-4)
+
+
+def test_cross_attention_is_the_mean_of_the_heads_of_the_translators_own_alignment(translator, run):
+    weights_LNTS = translator.alignment(SENTENCE, run["translation"]).weights
+    torch.testing.assert_close(
+        torch.tensor(run["weights"]["cross-attention"]), weights_LNTS.mean(dim=1), rtol=1e-5, atol=1e-6
+    )
+
+
+def test_rows_of_all_weights_sum_to_one_and_no_word_looks_ahead(run):
+    for tables in run["weights"].values():
+        for table in tables:
+            assert [sum(row) for row in table] == pytest.approx([1.0] * len(table), abs=1e-5)
+    for table in run["weights"]["masked-attention"]:
+        assert all(share == 0 for i, row in enumerate(table) for share in row[i + 1 :])
+
+
+def test_vectors_are_rows_of_the_table_then_with_positions_then_read(translator, run):
+    model = translator.model
+    rows = model.embedder.tokens.table[run["source_ids"]] * model.config.d_model**0.5
+    torch.testing.assert_close(torch.tensor(run["vectors"]["embedding"]), rows[:, :SHOWN_NUMBERS], check_dtype=False)
+    first = torch.tensor(run["vectors"]["positions"]) - torch.tensor(run["vectors"]["embedding"])
+    place = torch.arange(len(run["source_ids"]))
+    torch.testing.assert_close(first[:, 0], place.sin(), check_dtype=False, rtol=1e-4, atol=1e-4)
+    memory, _ = model.encode(torch.tensor([run["source_ids"]]))
+    shown = memory[0, :, :SHOWN_NUMBERS].detach()
+    torch.testing.assert_close(torch.tensor(run["vectors"]["memory"]), shown, check_dtype=False, rtol=1e-5, atol=1e-5)
+
+
+def test_hidden_units_are_counted_once_for_each_layer_and_token(translator, run):
+    layers = translator.model.config.n_layers
+    for name, tokens in (("feed-forward", run["source"]), ("decoder-feed-forward", run["target"][:-1])):
+        counts = run["active"][name]
+        assert [len(row) for row in counts] == [len(tokens)] * layers
+        assert all(0 < count < translator.model.config.d_hidden for row in counts for count in row)
+    first = translator.model.encoder.layers[0]
+    x = translator.model.embedder(torch.tensor([run["source_ids"]]))
+    norm = first.attention_residual.norm
+    x = x + first.attention(norm(x))
+    hidden = first.feed_forward_residual.norm(x) @ first.feed_forward.w_1 + first.feed_forward.b_1
+    assert run["active"]["feed-forward"][0] == (hidden[0] > 0).sum(-1).tolist()
+
+
+def test_lengths_grow_from_the_embedding_through_every_layer(run):
+    for name, tokens in (("residual", run["source"]), ("decoder-residual", run["target"][:-1])):
+        assert [len(row) for row in run["lengths"][name]] == [len(tokens)] * 4
+
+
+def test_parameters_of_the_parts_are_all_there_are(translator):
+    told = sizes(translator)
+    assert sum(told["parameters"].values()) == told["all"] == 3_285_504
+    assert set(told["parameters"]) <= {part.slug for part in PARTS}
+    d, f = told["letters"]["D"], told["letters"]["F"]
+    assert told["parameters"]["cross-attention"] == 3 * 4 * d * d
+    assert told["parameters"]["feed-forward"] == 3 * (2 * d * f + f + d)
+
+
+def test_every_link_of_a_part_leads_to_a_label_of_a_page():
+    links = [part.link for part in PARTS if part.link]
+    assert links
+    for link in links:
+        page, label = link.split(".html#")
+        assert f"({label})=" in (BOOK / f"{page}.md").read_text(encoding="utf-8"), link
+
+
+def test_path_reads_first_and_then_writes_each_part_once():
+    sides = [part.side for part in PARTS]
+    assert sides == sorted(sides, key=["encoder", "decoder"].index)
+    assert len({part.slug for part in PARTS}) == len(PARTS)
+    script = str(MachineMap._esm)
+    assert all(f'"{part.slug}"' in script for part in PARTS)
+
+
+def test_pieces_are_written_as_a_reader_would():
+    assert [plain(piece) for piece in ("▁chat", "</s>", "<s>", "ver", ".", "▁")] == [
+        *("chat", "(end)", "(start)", "·ver", ".", "(space)")
+    ]
+
+
+def test_record_of_the_map_survives_json(run):
+    assert json.loads(json.dumps(run)) == run
+
+
+def test_map_takes_links_for_parts_and_refuses_strangers(translator):
+    figure = MachineMap(translator, [SENTENCE], links={"source": "03_tokens.html#tokens"})
+    assert figure.parts[0]["link"] == "03_tokens.html#tokens"
+    assert figure.layer == 2 and figure.fallback == static_list(figure.parts)
+    with pytest.raises(ValueError, match=r"links for \['engine'\]; the parts are source, embedding"):
+        MachineMap(translator, [SENTENCE], links={"engine": "x.html"})
+
+
+@pytest.mark.parametrize("sentences", [[], SENTENCE])
+def test_map_without_a_list_of_sentences_is_refused(translator, sentences):
+    with pytest.raises(ValueError, match="at least one sentence, in a list"):
+        MachineMap(translator, sentences)
+
+
+def test_colours_of_the_map_are_those_of_the_figures():
+    from matplotlib.colors import to_rgb
+
+    from softlookup.figures import PALETTES
+
+    style = str(MachineMap._css)
+    for name in ("query", "key", "value", "mixed"):
+        wanted = [" ".join(str(round(255 * part)) for part in to_rgb(getattr(one, name))) for one in PALETTES]
+        assert re.findall(rf"--slm-{name}: ([\d ]+);", style) == wanted
+
+
+def test_importing_the_map_loads_no_torch():
+    code = "import sys, softlookup.widgets.machine_map; print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
