@@ -5,7 +5,10 @@ from importlib import import_module
 
 from softlookup.checks.task import Task
 
-CHAPTERS: dict[int, str] = {4: "softlookup.checks.one_head"}
+CHAPTERS: dict[int, str] = {
+    0: "softlookup.checks.before_you_start",
+    4: "softlookup.checks.one_head",
+}
 """Chapter number -> the package that defines TASKS, a tuple in the order of the notebook."""
 
 
