@@ -40,6 +40,10 @@ FIGURES = {
         (2 ** np.arange(6, 12), 3 + 0.001 * 2 ** np.arange(6, 12), 3 + 0.1 * 2 ** np.arange(6, 12)),
     ),
     "comparison": (figures.comparison, (grid("1 2; 3 4"), grid("1 2; 3.5 4"), "M")),
+    "stretched": (figures.stretched, (np.array([3.0, 1.0, 2.0]), np.array([1.0, 5.0, -2.0]))),
+    "chain": (figures.chain, (2.0, 3.0, 1.0)),
+    "surprise": (figures.surprise, ({"sure": 1.0, "one in ten": 0.1},)),
+    "reading_order": (figures.reading_order, (2, 3)),
 }
 
 
