@@ -9,7 +9,7 @@ from built_book import HTML, ROOT, Page, need_book
 from softlookup import checks
 from softlookup.checks.registry import CHAPTERS
 
-ROWS = [f"4.{row}" for row in range(1, 12)]
+ROWS = ["0.1", *(f"4.{row}" for row in range(1, 12))]
 TABLE = ROOT / "book" / "coverage.yml"
 FIELDS = {"title", "anchor", "library", "tasks", "figures", "widgets"}
 
