@@ -94,6 +94,10 @@ FIGURES = {
     ),
     "input_slices": (figures.input_slices, (4, 2, 2)),
     "splitting": (figures.splitting, ()),
+    "stretched": (figures.stretched, (np.array([3.0, 1.0, 2.0]), np.array([1.0, 5.0, -2.0]))),
+    "chain": (figures.chain, (2.0, 3.0, 1.0)),
+    "surprise": (figures.surprise, ({"sure": 1.0, "one in ten": 0.1},)),
+    "reading_order": (figures.reading_order, (2, 3)),
 }
 
 
@@ -233,6 +237,31 @@ def test_comparison_counts_and_frames_the_wrong_cells():
 def test_weighted_mean_prints_the_output_it_draws():
     figure = figures.weighted_mean(*FIGURES["weighted_mean"][1], palette=LIGHT)
     assert "z = (1.00, 0.60)" in words_of(figure)
+
+
+def test_stretched_shows_every_difference_of_the_column_and_the_row():
+    column, row = np.array([3.0, 1.0, 2.0]), np.array([1.0, 5.0, -2.0])
+    texts = [text.get_text() for text in figures.stretched(column, row, palette=LIGHT).axes[0].texts]
+    shown = [float(text.replace("\N{MINUS SIGN}", "-")) for text in texts[:27]]
+    assert shown[2::3] == (column[:, None] - row).ravel().tolist()
+    assert "difference, shape (3, 3)" in texts
+
+
+@pytest.mark.parametrize(("w", "x", "t"), [(2.0, 3.0, 1.0), (1.0, -2.0, 4.0)])
+def test_chain_gathers_the_slope_that_a_nudge_finds(w, x, t):
+    slope = (((w + 1) * x - t) ** 2 - ((w - 1) * x - t) ** 2) / 2
+    words = words_of(figures.chain(w, x, t, palette=LIGHT)).replace("\N{MINUS SIGN}", "-")
+    assert f"dL/dw = {slope:g}" in words and "dL/dL = 1" in words
+
+
+def test_reading_order_keeps_the_memory_and_turns_or_cuts_the_table():
+    texts = [text.get_text() for text in figures.reading_order(2, 3, palette=LIGHT).axes[0].texts]
+    numbers = [int(text) for text in texts if text.isdigit()]
+    assert numbers == [1, 2, 3, 4, 5, 6, 1, 4, 2, 5, 3, 6, 1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6]
+
+
+def test_surprise_of_a_certain_event_is_nought_and_has_no_sign():
+    assert "sure: 0.00" in words_of(figures.surprise({"sure": 1.0}, palette=LIGHT))
 
 
 def test_score_memory_names_the_bytes_of_a_square():

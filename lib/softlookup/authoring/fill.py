@@ -17,11 +17,17 @@ def stars(difficulty: int) -> str:
     return "●" * difficulty + "○" * (3 - difficulty)
 
 
+def _count(number: float, unit: str) -> str:
+    """A number with its unit: "1 point", "2 points"."""
+    return f"{number:g} {unit}" if number == 1 else f"{number:g} {unit}s"
+
+
 def heading(task: Task) -> str:
     """The heading of a task: title, difficulty, minutes, points, and where to read."""
     return (
         f"### Task {task.id} · {task.title}\n\n"
-        f"Difficulty {stars(task.difficulty)} · about {task.minutes} minutes · {task.points:g} points · "
+        f"Difficulty {stars(task.difficulty)} · about {_count(task.minutes, 'minute')} · "
+        f"{_count(task.points, 'point')} · "
         f"[read in the book]({BOOK}{task.book_url})"
     )
 

@@ -6,13 +6,12 @@ from importlib import import_module
 from softlookup.checks.task import Task
 
 CHAPTERS: dict[int, str] = {
-CHAPTERS: dict[int, str] = {
+    0: "softlookup.checks.before_you_start",
     1: "softlookup.checks.motivation",
     2: "softlookup.checks.soft_lookup",
     3: "softlookup.checks.tokens_and_embeddings",
     4: "softlookup.checks.one_head",
     5: "softlookup.checks.many_heads",
-}
 }
 """Chapter number -> the package that defines TASKS, a tuple in the order of the notebook."""
 

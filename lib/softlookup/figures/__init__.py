@@ -5,18 +5,19 @@ words what it shows. On a page, `show` draws it twice.
 """
 
 from softlookup.figures.blending import blending
+from softlookup.figures.broadcast import stretched
 from softlookup.figures.by_heads import cost_by_heads
 from softlookup.figures.cost import score_memory
 from softlookup.figures.decoding import step_cost
 from softlookup.figures.flow import pipeline
 from softlookup.figures.groups import head_groups
+from softlookup.figures.guesses import guess_by_layer
 from softlookup.figures.head_maps import head_maps
 from softlookup.figures.heatmaps import stages
 from softlookup.figures.input_slices import input_slices
+from softlookup.figures.layer_costs import layer_operations, layer_times, many_hands
 from softlookup.figures.lengths import vector_lengths
 from softlookup.figures.lookup import one_hot_product
-from softlookup.figures.guesses import guess_by_layer
-from softlookup.figures.layer_costs import layer_operations, layer_times, many_hands
 from softlookup.figures.mean import weighted_mean
 from softlookup.figures.merging import merging
 from softlookup.figures.needs import dependency
@@ -26,7 +27,9 @@ from softlookup.figures.printed import comparison, wrong_cells
 from softlookup.figures.reach import gradient_reach
 from softlookup.figures.scaling import gradient_size, saturation, variance
 from softlookup.figures.show import Shown, render_svg, show
+from softlookup.figures.slopes import chain, surprise
 from softlookup.figures.splitting import splitting
+from softlookup.figures.storage import reading_order
 from softlookup.figures.store import lookup_table
 from softlookup.figures.tempered import temperature_curves
 from softlookup.figures.theme import DARK, LIGHT, PALETTES, Palette, style
@@ -40,6 +43,7 @@ __all__ = [
     "Shown",
     "blending",
     "common_direction",
+    "chain",
     "comparison",
     "cost_by_heads",
     "dependency",
@@ -56,6 +60,7 @@ __all__ = [
     "layer_times",
     "many_hands",
     "pipeline",
+    "reading_order",
     "render_svg",
     "saturation",
     "score_memory",
@@ -64,8 +69,10 @@ __all__ = [
     "signal_paths",
     "stages",
     "step_cost",
+    "stretched",
     "style",
     "temperature_curves",
+    "surprise",
     "variance",
     "vector_lengths",
     "vocabulary_size",

@@ -13,3 +13,6 @@ __all__ = ["AttentionSteps", "Example", "LookupPlane", "Store"]
 from softlookup.widgets.machine_map import MachineMap
 
 __all__ = ["AttentionSteps", "Example", "MachineMap"]
+from softlookup.widgets.product_shapes import ProductShapes
+
+__all__ = ["AttentionSteps", "Example", "ProductShapes"]

@@ -1,0 +1,65 @@
+"""Broadcasting: what a missing axis, or one of size 1, is taken for."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyBboxPatch
+
+from softlookup.figures.theme import Palette
+
+
+def stretched(column: np.ndarray, row: np.ndarray, *, palette: Palette) -> Figure:
+    """Draw a column minus a row: both are repeated until they have one shape, and a table comes out.
+
+    Args:
+        column: Its T numbers, for a tensor of shape (T, 1).
+        row: Its S numbers, for a tensor of shape (S,).
+        palette: The colours to draw in.
+
+    Returns:
+        One panel: the column with faint copies to its right, the row with faint copies below, and the table (T, S).
+    """
+    column, row = np.asarray(column, dtype=float).ravel(), np.asarray(row, dtype=float).ravel()
+    t, s = len(column), len(row)
+    figure = Figure(figsize=(6.6, 0.75 + 0.42 * t))
+    axes = figure.subplots()
+    left, middle, right = 0.0, s + 1.4, 2 * s + 2.8
+    for i in range(t):
+        for j in range(s):
+            _cell(axes, left + j, i, column[i], palette.query if j == 0 else "", palette)
+            _cell(axes, middle + j, i, row[j], palette.key if i == 0 else "", palette)
+            _cell(axes, right + j, i, column[i] - row[j], palette.mixed, palette)
+    for x, text, color in (
+        (left, f"column, shape ({t}, 1)", palette.query),
+        (middle, f"row, shape ({s},)", palette.key),
+        (right, f"difference, shape ({t}, {s})", palette.mixed),
+    ):
+        axes.text(x + s / 2 - 0.5, -0.75, text, ha="center", va="bottom", color=color, size=10)
+    for x, sign in ((middle - 1.2, "\N{MINUS SIGN}"), (right - 1.2, "=")):
+        axes.text(x, (t - 1) / 2, sign, ha="center", va="center", size=14, color=palette.ink)
+    axes.set(xlim=(-0.7, right + s - 0.3), ylim=(t - 0.4, -1.5), aspect="equal")
+    axes.set_axis_off()
+    figure.set_label(
+        f"A column of {t} numbers, repeated {s} times to the right, minus a row of {s} numbers, repeated {t} times "
+        f"downwards, is a table of {t} by {s} numbers: every number of the column with every number of the row. "
+        "The copies are faint."
+    )
+    return figure
+
+
+def _cell(axes: Axes, x: float, y: float, number: float, color: str, palette: Palette) -> None:
+    """One number in a box; a copy has a dashed outline and no colour."""
+    own = bool(color)
+    box = FancyBboxPatch(
+        (x - 0.4, y - 0.4),
+        0.8,
+        0.8,
+        boxstyle="round,pad=0,rounding_size=0.12",
+        facecolor=color if own else "none",
+        alpha=0.2 if own else 1.0,
+        edgecolor="none" if own else palette.faint,
+        linestyle="-" if own else (0, (3, 2)),
+    )
+    axes.add_patch(box)
+    text = f"{number:g}".replace("-", "\N{MINUS SIGN}")
+    axes.text(x, y, text, ha="center", va="center", size=10, color=palette.ink if own else palette.muted)

@@ -1,0 +1,98 @@
+"""Slopes: the chain rule as a walk back along a chain, and how a logarithm measures surprise."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from softlookup.figures.theme import Palette
+
+
+def chain(w: float, x: float, t: float, *, palette: Palette) -> Figure:
+    """Draw L = (w x - t)^2 as a chain of steps: numbers forward above, slopes back below.
+
+    Args:
+        w: The weight.
+        x: The input.
+        t: The target.
+        palette: The colours to draw in.
+
+    Returns:
+        One panel: four boxes with their values, each arrow forward with its own slope, and the product of the slopes
+        that has gathered at each box on the way back.
+    """
+    y, error = w * x, w * x - t
+    boxes = [("w", w), ("y = w x", y), ("e = y \N{MINUS SIGN} t", error), ("L = e²", error**2)]
+    slopes = [("× x", x), ("× 1", 1.0), ("× 2e", 2 * error)]
+    gathered = [2 * error * x, 2 * error, 2 * error, 1.0]
+    figure = Figure(figsize=(6.6, 2.2))
+    axes = figure.subplots()
+    for i, ((name, value), back) in enumerate(zip(boxes, gathered, strict=True)):
+        at = 3.0 * i
+        axes.text(
+            at,
+            0,
+            f"{name}\n{_short(value)}",
+            ha="center",
+            va="center",
+            size=11,
+            color=palette.ink,
+            bbox={"boxstyle": "round,pad=0.45", "facecolor": palette.paper, "edgecolor": palette.query},
+        )
+        below = f"dL/d{name[0]} = {_short(back)}"
+        axes.text(at, -1.2, below, ha="center", va="center", size=10.5, color=palette.key, weight="bold")
+    for i, (name, slope) in enumerate(slopes):
+        start, end = 3.0 * i + 0.95, 3.0 * i + 2.05
+        axes.annotate("", (end, 0.12), (start, 0.12), arrowprops={"arrowstyle": "-|>", "color": palette.query})
+        axes.annotate("", (start, -0.3), (end, -0.3), arrowprops={"arrowstyle": "-|>", "color": palette.key})
+        said = name if name.endswith(_short(slope)) else f"{name} = {_short(slope)}"
+        axes.text(3.0 * i + 1.5, -0.42, said, ha="center", va="top", size=9.5, color=palette.key)
+    axes.text(-1.0, 0.8, "forward: the numbers", ha="left", size=9.5, color=palette.query)
+    axes.text(10.0, -1.85, "back: each slope times what came from the right", ha="right", size=9.5, color=palette.key)
+    axes.set(xlim=(-1.1, 10.1), ylim=(-2.0, 1.15))
+    axes.set_axis_off()
+    figure.set_label(
+        f"A chain from left to right: w = {_short(w)}, y = w x = {_short(y)}, e = y minus t = {_short(error)}, L = e "
+        f"squared = {_short(error**2)}. Back from the right the slopes gather: dL/de = {_short(2 * error)}, dL/dy = "
+        f"{_short(2 * error)}, dL/dw = {_short(2 * error * x)}."
+    )
+    return figure
+
+
+def _short(number: float) -> str:
+    return f"{number:g}".replace("-", "\N{MINUS SIGN}")
+
+
+def surprise(marks: Mapping[str, float], *, palette: Palette) -> Figure:
+    """Draw minus the logarithm of a probability, with some events on the curve.
+
+    Args:
+        marks: Some events, and the probability of each.
+        palette: The colours to draw in.
+
+    Returns:
+        One panel: probability to the right, surprise upwards.
+    """
+    figure = Figure(figsize=(5.4, 2.9))
+    axes = figure.subplots()
+    p = np.linspace(0.01, 1.0, 300)
+    axes.plot(p, -np.log(p), color=palette.query)
+    said = []
+    for name, at in marks.items():
+        height = abs(np.log(at))  # not -log: that is -0.0 at 1
+        axes.plot(at, height, "o", color=palette.key, markersize=7)
+        text = f"{name}: {height:.2f}"
+        corner = at > 0.9
+        axes.annotate(
+            text,
+            (at, height),
+            xytext=(-4 if corner else 9, 9 if corner else 5),
+            textcoords="offset points",
+            ha="right" if corner else "left",
+            va="bottom",
+            size=9.5,
+        )
+        said.append(f"{name} has probability {at:g} and surprise {height:.2f}")
+    axes.set(xlabel="probability p", ylabel="surprise, \N{MINUS SIGN}ln p", xlim=(0, 1.03), ylim=(-0.15, 4.8))
+    figure.set_label(f"A curve that falls from high up at p = 0 to 0 at p = 1. {'; '.join(said)}.")
+    return figure

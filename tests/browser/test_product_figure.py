@@ -1,0 +1,169 @@
+"""The figure of matrix products: what it shows against numpy, and every way to operate it."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from book_browser import AXE
+
+pytestmark = [pytest.mark.browser, pytest.mark.book]
+
+PAGE = "book/00_before_you_start.html"
+CELLS = """all => all.map((one) => ({
+  grid: one.dataset.grid, row: +one.dataset.row, column: +one.dataset.column, value: +one.dataset.value,
+  alone: one.classList.contains('slp-alone'), marked: one.classList.contains('slp-marked'),
+}))"""
+SET = """(one, size) => { one.value = size; one.dispatchEvent(new Event('input', { bubbles: true })); }"""
+ASK_ALL = """all => all.map((one) => {
+  one.click();
+  const figure = one.closest('.slp');
+  return { row: +one.dataset.row, column: +one.dataset.column, value: +one.dataset.value,
+           sum: figure.querySelector('.slp-sum').textContent };
+})"""
+SETTINGS = [
+    ((2, 3), (3, 2), ""),
+    ((2, 3), (4, 3), ""),
+    ((5, 5), (5, 5), ""),
+    ((1, 4), (4, 1), ""),
+    ((4, 1), (1, 5), ""),
+    ((3, 2), (3, 5), "a"),
+    ((2, 5), (4, 5), "b"),
+    ((4, 3), (2, 4), "ab"),
+    ((2, 2), (2, 4), "a"),
+]
+"""Shapes as they stand before the turns, and which of the two are turned."""
+
+
+@pytest.fixture
+def figure(html, visit):
+    with visit((html / PAGE).as_uri()) as seen:
+        yield seen.page.locator(".slp").first
+
+
+@pytest.fixture
+def numbers(html):
+    text = (html / PAGE).read_text(encoding="utf-8")
+    state = re.search(r'<script type="application/vnd.jupyter.widget-state\+json">(.*?)</script>', text, re.S)
+    models = json.loads(state[1])["state"].values()
+    found = next(model["state"] for model in models if "shape_a" in model["state"])
+    return np.array(found["a"]), np.array(found["b"])
+
+
+def choose(figure, shape_a, shape_b, turned=""):
+    for which in "ab":
+        button = figure.locator(f".slp-turn[data-of={which}]")
+        if button.get_attribute("aria-pressed") == "true":
+            button.click()
+    for which, shape in (("a", shape_a), ("b", shape_b)):
+        for axis, size in enumerate(shape):
+            figure.locator(f"input[data-of={which}{axis}]").evaluate(SET, size)
+    for which in turned:
+        figure.locator(f".slp-turn[data-of={which}]").click()
+
+
+def shown(figure, grid):
+    cells = [c for c in figure.locator("td[data-grid]").evaluate_all(CELLS) if c["grid"] == grid]
+    if not cells:
+        return None
+    table = np.zeros((1 + max(c["row"] for c in cells), 1 + max(c["column"] for c in cells)), dtype=int)
+    assert table.size == len(cells)
+    for c in cells:
+        table[c["row"], c["column"]] = c["value"]
+    return table
+
+
+@pytest.mark.parametrize(("shape_a", "shape_b", "turned"), SETTINGS)
+def test_factors_and_product_are_numpys_at_every_setting(figure, numbers, shape_a, shape_b, turned):
+    choose(figure, shape_a, shape_b, turned)
+    a, b = numbers[0][: shape_a[0], : shape_a[1]], numbers[1][: shape_b[0], : shape_b[1]]
+    # A turn shows the transpose of what was shown.
+    a, b = (a.T if "a" in turned else a), (b.T if "b" in turned else b)
+    assert np.array_equal(shown(figure, "a"), a)
+    assert np.array_equal(shown(figure, "b"), b)
+    words = figure.locator(".slp-words").inner_text()
+    if a.shape[1] == b.shape[0]:
+        assert np.array_equal(shown(figure, "c"), a @ b)
+        assert f"the product is {a.shape[0]} × {b.shape[1]}" in words
+    else:
+        assert shown(figure, "c") is None and "They do not fit." in words
+
+
+def test_every_cell_of_a_product_spells_out_a_sum_that_is_true(figure):
+    for shape_a, shape_b, turned in SETTINGS[:4]:
+        choose(figure, shape_a, shape_b, turned)
+        for told in figure.locator("td[data-grid=c]").evaluate_all(ASK_ALL):
+            terms, _, total = told["sum"].replace("−", "-").replace("×", "*").partition(" = ")
+            assert eval(terms) == int(total) == told["value"]
+
+
+def test_a_cell_marks_its_row_and_its_column(figure):
+    choose(figure, (2, 3), (3, 2))
+    figure.locator("td[data-grid=c][data-row='1'][data-column='0']").hover()
+    marked = [c for c in figure.locator("td[data-grid]").evaluate_all(CELLS) if c["marked"]]
+    assert {(c["grid"], c["row"]) for c in marked if c["grid"] == "a"} == {("a", 1)}
+    assert {(c["grid"], c["column"]) for c in marked if c["grid"] == "b"} == {("b", 0)}
+    assert len(marked) == 3 + 3 + 1
+    figure.locator("td[data-grid=a][data-row='0'][data-column='2']").hover()
+    marked = [c for c in figure.locator("td[data-grid]").evaluate_all(CELLS) if c["marked"]]
+    assert {(c["grid"], c["row"]) for c in marked} == {("a", 0), ("b", 2), ("c", 0)}
+    assert "row 1 of the product" in figure.locator(".slp-words").inner_text()
+
+
+@pytest.mark.parametrize(
+    ("shape_a", "shape_b", "hints"),
+    [
+        ((2, 3), (4, 3), ["turning B"]),
+        ((3, 2), (3, 5), ["turning A"]),
+        ((4, 3), (2, 4), ["turning both"]),
+        ((2, 3), (2, 3), ["turning A", "turning B"]),
+        ((5, 3), (4, 1), []),
+    ],
+)
+def test_misfit_says_which_turn_would_help_and_it_does(figure, shape_a, shape_b, hints):
+    choose(figure, shape_a, shape_b)
+    words = figure.locator(".slp-words").inner_text()
+    every = ["turning A", "turning B", "turning both"]
+    assert [hint for hint in every if hint in words] == hints
+    assert ("Turning does not help" in words) == (not hints)
+    assert any(c["alone"] for c in figure.locator("td[data-grid]").evaluate_all(CELLS))
+    for hint in hints:
+        choose(figure, shape_a, shape_b, {"A": "a", "B": "b", "both": "ab"}[hint.split()[1]])
+        assert "They fit." in figure.locator(".slp-words").inner_text()
+
+
+def test_sliders_and_cells_obey_the_keyboard(figure):
+    page = figure.page
+    choose(figure, (2, 3), (3, 2))
+    figure.locator("input[data-of=b1]").focus()
+    page.keyboard.press("ArrowRight")
+    assert shown(figure, "c").shape == (2, 3)
+    figure.locator("td[data-grid=b][tabindex='0']").focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    place = page.evaluate("({...document.activeElement.dataset})")
+    assert (place["grid"], place["row"], place["column"]) == ("b", "1", "1")
+    assert "row 2, column 2" in figure.locator(".slp-words").inner_text()
+
+
+def test_explanation_is_announced_and_a_tap_explains_on_a_small_phone(html, visit):
+    with visit((html / PAGE).as_uri(), width=360, has_touch=True, is_mobile=True) as seen:
+        figure = seen.page.locator(".slp").first
+        choose(figure, (5, 5), (5, 5))
+        assert figure.locator(".slp-explain").get_attribute("aria-live") == "polite"
+        board = figure.locator(".slp-board")
+        assert board.evaluate("one => one.scrollWidth <= one.clientWidth")
+        figure.locator("td[data-grid=c]").last.tap()
+        assert "Row 5, column 5" in figure.locator(".slp-words").inner_text()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("shape_b", [(3, 4), (2, 4)])
+def test_figure_passes_axe_fitting_and_not(html, visit, theme, shape_b):
+    with visit((html / PAGE).as_uri(), theme=theme) as seen:
+        figure = seen.page.locator(".slp").first
+        choose(figure, (2, 3), shape_b)
+        figure.locator("td[data-grid=a]").last.click()
+        seen.page.evaluate(AXE.read_text(encoding="utf-8"))
+        found = seen.page.evaluate("axe.run('.slp', {resultTypes: ['violations']})")["violations"]
+        assert [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found] == []
