@@ -78,3 +78,15 @@ def test_notebook_runs_where_numpy_and_torch_alone_are_installed(name):
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.split() == [str(len(tasks(int(name[:2])))), "{'blank'}"]
+
+
+def test_no_answer_to_a_pencil_question_stands_in_the_refreshers():
+    """Their numbers are others, so that a reader has to do the sum."""
+    from softlookup.checks.before_you_start.pencil import A_TD, B_DH, POWERS_TS
+
+    bare = re.sub(r"[\s\[\]]|\.0(?=\D)", "", PAGE)
+    for table in (A_TD, B_DH, POWERS_TS):
+        assert re.sub(r"[\s\[\]]", "", str(table.tolist())) not in bare
+    for constants in next(task for task in tasks(0) if task.id == "00.slope").variants:
+        told = ", ".join(f"${name} = {value:g}$" for name, value in constants.items())
+        assert told not in PAGE
