@@ -66,7 +66,7 @@ def test_every_refresher_is_asked_for_by_a_question():
 def test_every_known_slip_names_the_refresher_to_read(task):
     assert len(task.mistakes) >= 5
     for mistake in task.mistakes:
-        named = re.search(r"Refresher: “(.+)”$", mistake.says)
+        named = re.search(r"Refresher: “(.+)”\.$", mistake.says)
         assert named and named[1] in SECTIONS.values(), mistake.slug
 
 
