@@ -54,7 +54,7 @@ def test_every_refresher_stands_on_the_page_under_its_heading():
 def test_every_question_stands_in_the_refresher_that_it_points_to():
     for task in tasks(0):
         assert task.anchor in SECTIONS
-        section = PAGE.split(f"({task.anchor})=\n")[1].split("\n## ", 2)[1]
+        section = PAGE.split(f"({task.anchor})=\n")[1].split("\n## ")[0]
         assert f"`{task.id}`" in section, task.id
 
 
@@ -66,7 +66,7 @@ def test_every_refresher_is_asked_for_by_a_question():
 def test_every_known_slip_names_the_refresher_to_read(task):
     assert len(task.mistakes) >= 5
     for mistake in task.mistakes:
-        named = re.search(r"Refresher: “(.+)”$", mistake.says)
+        named = re.search(r"Refresher: “(.+)”\.$", mistake.says)
         assert named and named[1] in SECTIONS.values(), mistake.slug
 
 
@@ -78,3 +78,15 @@ def test_notebook_runs_where_numpy_and_torch_alone_are_installed(name):
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.split() == [str(len(tasks(int(name[:2])))), "{'blank'}"]
+
+
+def test_no_answer_to_a_pencil_question_stands_in_the_refreshers():
+    """Their numbers are others, so that a reader has to do the sum."""
+    from softlookup.checks.before_you_start.pencil import A_TD, B_DH, POWERS_TS
+
+    bare = re.sub(r"[\s\[\]]|\.0(?=\D)", "", PAGE)
+    for table in (A_TD, B_DH, POWERS_TS):
+        assert re.sub(r"[\s\[\]]", "", str(table.tolist())) not in bare
+    for constants in next(task for task in tasks(0) if task.id == "00.slope").variants:
+        told = ", ".join(f"${name} = {value:g}$" for name, value in constants.items())
+        assert told not in PAGE

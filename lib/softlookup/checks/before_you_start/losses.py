@@ -91,25 +91,25 @@ ERROR = Task(
             says="These are the squares, one for each prediction: their mean is asked for, a single number.",
         ),
         slip(
-            "axes",
+            "broadcasting",
             "not-squared",
             (RETURN_MEAN, "return difference.mean()"),
             says="The differences are not squared, so those above the target and those below cancel each other.",
         ),
         slip(
-            "axes",
+            "broadcasting",
             "absolute",
             (RETURN_MEAN, "return difference.abs().mean()"),
             says="This is the mean distance, not the mean square: square the differences.",
         ),
         slip(
-            "axes",
+            "broadcasting",
             "root",
             (RETURN_MEAN, "return (difference**2).mean().sqrt()"),
             says="The root was taken of the mean square: it is not asked for.",
         ),
         slip(
-            "axes",
+            "broadcasting",
             "halved",
             (RETURN_MEAN, "return (difference**2).mean() / 2"),
             says="This is half of the mean square. Some books put a half there; it is not asked for.",
@@ -212,7 +212,7 @@ CROSS_ENTROPY = Task(
             says="The logits were used as if they were logarithms of shares: they go through a softmax first.",
         ),
         slip(
-            "softmax",
+            "logs",
             "softmax-before",
             (LOG_P, "log_p = torch.log_softmax(torch.softmax(logits, dim=-1), dim=-1)"),
             says="Softmax ran twice: `cross_entropy` and `log_softmax` of torch take the logits themselves.",

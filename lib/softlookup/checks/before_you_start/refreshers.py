@@ -33,4 +33,4 @@ def slip(section: str, slug: str, *edits: tuple[str, str], says: str, number: in
 
 def refresher(section: str) -> str:
     """The sentence that sends a reader to a refresher."""
-    return f"Refresher: “{SECTIONS[f'before-{section}']}”"
+    return f"Refresher: “{SECTIONS[f'before-{section}']}”."
