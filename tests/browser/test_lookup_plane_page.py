@@ -138,7 +138,8 @@ def test_ground_shows_hard_borders_when_cold_and_one_colour_when_hot(plane):
     for place in (0, 21, len(TAUS) - 1):
         set_place(plane, place)
         count[place] = plane.locator("canvas").evaluate(colours)
-    assert count[0] == 3 < count[len(TAUS) - 1] < count[21]
+    # A cell whose middle lies on a border has the colours of both.
+    assert 3 <= count[0] <= 6 < count[len(TAUS) - 1] < count[21]
 
 
 def test_finger_drags_the_query_and_taps_the_plane(html, visit):
