@@ -37,8 +37,9 @@ def _lookup_cases(rng: Rng, tau: float) -> list[Case]:
 def _lookup(q: np.ndarray, k: np.ndarray, v: np.ndarray, tau: float) -> Any:
     import torch
 
-    attend = torch.nn.functional.scaled_dot_product_attention
-    return attend(*(torch.as_tensor(one)[None, None] for one in (q, k, v)), scale=1 / tau)[0, 0].numpy()
+    queries, keys, values = (torch.as_tensor(one)[None, None] for one in (q, k, v))
+    attended = torch.nn.functional.scaled_dot_product_attention(queries, keys, values, scale=1 / tau)
+    return attended[0, 0].numpy()
 
 
 def _lookup_mistaken(flags: pipeline.Flags, q: np.ndarray, k: np.ndarray, v: np.ndarray, tau: float) -> np.ndarray:
