@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.draws import Rng, large_logits, normal
+from softlookup.checks.draws import LARGE_TOLERANCE, Rng, large_logits, normal
 from softlookup.checks.known import ATTENTIONS, known
 from softlookup.checks.soft_lookup import pipeline
 from softlookup.checks.soft_lookup.page import PAGE
@@ -29,7 +29,7 @@ def _lookup_cases(rng: Rng, tau: float) -> list[Case]:
             (q, k, normal(rng, 5, 3, dtype="float64")),
             frame="numpy",
             part="large",
-            tolerance=1e-9,
+            tolerance=LARGE_TOLERANCE,
         ),
     ]
 
