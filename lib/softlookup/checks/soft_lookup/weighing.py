@@ -16,9 +16,7 @@ COSINES = (
     "torch.cosine_similarity",
     "torch.nn.functional.cosine_similarity",
     "torch.nn.CosineSimilarity",
-    "scipy.spatial.distance.cosine",
-    "scipy.spatial.distance.cdist",
-    "sklearn.metrics.pairwise.cosine_similarity",
+    "torch.cdist",  # by its name scipy's, too, which can be told to take cosines; theirs would have to be imported
     "softlookup.reference",
     "softlookup.model",
 )
