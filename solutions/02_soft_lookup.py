@@ -89,8 +89,20 @@ check("02.store", order_weights)
 # Three keys and their values, as points in a plane: apple : pomme, banana : banane, lemon : citron.
 
 # %% nbgrader={"grade": false, "grade_id": "02-fruit", "locked": true, "schema_version": 3, "solution": false, "task": false}
-KEYS = np.array([[1.0, 1.0], [0.5, 2.0], [3.0, -0.9]])
-VALUES = np.array([[-2.0, -1.0], [2.0, -1.5], [0.5, 2.0]])
+KEYS = np.array(
+    [
+        [1.0, 1.0],
+        [0.5, 2.0],
+        [3.0, -0.9],
+    ]
+)
+VALUES = np.array(
+    [
+        [-2.0, -1.0],
+        [2.0, -1.5],
+        [0.5, 2.0],
+    ]
+)
 
 # %% [markdown]
 # [[task 02.by-hand]]

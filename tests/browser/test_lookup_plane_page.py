@@ -20,6 +20,14 @@ SHOWN = """root => ({
   answer: (({x, y}) => [+x, +y])(root.querySelector('.slp-answer').dataset),
   cosine: root.querySelectorAll('input[type=radio]')[1].checked,
 })"""
+# Read from a copy: a canvas that is read again and again makes the browser grumble.
+PIXELS = """(() => {
+  const copy = document.createElement('canvas');
+  Object.assign(copy, { width: one.width, height: one.height });
+  const context = copy.getContext('2d', { willReadFrequently: true });
+  context.drawImage(one, 0, 0);
+  return context.getImageData(0, 0, one.width, one.height).data;
+})()"""
 PLACES = [0, 1, 5, 15, 21, 30, len(TAUS) - 1]
 
 
@@ -132,13 +140,13 @@ def test_answer_never_leaves_the_triangle_of_the_values(plane):
 
 
 def test_ground_shows_hard_borders_when_cold_and_one_colour_when_hot(plane):
-    pixels = "one.getContext('2d').getImageData(0, 0, one.width, one.height).data.buffer"
-    colours = f"one => new Set(new Uint32Array({pixels})).size"
+    colours = f"one => {{ const all = {PIXELS}; return new Set(new Uint32Array(all.buffer)).size; }}"
     count = {}
     for place in (0, 21, len(TAUS) - 1):
         set_place(plane, place)
         count[place] = plane.locator("canvas").evaluate(colours)
-    assert count[0] == 3 < count[len(TAUS) - 1] < count[21]
+    # A cell whose middle lies on a border has the colours of both.
+    assert 3 <= count[0] <= 6 < count[len(TAUS) - 1] < count[21]
 
 
 def test_finger_drags_the_query_and_taps_the_plane(html, visit):
@@ -158,8 +166,8 @@ def test_plane_passes_axe_and_has_coloured_ground(html, visit, theme):
         seen.page.evaluate(AXE.read_text(encoding="utf-8"))
         found = seen.page.evaluate("axe.run('.slp', {resultTypes: ['violations']})")["violations"]
         assert [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found] == []
-        pixel = "one => [...one.getContext('2d').getImageData(5, 5, 1, 1).data]"
-        assert sum(seen.page.locator(".slp canvas").evaluate(pixel)[:3]) > 60
+        first = seen.page.locator(".slp canvas").evaluate(f"one => [...{PIXELS}.slice(0, 3)]")
+        assert sum(first) > 60
 
 
 def test_readers_without_scripts_get_the_weights_in_a_table(html, visit):

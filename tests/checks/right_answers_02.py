@@ -152,6 +152,11 @@ def weights_powers_of_two(scores, tau):
     return e / e.sum(axis=-1, keepdims=True)
 
 
+def weights_float32_list(scores, tau):
+    u = torch.tensor(scores.tolist()) / tau
+    return torch.exp(u - u.amax(dim=-1, keepdim=True) - torch.log(torch.exp(u - u.amax(-1, True)).sum(-1, True)))
+
+
 # 02.lookup
 def lookup_loops(q, k, v):
     answers = []
@@ -172,6 +177,11 @@ def lookup_einsum(q, k, v):
     scores = np.einsum("th,sh->st", q, k) * 2
     e = np.exp(scores - scores.max(axis=0))
     return np.einsum("st,sw->tw", e, v) / e.sum(axis=0)[:, None]
+
+
+def lookup_float32(q, k, v):
+    q, k, v = (torch.from_numpy(one).float() for one in (q, k, v))
+    return torch.softmax(q @ k.T / 0.5, dim=1) @ v
 
 
 # 02.limit
@@ -256,8 +266,8 @@ RIGHT = {
         similarity_torch_float,
         similarity_nan_to_zero,
     ],
-    "02.weights": [weights_max_first, weights_torch, weights_by_ratios, weights_powers_of_two],
-    "02.lookup": [lookup_loops, lookup_torch, lookup_einsum],
+    "02.weights": [weights_max_first, weights_torch, weights_by_ratios, weights_powers_of_two, weights_float32_list],
+    "02.lookup": [lookup_loops, lookup_torch, lookup_einsum, lookup_float32],
     "02.limit": [limits_very_cold, limits_loops, limits_torch],
     "02.lead": [lead_written_out, lead_torch, lead_searched],
     "02.analogy": [analogy_units, analogy_loops, analogy_torch],

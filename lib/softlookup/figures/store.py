@@ -47,8 +47,8 @@ def lookup_table(
     for t in range(rows):
         for s in range(columns):
             weight = weights_TS[t, s]
-            box = {"facecolor": palette.mixed, "alpha": 0.35 * weight, "edgecolor": "none"}
-            axes.add_patch(Rectangle((s, -t - 1), 1, 1, **box))
+            shade = Rectangle((s, -t - 1), 1, 1, facecolor=palette.mixed, alpha=0.35 * weight, edgecolor="none")
+            axes.add_patch(shade)
             axes.add_patch(Rectangle((s, -t - 1), 1, 1, fill=False, edgecolor=palette.faint, linewidth=0.8))
             color = palette.ink if weight else palette.muted
             axes.text(s + 0.5, -t - 0.5, f"{weight:g}", ha="center", va="center", size=9, color=color)

@@ -37,7 +37,7 @@ def cosine_similarity(
     return np.clip(q_TH @ np.swapaxes(k_SH, -1, -2), -1.0, 1.0)
 
 
-def lookup_weights(scores: Real[np.ndarray, "*shape S"], tau: float = 1.0) -> Float64[np.ndarray, "*shape S"]:
+def lookup_weights(scores: Real[np.ndarray, "*shape S"], tau: float | int = 1.0) -> Float64[np.ndarray, "*shape S"]:
     """Turn scores into weights at a temperature, both limits included.
 
     Args:
@@ -75,7 +75,7 @@ def soft_lookup(
     q: Real[np.ndarray, "*batch T H"],
     k: Real[np.ndarray, "*batch S H"],
     v: Real[np.ndarray, "*batch S Hv"],
-    tau: float = 1.0,
+    tau: float | int = 1.0,
 ) -> Float64[np.ndarray, "*batch T Hv"]:
     """Look every query up: dot products with all keys, weights at a temperature, the mixture of all values.
 

@@ -72,7 +72,7 @@ class Store:
         return k, v
 
 
-def look_up(k: ArrayLike, v: ArrayLike, query: ArrayLike, tau: float, cosine: bool = False) -> dict[str, Any]:
+def look_up(k: ArrayLike, v: ArrayLike, query: ArrayLike, tau: float | int, cosine: bool = False) -> dict[str, Any]:
     """Compute what the figure shows for one query.
 
     Args:

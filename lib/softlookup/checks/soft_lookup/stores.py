@@ -32,6 +32,9 @@ def _hard_cases(rng: Rng) -> list[Case]:
         case("something that costs 0", free, some[1]),
         case("a name that is a part of a key", prices("pineapple", *some[:2]), "apple"),
         case("a name that holds a key", prices("apple", *some[:2]), "pineapple"),
+        case("a name that a key begins with", prices(*some[:2], "apple tart"), "apple"),
+        case("a name that begins with a key", prices(*some[:2], "apple"), "apple tart"),
+        case("a name misspelt", prices(*some[:2], "apple"), "aple"),
         case("a key and a longer one before it", prices("pineapple", "apple", some[0]), "apple"),
         case("a key and a shorter one before it", prices("apple", "pineapple", some[0]), "pineapple"),
         case("a name in capitals", prices("apple", *some[:2]), "Apple"),
@@ -105,8 +108,8 @@ HARD_LOOKUP = Task(
         ),
         Mistake(
             "dictionary-changed",
-            "The prices are right, but the dictionary is another one afterwards: `setdefault` adds the missing name "
-            "to it. `get` only looks.",
+            "The dictionary is another one afterwards: `setdefault` adds a missing name to it, and `pop` takes "
+            "one away. `get`, `in` and square brackets only look.",
             None,
             ((GET, "    return prices.setdefault(name, otherwise)"),),
             symptom="inputs-changed",

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.draws import Rng, large_logits, normal
+from softlookup.checks.draws import LARGE_TOLERANCE, Rng, large_logits, normal
 from softlookup.checks.known import ATTENTIONS, known
 from softlookup.checks.soft_lookup import pipeline
 from softlookup.checks.soft_lookup.page import PAGE
@@ -29,7 +29,7 @@ def _lookup_cases(rng: Rng, tau: float) -> list[Case]:
             (q, k, normal(rng, 5, 3, dtype="float64")),
             frame="numpy",
             part="large",
-            tolerance=1e-9,
+            tolerance=LARGE_TOLERANCE,
         ),
     ]
 
@@ -37,8 +37,9 @@ def _lookup_cases(rng: Rng, tau: float) -> list[Case]:
 def _lookup(q: np.ndarray, k: np.ndarray, v: np.ndarray, tau: float) -> Any:
     import torch
 
-    attend = torch.nn.functional.scaled_dot_product_attention
-    return attend(*(torch.as_tensor(one)[None, None] for one in (q, k, v)), scale=1 / tau)[0, 0].numpy()
+    queries, keys, values = (torch.as_tensor(one)[None, None] for one in (q, k, v))
+    attended = torch.nn.functional.scaled_dot_product_attention(queries, keys, values, scale=1 / tau)
+    return attended[0, 0].numpy()
 
 
 def _lookup_mistaken(flags: pipeline.Flags, q: np.ndarray, k: np.ndarray, v: np.ndarray, tau: float) -> np.ndarray:

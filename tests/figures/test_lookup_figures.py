@@ -1,0 +1,84 @@
+"""The figures of the soft lookup show the numbers that they were given, and refuse what does not fit."""
+
+import numpy as np
+import pytest
+
+from softlookup import figures, reference
+from softlookup.figures import DARK, LIGHT
+from softlookup.figures.theme import contrast, style
+
+TAUS = np.logspace(-2, 2, 41)
+WEIGHTS = np.array([reference.lookup_weights(np.array([2.2, 3.5, 0.36]), tau) for tau in TAUS])
+
+
+def words(figure):
+    return [text.get_text() for text in figure.axes[0].texts]
+
+
+def test_lookup_table_writes_every_weight_and_every_word():
+    table = np.array([[0, 1, 0], [0.25, 0.25, 0.5]])
+    with style(LIGHT):
+        figure = figures.lookup_table(["p", "q"], list("abc"), list("123"), table, ["two", "mixed"], palette=LIGHT)
+    assert words(figure)[:6] == ["0", "1", "0", "0.25", "0.25", "0.5"]
+    assert {*"abc123pq", "two", "mixed"} <= set(words(figure))
+    assert "p gives two; q gives mixed" in figure.get_label()
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=lambda one: one.name)
+def test_lookup_tables_ones_can_be_read_on_their_shade(palette):
+    from matplotlib.colors import to_rgb
+
+    with style(palette):
+        figure = figures.lookup_table(["p"], ["a"], ["1"], np.ones((1, 1)), ["one"], palette=palette)
+    shade = next(patch for patch in figure.axes[0].patches if patch.get_fill())
+    share = shade.get_alpha()
+    mixed = [
+        share * top + (1 - share) * below
+        for top, below in zip(to_rgb(palette.mixed), to_rgb(palette.paper), strict=True)
+    ]
+    assert contrast(palette.ink, tuple(mixed)) >= 4.5
+
+
+def test_lookup_table_refuses_words_that_do_not_fit():
+    with pytest.raises(ValueError, match=r"weights have shape \(1, 2\), wanted \(1, 3\)"):
+        figures.lookup_table(["p"], list("abc"), list("123"), np.ones((1, 2)), ["x"], palette=LIGHT)
+    with pytest.raises(ValueError, match="1 queries with 2 answers"):
+        figures.lookup_table(["p"], ["a"], ["1"], np.ones((1, 1)), ["x", "y"], palette=LIGHT)
+
+
+def test_temperature_curves_draw_the_weights_and_name_each_line_beside_it():
+    names = ["apple", "banana", "lemon"]
+    figure = figures.temperature_curves(names, TAUS, WEIGHTS, palette=LIGHT)
+    drawn = {
+        tuple(np.round(line.get_ydata(), 12)) for line in figure.axes[0].lines if len(line.get_xdata()) == len(TAUS)
+    }
+    assert drawn == {tuple(np.round(column, 12)) for column in WEIGHTS.T}
+    for name, column in zip(names, WEIGHTS.T, strict=True):
+        x, y = next(text.xy for text in figure.axes[0].texts if text.get_text() == name)
+        assert y == column[np.flatnonzero(TAUS == x)[0]]
+    assert "banana from 1.00 to 0.34" in figure.get_label()
+
+
+def test_temperature_curves_refuse_more_keys_than_there_are_colours():
+    with pytest.raises(ValueError, match="at most four keys"):
+        figures.temperature_curves(list("abcde"), TAUS, np.ones((len(TAUS), 5)), palette=LIGHT)
+
+
+def test_equal_steps_are_drawn_as_parallel_arrows_of_one_length():
+    rng = np.random.default_rng(5)
+    starts, step = rng.normal(size=(4, 6)), rng.normal(size=6)
+    figure = figures.common_direction([(c, c * 2) for c in "abcd"], starts, starts + step, palette=LIGHT)
+    dots = np.array([line.get_xydata()[0] for line in figure.axes[0].lines])
+    moved = dots[1::2] - dots[::2]
+    np.testing.assert_allclose(moved, np.tile([np.linalg.norm(step), 0.0], (4, 1)), atol=1e-12)
+    assert (
+        "4 of 4 go to the right; the cosines of the steps with their mean lie between 1.00 and 1.00"
+        in figure.get_label()
+    )
+
+
+def test_common_direction_refuses_vectors_that_do_not_fit():
+    with pytest.raises(ValueError, match="2 pairs with vectors of shapes"):
+        figures.common_direction([("a", "b"), ("c", "d")], np.ones((2, 3)), np.ones((2, 3)), palette=LIGHT)
+    with pytest.raises(ValueError, match="one row for each word"):
+        figures.common_direction([("a", "b")] * 3, np.ones((3, 3)), np.ones((2, 3)), palette=LIGHT)
