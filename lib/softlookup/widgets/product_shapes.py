@@ -95,8 +95,8 @@ class ProductShapes(anywidget.AnyWidget):
     _esm = Path(__file__).with_suffix(".js")
     _css = Path(__file__).with_suffix(".css")
 
-    a = traitlets.List(help="the numbers of A, MOST by MOST").tag(sync=True)
-    b = traitlets.List(help="the numbers of B, MOST by MOST").tag(sync=True)
+    a = traitlets.List(traitlets.List(), help="the numbers of A, MOST by MOST").tag(sync=True)
+    b = traitlets.List(traitlets.List(), help="the numbers of B, MOST by MOST").tag(sync=True)
     products = traitlets.Dict(help="what `products` returned").tag(sync=True)
     shape_a = traitlets.List(traitlets.Int(min=1, max=MOST), help="rows and columns of A as shown").tag(sync=True)
     shape_b = traitlets.List(traitlets.Int(min=1, max=MOST), help="rows and columns of B as shown").tag(sync=True)
