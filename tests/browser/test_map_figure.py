@@ -165,7 +165,8 @@ def test_line_from_reader_to_writer_ends_at_cross_attention(html, visit, width):
         figure = seen.page.locator(".slm").first
         assert figure.evaluate("one => one.scrollWidth <= one.clientWidth + 1")
         bridge, cross = (figure.locator(n).bounding_box() for n in (".slm-wire-bridge", "[data-slug=cross-attention]"))
-        assert abs(bridge["y"] - (cross["y"] + cross["height"] / 2)) < 3
+        # A box of a stroked line is a little larger than the line.
+        assert abs(bridge["y"] - (cross["y"] + cross["height"] / 2)) < 5
         assert cross["x"] - 14 < bridge["x"] + bridge["width"] < cross["x"] + 2
 
 

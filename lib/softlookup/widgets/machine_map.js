@@ -150,7 +150,8 @@ function render({ model, el }) {
   const rows = make("ul", { class: "slm-rows" });
   const where = make("p", { class: "slm-where" });
   const layers = make("span", { class: "slm-layers", role: "group", "aria-label": "Layer" },
-    Array.from({ length: sizes.letters.L }, (_, i) => make("button", { type: "button", onclick: () => set({ layer: i }) }, `Layer ${i + 1}`)));
+    Array.from({ length: sizes.letters.L }, (_, i) => make("button", { type: "button", "aria-label": `Layer ${i + 1}`, onclick: () => set({ layer: i }) }, String(i + 1))));
+  layers.prepend(make("span", { "aria-hidden": "true" }, "Layer"));
   const wordLabel = make("span", { class: "slm-word", id: `${id}-word` });
   const move = (by) => (reads() ? set({ word: within(model.get("word") + by, words()) }) : set({ step: within(model.get("step") + by, words()) }));
   const earlier = make("button", { type: "button", "aria-label": "previous word", onclick: () => move(-1) }, "‹");
@@ -240,7 +241,7 @@ function render({ model, el }) {
     earlier.disabled = at === 0;
     later.disabled = at === words().length - 1;
     layers.classList.toggle("slm-hidden", !now.block);
-    [...layers.children].forEach((button, i) => button.setAttribute("aria-pressed", String(i === chosen.layer)));
+    [...layers.querySelectorAll("button")].forEach((button, i) => button.setAttribute("aria-pressed", String(i === chosen.layer)));
     back.disabled = place === 0;
     const last = place === parts.length - 1;
     next.textContent = !last ? "Next →" : chosen.step === words().length - 1 ? "↺ From the start" : `Write ${quoted(run().target[chosen.step + 1])}, go on →`;
