@@ -18,11 +18,12 @@ KEPT_CACHES = 3
 """How many versions of the library keep their outputs, so that going back and forth between two is quick."""
 
 
-def library_hash(package: str = "softlookup") -> str:
+def library_hash(package: str = "softlookup", measured: Path | None = None) -> str:
     """Hash every file of the installed library that a page could depend on.
 
     Args:
         package: Name of the importable package.
+        measured: A folder of measured figures that pages read, hashed with it.
 
     Returns:
         The first twelve hexadecimal digits of a SHA-256 over names and contents.
@@ -34,9 +35,10 @@ def library_hash(package: str = "softlookup") -> str:
     if spec is None or not spec.submodule_search_locations:
         raise RuntimeError(f"the book runs {package!r}, which is not installed here: run `make setup` first")
     digest = hashlib.sha256()
-    for folder in map(Path, spec.submodule_search_locations):
+    folders = [*map(Path, spec.submodule_search_locations), *([measured] if measured else [])]
+    for folder in folders:
         for path in sorted(folder.rglob("*")):
-            if path.is_file() and path.suffix in {".py", ".js", ".css", ".json"}:
+            if path.is_file() and path.suffix in {".py", ".js", ".css", ".json", ".txt", ".safetensors"}:
                 digest.update(path.relative_to(folder).as_posix().encode() + b"\0")
                 digest.update(path.read_bytes() + b"\0")
     return digest.hexdigest()[:12]
@@ -44,7 +46,7 @@ def library_hash(package: str = "softlookup") -> str:
 
 def use_cache_of_this_library(app: Sphinx, config: Config) -> None:
     """Point myst-nb's cache at the folder of this library's hash, and drop the oldest other ones."""
-    config.softlookup_library = library_hash()
+    config.softlookup_library = library_hash(measured=Path(app.srcdir, "book", "measured"))
     caches = Path(app.outdir).parent / ".jupyter_cache"
     here = caches / config.softlookup_library
     here.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,7 @@
-"""Interactive figures: Python computes every number, the browser shows and explains it."""
+"""Interactive figures: Python computes the numbers, the browser shows and explains them.
+
+Where a reader may drag or type, the script computes as well, and a browser test compares it with the library.
+"""
 
 from softlookup.widgets.attention_steps import AttentionSteps, Example
 from softlookup.widgets.tokenizer import Learned, TokenizerFigure

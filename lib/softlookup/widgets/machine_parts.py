@@ -39,6 +39,7 @@ PARTS: tuple[Part, ...] = (
         "The sentence is cut into pieces, and each piece is replaced by its number in the vocabulary.",
         3,
         "tokens and embeddings",
+        "03_tokens_and_embeddings.html#tokens-words",
     ),
     Part(
         "embedding",
@@ -47,6 +48,7 @@ PARTS: tuple[Part, ...] = (
         "Each number picks a row of one learned table: the token becomes a vector.",
         3,
         "tokens and embeddings",
+        "03_tokens_and_embeddings.html#tokens-one-hot",
     ),
     Part(
         "positions",
@@ -111,6 +113,7 @@ PARTS: tuple[Part, ...] = (
         "The same table of vectors and the same pattern of places serve the French words too.",
         3,
         "tokens and embeddings",
+        "03_tokens_and_embeddings.html#tokens-tied",
     ),
     Part(
         "masked-attention",
