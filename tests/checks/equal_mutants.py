@@ -14,11 +14,6 @@ EQUAL: list[tuple[str, str, str]] = [
         "a sum does not depend on the order of its terms",
     ),
     ("03.merge", "result.append(pair[0] + pair[-1])", "a pair has two halves: place 1 is the last"),
-    (
-        "03.encode",
-        "pairs = [pair for pair in pairwise(symbols) if pair in merges]",
-        "the ranks have the merges as keys",
-    ),
     ("03.embed", "x = math.sqrt(table.shape[-1]) * table[ids]", COMMUTES),
     ("03.embed", "x = table[ids] * math.sqrt(table.shape[1])", TWO_AXES),
     ("03.embed", "x = table[ids] * math.sqrt(table.shape[--1])", TWO_AXES),
