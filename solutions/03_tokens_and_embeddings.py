@@ -223,21 +223,19 @@ check("03.bpe", train_bpe)
 # %% [markdown]
 # [[task 03.encode]]
 #
-# Cut a word by merges that were learned. Begin with its letters. As long as some pair of neighbours is among the merges, join the pair that was learned **first** (wherever
-# it stands). Letters that no merge knows stay as they are. No two merges make the same token, and the word has at least one letter.
+# Cut a word by merges that were learned. Begin with its letters. Then go through the merges in the order in which they were **learned**, and join each
+# one's pair wherever it stands in the word by then. (It comes to the same as: always join the pair that was learned first, as long as there is one.)
+# Letters that no merge knows stay as they are. No two merges make the same token, and the word has at least one letter.
 
 
 # %% nbgrader={"grade": false, "grade_id": "03-encode", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def encode_word(word, merges):
     """word, a string, merges [(left, right), ...] -> list of tokens."""
     ### BEGIN SOLUTION
-    rank = {pair: number for number, pair in enumerate(merges)}
     symbols = list(word)
-    while True:
-        pairs = [pair for pair in pairwise(symbols) if pair in rank]
-        if not pairs:
-            return symbols
-        symbols = merge(symbols, min(pairs, key=rank.get))
+    for pair in merges:
+        symbols = merge(symbols, pair)
+    return symbols
     ### END SOLUTION
 
 

@@ -101,7 +101,7 @@ def test_field_keeps_what_was_typed_and_counts_it(figure):
 
 def test_a_token_tells_which_merge_made_it_and_from_what(figure, bodies):
     learned = bodies[0]
-    choose(figure, text="oranges", merges=len(learned.tokenizer.merges))
+    choose(figure, text="small", merges=len(learned.tokenizer.merges))
     figure.locator(".slt-token").first.click()
     piece = shown(figure)[0][0]
     rank = next(i for i, pair in enumerate(learned.tokenizer.merges) if "".join(pair) == piece)
@@ -110,7 +110,7 @@ def test_a_token_tells_which_merge_made_it_and_from_what(figure, bodies):
     assert f"made by merge {rank + 1}: “{left}” + “{right}”" in said
     assert f"side by side {learned.times[rank]} time" in said
     assert figure.locator(".slt-road").inner_text().split("  →  ") == [
-        " ".join(step) for step in learned.tokenizer.steps("oranges")
+        " ".join(step) for step in learned.tokenizer.steps("small")
     ]
 
 

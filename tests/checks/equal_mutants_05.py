@@ -1,3 +1,47 @@
 """Mutants of chapter 5 that are right: task, changed statement, and why nothing tells them apart."""
 
-EQUAL: list[tuple[str, str, str]] = []
+COMMUTES = 'a product of numbers does not depend on the order of its factors'
+TWO_AXES = "the task's arrays have two axes, so axis 1 is the last one"
+WIDTH_OF_K = 'keys have the head width of the queries, so their last axis is as long'
+
+EQUAL: list[tuple[str, str, str]] = [
+    ('05.shapes', 'wide = head_width * n_heads', COMMUTES),
+    ('05.dropout', 'kept = a * (u >= p) / (1 - p)', COMMUTES),
+    ('05.init', 'fan_in, fan_out = (d_model, head_width * n_heads)', COMMUTES),
+    ('05.init', 'return math.sqrt(numerator / (fan_out + fan_in))', COMMUTES),
+    ('05.init', 'return math.sqrt(numerator / (d_model + fan_out))', 'fan_in is the model width by another name'),
+    ('05.parameters', 'wide, narrow = (head_width * n_heads, n_kv_heads * head_width)', COMMUTES),
+    ('05.parameters', 'wide, narrow = (n_heads * head_width, head_width * n_kv_heads)', COMMUTES),
+    ('05.parameters', 'weights = 2 * d_model * narrow + 2 * d_model * wide', COMMUTES),
+    ('05.parameters', 'weights = wide * (2 * d_model) + 2 * d_model * narrow', COMMUTES),
+    ('05.parameters', 'weights = 2 * d_model * wide + narrow * (2 * d_model)', COMMUTES),
+    ('05.parameters', 'weights = d_model * 2 * wide + 2 * d_model * narrow', COMMUTES),
+    ('05.parameters', 'weights = 2 * d_model * wide + d_model * 2 * narrow', COMMUTES),
+    ('05.parameters', 'biases = d_model + (wide + 2 * narrow) if bias else 0', COMMUTES),
+    ('05.parameters', 'biases = 2 * narrow + wide + d_model if bias else 0', COMMUTES),
+    ('05.parameters', 'biases = wide + narrow * 2 + d_model if bias else 0', COMMUTES),
+    ('05.parameters', 'return biases + weights', COMMUTES),
+    ('05.cost', 'tokens = n_tokens * batch', COMMUTES),
+    ('05.cost', 'wide, narrow = (head_width * n_heads, n_kv_heads * head_width)', COMMUTES),
+    ('05.cost', 'wide, narrow = (n_heads * head_width, head_width * n_kv_heads)', COMMUTES),
+    ('05.cost', 'projections = (2 * wide + 2 * narrow) * (2 * tokens * d_model)', COMMUTES),
+    ('05.cost', 'projections = d_model * (2 * tokens) * (2 * wide + 2 * narrow)', COMMUTES),
+    ('05.cost', 'projections = 2 * tokens * d_model * (2 * narrow + 2 * wide)', COMMUTES),
+    ('05.cost', 'projections = tokens * 2 * d_model * (2 * wide + 2 * narrow)', COMMUTES),
+    ('05.cost', 'projections = 2 * tokens * d_model * (wide * 2 + 2 * narrow)', COMMUTES),
+    ('05.cost', 'projections = 2 * tokens * d_model * (2 * wide + narrow * 2)', COMMUTES),
+    ('05.cost', 'attention = wide * (4 * tokens * n_tokens)', COMMUTES),
+    ('05.cost', 'attention = n_tokens * (4 * tokens) * wide', COMMUTES),
+    ('05.cost', 'attention = tokens * 4 * n_tokens * wide', COMMUTES),
+    ('05.cache', 'numbers = head_width * (2 * batch * n_layers * n_keys * n_kv_heads)', COMMUTES),
+    ('05.cache', 'numbers = n_kv_heads * (2 * batch * n_layers * n_keys) * head_width', COMMUTES),
+    ('05.cache', 'numbers = n_keys * (2 * batch * n_layers) * n_kv_heads * head_width', COMMUTES),
+    ('05.cache', 'numbers = n_layers * (2 * batch) * n_keys * n_kv_heads * head_width', COMMUTES),
+    ('05.cache', 'numbers = batch * 2 * n_layers * n_keys * n_kv_heads * head_width', COMMUTES),
+    ('05.cache', 'return bytes_per_number * numbers', COMMUTES),
+    ('05.multi-head', 'wide, narrow = (head_width * n_heads, n_kv_heads * head_width)', COMMUTES),
+    ('05.multi-head', 'wide, narrow = (n_heads * head_width, head_width * n_kv_heads)', COMMUTES),
+    ('05.heads', 's = q @ k.transpose(-2, -1) / math.sqrt(k.shape[-1])', WIDTH_OF_K),
+    ('05.shares', 'rows = w_o.reshape(n_heads, head_width, w_o.shape[1])', TWO_AXES),
+    ('05.shares', 'rows = w_o.reshape(n_heads, head_width, w_o.shape[--1])', TWO_AXES),
+]

@@ -205,11 +205,11 @@ def bpe_recursive(words, n_merges, cuts=None):
 
 
 # 03.encode
-def encode_in_the_order_of_learning(word, merges):
-    """Each merge once: no later merge can make a pair that an earlier one wanted."""
-    symbols = tuple(word)
-    for pair in merges:
-        symbols = merge_in_place_of_a_copy(symbols, pair)
+def encode_always_the_first_learned(word, merges):
+    """As long as there is a pair: no later merge can make one that an earlier merge wanted."""
+    rank, symbols = {pair: number for number, pair in enumerate(merges)}, tuple(word)
+    while pairs := [pair for pair in pairwise(symbols) if pair in rank]:
+        symbols = merge_in_place_of_a_copy(symbols, min(pairs, key=rank.get))
     return symbols
 
 
@@ -315,7 +315,7 @@ RIGHT = {
     "03.pair-counts": [counts_counter, counts_by_places, counts_written_out],
     "03.merge": [merge_popping, merge_in_place_of_a_copy, merge_recursive],
     "03.bpe": [bpe_sorted, bpe_two_steps_lists, bpe_recursive],
-    "03.encode": [encode_in_the_order_of_learning, encode_one_place_at_a_time, encode_recursive],
+    "03.encode": [encode_always_the_first_learned, encode_one_place_at_a_time, encode_recursive],
     "03.one-hot": [one_hot_identity, one_hot_scatter, one_hot_numpy_loops],
     "03.table-gradient": [gradient_loops, gradient_product, gradient_autograd, gradient_index_add],
     "03.embed": [embed_library, embed_scaled_table, embed_product],

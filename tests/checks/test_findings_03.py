@@ -47,7 +47,10 @@ WRONG = {
         "03.pair-counts",
         lambda words: [(pair, n) for s, n in words for pair in itertools.pairwise(s)],
     ),
-    "merge: the text replaced": ("03.merge", lambda s, p: " ".join(s).replace(" ".join(p), "".join(p)).split()),
+    "merge: the text replaced": (
+        "03.merge",
+        lambda s, p: f"|{'|'.join(s)}|".replace(f"|{p[0]}|{p[1]}|", f"|{p[0]}{p[1]}|").strip("|").split("|"),
+    ),
     "merge: a string": ("03.merge", lambda s, p: "".join(s)),
     "encode: the letters": ("03.encode", lambda word, merges: list(word)),
     "encode: the word": ("03.encode", lambda word, merges: [word]),

@@ -107,7 +107,7 @@ function render({ model, el }) {
 
   const sample = make("select", { id: `${id}-sample`, onchange: () => { if (sample.selectedIndex > 0) set("text", model.get("samples")[sample.selectedIndex - 1]); } },
     make("option", {}, "your own text"),
-    model.get("samples").map((text) => make("option", {}, visible(text) || "(nothing)")));
+    model.get("samples").map((text) => make("option", {}, text || "(nothing)")));
   const field = make("textarea", { id: `${id}-text`, rows: 2, maxlength: model.get("longest"), spellcheck: "false", autocomplete: "off", oninput: () => set("text", field.value) });
   const source = make("select", { id: `${id}-source`, onchange: () => {
     const share = used() / learned().merges.length;

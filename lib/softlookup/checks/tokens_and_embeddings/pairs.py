@@ -149,6 +149,7 @@ def _merge_cases(rng: Rng) -> list[Case]:
         case("five of the same in a row", ["a"] * 5, ("a", "a")),
         case("symbols of several letters", ["ab", "c", "a", "bc", "ab", "c"], ("ab", "c")),
         case("the same letters in other symbols", ["a", "bc", "d"], ("ab", "c")),
+        case("symbols that end or begin like the pair", ["ba", "n", "a", "na", "a", "n"], ("a", "n")),
         case("a pair that is not there", ["n", "a", "b"], ("a", "n")),
         case("a pair at the very end", ["c", "a", "b"], ("a", "b")),
         case("one symbol", ["a"], ("a", "a")),
@@ -173,6 +174,8 @@ def _merge(symbols: list[str], pair: Pair) -> list[str]:
 def merge(flags: Flags, symbols: list[str], pair: Pair) -> list[str]:
     """Join a pair, with mistakes."""
     joined = pair[0] + pair[1]
+    if "by-spaced-text" in flags:
+        return " ".join(symbols).replace(" ".join(pair), joined).split()
     if "by-text" in flags:
         symbols, text, place = [], "".join(symbols), 0
         while place < len(text):
@@ -218,7 +221,10 @@ MERGE = Task(
     mistakes=(
         known(
             "first-only",
-            (IF_PAIR, IF_PAIR[:-1] + " and pair[0] + pair[1] not in result:"),
+            (
+                "            result.append(pair[0] + pair[1])\n",
+                "            return [*result, pair[0] + pair[1], *symbols[place + 2 :]]\n",
+            ),
             says="Only the first place is joined: the pair is joined wherever it stands.",
         ),
         known(
@@ -243,6 +249,16 @@ MERGE = Task(
             ),
             says="The pair is looked for in the joined text: two symbols are compared, not letters. a, bc does not "
             "hold the pair (ab, c).",
+        ),
+        known(
+            "by-spaced-text",
+            (
+                "    result, place = [], 0\n",
+                '    return " ".join(symbols).replace(" ".join(pair), "".join(pair)).split()\n'
+                "    result, place = [], 0\n",
+            ),
+            says="The pair is replaced in a text with spaces, and finds halves of symbols there: `ba n` holds the text "
+            "`a n`, but its symbols are ba and n.",
         ),
         known(
             "overlapping",

@@ -1,5 +1,6 @@
 """Tasks on byte pairs: learn merges, and cut a new word by them."""
 
+from itertools import pairwise
 from typing import Any
 
 from softlookup.checks.draws import Rng
@@ -180,11 +181,12 @@ def _encode_cases(rng: Rng) -> list[Case]:
 
 
 def _encode(word: str, merges: list[Pair]) -> list[str]:
-    # Each merge once, in the order of learning: no later one can make room for an earlier one.
-    cut = "\0" + "\0".join(word) + "\0"
-    for pair in merges:
-        cut = _joined(cut, pair)
-    return cut.strip("\0").split("\0")
+    # Always the pair that was learned first, one place at a time: no later merge makes room for an earlier one.
+    row = list(word)
+    while places := [(merges.index(pair), i) for i, pair in enumerate(pairwise(row)) if pair in merges]:
+        _, place = min(places)
+        row[place : place + 2] = [row[place] + row[place + 1]]
+    return row
 
 
 def _encode_mistaken(flags: Flags, word: str, merges: list[Pair]) -> list[str]:
@@ -218,7 +220,18 @@ def _encode_mistaken(flags: Flags, word: str, merges: list[Pair]) -> list[str]:
             return symbols
 
 
-CHOOSE = "min(pairs, key=rank.get)"
+THROUGH = "    for pair in merges:\n        symbols = merge(symbols, pair)\n"
+
+
+def _always(best: str) -> tuple[str, str]:
+    """An edit: instead of going through the merges, always choose one of the pairs there are."""
+    return (
+        THROUGH,
+        "    rank = {pair: number for number, pair in enumerate(merges)}\n"
+        "    while pairs := [pair for pair in pairwise(symbols) if pair in rank]:\n"
+        f"        symbols = merge(symbols, {best})\n",
+    )
+
 
 ENCODE = Task(
     id="03.encode",
@@ -250,32 +263,28 @@ ENCODE = Task(
         ),
         known(
             "leftmost",
-            (CHOOSE, "pairs[0]"),
+            _always("pairs[0]"),
             says="The leftmost pair is joined first: the one that was learned first goes first, wherever it stands.",
         ),
         known(
             "latest-first",
-            (CHOOSE, "max(pairs, key=rank.get)"),
+            _always("max(pairs, key=rank.get)"),
             says="The merge learned last is made first: begin with the one learned first.",
         ),
         known(
             "backwards",
-            (
-                "    symbols = list(word)\n",
-                "    symbols = list(word)\n    for pair in reversed(merges):\n"
-                "        symbols = merge(symbols, pair)\n    return symbols\n",
-            ),
+            ("for pair in merges:", "for pair in reversed(merges):"),
             says="The merges are gone through from the last to the first: begin with the one learned first, or the "
             "later ones find nothing to join.",
         ),
         known(
             "longest-pair",
-            (CHOOSE, "max(pairs, key=lambda pair: len(pair[0] + pair[1]))"),
+            _always("max(pairs, key=lambda pair: len(pair[0] + pair[1]))"),
             says="The pair that makes the longest token is joined first: the one that was learned first goes first.",
         ),
         known(
             "one-merge",
-            (f"symbols = merge(symbols, {CHOOSE})", f"return merge(symbols, {CHOOSE})"),
+            (THROUGH, THROUGH + "        if len(symbols) < len(word):\n            break\n"),
             says="One merge is made, and then it ends: go on until no pair is among the merges.",
         ),
     ),
