@@ -1,5 +1,7 @@
 """The output matrix: heads side by side meet their own rows, and the shares add up."""
 
+from typing import Any
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -49,7 +51,7 @@ def blending(n_tokens: int, d_model: int, n_heads: int, head_width: int, *, pale
     _block(axes, right, middle - n_tokens / 2, n_tokens, d_model, palette.ink)
     axes.text(wide + 1.5, middle, "×", ha="center", va="center", size=14)
     axes.text(right - 1.5, middle, "=", ha="center", va="center", size=14)
-    low = {"ha": "center", "va": "top", "size": 9, "color": palette.muted}
+    low: dict[str, Any] = {"ha": "center", "va": "top", "size": 9, "color": palette.muted}
     axes.text(wide / 2, middle - n_tokens / 2 - 0.4, f"(T, N·H) = ({n_tokens}, {wide})", **low)
     axes.text(wide + 3 + d_model / 2, -0.4, f"$W_O$ (N·H, D) = ({wide}, {d_model})", **low)
     axes.text(right + d_model / 2, middle - n_tokens / 2 - 0.4, f"(T, D) = ({n_tokens}, {d_model})", **low)

@@ -1,6 +1,7 @@
 """What changes with the number of heads when the width of all together stays: the memory of the scores alone."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -49,7 +50,7 @@ def cost_by_heads(
         (9, f"parameters: {parameters[0]:,}", palette.query),
         (-9, f"operations of the products: {flops[0]:,}", palette.value),
     ):
-        place = {"xytext": (0, away), "textcoords": "offset points", "ha": "right"}
+        place: dict[str, Any] = {"xytext": (0, away), "textcoords": "offset points", "ha": "right"}
         axes.annotate(text, (x[-1], 1.0), va="bottom" if away > 0 else "top", color=color, **place)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log", base=2)

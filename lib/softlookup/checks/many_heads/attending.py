@@ -33,7 +33,6 @@ def _heads_cases(rng: Rng) -> list[Case]:
     large[1][..., 1, 0] = 0.0
     hidden = np.ones((5, 4), dtype=bool)
     hidden[0, [0, 2]], hidden[-1, [1, 3]] = False, False
-    tolerance = {"part": "large", "tolerance": draws.LARGE_TOLERANCE}
     return [
         Case("B = 2, N = 3, T = 4, S = 5, H = 6, values of width 2", _qkv(rng, 2, 3, 4, 5, 6, 2)),
         Case("B = N = T = S = H = 3", _qkv(rng, 3, 3, 3, 3, 3, 3)),
@@ -51,8 +50,13 @@ def _heads_cases(rng: Rng) -> list[Case]:
             part="blind",
         ),
         Case("queries here and there that see nothing", (*_qkv(rng, 2, 3, 4, 5, 6, 2), scattered), part="blind"),
-        Case("scores in the thousands", large, **tolerance),
-        Case("scores in the thousands, the largest ones masked", (*large, hidden), **tolerance),
+        Case("scores in the thousands", large, part="large", tolerance=draws.LARGE_TOLERANCE),
+        Case(
+            "scores in the thousands, the largest ones masked",
+            (*large, hidden),
+            part="large",
+            tolerance=draws.LARGE_TOLERANCE,
+        ),
         Case("float64 inputs", double, keeps_dtype=True, part="dtype"),
         Case("float32 inputs and a mask", (*_qkv(rng, 2, 3, 4, 5, 6, 2), mask(4, 5)), keeps_dtype=True, part="dtype"),
         Case("gradients of q, k and v", double, gradients=(0, 1, 2), upstream=upstream, part="gradient"),

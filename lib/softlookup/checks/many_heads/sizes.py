@@ -214,7 +214,7 @@ def _init_mistaken(flags: Flags, d: int, n: int, h: int, numerator: float, asked
         out = h
     if "stacked" in flags:
         out = 3 * n * h
-    total = d + out
+    total: float = d + out
     if "rows-alone" in flags:
         total = d
     if "columns-alone" in flags:
