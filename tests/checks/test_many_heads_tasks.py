@@ -39,8 +39,14 @@ def test_page_names_the_task_and_has_the_section_it_links_to(task):
 def test_splits_as_students_write_them_wrongly_are_named(source, slug):
     written = world(5, {"05-split": f"def split_heads(x, n_heads):\n{source}"})["split_heads"]
     result = check("05.split", written)
-    assert result.points == 0
-    assert result.diagnosis in ((slug,), ()), result.text()
+    assert (result.points, result.diagnosis) == (0, (slug,)), result.text()
+
+
+def test_right_split_of_one_batch_axis_alone_keeps_most_of_its_points():
+    source = "    b, t, m = x.shape\n    return x.view(b, t, n_heads, m // n_heads).transpose(1, 2)"
+    written = world(5, {"05-split": f"def split_heads(x, n_heads):\n{source}"})["split_heads"]
+    result = check("05.split", written)
+    assert (result.verdict, result.points) == ("partial", pytest.approx(0.7 * 3)), result.text()
 
 
 @pytest.mark.parametrize("task", tasks(5), ids=lambda task: task.id)

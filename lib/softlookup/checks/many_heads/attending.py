@@ -9,6 +9,7 @@ from softlookup.checks import draws
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import ATTENTIONS, dtype_lost, gradient_cut, known
 from softlookup.checks.many_heads import switches
+from softlookup.checks.many_heads.arranging import AXES
 from softlookup.checks.many_heads.page import PAGE
 from softlookup.checks.one_head.weight_mistakes import ROOT, SOFT, WEIGHT_MISTAKES
 from softlookup.checks.task import Case, Mistake, Task
@@ -169,11 +170,12 @@ HEADS = Task(
 def _grouped_cases(rng: Rng) -> list[Case]:
     return [
         Case("K = 2 shared by N = 6, two sequences", (normal(rng, 2, 2, 3, 4), 6)),
-        Case("K = 3 shared by N = 6, no batch axis", (normal(rng, 3, 5, 2), 6)),
+        Case("K = 3 shared by N = 6, no batch axis", (normal(rng, 3, 5, 2), 6), part="axes"),
         Case("S = K = 2 shared by N = 4, B = H = 2", (normal(rng, 2, 2, 2, 2), 4)),
         Case("multi-query: K = 1 shared by N = 4", (normal(rng, 2, 1, 3, 5), 4)),
         Case("K = N = 3: each its own", (normal(rng, 2, 3, 4, 2), 3)),
-        Case("five axes, K = 2 shared by N = 4", (normal(rng, 2, 3, 2, 4, 2), 4)),
+        Case("five axes, K = 2 shared by N = 4", (normal(rng, 2, 3, 2, 4, 2), 4), part="axes"),
+        Case("K = 3 shared by N = 12", (normal(rng, 2, 3, 5, 2), 12)),
     ]
 
 
@@ -203,6 +205,7 @@ GROUPED = Task(
     cases=_grouped_cases,
     oracle=_grouped,
     mistaken=switches.share,
+    parts=AXES,
     mistakes=(
         known("tiled", (REPEATED, "torch.cat([k] * group, dim=-3)"), says=TILED, number=26),
         known(
