@@ -74,4 +74,6 @@ EQUAL: list[tuple[str, str, str]] = [
     ("05.multi-head", "wide, narrow = (head_width * n_heads, n_kv_heads * head_width)", COMMUTES),
     ("05.multi-head", "wide, narrow = (n_heads * head_width, head_width * n_kv_heads)", COMMUTES),
     ("05.heads", "s = q @ k.transpose(-2, -1) / math.sqrt(k.shape[-1])", WIDTH_OF_K),
+    ("05.shares", "rows = w_o.reshape(n_heads, head_width, w_o.shape[1])", TWO_AXES),
+    ("05.shares", "rows = w_o.reshape(n_heads, head_width, w_o.shape[--1])", TWO_AXES),
 ]
