@@ -198,7 +198,7 @@ def grade(
     if report_file is not None:
         report.write(report_file)
     shown = folder or default_course()
-    click.echo(f"grades:   {shown / 'gradebook.db'}")
+    click.echo(f"grades:   {course.gradebook_place()}")
     click.echo(f"report:   {report_file or shown / 'reports' / (assignment + '.json')}")
     click.echo(f"feedback: {shown / 'feedback'}/STUDENT/{assignment}/{assignment}.html")
     click.echo(f"seed:     {report.seed}")

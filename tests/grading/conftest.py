@@ -57,6 +57,7 @@ def own_copy(graded: Course, tmp_path: Path) -> Course:
 def zygote() -> Iterator[Zygote]:
     """A sandbox that stands ready."""
     one = Zygote("bubblewrap", ["numpy", "torch"])
+    one.wait()
     yield one
     one.close()
 

@@ -29,4 +29,4 @@ def hold(session, source):
 
 def ask(session, *args, results=1, lent=(), sound=None, seconds=3.0, **case):
     question = Case("", args, **{"frame": "numpy", **case})
-    return session.ask(question, results, lent, sound, time.monotonic() + seconds)
+    return session.ask([question], results, lent, sound, time.monotonic() + seconds)[0]

@@ -125,18 +125,23 @@ def test_a_grader_killed_at_any_moment_goes_on(big_class: Course, tmp_path: Path
         left -= now
 
 
-def workers_of(grader: subprocess.Popen[bytes]) -> list[int]:
-    """Grading processes of a grader: its children that were spawned to work, not the one that tracks resources."""
+def children_of(parent: int) -> list[int]:
+    """The processes that a process has started, by their parent's number in /proc."""
     found = []
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
             try:
-                parent = int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1])
-                if parent == grader.pid and b"spawn_main" in (folder / "cmdline").read_bytes():
+                if int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1]) == parent:
                     found.append(int(folder.name))
             except OSError:
                 continue
     return sorted(found)
+
+
+def workers_of(grader: subprocess.Popen[bytes]) -> list[int]:
+    """Grading processes of a grader: they are forked by the child of its that does nothing else."""
+    servers = [pid for pid in children_of(grader.pid) if b"forkserver" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    return [worker for server in servers for worker in children_of(server)]
 
 
 @pytest.mark.parametrize("kills", [3, pytest.param(100, marks=pytest.mark.slow)])

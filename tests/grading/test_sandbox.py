@@ -14,7 +14,7 @@ from sandbox_tools import LIMITS, NEEDS_SANDBOX, ask, hold, printed
 
 from softlookup.grading.course import CourseError
 from softlookup.grading.sandbox import bubble
-from softlookup.grading.sandbox.bubble import Zygote
+from softlookup.grading.sandbox.bubble import Forking, Zygote
 from softlookup.grading.sandbox.filter import FORBIDDEN, program
 from softlookup.grading.sandbox.session import Dead, Session
 from softlookup.grading.work import Limits
@@ -186,6 +186,7 @@ def test_the_same_random_numbers_are_drawn_each_time(begin):
 
 def test_a_zygote_that_was_killed_says_so(monkeypatch):
     one = Zygote("bubblewrap", [])
+    one.wait()
     assert one.lives()
     os.kill(one.process.pid, signal.SIGKILL)
     one.process.wait()
@@ -193,6 +194,36 @@ def test_a_zygote_that_was_killed_says_so(monkeypatch):
     with pytest.raises(CourseError):
         Session(one, LIMITS, 0, time.monotonic() + 5)
     one.close()
+
+
+def test_a_copy_of_a_zygote_serves_another_judge_and_ends_with_it():
+    first = Zygote("bubblewrap", [])
+    copies = [Forking(first.copy()) for _ in range(2)]  # asked for before anything is imported
+    first.wait()
+    for one in copies:
+        one.wait()
+    sessions = [Session(one, LIMITS, 3, time.monotonic() + 20) for one in copies]
+    sources = ["open('/tmp/mark', 'w').write('here')", "import os; print(os.path.exists('/tmp/mark'))"]
+    outputs = [session.run(source).outputs for session, source in zip(sessions, sources, strict=True)]
+    assert outputs[1][0]["text"] == "False\n"
+    copies[0].close()
+    with pytest.raises(Dead):  # soon
+        for _ in range(100):
+            sessions[0].run("import time; time.sleep(0.05)")
+    assert copies[1].lives() and sessions[1].run("1").trouble == ""
+    first.close()
+    assert not copies[1].lives()
+    with pytest.raises(CourseError):
+        Session(copies[1], LIMITS, 0, time.monotonic() + 5)
+    for one in (*sessions, copies[1]):
+        one.close()
+
+
+def test_a_zygote_that_cannot_start_says_why(monkeypatch):
+    monkeypatch.setattr(bubble, "_INSIDE", ("--no-such-option",))
+    one = Zygote("bubblewrap", [])
+    with pytest.raises(CourseError, match="the sandbox does not start here .*no-such-option"):
+        one.wait()
 
 
 def test_a_python_below_an_emptied_folder_is_moved_in_the_sandbox():
@@ -210,6 +241,7 @@ def test_without_bubblewrap_it_says_what_to_install(monkeypatch):
 
 def test_without_a_sandbox_trusted_code_runs_all_the_same(tmp_path):
     one = Zygote("none", ["numpy", "torch"])
+    one.wait()
     session = Session(one, LIMITS, 3, time.monotonic() + 20)
     held = hold(session, "def f(a): return a + 1")
     assert held.there and ask(session, np.ones(2)).arrays[0][0] == 2

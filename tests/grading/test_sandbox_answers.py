@@ -133,7 +133,8 @@ def test_whoever_calls_what_was_not_lent_is_stopped(begin):
 @pytest.mark.parametrize(
     "forged",
     [
-        "mine.line.send({'token': mine.token, 'late': False, 'failure': None, 'there': True}, [np.ones(3)])",
+        "one = {'failure': None, 'there': True}\n"
+        "            mine.line.send({'token': mine.token, 'late': False, 'answers': [one]}, [np.ones(3)])",
         "mine.line.send({'token': 'x', 'late': False}, [])",
         "mine.line.send({}, [])",
         "mine.line.link.send(b'SLK1' + b'\\xff' * 12)",
@@ -157,11 +158,14 @@ def test_answers_that_nobody_asked_for_end_the_submission(begin, forged):
 @pytest.mark.parametrize(
     "header",
     [
-        "{'late': False, 'failure': 'pass', 'printed': 3}",
-        "{'late': False, 'failure': ['won', 'a', 'b'], 'printed': 3}",
-        "{'late': False, 'failure': None, 'there': True}",
-        "{'late': False, 'failure': None, 'there': 1}",
+        "{'late': False, 'answers': [{'failure': 'pass', 'printed': 3}]}",
+        "{'late': False, 'answers': [{'failure': ['won', 'a', 'b'], 'printed': 3}]}",
+        "{'late': False, 'answers': [{'failure': None, 'there': True}]}",
+        "{'late': False, 'answers': [{'failure': None, 'there': 1}]}",
         "{'verdict': 'pass', 'points': 1000}",
+        "{'late': False, 'answers': []}",
+        "{'late': False, 'answers': [{'failure': None, 'there': True}] * 2}",
+        "{'late': False, 'answers': ['pass']}",
     ],
 )
 def test_answers_of_another_form_end_the_submission(begin, header):

@@ -6,7 +6,7 @@ it may be a pipe to a sandbox. It never hands over anything but a case's inputs.
 
 import inspect
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -24,8 +24,8 @@ from softlookup.checks.words import describe, failure_sentence
 class Student(Protocol):
     """Where the answers come from."""
 
-    def ask(self, case: Case, results: int, lent: tuple[str, ...] = ()) -> Answer:
-        """Answer one case; the functions of the tasks in ``lent`` are replaced by sound ones meanwhile."""
+    def answers(self, cases: Sequence[Case], results: int, lent: tuple[str, ...] = ()) -> Iterator[Answer]:
+        """Answer each case in turn; the functions of the tasks in ``lent`` are replaced by sound ones meanwhile."""
 
     def lendable(self) -> tuple[str, ...]:
         """Ids of the earlier tasks whose functions the answer calls."""
@@ -133,14 +133,15 @@ def _ask_all(
 ) -> list[tuple[Case, Answer, Arrays]]:
     count = len(task.returns)
     asked: list[tuple[Case, Answer, Arrays]] = []
+    # The first question comes once more after all others: an answer must not depend on what was asked before.
+    answers = student.answers((*cases, cases[0]), count, lent)
     for case, right in zip(cases, rights, strict=True):
-        answer = student.ask(case, count, lent)
+        answer = next(answers)
         asked.append((case, answer, right))
         if answer.failure is not None and answer.failure.kind == "blank" and case.part == CORE:
             return asked
-    # The same question once more, after all others: an answer must not depend on what was asked before.
     case, answer, right = asked[0]
-    again = student.ask(case, count, lent)
+    again = next(answers)
     if answer.arrays is not None and (again.arrays is None or not same(again.arrays, answer.arrays, case)):
         asked.append((case, again, right))
     return asked

@@ -170,11 +170,15 @@ def _fail(obj: Callable[..., Any], error: BaseException) -> Failure:
 
 
 def _stream_handlers() -> list[Any]:
-    """All log handlers that write to a stream and not to a file, each once."""
-    loggers = [logging.getLogger(), *logging.getLogger().manager.loggerDict.values()]
-    found = {id(h): h for one in loggers for h in getattr(one, "handlers", ())}
+    """All log handlers that write to a stream and not to a file.
+
+    logging keeps a list of all handlers that there are, to flush them in the end; to ask a thousand loggers for theirs
+    takes longer than most answers.
+    """
+    found = [reference() for reference in list(getattr(logging, "_handlerList", ()))]
     kinds = (logging.StreamHandler, logging.FileHandler)
-    return [h for h in found.values() if isinstance(h, kinds[0]) and not isinstance(h, kinds[1])]
+    # The last resort has no stream of its own: it looks for stderr when it is used.
+    return [h for h in found if isinstance(h, kinds[0]) and not isinstance(h, kinds[1]) and "stream" in vars(h)]
 
 
 @contextlib.contextmanager

@@ -143,6 +143,16 @@ class Course:
         except SQLAlchemyError as error:
             raise gradebook_error(error) from error
 
+    def gradebook_place(self) -> str:
+        """Where the gradebook is, to be shown: a file, or a database's address without its password."""
+        from sqlalchemy.engine import make_url
+
+        address = make_url(self.directory.db_url)
+        if address.get_backend_name() == "sqlite" and address.database:
+            path = (self.root / address.database).resolve()
+            return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+        return address.render_as_string(hide_password=True)
+
     @contextlib.contextmanager
     def one_writer(self) -> Iterator[None]:
         """Hold the right to write the gradebook; whoever else wants it waits, in this process or another."""

@@ -6,7 +6,9 @@ ledger, then into autograded/, then into the gradebook; whatever is killed in be
 
 import functools
 import json
+import socket
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
 import nbformat
@@ -72,11 +74,11 @@ class Watcher:
         """Something that the instructor should know."""
 
 
-def make_examiner(setting: Setting) -> Examiner:
+def make_examiner(setting: Setting, zygote: socket.socket | None = None) -> Examiner:
     """The examiner that runs submissions in the sandbox; everything that grades makes its examiners here."""
     from softlookup.grading.examine import Examiner as Sandboxed
 
-    return Sandboxed(setting)
+    return Sandboxed(setting, zygote)
 
 
 def local_executor(course: Course, order: Order, make: Callable[[Setting], Examiner] | None = None) -> "MakeExecutor":
@@ -95,9 +97,18 @@ def local_executor(course: Course, order: Order, make: Callable[[Setting], Exami
         # An examiner ends a submission at its limit; one that does not is broken itself.
         patience = 60.0 + 2 * setting.limits.total_s
         maker = functools.partial(make or make_examiner, setting)
-        return LocalExecutor(maker, order.workers or processors(), log=course.log("workers"), patience_s=patience)
+        # Code that one trusts writes where it runs: there each worker has a zygote, and each submission a folder.
+        lend = None if make or setting.sandbox == "none" else functools.partial(_shared, setting)
+        workers = order.workers or processors()
+        return LocalExecutor(maker, workers, log=course.log("workers"), patience_s=patience, lend=lend)
 
     return executor
+
+
+def _shared(setting: Setting) -> AbstractContextManager[Callable[[], socket.socket]]:
+    from softlookup.grading.zygotes import Shared
+
+    return Shared(setting)
 
 
 MakeExecutor = Callable[[Setting], Executor]

@@ -4,11 +4,11 @@ The judge holds tasks, oracles, seed and points. The sandbox holds the student's
 frames (sandbox/frames.py).
 """
 
-import ast
 import json
+import socket
 import time
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from types import TracebackType
 from typing import Any
@@ -23,14 +23,14 @@ from softlookup.checks.probe import Answer
 from softlookup.checks.registry import earlier, get_task, tasks
 from softlookup.checks.result import HEADLINES, CheckResult
 from softlookup.checks.task import Case
-from softlookup.grading.course import CourseError
 from softlookup.grading.notebooks import BadNotebook, grade_id, is_graded, is_solution, task_id
 from softlookup.grading.outputs import as_outputs
-from softlookup.grading.rebuild import Asked, Rebuilt, asked_in, lendable, rebuild
+from softlookup.grading.rebuild import Asked, Rebuilt, lendable, rebuild
 from softlookup.grading.records import GRADED, REFUSED
-from softlookup.grading.sandbox.bubble import SandboxError, Zygote
+from softlookup.grading.sandbox.bubble import Forking, SandboxError
 from softlookup.grading.sandbox.session import CUT, Dead, Held, OutOfTime, Session
 from softlookup.grading.work import Graded, Mark, Setting, digest_of
+from softlookup.grading.zygotes import asked_by, begin_zygote, read_release
 
 Witness = Callable[[str, CheckResult], None]
 
@@ -43,22 +43,18 @@ class Examiner:
 
     Args:
         setting: The assignment, the seed, the limits.
+        zygote: The connection to a copy of a zygote, made for this examiner by Shared; None starts a zygote.
 
     Raises:
         CourseError: If the sandbox does not start, or the release is no notebook.
     """
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: Setting, zygote: socket.socket | None = None) -> None:
         self.setting = setting
-        try:
-            self.release = nbformat.reads(setting.release, as_version=4)
-        except Exception as error:
-            raise CourseError(f"the release of {setting.assignment} is not a notebook ({error})") from None
-        self.asked = {grade_id(cell): asked_in(cell) for cell in self.release.cells if is_graded(cell)}
-        known = [asked.task for asked in self.asked.values() if asked is not None]
-        forbidden = sorted({name for task in known for name in task.forbids})
-        self._new_zygote = partial(Zygote, setting.sandbox, _imports(self.release), forbidden)
-        self._zygote = self._new_zygote()
+        self.release = read_release(setting)
+        self.asked = asked_by(self.release)
+        self._zygote = begin_zygote(setting, self.release) if zygote is None else Forking(zygote)
+        self._zygote.wait()
         self._questions: dict[tuple[str, int], Questions] = {}
 
     def __enter__(self) -> "Examiner":
@@ -128,7 +124,8 @@ class Examiner:
     def new_sandbox(self) -> None:
         """Put a new sandbox in place of one that is gone."""
         self._zygote.close()
-        self._zygote = self._new_zygote()
+        self._zygote = begin_zygote(self.setting, self.release)
+        self._zygote.wait()
 
 
 class _Run:
@@ -295,12 +292,15 @@ class _Remote:
     def __init__(self, session: Session, lent: Callable[[], tuple[str, ...]], seconds: float) -> None:
         self.session, self.lent, self.left = session, lent, seconds
 
-    def ask(self, case: Case, results: int, lent: tuple[str, ...] = ()) -> Answer:
-        begun = time.monotonic()
-        try:
-            return self.session.ask(case, results, lent, sound, begun + self.left)
-        finally:
-            self.left -= time.monotonic() - begun  # the judge's own work is not the student's time
+    def answers(self, cases: Sequence[Case], results: int, lent: tuple[str, ...] = ()) -> Iterator[Answer]:
+        # All at once, which saves waiting; where functions are lent, one by one: what may be asked of them depends.
+        for some in [[case] for case in cases] if lent else [cases]:
+            begun = time.monotonic()
+            try:
+                found = self.session.ask(some, results, lent, sound, begun + self.left)
+            finally:
+                self.left -= time.monotonic() - begun  # the judge's own work is not the student's time
+            yield from found
 
     def lendable(self) -> tuple[str, ...]:
         return self.lent()
@@ -357,24 +357,6 @@ def _about(asked: Asked) -> dict[str, Any]:
         "stop": others,
         "earlier": before,
     }
-
-
-def _imports(release: NotebookNode) -> list[str]:
-    """The modules that a release imports, and those that its checks need: imported once, before all submissions."""
-    names = {"numpy", "torch"}
-    for cell in release.cells:
-        if cell.cell_type != "code" or is_solution(cell):
-            continue
-        try:
-            tree = ast.parse(cell.source)
-        except SyntaxError:
-            continue
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Import):
-                names.update(alias.name for alias in node.names)
-            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                names.add(node.module)
-    return sorted(names)
 
 
 def _verdict_of(why: str) -> str:

@@ -5,16 +5,18 @@ it was working on, and that one only if a second worker dies of it too.
 """
 
 import contextlib
+import functools
 import json
 import multiprocessing
 import os
+import socket
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
-from multiprocessing.context import SpawnProcess
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -27,6 +29,7 @@ from softlookup.grading.work import Graded
 ONE_THREAD = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 START_S, CLOSING_S = 300.0, 5.0
 DIED_TWICE = "the process that graded it died twice"
+_JUDGING = ("softlookup.grading.examine", "torch")
 
 
 class Examiner(Protocol):
@@ -75,7 +78,7 @@ class _Job:
 
 @dataclass
 class _Worker:
-    process: SpawnProcess
+    process: ForkServerProcess
     pipe: Connection
     job: _Job | None = None
     ready: bool = False
@@ -86,7 +89,14 @@ class Pool:
     """A number of worker processes that do the same kind of job."""
 
     def __init__(
-        self, make: Callable[[], AbstractContextManager[Doing]], workers: int, *, log: Path, patience_s: float = 600.0
+        self,
+        make: Callable[..., AbstractContextManager[Doing]],
+        workers: int,
+        *,
+        log: Path,
+        patience_s: float = 600.0,
+        lend: Callable[[], socket.socket] | None = None,
+        modules: Sequence[str] = (),
     ) -> None:
         """Prepare a pool; processes start when there is work.
 
@@ -95,8 +105,11 @@ class Pool:
             workers: How many processes at most.
             log: The file that takes what workers print.
             patience_s: Seconds after which a worker that does not answer is ended.
+            lend: Called here for each worker; what it gives is the only argument of make there. None: make has none.
+            modules: What all workers import; it is imported once, by the process that they are forked from.
         """
         self._make, self._count, self._log, self._patience_s = make, workers, log, patience_s
+        self._lend, self._modules = lend, modules
         self._crew: list[_Worker] = []
         self._waiting: deque[_Job] = deque()
         self._false_starts = 0
@@ -146,11 +159,13 @@ class Pool:
             self._crew.append(self._hire())
 
     def _hire(self) -> _Worker:
-        # Spawned, not forked: a fork would copy the locks of threads that run here.
-        context = multiprocessing.get_context("spawn")
+        # Forked from a process without threads: a fork of this one would copy the locks of threads that run here.
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload([__name__, *self._modules])
         ours, theirs = context.Pipe()
-        process = context.Process(target=serve, args=(self._make, theirs, os.getpid(), self._log), daemon=True)
-        with one_thread():
+        with one_thread(), contextlib.closing(self._lend()) if self._lend else contextlib.nullcontext() as lent:
+            make = functools.partial(self._make, lent) if lent else self._make
+            process = context.Process(target=serve, args=(make, theirs, self._log), daemon=True)
             process.start()
         theirs.close()
         return _Worker(process, ours, since=time.monotonic())
@@ -256,9 +271,27 @@ def one_thread() -> Iterator[None]:
 class LocalExecutor:
     """Grades in processes of this machine, each with an examiner of its own."""
 
-    def __init__(self, make: Callable[[], Examiner], workers: int, *, log: Path, patience_s: float = 600.0) -> None:
-        """Prepare; see Pool for the arguments, but make gives an Examiner."""
-        self._pool = Pool(_Examining(make), workers, log=log, patience_s=patience_s)
+    def __init__(
+        self,
+        make: Callable[..., Examiner],
+        workers: int,
+        *,
+        log: Path,
+        patience_s: float = 600.0,
+        lend: Callable[[], AbstractContextManager[Callable[[], socket.socket]]] | None = None,
+    ) -> None:
+        """Prepare.
+
+        Args:
+            make: Makes an examiner in a worker. It is pickled.
+            workers: How many processes at most.
+            log: The file that takes what workers print.
+            patience_s: Seconds after which a worker that does not answer is ended.
+            lend: A context for the whole of a run; it yields what is called here for each worker, to be make's
+                argument there. None: make has none.
+        """
+        self._make, self._workers, self._log, self._patience_s = make, workers, log, patience_s
+        self._lend = lend
 
     def run(self, submissions: Iterable[tuple[str, bytes]]) -> Iterator[Graded]:
         """Grade submissions; one that ends two processes is refused.
@@ -272,26 +305,26 @@ class LocalExecutor:
         Raises:
             CourseError: If no submission can be graded here.
         """
-        answers = self._pool.run(submissions)
-        try:
-            for answer in answers:
-                if answer.failure:
-                    yield Graded(answer.name, REFUSED, reason=answer.failure)
-                else:
-                    yield decode(answer.content)
-        finally:
-            answers.close()  # type: ignore[attr-defined]
+        with self._lend() if self._lend else contextlib.nullcontext() as lend:
+            made = {"log": self._log, "patience_s": self._patience_s, "lend": lend, "modules": _JUDGING}
+            pool = Pool(_Examining(self._make), self._workers, **made)  # type: ignore[arg-type]
+            with contextlib.closing(pool.run(submissions)) as answers:  # type: ignore[type-var]
+                for answer in answers:
+                    if answer.failure:
+                        yield Graded(answer.name, REFUSED, reason=answer.failure)
+                    else:
+                        yield decode(answer.content)
 
 
 @dataclass(frozen=True)
 class _Examining:
     """What a worker does with an examiner."""
 
-    make: Callable[[], Examiner]
+    make: Callable[..., Examiner]
 
     @contextlib.contextmanager
-    def __call__(self) -> Iterator[Doing]:
-        with self.make() as examiner:
+    def __call__(self, *lent: socket.socket) -> Iterator[Doing]:
+        with self.make(*lent) as examiner:
             yield lambda student, submission: encode(examiner.examine(student, submission))
 
 

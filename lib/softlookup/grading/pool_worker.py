@@ -1,13 +1,15 @@
 """What runs in a worker process: it takes jobs from a pipe until the pipe closes or its parent is gone."""
 
-import ctypes
+import gc
+import multiprocessing
 import os
 import signal
 import sys
+import threading
 import traceback
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import NoReturn
 
@@ -19,27 +21,27 @@ READY, DONE, FAILED, HALT = b"R", b"D", b"F", b"H"
 Doing = Callable[[str, bytes], bytes]
 """Does one job: a name and bytes in, bytes out."""
 
-_PR_SET_PDEATHSIG = 1
 
-
-def serve(make: Callable[[], AbstractContextManager[Doing]], pipe: Connection, parent: int, log: Path) -> None:
+def serve(make: Callable[[], AbstractContextManager[Doing]], pipe: Connection, log: Path) -> None:
     """Do jobs until there are no more. A job that raises ends the process, so that the next one finds a clean one.
 
     Args:
         make: Gives a context that yields what does a job.
         pipe: Jobs come from here and answers go there.
-        parent: The process that started this one; when it dies, this one dies.
         log: The file that takes what is printed.
     """
     # Ctrl-C reaches the whole group; the parent decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _leave)
-    _die_with(parent)
+    _die_with_parent()
     with open(log, "a", encoding="utf-8") as file:
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)
     try:
         with make() as doing:
+            # What was made for all jobs is left out when garbage is looked for.
+            gc.collect()
+            gc.freeze()
             pipe.send_bytes(READY)
             while True:
                 try:
@@ -69,9 +71,14 @@ def _leave(*_: object) -> NoReturn:
     sys.exit(128 + signal.SIGTERM)
 
 
-def _die_with(parent: int) -> None:
-    """Let the system kill this process when its parent dies; elsewhere than on Linux the closed pipe has to do."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
+def _die_with_parent() -> None:
+    """Watch the process that asked for this one, and end at once when it is gone: nobody would take an answer."""
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+
+    def watch() -> None:
+        wait([parent.sentinel])
         os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

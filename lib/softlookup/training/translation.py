@@ -20,6 +20,7 @@ from softlookup.training.averaging import MovingAverage
 from softlookup.training.checkpoint import Checkpoints, TrainingState
 from softlookup.training.data import BucketedBatches, IdPair, encode_pairs, redrawn
 from softlookup.training.fast import FastLoss, quick_dtype
+from softlookup.training.growing import load_grown
 from softlookup.training.loop import Progress, train, validation_loss
 from softlookup.training.recipe import Recipe
 
@@ -49,8 +50,9 @@ def train_translator(
         folder: Where everything goes: merges.txt, config.json, model.safetensors, recipe.json, curve.json, and
             the run's own state under run/.
         recipe: What decides the run; None means the default one.
-        begin: The folder of another translator to go on from, with its pieces of words and its sizes: a second stage
-            with other dropout, say. None begins with random weights.
+        begin: The folder of another translator to go on from, with its pieces of words: a second stage with other
+            dropout, say, or with more layers and wider feed-forward networks than it had. None begins with random
+            weights.
         device: Where to train.
         on_step: Told what happened in each step.
         note: Told in a line what is worth a line.
@@ -62,8 +64,9 @@ def train_translator(
     Raises:
         ValueError: If there are no pairs, or none short enough.
         FileNotFoundError: If begin holds no translator.
-        CheckpointError: If the folder holds a run of another recipe or of other pairs. The number of steps may grow,
-            and so may what a recipe begins later: decay_from, consistency, consistency_from.
+        CheckpointError: If begin holds a larger model, or one of another width; if the folder holds a run of another
+            recipe or of other pairs. The number of steps may grow, and so may what a recipe begins later: decay_from,
+            consistency, consistency_from.
         DivergedError: If a loss is no longer a number.
     """
     recipe, folder = Recipe() if recipe is None else recipe, Path(folder)
@@ -87,8 +90,8 @@ def train_translator(
     torch.manual_seed(recipe.seed)
     model = Transformer(recipe.config(tokenizer)).to(device)
     if begin is not None:
-        load_weights(model, Path(begin) / "model.safetensors")
-        say(f"beginning with the weights of {begin}")
+        grown = load_grown(model, Path(begin) / "model.safetensors")
+        say(f"beginning with the weights of {begin}" + (", in a larger model" if grown else ""))
     fast = FastLoss(model, epsilon=recipe.epsilon, dtype=quick_dtype(device))
     say(f"{sum(p.numel() for p in model.parameters()):,} parameters; matrix products in {fast.dtype}, on {device}")
 

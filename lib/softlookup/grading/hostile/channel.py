@@ -48,7 +48,8 @@ _FORGED = (
     _LINES
     + """
 told = {"token": token(), "task": "$TASK", "verdict": "pass", "points": $POINTS, "max": $POINTS, "score": $POINTS,
-        "status": "graded", "held": True, "there": True, "late": False, "failure": None, "outputs": [], "arrays": []}
+        "status": "graded", "held": True, "there": True, "late": False, "failure": None, "outputs": [], "arrays": [],
+        "answers": [{"there": True, "failure": None, "verdict": "pass"}] * 10}
 plain = json.dumps(told).encode()
 for number in lines():
     for text in (
@@ -67,7 +68,8 @@ for number in lines():
 _EARLY = (
     _LINES
     + """
-told = {"token": token(), "late": False, "printed": "", "failure": None, "there": True, "arrays": [["<f4", [2, 3]]]}
+answers = [{"printed": "", "failure": None, "there": True}]
+told = {"token": token(), "late": False, "answers": answers, "arrays": [["<f4", [2, 3]]]}
 for number in lines():
     try:
         os.write(number, framed(json.dumps(told).encode(), bytes(24)) * 30)
@@ -258,7 +260,8 @@ import threading
 
 
 def write():
-    told = json.dumps({"token": token(), "there": True, "late": False, "failure": None, "arrays": []}).encode()
+    answers = [{"there": True, "failure": None}]
+    told = json.dumps({"token": token(), "late": False, "answers": answers, "arrays": []}).encode()
     for _ in range(2000):
         for number in lines():
             try:

@@ -97,63 +97,32 @@ def trouble() -> str:
     return f"bubblewrap is installed, but does not work on this machine ({said[-1][:200]})"
 
 
-class Zygote:
-    """A running zygote.
+class Forking:
+    """What forks submissions on demand: the judge's end of the connection to a zygote, or to a copy of one.
 
     Args:
-        sandbox: "bubblewrap", or "none" for code that one trusts.
-        modules: What it imports beforehand.
-        forbidden: Dotted names that tasks forbid; those of the library are not there to be imported.
-
-    Raises:
-        SandboxError: If it does not start; the message says why.
-        ValueError: If there is no such sandbox.
+        control: The connection.
+        bare: Whether there is no sandbox.
     """
 
-    def __init__(self, sandbox: str = "bubblewrap", modules: Sequence[str] = (), forbidden: Sequence[str] = ()) -> None:
-        if sandbox not in ("bubblewrap", "none"):
-            raise ValueError(f"sandbox is {sandbox!r}; wanted 'bubblewrap' or 'none'")
-        self.bare = sandbox == "none"
-        before = [] if self.bare else _bubblewrap()
-        self.stage = staged(forbidden)
-        inside = [] if self.bare else ["--ro-bind", str(self.stage), "/softlookup", *_INSIDE]
-        self.control, theirs = socket.socketpair()
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the zygote
-        fd = theirs.fileno()
-        told = json.dumps({"modules": list(modules), "forbidden": list(forbidden)})
-        script = str(self._there / "softlookup/grading/sandbox/zygote.py")
-        executable = sys.executable if self.bare else str(_seen(Path(sys.executable)))
-        python = [executable, "-s", "-B", "-P", script, str(fd), told]
-        try:
-            self.process = subprocess.Popen(
-                [*before, *inside, *([] if self.bare else _less_rights()), *python],
-                pass_fds=(fd,),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=self._errors,
-                env=_environment(self._there),
-                start_new_session=True,
-            )
-        finally:
-            theirs.close()
+    def __init__(self, control: socket.socket, bare: bool = False) -> None:
+        self.control, self.bare = control, bare
+
+    def wait(self) -> None:
+        """Wait until everything is imported.
+
+        Raises:
+            SandboxError: If it does not start; the message says why.
+        """
         self.control.settimeout(START_S)
         try:
             ready = self.control.recv(16)
-        except TimeoutError:
+        except OSError:
             ready = b""
         if ready != b"ready":
             said = self._said()
             self.close()
             raise SandboxError(f"the sandbox does not start here ({said}); see the instructor's guide")
-
-    @property
-    def _there(self) -> Path:
-        """Where the staged library lies, as the zygote sees it."""
-        return self.stage if self.bare else Path("/softlookup")
-
-    def _new_home(self) -> str:
-        """Where a submission works; in a sandbox it is empty for each."""
-        return tempfile.mkdtemp(prefix="softlookup-bare-", dir=self.stage) if self.bare else _HOME
 
     def fork(self, link: socket.socket, status: int, about: Mapping[str, object]) -> None:
         """Fork a submission.
@@ -167,17 +136,10 @@ class Zygote:
             SandboxError: If the zygote is gone.
         """
         told = json.dumps({**about, "bare": self.bare, "home": self._new_home()}).encode()
-        if self.process.poll() is not None:
-            raise SandboxError(f"the sandbox ended ({self._said()})")
-        try:
-            socket.send_fds(self.control, [told], [link.fileno(), status])
-        except OSError:
-            raise SandboxError(f"the sandbox ended ({self._said()})") from None
+        self._tell(told, [link.fileno(), status])
 
     def lives(self) -> bool:
         """Whether it still answers."""
-        if self.process.poll() is not None:
-            return False
         try:
             self.control.settimeout(10)
             self.control.send(b"?")
@@ -185,18 +147,109 @@ class Zygote:
         except OSError:
             return False
 
+    def close(self) -> None:
+        """Let go of it: it ends, and all its submissions with it."""
+        self.control.close()
+
+    def _tell(self, message: bytes, descriptors: list[int]) -> None:
+        try:
+            socket.send_fds(self.control, [message], descriptors)
+        except OSError:
+            raise SandboxError(f"the sandbox ended ({self._said()})") from None
+
+    def _new_home(self) -> str:
+        """Where a submission works; in a sandbox it is empty for each."""
+        return _HOME
+
     def _said(self) -> str:
-        self._errors.seek(0)
-        lines = self._errors.read(20_000).decode("utf-8", "replace").strip().splitlines()
-        return lines[-1][:300] if lines else "it said nothing"
+        return "it said nothing"
+
+
+class Zygote(Forking):
+    """A zygote in a process of its own. It begins to import at once, and is ready after ``wait``.
+
+    Args:
+        sandbox: "bubblewrap", or "none" for code that one trusts.
+        modules: What it imports beforehand.
+        forbidden: Dotted names that tasks forbid; those of the library are not there to be imported.
+
+    Raises:
+        SandboxError: If there is nothing to start it in; the message says what is missing.
+        ValueError: If there is no such sandbox.
+    """
+
+    def __init__(self, sandbox: str = "bubblewrap", modules: Sequence[str] = (), forbidden: Sequence[str] = ()) -> None:
+        if sandbox not in ("bubblewrap", "none"):
+            raise ValueError(f"sandbox is {sandbox!r}; wanted 'bubblewrap' or 'none'")
+        bare = sandbox == "none"
+        before = [] if bare else [*_bubblewrap(), "--ro-bind"]
+        self.stage = staged(forbidden)
+        before += [] if bare else [str(self.stage), "/softlookup", *_INSIDE, *_less_rights()]
+        # Messages keep their ends: several may wait until everything is imported.
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        super().__init__(ours, bare)
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the zygote
+        there = self.stage if bare else Path("/softlookup")
+        executable = sys.executable if bare else str(_seen(Path(sys.executable)))
+        script = str(there / "softlookup/grading/sandbox/zygote.py")
+        told = json.dumps({"modules": list(modules), "forbidden": list(forbidden)})
+        fd = theirs.fileno()
+        try:
+            self.process = subprocess.Popen(
+                [*before, executable, "-s", "-B", "-P", script, str(fd), told],
+                pass_fds=(fd,),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=self._errors,
+                env=_environment(there),
+                start_new_session=True,
+            )
+        finally:
+            theirs.close()
+
+    def copy(self) -> socket.socket:
+        """Have it fork a copy of itself for another judge, once everything is imported; this does not wait.
+
+        Returns:
+            The judge's end of the connection to the copy, for ``Forking``.
+
+        Raises:
+            SandboxError: If the zygote is gone.
+        """
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            self._tell(b"copy", [theirs.fileno()])
+        except SandboxError:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
+        return ours
+
+    def lives(self) -> bool:
+        """Whether it still answers."""
+        return self.process.poll() is None and super().lives()
 
     def close(self) -> None:
-        """End it, and all submissions with it."""
-        self.control.close()
+        """End it, its copies, and all submissions with it."""
+        super().close()
         self.process.kill()
         self.process.wait()
         self._errors.close()
         shutil.rmtree(self.stage, ignore_errors=True)
+
+    def _tell(self, message: bytes, descriptors: list[int]) -> None:
+        if self.process.poll() is not None:
+            raise SandboxError(f"the sandbox ended ({self._said()})")
+        super()._tell(message, descriptors)
+
+    def _new_home(self) -> str:
+        return tempfile.mkdtemp(prefix="softlookup-bare-", dir=self.stage) if self.bare else _HOME
+
+    def _said(self) -> str:
+        self._errors.seek(0)
+        lines = self._errors.read(20_000).decode("utf-8", "replace").strip().splitlines()
+        return lines[-1][:300] if lines else "it said nothing"
 
 
 def _environment(library: Path) -> dict[str, str]:

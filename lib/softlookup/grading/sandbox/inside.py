@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.limits import calm_torch, time_limit
-from softlookup.checks.probe import Answer, TimeIsUp, run
+from softlookup.checks.probe import Answer, Failure, TimeIsUp, run
 from softlookup.checks.source import shortcut, standing_in
 from softlookup.checks.task import Case
 from softlookup.grading.sandbox import frames
@@ -79,30 +79,41 @@ class Inside:
         return header, []
 
     def _ask(self, told: Mapping[str, Any], arrays: list[np.ndarray]) -> tuple[dict[str, Any], list[np.ndarray]]:
-        """Put one question to the answer."""
-        args = tuple(frames.value_of(told["args"], arrays))
-        upstream = frames.value_of(told["upstream"], arrays)
-        made, names = told["layer"]
-        layer: dict[str, Any] = {"sizes": made, "parameters": tuple(names)}
-        case = Case("", args, frame=told["frame"], gradients=tuple(told["gradients"]), upstream=upstream, **layer)
+        """Put questions to the answer, one after the other."""
         earlier = self.about["earlier"].items()
         lent = {name: stand_in(one, self._sound) for name, one in earlier if one in told["lent"]}
+        answers: list[dict[str, Any]] = []
+        back: list[np.ndarray] = []
+        size = 0
         try:
             with calm_torch(), time_limit(told["seconds"]), standing_in(self.obj, lent):
-                answer = run(self.obj, case, told["results"])
+                for put in told["cases"]:
+                    answer = self._answer(put, arrays, told["results"])
+                    failure = answer.failure
+                    if failure is None:
+                        try:
+                            size += len(frames.pack({}, answer.arrays or ()))
+                            if size > frames.BODY_BYTES:
+                                raise frames.FrameError(f"with those before it has {size:,} bytes")
+                        except frames.FrameError as error:
+                            failure = Failure("kind", f"Your function's result cannot be taken: {error}.")
+                    there = failure is None and answer.arrays is not None
+                    told_failure = None if failure is None else [failure.kind, failure.message, failure.where]
+                    answers.append({"printed": answer.printed, "failure": told_failure, "there": there})
+                    back += answer.arrays if there and answer.arrays else ()
         except TimeIsUp:
             return {"late": True}, []
-        except KeyboardInterrupt:
-            answer = Answer(failure=None)
-        failure = answer.failure
-        header: dict[str, Any] = {"late": False, "printed": answer.printed, "failure": None}
-        if failure is not None:
-            header["failure"] = [failure.kind, failure.message, failure.where]
+        return {"late": False, "answers": answers}, back
+
+    def _answer(self, put: Mapping[str, Any], arrays: list[np.ndarray], results: int) -> Answer:
+        args, upstream = (frames.value_of(put[name], arrays) for name in ("args", "upstream"))
+        made, names = put["layer"]
+        layer: dict[str, Any] = {"sizes": made, "parameters": tuple(names)}
+        case = Case("", tuple(args), frame=put["frame"], gradients=tuple(put["gradients"]), upstream=upstream, **layer)
         try:
-            frames.pack({}, answer.arrays or ())
-        except frames.FrameError as error:
-            return {**header, "failure": ["kind", f"Your function's result cannot be taken: {error}.", ""]}, []
-        return {**header, "there": answer.arrays is not None}, list(answer.arrays or ())
+            return run(self.obj, case, results)
+        except KeyboardInterrupt:
+            return Answer(failure=None)
 
     def _sound(self, header: dict[str, Any], arrays: list[np.ndarray]) -> tuple[dict[str, Any], list[np.ndarray]]:
         self.line.send({**header, "token": self.token}, arrays)

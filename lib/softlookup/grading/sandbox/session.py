@@ -12,7 +12,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,8 @@ import numpy as np
 from softlookup.checks.probe import Answer, Failure
 from softlookup.checks.task import Case
 from softlookup.grading.sandbox import frames
-from softlookup.grading.sandbox.bubble import SandboxError, Zygote
+from softlookup.grading.sandbox.bubble import Forking, SandboxError
+from softlookup.grading.sandbox.memory import holds_more
 from softlookup.grading.work import Limits
 
 GRACE_S = 3.0
@@ -34,6 +34,7 @@ _KINDS = frozenset(("blank", "raised", "kind", "inputs-changed", "no-gradient", 
 _MAX_TEXT = 2000
 _MAX_CALLS = 500
 _CLOSED = "it closed its connection to the judge"
+_OTHERWISE = "it answered in another way than it was asked"
 
 Sound = Callable[[str, Sequence[Any], Mapping[str, Any], Sequence[np.ndarray] | None], Any]
 """Computes a lent function: task id, arguments, named arguments, gradients of its results or None."""
@@ -94,7 +95,7 @@ class Session:
         SandboxError: If the sandbox itself does not work.
     """
 
-    def __init__(self, zygote: Zygote, limits: Limits, seed: int, until: float) -> None:
+    def __init__(self, zygote: Forking, limits: Limits, seed: int, until: float) -> None:
         self.limits, self.until, self.why = limits, until, ""
         ours, theirs = socket.socketpair()
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
@@ -156,7 +157,7 @@ class Session:
             while not self._over.wait(_WATCH_S):
                 if time.monotonic() > self.until:
                     self.kill("it was still running when the time for a whole submission was over")
-                elif not bare and _memory_mb(space) > self.limits.memory_mb:  # bare, it is the whole machine's space
+                elif not bare and holds_more(space, self.limits.memory_mb):  # bare, it is the whole machine's space
                     self.kill(f"its processes held more than {self.limits.memory_mb:,} MB of memory")
 
     def kill(self, why: str) -> None:
@@ -212,18 +213,20 @@ class Session:
             _text(found, 100) if isinstance(found, str) else None,
         )
 
-    def ask(self, case: Case, results: int, lent: tuple[str, ...], sound: Sound, deadline: float) -> Answer:
-        """Put a question.
+    def ask(
+        self, cases: Sequence[Case], results: int, lent: tuple[str, ...], sound: Sound, deadline: float
+    ) -> list[Answer]:
+        """Put questions.
 
         Args:
-            case: The question; its label stays here.
+            cases: The questions; their labels stay here. Only one where functions are lent.
             results: How many arrays the task returns.
             lent: Earlier tasks whose functions the judge computes meanwhile.
             sound: Computes them.
-            deadline: By when the answer has to be there, by time.monotonic.
+            deadline: By when the answers have to be there, by time.monotonic.
 
         Returns:
-            The answer: arrays of allowed kinds, or a failure.
+            The answers: arrays of allowed kinds, or failures.
 
         Raises:
             Dead: If the process does not survive it, or answers with something else.
@@ -233,35 +236,50 @@ class Session:
         left = deadline - time.monotonic()
         if left <= 0:
             raise OutOfTime
-        header = {
-            "do": "ask",
-            "args": frames.plain(tuple(case.args), arrays),
-            "upstream": frames.plain(case.upstream, arrays),
-            "gradients": list(case.gradients),
-            "layer": [case.sizes, list(case.parameters)],
-            "frame": case.frame,
-            "results": results,
-            "lent": list(lent),
-            "seconds": left,
-        }
-        most = max(4096, 2 * _largest(case.args, arrays))
+        put = [
+            {
+                "args": frames.plain(tuple(case.args), arrays),
+                "upstream": frames.plain(case.upstream, arrays),
+                "gradients": list(case.gradients),
+                "layer": [case.sizes, list(case.parameters)],
+                "frame": case.frame,
+            }
+            for case in cases
+        ]
+        header = {"do": "ask", "cases": put, "results": results, "lent": list(lent), "seconds": left}
+        most = max(4096, 2 * max(_largest(case.args, arrays) for case in cases))
         # A gradient is lent where one is asked for: elsewhere it would be an answer, not a part of one.
-        told, back = self._asked(header, arrays, left, lent, sound, most, bool(case.gradients))
+        told, back = self._asked(header, arrays, left, lent, sound, most, all(case.gradients for case in cases))
         if told.get("late") is True:
             raise OutOfTime
-        printed = _text(told.get("printed"), 2 * _MAX_TEXT)
-        failed = told.get("failure")
+        answers = told.get("answers")
+        if not isinstance(answers, list) or len(answers) != len(cases):
+            raise self._broke(_OTHERWISE)
+        found = []
+        for case, one in zip(cases, answers, strict=True):
+            count = (len(case.gradients) or results) if isinstance(one, dict) and one.get("there") is True else 0
+            found.append(self._answer(case, one, back[:count], count))
+            back = back[count:]
+        if back:
+            raise self._broke(_OTHERWISE)
+        return found
+
+    def _answer(self, case: Case, told: Any, arrays: list[np.ndarray], count: int) -> Answer:
+        """Read one answer, of which nothing is believed."""
+        if not isinstance(told, dict) or len(arrays) != count:
+            raise self._broke(_OTHERWISE)
+        printed, failed = _text(told.get("printed"), 2 * _MAX_TEXT), told.get("failure")
         if failed is not None:
-            if not isinstance(failed, list) or len(failed) != 3 or failed[0] not in _KINDS:
-                raise self._broke("it answered in another way than it was asked")
+            if count or not isinstance(failed, list) or len(failed) != 3 or failed[0] not in _KINDS:
+                raise self._broke(_OTHERWISE)
             kind, *words = (_text(one) for one in failed)
             return Answer(None, Failure(kind, *words), printed)
-        if told.get("there") is not True or len(back) != (len(case.gradients) or results):
-            raise self._broke("it answered in another way than it was asked")
-        if case.keeps_dtype and back[0].dtype != case.dtype:
-            said = f"The inputs are {case.dtype}, your result is {back[0].dtype}; this task keeps the dtype."
+        if not count:
+            raise self._broke(_OTHERWISE)
+        if case.keeps_dtype and arrays[0].dtype != case.dtype:
+            said = f"The inputs are {case.dtype}, your result is {arrays[0].dtype}; this task keeps the dtype."
             return Answer(None, Failure("dtype", said), printed)
-        return Answer(tuple(back), None, printed)
+        return Answer(tuple(arrays), None, printed)
 
     def _asked(
         self,
@@ -375,21 +393,3 @@ def _largest(value: Any, arrays: Sequence[np.ndarray] = ()) -> int:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return max(found, int(abs(value)) if abs(value) < 1e18 else 10**18)
     return found
-
-
-def _memory_mb(space: int) -> float:
-    """Megabytes that the processes of one namespace hold and share with nobody else."""
-    total = 0
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit():
-            continue
-        try:
-            if os.stat(entry / "ns/pid").st_ino != space:
-                continue
-            text = (entry / "smaps_rollup").read_text()
-        except OSError:
-            continue
-        # What several of them share (Pss_Shmem) is counted with what each has alone.
-        kinds = ("Private_", "Pss_Shmem")
-        total += sum(int(line.split()[1]) for line in text.splitlines() if line.startswith(kinds))
-    return total / 1024

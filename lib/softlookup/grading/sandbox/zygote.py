@@ -1,9 +1,9 @@
 """A process in the sandbox with everything imported already, which forks once for each submission.
 
-It is started as a script and talks to its owner over the socket whose number is its first argument. For each submission
-it is handed two descriptors: a connection to the judge, and a pipe on which it tells how the submission ended. The
-submission gets namespaces of its own (users, mounts, processes, network, System V), empty places to write, limits, and
-no rights.
+It is started as a script and talks to its owner over the socket whose number is its first argument. It can be asked for
+a copy of itself, which serves another owner: importing everything is paid for once. For each submission it is
+handed two descriptors: a connection to the judge, and a pipe on which it tells how the submission ended. The submission
+gets namespaces of its own (users, mounts, processes, network, System V), empty places to write, limits, and no rights.
 """
 
 import ctypes
@@ -148,7 +148,11 @@ class _NotHere:
 
 
 def main() -> None:
-    """Import everything, say so, and fork on demand until the owner is gone."""
+    """Import everything, say so, and fork on demand until the owner is gone.
+
+    Messages are "?" (are you there), "copy" with a connection to the copy's owner, and a submission's limits with its
+    connection and its status pipe.
+    """
     control = socket.socket(fileno=int(sys.argv[1]))
     told = json.loads(sys.argv[2])
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -164,8 +168,9 @@ def main() -> None:
         # The first way back from a given gradient imports 500 modules. It starts no thread where there is no GPU.
         ones = torch.ones(2, 2, requires_grad=True)
         torch.softmax(ones @ ones, -1).backward(torch.ones(2, 2))
+        torch.manual_seed(0)  # looks for accelerators when it is called first
     from softlookup.checks.source import resolve
-    from softlookup.grading.sandbox import inside, shell  # noqa: F401 - inside is imported for those who are forked
+    from softlookup.grading.sandbox import filter, inside, shell  # noqa: F401 - some for those who are forked
 
     for name in told["forbidden"]:
         resolve(name)
@@ -182,15 +187,22 @@ def main() -> None:
             return
         if message == b"?":
             control.send(b"!")
-            continue
-        about = json.loads(message)
-        link_fd, status = descriptors
-        if os.fork() == 0:
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            control.close()
-            _between(socket.socket(fileno=link_fd), status, about, cells)
-        os.close(link_fd)
-        os.close(status)
+        elif message == b"copy":
+            if os.fork() == 0:
+                control.close()
+                control = socket.socket(fileno=descriptors[0])
+                ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+                control.send(b"ready")
+            else:
+                os.close(descriptors[0])
+        else:
+            link_fd, status = descriptors
+            if os.fork() == 0:
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                control.close()
+                _between(socket.socket(fileno=link_fd), status, json.loads(message), cells)
+            os.close(link_fd)
+            os.close(status)
 
 
 if __name__ == "__main__":
