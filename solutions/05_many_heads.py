@@ -28,7 +28,8 @@
 # **Letters.** `B` sequences in a batch, `T` query positions, `S` key positions, `D` model width, `N` query heads, `K` key-value heads, `H` the width of one head. A
 # name such as `q_BNTH` says the shape. `N*H` need not be `D`. **Weights.** A vector is a row, so a projection is `x @ w`. `w_q` is `(D, N*H)`, `w_k` and `w_v` are
 # `(D, K*H)`, `w_o` is `(N*H, D)`. Head `i` owns the columns `i*H` to `(i+1)*H`. After the split the axes are `(B, N, T, H)`. There are no biases unless a task says
-# so. **Axes in front.** Where a docstring writes `(..., T, D)`, any number of axes may stand in front, also none. Count axes from the end: the last is -1.
+# so. **Axes in front.** Where a docstring writes `(..., T, D)`, any number of axes may stand in front, also none; one batch axis alone earns most of the points. Count
+# axes from the end: the last is -1.
 
 # %% nbgrader={"grade": false, "grade_id": "05-setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import math

@@ -14,6 +14,9 @@ RESHAPE_ALONE = (
     "The rows are cut by a reshape alone: it fills head 0 with pieces of the first tokens. Part the columns first, "
     "(T, N, H), then exchange the axes of T and N."
 )
+AXES = {"core": 0.7, "axes": 0.3}
+"""With one batch axis in front, and with any number of axes or none."""
+
 INTERLEAVED = (
     "Head i got the columns i, i + N, i + 2N, …; it owns the columns i*H to (i+1)*H, side by side: (N, H), not (H, N)."
 )
@@ -22,9 +25,9 @@ INTERLEAVED = (
 def _split_cases(rng: Rng) -> list[Case]:
     return [
         Case("two sequences of three tokens, N = 4, H = 5", (normal(rng, 2, 3, 20), 4)),
-        Case("one sequence without a batch axis, T = 5, N = 2, H = 3", (normal(rng, 5, 6), 2)),
+        Case("one sequence without a batch axis, T = 5, N = 2, H = 3", (normal(rng, 5, 6), 2), part="axes"),
         Case("T = N = H = 3", (normal(rng, 2, 3, 9), 3)),
-        Case("four axes, T = 3, N = 2, H = 4", (normal(rng, 2, 5, 3, 8), 2)),
+        Case("four axes, T = 3, N = 2, H = 4", (normal(rng, 2, 5, 3, 8), 2), part="axes"),
         Case("one head", (normal(rng, 2, 3, 4), 1)),
         Case("one token", (normal(rng, 3, 1, 6), 3)),
     ]
@@ -52,6 +55,7 @@ SPLIT = Task(
     cases=_split_cases,
     oracle=_split,
     mistaken=switches.split,
+    parts=AXES,
     mistakes=(
         known(
             "reshape-alone",
@@ -96,9 +100,9 @@ SPLIT = Task(
 def _merge_cases(rng: Rng) -> list[Case]:
     return [
         Case("two sequences, N = 4, T = 3, H = 5", (normal(rng, 2, 4, 3, 5),)),
-        Case("one sequence without a batch axis, N = 2, T = 5, H = 3", (normal(rng, 2, 5, 3),)),
+        Case("one sequence without a batch axis, N = 2, T = 5, H = 3", (normal(rng, 2, 5, 3),), part="axes"),
         Case("N = T = H = 3", (normal(rng, 2, 3, 3, 3),)),
-        Case("five axes, N = 2, T = 3, H = 4", (normal(rng, 2, 5, 2, 3, 4),)),
+        Case("five axes, N = 2, T = 3, H = 4", (normal(rng, 2, 5, 2, 3, 4),), part="axes"),
         Case("one head", (normal(rng, 2, 1, 3, 4),)),
     ]
 
@@ -134,6 +138,7 @@ MERGE = Task(
     cases=_merge_cases,
     oracle=_merge,
     mistaken=switches.merge,
+    parts=AXES,
     mistakes=(
         known(
             "merged-without-transpose",

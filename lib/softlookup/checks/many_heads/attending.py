@@ -9,6 +9,7 @@ from softlookup.checks import draws
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import ATTENTIONS, dtype_lost, gradient_cut, known
 from softlookup.checks.many_heads import switches
+from softlookup.checks.many_heads.arranging import AXES
 from softlookup.checks.many_heads.page import PAGE
 from softlookup.checks.one_head.weight_mistakes import ROOT, SOFT, WEIGHT_MISTAKES
 from softlookup.checks.task import Case, Mistake, Task
@@ -33,7 +34,10 @@ def _heads_cases(rng: Rng) -> list[Case]:
     large[1][..., 1, 0] = 0.0
     hidden = np.ones((5, 4), dtype=bool)
     hidden[0, [0, 2]], hidden[-1, [1, 3]] = False, False
+<<<<<<< HEAD
     tolerance: dict[str, Any] = {"part": "large", "tolerance": draws.LARGE_TOLERANCE}
+=======
+>>>>>>> ch05
     return [
         Case("B = 2, N = 3, T = 4, S = 5, H = 6, values of width 2", _qkv(rng, 2, 3, 4, 5, 6, 2)),
         Case("B = N = T = S = H = 3", _qkv(rng, 3, 3, 3, 3, 3, 3)),
@@ -51,8 +55,13 @@ def _heads_cases(rng: Rng) -> list[Case]:
             part="blind",
         ),
         Case("queries here and there that see nothing", (*_qkv(rng, 2, 3, 4, 5, 6, 2), scattered), part="blind"),
-        Case("scores in the thousands", large, **tolerance),
-        Case("scores in the thousands, the largest ones masked", (*large, hidden), **tolerance),
+        Case("scores in the thousands", large, part="large", tolerance=draws.LARGE_TOLERANCE),
+        Case(
+            "scores in the thousands, the largest ones masked",
+            (*large, hidden),
+            part="large",
+            tolerance=draws.LARGE_TOLERANCE,
+        ),
         Case("float64 inputs", double, keeps_dtype=True, part="dtype"),
         Case("float32 inputs and a mask", (*_qkv(rng, 2, 3, 4, 5, 6, 2), mask(4, 5)), keeps_dtype=True, part="dtype"),
         Case("gradients of q, k and v", double, gradients=(0, 1, 2), upstream=upstream, part="gradient"),
@@ -165,11 +174,12 @@ HEADS = Task(
 def _grouped_cases(rng: Rng) -> list[Case]:
     return [
         Case("K = 2 shared by N = 6, two sequences", (normal(rng, 2, 2, 3, 4), 6)),
-        Case("K = 3 shared by N = 6, no batch axis", (normal(rng, 3, 5, 2), 6)),
+        Case("K = 3 shared by N = 6, no batch axis", (normal(rng, 3, 5, 2), 6), part="axes"),
         Case("S = K = 2 shared by N = 4, B = H = 2", (normal(rng, 2, 2, 2, 2), 4)),
         Case("multi-query: K = 1 shared by N = 4", (normal(rng, 2, 1, 3, 5), 4)),
         Case("K = N = 3: each its own", (normal(rng, 2, 3, 4, 2), 3)),
-        Case("five axes, K = 2 shared by N = 4", (normal(rng, 2, 3, 2, 4, 2), 4)),
+        Case("five axes, K = 2 shared by N = 4", (normal(rng, 2, 3, 2, 4, 2), 4), part="axes"),
+        Case("K = 3 shared by N = 12", (normal(rng, 2, 3, 5, 2), 12)),
     ]
 
 
@@ -199,6 +209,7 @@ GROUPED = Task(
     cases=_grouped_cases,
     oracle=_grouped,
     mistaken=switches.share,
+    parts=AXES,
     mistakes=(
         known("tiled", (REPEATED, "torch.cat([k] * group, dim=-3)"), says=TILED, number=26),
         known(

@@ -5,7 +5,7 @@ from typing import Any
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import known
 from softlookup.checks.many_heads import switches
-from softlookup.checks.many_heads.arranging import ADDED, AVERAGED, MERGED_ALONE
+from softlookup.checks.many_heads.arranging import ADDED, AVERAGED, AXES, MERGED_ALONE
 from softlookup.checks.many_heads.page import PAGE
 from softlookup.checks.task import Case, Task
 
@@ -13,10 +13,15 @@ from softlookup.checks.task import Case, Task
 def _cases(rng: Rng) -> list[Case]:
     return [
         Case("two sequences, N = 4, T = 3, H = 2, D = 5", (normal(rng, 2, 4, 3, 2), normal(rng, 8, 5))),
-        Case("the first slide's sizes: T = 2, N = 5, H = 3, D = 4", (normal(rng, 5, 2, 3), normal(rng, 15, 4))),
+        Case(
+            "the first slide's sizes: T = 2, N = 5, H = 3, D = 4",
+            (normal(rng, 5, 2, 3), normal(rng, 15, 4)),
+            part="axes",
+        ),
         Case("D = N*H = 6, N = 2, T = 4", (normal(rng, 2, 2, 4, 3), normal(rng, 6, 6))),
         Case("N = T = H = 3, D = 9", (normal(rng, 2, 3, 3, 3), normal(rng, 9, 9))),
-        Case("five axes, N = 2, T = 3, H = 4, D = 7", (normal(rng, 2, 2, 2, 3, 4), normal(rng, 8, 7))),
+        Case("five axes, N = 2, T = 3, H = 4, D = 7", (normal(rng, 2, 2, 2, 3, 4), normal(rng, 8, 7)), part="axes"),
+        Case("one head, D = 5", (normal(rng, 2, 1, 3, 4), normal(rng, 4, 5))),
     ]
 
 
@@ -45,6 +50,7 @@ OUTPUT = Task(
     cases=_cases,
     oracle=_blend,
     mistaken=switches.blend,
+    parts=AXES,
     mistakes=(
         known("output-missing", (BLENDED, "merge_heads(z)"), says=OUTPUT_MISSING, number=23),
         known("output-transposed", (BLENDED, "merge_heads(z) @ w_o.T"), says=OUTPUT_TRANSPOSED, number=23),
@@ -97,6 +103,7 @@ SHARES = Task(
     cases=_cases,
     oracle=_shares,
     mistaken=switches.shares,
+    parts=AXES,
     mistakes=(
         known(
             "same-rows",

@@ -40,6 +40,8 @@ def _parameters(d_model: int, n_heads: int, n_kv_heads: int, head_width: int, bi
 
 
 def _parameters_mistaken(flags: Flags, d: int, n: int, k: int, h: int, bias: bool) -> np.ndarray:
+    if "four-squares" in flags:
+        return np.array(4 * d * d + (4 * d if bias and "biases-ignored" not in flags else 0))
     if "width-from-model" in flags:
         h = d // n
     wide, narrow = n * h, (n if "own-keys" in flags else k) * h
@@ -107,6 +109,12 @@ PARAMETERS = Task(
             "width-from-model",
             ("wide, narrow =", "head_width = d_model // n_heads\n    wide, narrow ="),
             says="The head width is taken to be D / N: it is given, and N*H need not be D.",
+        ),
+        known(
+            "four-squares",
+            (MATRICES, "weights = 4 * d_model**2"),
+            (BIASES, "biases = 4 * d_model if bias else 0"),
+            says="This is 4*D*D: right where N*H = D and K = N, as in the first transformer, and nowhere else.",
         ),
         known(
             "heads-forgotten",
