@@ -138,13 +138,7 @@ class HeadShapes(anywidget.AnyWidget):
     _esm = Path(__file__).with_name("head_shapes.js")
     _css = Path(__file__).with_name("head_shapes.css")
 
-<<<<<<< HEAD
-    presets = traitlets.List(traitlets.Dict(), help="settings to choose from: title, B, T, D, N, K, H").tag(
-=======
-    presets = traitlets.List(traitlets.Dict(), help="the settings to choose from: title, B, T, D, N, K, H").tag(
->>>>>>> ch05
-        sync=True
-    )
+    presets = traitlets.List(traitlets.Dict(), help="settings to choose from: title, B, T, D, N, K, H").tag(sync=True)
     largest = traitlets.Dict(help="the largest size of each letter").tag(sync=True)
     chosen = traitlets.Int(0, help="which preset was chosen last").tag(sync=True)
     bytes_per_number = traitlets.Int(4, help="bytes of a number in the scores and the cache").tag(sync=True)

@@ -34,10 +34,6 @@ def _heads_cases(rng: Rng) -> list[Case]:
     large[1][..., 1, 0] = 0.0
     hidden = np.ones((5, 4), dtype=bool)
     hidden[0, [0, 2]], hidden[-1, [1, 3]] = False, False
-<<<<<<< HEAD
-    tolerance: dict[str, Any] = {"part": "large", "tolerance": draws.LARGE_TOLERANCE}
-=======
->>>>>>> ch05
     return [
         Case("B = 2, N = 3, T = 4, S = 5, H = 6, values of width 2", _qkv(rng, 2, 3, 4, 5, 6, 2)),
         Case("B = N = T = S = H = 3", _qkv(rng, 3, 3, 3, 3, 3, 3)),

@@ -107,16 +107,10 @@ class Inside:
 
     def _answer(self, put: Mapping[str, Any], arrays: list[np.ndarray], results: int) -> Answer:
         args, upstream = (frames.value_of(put[name], arrays) for name in ("args", "upstream"))
-<<<<<<< HEAD
         sizes, names = put["layer"]
         layer: dict[str, Any] = {"sizes": sizes, "parameters": tuple(names)}
         gradients = tuple(put["gradients"])
         case = Case("", tuple(args), frame=put["frame"], gradients=gradients, upstream=upstream, **layer)
-=======
-        made, names = put["layer"]
-        layer: dict[str, Any] = {"sizes": made, "parameters": tuple(names)}
-        case = Case("", tuple(args), frame=put["frame"], gradients=tuple(put["gradients"]), upstream=upstream, **layer)
->>>>>>> ch05
         try:
             return run(self.obj, case, results)
         except KeyboardInterrupt:

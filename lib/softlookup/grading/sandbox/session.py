@@ -247,13 +247,9 @@ class Session:
             for case in cases
         ]
         header = {"do": "ask", "cases": put, "results": results, "lent": list(lent), "seconds": left}
-<<<<<<< HEAD
         # What a text task lends takes time that grows with the square of a text.
         least = 512 if any(case.frame == "text" for case in cases) else 4096
         most = max(least, 2 * max(_largest(case.args, arrays) for case in cases))
-=======
-        most = max(4096, 2 * max(_largest(case.args, arrays) for case in cases))
->>>>>>> ch05
         # A gradient is lent where one is asked for: elsewhere it would be an answer, not a part of one.
         told, back = self._asked(header, arrays, left, lent, sound, most, all(case.gradients for case in cases))
         if told.get("late") is True:
