@@ -82,7 +82,7 @@ def build_vocabulary(tokens):
     min_count = 2  # variant 03.vocabulary:min_count
     counts = Counter(tokens)
     kept = [token for token in counts if counts[token] >= min_count]
-    kept.sort(key=lambda token: (-counts[token], token))
+    kept.sort(key=lambda word: (-counts[word], word))
     return {token: number for number, token in enumerate(SPECIALS + kept)}
     ### END SOLUTION
 

@@ -194,7 +194,7 @@ def _vocabulary_mistaken(flags: Flags, tokens: list[str], min_count: int) -> dic
     return {number: token for token, number in ids.items()} if "turned-round" in flags else ids
 
 
-KEY = "key=lambda token: (-counts[token], token)"
+KEY = "key=lambda word: (-counts[word], word)"
 
 VOCABULARY = Task(
     id="03.vocabulary",
@@ -229,19 +229,19 @@ VOCABULARY = Task(
         ),
         known(
             "ties-as-met",
-            (KEY, "key=lambda token: -counts[token]"),
+            (KEY, "key=lambda word: -counts[word]"),
             says="Among tokens that are equally common, the one met first goes first: it should be the first of "
             "the alphabet. Look at the key that you sort by.",
         ),
         known(
             "alphabetical",
-            (KEY, "key=lambda token: token"),
+            (KEY, "key=lambda word: word"),
             says="The tokens are in alphabetical order: the commonest comes first, and the alphabet decides among "
             "equals.",
         ),
         known(
             "rarest-first",
-            ("(-counts[token], token)", "(counts[token], token)"),
+            ("(-counts[word], word)", "(counts[word], word)"),
             says="The rarest token comes first: sort by the count, falling.",
         ),
         known(

@@ -228,8 +228,8 @@ def _always(best: str) -> tuple[str, str]:
     return (
         THROUGH,
         "    rank = {pair: number for number, pair in enumerate(merges)}\n"
-        "    while pairs := [pair for pair in pairwise(symbols) if pair in rank]:\n"
-        f"        symbols = merge(symbols, {best})\n",
+        "    for _ in word:\n        pairs = [pair for pair in pairwise(symbols) if pair in rank]\n"
+        f"        symbols = merge(symbols, {best}) if pairs else symbols\n",
     )
 
 
