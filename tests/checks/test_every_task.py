@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import random
 
 import numpy as np
 import pytest
@@ -81,11 +82,22 @@ def test_oracle_and_switchable_answer_agree(task):
 
 
 @pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
-def test_pairs_of_mistakes_are_named(task):
+def test_some_pairs_of_mistakes_are_named(task):
+    pairs = list(itertools.combinations([m.slug for m in task.mistakes if m.symptom is None], 2))
+    assert_pairs_are_named(task, random.Random(task.id).sample(pairs, min(40, len(pairs))))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
+def test_all_pairs_of_mistakes_are_named(task):
+    assert_pairs_are_named(task, itertools.combinations([m.slug for m in task.mistakes if m.symptom is None], 2))
+
+
+def assert_pairs_are_named(task, chosen):
     """Two known mistakes together: named as the pair, or as another name for the same tensors; never accepted."""
-    slugs = [m.slug for m in task.mistakes if m.symptom is None]
+    slugs = [m.slug for m in task.mistakes]
     named = pairs = 0
-    for pair in itertools.combinations(slugs, 2):
+    for pair in chosen:
 
         def student(*args, pair=frozenset(pair)):
             arrays = [a.numpy() if hasattr(a, "numpy") else a for a in args]
