@@ -59,13 +59,20 @@ def test_every_weight_of_every_layer_and_word_is_the_models(figure, translator):
             while back.is_enabled():
                 back.click()
             for row in range(len(wanted["weights"][slug][0])):
-                for layer in range(3):
+                for layer in range(translator.model.config.n_layers):
                     figure.get_by_role("button", name=f"Layer {layer + 1}").click()
                     names = wanted["target"][: row + 1] if slug == "masked-attention" else wanted["source"]
                     agree(rows(figure), names, wanted["weights"][slug][layer][row][: len(names)])
                 ahead = figure.get_by_role("button", name="next word", exact=True)
                 if ahead.is_enabled():
                     ahead.click()
+
+
+def test_there_is_a_button_for_each_layer_and_the_map_says_how_many(figure, translator):
+    layers = translator.model.config.n_layers
+    go(figure, "cross-attention")
+    assert figure.locator(".slm-layers button").all_inner_texts() == [str(i) for i in range(1, layers + 1)]
+    assert figure.locator(".slm-times").all_inner_texts() == [f"× {layers} layers"] * 2
 
 
 def test_the_next_word_has_the_models_probabilities_at_every_step(figure, translator):
@@ -87,11 +94,12 @@ def test_vectors_ids_and_lengths_are_the_models(figure, translator):
         go(figure, slug)
         agree(rows(figure), [f"number {i}" for i in range(1, 5)], wanted["vectors"][slug][1])
     go(figure, "residual")
-    agree(rows(figure), ["before layer 1", *(f"after layer {i}" for i in (1, 2, 3))],
-          [lengths[1] for lengths in wanted["lengths"]["residual"]])  # fmt: skip
+    lengths = [state[1] for state in wanted["lengths"]["residual"]]
+    agree(rows(figure), ["before layer 1", *(f"after layer {i}" for i in range(1, len(lengths)))], lengths)
     go(figure, "feed-forward")
+    hidden = translator.model.config.d_hidden
     assert rows(figure) == [
-        (f"layer {i + 1}", f"{counts[1]} of 512") for i, counts in enumerate(wanted["active"]["feed-forward"])
+        (f"layer {i + 1}", f"{counts[1]} of {hidden}") for i, counts in enumerate(wanted["active"]["feed-forward"])
     ]
     go(figure, "scores")
     agree(rows(figure), wanted["best"][0], wanted["logits"][0])

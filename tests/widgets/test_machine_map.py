@@ -4,12 +4,13 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 
-from softlookup.model import load_translator
+from softlookup.model import Transformer, Translator, load_translator
 from softlookup.widgets import MachineMap
 from softlookup.widgets.machine_map import SHOWN_NUMBERS, SHOWN_WORDS, compute, plain, sizes, static_list
 from softlookup.widgets.machine_parts import PARTS
@@ -74,27 +75,48 @@ def test_hidden_units_are_counted_once_for_each_layer_and_token(translator, run)
     for name, tokens in (("feed-forward", run["source"]), ("decoder-feed-forward", run["target"][:-1])):
         counts = run["active"][name]
         assert [len(row) for row in counts] == [len(tokens)] * layers
-        assert all(0 < count < translator.model.config.d_hidden for row in counts for count in row)
-    first = translator.model.encoder.layers[0]
+        assert all(0 < count < translator.model.config.d_hidden for count in counts[0])
     x = translator.model.embedder(torch.tensor([run["source_ids"]]))
-    norm = first.attention_residual.norm
-    x = x + first.attention(norm(x))
-    hidden = first.feed_forward_residual.norm(x) @ first.feed_forward.w_1 + first.feed_forward.b_1
-    assert run["active"]["feed-forward"][0] == (hidden[0] > 0).sum(-1).tolist()
+    for layer, counts in zip(translator.model.encoder.layers, run["active"]["feed-forward"], strict=True):
+        x = x + layer.attention(layer.attention_residual.norm(x))
+        inside = layer.feed_forward_residual.norm(x)
+        hidden = inside @ layer.feed_forward.w_1 + layer.feed_forward.b_1
+        assert counts == (hidden[0] > 0).sum(-1).tolist()
+        x = x + layer.feed_forward(inside)
 
 
-def test_lengths_grow_from_the_embedding_through_every_layer(run):
+def test_lengths_are_told_from_the_embedding_through_every_layer(translator, run):
+    states = translator.model.config.n_layers + 1
     for name, tokens in (("residual", run["source"]), ("decoder-residual", run["target"][:-1])):
-        assert [len(row) for row in run["lengths"][name]] == [len(tokens)] * 4
+        assert [len(row) for row in run["lengths"][name]] == [len(tokens)] * states
 
 
 def test_parameters_of_the_parts_are_all_there_are(translator):
     told = sizes(translator)
-    assert sum(told["parameters"].values()) == told["all"] == 3_285_504
+    assert sum(told["parameters"].values()) == told["all"]
+    assert told["all"] == sum(p.numel() for p in translator.model.parameters())
     assert set(told["parameters"]) <= {part.slug for part in PARTS}
-    d, f = told["letters"]["D"], told["letters"]["F"]
-    assert told["parameters"]["cross-attention"] == 3 * 4 * d * d
-    assert told["parameters"]["feed-forward"] == 3 * (2 * d * f + f + d)
+    d, f, layers = (told["letters"][letter] for letter in "DFL")
+    assert told["parameters"]["cross-attention"] == layers * 4 * d * d
+    assert told["parameters"]["feed-forward"] == layers * (2 * d * f + f + d)
+
+
+@pytest.mark.parametrize("layers", [1, 6])
+def test_machine_of_any_number_of_layers_has_a_map(translator, layers):
+    torch.manual_seed(0)
+    config = replace(translator.model.config, d_model=8, n_heads=2, n_layers=layers, d_hidden=12)
+    figure = MachineMap(Translator(Transformer(config), translator.tokenizer), [SENTENCE])
+    run = figure.runs[0]
+    assert figure.sizes["letters"]["L"] == layers and 0 <= figure.layer < layers
+    assert {len(tables) for tables in (*run["weights"].values(), *run["active"].values())} == {layers}
+    assert {len(states) for states in run["lengths"].values()} == {layers + 1}
+    assert sum(figure.sizes["parameters"].values()) == figure.sizes["all"]
+
+
+def test_map_opens_where_cross_attention_is_most_decided(translator, run):
+    weights_LNTS = translator.alignment(SENTENCE, run["translation"]).weights
+    largest_L = weights_LNTS.mean(dim=1).amax(dim=-1).mean(dim=-1)
+    assert MachineMap(translator, [SENTENCE]).layer == int(largest_L.argmax())
 
 
 def test_every_link_of_a_part_leads_to_a_label_of_a_page():
@@ -126,7 +148,7 @@ def test_record_of_the_map_survives_json(run):
 def test_map_takes_links_for_parts_and_refuses_strangers(translator):
     figure = MachineMap(translator, [SENTENCE], links={"source": "03_tokens.html#tokens"})
     assert figure.parts[0]["link"] == "03_tokens.html#tokens"
-    assert figure.layer == 2 and figure.fallback == static_list(figure.parts)
+    assert figure.fallback == static_list(figure.parts)
     with pytest.raises(ValueError, match=r"links for \['engine'\]; the parts are source, embedding"):
         MachineMap(translator, [SENTENCE], links={"engine": "x.html"})
 

@@ -27,7 +27,7 @@ def guess_by_layer(words: Sequence[str], shares: np.ndarray, *, palette: Palette
     if shares.ndim != 2 or shares.shape[0] != len(words):
         raise ValueError(f"shares have shape {shares.shape}; wanted a row for each of the {len(words)} words")
     layers = shares.shape[1] - 1
-    figure = Figure(figsize=(4.4, 0.6 + 0.36 * len(words)))
+    figure = Figure(figsize=(2.0 + 0.6 * shares.shape[1], 0.6 + 0.36 * len(words)))
     begun, ended = max(float(shares[:, 0].max()), 0.01), shares[:, -1]
     figure.set_label(
         f"Probability of each word that is written, read after 0 to {layers} layers. Before the first layer all are "

@@ -50,9 +50,11 @@ function tell(part, run, sizes, { layer, word, step }) {
   };
   const hidden = (table, row, who) => {
     const active = table[layer][row];
+    const told = active === 0 ? `none of the ${whole(F)} hidden units is above zero for ${quoted(who)}: all are silent.`
+      : `${whole(active)} of the ${whole(F)} hidden units ${active === 1 ? "is" : "are"} above zero for ${quoted(who)}; the others are silent.`;
     return {
-      said: `In layer ${layer + 1}, ${active} of the ${F} hidden units are above zero for ${quoted(who)}; the others are silent.`,
-      rows: table.map((counts, i) => [`layer ${i + 1}`, `${counts[row]} of ${F}`, counts[row] / F]),
+      said: `In layer ${layer + 1}, ${told}`,
+      rows: table.map((counts, i) => [`layer ${i + 1}`, `${whole(counts[row])} of ${whole(F)}`, counts[row] / F]),
     };
   };
   const attention = (long, wide) => `Queries, keys and values: ${N} heads of width ${H}. Weights (N, ${long}, ${wide}) = (${N}, ${long === "T" ? T : S}, ${wide === "T" ? T : S}) in each of ${L} layers.`;
