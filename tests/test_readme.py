@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 from softlookup import check
+from softlookup.model import load_translator
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -25,6 +26,11 @@ def test_readme_shows_what_the_library_answers():
             assert repr(eval(line[4:], names)) == following  # noqa: S307 - the project's own page
         elif line.startswith(">>> "):
             exec(line[4:], names)  # noqa: S102
+
+
+def test_readme_tells_the_size_of_the_translator():
+    millions = sum(p.numel() for p in load_translator().model.parameters()) / 1e6
+    assert f"{millions:.1f} million parameters" in README
 
 
 def test_readme_names_files_and_targets_that_exist():

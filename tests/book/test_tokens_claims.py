@@ -49,8 +49,32 @@ def test_one_row_serves_both_courts(translator):
     unit = table / table.norm(dim=1, keepdim=True)
     of = translator.tokenizer.vocabulary.id
     assert translator.tokenizer.tokens("court") == ["▁court"]
-    near = (unit @ unit[of("▁court")]).argsort(descending=True)[1:8].tolist()
-    assert {of("▁courent"), of("▁terrain")} <= set(near)
+    cosines = unit @ unit[of("▁court")]
+    for words in (("courent", "courir", "courant"), ("terrain",)):
+        nearest = max(float(cosines[of("▁" + word)]) for word in words)
+        assert nearest > cosines.sort(descending=True).values[20], words
+
+
+def test_what_is_named_together_has_like_rows(translator):
+    table = translator.model.embedder.tokens.table.detach()
+    unit = table / table.norm(dim=1, keepdim=True)
+    vocabulary = translator.tokenizer.vocabulary
+    nearest = (unit @ unit[vocabulary.id("▁deux")]).argsort(descending=True)[1]
+    assert vocabulary.token(int(nearest)) in {"▁trois", "▁quatre", "▁plusieurs", "▁quelques"}
+    guitars = unit @ unit[vocabulary.id("▁guitar")]
+    assert guitars[vocabulary.id("▁guitare")] >= guitars.sort(descending=True).values[4]
+
+
+def test_cosines_of_rows_are_not_around_zero(translator):
+    table = translator.model.embedder.tokens.table.detach()[4:]
+    unit = table / table.norm(dim=1, keepdim=True)
+    assert 0.1 < (unit @ unit.T).mean() < 0.6
+
+
+def test_words_speak_louder_than_their_places_after_the_scale(translator):
+    lengths = translator.model.embedder.tokens.table.detach().norm(dim=1)
+    width = translator.model.config.d_model
+    assert lengths.mean() * width**0.5 > 2 * (width / 2) ** 0.5
 
 
 def test_row_of_the_padding_is_moved_by_the_output_alone(translator):

@@ -31,6 +31,16 @@ def test_shipped_translator_keeps_its_promises(translator):
         assert word.lower() in card.lower()
 
 
+def test_card_tells_the_size_of_the_weights_beside_it(translator):
+    card, config = (SHIPPED / "CARD.md").read_text(encoding="utf-8"), translator.model.config
+    written = config.n_decoder_layers or config.n_layers
+    sizes = (
+        f"{config.n_layers} + {written} layers, D = {config.d_model}, N = {config.n_heads} heads, F = {config.d_hidden}"
+    )
+    assert sizes in card
+    assert f"{sum(p.numel() for p in translator.model.parameters()):,}" in card
+
+
 def test_shipped_translator_translates_our_own_sentences(translator):
     texts = [t.text for t in translator.translate_all(SENTENCES)]
     assert "chien" in texts[0] and texts[0].endswith(".")
