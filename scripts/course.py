@@ -158,12 +158,17 @@ def assignments() -> list[str]:
 def steps() -> list[Step]:
     """What `make course` does, in order."""
     cli = str(BIN / "softlookup")
+
+    def grade(name: str) -> list[str]:
+        # Pages of feedback take longer than grading; those of one assignment show what they are like.
+        return [cli, "grade", name, "--course", str(COURSE), *([] if name == assignments()[-1] else ["--no-feedback"])]
+
     return [
         Step("set up", ["sh", "scripts/setup.sh"]),
         Step("exercises", [cli, "exercises"]),
         Step("book", [str(BIN / "python"), "scripts/build_book.py"]),
         Step("sample class", [cli, "sample", str(COURSE)], graded),
-        *(Step(f"grade {name}", [cli, "grade", name, "--course", str(COURSE)], graded) for name in assignments()),
+        *(Step(f"grade {name}", grade(name), graded) for name in assignments()),
     ]
 
 
@@ -196,9 +201,9 @@ def main() -> int:
         print("\n" + (ROOT / COURSE / "reports" / f"{name}.txt").read_text(encoding="utf-8").rstrip())
     print("\nOpen next:")
     print("  the book               _build/html/index.html")
-    for name in assignments():
-        print(f"  an exercise            exercises/{name}/{name}.ipynb   (make lab)")
-        print(f"  feedback to a student  {COURSE}/feedback/mistake-1/{name}/{name}.html")
+    first, last = assignments()[0], assignments()[-1]
+    print(f"  the first exercise     exercises/{first}/{first}.ipynb   (make lab)")
+    print(f"  feedback to a student  {COURSE}/feedback/mistake-1/{last}/{last}.html")
     print(f"  the gradebook          {COURSE}/gradebook.db   (in {COURSE}/: ../.venv/bin/nbgrader export)")
     return 0
 
