@@ -32,7 +32,7 @@ from softlookup.grading import Course
 from softlookup.grading.engine import Order, grade_assignment
 course = Course.at(Path(sys.argv[1]))
 order = Order("04_one_head", seed=5, workers=2, feedback=False)
-executor = faked(course, order, calls=course.root / "calls", sleep_s=0.02)
+executor = faked(course, order, calls=course.root / "calls", sleep_s=float(sys.argv[3]))
 grade_assignment(course, order, executor=executor).write(course.root / "report.json")
 """
 
@@ -52,8 +52,8 @@ def big_class(tmp_path_factory: pytest.TempPathFactory, source: nbformat.Noteboo
     return course
 
 
-def begun(course: Course) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-c", SCRIPT, str(course.root), str(Path(__file__).parent)]
+def begun(course: Course, sleep_s: float = 0.02) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-c", SCRIPT, str(course.root), str(Path(__file__).parent), str(sleep_s)]
     return subprocess.Popen(command, stderr=subprocess.PIPE)
 
 
@@ -167,7 +167,7 @@ def test_a_killed_worker_costs_nobody_anything(big_class: Course, tmp_path: Path
 
 def test_ctrl_c_stops_cleanly_and_a_second_run_goes_on(big_class: Course, tmp_path: Path) -> None:
     course = Course.at(Path(shutil.copytree(big_class.root, tmp_path / "course")))
-    grader = begun(course)
+    grader = begun(course, sleep_s=0.3)  # so that it is not over before it is stopped
     wait_for(functools.partial(called, course, 6), grader)
     workers = workers_of(grader)
     grader.send_signal(signal.SIGINT)
