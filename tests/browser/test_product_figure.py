@@ -12,14 +12,14 @@ pytestmark = [pytest.mark.browser, pytest.mark.book]
 PAGE = "book/00_before_you_start.html"
 CELLS = """all => all.map((one) => ({
   grid: one.dataset.grid, row: +one.dataset.row, column: +one.dataset.column, value: +one.dataset.value,
-  alone: one.classList.contains('slp-alone'), marked: one.classList.contains('slp-marked'),
+  alone: one.classList.contains('spr-alone'), marked: one.classList.contains('spr-marked'),
 }))"""
 SET = """(one, size) => { one.value = size; one.dispatchEvent(new Event('input', { bubbles: true })); }"""
 ASK_ALL = """all => all.map((one) => {
   one.click();
-  const figure = one.closest('.slp');
+  const figure = one.closest('.spr');
   return { row: +one.dataset.row, column: +one.dataset.column, value: +one.dataset.value,
-           sum: figure.querySelector('.slp-sum').textContent };
+           sum: figure.querySelector('.spr-sum').textContent };
 })"""
 SETTINGS = [
     ((2, 3), (3, 2), ""),
@@ -38,7 +38,7 @@ SETTINGS = [
 @pytest.fixture
 def figure(html, visit):
     with visit((html / PAGE).as_uri()) as seen:
-        yield seen.page.locator(".slp").first
+        yield seen.page.locator(".spr").first
 
 
 @pytest.fixture
@@ -52,14 +52,14 @@ def numbers(html):
 
 def choose(figure, shape_a, shape_b, turned=""):
     for which in "ab":
-        button = figure.locator(f".slp-turn[data-of={which}]")
+        button = figure.locator(f".spr-turn[data-of={which}]")
         if button.get_attribute("aria-pressed") == "true":
             button.click()
     for which, shape in (("a", shape_a), ("b", shape_b)):
         for axis, size in enumerate(shape):
             figure.locator(f"input[data-of={which}{axis}]").evaluate(SET, size)
     for which in turned:
-        figure.locator(f".slp-turn[data-of={which}]").click()
+        figure.locator(f".spr-turn[data-of={which}]").click()
 
 
 def shown(figure, grid):
@@ -81,7 +81,7 @@ def test_factors_and_product_are_numpys_at_every_setting(figure, numbers, shape_
     a, b = (a.T if "a" in turned else a), (b.T if "b" in turned else b)
     assert np.array_equal(shown(figure, "a"), a)
     assert np.array_equal(shown(figure, "b"), b)
-    words = figure.locator(".slp-words").inner_text()
+    words = figure.locator(".spr-words").inner_text()
     if a.shape[1] == b.shape[0]:
         assert np.array_equal(shown(figure, "c"), a @ b)
         assert f"the product is {a.shape[0]} × {b.shape[1]}" in words
@@ -107,7 +107,7 @@ def test_a_cell_marks_its_row_and_its_column(figure):
     figure.locator("td[data-grid=a][data-row='0'][data-column='2']").hover()
     marked = [c for c in figure.locator("td[data-grid]").evaluate_all(CELLS) if c["marked"]]
     assert {(c["grid"], c["row"]) for c in marked} == {("a", 0), ("b", 2), ("c", 0)}
-    assert "row 1 of the product" in figure.locator(".slp-words").inner_text()
+    assert "row 1 of the product" in figure.locator(".spr-words").inner_text()
 
 
 @pytest.mark.parametrize(
@@ -122,14 +122,14 @@ def test_a_cell_marks_its_row_and_its_column(figure):
 )
 def test_misfit_says_which_turn_would_help_and_it_does(figure, shape_a, shape_b, hints):
     choose(figure, shape_a, shape_b)
-    words = figure.locator(".slp-words").inner_text()
+    words = figure.locator(".spr-words").inner_text()
     every = ["turning A", "turning B", "turning both"]
     assert [hint for hint in every if hint in words] == hints
     assert ("Turning does not help" in words) == (not hints)
     assert any(c["alone"] for c in figure.locator("td[data-grid]").evaluate_all(CELLS))
     for hint in hints:
         choose(figure, shape_a, shape_b, {"A": "a", "B": "b", "both": "ab"}[hint.split()[1]])
-        assert "They fit." in figure.locator(".slp-words").inner_text()
+        assert "They fit." in figure.locator(".spr-words").inner_text()
 
 
 def test_sliders_and_cells_obey_the_keyboard(figure):
@@ -143,27 +143,27 @@ def test_sliders_and_cells_obey_the_keyboard(figure):
     page.keyboard.press("ArrowRight")
     place = page.evaluate("({...document.activeElement.dataset})")
     assert (place["grid"], place["row"], place["column"]) == ("b", "1", "1")
-    assert "row 2, column 2" in figure.locator(".slp-words").inner_text()
+    assert "row 2, column 2" in figure.locator(".spr-words").inner_text()
 
 
 def test_explanation_is_announced_and_a_tap_explains_on_a_small_phone(html, visit):
     with visit((html / PAGE).as_uri(), width=360, has_touch=True, is_mobile=True) as seen:
-        figure = seen.page.locator(".slp").first
+        figure = seen.page.locator(".spr").first
         choose(figure, (5, 5), (5, 5))
-        assert figure.locator(".slp-explain").get_attribute("aria-live") == "polite"
-        board = figure.locator(".slp-board")
+        assert figure.locator(".spr-explain").get_attribute("aria-live") == "polite"
+        board = figure.locator(".spr-board")
         assert board.evaluate("one => one.scrollWidth <= one.clientWidth")
         figure.locator("td[data-grid=c]").last.tap()
-        assert "Row 5, column 5" in figure.locator(".slp-words").inner_text()
+        assert "Row 5, column 5" in figure.locator(".spr-words").inner_text()
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("shape_b", [(3, 4), (2, 4)])
 def test_figure_passes_axe_fitting_and_not(html, visit, theme, shape_b):
     with visit((html / PAGE).as_uri(), theme=theme) as seen:
-        figure = seen.page.locator(".slp").first
+        figure = seen.page.locator(".spr").first
         choose(figure, (2, 3), shape_b)
         figure.locator("td[data-grid=a]").last.click()
         seen.page.evaluate(AXE.read_text(encoding="utf-8"))
-        found = seen.page.evaluate("axe.run('.slp', {resultTypes: ['violations']})")["violations"]
+        found = seen.page.evaluate("axe.run('.spr', {resultTypes: ['violations']})")["violations"]
         assert [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found] == []

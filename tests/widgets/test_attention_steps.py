@@ -1,7 +1,6 @@
 """What Python sends to the figure: every number, checked against the reference, and every refusal."""
 
 import json
-import re
 import subprocess
 import sys
 
@@ -148,17 +147,6 @@ def test_script_knows_the_same_stages():
     assert [script.index(f'name: "{name.capitalize()}"') for name in STAGES] == sorted(
         script.index(f'name: "{name.capitalize()}"') for name in STAGES
     )
-
-
-def test_colours_are_those_of_the_figures():
-    from matplotlib.colors import to_rgb
-
-    from softlookup.figures import PALETTES
-
-    style = str(AttentionSteps._css)
-    for name in ("query", "key", "value", "mixed"):
-        wanted = [" ".join(str(round(255 * part)) for part in to_rgb(getattr(one, name))) for one in PALETTES]
-        assert re.findall(rf"--slw-{name}: ([\d ]+);", style) == wanted
 
 
 def test_static_tables_cannot_be_broken_by_a_token(rng):

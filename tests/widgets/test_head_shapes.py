@@ -95,16 +95,6 @@ def test_script_names_the_same_tensors_and_sizes():
     assert set(describe(SETTINGS[0])["shapes"]) == set(re.findall(r'\{ name: "(\w+)", axes', script))
 
 
-def test_colours_of_the_explorer_are_those_of_the_figures():
-    from matplotlib.colors import to_rgb
-
-    from softlookup.figures import PALETTES
-
-    for name in ("query", "key", "value", "mixed"):
-        wanted = [" ".join(str(round(255 * part)) for part in to_rgb(getattr(one, name))) for one in PALETTES]
-        assert re.findall(rf"--hsh-{name}: ([\d ]+);", str(HeadShapes._css)) == wanted
-
-
 def test_parameters_and_operations_do_not_depend_on_the_number_of_heads_at_one_width():
     """What the chapter says, and what the explorer is there to show."""
     told = [describe(Sizes("", B=1, T=100, D=512, N=n, K=n, H=512 // n)) for n in (1, 2, 8, 32)]

@@ -1,7 +1,6 @@
 """What Python sends to the soft lookup in the plane: its numbers against the reference, and every refusal."""
 
 import json
-import re
 
 import numpy as np
 import pytest
@@ -85,14 +84,3 @@ def test_temperature_that_the_slider_does_not_have_is_refused():
 def test_static_table_cannot_be_broken_by_a_name():
     html = LookupPlane(Store(**{**FIELDS, "keys": ["<script>", "b"], "queries": {"<b>": (1, 1)}})).fallback
     assert "<script>" not in html and "<b>" not in html and "&lt;script&gt;" in html
-
-
-def test_colours_of_the_plane_are_those_of_the_figures():
-    from matplotlib.colors import to_rgb
-
-    from softlookup.figures import PALETTES
-
-    style = str(LookupPlane._css)
-    for name, colour in (("query", "query"), ("1", "key"), ("2", "value"), ("3", "mixed")):
-        wanted = [" ".join(str(round(255 * part)) for part in to_rgb(getattr(one, colour))) for one in PALETTES]
-        assert re.findall(rf"--slp-{name}: ([\d ]+);", style) == wanted

@@ -1,7 +1,6 @@
 """What Python sends to the map: every number, checked against the model run another way, and every refusal."""
 
 import json
-import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -157,17 +156,6 @@ def test_map_takes_links_for_parts_and_refuses_strangers(translator):
 def test_map_without_a_list_of_sentences_is_refused(translator, sentences):
     with pytest.raises(ValueError, match="at least one sentence, in a list"):
         MachineMap(translator, sentences)
-
-
-def test_colours_of_the_map_are_those_of_the_figures():
-    from matplotlib.colors import to_rgb
-
-    from softlookup.figures import PALETTES
-
-    style = str(MachineMap._css)
-    for name in ("query", "key", "value", "mixed"):
-        wanted = [" ".join(str(round(255 * part)) for part in to_rgb(getattr(one, name))) for one in PALETTES]
-        assert re.findall(rf"--slm-{name}: ([\d ]+);", style) == wanted
 
 
 def test_importing_the_map_loads_no_torch():

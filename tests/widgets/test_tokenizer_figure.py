@@ -88,17 +88,6 @@ def test_script_knows_the_same_cuts():
     assert f"const CUTS = {json.dumps(list(CUTS))};" in str(TokenizerFigure._esm)
 
 
-def test_colours_of_the_tokenizer_are_those_of_the_figures():
-    from matplotlib.colors import to_rgb
-
-    from softlookup.figures import PALETTES
-
-    style = str(TokenizerFigure._css)
-    for ours, theirs in (("query", "query"), ("key", "key"), ("value", "value"), ("alarm", "alarm")):
-        wanted = [" ".join(str(round(255 * part)) for part in to_rgb(getattr(one, theirs))) for one in PALETTES]
-        assert re.findall(rf"--slt-{ours}: ([\d ]+);", style) == wanted
-
-
 def test_alphabet_of_the_steps_is_that_of_the_tokenizer(learned):
     assert list(learned.tokenizer.alphabet) == base_alphabet(count_pieces(LINES))
 

@@ -11,6 +11,45 @@ ATTENTIONS = (
 )
 """What must not be called where attention is to be written."""
 
+SOFTMAXES = (
+    "torch.softmax",
+    "torch.log_softmax",
+    "torch.nn.functional.softmax",
+    "torch.nn.functional.log_softmax",
+    "torch.nn.functional.softmin",
+    "torch.nn.functional.gumbel_softmax",
+    "torch.special.softmax",
+    "torch.logsumexp",
+    "torch.nn.Softmax",
+    "torch.nn.Softmax2d",
+    "torch.nn.Softmin",
+    "torch.nn.LogSoftmax",
+    "torch.special.log_softmax",
+    "torch.distributions.Categorical",
+    "torch.distributions.OneHotCategorical",
+    "torch.nn.functional.cross_entropy",
+    "scipy.special.softmax",
+    "softlookup.reference",
+    "softlookup.model",
+)
+"""What must not be called where a softmax is to be written."""
+
+AUTOGRAD = (
+    "torch.autograd.grad",
+    "torch.autograd.backward",
+    "torch.Tensor.backward",
+    "torch.func.grad",
+    "torch.func.vjp",
+    "torch.func.jvp",
+    "torch.func.jacrev",
+    "torch.func.jacfwd",
+    "torch.autograd.functional.jacobian",
+    "torch.autograd.functional.vjp",
+    "softlookup.reference",
+    "softlookup.model",
+)
+"""What must not be called where gradients are to be written."""
+
 SHARED: dict[str, tuple[int | None, str]] = {
     "no-sqrt": (3, "The scores are not scaled at all: divide by the square root of the head width."),
     "divided-by-width": (4, "The scores are divided by H itself; it is the square root of H."),
@@ -132,6 +171,18 @@ def known(slug: str, *edits: tuple[str, str], says: str | None = None, number: i
     """
     shared_number, shared_says = SHARED.get(slug, (None, ""))
     return Mistake(slug, says or shared_says, number if number is not None else shared_number, edits)
+
+
+def softmax_axis(flags: frozenset[str]) -> int | tuple[int, ...] | None:
+    """Say along which axes a softmax runs: the last one, unless a mistake says otherwise."""
+    wrong: dict[str, int | tuple[int, ...] | None] = {
+        "whole-tensor": None,
+        "whole-matrix": (-2, -1),
+        "first-axis": 0,
+        "fixed-axis": 1,
+        "over-queries": -2,
+    }
+    return next((axis for slug, axis in wrong.items() if slug in flags), -1)
 
 
 GRADIENT_CUT = "gradient-cut"

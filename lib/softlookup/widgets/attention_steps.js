@@ -19,24 +19,10 @@ const GRIDS = {
 };
 const LONGEST_SUM = 8; // terms written out before the middle is left out
 
-const minus = (text) => text.replace("-", "−");
-const show = (number) => minus((Math.abs(number) < 0.005 ? 0 : number).toFixed(2));
 const inSum = (number) => (number < 0 && show(number) !== "0.00" ? `(${show(number)})` : show(number));
-
-/** Make an element: attributes by name, children as text or nodes. */
-function make(tag, attributes = {}, ...children) {
-  const node = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else if (value !== null && value !== undefined) node.setAttribute(name, value);
-  }
-  node.append(...children.flat());
-  return node;
-}
 
 /** A letter with a small index, as in the text: q with 2 beneath. */
 const indexed = (letter, ...places) => [make("var", {}, letter), make("sub", {}, places.map((p) => p + 1).join(","))];
-const strong = (...children) => make("strong", {}, ...children);
 
 /** Write a sum of terms, leaving out the middle of a long one. */
 function sum(terms) {
@@ -139,23 +125,8 @@ function drawGrid(example, grid, sizes) {
 }
 
 /** Move the focus from cell to cell with the arrow keys, Home and End; each grid keeps one cell in the Tab order. */
-function moveInGrid(event) {
-  const cell = event.target.closest("td[data-grid]");
-  const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
-  if (!cell || !(event.key in steps || event.key === "Home" || event.key === "End")) return;
-  const rows = [...cell.closest("tbody").rows].map((row) => [...row.cells].slice(1));
-  let [r, c] = [Number(cell.dataset.row), Number(cell.dataset.column)];
-  if (event.key === "Home") c = 0;
-  else if (event.key === "End") c = rows[r].length - 1;
-  else [r, c] = [r + steps[event.key][0], c + steps[event.key][1]];
-  event.preventDefault();
-  rows[r]?.[c]?.focus();
-}
-
-let count = 0; // for ids that stay apart when a page holds several of these figures
-
 function render({ model, el }) {
-  const id = `slw-${(count += 1)}`;
+  const id = nextId("slw");
   const set = (name, value) => { model.set(name, value); model.save_changes(); };
   const example = () => model.get("examples")[model.get("chosen")];
 
@@ -192,25 +163,9 @@ function render({ model, el }) {
     root.classList.add("slw-told");
     words.replaceChildren(...told.words.flat(2));
     numbers.textContent = told.sum;
-    for (const td of grids.querySelectorAll("td[data-grid]")) {
-      const used = told.marks.some(([name, r, c]) => name === td.dataset.grid
-        && (r === null || r === Number(td.dataset.row)) && (c === null || c === Number(td.dataset.column)));
-      td.classList.toggle("slw-marked", used);
-      td.classList.toggle("slw-asked", td === cell);
-    }
+    markCells(grids, told.marks, cell, "slw");
   }
-
-  function ask(event) {
-    const cell = event.target.closest?.("td[data-grid]");
-    if (!cell) return;
-    if (event.type === "focusin") {
-      for (const other of cell.closest("tbody").querySelectorAll("td[tabindex='0']")) other.tabIndex = -1;
-      cell.tabIndex = 0;
-    }
-    explain(cell);
-  }
-  for (const kind of ["pointerover", "focusin", "click"]) grids.addEventListener(kind, ask);
-  grids.addEventListener("keydown", moveInGrid);
+  answerCells(grids, explain);
 
   function draw() {
     const now = model.get("stage");
@@ -236,13 +191,11 @@ function render({ model, el }) {
 
   const bar = make("div", { class: "slw-bar" },
     make("label", { for: chooser.id }, "Example ", chooser), make("label", { for: shapes.id }, shapes, " Show shapes"));
-  const root = make("div", { class: "slw", role: "group", "aria-label": "One head of attention, step by step" },
+  const root = make("div", { class: "slf slw", role: "group", "aria-label": "One head of attention, step by step" },
     bar, tablist, panel, explanation, foot);
   el.replaceChildren(root);
   draw();
-  const watched = "change:chosen change:stage change:show_shapes change:examples".split(" ");
-  for (const change of watched) model.on(change, draw);
-  return () => watched.forEach((change) => model.off(change, draw));
+  return follow(model, ["chosen", "stage", "show_shapes", "examples"], draw);
 }
 
 export default { render };

@@ -3,15 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from pathlib import Path
 from typing import Any
 
-import anywidget
 import numpy as np
 import traitlets
 from numpy.typing import ArrayLike, NDArray
 
 from softlookup import reference
+from softlookup.widgets.interactive import InteractiveFigure
 
 STAGES = ("score", "scale", "softmax", "mix")
 """The steps in order; ``AttentionSteps.stage`` is an index into them."""
@@ -191,7 +190,7 @@ def static_tables(record: Mapping[str, Any]) -> str:
     )
 
 
-class AttentionSteps(anywidget.AnyWidget):
+class AttentionSteps(InteractiveFigure):
     """Walk through one head of attention on worked examples; any cell explains itself in words and numbers.
 
     Everything shown is computed here, in float64, with ``softlookup.reference``. The browser chooses what to
@@ -207,14 +206,10 @@ class AttentionSteps(anywidget.AnyWidget):
     Source: Vaswani et al. 2017, equation 1. Book: 04_one_head.html#one-head-attention.
     """
 
-    _esm = Path(__file__).with_suffix(".js")
-    _css = Path(__file__).with_suffix(".css")
-
     examples = traitlets.List(traitlets.Dict(), help="what `compute` returned for each example").tag(sync=True)
     chosen = traitlets.Int(0, help="index of the example shown").tag(sync=True)
     stage = traitlets.Int(0, min=0, max=len(STAGES) - 1, help="index into STAGES").tag(sync=True)
     show_shapes = traitlets.Bool(False, help="whether shapes stand beside the names").tag(sync=True)
-    fallback = traitlets.Unicode("", help="HTML that the built book shows until the figure runs").tag(sync=True)
 
     def __init__(self, examples: Sequence[Example | Mapping[str, Any]], start: int = 0) -> None:
         if not examples:

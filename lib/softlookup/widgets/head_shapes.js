@@ -23,29 +23,12 @@ const PARTS = [
 const STAGES = { tokens: "Tokens", project: "Project, split", mix: "Score, mix, merge", blend: "Blend" };
 const UNITS = [[1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "bytes"]];
 
-const whole = (number) => number.toLocaleString("en-GB");
 const product = (numbers) => numbers.reduce((a, b) => a * b, 1);
 
 /** Bytes as a reader would say them: three digits in the largest unit that leaves at least one. */
 function bytes(count) {
   const [size, unit] = UNITS.find(([least]) => count >= least) ?? UNITS.at(-1);
   return `${Number((count / size).toPrecision(3))} ${unit}`;
-}
-
-function make(tag, attributes = {}, ...children) {
-  const node = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else if (value !== null && value !== undefined) node.setAttribute(name, value);
-  }
-  node.append(...children.flat());
-  return node;
-}
-
-function draw(tag, attributes) {
-  const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  return node;
 }
 
 const sizeOf = (axis, s) => ({ S: s.T, NH: s.N * s.H, KH: s.K * s.H })[axis] ?? s[axis];
@@ -76,17 +59,17 @@ function block(part, s) {
   const sheets = Math.min(heads, 8);
   const step = sheets > 1 ? 5 : 0;
   const total = { width: width + step * (sheets - 1) + 2, height: height + step * (sheets - 1) + 2 };
-  const svg = draw("svg", { viewBox: `0 0 ${total.width} ${total.height}`, width: total.width, height: total.height, "aria-hidden": "true" });
+  const svg = make("svg:svg", { viewBox: `0 0 ${total.width} ${total.height}`, width: total.width, height: total.height, "aria-hidden": "true" });
   const group = Math.max(1, s.N / s.K);
   for (let i = sheets - 1; i >= 0; i -= 1) {
     const shared = part.axes[1] === "N" && Math.floor(i / group) % 2 === 1;
-    svg.append(draw("rect", { class: shared ? "hsh-sheet hsh-other" : "hsh-sheet", x: 1 + step * i, y: 1 + step * (sheets - 1 - i), width, height, rx: 1.5 }));
+    svg.append(make("svg:rect", { class: shared ? "hsh-sheet hsh-other" : "hsh-sheet", x: 1 + step * i, y: 1 + step * (sheets - 1 - i), width, height, rx: 1.5 }));
   }
   const stripes = (count, along) => {
     if (count < 2 || count > 40) return;
     for (let i = 1; i < count; i += 1) {
       const at = 1 + ((along === "x" ? width : height) * i) / count;
-      svg.append(draw("line", along === "x" ? { x1: at, x2: at, y1: 1, y2: 1 + height } : { x1: 1, x2: 1 + width, y1: at, y2: at }));
+      svg.append(make("svg:line", along === "x" ? { x1: at, x2: at, y1: 1, y2: 1 + height } : { x1: 1, x2: 1 + width, y1: at, y2: at }));
     }
   };
   if (part.axes.at(-1) === "NH") stripes(s.N, "x");
@@ -98,10 +81,8 @@ function block(part, s) {
 const divisors = (n) => Array.from({ length: n }, (_, i) => i + 1).filter((d) => n % d === 0);
 const nearest = (wanted, allowed) => allowed.reduce((best, one) => (Math.abs(one - wanted) < Math.abs(best - wanted) ? one : best));
 
-let count = 0; // for ids that stay apart when a page holds several of these figures
-
 function render({ model, el }) {
-  const id = `hsh-${(count += 1)}`;
+  const id = nextId("hsh");
   const largest = model.get("largest");
   const presets = model.get("presets");
   const pick = ({ B, T, D, N, K, H }) => ({ B, T, D, N, K, H });
@@ -271,17 +252,13 @@ function render({ model, el }) {
     make("label", { for: chooser.id }, "Begin with ", chooser),
     make("label", { for: lock.id }, lock, " keep N·H = D"),
     make("label", { for: unit.id }, "A number has ", unit));
-  const root = make("div", { class: "hsh", role: "group", "aria-label": "The shapes of a layer of many heads" },
+  const root = make("div", { class: "slf hsh", role: "group", "aria-label": "The shapes of a layer of many heads" },
     bar, make("div", { class: "hsh-steppers" }, Object.values(steppers).map((one) => one.box)), words, flow, totals,
     make("p", { class: "hsh-note" }, "Sides are drawn by their logarithm: one step longer is twice as many. Learned matrices have dashed borders. Heads are sheets (eight at most are drawn); query heads that share keys and values have one tint."));
   el.replaceChildren(root);
   choose();
-  model.on("change:chosen", choose);
-  model.on("change:bytes_per_number", rescale);
-  return () => {
-    model.off("change:chosen", choose);
-    model.off("change:bytes_per_number", rescale);
-  };
+  const ends = [follow(model, ["chosen"], choose), follow(model, ["bytes_per_number"], rescale)];
+  return () => ends.forEach((end) => end());
 }
 
 export default { render };

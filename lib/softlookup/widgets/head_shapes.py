@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from html import escape
-from pathlib import Path
 from typing import Any
 
-import anywidget
 import traitlets
+
+from softlookup.widgets.interactive import InteractiveFigure
 
 LARGEST = {"B": 64, "T": 8192, "D": 16384, "N": 128, "K": 128, "H": 512}
 """The largest size that the figure takes; all counts stay whole numbers that JavaScript holds exactly."""
@@ -121,7 +121,7 @@ def static_table(sizes: Sizes) -> str:
     )
 
 
-class HeadShapes(anywidget.AnyWidget):
+class HeadShapes(InteractiveFigure):
     """Change the sizes of a layer of many heads, and see what becomes of its shapes and of what it costs.
 
     The script computes the counts, since sizes can be chosen freely; tests compare them with ``describe`` and with the
@@ -135,14 +135,10 @@ class HeadShapes(anywidget.AnyWidget):
         ValueError: If there is no preset, ``start`` is none of them, or sizes fit no layer.
     """
 
-    _esm = Path(__file__).with_name("head_shapes.js")
-    _css = Path(__file__).with_name("head_shapes.css")
-
     presets = traitlets.List(traitlets.Dict(), help="settings to choose from: title, B, T, D, N, K, H").tag(sync=True)
     largest = traitlets.Dict(help="the largest size of each letter").tag(sync=True)
     chosen = traitlets.Int(0, help="which preset was chosen last").tag(sync=True)
     bytes_per_number = traitlets.Int(4, help="bytes of a number in the scores and the cache").tag(sync=True)
-    fallback = traitlets.Unicode("", help="HTML that the built book shows until the figure runs").tag(sync=True)
 
     def __init__(self, presets: Sequence[Sizes | Mapping[str, Any]], start: int = 0) -> None:
         if not presets:

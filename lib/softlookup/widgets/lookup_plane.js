@@ -1,13 +1,10 @@
 // A soft lookup in the plane. Python sends keys, values and queries; scores, weights and the answer follow the query,
 // so they are computed here, in the same way as softlookup.widgets.lookup_plane.look_up.
 
-const SVG = "http://www.w3.org/2000/svg";
 const SIZE = 320; // of a plane, in its own units
 const CELLS = 160; // of the coloured ground, along each side
 const PULL = 0.5; // what an arrow key with Shift moves the query by; without, it is one grain
 
-const clean = (number) => (Math.abs(number) < 0.005 ? 0 : number);
-const show = (number) => clean(number).toFixed(2).replace("-", "−");
 const short = (number) => String(Number(number.toFixed(2))).replace("-", "−");
 const point = ([x, y]) => `(${show(x)}, ${show(y)})`;
 
@@ -28,17 +25,6 @@ export function lookUp(k, v, query, tau, cosine) {
   return { scores, weights, answer };
 }
 
-/** Make an element: attributes by name, children as text or nodes; a name with "svg:" before it is drawn. */
-function make(name, attributes = {}, ...children) {
-  const drawn = name.startsWith("svg:");
-  const node = drawn ? document.createElementNS(SVG, name.slice(4)) : document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) {
-    if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
-    else if (value !== null && value !== undefined) node.setAttribute(key, value);
-  }
-  node.append(...children.flat());
-  return node;
-}
 const set = (node, attributes) => Object.entries(attributes).forEach(([key, value]) => node.setAttribute(key, value));
 
 /** A square plane from -reach to reach: its frame, its two axes, and what turns points into places and back. */
@@ -63,10 +49,8 @@ function word([x, y], text, kind) {
   return make("svg:text", { class: kind, x: middle, y: y + (y > SIZE / 2 ? 22 : -12), "text-anchor": "middle" }, text);
 }
 
-let count = 0; // for ids that stay apart when a page holds several of these figures
-
 function render({ model, el }) {
-  const id = `slp-${(count += 1)}`;
+  const id = nextId("slp");
   const store = model.get("store");
   const { k, v, taus, grain } = store;
   const [reach, valueReach] = store.reach;
@@ -234,15 +218,14 @@ function render({ model, el }) {
   });
 
   const hint = make("p", { class: "slp-hint" }, "Drag q, or tap the plane. With the keyboard: arrow keys, faster with Shift; Home goes to the origin.");
-  const root = make("div", { class: "slp", role: "group", "aria-label": "A soft lookup in the plane" }, bar, planes, hint, table, heat, words);
+  const root = make("div", { class: "slf slp", role: "group", "aria-label": "A soft lookup in the plane" }, bar, planes, hint, table, heat, words);
   el.replaceChildren(root);
   draw();
-  const watched = "change:query change:place change:cosine".split(" ");
-  for (const event of watched) model.on(event, draw);
+  const end = follow(model, ["query", "place", "cosine"], draw);
   const themes = new MutationObserver(draw);
   themes.observe(document.documentElement, { attributeFilter: ["data-theme"] });
   themes.observe(document.body, { attributeFilter: ["data-jp-theme-light"] });
-  return () => { themes.disconnect(); watched.forEach((event) => model.off(event, draw)); };
+  return () => { themes.disconnect(); end(); };
 }
 
 export default { render };

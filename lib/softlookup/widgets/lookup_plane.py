@@ -3,15 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from pathlib import Path
 from typing import Any
 
-import anywidget
 import numpy as np
 import traitlets
 from numpy.typing import ArrayLike, NDArray
 
 from softlookup import reference
+from softlookup.widgets.interactive import InteractiveFigure
 
 TAUS = (0.0, *(float(f"{10 ** (place / 10):.2g}") for place in range(-20, 21)))
 """Where the temperature can be set: 0 is the hard lookup, then equal steps of its logarithm from 0.01 to 100."""
@@ -140,7 +139,7 @@ def static_table(record: Mapping[str, Any], query: Sequence[float], tau: float) 
     )
 
 
-class LookupPlane(anywidget.AnyWidget):
+class LookupPlane(InteractiveFigure):
     """Drag a query among keys and see how the weights share out and where the mixed value goes.
 
     A query can be anywhere, so the script computes scores, weights and answer itself, as ``look_up`` does; a browser
@@ -156,14 +155,10 @@ class LookupPlane(anywidget.AnyWidget):
     Book: 02_soft_lookup.html#soft-lookup-limits.
     """
 
-    _esm = Path(__file__).with_suffix(".js")
-    _css = Path(__file__).with_suffix(".css")
-
     store = traitlets.Dict(help="names and points of keys, values and queries").tag(sync=True)
     query = traitlets.List(traitlets.Float(), help="where the query is").tag(sync=True)
     place = traitlets.Int(0, min=0, max=len(TAUS) - 1, help="index into TAUS").tag(sync=True)
     cosine = traitlets.Bool(False, help="whether similarity is the cosine").tag(sync=True)
-    fallback = traitlets.Unicode("", help="HTML that the built book shows until the figure runs").tag(sync=True)
 
     def __init__(self, store: Store, tau: float = 1.0) -> None:
         if tau not in TAUS:

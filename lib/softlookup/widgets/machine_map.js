@@ -3,21 +3,7 @@
 const ENCODER_WEIGHTS = "self-attention";
 const DECODER_WEIGHTS = ["masked-attention", "cross-attention"];
 
-const minus = (text) => text.replace("-", "−");
-const two = (number) => minus((Math.abs(number) < 0.005 ? 0 : number).toFixed(2));
-const whole = (number) => number.toLocaleString("en-GB");
 const quoted = (word) => `“${word}”`;
-
-/** Make an element: attributes by name, children as text or nodes. */
-function make(tag, attributes = {}, ...children) {
-  const node = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else if (value !== null && value !== undefined) node.setAttribute(name, value);
-  }
-  node.append(...children.flat());
-  return node;
-}
 
 /** Keep a number between the first and the last place of a list. */
 const within = (place, list) => Math.max(0, Math.min(list.length - 1, place));
@@ -29,23 +15,23 @@ function tell(part, run, sizes, { layer, word, step }) {
   const T = step + 1; // as many words are there when the next one is looked for
   const read = run.source[word];
   const wrote = run.target[step];
-  const numbers = (name, row) => run.vectors[name][row].map(two);
+  const numbers = (name, row) => run.vectors[name][row].map(show);
   const vectorRows = (name, row) => numbers(name, row).map((text, i) => [`number ${i + 1}`, text, null]);
-  const bars = (names, shares) => names.map((name, i) => [name, two(shares[i]), shares[i]]);
+  const bars = (names, shares) => names.map((name, i) => [name, show(shares[i]), shares[i]]);
   const most = (names, shares) => names[shares.indexOf(Math.max(...shares))];
   const looked = (table, row, names, who) => {
     const shares = table[layer][row].slice(0, names.length);
     const best = most(names, shares);
     return {
-      said: `In layer ${layer + 1}, ${quoted(who)} looks most at ${quoted(best)}: ${two(Math.max(...shares))} of its attention (mean of ${N} heads).`,
+      said: `In layer ${layer + 1}, ${quoted(who)} looks most at ${quoted(best)}: ${show(Math.max(...shares))} of its attention (mean of ${N} heads).`,
       rows: bars(names, shares),
     };
   };
   const size = (table, row) => {
     const [before, after] = [table[layer][row], table[layer + 1][row]];
     return {
-      said: `The vector of ${quoted(part.side === "encoder" ? read : wrote)} enters layer ${layer + 1} with length ${two(before)} and leaves it with ${two(after)}: the layer added, and replaced nothing.`,
-      rows: table.map((lengths, i) => [i === 0 ? "before layer 1" : `after layer ${i}`, two(lengths[row]), lengths[row] / Math.max(...table.map((one) => one[row]))]),
+      said: `The vector of ${quoted(part.side === "encoder" ? read : wrote)} enters layer ${layer + 1} with length ${show(before)} and leaves it with ${show(after)}: the layer added, and replaced nothing.`,
+      rows: table.map((lengths, i) => [i === 0 ? "before layer 1" : `after layer ${i}`, show(lengths[row]), lengths[row] / Math.max(...table.map((one) => one[row]))]),
     };
   };
   const hidden = (table, row, who) => {
@@ -95,21 +81,19 @@ function tell(part, run, sizes, { layer, word, step }) {
       return { shape: `(T, D) = (${T}, ${D}) in every layer.`, ...size(run.lengths[part.slug], step) };
     case "scores":
       return { shape: `(V) = (${whole(V)}) scores from the last vector; the table is the embedding’s own.`,
-        said: `After ${quoted(wrote)} the highest score, ${two(run.logits[step][0])}, goes to ${quoted(run.best[step][0])}.`,
-        rows: run.best[step].map((name, i) => [name, two(run.logits[step][i]), null]) };
+        said: `After ${quoted(wrote)} the highest score, ${show(run.logits[step][0])}, goes to ${quoted(run.best[step][0])}.`,
+        rows: run.best[step].map((name, i) => [name, show(run.logits[step][i]), null]) };
     case "distribution":
       return { shape: `(V) = (${whole(V)}) probabilities that sum to 1; the five largest are shown.`,
-        said: `After ${quoted(wrote)}, ${quoted(run.best[step][0])} gets ${two(run.probabilities[step][0])}, and is written.`,
+        said: `After ${quoted(wrote)}, ${quoted(run.best[step][0])} gets ${show(run.probabilities[step][0])}, and is written.`,
         rows: bars(run.best[step], run.probabilities[step]) };
     default:
       throw new Error(`the map has no words for the part ${part.slug}`);
   }
 }
 
-let count = 0; // for ids that stay apart when a page holds several of these figures
-
 function render({ model, el }) {
-  const id = `slm-${(count += 1)}`;
+  const id = nextId("slm");
   const parts = model.get("parts");
   const sizes = model.get("sizes");
   const run = () => model.get("runs")[model.get("chosen")];
@@ -251,7 +235,7 @@ function render({ model, el }) {
     wire();
   }
 
-  const root = make("div", { class: "slm", role: "group", "aria-label": "Map of the machine" }, top, make("div", { class: "slm-body" }, map, panel));
+  const root = make("div", { class: "slf slm", role: "group", "aria-label": "Map of the machine" }, top, make("div", { class: "slm-body" }, map, panel));
   el.replaceChildren(root);
   draw();
   const resized = new ResizeObserver(wire);

@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import anywidget
 import traitlets
 
+from softlookup.widgets.interactive import InteractiveFigure
 from softlookup.widgets.machine_parts import PARTS
 
 if TYPE_CHECKING:
@@ -223,7 +222,7 @@ def static_list(parts: Sequence[dict[str, Any]]) -> str:
     return f"<p>{said}</p><ol>{rows}</ol>"
 
 
-class MachineMap(anywidget.AnyWidget):
+class MachineMap(InteractiveFigure):
     """The map of an encoder-decoder: choose a part, or follow a sentence from its words to the next word.
 
     Every number is computed here, by the model that is handed in. The browser chooses what to show. The map opens at
@@ -240,9 +239,6 @@ class MachineMap(anywidget.AnyWidget):
     Source: Vaswani et al. 2017, figure 1. Book: 01_motivation.html#motivation-machine.
     """
 
-    _esm = Path(__file__).with_suffix(".js")
-    _css = Path(__file__).with_suffix(".css")
-
     parts = traitlets.List(traitlets.Dict(), help="the fields of each Part, in the order of the path").tag(sync=True)
     sizes = traitlets.Dict(help="what `sizes` returned").tag(sync=True)
     runs = traitlets.List(traitlets.Dict(), help="what `compute` returned for each sentence").tag(sync=True)
@@ -251,7 +247,6 @@ class MachineMap(anywidget.AnyWidget):
     layer = traitlets.Int(0, help="index of the layer shown").tag(sync=True)
     word = traitlets.Int(1, help="index of the token that is followed through the encoder").tag(sync=True)
     step = traitlets.Int(0, help="index of the token that is being written").tag(sync=True)
-    fallback = traitlets.Unicode("", help="HTML that the built book shows until the figure runs").tag(sync=True)
 
     def __init__(self, translator: "Translator", sentences: Sequence[str], links: dict[str, str] | None = None) -> None:
         if isinstance(sentences, str) or not sentences:

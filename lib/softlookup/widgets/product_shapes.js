@@ -1,26 +1,12 @@
 // The shapes of a matrix product. Python sends every number; this file cuts out what is shown and spells out one cell's sum.
 
-const minus = (number) => String(number).replace("-", "−");
 const factor = (number) => (number < 0 ? `(${minus(number)})` : String(number));
 const by = ([rows, columns]) => `${rows} × ${columns}`;
 const count = (number, word) => `${number} ${word}${number === 1 ? "" : "s"}`;
 
-/** Make an element: attributes by name, children as text or nodes. */
-function make(tag, attributes = {}, ...children) {
-  const node = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else if (value !== null && value !== undefined) node.setAttribute(name, value);
-  }
-  node.append(...children.flat());
-  return node;
-}
-const strong = (...children) => make("strong", {}, ...children);
-
-let figures = 0; // for ids that stay apart when a page holds several of these figures
 
 function render({ model, el }) {
-  const id = `slp-${(figures += 1)}`;
+  const id = nextId("spr");
   const most = model.get("most");
   const shape = (which) => model.get(`shape_${which}`);
   const isTurned = (which) => model.get("turned").includes(which);
@@ -92,8 +78,8 @@ function render({ model, el }) {
     model.set(`shape_${which}`, [...shape(which)].reverse());
     model.save_changes();
   }
-  const turns = ["a", "b"].map((which) => make("button", { type: "button", class: "slp-turn", "data-of": which, "aria-pressed": "false", onclick: () => turn(which) }, `Turn ${which.toUpperCase()}`));
-  const group = (which, i) => make("fieldset", { class: `slp-of slp-${which}` }, make("legend", {}, which.toUpperCase()), sliders[2 * i].label, sliders[2 * i + 1].label, turns[i]);
+  const turns = ["a", "b"].map((which) => make("button", { type: "button", class: "spr-turn", "data-of": which, "aria-pressed": "false", onclick: () => turn(which) }, `Turn ${which.toUpperCase()}`));
+  const group = (which, i) => make("fieldset", { class: `spr-of spr-${which}` }, make("legend", {}, which.toUpperCase()), sliders[2 * i].label, sliders[2 * i + 1].label, turns[i]);
 
   function drawGrid(which) {
     const [rows, columns] = which === "c" ? [shape("a")[0], shape("b")[1]] : shape(which);
@@ -101,20 +87,20 @@ function render({ model, el }) {
     const box = (r, c) => {
       const value = which === "c" ? product(r, c) : cell(which, r, c);
       const td = make("td", { role: "gridcell", tabindex: -1, "data-grid": which, "data-row": r, "data-column": c, "data-value": value }, minus(value));
-      if (which !== "c" && (which === "a" ? c : r) >= partners) td.classList.add("slp-alone");
+      if (which !== "c" && (which === "a" ? c : r) >= partners) td.classList.add("spr-alone");
       return td;
     };
     const body = Array.from({ length: rows }, (_, r) => make("tr", {}, Array.from({ length: columns }, (_, c) => box(r, c))));
     const label = `${name(which)}, ${count(rows, "row")} and ${count(columns, "column")}`;
-    const caption = make("caption", {}, strong(name(which)), make("span", { class: "slp-shape" }, ` ${by([rows, columns])}`));
-    return make("div", { class: `slp-grid slp-${which}` }, make("table", { role: "grid", "aria-label": label }, caption, make("tbody", {}, body)));
+    const caption = make("caption", {}, strong(name(which)), make("span", { class: "spr-shape" }, ` ${by([rows, columns])}`));
+    return make("div", { class: `spr-grid spr-${which}` }, make("table", { role: "grid", "aria-label": label }, caption, make("tbody", {}, body)));
   }
 
-  const places = { a: make("div", { class: "slp-left" }), b: make("div", { class: "slp-above" }), c: make("div", { class: "slp-corner" }) };
-  const board = make("div", { class: "slp-board" }, make("div", { class: "slp-sign", "aria-hidden": "true" }), places.b, places.a, places.c);
-  const words = make("p", { class: "slp-words" });
-  const numbers = make("p", { class: "slp-sum" });
-  const explanation = make("div", { class: "slp-explain", "aria-live": "polite", "aria-atomic": "true" }, words, numbers);
+  const places = { a: make("div", { class: "spr-left" }), b: make("div", { class: "spr-above" }), c: make("div", { class: "spr-corner" }) };
+  const board = make("div", { class: "spr-board" }, make("div", { class: "spr-sign", "aria-hidden": "true" }), places.b, places.a, places.c);
+  const words = make("p", { class: "spr-words" });
+  const numbers = make("p", { class: "spr-sum" });
+  const explanation = make("div", { class: "spr-explain", "aria-live": "polite", "aria-atomic": "true" }, words, numbers);
 
   function draw() {
     for (const { input, shown, which, axis } of sliders) {
@@ -125,9 +111,9 @@ function render({ model, el }) {
     turns.forEach((button) => button.setAttribute("aria-pressed", String(isTurned(button.dataset.of))));
     places.b.replaceChildren(drawGrid("b"));
     places.a.replaceChildren(drawGrid("a"));
-    places.c.replaceChildren(fits() ? drawGrid("c") : make("p", { class: "slp-none" }, "no product"));
+    places.c.replaceChildren(fits() ? drawGrid("c") : make("p", { class: "spr-none" }, "no product"));
     for (const body of board.querySelectorAll("tbody")) body.querySelector("td").tabIndex = 0;
-    root.classList.toggle("slp-misfit", !fits());
+    root.classList.toggle("spr-misfit", !fits());
     words.replaceChildren(...verdict());
     numbers.textContent = "";
   }
@@ -137,39 +123,14 @@ function render({ model, el }) {
     const how = told(grid, Number(asked.dataset.row), Number(asked.dataset.column));
     words.replaceChildren(...how.words);
     numbers.textContent = how.sum;
-    for (const td of board.querySelectorAll("td[data-grid]")) {
-      const used = how.marks.some(([which, r, c]) => which === td.dataset.grid
-        && (r === null || r === Number(td.dataset.row)) && (c === null || c === Number(td.dataset.column)));
-      td.classList.toggle("slp-marked", used);
-      td.classList.toggle("slp-asked", td === asked);
-    }
+    markCells(board, how.marks, asked, "spr");
   }
+  answerCells(board, explain);
 
-  function ask(event) {
-    const asked = event.target.closest?.("td[data-grid]");
-    if (!asked) return;
-    if (event.type === "focusin") {
-      for (const other of asked.closest("tbody").querySelectorAll("td[tabindex='0']")) other.tabIndex = -1;
-      asked.tabIndex = 0;
-    }
-    explain(asked);
-  }
-  for (const kind of ["pointerover", "focusin", "click"]) board.addEventListener(kind, ask);
-
-  board.addEventListener("keydown", (event) => {
-    const asked = event.target.closest("td[data-grid]");
-    const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
-    if (!asked || !step) return;
-    event.preventDefault();
-    const rows = asked.closest("tbody").rows;
-    rows[Number(asked.dataset.row) + step[0]]?.cells[Number(asked.dataset.column) + step[1]]?.focus();
-  });
-
-  const root = make("div", { class: "slp", role: "group", "aria-label": "Shapes of a matrix product" },
-    make("div", { class: "slp-bar" }, group("a", 0), group("b", 1)), board, explanation);
+  const root = make("div", { class: "slf spr", role: "group", "aria-label": "Shapes of a matrix product" },
+    make("div", { class: "spr-bar" }, group("a", 0), group("b", 1)), board, explanation);
   el.replaceChildren(root);
   draw();
-  const watched = ["change:shape_a", "change:shape_b", "change:turned"];
   // A turn changes two things; both are set before either is told of, so that no half-turned figure is drawn.
   let waiting = false;
   const later = () => {
@@ -177,8 +138,7 @@ function render({ model, el }) {
     waiting = true;
     queueMicrotask(() => { waiting = false; draw(); });
   };
-  for (const change of watched) model.on(change, later);
-  return () => watched.forEach((change) => model.off(change, later));
+  return follow(model, ["shape_a", "shape_b", "turned"], later);
 }
 
 export default { render };

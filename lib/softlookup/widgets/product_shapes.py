@@ -1,12 +1,12 @@
 """The shapes of a matrix product: which fit, what vanishes, and which row meets which column in each cell."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
-import anywidget
 import numpy as np
 import traitlets
 from numpy.typing import ArrayLike, NDArray
+
+from softlookup.widgets.interactive import InteractiveFigure
 
 MOST = 5
 """The largest size that a reader can choose; two matrices of this width still fit side by side on a phone."""
@@ -75,7 +75,7 @@ def static_tables(a: NDArray[np.int64], b: NDArray[np.int64], shape_a: Shape, sh
     return said + "".join(table(name, numbers) for name, numbers in shown.items())
 
 
-class ProductShapes(anywidget.AnyWidget):
+class ProductShapes(InteractiveFigure):
     """Choose the shapes of two matrices: see whether they fit, what vanishes, and where each cell comes from.
 
     Every number shown is computed here, with numpy; the browser chooses what to show and spells out one cell's sum.
@@ -92,9 +92,6 @@ class ProductShapes(anywidget.AnyWidget):
     Book: 00_before_you_start.html#before-products.
     """
 
-    _esm = Path(__file__).with_suffix(".js")
-    _css = Path(__file__).with_suffix(".css")
-
     a = traitlets.List(traitlets.List(), help="the numbers of A, MOST by MOST").tag(sync=True)
     b = traitlets.List(traitlets.List(), help="the numbers of B, MOST by MOST").tag(sync=True)
     products = traitlets.Dict(help="what `products` returned").tag(sync=True)
@@ -102,7 +99,6 @@ class ProductShapes(anywidget.AnyWidget):
     shape_b = traitlets.List(traitlets.Int(min=1, max=MOST), help="rows and columns of B as shown").tag(sync=True)
     turned = traitlets.Enum(["", "a", "b", "ab"], "", help="which of the two are transposed").tag(sync=True)
     most = traitlets.Int(MOST, help="the largest size").tag(sync=True)
-    fallback = traitlets.Unicode("", help="HTML that the built book shows until the figure runs").tag(sync=True)
 
     def __init__(self, a: ArrayLike, b: ArrayLike, shape_a: Sequence[int] = (2, 3), shape_b: Sequence[int] = (3, 4)):
         left, right = _pool("a", a), _pool("b", b)

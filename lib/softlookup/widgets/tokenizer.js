@@ -60,17 +60,6 @@ function cut(text, how, table, nMerges) {
   });
 }
 
-/** Make an element: attributes by name, children as text or nodes. */
-function make(tag, attributes = {}, ...children) {
-  const node = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else if (value !== null && value !== undefined) node.setAttribute(name, value);
-  }
-  node.append(...children.flat());
-  return node;
-}
-
 const count = (number, one) => `${number.toLocaleString("en-GB")} ${one}${number === 1 ? "" : "s"}`;
 const visible = (piece) => piece.replaceAll(" ", "␣").replaceAll("\n", "↵").replaceAll("\t", "⇥");
 const quoted = (piece) => `“${visible(piece)}”`;
@@ -94,10 +83,8 @@ function explain(token, how, learned, table) {
 /** The cuts of a piece, one after the other. */
 const road = ({ road: all }) => all.map(({ symbols }) => symbols.join(" ")).join("  →  ");
 
-let figures = 0; // for ids that stay apart when a page holds several of these figures
-
 function render({ model, el }) {
-  const id = `slt-${(figures += 1)}`;
+  const id = nextId("slt");
   const set = (name, value) => { model.set(name, value); model.save_changes(); };
   const all = model.get("learned");
   const tables = all.map(index);
@@ -124,7 +111,7 @@ function render({ model, el }) {
   const told = make("div", { class: "slt-told", "aria-live": "polite", "aria-atomic": "true" });
   const about = make("p", { class: "slt-about" });
 
-  const root = make("div", { class: "slt", role: "group", "aria-label": "A tokenizer: a text and its tokens" },
+  const root = make("div", { class: "slf slt", role: "group", "aria-label": "A tokenizer: a text and its tokens" },
     make("div", { class: "slt-row" },
       make("label", { for: sample.id }, "text"), sample,
       make("label", { for: source.id }, "learned from"), source),
@@ -198,9 +185,7 @@ function render({ model, el }) {
 
   el.replaceChildren(root);
   draw();
-  const watched = "change:learned change:chosen change:cut change:text change:n_merges".split(" ");
-  for (const change of watched) model.on(change, draw);
-  return () => watched.forEach((change) => model.off(change, draw));
+  return follow(model, ["learned", "chosen", "cut", "text", "n_merges"], draw);
 }
 
 export default { render };

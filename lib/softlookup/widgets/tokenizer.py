@@ -3,13 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from pathlib import Path
 from typing import Any
 
-import anywidget
 import traitlets
 
 from softlookup.text import BytePairTokenizer, CharacterTokenizer, Merge, WordTokenizer
+from softlookup.widgets.interactive import InteractiveFigure
 
 CUTS = ("characters", "words", "byte pairs")
 """The ways to cut, in order; ``TokenizerFigure.cut`` is an index into them."""
@@ -135,7 +134,7 @@ def static_text(learned: Learned, text: str) -> str:
     )
 
 
-class TokenizerFigure(anywidget.AnyWidget):
+class TokenizerFigure(InteractiveFigure):
     """Type a text and see it cut by characters, words or byte pairs, with any number of merges.
 
     Merges and vocabularies are learned in Python, by ``softlookup.text``; the script cuts what is typed by them. A
@@ -152,9 +151,6 @@ class TokenizerFigure(anywidget.AnyWidget):
     Source: Sennrich et al. 2016. Book: 03_tokens_and_embeddings.html#tokens-figure.
     """
 
-    _esm = Path(__file__).with_suffix(".js")
-    _css = Path(__file__).with_suffix(".css")
-
     learned = traitlets.List(traitlets.Dict(), help="what `record` returned for each body of texts").tag(sync=True)
     samples = traitlets.List(traitlets.Unicode(), help="texts to choose from").tag(sync=True)
     longest = traitlets.Int(LONGEST_TEXT, help="characters that are taken").tag(sync=True)
@@ -162,7 +158,6 @@ class TokenizerFigure(anywidget.AnyWidget):
     cut = traitlets.Int(2, min=0, max=len(CUTS) - 1, help="index into CUTS").tag(sync=True)
     text = traitlets.Unicode("", help="the text that is cut").tag(sync=True)
     n_merges = traitlets.Int(0, min=0, help="how many merges are used").tag(sync=True)
-    fallback = traitlets.Unicode("", help="HTML that the built book shows until the figure runs").tag(sync=True)
 
     def __init__(self, learned: Sequence[Learned], samples: Sequence[str], n_merges: int | None = None) -> None:
         if not learned or not samples:

@@ -6,19 +6,10 @@ import numpy as np
 
 from softlookup.checks.before_you_start.refreshers import PAGE, slip
 from softlookup.checks.draws import Rng, normal
+from softlookup.checks.known import AUTOGRAD
 from softlookup.checks.task import Case, Task
 
 Flags = frozenset[str]
-
-AUTOGRAD = (
-    "torch.autograd.grad",
-    "torch.autograd.backward",
-    "torch.Tensor.backward",
-    "torch.func.grad",
-    "torch.func.vjp",
-    "torch.func.jacrev",
-    "torch.autograd.functional.jacobian",
-)
 
 OPTIMISERS = ("torch.optim", "torch.optim.SGD")
 """A step is to be written out; besides, torch's first optimiser loads its compiler, for seconds on a busy machine."""

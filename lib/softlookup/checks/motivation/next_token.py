@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import dtype_lost, known
+from softlookup.checks.known import AUTOGRAD, dtype_lost, known
 from softlookup.checks.motivation.page import PAGE
-from softlookup.checks.one_head.gradients import AUTOGRAD
 from softlookup.checks.task import Case, Task
 
 

@@ -6,25 +6,10 @@ import numpy as np
 
 from softlookup.checks import draws
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import known
+from softlookup.checks.known import AUTOGRAD, known
 from softlookup.checks.one_head import pipeline
 from softlookup.checks.one_head.page import PAGE
 from softlookup.checks.task import Case, Task
-
-AUTOGRAD = (
-    "torch.autograd.grad",
-    "torch.autograd.backward",
-    "torch.Tensor.backward",
-    "torch.func.grad",
-    "torch.func.vjp",
-    "torch.func.jvp",
-    "torch.func.jacrev",
-    "torch.func.jacfwd",
-    "torch.autograd.functional.jacobian",
-    "torch.autograd.functional.vjp",
-    "softlookup.reference",
-    "softlookup.model",
-)
 
 
 def _soft_cases(rng: Rng) -> list[Case]:

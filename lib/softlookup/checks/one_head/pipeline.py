@@ -5,6 +5,8 @@ With no flag it is right. Inputs keep their dtype, so that an overflow happens w
 
 import numpy as np
 
+from softlookup.checks.known import softmax_axis
+
 Flags = frozenset[str]
 Array = np.ndarray
 
@@ -60,17 +62,7 @@ def softmax(flags: Flags, x: Array) -> Array:
     """Weights from scores; a row of -inf gives NaN."""
     if "no-softmax" in flags:
         return x
-    axis: int | tuple[int, ...] | None = -1
-    if "over-queries" in flags:
-        axis = -2
-    if "fixed-axis" in flags:
-        axis = 1
-    if "first-axis" in flags:
-        axis = 0
-    if "whole-matrix" in flags:
-        axis = (-2, -1)
-    if "whole-tensor" in flags:
-        axis = None
+    axis = softmax_axis(flags)
     once = _softmax(flags, x, axis)
     return _softmax(flags, once, axis) if "softmax-twice" in flags else once
 

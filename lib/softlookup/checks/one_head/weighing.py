@@ -6,35 +6,13 @@ import numpy as np
 
 from softlookup.checks import draws
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import ATTENTIONS, known
+from softlookup.checks.known import ATTENTIONS, SOFTMAXES, known
 from softlookup.checks.one_head import pipeline
 from softlookup.checks.one_head.cases import attention_cases
 from softlookup.checks.one_head.page import PAGE
 from softlookup.checks.one_head.weight_mistakes import WEIGHT_MISTAKES
 from softlookup.checks.task import Case, Task
 from softlookup.checks.words import masked_cells_are_zero, rows_sum_to_one
-
-SOFTMAXES = (
-    "torch.softmax",
-    "torch.log_softmax",
-    "torch.nn.functional.softmax",
-    "torch.nn.functional.log_softmax",
-    "torch.nn.functional.softmin",
-    "torch.nn.functional.gumbel_softmax",
-    "torch.special.softmax",
-    "torch.logsumexp",
-    "torch.nn.Softmax",
-    "torch.nn.Softmax2d",
-    "torch.nn.Softmin",
-    "torch.nn.LogSoftmax",
-    "torch.special.log_softmax",
-    "torch.distributions.Categorical",
-    "torch.distributions.OneHotCategorical",
-    "torch.nn.functional.cross_entropy",
-    "scipy.special.softmax",
-    "softlookup.reference",
-    "softlookup.model",
-)
 
 
 def _softmax_cases(rng: Rng) -> list[Case]:

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from softlookup.checks.known import softmax_axis
+
 Flags = frozenset[str]
 Array = np.ndarray
 
@@ -22,17 +24,7 @@ def weights(flags: Flags, scores: Array, tau: float) -> Array:
     u = divided(flags, scores, tau)
     if "no-softmax" in flags:
         return u
-    axis: int | tuple[int, ...] | None = -1
-    if "over-queries" in flags:
-        axis = -2
-    if "fixed-axis" in flags:
-        axis = 1
-    if "first-axis" in flags:
-        axis = 0
-    if "whole-tensor" in flags:
-        axis = None
-    if "whole-matrix" in flags:
-        axis = (-2, -1)
+    axis = softmax_axis(flags)
     a = _softmax(flags, u, axis)
     if "softmax-twice" in flags:
         a = _softmax(flags, a, axis)

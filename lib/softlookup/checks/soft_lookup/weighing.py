@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import LARGE_TOLERANCE, Rng, normal
-from softlookup.checks.known import known
-from softlookup.checks.one_head.weighing import SOFTMAXES
+from softlookup.checks.known import SOFTMAXES, known
 from softlookup.checks.soft_lookup import pipeline
 from softlookup.checks.soft_lookup.page import PAGE
 from softlookup.checks.task import Case, Task

@@ -1,0 +1,34 @@
+"""What every interactive figure is: a script, a stylesheet, and what a reader sees where neither runs."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import traitlets
+
+HERE = Path(__file__).parent
+
+
+def _with_shared(own: Path) -> str:
+    """Put what all figures share before a figure's own script or stylesheet: a browser gets each figure as one text."""
+    return (HERE / f"shared{own.suffix}").read_text("utf-8") + own.read_text("utf-8")
+
+
+class InteractiveFigure(anywidget.AnyWidget):
+    """The base of all interactive figures: a class in ``name.py`` brings ``name.js`` and ``name.css`` beside it.
+
+    ``shared.js`` and ``shared.css`` come before them. A figure's outermost element has the class ``slf`` and one of its
+    own, with which the names of all its other classes begin: figures that share a page must not dress each other.
+    """
+
+    fallback = traitlets.Unicode("", help="HTML that the built book shows until the figure runs").tag(sync=True)
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        """Take script and stylesheet of the new figure, unless it brings others."""
+        place = Path(getattr(sys.modules[cls.__module__], "__file__", None) or "")
+        for name, suffix in (("_esm", ".js"), ("_css", ".css")):
+            own = place.parent / f"{place.stem}{suffix}"
+            if name not in cls.__dict__ and own.is_file():
+                setattr(cls, name, _with_shared(own))
+        super().__init_subclass__(**more)

@@ -1,0 +1,70 @@
+"""Every interactive figure: one frame and one set of colours, and nothing that dresses its neighbours."""
+
+import re
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from matplotlib.colors import to_rgb
+
+import softlookup.widgets as widgets
+from softlookup.figures import PALETTES
+from softlookup.widgets.interactive import HERE, InteractiveFigure
+
+SHARED = (HERE / "shared.css").read_text("utf-8")
+FIGURES = sorted(
+    (one for one in vars(widgets).values() if isinstance(one, type) and issubclass(one, InteractiveFigure)), key=str
+)
+each_figure = pytest.mark.parametrize("figure", FIGURES, ids=lambda one: one.__name__)
+
+
+def own_style(figure: type[InteractiveFigure]) -> str:
+    style = str(figure._css)
+    assert style.startswith(SHARED)
+    return style.removeprefix(SHARED)
+
+
+def class_of(figure: type[InteractiveFigure]) -> str:
+    """The class of the figure's own outermost element."""
+    return re.search(r'class: "slf (\w+)", role: "group"', str(figure._esm))[1]
+
+
+def test_every_figure_in_the_folder_is_among_them():
+    scripts = {path.stem for path in HERE.glob("*.js")} - {"shared"}
+    assert {Path(one.__module__.replace(".", "/")).name for one in FIGURES} == scripts
+
+
+@pytest.mark.parametrize("name", ["query", "key", "value", "mixed", "alarm"])
+def test_colours_are_those_of_the_figures(name):
+    wanted = [" ".join(str(round(255 * part)) for part in to_rgb(getattr(one, name))) for one in PALETTES]
+    assert re.findall(rf"--slf-{name}: ([\d ]+);", SHARED) == wanted
+
+
+@each_figure
+def test_rules_of_a_figure_reach_no_other(figure):
+    own = class_of(figure)
+    plain = re.sub(r"/\*.*?\*/", "", own_style(figure), flags=re.S)
+    for selectors in re.findall(r"([^{}]+)\{", plain):
+        if selectors.strip().startswith("@"):
+            continue
+        for selector in re.split(r",(?![^(]*\))", selectors):
+            assert re.search(rf"\.{own}(?![a-z])", selector), f"{selector.strip()} would dress more than {own}"
+    assert not re.findall(rf"--(?!slf-|{own}-)[\w-]+:", plain)
+
+
+def test_no_two_figures_have_the_same_class():
+    assert not [pair for pair in combinations(map(class_of, FIGURES), 2) if pair[0] == pair[1]]
+
+
+@each_figure
+def test_script_has_what_is_shared_and_declares_nothing_twice(figure):
+    script = str(figure._esm)
+    names = re.findall(r"^(?:export )?(?:const|let|function) (\w+)", script, flags=re.M)
+    assert "nextId" in names and len(names) == len(set(names))
+
+
+def test_figure_may_bring_a_script_of_its_own():
+    class Bare(InteractiveFigure):
+        _esm = "export default { render() {} };"
+
+    assert Bare()._esm == "export default { render() {} };" and not hasattr(Bare, "_css")
