@@ -103,6 +103,21 @@ def test_gradients_by_hand_are_by_hand(call):
     assert check("04.backward", obj["attention_backward"]).diagnosis == ("forbidden-shortcut",)
 
 
+@pytest.mark.parametrize("name", ["grad", "backward", "softmax"])
+def test_a_global_of_the_same_name_hides_no_shortcut(name):
+    line = {"grad": "torch.autograd.grad(q, q)", "backward": "torch.tensor(1.0).backward()", "softmax": "q.softmax(-1)"}
+    task, function = ("04.softmax", "softmax") if name == "softmax" else ("04.backward", "attention_backward")
+    given = "q" if name == "softmax" else "q, k, v, dz"
+    obj = world(4, {task.replace(".", "-"): f"{name} = 1\ndef {function}({given}):\n    return {line[name]}\n"})
+    assert check(task, obj[function]).diagnosis == ("forbidden-shortcut",)
+
+
+def test_a_function_of_ones_own_with_a_forbidden_last_name_is_no_shortcut():
+    source = "def grad(a, da):\n    return a * (da - (a * da).sum(-1, keepdims=True))\n"
+    source += "def softmax_backward(a, da):\n    return grad(a, da)\n"
+    assert check("04.softmax-backward", world(4, {"04-softmax-backward": source})["softmax_backward"]).verdict == "pass"
+
+
 def test_a_dictionary_is_no_tuple():
     result = check("04.project", lambda x, q, k, v: {"v": x @ q, "k": x @ k, "q": x @ v})
     assert result.verdict == "wrong"

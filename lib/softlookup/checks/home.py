@@ -159,7 +159,7 @@ def check(task_id: str, obj: Any, *, variant: int = 0) -> CheckResult:
     if not callable(obj):
         return not_callable(task, type(obj).__name__, number)
     stop = frozenset(other.name for other in tasks(task.chapter) if other.id != task.id)
-    used = shortcut(obj, task.forbids, task.name, stop)
+    used = shortcut(obj, task.forbids, stop)
     if used:
         return used_shortcut(task, used, number)
     started = time.monotonic()

@@ -122,9 +122,7 @@ def resolve(dotted: str) -> Any:
     return None
 
 
-def shortcut(
-    obj: Callable[..., Any], forbids: tuple[str, ...], own_name: str, stop: frozenset[str] = frozenset()
-) -> str | None:
+def shortcut(obj: Callable[..., Any], forbids: tuple[str, ...], stop: frozenset[str] = frozenset()) -> str | None:
     """Find a forbidden name in an answer.
 
     By name where it stands as an attribute (``torch.softmax``, ``x.softmax``), and by identity where a global is an
@@ -133,7 +131,6 @@ def shortcut(
     Args:
         obj: The answer.
         forbids: Dotted names.
-        own_name: The task's own function: calling itself is no shortcut.
         stop: Names of other tasks' functions, which are not followed.
 
     Returns:
@@ -154,9 +151,8 @@ def shortcut(
             for dotted, target in targets.items():
                 if name == dotted or _is_it(value, target, dotted):
                     return dotted
-                if name == dotted.rsplit(".", 1)[-1] and _is_foreign_attribute(obj, function, name, own_name):
-                    # One's own function of that name is no shortcut; neither is a whole package's last name.
-                    if not dotted.startswith("softlookup.") and (name != own_name or _is_attribute(function, name)):
+                if name == dotted.rsplit(".", 1)[-1] and _is_foreign_attribute(obj, function, name):
+                    if not dotted.startswith("softlookup."):  # a whole package's last name is no shortcut
                         return dotted
     return None
 
@@ -168,9 +164,9 @@ def _is_it(value: Any, target: Any, dotted: str) -> bool:
     return value is not None and _inside(value, dotted)
 
 
-def _is_foreign_attribute(obj: Any, function: types.FunctionType, name: str, own_name: str) -> bool:
-    """Whether a name is read from something that is not the student's own."""
-    if (name in function.__globals__ and name != own_name) or _own_method(obj, function, name):
+def _is_foreign_attribute(obj: Any, function: types.FunctionType, name: str) -> bool:
+    """Whether a name is read from something that is not the student's own; a global of that name says nothing of it."""
+    if not _is_attribute(function, name) or _own_method(obj, function, name):
         return False
     stored = {
         i.argval for code in _codes(function.__code__) for i in dis.get_instructions(code) if i.opname == "STORE_ATTR"

@@ -75,7 +75,7 @@ class Inside:
             stop = frozenset(told["stop"])
             # What reads a student's code must not end where that code is strange.
             with contextlib.suppress(Exception):
-                header["shortcut"] = shortcut(self.obj, tuple(told["forbids"]), told["name"], stop)
+                header["shortcut"] = shortcut(self.obj, tuple(told["forbids"]), stop)
         return header, []
 
     def _ask(self, told: Mapping[str, Any], arrays: list[np.ndarray]) -> tuple[dict[str, Any], list[np.ndarray]]:
