@@ -6,6 +6,7 @@ import sys
 from decimal import Decimal
 from fractions import Fraction
 
+import numpy as np
 import pytest
 import torch
 
@@ -402,3 +403,12 @@ def test_coroutines_and_named_loggers_leave_stderr_alone(capfd):
 
     assert check("04.mix", answer).verdict == "pass"
     assert capfd.readouterr().err == ""
+
+
+def test_an_exception_of_other_cases_is_told_where_nothing_is_named():
+    def similarity(q, k):
+        return np.dot(q, k) / (np.linalg.norm(q) * np.linalg.norm(k))
+
+    result = check("02.similarity", similarity)
+    assert result.diagnosis == () and result.difference is not None
+    assert "not aligned" in result.message, result.text()

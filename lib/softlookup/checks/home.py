@@ -113,7 +113,7 @@ def not_callable(task: Task, kind: str, variant: int) -> CheckResult:
 
 def used_shortcut(task: Task, used: str, variant: int) -> CheckResult:
     """The result where an answer uses what the task forbids."""
-    said = f"This task asks you to write it yourself: `{used}` is not allowed here."
+    said = f"This task asks you to write it yourself: `{used}`, from whatever library, is not allowed here."
     return no_points(task, "wrong", said, variant, (SHORTCUT,))
 
 

@@ -205,6 +205,8 @@ def _result(task: Task, outcome: Outcome, variant: int, reveals: bool, extra: tu
     if difference is not None:
         sentences.append(describe(case, difference, names, reveals))
         sentences += _broken_properties(task, case, answer)
+        if not slugs:
+            sentences += _raised_elsewhere(outcome.asked)
     return CheckResult(
         **common,
         names=names,
@@ -215,6 +217,12 @@ def _result(task: Task, outcome: Outcome, variant: int, reveals: bool, extra: tu
         difference=difference,
         printed=answer.printed,
     )
+
+
+def _raised_elsewhere(asked: Asked) -> list[str]:
+    """What another case raised: a picture of the one case that gave numbers would hide the plainer word."""
+    raised = [(case, answer.failure) for case, answer, _ in asked if answer.failure is not None]
+    return [failure_sentence(case, failure) for case, failure in raised if failure.kind == "raised"][:1]
 
 
 def _names(task: Task, case: Case) -> tuple[str, ...]:
