@@ -15,7 +15,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from softlookup.authoring import find_root, read_solution
 from softlookup.checks import tasks
@@ -225,7 +225,8 @@ def test_points_and_a_comment_given_in_the_browser_stay_when_all_is_graded_again
     assert scores(course)["mistake-2"] == before + 1.5
     with formgrader(chromium, server, submission_of(course, "mistake-2")) as page:
         page.wait_for_function(f"() => document.getElementById('{BY_HAND}').value === '1.5'")
-        assert page.locator(f"textarea[id='{BY_HAND}-comment']").input_value() == "Say why, too."
+        # The page asks for grades and for comments one after the other.
+        expect(page.locator(f"textarea[id='{BY_HAND}-comment']")).to_have_value("Say why, too.")
         shot(page, "submission_again")
     feedback = course.notebook("feedback", "mistake-2", NAME).with_suffix(".html")
     assert "Say why, too." in feedback.read_text(encoding="utf-8")
