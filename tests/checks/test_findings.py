@@ -2,6 +2,7 @@
 
 import logging
 import math
+import re
 import sys
 from decimal import Decimal
 from fractions import Fraction
@@ -91,34 +92,6 @@ def test_softmax_needs_the_rows_own_maximum(constant):
         assert result.verdict == "partial", result.text()
 
 
-@pytest.mark.parametrize("call", ["torch.nn.LogSoftmax(-1)(x).exp()", "torch.nn.Softmin(-1)(-x)",
-                                  "torch.distributions.Categorical(logits=x).probs"])  # fmt: skip
-def test_softmax_by_its_relatives_is_a_shortcut(call):
-    obj = world(4, {"04-softmax": f"def softmax(x):\n    return {call}\n"})["softmax"]
-    assert check("04.softmax", obj).diagnosis == ("forbidden-shortcut",)
-
-
-@pytest.mark.parametrize("call", ["dz @ torch.autograd.grad", "z.backward"])
-def test_gradients_by_hand_are_by_hand(call):
-    obj = world(4, {"04-backward": f"def attention_backward(q, k, v, dz):\n    {call}\n    return q, k, v\n"})
-    assert check("04.backward", obj["attention_backward"]).diagnosis == ("forbidden-shortcut",)
-
-
-@pytest.mark.parametrize("name", ["grad", "backward", "softmax"])
-def test_a_global_of_the_same_name_hides_no_shortcut(name):
-    line = {"grad": "torch.autograd.grad(q, q)", "backward": "torch.tensor(1.0).backward()", "softmax": "q.softmax(-1)"}
-    task, function = ("04.softmax", "softmax") if name == "softmax" else ("04.backward", "attention_backward")
-    given = "q" if name == "softmax" else "q, k, v, dz"
-    obj = world(4, {task.replace(".", "-"): f"{name} = 1\ndef {function}({given}):\n    return {line[name]}\n"})
-    assert check(task, obj[function]).diagnosis == ("forbidden-shortcut",)
-
-
-def test_a_function_of_ones_own_with_a_forbidden_last_name_is_no_shortcut():
-    source = "def grad(a, da):\n    return a * (da - (a * da).sum(-1, keepdims=True))\n"
-    source += "def softmax_backward(a, da):\n    return grad(a, da)\n"
-    assert check("04.softmax-backward", world(4, {"04-softmax-backward": source})["softmax_backward"]).verdict == "pass"
-
-
 def test_a_dictionary_is_no_tuple():
     result = check("04.project", lambda x, q, k, v: {"v": x @ q, "k": x @ k, "q": x @ v})
     assert result.verdict == "wrong"
@@ -194,14 +167,6 @@ def test_stand_ins_are_found_behind_partial_and_decorators():
 def test_right_answers_of_odd_kinds_pass(task_id, answer):
     for result in everywhere(task_id, answer):
         assert result.verdict == "pass", result.text()
-
-
-def test_a_method_of_ones_own_that_is_named_softmax_is_no_shortcut():
-    source = (
-        "class Soft:\n    def softmax(self, x):\n        e = torch.exp(x - x.amax(-1, keepdim=True))\n"
-        "        return e / e.sum(-1, keepdim=True)\n\ndef softmax(x):\n    return Soft().softmax(x)\n"
-    )
-    assert check("04.softmax", world(4, {"04-softmax": source})["softmax"]).verdict == "pass"
 
 
 @pytest.mark.parametrize(
@@ -412,3 +377,9 @@ def test_an_exception_of_other_cases_is_told_where_nothing_is_named():
     result = check("02.similarity", similarity)
     assert result.diagnosis == () and result.difference is not None
     assert "not aligned" in result.message, result.text()
+
+
+def test_counts_are_told_in_full():
+    """Six digits of two large counts look alike, and there is no tolerance to speak of."""
+    result = check("05.parameters", lambda *sizes: 1_048_577)
+    assert re.search(r"is 1,048,577, wanted is [\d,]+\.", result.message), result.text()

@@ -28,8 +28,15 @@ def which(difference: Difference, names: tuple[str, ...]) -> str:
     return f" of {names[difference.result]}" if len(names) > 1 and difference.result < len(names) else ""
 
 
+def _are_whole(*values: float) -> bool:
+    """Whether these are whole numbers that a float holds exactly: then there is nothing to round, or to tolerate."""
+    return all(np.isfinite(v) and abs(float(v)) < 2**53 and float(v).is_integer() for v in values)
+
+
 def _pair(got: float, wanted: float) -> tuple[str, str]:
-    """Both numbers, with as many digits as it takes to tell them apart."""
+    """Both numbers, with as many digits as it takes to tell them apart; counts in full."""
+    if _are_whole(got, wanted):
+        return f"{got:,.0f}", f"{wanted:,.0f}"
     for digits in (6, 10, 17):
         pair = tuple(number(v) if not np.isfinite(v) else f"{float(v):.{digits}g}" for v in (got, wanted))
         if pair[0] != pair[1]:
@@ -66,7 +73,9 @@ def describe(case: Case, difference: Difference, names: tuple[str, ...], reveals
     total = difference.got.size
     count = f" {difference.count} of {total} cells differ." if total > 1 else ""
     told = f", wanted is {wanted}" if reveals else ", and that is not it"
-    return f"{asked}: {cell}{which(difference, names)} is {got}{told} (tolerance {difference.tolerance:.0e}).{count}"
+    whole = reveals and _are_whole(difference.got[index], difference.wanted[index])
+    allowed = "" if whole else f" (tolerance {difference.tolerance:.0e})"
+    return f"{asked}: {cell}{which(difference, names)} is {got}{told}{allowed}.{count}"
 
 
 def failure_sentence(case: Case, failure: Failure) -> str:
