@@ -66,11 +66,9 @@ def _is_other_variant(task: Task, asked: Asked, variant: int) -> bool:
 def diagnose(task: Task, asked: Asked, variant: int) -> list[str]:
     """Name what is wrong with a wrong answer.
 
-    In this order: each known mistake alone, the right answers of other variants, each pair of known mistakes, all
-    on every
-    case; then singles and pairs once more on the core cases only, for answers that hold a further slip elsewhere;
-    then what
-    shows as a kind of failure.
+    In this order: each known mistake alone, the right answers of other variants, each pair of known mistakes, all on
+    every case; then singles and pairs once more on the core cases only, for answers that hold a further slip elsewhere;
+    then what shows as a kind of failure.
 
     Args:
         task: The task.

@@ -235,8 +235,10 @@ def _names(task: Task, case: Case) -> tuple[str, ...]:
 
 def _says(task: Task, slug: str) -> str:
     if slug == OTHER_VARIANT:
-        said = "This is the right answer to another variant of the task: the numbers asked for in your notebook are "
-        return said + "different ones. Read the task's text once more."
+        return (
+            "This would be right with another number or another convention than the one that your notebook asks for: "
+            "read the task's text once more."
+        )
     return task.mistake(slug).says
 
 
