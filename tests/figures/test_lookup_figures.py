@@ -74,7 +74,7 @@ def test_one_weighted_mean_fits_a_phone_and_names_no_panel():
     panel = (["a", "b", "c"], np.array([[0.0, 0], [2, 0], [0, 2]]), np.array([0.2, 0.5, 0.3]))
     one, two = (figures.weighted_mean([panel] * n, ("east", "north"), palette=LIGHT) for n in (1, 2))
     assert show(figures.weighted_mean, [panel], ("east", "north")).least_px < 340
-    assert one.axes[0].get_title(loc="left") == "" and two.axes[0].get_title(loc="left") == "a b c"
+    assert [figure.axes[0].get_title() for figure in (one, two)] == ["", "a b c"]
 
 
 def test_temperature_curves_refuse_more_keys_than_there_are_colours():
