@@ -1,5 +1,7 @@
 """Mixing values by given weights: with a pencil, and for many rows of amounts."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
@@ -121,7 +123,7 @@ def _mix_cases(rng: Rng) -> list[Case]:
         case("a recipe that takes one value alone", shares, 3),
         case("very small amounts", _amounts(rng, 2, 3) * 1e-9, 4),
         case("a single value", _amounts(rng, 3, 1), 2),
-        case("amounts in whole numbers", rng.integers(1, 9, (2, 3)), 2),
+        replace(case("amounts in whole numbers", rng.integers(1, 9, (2, 3)), 2), part="whole"),
     ]
 
 
@@ -176,6 +178,7 @@ MIX = Task(
     oracle=_mix,
     mistaken=_mix_mistaken,
     frame="numpy",
+    parts={"core": 0.8, "whole": 0.2},
     mistakes=(
         known(
             "not-normalised",
