@@ -115,8 +115,8 @@ VALUES = np.array(
 def by_hand():
     ### BEGIN SOLUTION
     apple = 0.1  # variant 02.by-hand:apple
-    banana = 0.1  # variant 02.by-hand:banana
-    lemon = 0.8  # variant 02.by-hand:lemon
+    banana = 0.2  # variant 02.by-hand:banana
+    lemon = 0.7  # variant 02.by-hand:lemon
     weights = np.array([apple, banana, lemon])
     return list(weights @ VALUES)
     ### END SOLUTION
@@ -129,8 +129,8 @@ check("02.by-hand", by_hand)
 # [[task 02.mix]]
 #
 # Now amounts, as a recipe has them: 1 part, 1 part, 8 parts. Each row of `amounts` is a recipe of its own; no amount is negative, and each row
-# holds one that is above 0. Divide each row by its sum, so that it becomes weights, and mix the values: row `t` of the result is
-# the mixture of recipe `t`.
+# holds one that is above 0; they may be whole numbers. Divide each row by its sum, so that it becomes weights, and mix the values: row `t`
+# of the result is the mixture of recipe `t`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "02-mix", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -152,7 +152,7 @@ check("02.mix", mix)
 #
 # How alike are the directions of two vectors? Divide their dot product by the product of their lengths: that is the **cosine** of the
 # angle between them, from -1 to 1. Return the table of all of them: row `t`, column `s` holds query `t` with key `s`. A vector of zeros has no
-# direction: its cosine with anything is 0. Write it out; ready-made cosines are not allowed.
+# direction: its cosine with anything is 0. Write it out; ready-made cosines are not allowed, scipy's `cdist` among them.
 
 
 # %% nbgrader={"grade": false, "grade_id": "02-similarity", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -172,7 +172,7 @@ check("02.similarity", similarity)
 # [[task 02.weights]]
 #
 # Scores may be negative and large; weights may not. Divide the scores by the temperature `tau` (above 0), then take the softmax along the
-# last axis: powers of e, divided by their sum. Write it out with `exp`; ready-made softmaxes are not allowed. It has to work for small temperatures
+# last axis: powers of e, divided by their sum. Write it out with `exp`; ready-made softmaxes are not allowed, and `logsumexp` counts as one. It has to work for small temperatures
 # too, where the divided scores are in the tens of thousands: a row's largest one may be subtracted first, since only differences count.
 
 

@@ -86,7 +86,7 @@ def test_bell_of_the_distance_is_the_softmax_where_keys_are_equally_long():
     np.testing.assert_allclose(bells / bells.sum(), reference.lookup_weights(keys @ ORANGE, 0.9), rtol=1e-12)
 
 
-def test_leaving_the_words_out_does_most_of_the_work_and_arithmetic_the_rest(table):
+def test_neither_leaving_the_words_out_nor_arithmetic_does_it_alone(table):
     plurals = [(word, word + "s") for word in "boy girl dog car tree horse player flower kid bike".split()]
     one, many = (np.array([table.id(pair[i]) for pair in plurals]) for i in (0, 1))
     rows, unit = table.rows, table.unit
@@ -107,11 +107,6 @@ def test_leaving_the_words_out_does_most_of_the_work_and_arithmetic_the_rest(tab
 def test_sum_finds_the_word_once_the_words_put_in_are_left_out(table, question, found):
     a, b, c = question.split()
     assert table.order(table[a] - table[b] + table[c], left_out=(a, b, c))[0] == found
-
-
-def test_boy_to_girl_leads_from_woman_nowhere_near_man(table):
-    order = table.order(table["boy"] - table["girl"] + table["woman"], left_out=("boy", "girl", "woman"))
-    assert order.index("man") > 10
 
 
 def test_steps_to_the_plural_lean_one_way_and_are_far_from_equal(table):

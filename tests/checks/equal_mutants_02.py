@@ -2,14 +2,11 @@
 
 COMMUTES = "a product of numbers does not depend on the order of its factors"
 TWO_AXES = "the task's arrays have two axes, so axis 1 is the last one"
-SAME_WEIGHT = "apple and banana have the same weight in the public variant"
 NO_LENGTH = "a dot product with a vector of zeros is 0, and 0 over any number is 0"
 SAME_SHAPE = "scores and what is made of them have one shape"
 ADDS_UP = "a sum does not depend on the order of its terms"
 
 EQUAL: list[tuple[str, str, str]] = [
-    ("02.by-hand", "weights = np.array([banana, banana, lemon])", SAME_WEIGHT),
-    ("02.by-hand", "weights = np.array([apple, apple, lemon])", SAME_WEIGHT),
     ("02.mix", "weights = amounts / amounts.sum(axis=1, keepdims=True)", TWO_AXES),
     ("02.mix", "weights = amounts / amounts.sum(axis=--1, keepdims=True)", TWO_AXES),
     ("02.similarity", "lengths = np.linalg.norm(k, axis=-1)[None, :] * np.linalg.norm(q, axis=-1)[:, None]", COMMUTES),

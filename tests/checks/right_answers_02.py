@@ -63,16 +63,16 @@ def store_places(asked, orders):
 
 # 02.by-hand
 def by_hand_rounded():
-    return [0.1 * -2 + 0.1 * 2 + 0.8 * 0.5, 1.35]
+    return [0.1 * -2 + 0.2 * 2 + 0.7 * 0.5, 1.0]
 
 
 def by_hand_fractions():
     tenth = Fraction(1, 10)
-    return tuple(float(tenth * Fraction(p) + tenth * Fraction(b) + 8 * tenth * Fraction(c)) for p, b, c in VALUES.T)
+    return tuple(float(tenth * (Fraction(p) + 2 * Fraction(b) + 7 * Fraction(c))) for p, b, c in VALUES.T)
 
 
 def by_hand_tensor():
-    return torch.tensor([[0.1, 0.1, 0.8]]).double().matmul(torch.from_numpy(VALUES))[0]
+    return torch.tensor([[0.1, 0.2, 0.7]]).double().matmul(torch.from_numpy(VALUES))[0]
 
 
 # 02.mix
@@ -85,7 +85,7 @@ def mix_average(amounts, values):
 
 
 def mix_torch(amounts, values):
-    a = torch.from_numpy(amounts)
+    a = torch.from_numpy(amounts).double()
     return torch.nn.functional.normalize(a, p=1, dim=-1, eps=0.0) @ torch.from_numpy(values)
 
 

@@ -1,10 +1,13 @@
 """The figures of the soft lookup show the numbers that they were given, and refuse what does not fit."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from softlookup import figures, reference
-from softlookup.figures import DARK, LIGHT
+from softlookup import figures, reference, widgets
+from softlookup.figures import DARK, LIGHT, show
 from softlookup.figures.theme import contrast, style
 
 TAUS = np.logspace(-2, 2, 41)
@@ -57,6 +60,21 @@ def test_temperature_curves_draw_the_weights_and_name_each_line_beside_it():
         x, y = next(text.xy for text in figure.axes[0].texts if text.get_text() == name)
         assert y == column[np.flatnonzero(TAUS == x)[0]]
     assert "banana from 1.00 to 0.34" in figure.get_label()
+
+
+def test_temperature_curves_give_each_key_its_colour_in_the_interactive_figure():
+    names, css = ["apple", "banana", "lemon"], (Path(widgets.__file__).parent / "lookup_plane.css").read_text()
+    texts = figures.temperature_curves(names, TAUS, WEIGHTS, palette=LIGHT).axes[0].texts
+    drawn = {text.get_text(): text.get_color() for text in texts}
+    roles = re.findall(r"--slp-\d: var\(--slf-(\w+)\);", css)[:3]
+    assert [drawn[name] for name in names] == [getattr(LIGHT, role) for role in roles]
+
+
+def test_one_weighted_mean_fits_a_phone_and_names_no_panel():
+    panel = (["a", "b", "c"], np.array([[0.0, 0], [2, 0], [0, 2]]), np.array([0.2, 0.5, 0.3]))
+    one, two = (figures.weighted_mean([panel] * n, ("east", "north"), palette=LIGHT) for n in (1, 2))
+    assert show(figures.weighted_mean, [panel], ("east", "north")).least_px < 340
+    assert [figure.axes[0].get_title() for figure in (one, two)] == ["", "a b c"]
 
 
 def test_temperature_curves_refuse_more_keys_than_there_are_colours():

@@ -27,7 +27,8 @@ def weighted_mean(
         One panel for each sentence, all on the same axes. A line from the output to each value is as thick as
         its weight; the shaded area holds every mean that non-negative weights can make.
     """
-    figure = Figure(figsize=(6.4, 3.5))
+    alone = len(sentences) == 1
+    figure = Figure(figsize=(4.2 if alone else 6.4, 3.5))  # one panel on a phone is seen at once
     said = []
     panels = np.atleast_1d(figure.subplots(1, len(sentences), sharex=True, sharey=True))
     for axes, (words, values_S2, weights_S) in zip(panels, sentences, strict=True):
@@ -48,7 +49,7 @@ def weighted_mean(
         corner = {"ha": "right", "va": "top", "transform": axes.transAxes}
         axes.text(0.98, 0.98, f"\N{BLACK DIAMOND} {result}", color=palette.mixed, **corner)
         said.append(f"'{' '.join(words)}' gives {result}")
-        axes.set(title=" ".join(words), xlabel=axis_names[0], aspect="equal")
+        axes.set(title="" if alone else " ".join(words), xlabel=axis_names[0], aspect="equal")
         axes.margins(0.25)
         axes.xaxis.set_major_locator(MultipleLocator(1))  # the panels share an edge, where halves ran together
         axes.yaxis.set_major_locator(MultipleLocator(1))

@@ -38,9 +38,11 @@ def temperature_curves(
     axes = figure.subplots()
     order = np.argsort(-weights_nS[len(taus_n) // 3])
     styles = ("-", "--", "-.", ":")
+    # As in the interactive figure above it: the first three keys have these colours, blue is the query's.
+    colors = (palette.key, palette.value, palette.mixed, palette.query)
     inner = slice(len(taus_n) // 8, -len(taus_n) // 4)
     for rank, s in enumerate(order):
-        color = palette.series[rank]
+        color = colors[s]
         axes.plot(taus_n, weights_nS[:, s], styles[rank], color=color)
         # Each name stands where its line is farthest from all others, and from the line of equal shares.
         others_nS = np.column_stack([np.delete(weights_nS, s, axis=1), np.full(len(taus_n), 1 / len(names))])
@@ -61,7 +63,7 @@ def temperature_curves(
         )
     even = 1 / len(names)
     axes.axhline(even, color=palette.muted, linewidth=1, linestyle=(0, (1, 3)))
-    axes.text(taus_n[0], even, f"1/S = {even:.2f} ", ha="left", va="bottom", size=9, color=palette.muted)
+    axes.text(taus_n[0], even, f" 1/S = {even:.2f}", ha="left", va="bottom", size=9, color=palette.muted)
     axes.set(xscale="log", ylim=(-0.03, 1.06), xlim=(taus_n[0], taus_n[-1]), ylabel="weight")
     axes.set_xlabel("temperature τ   (left: hard, right: the plain mean)")
     first, last = weights_nS[0], weights_nS[-1]

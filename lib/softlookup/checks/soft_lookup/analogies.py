@@ -70,20 +70,27 @@ def _analogy_mistaken(flags: Flags, table: np.ndarray, a: int, b: int, c: int) -
         scores = table @ target / np.linalg.norm(table, axis=1)
     if "distance" in flags:
         scores = -np.linalg.norm(table - target, axis=1)
-    scores = scores.copy()
+    left_out = [a, b, c]
     if "only-the-last-left-out" in flags:
-        scores[c] = -np.inf
+        left_out = [c]
     elif "middle-allowed" in flags:
-        scores[[a, c]] = -np.inf
-    elif "not-left-out" not in flags:
-        scores[[a, b, c]] = 0.0 if "left-out-by-zero" in flags else -np.inf
-    row = scores.argmax()
-    return np.array(row), np.array(scores[row])
+        left_out = [a, c]
+    elif "not-left-out" in flags:
+        left_out = []
+    ranked = (-np.linalg.norm(table - target, axis=1) if "nearest-but-its-cosine" in flags else scores).copy()
+    scores = scores.copy()
+    scores[left_out] = ranked[left_out] = 0.0 if "left-out-by-zero" in flags else -np.inf
+    if "places-shifted" in flags:
+        scores, ranked = np.delete(scores, left_out), np.delete(ranked, left_out)
+    row = ranked.argmax()
+    found = np.array(row), np.array(scores[row])
+    return found[::-1] if "exchanged" in flags else found
 
 
 TARGET = "target = table[a] - table[b] + table[c]"
 LENGTHS = "np.linalg.norm(table, axis=1) * np.linalg.norm(target)"
 LEFT_OUT = "cosines[[a, b, c]] = -np.inf"
+BEST = "row = int(np.argmax(cosines))"
 
 ANALOGY = Task(
     id="02.analogy",
@@ -124,6 +131,12 @@ ANALOGY = Task(
             "Use -inf.",
         ),
         known(
+            "places-shifted",
+            (LEFT_OUT, "cosines = np.delete(cosines, [a, b, c])"),
+            says="The three words are deleted from the list, and all that stand behind them move up: the place in the "
+            "shorter list is not the row of the table. Give the three the cosine -inf instead.",
+        ),
+        known(
             "wrong-way-round",
             (TARGET, "target = table[b] - table[a] + table[c]"),
             says="The difference is the wrong way round: it is a - b + c.",
@@ -152,6 +165,21 @@ ANALOGY = Task(
             "distance",
             (f"table @ target / ({LENGTHS})", "-np.linalg.norm(table - target, axis=1)"),
             says="The nearest row by distance is taken: this task asks for the cosine, which knows directions alone.",
+        ),
+        known(
+            "nearest-but-its-cosine",
+            (
+                BEST,
+                "distances = np.linalg.norm(table - target, axis=1)\n    distances[[a, b, c]] = np.inf\n"
+                "    row = int(np.argmin(distances))",
+            ),
+            says="The nearest row by distance is chosen, and its cosine returned: the row with the largest cosine is "
+            "wanted, and a short or a long row can point better than the nearest.",
+        ),
+        known(
+            "exchanged",
+            ("return row, cosines[row]", "return cosines[row], row"),
+            says="The two results have changed places: first the row's number, then its cosine.",
         ),
         known(
             "unit-rows",

@@ -13,22 +13,24 @@ Flags = frozenset[str]
 def _limit_cases(rng: Rng) -> list[Case]:
     def case(label: str, scores: np.ndarray, width: int) -> Case:
         v = normal(rng, scores.shape[1], width, dtype="float64")
-        # Gaps are a quarter or more, so that a softmax at a very small temperature is as good an answer.
+        # Gaps are a twentieth or more, so that a softmax at a very small temperature is as good an answer.
         return Case(label, (scores, v), frame="numpy", tolerance=1e-6)
 
     def scores(t: int, s: int) -> np.ndarray:
-        return np.stack([rng.permutation(s) for _ in range(t)]) / 2.0 - 1.25
+        return np.stack([rng.permutation(s) for _ in range(t)]) / 2.0 - 0.25
 
     tied = scores(3, 5)
     tied[0, [1, 3]] = tied[1, [0, 2, 4]] = 4.0
     below = -2.0 - scores(2, 4) / 4
+    near = rng.permuted(np.array([[1.2, 1.15, 0.9, -1.0], [2.0, 1.95, 1.9, 0.0]]), axis=1)
     return [
         case("three queries, five keys", scores(3, 5), 2),
         case("four queries, four keys, values of width four", scores(4, 4), 4),
         case("keys that tie for the best", tied, 3),
-        case("all keys tie", np.full((2, 3), 0.5), 2),
+        case("all keys tie", np.full((2, 3), 1.5), 2),
         case("scores below 0", below, 3),
-        case("one key", scores(2, 1), 2),
+        case("keys that nearly tie", near, 2),
+        case("one key", scores(2, 1) + 2.0, 2),
     ]
 
 
@@ -48,6 +50,9 @@ def _limit_mistaken(flags: Flags, scores: np.ndarray, v: np.ndarray) -> tuple[np
         best = np.eye(scores.shape[-1])[best.argmax(axis=-1)]
     total = 1.0 if "tied-added-up" in flags else best.sum(axis=-1, keepdims=True)
     cold, hot = best / total @ v, np.ones_like(scores) / scores.shape[-1] @ v
+    if "cold-overflows" in flags:
+        e = np.exp(scores / 1e-6)
+        cold = e / e.sum(axis=-1, keepdims=True) @ v
     if "hot-is-zero" in flags:
         hot = np.zeros_like(hot)
     if "hot-added-up" in flags:
@@ -109,6 +114,13 @@ LIMIT = Task(
             says="The best score of each column is taken: each query looks along its own row, axis -1.",
         ),
         known(
+            "cold-overflows",
+            (COLD, "e = np.exp(scores / 1e-6)\n    cold = e / e.sum(axis=-1, keepdims=True) @ v"),
+            says="The cold answer is a softmax at a very small temperature, and its exponentials overflow or vanish: "
+            "subtract each row's largest score first, or find the best keys without any exponential.",
+            number=14,
+        ),
+        known(
             "hot-is-zero",
             (HOT, "hot = np.zeros((len(scores), v.shape[-1]))"),
             says="In great heat nothing is said to come back. The scores over tau go to 0, all of them, and e to the 0 "
@@ -158,11 +170,12 @@ def _lead_mistaken(flags: Flags, n_keys: int, share: float, tau: float) -> np.nd
     odds = share if "share-for-odds" in flags else share / (1 - share)
     if "odds-upside-down" in flags:
         odds = 1 / odds
+    ratio = odds / others if "divided-by-the-others" in flags else odds * others
     if "no-logarithm" in flags:
-        return np.array(odds * others * (1.0 if "tau-ignored" in flags else tau))
-    lead = np.log10(odds * others) if "ten-for-e" in flags else np.log(odds * others)
+        return np.array(ratio * (1.0 if "tau-ignored" in flags else tau))
+    lead = np.log10(ratio) if "ten-for-e" in flags else np.log(ratio)
     if "two-for-e" in flags:
-        lead = np.log2(odds * others)
+        lead = np.log2(ratio)
     if "tau-ignored" in flags:
         return np.array(lead)
     return np.array(lead / tau if "divided-by-tau" in flags else lead * tau)
@@ -195,6 +208,12 @@ LEAD = Task(
             "others-forgotten",
             (" * (n_keys - 1)", ""),
             says="The number of the others is missing: each of them takes its share, so more keys need a clearer lead.",
+        ),
+        known(
+            "divided-by-the-others",
+            ("odds * (n_keys - 1)", "odds / (n_keys - 1)"),
+            says="The logarithm of the number of the others is taken away: it is added, since more keys need a clearer "
+            "lead.",
         ),
         known(
             "share-for-odds",

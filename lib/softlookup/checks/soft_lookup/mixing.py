@@ -1,5 +1,7 @@
 """Mixing values by given weights: with a pencil, and for many rows of amounts."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
@@ -57,7 +59,7 @@ BY_HAND = Task(
     frame="plain",
     reveals=False,
     variants=(
-        {"apple": 0.1, "banana": 0.1, "lemon": 0.8},
+        {"apple": 0.1, "banana": 0.2, "lemon": 0.7},
         {"apple": 0.2, "banana": 0.1, "lemon": 0.7},
         {"apple": 0.6, "banana": 0.3, "lemon": 0.1},
         {"apple": 0.3, "banana": 0.5, "lemon": 0.2},
@@ -121,6 +123,7 @@ def _mix_cases(rng: Rng) -> list[Case]:
         case("a recipe that takes one value alone", shares, 3),
         case("very small amounts", _amounts(rng, 2, 3) * 1e-9, 4),
         case("a single value", _amounts(rng, 3, 1), 2),
+        replace(case("amounts in whole numbers", rng.integers(1, 9, (2, 3)), 2), part="whole"),
     ]
 
 
@@ -152,6 +155,8 @@ def _mix_mistaken(flags: Flags, amounts: np.ndarray, values: np.ndarray) -> np.n
         weights = np.ones_like(amounts) / amounts.shape[-1]
     if "best-only" in flags:
         weights = np.eye(amounts.shape[-1])[amounts.argmax(axis=-1)]
+    if "cut-to-whole-numbers" in flags:
+        weights = weights.astype(amounts.dtype)
     if "elementwise" in flags:
         return weights * values
     return (weights.T if "weights-transposed" in flags else weights) @ values
@@ -173,6 +178,7 @@ MIX = Task(
     oracle=_mix,
     mistaken=_mix_mistaken,
     frame="numpy",
+    parts={"core": 0.8, "whole": 0.2},
     mistakes=(
         known(
             "not-normalised",
@@ -219,7 +225,7 @@ MIX = Task(
         ),
         known(
             "plain-mean",
-            (SHARES, "np.full_like(amounts, 1 / amounts.shape[-1])"),
+            (SHARES, "np.ones_like(amounts) / amounts.shape[-1]"),
             says="Every result is the plain mean of the values: the amounts were not used.",
         ),
         known(
@@ -227,6 +233,12 @@ MIX = Task(
             (SHARES, "np.eye(amounts.shape[-1])[amounts.argmax(axis=-1)]"),
             says="Each row takes the value of its largest amount alone: all values are mixed, each by its share.",
             number=1,
+        ),
+        known(
+            "cut-to-whole-numbers",
+            (SHARES, f"({SHARES}).astype(amounts.dtype)"),
+            says="Where the amounts are whole numbers, so are the weights: what stands behind the point is lost, since "
+            "an array made by `zeros_like(amounts)` has their dtype. Give it `dtype=float`.",
         ),
         known("elementwise", ("weights @ values", "weights * values")),
         known(

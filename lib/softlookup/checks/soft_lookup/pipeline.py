@@ -8,6 +8,12 @@ Flags = frozenset[str]
 Array = np.ndarray
 
 
+ONE_MAX = (
+    "One maximum is subtracted from the whole table: rows far below it underflow to 0/0. Each row has its own maximum."
+)
+"""What is said of a softmax with the maximum of the whole table, in two tasks."""
+
+
 def divided(flags: Flags, scores: Array, tau: float) -> Array:
     """Scores over the temperature."""
     if "tau-ignored" in flags:
@@ -25,14 +31,15 @@ def weights(flags: Flags, scores: Array, tau: float) -> Array:
     if "no-softmax" in flags:
         return u
     axis = softmax_axis(flags)
-    a = _softmax(flags, u, axis)
+    a = _softmax(flags, u, axis, scores if "max-not-divided" in flags else u)
     if "softmax-twice" in flags:
-        a = _softmax(flags, a, axis)
+        a = _softmax(flags, a, axis, a)
     return a / tau if "tau-after" in flags else a
 
 
-def _softmax(flags: Flags, u: Array, axis: int | tuple[int, ...] | None) -> Array:
-    top = u.max() if "one-max-for-all" in flags else u.max(axis=axis, keepdims=True)
+def _softmax(flags: Flags, u: Array, axis: int | tuple[int, ...] | None, highest_of: Array) -> Array:
+    highest = np.min if "min-subtracted" in flags else np.max
+    top = highest(highest_of) if "one-max-for-all" in flags else highest(highest_of, axis=axis, keepdims=True)
     if "hard-argmax" in flags:
         return (u == u.max(axis=axis, keepdims=True)).astype(u.dtype)
     e = np.exp(u if "no-max" in flags else u - top)

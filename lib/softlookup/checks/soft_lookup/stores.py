@@ -122,6 +122,7 @@ def _store_cases(rng: Rng) -> list[Case]:
     slide = np.arange(100, 111)
     gaps = rng.permutation(np.array([3, 8, 21, 104, 250]))
     small = np.array([2, 0, 3, 1])
+    long = np.array([500_000, 2**24 + 1, 500_001, 2**24])
     return [
         Case("order_100 to order_110, asked for 104 and 106", (np.array([104, 106]), slide), frame="numpy"),
         Case("five orders in another order, three asked for", (gaps[[3, 0, 3]], gaps), frame="numpy"),
@@ -130,6 +131,8 @@ def _store_cases(rng: Rng) -> list[Case]:
         Case("one that is not there", (np.array([gaps[1], 22, gaps[4]]), gaps), frame="numpy"),
         Case("nothing but strangers", (np.array([7, 105]), gaps), frame="numpy"),
         Case("a single order", (np.array([5, 6]), np.array([6])), frame="numpy"),
+        # Neighbours that are equal within a tolerance, or in float32 (2 ** 24 and more), are two orders.
+        Case("long numbers that differ by 1", (long[[2, 0, 3]] + [0, 0, 1], long), frame="numpy"),
     ]
 
 

@@ -15,7 +15,8 @@ COSINES = (
     "torch.cosine_similarity",
     "torch.nn.functional.cosine_similarity",
     "torch.nn.CosineSimilarity",
-    "torch.cdist",  # by its name scipy's, too, which can be told to take cosines; theirs would have to be imported
+    "scipy.spatial.distance.cdist",  # which can be told to take cosines
+    "scipy.spatial.distance.cosine",
     "softlookup.reference",
     "softlookup.model",
 )
@@ -35,6 +36,8 @@ def _similarity_cases(rng: Rng) -> list[Case]:
     q, k = vectors(3, 4), vectors(5, 4)
     zero_q, zero_k = vectors(3, 2), vectors(4, 2)
     zero_q[1] = zero_k[2] = 0.0
+    # What may be taken for a vector of zeros: a zero in it, a sum of 0, a small length.
+    some_q, some_k = np.array([[1.0, 0.0], [1.0, -1.0], [0.1, 0.1]]), np.array([[2.0, -2.0], [0.0, 3.0], [0.03, 0.04]])
     same = vectors(2, 3)
     return [
         case("three queries, five keys of width four", q, k),
@@ -42,6 +45,12 @@ def _similarity_cases(rng: Rng) -> list[Case]:
         case("a query and a key of zeros", zero_q, zero_k),
         case("keys that point as the queries do, or the other way", same, np.vstack([7.0 * same, -0.5 * same])),
         case("one query, one key", vectors(1, 3), -vectors(1, 3)),
+        Case(
+            "rows that are short, sum to 0 or hold a single 0",
+            (some_q, some_k),
+            frame="numpy",
+            tolerance=1e-3,  # an answer may still add a small number to the lengths
+        ),
     ]
 
 
@@ -160,6 +169,8 @@ def _weights_cases(rng: Rng) -> list[Case]:
     def scores(*shape: int) -> np.ndarray:
         return normal(rng, *shape, dtype="float64", scale=1.5)
 
+    # Three cases tell three slips apart: no maximum goes wrong in all of them, one that was not divided by tau in the
+    # first and the last, the minimum in the first alone.
     apart = np.round(8 * scores(3, 4)) / 8
     apart[0] += 900.0
     apart[2] -= 900.0
@@ -174,6 +185,7 @@ def _weights_cases(rng: Rng) -> list[Case]:
         case("scores that tie, tau = 0.3", np.array([[1.0, 3.0, 3.0], [2.0, 2.0, 2.0]]), 0.3),
         case("a small temperature, tau = 0.001", cold, 0.001, "large"),
         case("rows near +900 and -900, tau = 0.75", apart, 0.75, "large"),
+        case("rows near +900 and -900, tau = 0.125", apart, 0.125, "large"),
     ]
 
 
@@ -206,7 +218,7 @@ WEIGHTS = Task(
     frame="numpy",
     parts={"core": 0.7, "large": 0.3},
     properties=(rows_sum_to_one,),
-    forbids=SOFTMAXES,
+    forbids=(*SOFTMAXES, "scipy.special.logsumexp"),
     mistakes=(
         known(
             "tau-ignored",
@@ -257,10 +269,19 @@ WEIGHTS = Task(
         ),
         known("no-max", (f"np.exp(u - {TOP})", "np.exp(u)")),
         known(
-            "one-max-for-all",
-            (TOP, "u.max()"),
-            says="One maximum is subtracted from the whole table: rows far below it underflow to 0/0. Each row has "
-            "its own maximum.",
+            "max-not-divided",
+            (TOP, "scores.max(axis=-1, keepdims=True)"),
+            says="The largest score is subtracted as it is, though the scores have been divided by tau: at a small "
+            "temperature the exponentials overflow all the same. Divide both: `u - u.max(...)`.",
+            number=14,
         ),
+        known(
+            "min-subtracted",
+            ("u.max(", "u.min("),
+            says="Each row's smallest score is subtracted, so that exponents are 0 or above and overflow: with the "
+            "largest subtracted, none is above 0.",
+            number=14,
+        ),
+        known("one-max-for-all", (TOP, "u.max()"), says=pipeline.ONE_MAX),
     ),
 )

@@ -48,6 +48,7 @@ def _lookup_mistaken(flags: pipeline.Flags, q: np.ndarray, k: np.ndarray, v: np.
 
 DOTS = "scores = q @ k.T"
 WEIGHED = "lookup_weights(scores, tau)"
+MADE = f"weights = {WEIGHED}"
 MIXED = "return weights @ v"
 
 LOOKUP = Task(
@@ -117,6 +118,22 @@ LOOKUP = Task(
         known("softmax-twice", (WEIGHED, f"lookup_weights({WEIGHED}, 1.0)")),
         known("not-normalised", (WEIGHED, "np.exp(scores / tau - (scores / tau).max(axis=-1, keepdims=True))")),
         known("no-max", (WEIGHED, "np.exp(scores / tau) / np.exp(scores / tau).sum(axis=-1, keepdims=True)")),
+        known(
+            "one-max-for-all",
+            (
+                MADE,
+                "u = scores / tau\n    e = np.exp(u - u.max())\n    weights = e / e.sum(axis=-1, keepdims=True)",
+            ),
+            says=pipeline.ONE_MAX,
+        ),
+        known(
+            "keepdim-forgotten",
+            (
+                MADE,
+                "u = scores / tau\n    e = np.exp(u - u.max(axis=-1, keepdims=True))\n    weights = e / e.sum(axis=-1)",
+            ),
+            says="The sums lost their axis (keepdims=True is missing), so each column is divided by another row's sum.",
+        ),
         known("weights-transposed", (MIXED, "return weights.T @ v")),
         known(
             "plain-mean",
