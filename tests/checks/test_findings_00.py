@@ -152,9 +152,13 @@ def test_what_the_page_says_of_rebinding_is_true():
     w = torch.ones(2, requires_grad=True)
     (w @ w).backward()
     outside = w - 0.1 * w.grad
-    assert not outside.is_leaf
+    (outside @ outside).backward()
+    with pytest.warns(UserWarning, match="not a leaf"):
+        assert outside.grad is None
     with torch.no_grad():
-        assert not (w - 0.1 * w.grad).requires_grad
+        inside = w - 0.1 * w.grad
+    with pytest.raises(RuntimeError, match="does not require grad"):
+        (inside @ inside).backward()
 
 
 def test_softmax_along_the_wrong_axis_lies_between_0_and_1_as_well():

@@ -68,7 +68,7 @@ class CheckResult:
 
     @property
     def readings(self) -> tuple[str, ...]:
-        """The sections to read, as ``book_url`` is given: those of the mistakes that are named, if they have their own."""
+        """The sections to read, as ``book_url`` is given: those of the mistakes that are named, or the task's own."""
         from softlookup.checks.registry import UnknownTask, get_task
 
         if not self.book_url or self.verdict == "pass":
