@@ -176,7 +176,7 @@ check("00.cross-entropy", cross_entropy)
 #
 # [[task 00.slope]]
 #
-# With a pencil: $L = (w x - t)^2$. What is $\partial L / \partial w$ at $w = $ **[[00.slope:w]]**, $x = $ **[[00.slope:x]]**, $t = $ **[[00.slope:t]]**? Return one number.
+# With a pencil: $L = (w x - t)^2$. What is $\mathrm{d}L / \mathrm{d}w$ at $w = $ **[[00.slope:w]]**, $x = $ **[[00.slope:x]]**, $t = $ **[[00.slope:t]]**? Return one number.
 
 
 # %% nbgrader={"grade": false, "grade_id": "00-slope", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -236,8 +236,8 @@ check("00.transpose", turned)
 # [[task 00.descent]]
 #
 # Start from `w` and take **two** steps of gradient descent on the mean of `(x @ w - y) ** 2`: each time compute the loss where you are, find its gradient,
-# and move by `rate` times the gradient, downhill. Return the weights after the second step, and leave the `w` that you were given as it was.
-# Here autograd is welcome; write the steps out, without `torch.optim`.
+# and move by `rate` times the gradient, downhill. Return the weights after the second step, and leave the `w` that you were given as it was: work on a copy.
+# Here autograd is welcome, by `loss.backward()` or `torch.autograd.grad`; write the steps out, without `torch.optim`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "00-descent", "locked": false, "schema_version": 3, "solution": true, "task": false}

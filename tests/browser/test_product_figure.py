@@ -132,6 +132,13 @@ def test_misfit_says_which_turn_would_help_and_it_does(figure, shape_a, shape_b,
         assert "They fit." in figure.locator(".spr-words").inner_text()
 
 
+def test_sliders_name_the_matrix_as_it_stands_after_a_turn(figure):
+    choose(figure, (2, 4), (3, 2), "a")
+    rows = figure.locator("label", has=figure.page.locator("input[data-of=a0]"))
+    assert rows.inner_text().split() == ["rows", "of", "Aᵀ", "4"]
+    assert shown(figure, "a").shape == (4, 2)
+
+
 def test_sliders_and_cells_obey_the_keyboard(figure):
     page = figure.page
     choose(figure, (2, 3), (3, 2))

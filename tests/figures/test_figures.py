@@ -254,6 +254,12 @@ def test_chain_gathers_the_slope_that_a_nudge_finds(w, x, t):
     assert f"dL/dw = {slope:g}" in words and "dL/dL = 1" in words
 
 
+def test_stretched_and_chain_show_their_point_on_a_phone_without_scrolling():
+    """What they are about stood at the right end, out of sight."""
+    for name, given in (("stretched", ([3.0, 1.0, 2.0], [1.0, 5.0, 2.0])), ("chain", (3.0, 2.0, 4.0))):
+        assert show(getattr(figures, name), *given).least_px <= 330
+
+
 def test_reading_order_keeps_the_memory_and_turns_or_cuts_the_table():
     texts = [text.get_text() for text in figures.reading_order(2, 3, palette=LIGHT).axes[0].texts]
     numbers = [int(text) for text in texts if text.isdigit()]

@@ -170,9 +170,14 @@ def panel(result: CheckResult) -> str:
         body += heat_maps(result.difference, result.names, result.reveals)
     if result.printed:
         body += f"<details><summary>what your code printed</summary><pre>{escape(result.printed)}</pre></details>"
-    if result.verdict != "pass" and result.book_url:
-        link = os.environ.get("SOFTLOOKUP_BOOK", BOOK).rstrip("/") + "/" + result.book_url
-        body += f'<p><a href="{escape(link)}" target="_blank">Read this section in the book</a></p>'
+    if result.readings:
+        book = os.environ.get("SOFTLOOKUP_BOOK", BOOK).rstrip("/")
+        said = ("Read this section in the book", "and this one")
+        links = (
+            f'<a href="{escape(f"{book}/{url}")}" target="_blank">{words}</a>'
+            for url, words in zip(result.readings, said, strict=False)
+        )
+        body += f"<p>{', '.join(links)}</p>"
     return (
         f'<div class="sl-check sl-{result.verdict}" role="status"><style>{STYLE}</style>'
         f'<p class="sl-head">{mark} {escape(head)} <span class="sl-pts">· {escape(points)}</span></p>{body}</div>'

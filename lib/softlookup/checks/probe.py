@@ -95,6 +95,12 @@ def _changed(case: Case, inputs: list[Any]) -> bool:
     return False
 
 
+def _recorded(case: Case, inputs: list[Any]) -> bool:
+    """Whether autograd's record has been begun on an input: the next call with it would not be the same."""
+    others = [a for i, a in enumerate(inputs) if i not in case.gradients and is_tensor(a)]
+    return any(a.requires_grad or a.grad is not None for a in others)
+
+
 def _alike(before: Any, after: Any) -> bool:
     """Whether a list or dictionary is as it was; what cannot be compared is not."""
     try:
@@ -247,6 +253,9 @@ def run(obj: Callable[..., Any], case: Case, results: int = 1) -> Answer:
             failure = _fail(obj, error)
     if arrays is not None and _changed(case, inputs):
         failure = Failure("inputs-changed", "Your function changes its inputs in place; work on a copy.")
+    elif arrays is not None and _recorded(case, inputs):
+        said = "Your function sets `requires_grad` on a tensor that it was given, or leaves a `.grad` there"
+        failure = Failure("inputs-changed", f"{said}; work on a copy.")
     elif arrays is not None and case.keeps_dtype and arrays[0].dtype != case.dtype:
         said = f"The inputs are {case.dtype}, your result is {arrays[0].dtype}; this task keeps the dtype."
         failure = Failure("dtype", said)

@@ -36,7 +36,7 @@ class CheckResult:
         diagnosis: Slugs of the known mistakes that the answer equals; two if a pair matched.
         sentences: What to tell the student, most useful first.
         variant: Which variant was asked.
-        book_url: The section to read, relative to the book's first page.
+        book_url: The task's section, relative to the book's first page; ``readings`` says what to read.
         case: What was asked where it first went wrong.
         inputs: The arguments of that question.
         difference: Where got and wanted differ there.
@@ -67,6 +67,18 @@ class CheckResult:
         return " ".join(self.sentences)
 
     @property
+    def readings(self) -> tuple[str, ...]:
+        """The sections to read, as ``book_url`` is given: those of the mistakes that are named, or the task's own."""
+        from softlookup.checks.registry import UnknownTask, get_task
+
+        if not self.book_url or self.verdict == "pass":
+            return ()
+        try:
+            return get_task(self.task_id).readings(self.diagnosis)
+        except UnknownTask:
+            return (self.book_url,)
+
+    @property
     def headline(self) -> str:
         """Task, verdict and points in one line."""
         points = f"{self.points:g} of {self.max_points:g} points"
@@ -89,8 +101,7 @@ class CheckResult:
         lines = [self.headline, *("  " + s for s in self.sentences)]
         if self.printed:
             lines.append("  Your code printed: " + self.printed.strip()[:200])
-        if self.verdict != "pass" and self.book_url:
-            lines.append(f"  Read: {self.book_url}")
+        lines += [f"  Read: {url}" for url in self.readings]
         return "\n".join(lines)
 
     def __repr__(self) -> str:

@@ -1,6 +1,6 @@
 """What a graded task is: one description, read by the check at home and by the grader alike."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -70,6 +70,7 @@ class Mistake:
         number: Its number in the course's list of misconceptions, None if it is not in the list.
         edits: (old, new) replacements that turn the published solution into a submission with this mistake.
         symptom: Set when the mistake shows as a kind of failure (see ``probe.Failure.kind``), not as a tensor.
+        anchor: Label of the section to read about it, on the task's page; None where it is the task's own.
     """
 
     slug: str
@@ -77,6 +78,7 @@ class Mistake:
     number: int | None = None
     edits: tuple[tuple[str, str], ...] = ()
     symptom: str | None = None
+    anchor: str | None = None
 
     def applied_to(self, source: str) -> str:
         """The solution's source with this mistake in it.
@@ -168,6 +170,11 @@ class Task:
     def book_url(self) -> str:
         """The section in the rendered book, relative to its first page."""
         return f"book/{self.page}.html#{self.anchor}"
+
+    def readings(self, diagnosis: Sequence[str]) -> tuple[str, ...]:
+        """The sections to read after a diagnosis: those of the mistakes that it names, or the task's own."""
+        anchors = [m.anchor or self.anchor for slug in diagnosis for m in self.mistakes if m.slug == slug]
+        return tuple(f"book/{self.page}.html#{anchor}" for anchor in dict.fromkeys(anchors or [self.anchor]))
 
     def mistake(self, slug: str) -> Mistake:
         """The known mistake of that name.

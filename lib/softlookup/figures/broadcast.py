@@ -17,27 +17,29 @@ def stretched(column: np.ndarray, row: np.ndarray, *, palette: Palette) -> Figur
         palette: The colours to draw in.
 
     Returns:
-        One panel: the column with faint copies to its right, the row with faint copies below, and the table (T, S).
+        One panel: the column with faint copies to its right, the row with faint copies below, and beneath the two the
+        table (T, S). It is narrow enough for a phone.
     """
     column, row = np.asarray(column, dtype=float).ravel(), np.asarray(row, dtype=float).ravel()
     t, s = len(column), len(row)
-    figure = Figure(figsize=(6.6, 0.75 + 0.42 * t))
+    wide, high = 2 * s + 1.9, 2 * t + 3.3
+    figure = Figure(figsize=(0.48 * wide, 0.48 * high))
     axes = figure.subplots()
-    left, middle, right = 0.0, s + 1.4, 2 * s + 2.8
+    left, right, middle, lower = 0.0, s + 1.5, (s + 1.5) / 2, t + 1.6
     for i in range(t):
         for j in range(s):
             _cell(axes, left + j, i, column[i], palette.query if j == 0 else "", palette)
-            _cell(axes, middle + j, i, row[j], palette.key if i == 0 else "", palette)
-            _cell(axes, right + j, i, column[i] - row[j], palette.mixed, palette)
-    for x, text, color in (
-        (left, f"column, shape ({t}, 1)", palette.query),
-        (middle, f"row, shape ({s},)", palette.key),
-        (right, f"difference, shape ({t}, {s})", palette.mixed),
+            _cell(axes, right + j, i, row[j], palette.key if i == 0 else "", palette)
+            _cell(axes, middle + j, lower + i, column[i] - row[j], palette.mixed, palette)
+    for x, y, text, color in (
+        (left, 0, f"column, shape ({t}, 1)", palette.query),
+        (right, 0, f"row, shape ({s},)", palette.key),
+        (middle, lower, f"difference, shape ({t}, {s})", palette.mixed),
     ):
-        axes.text(x + s / 2 - 0.5, -0.75, text, ha="center", va="bottom", color=color, size=10)
-    for x, sign in ((middle - 1.2, "\N{MINUS SIGN}"), (right - 1.2, "=")):
-        axes.text(x, (t - 1) / 2, sign, ha="center", va="center", size=14, color=palette.ink)
-    axes.set(xlim=(-0.7, right + s - 0.3), ylim=(t - 0.4, -1.5), aspect="equal")
+        axes.text(x + s / 2 - 0.5, y - 0.6, text, ha="center", va="bottom", color=color, size=10)
+    for x, y, sign in ((right - 1.25, 0, "\N{MINUS SIGN}"), (middle - 1.1, lower, "=")):
+        axes.text(x, y + (t - 1) / 2, sign, ha="center", va="center", size=14, color=palette.ink)
+    axes.set(xlim=(-0.7, right + s - 0.3), ylim=(lower + t - 0.4, -1.3), aspect="equal")
     axes.set_axis_off()
     figure.set_label(
         f"A column of {t} numbers, repeated {s} times to the right, minus a row of {s} numbers, repeated {t} times "

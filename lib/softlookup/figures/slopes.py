@@ -9,7 +9,7 @@ from softlookup.figures.theme import Palette
 
 
 def chain(w: float, x: float, t: float, *, palette: Palette) -> Figure:
-    """Draw L = (w x - t)^2 as a chain of steps: numbers forward above, slopes back below.
+    """Draw L = (w x - t)^2 as a chain of steps: numbers on the way down, slopes back up.
 
     Args:
         w: The weight.
@@ -18,42 +18,42 @@ def chain(w: float, x: float, t: float, *, palette: Palette) -> Figure:
         palette: The colours to draw in.
 
     Returns:
-        One panel: four boxes with their values, each arrow forward with its own slope, and the product of the slopes
-        that has gathered at each box on the way back.
+        One panel, narrow enough for a phone: four boxes beneath each other with their values, each arrow down with its
+        own slope, and beside each box the product of the slopes that has gathered there on the way back up.
     """
     y, error = w * x, w * x - t
-    boxes = [("w", w), ("y = w x", y), ("e = y \N{MINUS SIGN} t", error), ("L = e²", error**2)]
-    slopes = [("× x", x), ("× 1", 1.0), ("× 2e", 2 * error)]
+    boxes = [("w", w), ("y = w x", y), ("r = y \N{MINUS SIGN} t", error), ("L = r²", error**2)]
+    slopes = [("× x", x), ("× 1", 1.0), ("× 2r", 2 * error)]
     gathered = [2 * error * x, 2 * error, 2 * error, 1.0]
-    figure = Figure(figsize=(6.6, 2.2))
+    figure = Figure(figsize=(4.2, 4.1))
     axes = figure.subplots()
     for i, ((name, value), back) in enumerate(zip(boxes, gathered, strict=True)):
-        at = 3.0 * i
+        said = f"{name} = {_short(value)}"
         axes.text(
-            at,
             0,
-            f"{name}\n{_short(value)}",
+            -2.0 * i,
+            said,
             ha="center",
             va="center",
             size=11,
             color=palette.ink,
             bbox={"boxstyle": "round,pad=0.45", "facecolor": palette.paper, "edgecolor": palette.query},
         )
-        below = f"dL/d{name[0]} = {_short(back)}"
-        axes.text(at, -1.2, below, ha="center", va="center", size=10.5, color=palette.key, weight="bold")
+        beside = f"dL/d{name[0]} = {_short(back)}"
+        axes.text(2.0, -2.0 * i, beside, ha="left", va="center", size=10.5, color=palette.key, weight="bold")
     for i, (name, slope) in enumerate(slopes):
-        start, end = 3.0 * i + 0.95, 3.0 * i + 2.05
-        axes.annotate("", (end, 0.12), (start, 0.12), arrowprops={"arrowstyle": "-|>", "color": palette.query})
-        axes.annotate("", (start, -0.3), (end, -0.3), arrowprops={"arrowstyle": "-|>", "color": palette.key})
+        start, end = -2.0 * i - 0.5, -2.0 * i - 1.5
+        axes.annotate("", (0, end), (0, start), arrowprops={"arrowstyle": "-|>", "color": palette.query})
+        axes.annotate("", (2.5, start), (2.5, end), arrowprops={"arrowstyle": "-|>", "color": palette.key})
         said = name if name.endswith(_short(slope)) else f"{name} = {_short(slope)}"
-        axes.text(3.0 * i + 1.5, -0.42, said, ha="center", va="top", size=9.5, color=palette.key)
-    axes.text(-1.0, 0.8, "forward: the numbers", ha="left", size=9.5, color=palette.query)
-    axes.text(10.0, -1.85, "back: each slope times what came from the right", ha="right", size=9.5, color=palette.key)
-    axes.set(xlim=(-1.1, 10.1), ylim=(-2.0, 1.15))
+        axes.text(2.75, -2.0 * i - 1, said, ha="left", va="center", size=9.5, color=palette.key)
+    axes.text(0, 0.75, "down: the numbers", ha="center", size=9.5, color=palette.query)
+    axes.text(2.0, 0.75, "up: the slopes multiply", ha="left", size=9.5, color=palette.key)
+    axes.set(xlim=(-1.6, 5.0), ylim=(-6.6, 1.2))
     axes.set_axis_off()
     figure.set_label(
-        f"A chain from left to right: w = {_short(w)}, y = w x = {_short(y)}, e = y minus t = {_short(error)}, L = e "
-        f"squared = {_short(error**2)}. Back from the right the slopes gather: dL/de = {_short(2 * error)}, dL/dy = "
+        f"A chain from top to bottom: w = {_short(w)}, y = w x = {_short(y)}, r = y minus t = {_short(error)}, L = r "
+        f"squared = {_short(error**2)}. Back from the bottom the slopes gather: dL/dr = {_short(2 * error)}, dL/dy = "
         f"{_short(2 * error)}, dL/dw = {_short(2 * error * x)}."
     )
     return figure

@@ -59,7 +59,7 @@ function render({ model, el }) {
   }
 
   function slider(which, axis) {
-    const words = `${axis === 0 ? "rows" : "columns"} of ${which.toUpperCase()}`;
+    const words = make("span");
     const input = make("input", { type: "range", min: 1, max: most, step: 1, id: `${id}-${which}${axis}`, "data-of": `${which}${axis}` });
     const shown = make("output", { for: input.id });
     input.addEventListener("input", () => {
@@ -68,7 +68,7 @@ function render({ model, el }) {
       model.set(`shape_${which}`, sizes);
       model.save_changes();
     });
-    return { input, shown, which, axis, label: make("label", { for: input.id }, make("span", {}, words), input, shown) };
+    return { input, shown, which, axis, words, label: make("label", { for: input.id }, words, input, shown) };
   }
   const sliders = [slider("a", 0), slider("a", 1), slider("b", 0), slider("b", 1)];
 
@@ -103,10 +103,11 @@ function render({ model, el }) {
   const explanation = make("div", { class: "spr-explain", "aria-live": "polite", "aria-atomic": "true" }, words, numbers);
 
   function draw() {
-    for (const { input, shown, which, axis } of sliders) {
+    for (const { input, shown, which, axis, words } of sliders) {
       const size = shape(which)[axis];
       if (Number(input.value) !== size) input.value = size;
       shown.textContent = size;
+      words.textContent = `${axis === 0 ? "rows" : "columns"} of ${name(which)}`; // the sizes are those of what is shown
     }
     turns.forEach((button) => button.setAttribute("aria-pressed", String(isTurned(button.dataset.of))));
     places.b.replaceChildren(drawGrid("b"));

@@ -100,7 +100,7 @@ GRADIENT = Task(
             "gradients",
             "not-added",
             (BY_HAND, "2 * x * error[:, None] / len(y)"),
-            says="There is one row for each sentence of the batch: all rows pull at the same `w`, so add them up.",
+            says="There is one row for each example of the batch: all rows pull at the same `w`, so add them up.",
         ),
         slip(
             "gradients",
@@ -150,7 +150,7 @@ def _descent_mistaken(flags: Flags, w: np.ndarray, x: np.ndarray, y: np.ndarray,
     start, kept = w, np.zeros_like(w)
     for _ in range(1 if "one-step" in flags else 2):
         error = x @ (start if "old-place" in flags else w) - y
-        slope = 2 * x.T @ error / (1 if "sum-for-mean" in flags else len(y))
+        slope = (1 if "no-two" in flags else 2) * x.T @ error / (1 if "sum-for-mean" in flags else len(y))
         kept = kept + slope if "not-cleared" in flags else slope
         move = kept if "rate-forgotten" in flags else w.dtype.type(rate) * kept
         w = w + move if "uphill" in flags else w - move
@@ -206,6 +206,13 @@ DESCENT = Task(
             says="The rate is missing: a step is the rate times the gradient.",
         ),
         slip(
+            "derivatives",
+            "no-two",
+            (MOVE, "w -= rate * w.grad / 2"),
+            says="These steps are half as long as they should be: the derivative of a square is twice what was "
+            "squared.",
+        ),
+        slip(
             "axes",
             "sum-for-mean",
             (LOSS, "loss = ((x @ w - y) ** 2).sum()"),
@@ -217,6 +224,14 @@ DESCENT = Task(
             (CLEAR, "slope = w.grad.clone()\n        w.grad = None"),
             ("return w.detach()", "return slope"),
             says="This is the last gradient: the weights after the two steps are asked for.",
+        ),
+        slip(
+            "autograd",
+            "given-changed",
+            ("w = w.clone().requires_grad_()", "w.requires_grad_()"),
+            says="These steps are taken with the caller's own `w`, which is to stay as it was: its numbers, and no "
+            "`requires_grad` or `.grad` on it. Begin with a copy, `w.clone()`.",
+            symptom="inputs-changed",
         ),
     ),
 )

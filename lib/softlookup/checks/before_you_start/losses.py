@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.before_you_start.refreshers import PAGE, refresher, slip
+from softlookup.checks.before_you_start.refreshers import PAGE, slip
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import GRADIENT_CUT
-from softlookup.checks.task import Case, Mistake, Task
+from softlookup.checks.task import Case, Task
 
 Flags = frozenset[str]
 
@@ -75,8 +75,8 @@ ERROR = Task(
             "broadcasting",
             "every-with-every",
             (DIFFERENCE, "difference = predicted - target"),
-            says="Every prediction was compared with every target: (B, 1) minus (B,) is a table (B, B), without a "
-            "warning. Give both the same shape first.",
+            says="Every prediction was compared with every target: (B, 1) minus (B,) is a table (B, B). Give "
+            "both the same shape first.",
         ),
         slip(
             "axes",
@@ -114,12 +114,12 @@ ERROR = Task(
             (RETURN_MEAN, "return (difference**2).mean() / 2"),
             says="This is half of the mean square. Some books put a half there; it is not asked for.",
         ),
-        Mistake(
+        slip(
+            "autograd",
             GRADIENT_CUT,
-            "The number is right, but no gradient flows back to the predictions: somewhere the tensor leaves the "
-            f"record (`detach`, `.item()`, numpy, `torch.no_grad`, `torch.tensor(...)`). {refresher('autograd')}",
-            None,
-            ((RETURN_MEAN, "return torch.tensor((difference**2).mean().item())"),),
+            (RETURN_MEAN, "return torch.tensor((difference**2).mean().item())"),
+            says="The number is right, but no gradient flows back to the predictions: somewhere the tensor leaves the "
+            "record (`detach`, `.item()`, numpy, `torch.no_grad`, `torch.tensor(...)`).",
             symptom="no-gradient",
         ),
     ),
@@ -163,9 +163,16 @@ def _entropy_mistaken(flags: Flags, logits: np.ndarray, target: np.ndarray) -> n
         picked = log_p
     elif "best-guess" in flags:
         picked = log_p.max(axis=1)
+    elif "every-target" in flags:
+        picked = log_p[:, target]
     else:
         picked = log_p[np.arange(len(target)), target]
-    value = picked.sum() if "sum-for-mean" in flags else picked.mean()
+    if "not-averaged" in flags:
+        value = picked
+    elif "log-of-mean" in flags:
+        value = np.log(np.exp(picked).mean())
+    else:
+        value = picked.sum() if "sum-for-mean" in flags else picked.mean()
     return np.asarray(value if "minus-forgotten" in flags else -value, dtype="float32")
 
 
@@ -192,6 +199,19 @@ CROSS_ENTROPY = Task(
             ("-picked.mean()", "-picked.sum()"),
             says="This is the sum over the batch: the mean is asked for.",
             number=63,
+        ),
+        slip(
+            "axes",
+            "not-averaged",
+            ("-picked.mean()", "-picked"),
+            says="These are the surprises, one for each row: their mean is asked for, a single number.",
+        ),
+        slip(
+            "logs",
+            "log-of-mean",
+            ("-picked.mean()", "-picked.exp().mean().log()"),
+            says="The probabilities were averaged first, and the logarithm taken of their mean. It is the logarithms "
+            "that are averaged.",
         ),
         slip(
             "logs",
@@ -230,6 +250,13 @@ CROSS_ENTROPY = Task(
             "every-token",
             (PICKED, "picked = log_p"),
             says="All tokens were averaged: only the logarithm at the target counts.",
+        ),
+        slip(
+            "logs",
+            "every-target",
+            (PICKED, "picked = log_p[:, target]"),
+            says="`[:, target]` takes every target in every row, a table (B, B). Row b goes with target b alone: "
+            "`[torch.arange(len(target)), target]`.",
         ),
         slip(
             "logs",

@@ -32,6 +32,8 @@ def _shape_mistaken(flags: Flags, x: Shape, w: Shape, v: Shape) -> np.ndarray:
         return np.array([x[0], v[1]])
     if "order-swapped" in flags:
         return np.array([v[0], x[0]])
+    if "first-alone" in flags:
+        return np.array(x)
     if "inner-sizes" in flags:
         return np.array(w)
     if "all-sizes" in flags:
@@ -78,6 +80,12 @@ SHAPES = Task(
             (CHAIN, "(v @ (x @ w).T).shape"),
             says="Rows and columns have changed places: the result has the rows of the first factor and the columns "
             "of the last.",
+        ),
+        slip(
+            "products",
+            "first-alone",
+            (CHAIN, "x.shape"),
+            says="This is the shape of `x` itself. Its rows stay; its columns meet the rows of `w`, and vanish.",
         ),
         slip(
             "products",

@@ -18,7 +18,14 @@ SECTIONS = {
 """Label of a refresher -> its heading, as it stands on the page."""
 
 
-def slip(section: str, slug: str, *edits: tuple[str, str], says: str, number: int | None = None) -> Mistake:
+def slip(
+    section: str,
+    slug: str,
+    *edits: tuple[str, str],
+    says: str,
+    number: int | None = None,
+    symptom: str | None = None,
+) -> Mistake:
     """A known mistake of the self-test, whose words end with the refresher to read.
 
     Args:
@@ -27,10 +34,7 @@ def slip(section: str, slug: str, *edits: tuple[str, str], says: str, number: in
         edits: What turns the published solution into it.
         says: What the answer does instead.
         number: Its number in the list of misconceptions, if it is in the list.
+        symptom: The kind of failure that it shows as, if it gives no tensor.
     """
-    return Mistake(slug, f"{says} {refresher(section)}", number, edits)
-
-
-def refresher(section: str) -> str:
-    """The sentence that sends a reader to a refresher."""
-    return f"Refresher: “{SECTIONS[f'before-{section}']}”."
+    anchor = f"before-{section}"
+    return Mistake(slug, f"{says} Refresher: “{SECTIONS[anchor]}”.", number, edits, symptom, anchor)

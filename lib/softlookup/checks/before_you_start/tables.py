@@ -101,8 +101,8 @@ SHARES = Task(
             "broadcasting",
             "keepdim-forgotten",
             (TOTALS, "counts.sum(dim=-1)"),
-            says="The sums lost their axis (`keepdim=True` is missing), so each column is divided by "
-            "another row's sum.",
+            says="The sums lost their axis (`keepdim=True` is missing), so they lie along the "
+            "columns: in a square table column j is divided by the sum of row j.",
         ),
         slip(
             "tensors",
