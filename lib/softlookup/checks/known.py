@@ -102,7 +102,7 @@ SHARED: dict[str, tuple[int | None, str]] = {
     "whole-tensor": (10, "All entries together sum to 1: each row has a sum of its own."),
     "keepdim-forgotten": (
         None,
-        "The sums lost their axis (keepdim=True is missing), so each column is divided by another row's sum.",
+        "The sums lost their axis (keepdim=True is missing), so column j is divided by the sum of row j.",
     ),
     "reversed-axes": (
         9,

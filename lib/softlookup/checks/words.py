@@ -63,9 +63,8 @@ def describe(case: Case, difference: Difference, names: tuple[str, ...], reveals
         said += f"wanted is {shape(difference.wanted)}."
         if difference.got.shape[1:] == difference.wanted.shape and difference.got.ndim:
             one = difference.got.shape[0] == 1
-            said += " There is one axis too many in front: " + (
-                "take `[0]`." if one else "did you return several results?"
-            )
+            many = "did you return several results?" if difference.wanted.ndim else "one number is asked for."
+            said += " There is one axis too many in front: " + ("take `[0]`." if one else many)
         return said
     index = difference.index or ()
     cell = f"cell {list(index)}" if index else "the number"
