@@ -130,6 +130,7 @@ check("01.operations", operations)
 # A text of `n` tokens is a training set: what stands before a token is a **feature**, the token itself is its **label**. `ids` is a torch tensor
 # of `n` whole numbers, at least two. Return two tensors: the features, one row for each of the $n - 1$ pairs, and the labels. Row `t` holds
 # tokens 0 to `t`, from the left, and is filled up to $n - 1$ places with **[[01.pairs:pad]]**; label `t` is the token that comes next.
+# Features are to look up rows of a table, so they are whole numbers like `ids`, in its dtype.
 
 
 # %% nbgrader={"grade": false, "grade_id": "01-pairs", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -155,7 +156,7 @@ check("01.pairs", next_token_pairs)
 # At each of `T` positions a model has given every word of the vocabulary a logit. Let $p$ be their softmax. The loss is the **mean** over the positions of
 # $-\log p_{\text{label}}$, and its gradient with respect to the logits of one position is $(p - y)/T$, where $y$ is 1 at the label and 0 elsewhere. Take one
 # step of gradient descent on the logits, with learning rate **[[01.push-up:rate]]**, and return the new logits, in the dtype of the
-# old. Logits may be near a thousand. No autograd here (`backward` and `grad` are not allowed): the formula is all you need.
+# old. Logits may be near a thousand, where `exp` alone is too large for any number in the computer. No autograd here (`backward` and `grad` are not allowed): the formula is all you need.
 
 
 # %% nbgrader={"grade": false, "grade_id": "01-push-up", "locked": false, "schema_version": 3, "solution": true, "task": false}

@@ -125,6 +125,21 @@ def test_arrow_keys_follow_the_path_and_change_the_word(figure):
     assert page.evaluate("document.activeElement.dataset.slug") == SLUGS[-2]
 
 
+def test_arrow_keys_work_after_a_button_of_the_panel_was_pressed_and_leave_the_list_alone(figure):
+    page = figure.page
+    go(figure, SLUGS[0])
+    figure.get_by_role("button", name="Next →").click()
+    page.keyboard.press("ArrowRight")
+    assert figure.locator("[aria-current=step]").get_attribute("data-slug") == SLUGS[2]
+    assert page.evaluate("document.activeElement.className") == "slm-next"
+    page.keyboard.press("ArrowLeft")
+    assert figure.locator("[aria-current=step]").get_attribute("data-slug") == SLUGS[1]
+    figure.locator("select").focus()
+    page.keyboard.press("ArrowDown")
+    assert figure.locator("select").evaluate("list => list.selectedIndex") == 1
+    assert figure.locator("[aria-current=step]").get_attribute("data-slug") == SLUGS[1]
+
+
 def test_only_one_part_is_in_the_tab_order(figure):
     assert figure.locator(".slm-part[tabindex='0']").count() == 1
     go(figure, "memory")

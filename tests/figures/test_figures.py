@@ -335,6 +335,17 @@ def test_names_at_the_ends_of_curves_do_not_lie_on_each_other():
     assert min(np.diff(heights)) > 0.8
 
 
+def test_a_layer_has_one_colour_in_all_figures_of_the_chapter():
+    together = ["RNN", "LSTM", "LSTM, gates open", "attention"]
+    reach = figures.gradient_reach(np.arange(1, 5), {name: np.ones(4) for name in together}, palette=LIGHT).axes[0]
+    others = {name: np.full(8, 64.0) for name in ("RNN", "GRU", "LSTM", "attention")}
+    counts = figures.layer_operations(2 ** np.arange(4, 12), 64, others, {}, palette=LIGHT).axes[0]
+    here, there = ({text.get_text(): text.get_color() for text in axes.texts} for axes in (reach, counts))
+    assert {here[name] == there[name] for name in ("RNN", "LSTM", "attention")} == {True}
+    assert here["LSTM, gates open"] == here["LSTM"] and len(set(there.values())) == 4
+    assert [line.get_linestyle() for line in reach.lines] == ["-", "-", "--", "-"]
+
+
 def test_guess_by_layer_refuses_rows_that_are_not_the_words():
     with pytest.raises(ValueError, match=r"shares have shape \(3, 4\); wanted a row for each of the 4 words"):
         figures.guess_by_layer(WORDS, np.zeros((3, 4)), palette=LIGHT)

@@ -10,17 +10,20 @@ from softlookup.figures.theme import Palette
 
 
 def layer_colors(names: Iterable[str], palette: Palette) -> dict[str, str]:
-    """Choose a colour for each layer; attention has the same one in every figure.
+    """Choose a colour for each layer, the same one in every figure.
 
     Args:
-        names: The layers, up to four.
+        names: The layers. What stands after a comma ("LSTM, gates open") says which kind, and has the same colour.
         palette: The colours to draw in.
 
     Returns:
-        A colour for each name.
+        A colour for each name; layers that are none of the four kinds take what colours are left.
     """
-    others = iter((palette.query, palette.key, palette.value))
-    return {name: palette.mixed if name == "attention" else next(others) for name in names}
+    names = list(names)
+    kinds = {"attention": palette.mixed, "RNN": palette.query, "GRU": palette.key, "LSTM": palette.value}
+    chosen = {name: kinds[name.split(",")[0]] for name in names if name.split(",")[0] in kinds}
+    others = (color for color in palette.series if color not in chosen.values())
+    return {name: chosen[name] if name in chosen else next(others) for name in names}
 
 
 def layer_operations(
@@ -44,7 +47,7 @@ def layer_operations(
         One panel with both axes logarithmic; each curve is named at its end, each crossing marked.
     """
     lengths = np.asarray(lengths, dtype=float)
-    figure = Figure(figsize=(5.2, 3.4))
+    figure = Figure(figsize=(4.4, 3.3))
     crossings = "; ".join(f"{name} at {tokens:,} tokens" for name, tokens in equal_at.items())
     figure.set_label(
         f"Operations for each token against the number of tokens, width {width}, both axes logarithmic. Recurrent "
@@ -77,7 +80,7 @@ def many_hands(hands: np.ndarray, times: Mapping[str, np.ndarray], *, palette: P
         One panel with both axes logarithmic; each curve is named at its end, where it no longer falls.
     """
     hands = np.asarray(hands, dtype=float)
-    figure = Figure(figsize=(5.2, 3.4))
+    figure = Figure(figsize=(4.4, 3.3))
     said = "; ".join(f"{name} falls from {curve[0]:.1e} to {curve[-1]:,.0f}" for name, curve in times.items())
     figure.set_label(
         f"Least time of a layer against operations at once, both axes logarithmic, from 1 to {hands[-1]:.0e}. {said}."
@@ -107,7 +110,7 @@ def layer_times(lengths: np.ndarray, times_ms: Mapping[str, np.ndarray], *, pale
         One panel with both axes logarithmic, each curve named at its end.
     """
     lengths = np.asarray(lengths, dtype=float)
-    figure = Figure(figsize=(5.2, 3.4))
+    figure = Figure(figsize=(4.4, 3.3))
     first = min(times_ms, key=lambda name: times_ms[name][0])
     last = min(times_ms, key=lambda name: times_ms[name][-1])
     said = ", ".join(f"{name} {curve[0]:.3g} and {curve[-1]:,.0f} ms" for name, curve in times_ms.items())
@@ -131,7 +134,7 @@ def layer_times(lengths: np.ndarray, times_ms: Mapping[str, np.ndarray], *, pale
 def _named(axes: Axes, lengths: np.ndarray, x: str, y: str) -> None:
     axes.set(xlabel=x, ylabel=y)
     axes.set_xlim(lengths[0] * 0.8, lengths[-1] * 4.2)
-    shown = lengths[:: 2 if len(lengths) > 8 else 1]
+    shown = lengths[::-1][:: 2 if len(lengths) > 7 else 1]
     axes.set_xticks(shown, [f"{length:,.0f}" for length in shown], size=8.5)
     axes.minorticks_off()
     axes.grid(axis="y")

@@ -22,7 +22,7 @@ def gradient_reach(distances: np.ndarray, sizes: Mapping[str, np.ndarray], *, pa
         One panel with a logarithmic vertical axis, each curve named at its end.
     """
     distances = np.asarray(distances)
-    figure = Figure(figsize=(5.2, 3.5))
+    figure = Figure(figsize=(4.4, 3.4))
     ends = "; ".join(f"{name} {_power(curve[-1])}" for name, curve in sizes.items())
     figure.set_label(
         f"Size of the gradient of the last output against the distance of the token, relative to distance "
@@ -33,14 +33,14 @@ def gradient_reach(distances: np.ndarray, sizes: Mapping[str, np.ndarray], *, pa
     colors = layer_colors(sizes, palette)
     for name, curve in sizes.items():
         color = colors[name]
-        axes.semilogy(distances, curve, color=color)
+        axes.semilogy(distances, curve, "--" if "," in name else "-", color=color)
         place = float(np.log10(curve[-1]))
         while any(abs(place - other) < 1.1 for other in taken):  # names do not lie on each other
             place += 0.3
         taken.append(place)
         axes.text(distances[-1] * 1.03, 10**place, name, color=color, va="center")
     axes.set(xlabel="how many tokens back", ylabel="size of the gradient, nearest = 1")
-    axes.set_xlim(0, distances[-1] * 1.42)
+    axes.set_xlim(0, distances[-1] * 1.58)
     axes.set_xticks([t for t in axes.get_xticks() if t <= distances[-1]])
     axes.grid(axis="y")
     return figure

@@ -155,7 +155,9 @@ function render({ model, el }) {
     return set(ended ? { place: 0, step: 0 } : { place: parts.findIndex((one) => one.slug === "target"), step: model.get("step") + 1 });
   }
 
-  map.addEventListener("keydown", (event) => {
+  /** Arrows work wherever the focus is in the figure, but for the list of sentences, which has arrows of its own. */
+  function press(event) {
+    if (event.target === chooser) return;
     const actions = {
       ArrowRight: () => follow(1), ArrowLeft: () => follow(-1), ArrowDown: () => move(1), ArrowUp: () => move(-1),
       Home: () => set({ place: 0 }), End: () => set({ place: parts.length - 1 }),
@@ -163,8 +165,8 @@ function render({ model, el }) {
     if (!(event.key in actions) || event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
     actions[event.key]();
-    buttons[model.get("place")].focus();
-  });
+    if (map.contains(event.target)) buttons[model.get("place")].focus();
+  }
 
   /** Draw the lines: down each side, and from what was read to cross-attention. */
   function wire() {
@@ -235,7 +237,7 @@ function render({ model, el }) {
     wire();
   }
 
-  const root = make("div", { class: "slf slm", role: "group", "aria-label": "Map of the machine" }, top, make("div", { class: "slm-body" }, map, panel));
+  const root = make("div", { class: "slf slm", role: "group", "aria-label": "Map of the machine", onkeydown: press }, top, make("div", { class: "slm-body" }, map, panel));
   el.replaceChildren(root);
   draw();
   const resized = new ResizeObserver(wire);

@@ -8,7 +8,7 @@ import numpy as np
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import AUTOGRAD, dtype_lost, known
 from softlookup.checks.motivation.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.task import Case, Mistake, Task
 
 
 def _pairs_cases(rng: Rng, pad: int) -> list[Case]:
@@ -23,6 +23,7 @@ def _pairs_cases(rng: Rng, pad: int) -> list[Case]:
         Case("a text of eleven tokens", (ids(11),)),
         Case("two tokens", (ids(2),)),
         Case("tokens that come again", (repeated,)),
+        Case("the features' dtype", (ids(3),), part="dtype", keeps_dtype=True),
     ]
 
 
@@ -38,7 +39,7 @@ def _pairs(ids: Any, pad: int) -> tuple[Any, Any]:
 def _pairs_mistaken(flags: Set[str], ids: np.ndarray, pad: int) -> tuple[np.ndarray, ...]:
     n = len(ids)
     rows = n - 2 if "last-pair-missing" in flags else n - 1
-    width = n if "label-in-features" in flags else n - 1
+    width = n if "label-in-features" in flags or "one-column-more" in flags else n - 1
     features = np.full((n - 1, width), pad, dtype=np.int64)
     for t in range(n - 1):
         seen = t + 2 if "label-in-features" in flags else t + 1
@@ -48,9 +49,11 @@ def _pairs_mistaken(flags: Set[str], ids: np.ndarray, pad: int) -> tuple[np.ndar
         if "newest-first" in flags:
             known_ids = known_ids[::-1]
         if "whole-text" in flags:
-            known_ids = ids[:width]
+            known_ids = ids[: seen + n - 2 - t]
         if "padded-in-front" in flags:
             features[t, width - len(known_ids) :] = known_ids
+        elif "upper-half" in flags:
+            features[t, t : n - 1] = ids[t : n - 1]
         else:
             features[t, : len(known_ids)] = known_ids
     labels = ids[1:]
@@ -81,6 +84,7 @@ PAIRS = Task(
     oracle=_pairs,
     mistaken=_pairs_mistaken,
     variants=({"pad": 0}, {"pad": 9}, {"pad": 1}),
+    parts={"core": 0.9, "dtype": 0.1},
     mistakes=(
         known(
             "not-shifted",
@@ -119,6 +123,17 @@ PAIRS = Task(
             says="The pads stand in front; here each row begins with the text, and is filled up at its end.",
         ),
         known(
+            "upper-half",
+            (FILL, "features[t, t:] = ids[t:-1]"),
+            says="Row t shows token t and what comes after it; it shows tokens 0 to t. (`triu` keeps the upper half, "
+            "`tril` the lower.)",
+        ),
+        known(
+            "one-column-more",
+            ("(n - 1, n - 1)", "(n - 1, n)"),
+            says="The features have a last column that holds pads alone: the longest of them has n - 1 tokens.",
+        ),
+        known(
             "newest-first",
             (FILL, "features[t, : t + 1] = ids[: t + 1].flip(0)"),
             says="The tokens of a feature stand in reversed order.",
@@ -138,6 +153,14 @@ PAIRS = Task(
             ("return features, labels", "return labels, features"),
             says="Features and labels have changed places: features first.",
         ),
+        Mistake(
+            "dtype-lost",
+            "The features are right, but not whole numbers: they are to look up rows of a table, and only whole "
+            "numbers can. Make them in the dtype of ids (`ids.new_full(...)`, `dtype=ids.dtype`).",
+            None,
+            (("torch.full((n - 1, n - 1), pad)", "torch.full((n - 1, n - 1), float(pad))"),),
+            symptom="dtype",
+        ),
     ),
 )
 
@@ -148,6 +171,8 @@ def _push_cases(rng: Rng, rate: float) -> list[Case]:
         labels[0] = v - 2
         keeps = part == "dtype"
         logits = normal(rng, t, v, dtype=dtype, scale=size)
+        if part == "large":  # a row whose powers overflow even in float64, one whose powers are all 0, one in between
+            logits += np.linspace(950, -950, t, dtype=dtype)[:, None] - logits.max(axis=1, keepdims=True)
         return Case(label, (logits, labels), part=part, keeps_dtype=keeps)
 
     return [
@@ -155,7 +180,7 @@ def _push_cases(rng: Rng, rate: float) -> list[Case]:
         case("four positions, four words", 4, 4),
         case("six positions, four words", 6, 4),
         case("one position", 1, 7),
-        case("logits near a thousand", 3, 6, "large", size=700.0),
+        case("logits near a thousand", 3, 6, "large", size=20.0),
         case("float64 logits", 2, 5, "dtype", "float64"),
         case("float32 logits", 2, 5, "dtype"),
     ]
@@ -170,25 +195,28 @@ def _push(logits: Any, labels: Any, rate: float) -> Any:
     return torch.add(logits, slope, alpha=-rate)
 
 
-def _softmax(x: np.ndarray, axis: int | None = -1) -> np.ndarray:
-    e = np.exp(x - x.max(axis=axis, keepdims=True))
+def _softmax(x: np.ndarray, axis: int | None = -1, flags: Set[str] = frozenset()) -> np.ndarray:
+    if "no-max" not in flags:
+        x = x - (x.max() if "one-max-for-all" in flags else x.max(axis=axis, keepdims=True))
+    e = np.exp(x)
     return e / e.sum(axis=axis, keepdims=True)
 
 
 def _push_mistaken(flags: Set[str], logits: np.ndarray, labels: np.ndarray, rate: float) -> np.ndarray:
     n, v = logits.shape
     if "over-positions" in flags:
-        p = _softmax(logits, axis=0)
+        p = _softmax(logits, 0, flags)
     elif "whole-table" in flags:
-        p = _softmax(logits, axis=None)
+        p = _softmax(logits, None, flags)
     elif "no-softmax" in flags:
         p = logits
     else:
-        p = _softmax(logits)
+        p = _softmax(logits, -1, flags)
     if "softmax-twice" in flags:
         p = _softmax(p)
     onehot = np.zeros_like(logits)
-    onehot[np.arange(n), labels - 1 if "counted-from-one" in flags else labels] = 1
+    rows = slice(None) if "labels-of-all" in flags else np.arange(n)
+    onehot[rows, labels - 1 if "counted-from-one" in flags else labels] = 1
     if "label-ignored" in flags:
         gradient = p
     elif "others-left" in flags:
@@ -197,7 +225,9 @@ def _push_mistaken(flags: Set[str], logits: np.ndarray, labels: np.ndarray, rate
         gradient = -onehot
     else:
         gradient = p - onehot
-    gradient = gradient / (1 if "summed" in flags else n * v if "mean-of-all" in flags else n)
+    gradient = gradient / (
+        1 if "summed" in flags else n * v if "mean-of-all" in flags else v if "over-words" in flags else n
+    )
     if "gradient-alone" in flags:
         return gradient.astype(logits.dtype)
     step = gradient if "no-rate" in flags else rate * gradient
@@ -205,6 +235,7 @@ def _push_mistaken(flags: Set[str], logits: np.ndarray, labels: np.ndarray, rate
     return (start + step if "pushed-down" in flags else start - step).astype(logits.dtype)
 
 
+INDEX = "onehot[torch.arange(len(labels)), labels]"
 GRADIENT = "gradient = (p - onehot) / len(labels)"
 SOFTMAX = "torch.softmax(logits, dim=-1)"
 STEP = "return logits - rate * gradient"
@@ -281,6 +312,33 @@ PUSH_UP = Task(
             says="The mean is taken over all logits: it runs over the positions alone.",
             number=63,
         ),
+        known(
+            "over-words",
+            (GRADIENT, "gradient = (p - onehot) / logits.shape[-1]"),
+            says="The sum is divided by the number of words: it is the mean over the positions, so divide by their "
+            "number.",
+            number=63,
+        ),
+        known(
+            "labels-of-all",
+            (INDEX, "onehot[:, labels]"),
+            says="Each row gets a 1 at the labels of all positions: `[:, labels]` takes these columns in every row. "
+            "Row t has its own label alone, `[torch.arange(len(labels)), labels]`.",
+        ),
+        known(
+            "no-max",
+            (SOFTMAX, "logits.exp() / logits.exp().sum(dim=-1, keepdim=True)"),
+            says="exp of a large logit overflows to inf, and inf / inf is NaN (0 / 0 where all are far below zero): "
+            "subtract each row's largest logit first. The probabilities stay the same, since a common factor cancels.",
+            number=14,
+        ),
+        known(
+            "one-max-for-all",
+            (SOFTMAX, "(e := (logits - logits.max()).exp()) / e.sum(dim=-1, keepdim=True)"),
+            says="The largest logit of the whole table is subtracted: in a row that lies far below it every exp is 0, "
+            "and 0 / 0 is NaN. Each row has its own largest.",
+            number=14,
+        ),
         known("no-rate", (STEP, "return logits - gradient"), says="The learning rate is missing in the step."),
         known(
             "gradient-alone",
@@ -294,7 +352,7 @@ PUSH_UP = Task(
         ),
         known(
             "counted-from-one",
-            ("torch.arange(len(labels)), labels]", "torch.arange(len(labels)), labels - 1]"),
+            ("labels] = 1.0", "labels - 1] = 1.0"),
             says="The word before the label is pushed up: labels count from 0.",
         ),
         dtype_lost((STEP, "return (logits - rate * gradient).double()")),

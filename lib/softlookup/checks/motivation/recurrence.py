@@ -34,6 +34,7 @@ def _cases(rng: Rng) -> list[Case]:
         Case("four tokens, D = M = 4", _args(rng, 4, 4, 4)),
         Case("six tokens, D = 5, M = 2", _args(rng, 6, 5, 2)),
         Case("one token alone", _args(rng, 1, 2, 3)),
+        Case("a text of many tokens", _args(rng, int(rng.integers(14, 19)), 2, 3)),
         Case("gradients of x, w_x, w_h and b", slopes, gradients=(0, 1, 2, 3), upstream=upstream, part="gradient"),
         Case("float64 inputs", _args(rng, 4, 3, 2, "float64"), part="dtype"),
     ]
@@ -48,6 +49,10 @@ def _recurrent(x: Any, w_x: Any, w_h: Any, b: Any) -> Any:
     return torch.rnn_tanh(x[:, None], start, weights, True, 1, 0.0, False, False, False)[0][:, 0]
 
 
+def _sigmoid(z: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-z))
+
+
 def _mistaken(flags: Set[str], x: np.ndarray, w_x: np.ndarray, w_h: np.ndarray, b: np.ndarray) -> np.ndarray:
     n_state = w_h.shape[0]
     state = np.ones(n_state, x.dtype) if "starts-at-one" in flags else np.zeros(n_state, x.dtype)
@@ -57,22 +62,47 @@ def _mistaken(flags: Set[str], x: np.ndarray, w_x: np.ndarray, w_h: np.ndarray, 
         w_h = w_h.T
     if "matrices-swapped" in flags:
         w_x, w_h = w_h, w_x
-    bias = 0 * b if "no-bias" in flags else b
+    bias = 0 * b if "no-bias" in flags else 2 * b if "bias-twice" in flags else b
+    squash = _sigmoid if "sigmoid" in flags else np.tanh
     states = []
     for x_t in x[::-1] if "backwards" in flags else x:
         if "state-before" in flags:
             states.append(state)
         carried = 0 * b if "no-recurrence" in flags else state @ w_h
         if "squashed-too-early" in flags:
-            new = np.tanh(x_t @ w_x + bias) + carried
+            new = squash(x_t @ w_x + bias) + carried
         elif "no-tanh" in flags:
             new = x_t @ w_x + carried + bias
         else:
-            new = np.tanh(x_t @ w_x + carried + bias)
-        state = state + new if "added-up" in flags else new
+            new = squash(x_t @ w_x + carried + bias)
+        new = state + new if "added-up" in flags else new
         if "state-before" not in flags:
-            states.append(state)
+            states.append(new)
+        state = squash(x_t @ w_x + bias) if "one-token-back" in flags else new
     return state if "last-only" in flags else np.stack(states)
+
+
+def _looks_past_one_state(case: Case, arrays: tuple[np.ndarray, ...]) -> str | None:
+    """A property of the gradients: they go back through all states, not through one step alone."""
+    if not case.gradients:
+        return None
+    import torch
+
+    x, w_x, w_h, b = leaves = [torch.from_numpy(a.astype(np.float64)).requires_grad_(True) for a in case.args]
+    state, states = x.new_zeros(len(b)), []
+    for x_t in x:
+        state = torch.tanh(x_t @ w_x + state.detach() @ w_h + b)
+        states.append(state)
+    cut = torch.autograd.grad(torch.stack(states), leaves, torch.from_numpy(np.asarray(case.upstream, np.float64)))
+    if not all(
+        got.shape == one.shape and np.allclose(got, one.numpy(), atol=1e-5)
+        for got, one in zip(arrays, cut, strict=True)
+    ):
+        return None
+    return (
+        "These are the gradients of layers that know one step only: the state is cut from the graph between two steps "
+        "(`.detach()`, `.data` or a new tensor made of its numbers), and nothing flows back through it."
+    )
 
 
 STEP = "torch.tanh(x_t @ w_x + state @ w_h + b)"
@@ -93,6 +123,7 @@ RECURRENT = Task(
     mistaken=_mistaken,
     parts={"core": 0.7, "gradient": 0.2, "dtype": 0.1},
     forbids=LAYERS,
+    properties=(_looks_past_one_state,),
     mistakes=(
         known(
             "no-recurrence",
@@ -101,7 +132,24 @@ RECURRENT = Task(
             "set back to zeros inside the loop.",
         ),
         known("no-tanh", (STEP, "x_t @ w_x + state @ w_h + b"), says="The tanh is missing: the sum goes through it."),
+        known(
+            "sigmoid",
+            ("torch.tanh", "torch.sigmoid"),
+            says="A sigmoid squashes the sum, to between 0 and 1; it is a tanh, between -1 and 1.",
+        ),
         known("no-bias", (" + b)", ")"), says="The bias b is missing in the sum."),
+        known(
+            "bias-twice",
+            (" + b)", " + b + b)"),
+            says="The bias is added twice, once with each product: torch's own layers have two biases, this one has "
+            "one.",
+        ),
+        known(
+            "one-token-back",
+            (APPEND, f"states.append({STEP})\n        state = torch.tanh(x_t @ w_x + b)"),
+            says="Each state looks back one token and no further: what is handed to the next step is made of the token "
+            "alone. Hand on the new state itself, which holds all that came before.",
+        ),
         known(
             "squashed-too-early",
             (STEP, "torch.tanh(x_t @ w_x + b) + state @ w_h"),
