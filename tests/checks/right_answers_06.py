@@ -300,8 +300,8 @@ def cached_late(q, k, v):
     return torch.einsum("bnts,bnsh->bnth", torch.where(ahead, -torch.inf, scores).softmax(-1), v)
 
 
-def cached_clockwise(q, k, v):
-    """Turned the other way, both: the same scores."""
+def cached_keys_alone(q, k, v):
+    """Turn the keys alone, back by the distance from each query: the same scores."""
     h, t, s = q.shape[-1], q.shape[2], k.shape[2]
     rows = []
     for i in range(t):
@@ -326,5 +326,5 @@ RIGHT = {
     "06.turn": [turn_matrix, turn_complex, turn_numpy],
     "06.rotary": [rotary_complex, rotary_interleaved, rotary_rows],
     "06.convert": [convert_index, convert_numpy, convert_product],
-    "06.cached": [cached_whole, cached_late, cached_clockwise],
+    "06.cached": [cached_whole, cached_late, cached_keys_alone],
 }

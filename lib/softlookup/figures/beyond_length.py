@@ -39,8 +39,10 @@ def beyond_length(
     left, right = figure.subplots(1, 2)
     _panel(left, length, times, fetched, 0.055, palette)
     _panel(right, length, times, text, 0.24, palette)
-    left.set(title="fetch: share right", ylim=(0, 1.03))
-    right.set(title="text: nats a character", ylim=(0.5, None))
+    left.set_ylim(0, 1.03)
+    right.set_ylim(0.5, None)
+    left.set_title("fetch: share right", pad=17)
+    right.set_title("text: nats a character", pad=17)
     end = {m: np.mean(text[m]["curve"], axis=0)[-1] for m in _NAMES if m in text}
     best, worst = min(end, key=lambda m: end[m]), max(end, key=lambda m: end[m])
     figure.set_label(

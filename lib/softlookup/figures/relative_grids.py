@@ -17,13 +17,17 @@ def relative_grids(tables: Mapping[str, np.ndarray], *, palette: Palette) -> Fig
         palette: The colours to draw in.
 
     Returns:
-        One panel for each table.
+        One panel for each table, two in a row.
     """
-    figure = Figure(figsize=(6.9, 2.75))
+    columns = min(2, len(tables))
+    rows = -(-len(tables) // columns)
+    figure = Figure(figsize=(5.6, 2.7 * rows))
     said = []
-    panels = np.atleast_1d(figure.subplots(1, len(tables)))
-    for axes, (title, table) in zip(panels, tables.items(), strict=True):
-        table = np.asarray(table, dtype=float)
+    panels = np.ravel(figure.subplots(rows, columns))
+    for spare in panels[len(tables) :]:
+        spare.set_axis_off()
+    for axes, (title, table) in zip(panels, tables.items(), strict=False):
+        table = np.asarray(table, dtype=float) + 0.0  # no minus before zero
         decimals = 0 if np.array_equal(table, np.round(table)) else 1
         draw_grid(axes, table, palette, title=title, decimals=decimals)
         said.append(f"{title}, from {table.max():g} to {table.min():g}")

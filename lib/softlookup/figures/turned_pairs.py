@@ -26,7 +26,7 @@ def turned_pairs(
     """
     figure = Figure(figsize=(6.4, 3.4))
     panels = np.atleast_1d(figure.subplots(1, len(places), sharex=True, sharey=True))
-    reach = 1.12 * max(np.linalg.norm(query), np.linalg.norm(key))
+    reach = 1.3 * max(np.linalg.norm(query), np.linalg.norm(key))
     said = []
     for axes, (m, n) in zip(panels, places, strict=True):
         angles = []
@@ -40,7 +40,7 @@ def turned_pairs(
             axes.annotate(
                 "", (z.real, z.imag), (0, 0), arrowprops={"arrowstyle": "-|>", "color": color, "linewidth": 2.2}
             )
-            axes.text(1.1 * z.real, 1.1 * z.imag, f"${name}$ at {place}", color=color, ha="center", va="center")
+            axes.text(1.17 * z.real, 1.17 * z.imag, f"${name}$ at {place}", color=color, ha="center", va="center")
             angles.append(np.degrees(np.angle(z)))
             ends.append(z)
         between = (angles[1] - angles[0] + 180) % 360 - 180

@@ -106,9 +106,9 @@ function render({ model, el }) {
     const speeds = speedsOf(width, BASE);
     const faces = clocks.map((i) => {
       const turn = (2 * Math.PI) / speeds[i];
-      return make("figure", { class: "pse-clock" },
+      return make("div", { class: "pse-clock" },
         plane(76, 1, [[rows[1][2 * i + 1], rows[1][2 * i], "key"], [rows[0][2 * i + 1], rows[0][2 * i], "query"]]),
-        make("figcaption", {}, `hand ${i}`, make("br"), `${turn < 100 ? turn.toFixed(1) : whole(Math.round(turn))} a turn`));
+        make("div", { class: "pse-under" }, `hand ${i}`, make("br"), `${turn < 100 ? turn.toFixed(1) : whole(Math.round(turn))} a turn`));
     });
     const product = dotOf(...rows);
     const points = range(farthest + 1).map((d) => [d, likeness(d, width)]);
@@ -129,9 +129,9 @@ function render({ model, el }) {
     const speeds = speedsOf(query.length, base);
     const pairs = range(query.length / 2);
     const reach = Math.max(...pairs.flatMap((i) => [query, key].map((v) => Math.hypot(v[2 * i], v[2 * i + 1]))));
-    const faces = pairs.map((i) => make("figure", { class: "pse-clock pse-wide" },
+    const faces = pairs.map((i) => make("div", { class: "pse-clock pse-wide" },
       plane(170, reach, [[key[2 * i], key[2 * i + 1], "key", true], [query[2 * i], query[2 * i + 1], "query", true], [k[2 * i], k[2 * i + 1], "key"], [q[2 * i], q[2 * i + 1], "query"]]),
-      make("figcaption", {}, `pair ${i}: ${speeds[i].toFixed(2)} radians a step`)));
+      make("div", { class: "pse-under" }, `pair ${i}: ${speeds[i].toFixed(2)} radians a step`)));
     const score = dotOf(q, k);
     const points = range(2 * farthest + 1).map((n) => {
       const d = n - farthest;

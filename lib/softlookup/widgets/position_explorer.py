@@ -12,7 +12,7 @@ from softlookup.widgets.interactive import InteractiveFigure
 
 WIDTHS = (2, 4, 8, 16, 32, 64)
 """The widths of a row of sinusoids that can be chosen."""
-FARTHEST = 99
+FARTHEST = 40
 """The last position that the sliders reach."""
 
 

@@ -98,6 +98,7 @@ def _rotary_cases(rng: Rng) -> list[Case]:
         case("B = 1, N = 2, T = 3, H = 8, from 6 on", 1, 2, 3, 8, 6),
         case("one new query at position 11, H = 6", 2, 2, 1, 6, 11),
         case("the 2 x 2 case: H = 2", 1, 2, 4, 2, 1),
+        case("far down a text: H = 8, from 300 on", 1, 1, 2, 8, 300),
         case("float64", 2, 3, 5, 4, 2, dtype="float64", keeps_dtype=True, part="dtype"),
         case("float32", 2, 3, 5, 4, 2, keeps_dtype=True, part="dtype"),
         case(
@@ -171,8 +172,8 @@ ROTARY = Task(
         known(
             "sign",
             (COSINES, COSINES.replace("turned.sin()", "-turned.sin()")),
-            says="The pairs turn clockwise: (a, b) becomes (a cos - b sin, a sin + b cos). Scores among "
-            "themselves do not tell the difference; weights that were learned the other way do.",
+            says="The pairs turn clockwise: (a, b) becomes (a cos - b sin, a sin + b cos). The scores know the "
+            "distance alone all the same, with the other sign, so a test of that does not find it.",
             number=35,
         ),
         known(
