@@ -99,6 +99,12 @@ ADD = Task(
             number=33,
         ),
         known(
+            "rows-of-the-batch",
+            (ROWS, "rows = table[start : start + x.shape[0]]"),
+            says="As many rows are taken as there are sequences: there is one for each token, so count along axis 1.",
+            number=33,
+        ),
+        known(
             "one-for-all",
             (ROWS, "rows = table[start]"),
             says="Every token gets the same row: token t stands at position start + t.",

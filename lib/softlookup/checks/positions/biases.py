@@ -31,7 +31,7 @@ def _buckets(back: Any, n_buckets: int, farthest: int) -> np.ndarray:
     import math
 
     alone = n_buckets // 2
-    begins = list(range(1, alone + 1))
+    begins = [float(d) for d in range(1, alone + 1)]
     growth = math.log(farthest / alone) / (n_buckets - alone)
     begins += [alone * math.exp(growth * k) for k in range(1, n_buckets - alone)]
     return np.array([sum(d >= begin for begin in begins) for d in back.flatten().tolist()]).reshape(tuple(back.shape))

@@ -60,6 +60,8 @@ def add(flags: Flags, x: Array, rows: Array, start: int) -> Array:
     root = x.dtype.type(np.sqrt(x.shape[-1]))
     if "along-the-batch" in flags:
         own = rows[begin : begin + x.shape[0], None]
+    elif "rows-of-the-batch" in flags:
+        own = rows[begin : begin + x.shape[0]]
     elif "one-for-all" in flags:
         own = rows[begin]
     else:
