@@ -91,7 +91,7 @@ function render({ model, el }) {
 
   const number = (name, value, text = show(value)) => make("td", { "data-number": name, "data-value": value }, text);
   const table = (caption, head, rows) => make("table", {}, make("caption", {}, caption),
-    make("thead", {}, make("tr", {}, head.map((h) => make("th", { scope: "col" }, h)))), make("tbody", {}, rows));
+    make("thead", {}, make("tr", {}, head.map((h) => (h ? make("th", { scope: "col" }, h) : make("td", {}))))), make("tbody", {}, rows));
 
   /** A row of numbers as coloured cells: blue above zero, brown below, paler where nearer to it. */
   function strip(kind, row) {
