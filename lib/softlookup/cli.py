@@ -249,7 +249,7 @@ def train(folder: Path | None, **given: Any) -> None:
 
 
 @main.command()
-@click.argument("name", type=click.Choice(["checks", "grading", "training", "decoding", "layers"]))
+@click.argument("name", type=click.Choice(["checks", "grading", "training", "decoding", "layers", "positions"]))
 @click.option("--json", "file", type=click.Path(path_type=Path, dir_okay=False), help="Write the measurements here.")
 @click.option(
     "--data", type=click.Path(path_type=Path, exists=True, file_okay=False), help="training: a folder of pairs."
@@ -279,6 +279,10 @@ def bench(name: str, file: Path | None, data: Path | None, figure: Path | None, 
         from softlookup.training.bench_layers import bench_layers
 
         measured = bench_layers(device=device, quick=quick)
+    elif name == "positions":
+        from softlookup.training.bench_positions import bench_positions
+
+        measured = bench_positions(quick=quick)
     elif name == "grading":
         from softlookup.grading.bench_grading import bench_grading
 

@@ -98,6 +98,22 @@ FIGURES = {
     "chain": (figures.chain, (2.0, 3.0, 1.0)),
     "surprise": (figures.surprise, ({"sure": 1.0, "one in ten": 0.1},)),
     "reading_order": (figures.reading_order, (2, 3)),
+    "position_stripes": (figures.position_stripes, (reference.sinusoidal(40, 16),)),
+    "distance_curve": (figures.distance_curve, ({8: reference.sinusoidal(21, 8) @ reference.sinusoidal(1, 8)[0]},)),
+    "relative_grids": (
+        figures.relative_grids,
+        ({"j - i": np.subtract.outer(-np.arange(4), -np.arange(4)), "ALiBi": reference.alibi_bias(8, 4, 4)[0]},),
+    ),
+    "turned_pairs": (figures.turned_pairs, (np.array([2.0, 1.0]), np.array([1.0, 1.5]), 0.5, ((0, 2), (3, 5)))),
+    "beyond_length": (
+        figures.beyond_length,
+        (
+            8,
+            4,
+            {"rotary": {"curve": [[1.0, 0.9, 0.2, 0.1], [1.0, 0.8, 0.3, 0.1]]}},
+            {"alibi": {"curve": [[1.0, 1.0, 1.1, 1.1]]}, "rotary": {"curve": [[0.8, 1.5, 3.0, 4.0]]}},
+        ),
+    ),
 }
 
 

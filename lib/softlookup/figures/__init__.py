@@ -4,11 +4,13 @@ Every figure is a function that takes ``palette`` by name and returns a matplotl
 words what it shows. On a page, `show` draws it twice.
 """
 
+from softlookup.figures.beyond_length import beyond_length
 from softlookup.figures.blending import blending
 from softlookup.figures.broadcast import stretched
 from softlookup.figures.by_heads import cost_by_heads
 from softlookup.figures.cost import score_memory
 from softlookup.figures.decoding import step_cost
+from softlookup.figures.distance_curve import distance_curve
 from softlookup.figures.flow import pipeline
 from softlookup.figures.groups import head_groups
 from softlookup.figures.guesses import guess_by_layer
@@ -23,8 +25,10 @@ from softlookup.figures.merging import merging
 from softlookup.figures.needs import dependency
 from softlookup.figures.parallel import common_direction
 from softlookup.figures.paths import signal_paths
+from softlookup.figures.position_stripes import position_stripes
 from softlookup.figures.printed import comparison, wrong_cells
 from softlookup.figures.reach import gradient_reach
+from softlookup.figures.relative_grids import relative_grids
 from softlookup.figures.scaling import gradient_size, saturation, variance
 from softlookup.figures.show import Shown, render_svg, show
 from softlookup.figures.slopes import chain, surprise
@@ -33,6 +37,7 @@ from softlookup.figures.storage import reading_order
 from softlookup.figures.store import lookup_table
 from softlookup.figures.tempered import temperature_curves
 from softlookup.figures.theme import DARK, LIGHT, PALETTES, Palette, style
+from softlookup.figures.turned_pairs import turned_pairs
 from softlookup.figures.vocabulary_size import vocabulary_size
 
 __all__ = [
@@ -41,12 +46,14 @@ __all__ = [
     "PALETTES",
     "Palette",
     "Shown",
+    "beyond_length",
     "blending",
     "common_direction",
     "chain",
     "comparison",
     "cost_by_heads",
     "dependency",
+    "distance_curve",
     "gradient_reach",
     "gradient_size",
     "merging",
@@ -60,7 +67,9 @@ __all__ = [
     "layer_times",
     "many_hands",
     "pipeline",
+    "position_stripes",
     "reading_order",
+    "relative_grids",
     "render_svg",
     "saturation",
     "score_memory",
@@ -73,6 +82,7 @@ __all__ = [
     "style",
     "temperature_curves",
     "surprise",
+    "turned_pairs",
     "variance",
     "vector_lengths",
     "vocabulary_size",

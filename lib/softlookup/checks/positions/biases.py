@@ -1,0 +1,231 @@
+"""Tasks of relative positions that have one number for each distance: T5's buckets, ALiBi's slopes."""
+
+from typing import Any
+
+import numpy as np
+
+from softlookup.checks.draws import Rng
+from softlookup.checks.known import known
+from softlookup.checks.positions import switches
+from softlookup.checks.positions.distances import QUERY, START
+from softlookup.checks.positions.page import PAGE
+from softlookup.checks.task import Case, Task
+
+
+def _bucket_cases(rng: Rng, n_buckets: int, farthest: int) -> list[Case]:
+    alone = n_buckets // 2
+    # A distance at the very edge of a bucket may fall either way in float32; none is asked for.
+    edges = [alone * (farthest / alone) ** (k / (n_buckets - alone)) for k in range(1, n_buckets - alone)]
+    clear = [d for d in range(-20, 400) if all(abs(d - edge) > 1e-3 for edge in edges)]
+    drawn = rng.choice(clear, size=(4, 3), replace=False)
+    return [
+        Case("the first 40 distances", (np.array([d for d in clear if 0 <= d < 40]),)),
+        Case("distances up to 399", (np.array([d for d in clear if d >= 40]),)),
+        Case("a table of distances, keys ahead among them", (drawn.astype("int64"),)),
+        Case("keys ahead alone", (np.array([-1, -5, -19]),)),
+    ]
+
+
+def _buckets(back: Any, n_buckets: int, farthest: int) -> np.ndarray:
+    """Count how many buckets begin at this distance or before it."""
+    import math
+
+    alone = n_buckets // 2
+    begins = [float(d) for d in range(1, alone + 1)]
+    growth = math.log(farthest / alone) / (n_buckets - alone)
+    begins += [alone * math.exp(growth * k) for k in range(1, n_buckets - alone)]
+    return np.array([sum(d >= begin for begin in begins) for d in back.flatten().tolist()]).reshape(tuple(back.shape))
+
+
+def _buckets_mistaken(flags: switches.Flags, back: np.ndarray, n_buckets: int, farthest: int) -> np.ndarray:
+    n = n_buckets // 2 if "half-of-them" in flags else n_buckets
+    alone = n if "all-alone" in flags else n // 2
+    distance = np.abs(back) if "ahead-counts" in flags else np.maximum(back, 0)
+    if "all-alone" in flags:
+        return np.minimum(distance, n - 1)
+    safe = np.maximum(distance, 1)
+    if "log-of-distance" in flags:
+        ratio = np.log(safe) / np.log(farthest)
+    elif "log-not-scaled" in flags:
+        ratio = np.log(safe / alone)
+    else:
+        ratio = np.log(safe / alone) / np.log(farthest / alone)
+    step = ratio * (n - alone)
+    step = np.round(step) if "rounded" in flags else np.trunc(step)
+    far = step + (0 if "not-behind" in flags else alone)
+    far = far if "not-capped" in flags else np.minimum(far, n - 1)
+    return np.where(distance < alone, distance, far).astype(np.int64)
+
+
+BACK = "back = back.clamp(min=0)"
+RATIO = "ratio = torch.log(back.clamp(min=1) / alone) / math.log(farthest / alone)"
+FAR = "far = alone + (ratio * (n_buckets - alone)).long()"
+CAPPED = "far = far.clamp(max=n_buckets - 1)"
+ALONE = "alone = n_buckets // 2"
+
+BUCKETS = Task(
+    id="06.buckets",
+    name="bucket",
+    title="T5's buckets",
+    points=3,
+    minutes=12,
+    difficulty=3,
+    page=PAGE,
+    anchor="positions-buckets",
+    returns=("buckets",),
+    cases=_bucket_cases,
+    oracle=_buckets,
+    mistaken=_buckets_mistaken,
+    forbids=("softlookup.model",),
+    variants=({"n_buckets": 32, "farthest": 128}, {"n_buckets": 16, "farthest": 64}),
+    mistakes=(
+        known(
+            "not-capped",
+            (CAPPED, "pass"),
+            says="Very far distances get a bucket that is not there: the last one, number n_buckets - 1, "
+            "takes them all.",
+        ),
+        known(
+            "all-alone",
+            (ALONE, "alone = n_buckets"),
+            (RATIO, "ratio = back * 0.0"),
+            ("torch.where(back < alone, back, far)", "back.clamp(max=n_buckets - 1)"),
+            says="Every distance has a bucket of its own, and all from n_buckets - 1 on share one: only the "
+            "first half of the buckets stands alone.",
+        ),
+        known(
+            "half-of-them",
+            (ALONE, "n_buckets = n_buckets // 2\n    alone = n_buckets // 2"),
+            says="Half of the buckets are kept for keys ahead, as in an encoder: a decoder has none to tell apart, and "
+            "uses all of them for what came before.",
+        ),
+        known(
+            "ahead-counts",
+            (BACK, "back = back.abs()"),
+            says="A key ahead is treated like one as far back: here all that lies ahead goes into bucket 0.",
+        ),
+        known(
+            "rounded",
+            (FAR, "far = alone + (ratio * (n_buckets - alone)).round().long()"),
+            says="The step is rounded to the nearest: it is cut off, so that a bucket begins where its "
+            "number is reached.",
+        ),
+        known(
+            "log-of-distance",
+            (RATIO, "ratio = torch.log(back.clamp(min=1).float()) / math.log(farthest)"),
+            says="The logarithm is that of the distance itself: it is that of distance / alone, which is 0 "
+            "where the wide buckets begin.",
+        ),
+        known(
+            "log-not-scaled",
+            (RATIO, "ratio = torch.log(back.clamp(min=1) / alone)"),
+            says="The logarithm is not divided by log(farthest / alone): the share has to reach 1 at the farthest "
+            "distance.",
+        ),
+        known(
+            "not-behind",
+            (FAR, "far = (ratio * (n_buckets - alone)).long()"),
+            says="The wide buckets are counted from 0: they come behind the `alone` buckets that hold one "
+            "distance each.",
+        ),
+    ),
+)
+
+
+def _alibi_cases(rng: Rng, steep: float, named: str) -> list[Case]:
+    sizes = [(4, 5, 5, 0), (8, 3, 7, 4), (2, 1, 9, 8), (1, 4, 6, 2), (16, 2, 3, 0), (4, 4, 4, int(rng.integers(1, 6)))]
+    return [Case(f"N = {n}, T = {t}, S = {s}, start = {start}", (n, t, s, start)) for n, t, s, start in sizes]
+
+
+def _alibi(n_heads: int, n_queries: int, n_keys: int, start: int, steep: float, named: str) -> Any:
+    """Each head falls by a fixed share of the one before."""
+    import torch
+
+    share = torch.tensor(0.5, dtype=torch.float64) ** (steep / n_heads)
+    slopes = torch.cumprod(share.repeat(n_heads), dim=0)
+    back = torch.relu(torch.arange(start, start + n_queries).double()[:, None] - torch.arange(n_keys).double())
+    return -torch.einsum("n,ts->nts", slopes, back)
+
+
+def _alibi_mistaken(
+    flags: switches.Flags, n_heads: int, n_queries: int, n_keys: int, start: int, steep: float, named: str
+) -> np.ndarray:
+    head = np.arange(n_heads) if "from-one" in flags else np.arange(1, n_heads + 1)
+    slopes = 2.0 ** (-steep * (head[::-1] if "reversed" in flags else head) / n_heads)
+    if "one-slope" in flags:
+        slopes = np.full(n_heads, slopes[-1])
+    if "straight" in flags:
+        slopes = head / n_heads
+    i = np.arange(n_queries)[:, None] + (0 if "start-ignored" in flags else start)
+    back = i - np.arange(n_keys)[None, :]
+    back = np.abs(back) if "both-sides" in flags else back if "ahead-rewarded" in flags else np.maximum(back, 0)
+    bias = slopes[:, None, None] * back
+    bias = bias if "rewarded" in flags else -bias
+    return np.moveaxis(bias, 0, -1) if "heads-last" in flags else bias
+
+
+SLOPES = "slopes = 2.0 ** (-steep * head / n_heads)"
+BIAS = "return -slopes[:, None, None] * back"
+FALL = "back = (i - j).clamp(min=0)"
+
+ALIBI = Task(
+    id="06.alibi",
+    name="alibi",
+    title="Straight lines",
+    points=3,
+    minutes=8,
+    difficulty=2,
+    page=PAGE,
+    anchor="positions-alibi",
+    returns=("bias",),
+    cases=_alibi_cases,
+    oracle=_alibi,
+    mistaken=_alibi_mistaken,
+    forbids=("softlookup.model", "softlookup.reference"),
+    variants=({"steep": 8.0, "named": "8"}, {"steep": 4.0, "named": "4"}, {"steep": 6.0, "named": "6"}),
+    mistakes=(
+        known(
+            "rewarded",
+            (BIAS, "return slopes[:, None, None] * back"),
+            says="Far keys are rewarded: a score falls with the distance, so the numbers are negative.",
+        ),
+        known(
+            "from-one",
+            ("torch.arange(1, n_heads + 1", "torch.arange(0, n_heads"),
+            says="The heads are counted from 0, so that the first slope is 1: here they are counted from 1, "
+            "and the last slope is the one that the text names.",
+        ),
+        known(
+            "reversed",
+            (SLOPES, SLOPES.replace("head /", "head.flip(0) /")),
+            says="The heads stand in the other order: head 0 has the steepest slope.",
+        ),
+        known(
+            "one-slope",
+            (SLOPES, SLOPES + "[-1].expand(n_heads)"),
+            ("2.0 ** (-steep * head / n_heads)[", "(2.0 ** (-steep * head / n_heads))["),
+            says="All heads have the same slope: each has its own.",
+        ),
+        known(
+            "straight",
+            (SLOPES, "slopes = head / n_heads"),
+            says="The slopes grow in equal steps: they are powers of 2, each the same share of the one before.",
+        ),
+        known(
+            "both-sides",
+            (FALL, "back = (i - j).abs()"),
+            says="Keys ahead are made to count less as well: here they get 0, and the causal mask hides them.",
+        ),
+        known(
+            "ahead-rewarded",
+            (FALL, "back = i - j"),
+            says="Keys ahead get positive numbers: here they get 0, and the causal mask hides them.",
+        ),
+        known("start-ignored", (QUERY, "i = torch.arange(n_queries)[:, None]"), says=START, number=70),
+        known(
+            "heads-last",
+            (BIAS, "return -slopes * back[..., None]"),
+            says="The heads are the last axis: scores are (N, T, S), heads first.",
+        ),
+    ),
+)

@@ -1,0 +1,204 @@
+"""Tasks of relative positions that have vectors: rows of a table of distances, and Shaw's scores."""
+
+from typing import Any
+
+import numpy as np
+
+from softlookup.checks.draws import Rng, normal
+from softlookup.checks.known import dtype_lost, gradient_cut, known
+from softlookup.checks.positions import switches
+from softlookup.checks.positions.page import PAGE
+from softlookup.checks.task import Case, Task
+
+START = (
+    "The first query is taken to stand at position 0: it stands at `start`, as where keys of earlier tokens are kept."
+)
+
+
+def _relative_cases(rng: Rng, clip: int) -> list[Case]:
+    sizes = [(7, 7, 0), (3, 9, 6), (1, 12, 11), (2, 3, 0), (12, 5, 2), (4, 4, int(rng.integers(1, 9)))]
+    return [Case(f"T = {t}, S = {s}, start = {start}", (t, s, start)) for t, s, start in sizes]
+
+
+def _relative(n_queries: int, n_keys: int, start: int, clip: int) -> np.ndarray:
+    row = {}
+    for i in range(start, start + n_queries):
+        for j in range(n_keys):
+            apart = max(-clip, min(clip, j - i))
+            row[i, j] = range(-clip, clip + 1).index(apart)
+    return np.array(list(row.values())).reshape(n_queries, n_keys)
+
+
+def _relative_mistaken(flags: switches.Flags, n_queries: int, n_keys: int, start: int, clip: int) -> np.ndarray:
+    return switches.places(flags, n_queries, n_keys, start, clip)
+
+
+QUERY = "i = torch.arange(n_queries)[:, None] + start"
+ROW = "return (j - i).clamp(-clip, clip) + clip"
+
+RELATIVE = Task(
+    id="06.relative",
+    name="distance_rows",
+    title="Which row for which distance",
+    points=3,
+    minutes=8,
+    difficulty=2,
+    page=PAGE,
+    anchor="positions-relative",
+    returns=("rows",),
+    cases=_relative_cases,
+    oracle=_relative,
+    mistaken=_relative_mistaken,
+    variants=({"clip": 4}, {"clip": 3}, {"clip": 2}),
+    mistakes=(
+        known(
+            "sign",
+            (ROW, ROW.replace("j - i", "i - j")),
+            says="The sign is the other one: the table's rows are for j - i, key less query, so a key that came before "
+            "has a negative distance and an early row.",
+        ),
+        known(
+            "absolute",
+            (ROW, ROW.replace("(j - i)", "(j - i).abs()")),
+            says="Before and behind are thrown together: a key two places back and one two places ahead have rows of "
+            "their own.",
+        ),
+        known(
+            "not-clipped",
+            (ROW, "return j - i + clip"),
+            says="Far distances have rows beyond the table: they are cut off on both sides.",
+        ),
+        known(
+            "one-side-clipped",
+            (ROW, "return (j - i).clamp(max=clip) + clip"),
+            says="Only keys far ahead are cut off: those far back are as well.",
+        ),
+        known(
+            "not-moved",
+            (ROW, "return (j - i).clamp(-clip, clip)"),
+            says="These are distances, and negative ones among them: rows are counted from 0, so the "
+            "largest distance is added.",
+        ),
+        known("start-ignored", (QUERY, "i = torch.arange(n_queries)[:, None]"), says=START, number=70),
+    ),
+)
+
+
+def _shaw_cases(rng: Rng) -> list[Case]:
+    def case(label: str, b: int, n: int, t: int, s: int, h: int, clip: int, **how: Any) -> Case:
+        dtype = how.pop("dtype", "float32")
+        start = s - t
+        rows = switches.places(frozenset(), t, s, start, clip).astype("int64")
+        q, k, table = (normal(rng, *shape, dtype=dtype) for shape in ((b, n, t, h), (b, n, s, h), (2 * clip + 1, h)))
+        return Case(label, (q, k, table, rows), **how)
+
+    return [
+        case("B = 2, N = 3, T = 4, S = 5, H = 6", 2, 3, 4, 5, 6, 2),
+        case("B = N = T = S = H = 3", 3, 3, 3, 3, 3, 1),
+        case("one new query, S = 9, H = 4", 1, 2, 1, 9, 4, 3),
+        case("T = S = 5, H = 2, a table of three rows", 2, 1, 5, 5, 2, 1),
+        case("float64", 2, 3, 4, 5, 6, 2, dtype="float64", keeps_dtype=True, part="dtype"),
+        case("float32", 2, 3, 4, 5, 6, 2, keeps_dtype=True, part="dtype"),
+        case(
+            "gradients of queries, keys and table",
+            2,
+            3,
+            4,
+            5,
+            6,
+            2,
+            dtype="float64",
+            gradients=(0, 1, 2),
+            upstream=normal(rng, 2, 3, 4, 5, dtype="float64"),
+            part="gradient",
+        ),
+    ]
+
+
+def _shaw(q: Any, k: Any, table: Any, rows: Any) -> Any:
+    """Each pair of query and key has a key of its own: what it says plus where it stands."""
+    import torch
+
+    own = k[:, :, None] + torch.nn.functional.embedding(rows, table)
+    return torch.einsum("bnth,bntsh->bnts", q, own) * q.shape[-1] ** -0.5
+
+
+def _shaw_mistaken(
+    flags: switches.Flags, q: np.ndarray, k: np.ndarray, table: np.ndarray, rows: np.ndarray
+) -> np.ndarray:
+    own = table[rows.T if "rows-transposed" in flags else rows]
+    content = q @ np.swapaxes(k, -2, -1)
+    if "keys-meet-distance" in flags:
+        distance = np.einsum("bnsh,tsh->bnts", k, own)
+    elif "one-number" in flags:
+        distance = np.broadcast_to(own.sum(axis=-1), content.shape)
+    else:
+        distance = np.einsum("bnth,tsh->bnts", q, own)
+    root = q.dtype.type(np.sqrt(q.shape[-1]))
+    if "content-missing" in flags:
+        content = content * 0
+    if "distance-missing" in flags:
+        distance = distance * 0
+    if "no-sqrt" in flags:
+        return content + distance
+    if "distance-not-scaled" in flags:
+        return content / root + distance
+    return (content + distance) / root
+
+
+DISTANCE = 'distance = torch.einsum("bnth,tsh->bnts", q, own)'
+SCORES = "return (content + distance) / math.sqrt(q.shape[-1])"
+OWN = "own = table[rows]"
+
+SHAW = Task(
+    id="06.shaw",
+    name="relative_scores",
+    title="Ask for content and for distance",
+    points=3,
+    minutes=10,
+    difficulty=2,
+    page=PAGE,
+    anchor="positions-shaw",
+    returns=("scores",),
+    cases=_shaw_cases,
+    oracle=_shaw,
+    mistaken=_shaw_mistaken,
+    parts={"core": 0.7, "dtype": 0.15, "gradient": 0.15},
+    forbids=("softlookup.model",),
+    mistakes=(
+        known(
+            "distance-not-scaled",
+            (SCORES, "return content / math.sqrt(q.shape[-1]) + distance"),
+            says="The distance's part is not scaled: both parts are dot products of H numbers, and both are divided by "
+            "sqrt(H).",
+        ),
+        known("no-sqrt", (SCORES, "return content + distance")),
+        known(
+            "keys-meet-distance",
+            (DISTANCE, 'distance = torch.einsum("bnsh,tsh->bnts", k, own)'),
+            says="The keys meet the vectors of the distances: it is the query that asks for a distance.",
+        ),
+        known(
+            "one-number",
+            (DISTANCE, "distance = own.sum(dim=-1)"),
+            says="The numbers of a distance's vector are added up: the query meets the vector by a dot product.",
+        ),
+        known(
+            "rows-transposed",
+            (OWN, "own = table[rows.T]"),
+            says="Queries and keys have changed places in `rows`: entry (t, s) is for query t and key s.",
+        ),
+        known(
+            "content-missing",
+            (SCORES, "return (content * 0 + distance) / math.sqrt(q.shape[-1])"),
+            says="Only the distance is scored: the query meets the key as well.",
+        ),
+        known(
+            "distance-missing",
+            (SCORES, "return (content + distance * 0) / math.sqrt(q.shape[-1])"),
+            says="Only the content is scored: the query meets the vector of the distance as well.",
+        ),
+        gradient_cut((SCORES, "return ((content + distance) / math.sqrt(q.shape[-1])).detach()")),
+        dtype_lost((SCORES, "return ((content + distance) / math.sqrt(q.shape[-1])).double()")),
+    ),
+)

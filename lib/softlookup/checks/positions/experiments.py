@@ -1,0 +1,214 @@
+"""Tasks that are experiments: tokens in another order, and what a straight line can read from a sum."""
+
+from typing import Any
+
+import numpy as np
+
+from softlookup.checks.draws import Rng, normal
+from softlookup.checks.known import known
+from softlookup.checks.positions import switches
+from softlookup.checks.positions.page import PAGE
+from softlookup.checks.task import Case, Task
+
+
+def _order_cases(rng: Rng) -> list[Case]:
+    def case(t: int, d: int, causal: bool) -> Case:
+        order = np.roll(np.arange(t), 2)  # no order that undoes itself, and no token stays
+        while np.array_equal(order[order], np.arange(t)) or (order == np.arange(t)).any():
+            order = rng.permutation(t)
+        kind = "causal" if causal else "all see all"
+        return Case(f"T = {t}, D = {d}, {kind}", (normal(rng, t, d), order.astype("int64"), causal))
+
+    return [
+        case(5, 4, False),
+        case(5, 4, True),
+        case(4, 4, True),
+        case(7, 3, True),
+        case(6, 6, False),
+        case(6, 2, True),
+    ]
+
+
+def _order(x: Any, order: Any, causal: bool) -> Any:
+    """Without a mask nothing is left; with one, what is left is what the moved mask would have given."""
+    import torch
+
+    fused = torch.nn.functional.scaled_dot_product_attention
+    if not causal:
+        return torch.zeros_like(x)
+    mask = torch.ones(len(x), len(x), dtype=torch.bool).tril()
+    moved = x[order]
+    along = mask[order][:, order]
+    return fused(moved, moved, moved, attn_mask=mask) - fused(moved, moved, moved, attn_mask=along)
+
+
+def _attend(x: np.ndarray, causal: bool) -> np.ndarray:
+    scores = x @ x.T / x.dtype.type(np.sqrt(x.shape[-1]))
+    if causal:
+        scores = np.where(np.tri(len(x), dtype=bool), scores, -np.inf)
+    e = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return (e / e.sum(axis=-1, keepdims=True)).astype(x.dtype) @ x
+
+
+def _order_mistaken(flags: switches.Flags, x: np.ndarray, order: np.ndarray, causal: bool) -> np.ndarray:
+    causal = causal and "mask-forgotten" not in flags
+    back = np.argsort(order)
+    before = _attend(x[back if "input-moved-back" in flags else order], causal)
+    after = _attend(x, causal)
+    if "output-moved-back" in flags:
+        after = after[back]
+    elif "not-moved" not in flags:
+        after = after[order]
+    gap = after - before if "other-sign" in flags else before - after
+    if "pooled" in flags:
+        gap = gap.mean(axis=0)
+    return np.abs(gap) if "size-alone" in flags else gap
+
+
+FIRST = "moved_first = attend(x[order], causal)"
+AFTER = "moved_after = attend(x, causal)[order]"
+GAP = "return moved_first - moved_after"
+
+EQUIVARIANCE = Task(
+    id="06.equivariance",
+    name="permutation_gap",
+    title="The two-line experiment",
+    points=2,
+    minutes=8,
+    difficulty=1,
+    page=PAGE,
+    anchor="positions-order",
+    returns=("gap",),
+    cases=_order_cases,
+    oracle=_order,
+    mistaken=_order_mistaken,
+    mistakes=(
+        known(
+            "not-moved",
+            (AFTER, "moved_after = attend(x, causal)"),
+            says="The outputs of the plain order are not moved: this asks whether attention is invariant. The outputs "
+            "move along with the tokens, so move them too before you compare.",
+        ),
+        known(
+            "output-moved-back",
+            (AFTER, "moved_after = attend(x, causal)[order.argsort()]"),
+            says="The outputs are moved the other way: row t of x[order] is token order[t], so the outputs "
+            "are taken by [order] as well.",
+        ),
+        known(
+            "input-moved-back",
+            (FIRST, "moved_first = attend(x[order.argsort()], causal)"),
+            says="The tokens are moved the other way: row t of the moved tokens is x[order[t]].",
+        ),
+        known(
+            "mask-forgotten",
+            (FIRST, "moved_first = attend(x[order])"),
+            (AFTER, "moved_after = attend(x)[order]"),
+            says="The mask is left out: hand `causal` on to both calls.",
+        ),
+        known(
+            "other-sign",
+            (GAP, "return moved_after - moved_first"),
+            says="The sign is the other one: tokens moved first, less outputs moved after.",
+        ),
+        known(
+            "size-alone",
+            (GAP, "return (moved_first - moved_after).abs()"),
+            says="The signs are gone: return the difference itself.",
+        ),
+        known(
+            "pooled",
+            (GAP, "return (moved_first - moved_after).mean(dim=0)"),
+            says="The differences are averaged over the tokens, where they may cancel: return one row for each token.",
+        ),
+    ),
+)
+
+
+def _probe_cases(rng: Rng) -> list[Case]:
+    def case(m: int, d: int, r: int, classes: int) -> Case:
+        labels = np.concatenate([np.arange(classes), rng.integers(0, classes, size=m - classes)])
+        labels = rng.permutation(labels).astype("int64")
+        shift = normal(rng, d, dtype="float64")
+        x = normal(rng, classes, d, dtype="float64")[labels] + normal(rng, m, d, dtype="float64") + shift
+        new = normal(rng, r, d, dtype="float64") + shift
+        return Case(f"{m} vectors of width {d}, {classes} classes, {r} new ones", (x, labels, new), tolerance=1e-6)
+
+    return [case(30, 4, 5, 3), case(40, 6, 9, 6), case(25, 3, 25, 2), case(60, 8, 1, 5)]
+
+
+def _probe(x: Any, labels: Any, new: Any) -> Any:
+    """The line through the means: fit what is left after both means are taken away."""
+    import torch
+
+    wanted = torch.eye(int(labels.max()) + 1, dtype=x.dtype)[labels]
+    x_mean, wanted_mean = x.mean(dim=0), wanted.mean(dim=0)
+    slopes = torch.linalg.pinv(x - x_mean) @ (wanted - wanted_mean)
+    return wanted_mean + (new - x_mean) @ slopes
+
+
+def _probe_mistaken(flags: switches.Flags, x: np.ndarray, labels: np.ndarray, new: np.ndarray) -> np.ndarray:
+    wanted = np.eye(int(labels.max()) + 1)[labels]
+    if "numbers-for-classes" in flags:
+        wanted = labels[:, None].astype(float)
+    asked = x if "old-ones" in flags else new
+    if "no-one" not in flags:
+        x, asked = (np.concatenate([a, np.ones((len(a), 1))], axis=1) for a in (x, asked))
+    if "means-alone" in flags:
+        weights = (wanted / wanted.sum(axis=0)).T @ x
+        return asked @ weights.T
+    weights = np.linalg.lstsq(x, wanted, rcond=None)[0]
+    scores = asked @ weights
+    if "numbers-for-classes" in flags:
+        scores = scores[:, 0]
+    return scores.argmax(axis=-1) if "winners" in flags else scores
+
+
+WITH_ONE = "x, new = (torch.cat([a, torch.ones(len(a), 1, dtype=a.dtype)], dim=1) for a in (x, new))"
+WANTED = "wanted = nn.functional.one_hot(labels).to(x.dtype)"
+FITTED = "weights = torch.linalg.lstsq(x, wanted).solution"
+READ = "return new @ weights"
+
+PROBE = Task(
+    id="06.probe",
+    name="probe",
+    title="What a straight line can read",
+    points=3,
+    minutes=12,
+    difficulty=2,
+    page=PAGE,
+    anchor="positions-probe",
+    returns=("scores",),
+    cases=_probe_cases,
+    oracle=_probe,
+    mistaken=_probe_mistaken,
+    mistakes=(
+        known(
+            "no-one",
+            (WITH_ONE, "pass"),
+            says="The column of ones is missing: without it the line has to pass through the origin.",
+        ),
+        known(
+            "old-ones",
+            (READ, "return x @ weights"),
+            says="The probe reads the vectors that it was fitted to: it is judged by new ones.",
+        ),
+        known(
+            "numbers-for-classes",
+            (WANTED, "wanted = labels.to(x.dtype)"),
+            says="The labels are fitted as numbers, as if class 2 were twice class 1: give each class a column of its "
+            "own, 1 where it is the right one and 0 elsewhere.",
+        ),
+        known(
+            "winners",
+            (READ, "return (new @ weights).argmax(dim=-1)"),
+            says="These are the winning classes: return the scores of all classes.",
+        ),
+        known(
+            "means-alone",
+            (FITTED, "weights = (wanted / wanted.sum(dim=0)).T @ x\n    weights = weights.T"),
+            says="Each class is scored by the dot product with its mean: least squares also takes the spread of the "
+            "vectors into account.",
+        ),
+    ),
+)

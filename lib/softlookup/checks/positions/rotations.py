@@ -1,0 +1,297 @@
+"""Tasks of rotary positions: a turn in the plane, all pairs of a head, the weights of the other pairing."""
+
+from typing import Any
+
+import numpy as np
+
+from softlookup.checks.draws import Rng, normal
+from softlookup.checks.known import dtype_lost, gradient_cut, known
+from softlookup.checks.positions import switches
+from softlookup.checks.positions.circles import DOUBLED, HALVED, ROUNDED
+from softlookup.checks.positions.page import PAGE
+from softlookup.checks.task import Case, Task
+
+OVERWRITTEN = (
+    "The second number is made from the first one after that was turned: keep both as they were until both "
+    "are done. The length of a pair must not change."
+)
+NO_MINUS = "A minus is missing: (a, b) becomes (a cos - b sin, a sin + b cos)."
+
+
+def _turn_cases(rng: Rng) -> list[Case]:
+    def case(label: str, *shape: int, angle: float, **how: Any) -> Case:
+        return Case(label, (normal(rng, *shape, 2, dtype=how.pop("dtype", "float32")), angle), **how)
+
+    return [
+        case("five points, 0.5 radians", 5, angle=0.5),
+        case("two points, -2 radians", 2, angle=-2.0),
+        case("one point, 7 radians", angle=7.0),
+        case("axes in front, 1 radian", 2, 3, 4, angle=1.0),
+        case("no turn at all", 3, angle=0.0),
+        case("float64", 4, angle=2.5, dtype="float64", keeps_dtype=True, part="dtype"),
+        case("float32", 4, angle=2.5, keeps_dtype=True, part="dtype"),
+    ]
+
+
+def _turn(x: Any, angle: float) -> Any:
+    """A product of complex numbers."""
+    import torch
+
+    hand = torch.polar(torch.tensor(1.0, dtype=x.dtype), torch.tensor(angle, dtype=x.dtype))
+    return torch.view_as_real(torch.view_as_complex(x.contiguous()) * hand)
+
+
+TURNED = "return torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1)"
+ANGLE = "cos, sin = math.cos(angle), math.sin(angle)"
+
+TURN = Task(
+    id="06.turn",
+    name="turn",
+    title="A turn in the plane",
+    points=2,
+    minutes=5,
+    difficulty=1,
+    page=PAGE,
+    anchor="positions-rotary",
+    returns=("turned",),
+    cases=_turn_cases,
+    oracle=_turn,
+    mistaken=switches.turn,
+    parts={"core": 0.8, "dtype": 0.2},
+    mistakes=(
+        known(
+            "sign",
+            (ANGLE, "cos, sin = math.cos(angle), -math.sin(angle)"),
+            says="This turns clockwise: a positive angle turns counter-clockwise, (1, 0) towards (0, 1).",
+            number=35,
+        ),
+        known("no-minus", (TURNED, TURNED.replace("a * cos - b", "a * cos + b")), says=NO_MINUS),
+        known(
+            "overwritten",
+            (TURNED, "a = a * cos - b * sin\n    return torch.stack([a, a * sin + b * cos], dim=-1)"),
+            says=OVERWRITTEN,
+            number=38,
+        ),
+        known(
+            "swapped",
+            (ANGLE, "cos, sin = math.sin(angle), math.cos(angle)"),
+            says="Sine and cosine have changed places: a turn by 0 leaves every point where it is.",
+        ),
+        known(
+            "degrees",
+            (ANGLE, "cos, sin = math.cos(math.radians(angle)), math.sin(math.radians(angle))"),
+            says="The angle is taken for degrees: it is in radians already.",
+        ),
+        dtype_lost((TURNED, TURNED + ".double()")),
+    ),
+)
+
+
+def _rotary_cases(rng: Rng) -> list[Case]:
+    def case(label: str, b: int, n: int, t: int, h: int, start: int, **how: Any) -> Case:
+        x = normal(rng, b, n, t, h, dtype=how.pop("dtype", "float32"))
+        return Case(label, (x, start), tolerance=ROUNDED, **how)
+
+    return [
+        case("B = 2, N = 3, T = 5, H = 4, from 0 on", 2, 3, 5, 4, 0),
+        case("B = N = T = H = 4, from 0 on", 4, 4, 4, 4, 0),
+        case("B = 1, N = 2, T = 3, H = 8, from 6 on", 1, 2, 3, 8, 6),
+        case("one new query at position 11, H = 6", 2, 2, 1, 6, 11),
+        case("the 2 x 2 case: H = 2", 1, 2, 4, 2, 1),
+        case("far down a text: H = 8, from 300 on", 1, 1, 2, 8, 300),
+        case("float64", 2, 3, 5, 4, 2, dtype="float64", keeps_dtype=True, part="dtype"),
+        case("float32", 2, 3, 5, 4, 2, keeps_dtype=True, part="dtype"),
+        case(
+            "gradient of the tokens",
+            2,
+            3,
+            5,
+            4,
+            2,
+            dtype="float64",
+            gradients=(0,),
+            upstream=normal(rng, 2, 3, 5, 4, dtype="float64"),
+            part="gradient",
+        ),
+    ]
+
+
+def rotary_oracle(x: Any, start: int) -> Any:
+    """Pairs as complex numbers, times numbers of length 1."""
+    import torch
+
+    width = x.shape[-1]
+    where = torch.arange(start, start + x.shape[-2], dtype=torch.float64)
+    speeds = torch.logspace(0, -4 + 8 / width, width // 2, dtype=torch.float64)
+    turns = torch.outer(where, speeds)
+    pairs = torch.view_as_complex(x.unflatten(-1, (-1, 2)).contiguous())
+    return torch.view_as_real(pairs * torch.polar(torch.ones_like(turns), turns)).flatten(-2)
+
+
+WHERE = "where = torch.arange(start, start + x.shape[2])"
+ANGLES = "turned = position_angles(where, x.shape[-1], base)"
+PAIRS = "a, b = x[..., 0::2], x[..., 1::2]"
+FIRST = "first = a * cos - b * sin"
+WOVEN = "return torch.stack([first, second], dim=-1).flatten(-2)"
+COSINES = "cos, sin = turned.cos().to(x.dtype), turned.sin().to(x.dtype)"
+HALVES = (
+    "The pairs are number i and number i + H/2: here neighbours are paired, 2i and 2i + 1. Both are in use, "
+    "and they do not go together: weights that were learned with one give nonsense with the other."
+)
+
+ROTARY = Task(
+    id="06.rotary",
+    name="rotate",
+    title="All pairs of a head",
+    points=4,
+    minutes=15,
+    difficulty=2,
+    page=PAGE,
+    anchor="positions-rotary-general",
+    returns=("rotated",),
+    cases=_rotary_cases,
+    oracle=rotary_oracle,
+    mistaken=switches.rotary,
+    parts={"core": 0.7, "dtype": 0.15, "gradient": 0.15},
+    forbids=("softlookup.model", "softlookup.reference"),
+    mistakes=(
+        known(
+            "halves",
+            (PAIRS, "a, b = x.chunk(2, dim=-1)"),
+            (WOVEN, "return torch.cat([first, second], dim=-1)"),
+            says=HALVES,
+            number=34,
+        ),
+        known(
+            "not-woven",
+            (WOVEN, "return torch.cat([first, second], dim=-1)"),
+            says="The turned pairs are laid out as halves: number 2i goes back to place 2i, and 2i + 1 to "
+            "place 2i + 1.",
+            number=34,
+        ),
+        known(
+            "sign",
+            (COSINES, COSINES.replace("turned.sin()", "-turned.sin()")),
+            says="The pairs turn clockwise: (a, b) becomes (a cos - b sin, a sin + b cos). The scores know the "
+            "distance alone all the same, with the other sign, so a test of that does not find it.",
+            number=35,
+        ),
+        known(
+            "one-late",
+            (WHERE, "where = torch.arange(start + 1, start + 1 + x.shape[2])"),
+            says="Every position is one too many. Scores do not show it, since queries and keys turn alike; "
+            "a cache that was filled by another program does.",
+            number=36,
+        ),
+        known(
+            "start-ignored",
+            (WHERE, "where = torch.arange(x.shape[2])"),
+            says="The first row is taken to stand at position 0: it stands at `start`.",
+            number=70,
+        ),
+        known(
+            "along-the-heads",
+            (WHERE, "where = torch.arange(start, start + x.shape[1])"),
+            (ANGLES, ANGLES + "[:, None]"),
+            says="The positions run along the heads: they run along the tokens, axis 2, and are the same "
+            "for every head.",
+            number=33,
+        ),
+        known(
+            "overwritten",
+            (FIRST, "first = a = a * cos - b * sin"),
+            says=OVERWRITTEN,
+            number=38,
+        ),
+        known("no-minus", (FIRST, "first = a * cos + b * sin"), says=NO_MINUS),
+        known("exponent-doubled", ("base = 10000.0", "base = 10000.0**2"), says=DOUBLED, number=28),
+        known("exponent-halved", ("base = 10000.0", "base = 10000.0**0.5"), says=HALVED, number=28),
+        gradient_cut((WOVEN, WOVEN + ".detach()")),
+        dtype_lost((COSINES, "cos, sin = turned.cos(), turned.sin()")),
+    ),
+)
+
+
+def _convert_cases(rng: Rng) -> list[Case]:
+    def case(d: int, n: int, h: int) -> Case:
+        return Case(f"D = {d}, N = {n}, H = {h}", (normal(rng, d, n * h), n))
+
+    return [case(5, 2, 6), case(12, 2, 6), case(3, 1, 8), case(4, 3, 10), case(16, 2, 8)]
+
+
+def _convert(w: Any, n_heads: int) -> Any:
+    """Head by head: all first numbers of pairs, then all second ones."""
+    import torch
+
+    heads = w.chunk(n_heads, dim=1)
+    return torch.cat([part for head in heads for part in (head[:, 0::2], head[:, 1::2])], dim=1)
+
+
+def _convert_mistaken(flags: switches.Flags, w: np.ndarray, n_heads: int) -> np.ndarray:
+    if "rows" in flags:
+        w = w.T
+    n = 1 if "across-heads" in flags else n_heads
+    if w.shape[1] % (2 * n):
+        raise ValueError("columns do not fall into pairs")
+    cut = (2, w.shape[1] // n // 2) if "other-way" in flags else (w.shape[1] // n // 2, 2)
+    pairs = w.reshape(w.shape[0], n, *cut)
+    moved = pairs if "unchanged" in flags else np.swapaxes(pairs, -2, -1)
+    if "second-first" in flags:
+        moved = moved[..., ::-1, :]
+    moved = moved.reshape(w.shape)
+    return moved.T if "rows" in flags else moved
+
+
+CUT = "pairs = w.reshape(d_model, n_heads, wide // n_heads // 2, 2)"
+MOVED = "return pairs.transpose(-2, -1).flatten(1)"
+
+CONVERT = Task(
+    id="06.convert",
+    name="to_halves",
+    title="Weights for the other pairing",
+    points=3,
+    minutes=12,
+    difficulty=3,
+    page=PAGE,
+    anchor="positions-pairings",
+    returns=("w",),
+    cases=_convert_cases,
+    oracle=_convert,
+    mistaken=_convert_mistaken,
+    mistakes=(
+        known(
+            "other-way",
+            (CUT, "pairs = w.reshape(d_model, n_heads, 2, wide // n_heads // 2)"),
+            says="This leads from halves to neighbours: asked for is the other way, neighbours to halves. "
+            "Number 2i of a head goes to place i, number 2i + 1 to place i + H/2.",
+            number=34,
+        ),
+        known(
+            "across-heads",
+            (CUT, "pairs = w.reshape(d_model, 1, wide // 2, 2)"),
+            says="The columns of all heads are sorted together: each head keeps its own H columns, and is sorted by "
+            "itself.",
+            number=17,
+        ),
+        known(
+            "unchanged",
+            (MOVED, "return pairs.flatten(1)"),
+            says="Nothing is moved: the columns of a head have to change places.",
+            number=34,
+        ),
+        known(
+            "rows",
+            (
+                CUT,
+                "w = w.T\n    pairs = w.reshape(wide, n_heads, d_model // n_heads // 2, 2)",
+            ),
+            (MOVED, "return pairs.transpose(-2, -1).flatten(1).T"),
+            says="The rows are moved: a row belongs to a number of the token, a column to a number of the query.",
+        ),
+        known(
+            "second-first",
+            (MOVED, "return pairs.transpose(-2, -1).flip(-2).flatten(1)"),
+            says="The second numbers of the pairs come first: the first numbers of all pairs make the first half.",
+        ),
+    ),
+)

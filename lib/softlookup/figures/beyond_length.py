@@ -1,0 +1,99 @@
+"""Quality by position, inside the trained length and beyond it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from softlookup.figures.theme import Palette
+
+_NAMES = {
+    "none": "none",
+    "sinusoidal": "sinusoids",
+    "learned": "learned",
+    "t5": "T5",
+    "alibi": "ALiBi",
+    "rotary": "rotary",
+}
+
+
+def beyond_length(
+    length: int, times: int, fetched: Mapping[str, Any], text: Mapping[str, Any], *, palette: Palette
+) -> Figure:
+    """Draw what ``softlookup bench positions`` measured, position by position.
+
+    Args:
+        length: How many tokens were trained.
+        times: How many times as many were read.
+        fetched: For each method a record whose ``curve`` has a share of right answers for each seed and bin.
+        text: Likewise, with a loss for each.
+        palette: The colours to draw in.
+
+    Returns:
+        Two panels, each curve named at its end, the trained length marked. The mean over the seeds is a line, the range
+        over them a shade.
+    """
+    figure = Figure(figsize=(6.9, 4.0))
+    left, right = figure.subplots(1, 2)
+    _panel(left, length, times, fetched, 0.055, palette)
+    _panel(right, length, times, text, 0.24, palette)
+    left.set_ylim(0, 1.03)
+    right.set_ylim(0.5, None)
+    left.set_title("fetch: share right", pad=17)
+    right.set_title("text: nats a character", pad=17)
+    end = {m: np.mean(text[m]["curve"], axis=0)[-1] for m in _NAMES if m in text}
+    best, worst = min(end, key=lambda m: end[m]), max(end, key=lambda m: end[m])
+    figure.set_label(
+        f"Two panels against the position, 0 to {times * length}, trained up to {length}. Left, the share of letters "
+        f"fetched; right, the loss on text. At the end of the right panel {_NAMES[best]} is best with {end[best]:.2f} "
+        f"nats and {_NAMES[worst]} is worst with {end[worst]:.2f}."
+    )
+    return figure
+
+
+def _panel(axes: Axes, length: int, times: int, methods: Mapping[str, Any], apart: float, palette: Palette) -> None:
+    looks = dict(
+        zip(
+            _NAMES,
+            (
+                (palette.muted, "--"),
+                (palette.query, "-"),
+                (palette.ink, ":"),
+                (palette.key, "-"),
+                (palette.value, "-"),
+                (palette.mixed, "-"),
+            ),
+            strict=True,
+        )
+    )
+    whole = times * length
+    ends = []
+    for method, (color, dash) in looks.items():
+        if method not in methods:
+            continue
+        curves = np.asarray(methods[method]["curve"])
+        x = (np.arange(curves.shape[1]) + 0.5) * whole / curves.shape[1]
+        mean = curves.mean(axis=0)
+        axes.fill_between(x, curves.min(axis=0), curves.max(axis=0), color=color, alpha=0.16, linewidth=0)
+        axes.plot(x, mean, dash, color=color, linewidth=1.7)
+        ends.append((float(mean[-1]), _NAMES[method], color))
+    place = -np.inf
+    for value, name, color in sorted(ends):  # from the lowest up, each clear of the one below
+        place = max(value, place + apart)
+        axes.text(whole * 1.02, place, name, color=color, va="center", size=9)
+    axes.axvline(length, color=palette.muted, linewidth=1)
+    axes.text(
+        length,
+        1.0,
+        " trained",
+        color=palette.muted,
+        size=8.5,
+        transform=axes.get_xaxis_transform(),
+        va="bottom",
+        ha="center",
+    )
+    axes.set(xlabel="position", xlim=(0, whole * 1.3))
+    axes.set_xticks([length * n for n in range(times + 1)])
+    axes.grid(axis="y")

@@ -1,0 +1,382 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 6 · Positions
+#
+# You will show that attention does not see order, and then give it order in every way that is in use: sinusoids that are added, distances that are scored, and
+# rotations of queries and keys. Each task has a cell to fill in and, below it, a cell that checks it. Run the check as often as you like: it says within a moment what is
+# right, what is not, and often which mistake it was. You may call your own functions from earlier tasks: if one of them is not right yet, the check puts a sound one in its
+# place, so that a slip costs you points once. The chapter to this notebook is *Positions* in the book; every check links to the section it needs. Cells that you add are
+# yours to try things in. They are left out when the notebook is graded, so what an answer needs (a helper function, an import) belongs in its own cell.
+#
+# | task | what you write | minutes | difficulty | points |
+# |---|---|---|---|---|
+# [[tasks-table]]
+# | 06-slide | In your own words (graded by a person) | 8 | ●●○ | 3 |
+#
+# **Letters.** `B` sequences in a batch, `T` query positions, `S` key positions, `D` model width, `N` heads, `H` the width of one head. A name such as `q_BNTH` says the
+# shape. **Positions** are counted from 0. **Rows.** A vector is a row, so a matrix stands on its right: `x @ m`. **Conventions.** In a table of sinusoids, sine and cosine
+# of a pair stand side by side; rotary positions pair neighbours, numbers 2i and 2i + 1. A distance of a key `j` to a query `i` is `j - i`, negative for what came before.
+
+# %% nbgrader={"grade": false, "grade_id": "06-setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
+import math
+
+import torch
+from torch import nn
+
+from softlookup import check
+
+
+def attend(x, causal=False):
+    """Self-attention at its plainest: tokens x (T, D) are queries, keys and values in one -> (T, D)."""
+    scores = x @ x.T / math.sqrt(x.shape[-1])
+    if causal:
+        scores = scores.masked_fill(torch.ones_like(scores).tril() == 0, float("-inf"))
+    return torch.softmax(scores, dim=-1) @ x
+
+
+# %% [markdown]
+# ## Does attention see order?
+
+# %% [markdown]
+# [[task 06.equivariance]]
+#
+# Take the tokens in another order: token `order[0]` first, then token `order[1]`, and so on. Does it matter whether you move the tokens before attention, or the outputs after it? Use
+# `attend` from the cell above, with its `causal` as given, and return *tokens moved first* less *outputs moved after*, one row for each token. (What do you expect without a mask? And with one?)
+
+
+# %% nbgrader={"grade": false, "grade_id": "06-equivariance", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def permutation_gap(x, order, causal):
+    """Tokens x (T, D), an order of them (T,), True or False -> (T, D)."""
+    ### BEGIN SOLUTION
+    moved_first = attend(x[order], causal)
+    moved_after = attend(x, causal)[order]
+    return moved_first - moved_after
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "06-equivariance-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("06.equivariance", permutation_gap)
+
+# %% [markdown]
+# ## Sinusoids
+
+# %% [markdown]
+# [[task 06.angles]]
+#
+# A position is written as the hands of several clocks. Hand `i` turns by `base ** (-2i / D)` radians at each step: hand 0 by one radian, each later one slower. There is one hand for
+# each pair of the `D` numbers; where `D` is odd, the last number has a hand to itself. Return each hand's angle at each of the given positions. Work in float64: an angle of many radians has no digits to lose.
+
+
+# %% nbgrader={"grade": false, "grade_id": "06-angles", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def position_angles(positions, width, base):
+    """Whole numbers (T,), a width D, a base -> angles (T, pairs), in radians."""
+    ### BEGIN SOLUTION
+    i = torch.arange((width + 1) // 2, dtype=torch.float64)
+    speeds = base ** (-2 * i / width)
+    return positions[:, None] * speeds
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "06-angles-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("06.angles", position_angles)
+
+# %% [markdown]
+# [[task 06.sinusoids]]
+#
+# The table for positions 0, 1, 2, …, with base 10,000: the sine of hand `i` in column 2i, its cosine in column 2i + 1. Where `D` is odd, the last cosine is left out.
+
+
+# %% nbgrader={"grade": false, "grade_id": "06-sinusoids", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def sinusoids(length, d_model):
+    """How many positions, the width D -> (length, D)."""
+    ### BEGIN SOLUTION
+    base = 10000.0
+    turned = position_angles(torch.arange(length), d_model, base)
+    table = torch.zeros(length, d_model, dtype=turned.dtype)
+    table[:, 0::2] = turned.sin()
+    table[:, 1::2] = turned.cos()[:, : d_model // 2]
+    return table
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "06-sinusoids-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("06.sinusoids", sinusoids)
+
+# %% [markdown]
+# [[task 06.add]]
+#
+# What enters the first layer: the embeddings times $\sqrt{D}$, plus the rows of a table of positions (sinusoids, or learned ones). The first token of every sequence stands at position
+# `start`. Gradients must flow to the embeddings and to the table, and the result has the dtype of the embeddings.
+
+
+# %% nbgrader={"grade": false, "grade_id": "06-add", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def add_positions(x, table, start):
+    """Embeddings x (B, T, D), a table (rows, D), the first token's position -> (B, T, D)."""
+    ### BEGIN SOLUTION
+    length, d_model = x.shape[1], x.shape[2]
+    rows = table[start : start + length]
+    return x * math.sqrt(d_model) + rows
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "06-add-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("06.add", add_positions)
+
+# %% [markdown]
+# [[task 06.probe]]
+#
+# Can the position still be read from the sum? Fit a straight line and see: each vector `x` gets a 1 behind it, each label becomes a row that is 1 in its own column and 0 in the
+# others, and least squares finds the weights that lead from one to the other. Return the scores of new vectors, one column for each class. (Classes are 0, 1, …, and each occurs among the labels. The largest score is the probe's guess.)
+
+
+# %% nbgrader={"grade": false, "grade_id": "06-probe", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def probe(x, labels, new):
+    """Vectors x (M, D) and their classes (M,), new vectors (R, D) -> scores (R, classes)."""
+    ### BEGIN SOLUTION
+    x, new = (torch.cat([a, torch.ones(len(a), 1, dtype=a.dtype)], dim=1) for a in (x, new))
+    wanted = nn.functional.one_hot(labels).to(x.dtype)
+    weights = torch.linalg.lstsq(x, wanted).solution
+    return new @ weights
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "06-probe-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("06.probe", probe)
+
+# %% [markdown]
+# [[task 06.shift]]
+#
+# Some steps further on, every hand has turned by an angle that does not depend on where it stood. So one matrix leads from the row of *any* position p to that of p + steps: `row @ matrix`.
+# Write it, for a table as in 06.sinusoids (base 10,000, sine and cosine side by side; `D` is even). `steps` may be negative.
+
+
+# %% nbgrader={"grade": false, "grade_id": "06-shift", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def shift_matrix(steps, d_model):
+    """How many steps, an even width D -> (D, D)."""
+    ### BEGIN SOLUTION
+    base = 10000.0
+    turned = position_angles(torch.tensor([steps]), d_model, base)[0]
+    matrix = torch.zeros(d_model, d_model, dtype=turned.dtype)
+    for i, angle in enumerate(turned):
+        s, c = 2 * i, 2 * i + 1
+        matrix[s, s] = matrix[c, c] = angle.cos()
+        matrix[c, s] = angle.sin()
+        matrix[s, c] = -angle.sin()
+    return matrix
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "06-shift-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("06.shift", shift_matrix)
+
+# %% [markdown]
+# ## Distances
+
+# %% [markdown]
+# [[task 06.relative]]
+#
+# A table holds one row for each distance `j - i` between a key and a query, from **-[[06.relative:clip]]** to **[[06.relative:clip]]**, in this order. Farther keys share the row at their end of the table. Say for
+# each query and each key which row that is, counted from 0. Keys stand at positions 0, 1, 2, …; the first query stands at position `start`.
+
+
+# %% nbgrader={"grade": false, "grade_id": "06-relative", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def distance_rows(n_queries, n_keys, start):
+    """The sizes T and S, the first query's position -> whole numbers (T, S)."""
+    ### BEGIN SOLUTION
+    clip = 4  # variant 06.relative:clip
+    i = torch.arange(n_queries)[:, None] + start
+    j = torch.arange(n_keys)[None, :]
+    return (j - i).clamp(-clip, clip) + clip
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "06-relative-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("06.relative", distance_rows)
+
+# %% [markdown]
+# [[task 06.shaw]]
+#
+# Shaw's way to use such a table: the query meets the key *and* the vector of the distance, $(q \cdot k + q \cdot r) / \sqrt{H}$. `rows` says which row of the table belongs to which query and key, as in
+# 06.relative. Gradients must flow to queries, keys and table, and the result has the dtype of the inputs.
+
+
+# %% nbgrader={"grade": false, "grade_id": "06-shaw", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def relative_scores(q, k, table, rows):
+    """q (B, N, T, H), k (B, N, S, H), table (distances, H), rows (T, S) -> scores (B, N, T, S)."""
+    ### BEGIN SOLUTION
+    own = table[rows]
+    content = q @ k.transpose(-2, -1)
+    distance = torch.einsum("bnth,tsh->bnts", q, own)
+    return (content + distance) / math.sqrt(q.shape[-1])
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "06-shaw-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("06.shaw", relative_scores)
+
+# %% [markdown]
+# [[task 06.buckets]]
+#
+# T5 learns one number for each *bucket* of distances. Here, as in its decoder, with **[[06.buckets:n_buckets]]** buckets and farthest = **[[06.buckets:farthest]]**. `back` says how many places back a key stands. The first half of
+# the buckets (call it `alone`) holds one distance each: 0, 1, 2, … From there on bucket numbers grow with the logarithm: a distance $d$ goes into bucket
+# $\text{alone} + \lfloor (\text{buckets} - \text{alone}) \cdot \log(d / \text{alone}) / \log(\text{farthest} / \text{alone}) \rfloor$, and the last bucket takes all that is farther. What lies ahead (`back` is negative) goes into bucket 0.
+
+
+# %% nbgrader={"grade": false, "grade_id": "06-buckets", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def bucket(back):
+    """Whole numbers of any shape -> the numbers of their buckets, in the same shape."""
+    ### BEGIN SOLUTION
+    n_buckets = 32  # variant 06.buckets:n_buckets
+    farthest = 128  # variant 06.buckets:farthest
+    alone = n_buckets // 2
+    back = back.clamp(min=0)
+    ratio = torch.log(back.clamp(min=1) / alone) / math.log(farthest / alone)
+    far = alone + (ratio * (n_buckets - alone)).long()
+    far = far.clamp(max=n_buckets - 1)
+    return torch.where(back < alone, back, far)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "06-buckets-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("06.buckets", bucket)
+
+# %% [markdown]
+# [[task 06.alibi]]
+#
+# ALiBi adds to each score a number that falls with the distance: the head's slope times how far back the key stands, with a minus. The slopes are powers of 2: from head to head the exponent falls by the same
+# amount, down to $2^{-[[06.alibi:named]]}$ for the last head, and head 0 has the slope $2^{-[[06.alibi:named]]/N}$. A key ahead of its query gets 0 (a mask will hide it). Keys stand at positions 0, 1, 2, …; the first query stands at `start`.
+
+
+# %% nbgrader={"grade": false, "grade_id": "06-alibi", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def alibi(n_heads, n_queries, n_keys, start):
+    """The sizes N, T and S, the first query's position -> numbers to add to the scores (N, T, S)."""
+    ### BEGIN SOLUTION
+    steep = 8.0  # variant 06.alibi:steep
+    head = torch.arange(1, n_heads + 1, dtype=torch.float64)
+    slopes = 2.0 ** (-steep * head / n_heads)
+    i = torch.arange(n_queries)[:, None] + start
+    j = torch.arange(n_keys)[None, :]
+    back = (i - j).clamp(min=0)
+    return -slopes[:, None, None] * back
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "06-alibi-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("06.alibi", alibi)
+
+# %% [markdown]
+# ## Rotations
+
+# %% [markdown]
+# [[task 06.turn]]
+#
+# Turn points of the plane by an angle, counter-clockwise: (a, b) becomes (a cos - b sin, a sin + b cos). The result has the dtype of the points.
+
+
+# %% nbgrader={"grade": false, "grade_id": "06-turn", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def turn(x, angle):
+    """Points x (..., 2), an angle in radians -> (..., 2)."""
+    ### BEGIN SOLUTION
+    a, b = x[..., 0], x[..., 1]
+    cos, sin = math.cos(angle), math.sin(angle)
+    return torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "06-turn-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("06.turn", turn)
+
+# %% [markdown]
+# [[task 06.rotary]]
+#
+# Rotary positions: in each row, the pair of neighbours 2i and 2i + 1 is turned by the angle of hand `i` at the row's position, with base 10,000. The first row stands at position `start`. Gradients must flow
+# through, and the result has the dtype of `x` (work the angles out in float64, then cast).
+
+
+# %% nbgrader={"grade": false, "grade_id": "06-rotary", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def rotate(x, start):
+    """Queries or keys x (B, N, T, H), the first row's position -> (B, N, T, H)."""
+    ### BEGIN SOLUTION
+    base = 10000.0
+    where = torch.arange(start, start + x.shape[2])
+    turned = position_angles(where, x.shape[-1], base)
+    cos, sin = turned.cos().to(x.dtype), turned.sin().to(x.dtype)
+    a, b = x[..., 0::2], x[..., 1::2]
+    first = a * cos - b * sin
+    second = a * sin + b * cos
+    return torch.stack([first, second], dim=-1).flatten(-2)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "06-rotary-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("06.rotary", rotate)
+
+# %% [markdown]
+# [[task 06.convert]]
+#
+# Other programs pair number `i` with number `i + H/2`. The weights of a model that was trained with neighbours give nonsense there, unless the columns of its query and key matrices change places first. In each head,
+# the first numbers of all pairs go to the first half, in their order, and the second numbers to the second half.
+
+
+# %% nbgrader={"grade": false, "grade_id": "06-convert", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def to_halves(w, n_heads):
+    """w (D, N*H), learned with neighbours -> (D, N*H), for a program that pairs halves."""
+    ### BEGIN SOLUTION
+    d_model, wide = w.shape
+    pairs = w.reshape(d_model, n_heads, wide // n_heads // 2, 2)
+    return pairs.transpose(-2, -1).flatten(1)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "06-convert-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("06.convert", to_halves)
+
+# %% [markdown]
+# [[task 06.cached]]
+#
+# The whole step of a decoder that has kept its keys and values. There are `S` keys, at positions 0, 1, 2, …, not turned yet; the `T` queries are those of the **newest** `T` tokens. Turn what has to be turned, scale by
+# $\sqrt{H}$, let no query see what comes after it, and mix. torch's own attention and this library's are not allowed.
+
+
+# %% nbgrader={"grade": false, "grade_id": "06-cached", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def cached_attention(q, k, v):
+    """q (B, N, T, H), k (B, N, S, H), v (B, N, S, H'), T at most S -> (B, N, T, H')."""
+    ### BEGIN SOLUTION
+    n_queries, n_keys = q.shape[2], k.shape[2]
+    start = n_keys - n_queries
+    q, k = rotate(q, start), rotate(k, 0)
+    s = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+    i = torch.arange(n_queries)[:, None] + start
+    j = torch.arange(n_keys)[None, :]
+    s = s.masked_fill(j > i, float("-inf"))
+    return torch.softmax(s, dim=-1) @ v
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "06-cached-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("06.cached", cached_attention)
+
+# %% [markdown]
+# ## In your own words
+#
+# Task 06-slide · difficulty ●●○ · about 8 minutes · 3 points, graded by a person · [read in the book](../../_build/html/book/06_positions.html#positions-order)
+#
+# A slide says that self-attention is permutation *invariant*, and that "cat ate mouse" is therefore the same to it as "mouse ate cat". Say what is right about this and what is not, how you would show it in two lines, and what a causal mask
+# changes. Three to six sentences.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "06-slide", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}
+# Without positions, the vector that comes out for *cat* is the same in both sentences, so nothing that looks at that vector alone can tell who ate whom: this much is right. But the outputs are not the same
+# table: they stand in another order, the same order as the words. That is called equivariant; invariant would mean that the table of outputs does not change at all, which holds only after something like a mean over
+# the tokens. To show it, compute attend(x[order]) and attend(x)[order]: their difference is 0 up to rounding, while attend(x[order]) - attend(x) is not. With a causal mask a token sees only what stands before it, so
+# moving tokens changes what each may look at; the first difference is not 0 any more, and a decoder can learn something about order even without positions.

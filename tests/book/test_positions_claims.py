@@ -1,0 +1,86 @@
+"""What the page of chapter 6 asserts in words holds in numbers."""
+
+import numpy as np
+import pytest
+import torch
+
+from softlookup import model, reference
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(60)
+
+
+def head(x, rng_weights, mask=None):
+    return reference.one_head(x, *rng_weights, mask)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_attention_is_equivariant_without_a_mask_and_not_with_a_causal_one(rng, causal):
+    x, weights = rng.normal(size=(6, 4)), rng.normal(size=(3, 4, 4))
+    order = np.array([2, 5, 0, 1, 3, 4])
+    mask = reference.causal_mask(6) if causal else None
+    gap = np.abs(head(x[order], weights, mask) - head(x, weights, mask)[order]).max()
+    assert gap > 0.1 if causal else gap < 1e-12
+    moved = np.abs(head(x[order], weights) - head(x, weights)).max()
+    pooled = np.abs(head(x[order], weights).mean(0) - head(x, weights).mean(0)).max()
+    assert moved > 0.1 and pooled < 1e-12
+
+
+def test_every_row_of_sinusoids_has_one_length_and_every_step_too():
+    for width in (4, 64, 512):
+        table = reference.sinusoidal(3000, width, offset=7)
+        np.testing.assert_allclose(np.linalg.norm(table, axis=1), np.sqrt(width / 2))
+        steps = np.linalg.norm(np.diff(table, axis=0), axis=1)
+        assert np.ptp(steps) < 1e-9
+
+
+def test_cosine_of_the_next_pair_would_make_lengths_differ():
+    """Question 2's third choice."""
+    speeds = 10_000.0 ** (-np.arange(0, 10, 2) / 8)
+    p = np.arange(50)[:, None]
+    rows = np.hstack([np.sin(p * speeds[:-1]), np.cos(p * speeds[1:])])
+    assert np.ptp(np.linalg.norm(rows, axis=1)) > 0.1
+
+
+def test_products_of_sinusoids_do_not_see_the_sign_and_rotary_scores_do(rng):
+    table = reference.sinusoidal(40, 16)
+    assert table[10] @ table[17] == pytest.approx(table[17] @ table[10])
+    q, k = rng.normal(size=(2, 1, 8))
+    ahead, behind = (
+        (reference.rotary(q, offset=a) @ reference.rotary(k, offset=b).T).item() for a, b in ((3, 10), (10, 3))
+    )
+    assert abs(ahead - behind) > 0.1
+
+
+def test_places_from_one_leave_every_score_and_turning_the_other_way_leaves_the_distance_alone(rng):
+    q, k = rng.normal(size=(2, 6, 8))
+    right = reference.rotary(q) @ reference.rotary(k).T
+    np.testing.assert_allclose(reference.rotary(q, offset=1) @ reference.rotary(k, offset=1).T, right)
+
+    def clockwise(x, start):
+        return np.stack([reference.rotary(row[None], offset=-start - t)[0] for t, row in enumerate(x)])
+
+    near, far = (clockwise(q, s) @ clockwise(k, s).T for s in (0, 50))
+    np.testing.assert_allclose(near, far)
+    assert np.abs(near - right).max() > 0.1
+
+
+def test_only_the_first_token_comes_out_right_in_the_other_pairing():
+    x = torch.randn(1, 2, 5, 8)
+    one, other = model.RotaryPositions(8)(x), model.RotaryPositions(8, pairing="halves")(x)
+    torch.testing.assert_close(one[:, :, 0], other[:, :, 0])
+    assert not torch.allclose(one[:, :, 1], other[:, :, 1], atol=0.01)
+
+
+def test_learned_matrix_on_both_side_by_side_is_a_sum_again(rng):
+    x, pe, w = rng.normal(size=(5, 4)), rng.normal(size=(5, 4)), rng.normal(size=(8, 3))
+    np.testing.assert_allclose(np.hstack([x, pe]) @ w, x @ w[:4] + pe @ w[4:])
+
+
+def test_bucket_worked_by_hand_is_the_librarys():
+    back = torch.tensor([3, 4, 5, 6, 7, 8, 9, 13, 14, 500])
+    wanted = [3, 4, 4, 5, 5, 5, 6, 6, 7, 7]
+    got = model.t5_bucket(-back, n_buckets=8, max_distance=20, bidirectional=False)
+    assert got.tolist() == wanted

@@ -1,0 +1,89 @@
+"""Mutants of chapter 6 that are right: task, changed statement, and why nothing tells them apart."""
+
+COMMUTES = "a sum or a product of numbers does not depend on the order"
+FLOAT32 = "the result is then a float32 one, and is held to what float32 can do"
+FLOAT_ONES = "ones are exact in every dtype, and torch.cat takes the wider of the two"
+FOUR_AXES = "the task's arrays have four axes, so axis 2 is the last but one"
+TWO_AXES = "the task's arrays have two axes, so axis 1 is the last one"
+TWO_NUMBERS = "points have two numbers, so the second is the last one"
+SAME_DTYPE = "all vectors of a question have one dtype"
+SAME_WIDTH = "queries, keys and vectors of distances have one width"
+AS_MANY = "there are as many values as keys"
+ONE_ROW = "there is one position, so its row is the first and the last"
+NOT_TAKEN = "near distances have a bucket each, so what the logarithm makes of them is not taken"
+HALF = "half of an even number of buckets is as many as the other half"
+
+EQUAL: list[tuple[str, str, str]] = [
+    ("06.angles", "i = torch.arange((width + 1) // 2)", FLOAT32),
+    ("06.angles", "i = torch.arange((1 + width) // 2, dtype=torch.float64)", COMMUTES),
+    ("06.angles", "speeds = base ** (i * -2 / width)", COMMUTES),
+    ("06.angles", "return speeds * positions[:, None]", COMMUTES),
+    ("06.sinusoids", "table = torch.zeros(length, d_model)", FLOAT32),
+    ("06.add", "rows = table[start:length + start]", COMMUTES),
+    ("06.add", "return rows + x * math.sqrt(d_model)", COMMUTES),
+    ("06.add", "return math.sqrt(d_model) * x + rows", COMMUTES),
+    ("06.probe", "x, new = (torch.cat([a, torch.ones(len(a), 1)], dim=1) for a in (x, new))", FLOAT_ONES),
+    ("06.probe", "x, new = (torch.cat([a, torch.ones(len(a), 1, dtype=a.dtype)], dim=-1) for a in (x, new))", TWO_AXES),
+    (
+        "06.probe",
+        "x, new = (torch.cat([a, torch.ones(len(a), 1, dtype=labels.dtype)], dim=1) for a in (x, new))",
+        FLOAT_ONES,
+    ),
+    (
+        "06.probe",
+        "x, new = (torch.cat([a, torch.ones(len(a), 1, dtype=new.dtype)], dim=1) for a in (x, new))",
+        SAME_DTYPE,
+    ),
+    (
+        "06.probe",
+        "x, new = (torch.cat([a, torch.ones(len(a), 1, dtype=x.dtype)], dim=1) for a in (x, new))",
+        SAME_DTYPE,
+    ),
+    ("06.probe", "wanted = nn.functional.one_hot(labels).to(new.dtype)", SAME_DTYPE),
+    ("06.shift", "turned = position_angles(torch.tensor([steps]), d_model, base)[-1]", ONE_ROW),
+    ("06.shift", "matrix = torch.zeros(d_model, d_model)", FLOAT32),
+    ("06.shift", "s, c = (i * 2, 2 * i + 1)", COMMUTES),
+    ("06.shift", "s, c = (2 * i, 1 + 2 * i)", COMMUTES),
+    ("06.shift", "s, c = (2 * i, i * 2 + 1)", COMMUTES),
+    ("06.relative", "i = start + torch.arange(n_queries)[:, None]", COMMUTES),
+    ("06.relative", "return clip + (j - i).clamp(-clip, clip)", COMMUTES),
+    ("06.shaw", "content = q @ k.transpose(2, -1)", FOUR_AXES),
+    ("06.shaw", "content = q @ k.transpose(--2, -1)", FOUR_AXES),
+    ("06.shaw", "return (distance + content) / math.sqrt(q.shape[-1])", COMMUTES),
+    ("06.shaw", "return (content + distance) / math.sqrt(k.shape[-1])", SAME_WIDTH),
+    ("06.shaw", "return (content + distance) / math.sqrt(own.shape[-1])", SAME_WIDTH),
+    ("06.shaw", "return (content + distance) / math.sqrt(table.shape[-1])", SAME_WIDTH),
+    ("06.buckets", "ratio = torch.log(back.clamp(min=2) / alone) / math.log(farthest / alone)", NOT_TAKEN),
+    ("06.buckets", "ratio = torch.log(back.clamp(min=0) / alone) / math.log(farthest / alone)", NOT_TAKEN),
+    ("06.buckets", "ratio = torch.log(back.clamp(min=-1) / alone) / math.log(farthest / alone)", NOT_TAKEN),
+    ("06.buckets", "far = (ratio * (n_buckets - alone)).long() + alone", COMMUTES),
+    ("06.buckets", "far = alone + ((n_buckets - alone) * ratio).long()", COMMUTES),
+    ("06.buckets", "far = alone + (ratio * alone).long()", HALF),
+    ("06.alibi", "head = torch.arange(1, n_heads + 1)", FLOAT32),
+    ("06.alibi", "head = torch.arange(1, 1 + n_heads, dtype=torch.float64)", COMMUTES),
+    ("06.alibi", "slopes = 2.0 ** (head * -steep / n_heads)", COMMUTES),
+    ("06.alibi", "i = start + torch.arange(n_queries)[:, None]", COMMUTES),
+    ("06.alibi", "return back * -slopes[:, None, None]", COMMUTES),
+    ("06.turn", "a, b = (x[..., 0], x[..., -1])", TWO_NUMBERS),
+    ("06.turn", "return torch.stack([a * cos - b * sin, b * cos + a * sin], dim=-1)", COMMUTES),
+    ("06.turn", "return torch.stack([cos * a - b * sin, a * sin + b * cos], dim=-1)", COMMUTES),
+    ("06.turn", "return torch.stack([a * cos - sin * b, a * sin + b * cos], dim=-1)", COMMUTES),
+    ("06.turn", "return torch.stack([a * cos - b * sin, sin * a + b * cos], dim=-1)", COMMUTES),
+    ("06.turn", "return torch.stack([a * cos - b * sin, a * sin + cos * b], dim=-1)", COMMUTES),
+    ("06.rotary", "where = torch.arange(start, x.shape[2] + start)", COMMUTES),
+    ("06.rotary", "where = torch.arange(start, start + x.shape[-2])", FOUR_AXES),
+    ("06.rotary", "first = cos * a - b * sin", COMMUTES),
+    ("06.rotary", "first = a * cos - sin * b", COMMUTES),
+    ("06.rotary", "second = b * cos + a * sin", COMMUTES),
+    ("06.rotary", "second = sin * a + b * cos", COMMUTES),
+    ("06.rotary", "second = a * sin + cos * b", COMMUTES),
+    ("06.convert", "return pairs.transpose(2, -1).flatten(1)", FOUR_AXES),
+    ("06.convert", "return pairs.transpose(--2, -1).flatten(1)", FOUR_AXES),
+    ("06.cached", "n_queries, n_keys = (q.shape[-2], k.shape[2])", FOUR_AXES),
+    ("06.cached", "n_queries, n_keys = (q.shape[2], k.shape[-2])", FOUR_AXES),
+    ("06.cached", "n_queries, n_keys = (q.shape[2], v.shape[2])", AS_MANY),
+    ("06.cached", "s = q @ k.transpose(2, -1) / math.sqrt(q.shape[-1])", FOUR_AXES),
+    ("06.cached", "s = q @ k.transpose(--2, -1) / math.sqrt(q.shape[-1])", FOUR_AXES),
+    ("06.cached", "s = q @ k.transpose(-2, -1) / math.sqrt(k.shape[-1])", SAME_WIDTH),
+    ("06.cached", "i = start + torch.arange(n_queries)[:, None]", COMMUTES),
+]

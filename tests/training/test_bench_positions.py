@@ -1,0 +1,93 @@
+"""The bench of positions: the shape of its record, what its tasks ask, and what the page reads from it."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from softlookup.training import bench_positions as bench
+from softlookup.training.bench_positions import FIRST_ID, KINDS, METHODS, bench_positions
+
+MEASURED = Path(__file__).resolve().parents[2] / "book" / "measured" / "positions.json"
+
+
+@pytest.fixture(scope="module")
+def record():
+    return bench_positions(quick=True)
+
+
+@pytest.fixture(scope="module")
+def kept():
+    return json.loads(MEASURED.read_text(encoding="utf-8"))
+
+
+def test_record_has_a_curve_for_each_method_and_seed(record):
+    for kind in KINDS:
+        assert list(record[kind]) == list(METHODS)
+        for method in METHODS:
+            one = record[kind][method]
+            assert np.shape(one["curve"]) == (2, 4)
+            assert [len(one[part]) for part in ("trained", "twice", "four_times")] == [2, 2, 2]
+    assert record["ratio"] > 0 and record["torch"] == torch.__version__
+
+
+def test_quick_bench_gives_the_same_numbers_again(record):
+    again = bench_positions(quick=True)
+    assert [again[kind] for kind in KINDS] == [record[kind] for kind in KINDS]
+
+
+def test_committed_run_of_positions_has_the_same_fields_and_is_a_whole_one(record, kept):
+    assert set(kept) == set(record)
+    assert (kept["seeds"], kept["times"], kept["length"]) == (3, 4, 24)
+
+
+def test_letters_ask_for_the_one_so_many_places_back():
+    plan = bench._Plan()
+    ids, answers = bench._letters(plan)(3, 20, torch.Generator().manual_seed(0))
+    assert (answers[:, : plan.back] == -100).all()
+    torch.testing.assert_close(answers[:, plan.back :], ids[:, : -plan.back])
+    assert ids.min() >= FIRST_ID and ids.max() < FIRST_ID + plan.letters
+
+
+def test_characters_ask_for_the_next_one_and_test_on_other_sentences():
+    draw, vocabulary = bench._characters()
+    (ids, answers), (tested, _) = (draw(2, 400, torch.Generator().manual_seed(seed)) for seed in (0, 1))
+    torch.testing.assert_close(ids[:, 1:], answers[:, :-1])
+    assert ids.max() < vocabulary and not torch.equal(ids, tested)
+
+
+def test_prediction_does_not_know_how_the_sequence_goes_on():
+    """Why one long reading gives the quality at every length, for each method."""
+    from softlookup.model import Config, DecoderLM
+
+    ids = torch.randint(4, 12, (2, 12), generator=torch.Generator().manual_seed(0))
+    for method in METHODS:
+        torch.manual_seed(0)
+        config = Config(12, d_model=8, n_heads=2, n_layers=2, d_hidden=16, max_length=12, positions=method, dropout=0.0)
+        model = DecoderLM(config).eval()
+        with torch.no_grad():
+            torch.testing.assert_close(model(ids)[:, :5], model(ids[:, :5]))
+
+
+def worst(kept, kind, part, pick):
+    means = {method: float(np.mean(kept[kind][method][part])) for method in METHODS}
+    return pick(means, key=lambda method: means[method])
+
+
+def seeds(kept, kind, method, part):
+    return np.array(kept[kind][method][part])
+
+
+def test_what_the_page_says_of_the_run_holds_in_every_seed(kept):
+    assert all((seeds(kept, "back", method, "trained") > 0.99).all() for method in ("sinusoidal", "t5", "rotary"))
+    assert (seeds(kept, "back", "rotary", "twice") > 0.8).all()
+    assert worst(kept, "back", "trained", min) == "none" and worst(kept, "text", "trained", max) == "none"
+    assert worst(kept, "text", "four_times", max).startswith("rotary")
+    assert worst(kept, "text", "four_times", min) == "alibi"
+    assert (seeds(kept, "text", "alibi", "four_times") < 1.15 * seeds(kept, "text", "alibi", "trained")).all()
+    for method in ("sinusoidal", "learned"):
+        assert (seeds(kept, "text", method, "twice") > 2 * seeds(kept, "text", method, "trained")).all()
+    best = min(np.mean(kept["text"][method]["trained"]) for method in METHODS)
+    assert np.mean(kept["text"]["rotary"]["trained"]) < best + 0.03
