@@ -94,7 +94,7 @@ def heads_oracle(q: Any, k: Any, v: Any, mask: Any = None) -> Any:
 INSERTED = "        mask = mask[:, None]\n"
 ON_HEADS = (
     "The mask's batch axis has landed on the heads: (B, T, S) lines up with the last three axes of (B, N, T, S). "
-    "Where B and N differ torch complains, where they are equal nobody does. Give the mask an axis for the heads: (B, "
+    "Where B and N differ and neither is 1 torch complains, else nobody does. Give the mask an axis for the heads: (B, "
     "1, T, S)."
 )
 TILED_MASK = (

@@ -58,6 +58,7 @@ def _cases(rng: Rng) -> list[Case]:
         case("one mask (T, T) for all", _args(rng, 2, 4, 5, 3, 3, 2), mask(4, 4), part="mask"),
         case("a mask for each sequence, B = N = 2", _args(rng, 2, 4, 5, 2, 2, 3), mask(2, 4, 4), part="mask"),
         case("a mask for each sequence, B = 2, N = 4, K = 2", _args(rng, 2, 3, 5, 4, 2, 3), mask(2, 3, 3), part="mask"),
+        case("a mask for each sequence, T = N = 4", _args(rng, 2, 4, 5, 4, 2, 3), mask(2, 4, 4), part="mask"),
         case("padding: a mask (B, 1, T)", _args(rng, 3, 4, 5, 2, 1, 3), mask(3, 1, 4), part="mask"),
         case(
             "a token that may look at nothing", _args(rng, 2, 5, 4, 2, 2, 3), draws.blind_mask(rng, 5, 5), part="blind"
