@@ -55,7 +55,7 @@ def assert_as_counted(explorer, bytes_per_number=4):
 
 def test_every_preset_shows_the_librarys_counts(explorer):
     chooser = explorer.locator("select").first
-    titles = chooser.locator("option").all_inner_texts()
+    titles = chooser.locator("option:not([disabled])").all_inner_texts()
     assert len(titles) >= 4
     found = set()
     for index in range(len(titles)):
@@ -101,6 +101,42 @@ def test_a_number_of_heads_that_does_not_fit_is_moved_and_the_reason_told(explor
     put(explorer, "K", 3)
     assert assert_as_counted(explorer).K in (2, 4)
     assert "K must divide N" in explorer.locator(".hsh-words").inner_text()
+
+
+@pytest.mark.parametrize(
+    ("letter", "value", "locked", "reason", "found"),
+    [
+        ("D", 100, True, "D must be a multiple of N = 8", 96),
+        ("N", 7.5, True, "sizes are whole numbers", 8),
+        ("N", 7, True, "N must divide D = 512", 8),
+        ("D", 8000, True, "H would be wider than 512", 4096),
+        ("T", 9000, True, "T goes from 1 to 8,192", 8192),
+        ("H", 3.2, False, "sizes are whole numbers", 3),
+    ],
+)
+def test_a_size_that_is_not_possible_is_refused_for_its_real_reason(explorer, letter, value, locked, reason, found):
+    explorer.get_by_label("keep N·H = D").set_checked(locked)
+    put(explorer, letter, value)
+    said = explorer.locator(".hsh-words").inner_text()
+    assert reason in said and f"nearest is {found:,}." in said
+    assert getattr(assert_as_counted(explorer), letter) == found
+
+
+def test_changed_sizes_are_called_the_readers_own_until_a_preset_is_chosen(explorer):
+    chooser = explorer.locator("select").first
+    shown = "one => one.selectedOptions[0].textContent"
+    first = chooser.evaluate(shown)
+    put(explorer, "T", 37)
+    assert chooser.evaluate(shown) == "your own sizes"
+    chooser.select_option(index=0)
+    assert chooser.evaluate(shown) == first and assert_as_counted(explorer).T == 100
+
+
+def test_one_step_more_width_is_never_refused(explorer):
+    explorer.locator("select").first.select_option("worked example two")  # D = 4 = N·H, N = 2: 5 does not fit
+    explorer.get_by_label("model width: more").click()
+    assert assert_as_counted(explorer).D == 6
+    assert "not possible" not in explorer.locator(".hsh-words").inner_text()
 
 
 def test_fewer_key_value_heads_shrink_the_cache_and_say_so(explorer):

@@ -85,7 +85,7 @@ FIGURES = {
     ),
     "guess_by_layer": (figures.guess_by_layer, (WORDS, np.linspace(0, 0.9, 16).reshape(4, 4))),
     "comparison": (figures.comparison, (grid("1 2; 3 4"), grid("1 2; 3.5 4"), "M")),
-    "blending": (figures.blending, (2, 4, 5, 3)),
+    "blending": (figures.blending, (2, 4, 4, 3)),
     "cost_by_heads": (figures.cost_by_heads, ([1, 2, 4], [64, 64, 64], [512, 512, 512], [100, 200, 400])),
     "head_groups": (figures.head_groups, ()),
     "head_maps": (

@@ -16,47 +16,46 @@ def blending(n_tokens: int, d_model: int, n_heads: int, head_width: int, *, pale
     Args:
         n_tokens: T, rows of the heads' results.
         d_model: D, columns of the output.
-        n_heads: N, at most 8 for a picture that can be read.
+        n_heads: N, at most 4: each has a colour of its own.
         head_width: H, columns of one head.
         palette: The colours to draw in.
 
     Returns:
-        One panel, one cell for each number.
+        One panel, one cell for each number. The output matrix stands above the output, so that the picture is narrow.
 
     Raises:
-        ValueError: If there are more than 8 heads: "N heads are too many for this picture; it takes 8".
+        ValueError: If there are more than 4 heads: "N heads are too many for this picture; it has 4 colours".
     """
-    if n_heads > 8:
-        raise ValueError(f"{n_heads} heads are too many for this picture; it takes 8")
+    if n_heads > len(palette.series):
+        raise ValueError(f"{n_heads} heads are too many for this picture; it has {len(palette.series)} colours")
     wide = n_heads * head_width
-    figure = Figure(figsize=(6.6, 3.9))
+    figure = Figure(figsize=(4.4, 3.8))
     figure.set_label(
         f"The results of {n_heads} heads side by side, {n_tokens} by {wide}, times the output matrix, {wide} by "
         f"{d_model}, make the output, {n_tokens} by {d_model}. The columns of head i meet the rows of head i in the "
         "output matrix."
     )
     axes = figure.subplots()
-    colors = [palette.series[i % 4] for i in range(n_heads)]
-    middle = wide / 2
-    for i, color in enumerate(colors):
-        _block(axes, i * head_width, middle - n_tokens / 2, n_tokens, head_width, color)
-        center = i * head_width + head_width / 2
-        axes.text(center, middle + n_tokens / 2 + 0.3, f"$Z_{{{i}}}$", ha="center", va="bottom", color=color, size=11)
-        top = wide - (i + 1) * head_width
-        _block(axes, wide + 3, top, head_width, d_model, color)
-        axes.text(
-            wide + 3 + d_model + 0.4, top + head_width / 2, f"rows of head {i}", va="center", size=8.5, color=color
-        )
-    right = wide + d_model + 11.5
-    _block(axes, right, middle - n_tokens / 2, n_tokens, d_model, palette.ink)
-    axes.text(wide + 1.5, middle, "×", ha="center", va="center", size=14)
-    axes.text(right - 1.5, middle, "=", ha="center", va="center", size=14)
-    low: dict[str, Any] = {"ha": "center", "va": "top", "size": 9, "color": palette.muted}
-    axes.text(wide / 2, middle - n_tokens / 2 - 0.4, f"(T, N·H) = ({n_tokens}, {wide})", **low)
-    axes.text(wide + 3 + d_model / 2, -0.4, f"$W_O$ (N·H, D) = ({wide}, {d_model})", **low)
-    axes.text(right + d_model / 2, middle - n_tokens / 2 - 0.4, f"(T, D) = ({n_tokens}, {d_model})", **low)
-    axes.text(right + d_model / 2, middle + n_tokens / 2 + 0.3, "$Y$", ha="center", va="bottom", size=11)
-    axes.set(xlim=(-0.4, right + d_model + 1.6), ylim=(-2.2, wide + 0.6), aspect="equal")
+    left = wide + 2.5  # where the output matrix begins, and below it the output: a row of Z stands beside its row of Y
+    low = n_tokens + 3.0
+    for i, color in enumerate(palette.series[:n_heads]):
+        _block(axes, i * head_width, 0, n_tokens, head_width, color)
+        center = (i + 0.5) * head_width
+        axes.text(center, n_tokens + 0.3, f"$Z^{{{i}}}$", ha="center", va="bottom", color=color, size=12)
+        bottom = low + wide - (i + 1) * head_width
+        _block(axes, left, bottom, head_width, d_model, color)
+        middle = bottom + head_width / 2
+        axes.text(left - 0.5, middle, f"$W_O^{{{i}}}$", ha="right", va="center", color=color, size=12)
+    _block(axes, left, 0, n_tokens, d_model, palette.ink)
+    center = left + d_model / 2
+    axes.text(wide + 1.25, n_tokens / 2, "→", ha="center", va="center", size=14)
+    axes.text(center, low - 0.4, "↓", ha="center", va="top", size=14)
+    words: dict[str, Any] = {"size": 10, "color": palette.muted}
+    axes.text(0, -0.5, f"side by side (T, N·H) = ({n_tokens}, {wide})", ha="left", va="top", **words)
+    axes.text(center, -0.5, f"$Y$ (T, D)\n= ({n_tokens}, {d_model})", ha="center", va="top", **words)
+    top = low + wide
+    axes.text(left - 2.9, top, f"$W_O$ (N·H, D)\n= ({wide}, {d_model})", ha="right", va="top", **words)
+    axes.set(xlim=(-0.4, left + d_model + 0.8), ylim=(-3.0, top + 0.4), aspect="equal")
     axes.set_axis_off()
     return figure
 

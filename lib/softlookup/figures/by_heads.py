@@ -30,7 +30,7 @@ def cost_by_heads(
     Returns:
         One panel with both axes logarithmic, the lines named where they end.
     """
-    figure = Figure(figsize=(6.2, 3.3))
+    figure = Figure(figsize=(4.4, 3.3))
     axes = figure.subplots()
     x = np.asarray(heads, dtype=float)
     # The first two lie on each other: one is dotted and wider, so that both can be seen.

@@ -23,7 +23,7 @@ def head_groups(n_heads: int = 4, shared: int = 2, *, palette: Palette) -> Figur
     """
     if n_heads % shared:
         raise ValueError(f"{n_heads} query heads cannot share {shared} key-value heads evenly")
-    figure = Figure(figsize=(6.6, 3.9))
+    figure = Figure(figsize=(4.4, 4.2))
     figure.set_label(
         f"{n_heads} query heads joined to the key-value heads that they read. K = {n_heads}: each its own. "
         f"K = {shared}: neighbours share. K = 1: all read one. Last, tiled: query heads 0 and "
@@ -51,10 +51,10 @@ def _panel(axes: Axes, title: str, n_kv: int, owner: np.ndarray, palette: Palett
     round_box = {"boxstyle": "round,pad=0.25", "facecolor": "none", "linewidth": 1.4}
     for i in range(n):
         box = round_box | {"edgecolor": palette.query}
-        axes.text(i, 1, f"q {i}", ha="center", va="center", size=9.5, color=palette.query, bbox=box)
+        axes.text(i, 1, f"q {i}", ha="center", va="center", size=9, color=palette.query, bbox=box)
     for j in range(n_kv):
         box = round_box | {"edgecolor": palette.key}
-        axes.text(at_kv[j], 0, f"k v {j}", ha="center", va="center", size=9.5, color=palette.key, bbox=box)
+        axes.text(at_kv[j], 0, f"kv {j}", ha="center", va="center", size=9, color=palette.key, bbox=box)
     axes.set_title(title, color=palette.alarm if wrong else palette.ink)
     axes.set(xlim=(-0.6, n - 0.4), ylim=(-0.3, 1.3))
     axes.set_axis_off()

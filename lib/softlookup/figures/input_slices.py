@@ -24,7 +24,7 @@ def input_slices(d_model: int, n_heads: int, head_width: int, *, palette: Palett
     """
     if d_model % n_heads:
         raise ValueError(f"a width of {d_model} cannot be sliced for {n_heads} heads")
-    figure = Figure(figsize=(6.2, 3.0))
+    figure = Figure(figsize=(4.4, 2.9))
     full, sliced = figure.subplots(1, 2)
     weights = d_model * n_heads * head_width
     figure.set_label(
@@ -34,8 +34,8 @@ def input_slices(d_model: int, n_heads: int, head_width: int, *, palette: Palett
     )
     _matrix(full, d_model, n_heads, head_width, palette, sliced=False)
     _matrix(sliced, d_model, n_heads, head_width, palette, sliced=True)
-    full.set_title(f"project, then split: {weights} weights")
-    sliced.set_title(f"split the input: {weights // n_heads} weights")
+    full.set_title(f"project, then split:\n{weights} weights")
+    sliced.set_title(f"split the input:\n{weights // n_heads} weights")
     return figure
 
 

@@ -23,21 +23,25 @@ def splitting(*, palette: Palette) -> Figure:
     # Token t's number in column m is 10t + m, so that every cell can be followed by its name.
     x_TM = 10 * np.arange(_T)[:, None] + np.arange(_N * _H)
     right_NTH, wrong_NTH = split_heads(x_TM, _N), x_TM.reshape(_N, _T, _H)
-    figure = Figure(figsize=(6.6, 3.7))
+    figure = Figure(figsize=(4.4, 4.3))
     figure.set_label(
         "A table of three tokens by four columns, two columns for each of two heads. Split rightly, head 0 holds the "
         "first two columns of all three tokens. A reshape alone gives head 0 all four numbers of token 0 and half of "
         "token 1."
     )
     axes = figure.subplots()
-    _table(axes, 0.0, 3.6, x_TM, "projected  (T, N·H)", palette)
-    for y, cut, title in ((6.3, right_NTH, "columns parted, axes exchanged"), (0.9, wrong_NTH, "reshape alone: wrong")):
+    _table(axes, 3.95, 6.6, x_TM, "projected  (T, N·H)", palette)
+    for x, cut, title in (
+        (0.0, right_NTH, "columns parted,\naxes exchanged"),
+        (7.0, wrong_NTH, "reshape alone:\nwrong"),
+    ):
         color = palette.ink if cut is right_NTH else palette.alarm
-        axes.text(7.4, y + 3.75, title, ha="left", va="bottom", size=10, weight="bold", color=color)
-        axes.annotate("", (7.1, y + 1.6), (4.4, 5.1), arrowprops={"arrowstyle": "-|>", "color": palette.muted})
+        axes.text(x + 2.45, -0.35, title, ha="center", va="top", size=10.5, weight="bold", color=color)
+        arrow = {"arrowstyle": "-|>", "color": palette.muted}
+        axes.annotate("", (x + 2.45, 4.1), (5.95 + (x - 3.5) / 4, 6.4), arrowprops=arrow)
         for head in range(_N):
-            _table(axes, 7.4 + 3.3 * head, y, cut[head].astype(int), f"head {head}", palette)
-    axes.set(xlim=(-0.2, 14.4), ylim=(0.4, 11.0), aspect="equal")
+            _table(axes, x + 2.9 * head, 0.0, cut[head].astype(int), f"head {head}", palette)
+    axes.set(xlim=(-0.1, 12.0), ylim=(-2.1, 10.6), aspect="equal")
     axes.set_axis_off()
     return figure
 

@@ -100,17 +100,25 @@ function render({ model, el }) {
     return all;
   }
 
+  /** Why a letter cannot have this value, given all the others. */
+  function refusal(letter, wanted) {
+    if (!Number.isInteger(wanted)) return "sizes are whole numbers";
+    if (letter === "K") return `K must divide N = ${sizes.N}`;
+    if (wanted < 1 || wanted > largest[letter]) return `${letter} goes from 1 to ${whole(largest[letter])}`;
+    if (letter === "N" && sizes.D % wanted) return `with N·H = D, N must divide D = ${whole(sizes.D)}`;
+    if (letter === "D" && wanted % sizes.N) return `with N·H = D, D must be a multiple of N = ${sizes.N}`;
+    return `with N·H = D, H would be wider than ${largest.H}`;
+  }
+
   /** Change one size, and whatever has to follow it. */
   function change(letter, wanted) {
     const before = { sizes, counts: counts(sizes, model.get("bytes_per_number")) };
-    const whole_ = Math.round(wanted);
-    if (!Number.isFinite(whole_)) return update("");
-    const value = nearest(whole_, allowed(letter));
+    if (!Number.isFinite(wanted)) return update("");
+    const value = nearest(wanted, allowed(letter));
+    const moved = value === wanted ? "" : `${letter} = ${whole(wanted)} is not possible here (${refusal(letter, wanted)}); nearest is ${whole(value)}. `;
     sizes = { ...sizes, [letter]: value };
     if (letter === "N") sizes.K = before.sizes.K === before.sizes.N ? value : nearest(Math.min(before.sizes.K, value), divisors(value));
     if (locked && (letter === "N" || letter === "D")) sizes.H = sizes.D / sizes.N;
-    const why = letter === "K" ? `K must divide N = ${sizes.N}` : letter === "N" ? `with N·H = D, N must divide D = ${sizes.D}` : `sizes go from 1 to ${whole(largest[letter])}`;
-    const moved = value === whole_ ? "" : `${letter} = ${whole(whole_)} is not possible here (${why}); nearest is ${whole(value)}. `;
     update(moved + compared(before, letter));
   }
 
@@ -135,16 +143,21 @@ function render({ model, el }) {
     const list = allowed(letter);
     const wanted = letter === "B" || letter === "T" || letter === "H" || letter === "D"
       ? (direction > 0 ? (now < 8 ? now + 1 : now * 2) : (now <= 8 ? now - 1 : Math.floor(now / 2))) : null;
-    if (wanted !== null) return change(letter, Math.max(1, Math.min(largest[letter], wanted)));
+    if (wanted !== null) {
+      const onward = direction > 0 ? list.find((n) => n >= wanted) : list.findLast((n) => n <= wanted);
+      return change(letter, onward ?? list.at(direction > 0 ? -1 : 0));
+    }
     const at = list.indexOf(now);
     const next = at < 0 ? nearest(now, list) : list[Math.max(0, Math.min(list.length - 1, at + direction))];
     return change(letter, next);
   }
 
+  const own = make("option", {}, "your own sizes"); // shown where a size of the preset was changed
   const chooser = make("select", { id: `${id}-preset`, onchange: () => {
+    if (chooser.selectedIndex === model.get("chosen")) return choose(); // back to where the changes began
     model.set("chosen", chooser.selectedIndex);
-    model.save_changes();
-  } }, presets.map((one) => make("option", {}, one.title)));
+    return model.save_changes();
+  } }, presets.map((one) => make("option", {}, one.title)), own);
   const unit = make("select", { id: `${id}-unit`, onchange: () => {
     model.set("bytes_per_number", Number(unit.value));
     model.save_changes();
@@ -216,6 +229,9 @@ function render({ model, el }) {
       input.disabled = follows;
       if (follows) less.disabled = more.disabled = true;
     }
+    const preset = presets[model.get("chosen")];
+    own.hidden = own.disabled = Object.keys(sizes).every((letter) => sizes[letter] === preset[letter]);
+    chooser.selectedIndex = own.hidden ? model.get("chosen") : presets.length;
     lock.checked = locked;
     unit.value = String(size);
     for (const part of PARTS) {
@@ -243,7 +259,6 @@ function render({ model, el }) {
   function choose() {
     sizes = pick(presets[model.get("chosen")]);
     locked = sizes.N * sizes.H === sizes.D;
-    chooser.selectedIndex = model.get("chosen");
     update(`${presets[model.get("chosen")].title}. Change a size, or press a block: it says what it is and what it costs.`);
   }
   const rescale = () => update(`A number has ${model.get("bytes_per_number")} bytes now.`);

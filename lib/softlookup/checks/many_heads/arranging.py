@@ -1,8 +1,6 @@
-"""Tasks that lay numbers out: split into heads, merge them, project for all heads, take a packed projection apart."""
+"""Tasks that lay numbers out: split into heads, merge them, project for all heads."""
 
 from typing import Any
-
-import numpy as np
 
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import known
@@ -19,6 +17,14 @@ AXES = {"core": 0.7, "axes": 0.3}
 
 INTERLEAVED = (
     "Head i got the columns i, i + N, i + 2N, …; it owns the columns i*H to (i+1)*H, side by side: (N, H), not (H, N)."
+)
+
+FIXED_AXES = (
+    "Axes 1 and 2 are exchanged whatever comes in: with more axes in front, or none, those of T and N are -3 and -2."
+)
+HEADS_IN_FRONT = (
+    "The heads stand before all other axes, the batch's too, as `torch.stack` puts them: their place is axis -3 "
+    "(`dim=-3`), behind the batch."
 )
 
 
@@ -82,6 +88,11 @@ SPLIT = Task(
             "T, H).",
         ),
         known(
+            "heads-in-front",
+            (CUT, "return torch.stack(x.chunk(n_heads, dim=-1))"),
+            says=HEADS_IN_FRONT,
+        ),
+        known(
             "counts-swapped",
             ("n_heads, head_width)", "head_width, n_heads)"),
             says="N and H have changed places: this makes H heads of width N.",
@@ -89,8 +100,7 @@ SPLIT = Task(
         known(
             "fixed-axes",
             (TURNED, "cut.transpose(1, 2)"),
-            says="Axes 1 and 2 are exchanged whatever comes in: with more axes in front, or none, those of T and N "
-            "are -3 and -2.",
+            says=FIXED_AXES,
             number=9,
         ),
     ),
@@ -173,13 +183,19 @@ def _project_cases(rng: Rng) -> list[Case]:
     return [
         Case("two sequences of three tokens, D = 5, N = 4, H = 2", (normal(rng, 2, 3, 5), normal(rng, 5, 8), 4)),
         Case("D = N*H = 6, N = 2", (normal(rng, 2, 4, 6), normal(rng, 6, 6), 2)),
-        Case("the second slide's sizes: T = 8, D = 4, N = 2, H = 2", (normal(rng, 8, 4), normal(rng, 4, 4), 2)),
+        Case(
+            "the second slide's sizes: T = 8, D = 4, N = 2, H = 2, no batch axis",
+            (normal(rng, 8, 4), normal(rng, 4, 4), 2),
+            part="axes",
+        ),
         Case("N*H wider than D", (normal(rng, 2, 2, 4), normal(rng, 4, 15), 5)),
-        Case("T = N = H = 3, D = 9", (normal(rng, 3, 9), normal(rng, 9, 9), 3)),
+        Case("T = N = H = 3, D = 9", (normal(rng, 2, 3, 9), normal(rng, 9, 9), 3)),
+        Case("four axes, T = 3, D = 4, N = 2, H = 5", (normal(rng, 2, 5, 3, 4), normal(rng, 4, 10), 2), part="axes"),
     ]
 
 
-def _project(x: Any, w: Any, n_heads: int) -> Any:
+def projected(x: Any, w: Any, n_heads: int) -> Any:
+    """The tokens through the weights, head by head (..., N, T, H), in one product over three axes."""
     import torch
 
     w_DNH = w.unflatten(1, (n_heads, w.shape[1] // n_heads))
@@ -190,6 +206,10 @@ PROJECTED = "split_heads(x @ w, n_heads)"
 SLICED = (
     "The tokens are cut before the projection, so head i reads only its own slice of the D numbers. Every head reads "
     "all of them: project first, then cut the result."
+)
+ROWS_FOR_COLUMNS = (
+    "The weights are cut by a reshape alone: w.reshape(N, D, H) gives head 0 the first rows of w. It owns the first "
+    "columns: part the last axis, (D, N, H), then bring N to the front."
 )
 ONE_FOR_ALL = "All heads use the same columns of w: head i has columns of its own, i*H to (i+1)*H."
 
@@ -204,8 +224,9 @@ PROJECT_HEADS = Task(
     anchor="many-heads-project-then-split",
     returns=("heads",),
     cases=_project_cases,
-    oracle=_project,
+    oracle=projected,
     mistaken=switches.project,
+    parts=AXES,
     mistakes=(
         known(
             "input-sliced",
@@ -246,107 +267,17 @@ PROJECT_HEADS = Task(
             says=INTERLEAVED,
             number=17,
         ),
-    ),
-)
-
-
-def _packed_cases(rng: Rng, order: tuple[int, ...], named: str) -> list[Case]:
-    return [
-        Case("two sequences of three tokens, D = 5, N = 4, H = 2", (normal(rng, 2, 3, 5), normal(rng, 5, 24), 4)),
-        Case("D = N*H = 6, N = 3", (normal(rng, 2, 4, 6), normal(rng, 6, 18), 3)),
-        Case("T = N = H = 3, D = 9", (normal(rng, 3, 9), normal(rng, 9, 27), 3)),
-        Case("one head", (normal(rng, 2, 3, 4), normal(rng, 4, 6), 1)),
-    ]
-
-
-def _packed(x: Any, w_qkv: Any, n_heads: int, order: tuple[int, ...], named: str) -> Any:
-    wide = w_qkv.shape[1] // 3
-    return tuple(_project(x, w_qkv[:, i * wide : (i + 1) * wide], n_heads) for i in order)
-
-
-def _packed_mistaken(
-    flags: switches.Flags, x: np.ndarray, w_qkv: np.ndarray, n_heads: int, order: tuple[int, ...], named: str
-) -> tuple[np.ndarray, ...]:
-    y = x @ w_qkv
-    wide = w_qkv.shape[1] // 3
-    if "head-by-head" in flags:
-        heads = switches.split(flags, y, n_heads)
-        blocks = list(np.split(heads, 3, axis=-1))
-    else:
-        parts = [y[..., i::3] if "every-third" in flags else y[..., i * wide : (i + 1) * wide] for i in range(3)]
-        blocks = [switches.split(flags, part, n_heads) for part in parts]
-    q, k, v = (blocks[i] for i in order)
-    if "roles-swapped" in flags:
-        q, k = k, q
-    if "keys-values-swapped" in flags:
-        k, v = v, k
-    return q, k, v
-
-
-CHUNKS = "blocks = (x @ w_qkv).chunk(3, dim=-1)"
-EACH = "q, k, v = (split_heads(blocks[i], n_heads) for i in order)"
-WORDS = ("query", "key", "value")
-ORDERS = ((0, 1, 2), (2, 1, 0), (2, 0, 1))
-"""For each variant: where the blocks of the queries, the keys and the values stand. None is the public one with two
-neighbours exchanged, once or twice: those are mistakes with names of their own."""
-
-
-def _named(order: tuple[int, ...]) -> str:
-    return ", ".join(sorted(WORDS, key=lambda word: order[WORDS.index(word)]))
-
-
-PACKED = Task(
-    id="05.packed",
-    name="unpack_heads",
-    title="One matrix for three",
-    points=3,
-    minutes=8,
-    difficulty=2,
-    page=PAGE,
-    anchor="many-heads-packed",
-    returns=("q", "k", "v"),
-    cases=_packed_cases,
-    oracle=_packed,
-    mistaken=_packed_mistaken,
-    variants=tuple({"order": order, "named": _named(order)} for order in ORDERS),
-    mistakes=(
         known(
-            "head-by-head",
-            (CHUNKS, "blocks = split_heads(x @ w_qkv, n_heads).chunk(3, dim=-1)"),
-            (EACH, "q, k, v = (blocks[i] for i in order)"),
-            says="The columns are read head by head, query, key and value of head 0 first: here all heads' columns of "
-            "one kind stand together, N*H of them. Part the three blocks first, then the heads.",
-            number=18,
-        ),
-        known(
-            "every-third",
-            (CHUNKS, "y = x @ w_qkv\n    blocks = [y[..., i::3] for i in range(3)]"),
-            says="Every third column is taken: each kind has a block of N*H columns that stand together.",
-            number=18,
-        ),
-        known("roles-swapped", ("return q, k, v", "return k, q, v")),
-        known("keys-values-swapped", ("return q, k, v", "return q, v, k"), says="Key and value have changed places."),
-        known(
-            "reshape-alone",
-            (
-                EACH,
-                EACH.replace(
-                    "split_heads(blocks[i], n_heads)", "blocks[i].reshape(*x.shape[:-2], n_heads, x.shape[-2], -1)"
-                ),
-            ),
-            says=RESHAPE_ALONE,
+            "weights-reshaped-alone",
+            (PROJECTED, "x.unsqueeze(-3) @ w.reshape(n_heads, w.shape[0], -1)"),
+            says=ROWS_FOR_COLUMNS,
             number=15,
         ),
         known(
-            "interleaved",
-            (
-                EACH,
-                EACH.replace(
-                    "split_heads(blocks[i], n_heads)", "blocks[i].unflatten(-1, (-1, n_heads)).movedim(-1, -3)"
-                ),
-            ),
-            says=INTERLEAVED,
-            number=17,
+            "fixed-axes",
+            (PROJECTED, "(x @ w).unflatten(-1, (n_heads, -1)).transpose(1, 2)"),
+            says=FIXED_AXES,
+            number=9,
         ),
     ),
 )

@@ -12,7 +12,7 @@ from softlookup.checks.many_heads import switches
 from softlookup.checks.many_heads.arranging import AXES
 from softlookup.checks.many_heads.page import PAGE
 from softlookup.checks.one_head.weight_mistakes import ROOT, SOFT, WEIGHT_MISTAKES
-from softlookup.checks.task import Case, Mistake, Task
+from softlookup.checks.task import CORE, Case, Mistake, Task
 
 
 def _qkv(rng: Rng, b: int, n: int, t: int, s: int, h: int, hv: int, dtype: str = "float32") -> tuple[np.ndarray, ...]:
@@ -94,7 +94,7 @@ def heads_oracle(q: Any, k: Any, v: Any, mask: Any = None) -> Any:
 INSERTED = "        mask = mask[:, None]\n"
 ON_HEADS = (
     "The mask's batch axis has landed on the heads: (B, T, S) lines up with the last three axes of (B, N, T, S). "
-    "Where B and N differ torch complains, where they are equal nobody does. Give the mask an axis for the heads: (B, "
+    "Where B and N differ and neither is 1 torch complains, else nobody does. Give the mask an axis for the heads: (B, "
     "1, T, S)."
 )
 TILED_MASK = (
@@ -136,6 +136,13 @@ HEAD_MISTAKES = (
     known("weights-transposed", ("a @ v", "a.transpose(-2, -1) @ v")),
     known("keys-as-values", ("a @ v", "a @ k")),
     known("mask-on-heads", (INSERTED, "        pass\n"), says=ON_HEADS, number=58),
+    known(
+        "mask-axis-behind",
+        (INSERTED, "        mask = mask[:, :, None]\n"),
+        says="The mask's new axis stands behind the queries, (B, T, 1, S), so that its T meets the heads: it belongs "
+        "behind the batch, (B, 1, T, S), where the scores have their heads.",
+        number=58,
+    ),
     known(
         "mask-tiled",
         (INSERTED, "        mask = mask.repeat(q.shape[1], 1, 1).reshape(q.shape[:2] + mask.shape[1:])\n"),
@@ -239,22 +246,27 @@ GROUPED = Task(
 
 
 def _dropout_cases(rng: Rng) -> list[Case]:
-    def case(label: str, lead: tuple[int, ...], t: int, s: int, p: float, training: bool, hv: int = 3) -> Case:
+    def case(label: str, lead: tuple[int, ...], t: int, s: int, p: float, training: bool, part: str = CORE) -> Case:
         e = np.exp(rng.standard_normal((*lead, t, s)))
         a = (e / e.sum(axis=-1, keepdims=True)).astype("float32")
         u = rng.random((*lead, t, s)).astype("float32")
-        if p * 4 == int(p * 4):  # exact in every dtype: a number that is p itself keeps its weight
+        u[u == np.float32(p)] = 1.0
+        if part == "boundary":  # p is exact in every dtype: a number that is p itself keeps its weight
             u[..., 0, 0] = p
-        return Case(label, (a, normal(rng, *lead, s, hv), u, p, training))
+        return Case(label, (a, normal(rng, *lead, s, 3), u, p, training), part=part)
 
     return [
-        case("training, p = 0.25, N = 3 heads", (2, 3), 4, 5, 0.25, True),
         case("training, p = 0.5, T = S = H", (2,), 3, 3, 0.5, True),
-        case("training, p = 0.1, a long row", (), 2, 40, 0.1, True),
-        case("training, p = 0.75", (2, 2), 3, 6, 0.75, True),
+        case("training, p = 0.1, a long row", (1,), 2, 40, 0.1, True),
+        case("training, p = 0.75", (4,), 3, 6, 0.75, True),
         case("training, p = 0", (2,), 3, 4, 0.0, True),
-        case("not training, p = 0.5", (2, 3), 4, 5, 0.5, False),
         case("not training, p = 0.1", (2,), 3, 3, 0.1, False),
+        case("training, p = 0.25, two sequences of N = 3 heads", (2, 3), 4, 5, 0.25, True, "axes"),
+        case("not training, p = 0.5, two sequences of N = 3 heads", (2, 3), 4, 5, 0.5, False, "axes"),
+        case("training, p = 0.4, no axis in front", (), 3, 8, 0.4, True, "axes"),
+        case("training, p = 0.25, and some u are p itself", (3,), 4, 5, 0.25, True, "boundary"),
+        case("training, p = 0.5, and some u are p itself", (2,), 3, 3, 0.5, True, "boundary"),
+        case("training, p = 0, and some u are 0", (2,), 3, 4, 0.0, True, "boundary"),
     ]
 
 
@@ -273,7 +285,9 @@ def _dropout_mistaken(
     one = a.dtype.type
     if not training and "active-in-eval" not in flags:
         return (a * one(1 - p) if "scaled-in-eval" in flags else a) @ v
-    keep = u < p if "kept-for-dropped" in flags else u >= p
+    keep = u > p if "boundary-dropped" in flags else u >= p
+    if "kept-for-dropped" in flags:
+        keep = ~keep
     dropped = np.where(keep, a, 0).astype(a.dtype)
     if "renormalised" in flags:
         total = dropped.sum(axis=-1, keepdims=True)
@@ -300,6 +314,7 @@ DROPOUT = Task(
     cases=_dropout_cases,
     oracle=_dropout,
     mistaken=_dropout_mistaken,
+    parts={CORE: 0.7, "axes": 0.2, "boundary": 0.1},
     forbids=("torch.nn.functional.dropout", "torch.nn.Dropout", "torch.dropout"),
     mistakes=(
         known(
@@ -324,6 +339,11 @@ DROPOUT = Task(
             ("u >= p", "u < p"),
             says="Kept and dropped have changed places: a weight is dropped where u < p, which happens with "
             "probability p.",
+        ),
+        known(
+            "boundary-dropped",
+            ("u >= p", "u > p"),
+            says="A weight is dropped where u is exactly p: it is kept there, and dropped where u < p.",
         ),
         known(
             "renormalised",

@@ -5,7 +5,7 @@ from typing import Any
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import known
 from softlookup.checks.many_heads import switches
-from softlookup.checks.many_heads.arranging import ADDED, AVERAGED, AXES, MERGED_ALONE
+from softlookup.checks.many_heads.arranging import ADDED, AVERAGED, AXES, HEADS_IN_FRONT, MERGED_ALONE
 from softlookup.checks.many_heads.page import PAGE
 from softlookup.checks.task import Case, Task
 
@@ -123,6 +123,13 @@ SHARES = Task(
             says="The output matrix was transposed before it was cut: its rows, N*H of them, belong to the heads.",
             number=23,
         ),
+        known(
+            "fixed-axes",
+            ("return z @ rows", "return torch.stack([z[:, i] @ rows[i] for i in range(n_heads)], dim=1)"),
+            says="The heads are looked for in axis 1 whatever comes in: with more axes in front, or none, it is -3.",
+            number=9,
+        ),
+        known("heads-in-front", ("return z @ rows", "return (z @ rows).movedim(-3, 0)"), says=HEADS_IN_FRONT),
         known(
             "added-up",
             ("return z @ rows", "return (z @ rows).sum(dim=-3)"),

@@ -55,7 +55,12 @@ def _parameters_mistaken(flags: Flags, d: int, n: int, k: int, h: int, bias: boo
         q, kv = d * h, 2 * d * h
     if "heads-twice" in flags:
         q, kv = q * n, kv * n
-    biases = wide + 2 * narrow + out_bias if bias and "biases-ignored" not in flags else 0
+    each = wide + 2 * narrow + out_bias
+    if "biases-of-the-model" in flags:
+        each = 4 * d
+    if "one-number-biases" in flags:
+        each = 4
+    biases = each if bias and "biases-ignored" not in flags else 0
     return np.array(q + kv + o + biases)
 
 
@@ -86,6 +91,17 @@ PARAMETERS = Task(
             "output-bias-wide",
             (BIASES, "biases = 2 * wide + 2 * narrow if bias else 0"),
             says="The output matrix has D columns, so its bias has D numbers, not N*H.",
+        ),
+        known(
+            "biases-of-the-model",
+            (BIASES, "biases = 4 * d_model if bias else 0"),
+            says="Each of the four biases is counted with D numbers: a bias has one for each of its columns: "
+            "N*H, K*H, K*H and D.",
+        ),
+        known(
+            "one-number-biases",
+            (BIASES, "biases = 4 if bias else 0"),
+            says="A bias is counted as a single number: each matrix has one for each of its columns.",
         ),
         known(
             "own-keys",
@@ -187,10 +203,8 @@ def _cost_mistaken(flags: Flags, b: int, t: int, d: int, n: int, k: int, h: int)
     products = 1 if "mixing-forgotten" in flags else 2
     pairs = t if "linear" in flags else t * t
     attention = operation * products * batch * pairs * seen
-    return (
-        np.array(operation * batch * t * d * columns),
-        np.array(attention),
-    )
+    pair = np.array(operation * batch * t * d * columns), np.array(attention)
+    return pair[::-1] if "pair-swapped" in flags else pair
 
 
 PROJECTIONS = "projections = 2 * tokens * d_model * (2 * wide + 2 * narrow)"
@@ -253,6 +267,11 @@ COST = Task(
             "multiply-adds a head, and mixing the values as many), or the square is halved for a causal mask, which "
             "nobody asked for.",
             number=82,
+        ),
+        known(
+            "pair-swapped",
+            ("return projections, attention", "return attention, projections"),
+            says="The two numbers have changed places: the projections come first, then scores and mixing.",
         ),
         known(
             "linear",

@@ -15,11 +15,13 @@ from softlookup.checks.many_heads.arranging import (
     MERGED_ALONE,
     ONE_FOR_ALL,
     RESHAPE_ALONE,
+    ROWS_FOR_COLUMNS,
     SLICED,
 )
 from softlookup.checks.many_heads.attending import HEAD_MISTAKES, TILED, heads_oracle
 from softlookup.checks.many_heads.blending import OUTPUT_MISSING, OUTPUT_TRANSPOSED
 from softlookup.checks.many_heads.page import PAGE
+from softlookup.checks.one_head.weight_mistakes import ROOT
 from softlookup.checks.task import Case, Mistake, Task
 
 WEIGHTS = ("w_q", "w_k", "w_v", "w_o")
@@ -56,6 +58,7 @@ def _cases(rng: Rng) -> list[Case]:
         case("one mask (T, T) for all", _args(rng, 2, 4, 5, 3, 3, 2), mask(4, 4), part="mask"),
         case("a mask for each sequence, B = N = 2", _args(rng, 2, 4, 5, 2, 2, 3), mask(2, 4, 4), part="mask"),
         case("a mask for each sequence, B = 2, N = 4, K = 2", _args(rng, 2, 3, 5, 4, 2, 3), mask(2, 3, 3), part="mask"),
+        case("a mask for each sequence, T = N = 4", _args(rng, 2, 4, 5, 4, 2, 3), mask(2, 4, 4), part="mask"),
         case("padding: a mask (B, 1, T)", _args(rng, 3, 4, 5, 2, 1, 3), mask(3, 1, 4), part="mask"),
         case(
             "a token that may look at nothing", _args(rng, 2, 5, 4, 2, 2, 3), draws.blind_mask(rng, 5, 5), part="blind"
@@ -176,6 +179,7 @@ INSIDE = (
     "one-map-for-all",
     "weights-transposed",
     "mask-on-heads",
+    "mask-axis-behind",
     "mask-tiled",
 )
 """The mistakes of attend_heads that are tried here too."""
@@ -235,6 +239,12 @@ MULTI_HEAD = Task(
             number=17,
         ),
         known(
+            "weights-reshaped-alone",
+            *_each("x.unsqueeze(1) @ $w.reshape($n, len($w), -1)"),
+            says=ROWS_FOR_COLUMNS,
+            number=15,
+        ),
+        known(
             "values-from-keys",
             (PROJECT[2], PROJECT[1]),
             says="The values are made with w_k: keys decide the weights, values have a matrix of their own, w_v.",
@@ -265,7 +275,23 @@ MULTI_HEAD = Task(
         known("heads-averaged", (BLENDED, "z.mean(dim=1) @ self.w_o[: z.shape[-1]]"), says=AVERAGED, number=24),
         known("output-missing", (BLENDED, "z.transpose(1, 2).flatten(2)"), says=OUTPUT_MISSING, number=23),
         known("output-transposed", (BLENDED, "blend_heads(z, self.w_o.T)"), says=OUTPUT_TRANSPOSED, number=23),
-        _inside(known("sqrt-of-model-width", ("math.sqrt(q.shape[-1])", "math.sqrt(x.shape[-1])"))),
+        _inside(known("sqrt-of-model-width", (ROOT, "math.sqrt(x.shape[-1])"))),
+        _inside(
+            known(
+                "sqrt-of-share",
+                (ROOT, "math.sqrt(x.shape[-1] // self.n_heads)"),
+                says="The head width is taken to be D // N in the divisor: H is given, and N*H need not be D.",
+                number=21,
+            )
+        ),
+        _inside(
+            known(
+                "sqrt-of-exact-share",
+                (ROOT, "math.sqrt(x.shape[-1] / self.n_heads)"),
+                says="The head width is taken to be D / N in the divisor: H is given, and N*H need not be D.",
+                number=21,
+            )
+        ),
         *(_inside(m) for m in HEAD_MISTAKES if m.slug in INSIDE),
         Mistake(
             "other-parameters",

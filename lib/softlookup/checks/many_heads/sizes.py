@@ -6,7 +6,7 @@ from softlookup.checks.draws import Rng
 from softlookup.checks.known import known
 from softlookup.checks.many_heads.counting import plain
 from softlookup.checks.many_heads.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.task import Arrays, Case, Task
 
 Flags = frozenset[str]
 
@@ -52,6 +52,27 @@ def _shapes_mistaken(flags: Flags, t: int, d: int, n: int, h: int) -> np.ndarray
     return np.array(table)
 
 
+ROWS = (
+    "the query matrix of one head",
+    "the output matrix",
+    "X",
+    "one head's queries",
+    "one head's attention weights",
+    "one head's result",
+    "the heads' results side by side",
+    "the layer's output",
+)
+
+
+def _first_wrong(case: Case, arrays: Arrays) -> str | None:
+    """Say in words what the first wrong cell of the table counts."""
+    right = _shapes(*case.args)
+    if arrays[0].shape != right.shape or not (arrays[0] != right).any():
+        return None
+    row, column = np.argwhere(arrays[0] != right)[0]
+    return f"Cell [{row}, {column}] counts the {('rows', 'columns')[column]} of {ROWS[row]}."
+
+
 ONE = "(d_model, head_width),"
 TOGETHER = "(n_tokens, wide),"
 OUT = "(wide, d_model),"
@@ -70,6 +91,7 @@ SHAPES = Task(
     oracle=_shapes,
     mistaken=_shapes_mistaken,
     frame="plain",
+    properties=(_first_wrong,),
     mistakes=(
         known(
             "width-from-model",
@@ -215,6 +237,10 @@ def _init_mistaken(flags: Flags, d: int, n: int, h: int, numerator: float, asked
     if "stacked" in flags:
         out = 3 * n * h
     total: float = d + out
+    if flags & {"standard-deviation", "variance-itself"}:
+        if numerator != LIMIT_NUMERATOR:
+            raise ValueError("the standard deviation and its square are mistakes where a limit is asked for")
+        numerator = 2.0
     if "rows-alone" in flags:
         total = d
     if "columns-alone" in flags:
@@ -224,9 +250,10 @@ def _init_mistaken(flags: Flags, d: int, n: int, h: int, numerator: float, asked
     if "half-the-numerator" in flags:
         numerator = numerator / 2
     ratio = numerator / total
-    return np.array(ratio if "variance" in flags else np.sqrt(ratio))
+    return np.array(ratio if flags & {"variance", "variance-itself"} else np.sqrt(ratio))
 
 
+LIMIT_NUMERATOR = 6.0
 FANS = "fan_in, fan_out = d_model, n_heads * head_width"
 LIMIT = "return math.sqrt(numerator / (fan_in + fan_out))"
 
@@ -245,7 +272,7 @@ INIT = Task(
     mistaken=_init_mistaken,
     frame="plain",
     variants=(
-        {"numerator": 6.0, "asked": "the limit $a$ of a uniform distribution between $-a$ and $a$"},
+        {"numerator": LIMIT_NUMERATOR, "asked": "the limit $a$ of a uniform distribution between $-a$ and $a$"},
         {"numerator": 2.0, "asked": "the standard deviation of a normal distribution"},
     ),
     mistakes=(
@@ -271,6 +298,17 @@ INIT = Task(
             "columns-alone",
             ("(fan_in + fan_out)", "fan_out"),
             says="Only the columns are counted: Xavier's rule divides by rows plus columns.",
+        ),
+        known(
+            "standard-deviation",
+            ("numerator = 6.0", "numerator = 2.0"),
+            says="This is the standard deviation; the limit is sqrt(3) times it, since a uniform number between -a and "
+            "a has the variance a*a/3.",
+        ),
+        known(
+            "variance-itself",
+            (LIMIT, "return 2 / (fan_in + fan_out)"),
+            says="This is the variance itself: the limit a has a*a/3 = variance, so a is the root of three times it.",
         ),
         known("variance", (LIMIT, LIMIT.replace("math.sqrt", "")), says="The square root is missing."),
         known(

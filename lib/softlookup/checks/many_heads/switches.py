@@ -24,6 +24,8 @@ def split(flags: Flags, x: Array, n_heads: int) -> Array:
     cut = x.reshape(*lead, t, n_heads, width)
     if "not-transposed" in flags:
         return cut
+    if "heads-in-front" in flags:
+        return np.moveaxis(cut, -2, 0)
     if "positions-last" in flags:
         return np.moveaxis(cut, -3, -1)
     if "fixed-axes" in flags:
@@ -62,6 +64,8 @@ def project(flags: Flags, x: Array, w: Array, n_heads: int) -> Array:
     if "one-for-all" in flags:
         one = x @ w[:, :width]
         return np.stack([one] * n_heads, axis=-3)
+    if "weights-reshaped-alone" in flags:
+        return x[..., None, :, :] @ w.reshape(n_heads, w.shape[0], -1)
     y = x @ (w.T if "weights-transposed-in-projection" in flags else w)
     return y if "not-split" in flags else split(flags, y, n_heads)
 
@@ -90,7 +94,7 @@ def spread_mask(flags: Flags, mask: Array, batch: int, n_heads: int) -> Array:
         return mask
     if "mask-tiled" in flags:
         return np.tile(mask, (n_heads, 1, 1)).reshape(batch, n_heads, *mask.shape[1:])
-    return mask[:, None]
+    return mask[:, :, None] if "mask-axis-behind" in flags else mask[:, None]
 
 
 def attend(flags: Flags, q: Array, k: Array, v: Array, mask: Array | None = None, d_model: int = 0) -> Array:
@@ -103,6 +107,9 @@ def attend(flags: Flags, q: Array, k: Array, v: Array, mask: Array | None = None
         asked = q.astype(np.float64) * np.sqrt(width / n)
     elif "sqrt-of-all-widths" in flags:
         asked = q.astype(np.float64) * np.sqrt(1 / n)
+    elif "sqrt-of-share" in flags or "sqrt-of-exact-share" in flags:
+        share = d_model // n if "sqrt-of-share" in flags else d_model / n
+        asked = q.astype(np.float64) * (np.sqrt(width / share) if share else np.inf)
     a = pipeline.weights(flags, asked, k, mask, d_model)
     if "one-map-for-all" in flags:
         a = np.broadcast_to(a.mean(axis=1, keepdims=True, dtype=a.dtype), a.shape)
@@ -132,7 +139,12 @@ def shares(flags: Flags, z: Array, w_o: Array) -> Array:
         rows = np.swapaxes(w_o.reshape(width, n, -1), 0, 1)
     if "rows-of-the-transpose" in flags:
         rows = np.ascontiguousarray(w_o.T).reshape(n, width, -1)
-    each = z @ rows
+    if "fixed-axes" in flags:
+        each = np.stack([z[:, i] @ rows[i % len(rows)] for i in range(n)], axis=1)
+    else:
+        each = z @ rows
+    if "heads-in-front" in flags:
+        each = np.moveaxis(each, -3, 0)
     if "heads-averaged" in flags:
         each = each / each.dtype.type(n)
     return each.sum(axis=-3) if "added-up" in flags else each

@@ -1,0 +1,153 @@
+"""The task of one matrix for three projections: part its blocks, then their heads."""
+
+from typing import Any
+
+import numpy as np
+
+from softlookup.checks.draws import Rng, normal
+from softlookup.checks.known import known
+from softlookup.checks.many_heads import switches
+from softlookup.checks.many_heads.arranging import AXES, FIXED_AXES, INTERLEAVED, RESHAPE_ALONE, projected
+from softlookup.checks.many_heads.page import PAGE
+from softlookup.checks.task import Case, Task
+
+
+def _packed_cases(rng: Rng, order: tuple[int, ...], named: str) -> list[Case]:
+    return [
+        Case("two sequences of three tokens, D = 5, N = 4, H = 2", (normal(rng, 2, 3, 5), normal(rng, 5, 24), 4)),
+        Case("D = N*H = 6, N = 3", (normal(rng, 2, 4, 6), normal(rng, 6, 18), 3)),
+        Case("T = N = H = 3, D = 9", (normal(rng, 2, 3, 9), normal(rng, 9, 27), 3)),
+        Case("no batch axis, T = 4, D = 5, N = 2, H = 3", (normal(rng, 4, 5), normal(rng, 5, 18), 2), part="axes"),
+        Case("four axes, T = 3, D = 4, N = 2, H = 5", (normal(rng, 2, 5, 3, 4), normal(rng, 4, 30), 2), part="axes"),
+        Case("one head", (normal(rng, 2, 3, 4), normal(rng, 4, 6), 1)),
+    ]
+
+
+def _packed(x: Any, w_qkv: Any, n_heads: int, order: tuple[int, ...], named: str) -> Any:
+    wide = w_qkv.shape[1] // 3
+    return tuple(projected(x, w_qkv[:, i * wide : (i + 1) * wide], n_heads) for i in order)
+
+
+def _packed_mistaken(
+    flags: switches.Flags, x: np.ndarray, w_qkv: np.ndarray, n_heads: int, order: tuple[int, ...], named: str
+) -> tuple[np.ndarray, ...]:
+    y = x @ w_qkv
+    wide = w_qkv.shape[1] // 3
+    if "weights-reshaped-alone" in flags:
+        y = np.concatenate([x @ w for w in w_qkv.reshape(3, -1, wide)], axis=-1)
+    if "head-by-head" in flags:
+        heads = switches.split(flags, y, n_heads)
+        blocks = list(np.split(heads, 3, axis=-1))
+    else:
+        parts = [y[..., i::3] if "every-third" in flags else y[..., i * wide : (i + 1) * wide] for i in range(3)]
+        blocks = [switches.split(flags, part, n_heads) for part in parts]
+    for slug, taken in TAKEN_FOR_PUBLIC.items():
+        if slug in flags:
+            if order != ORDERS[0]:
+                raise ValueError(f"{slug} is a mistake where the order is {ORDERS[0]}, and not {order}")
+            order = taken
+    q, k, v = (blocks[i] for i in order)
+    if "roles-swapped" in flags:
+        q, k = k, q
+    if "keys-values-swapped" in flags:
+        k, v = v, k
+    return q, k, v
+
+
+CHUNKS = "blocks = (x @ w_qkv).chunk(3, dim=-1)"
+EACH = "q, k, v = (split_heads(blocks[i], n_heads) for i in order)"
+WORDS = ("query", "key", "value")
+ORDERS = ((0, 1, 2), (2, 1, 0), (2, 0, 1))
+"""For each variant: where the blocks of the queries, the keys and the values stand. None is the public one with two
+neighbours exchanged, once or twice: those are mistakes with names of their own."""
+TAKEN_FOR_PUBLIC = {"values-first": ORDERS[1], "keys-first": ORDERS[2]}
+"""Where the public order is asked, the others are mistakes too; a name says more than "another variant" does."""
+
+
+def _named(order: tuple[int, ...]) -> str:
+    return ", ".join(sorted(WORDS, key=lambda word: order[WORDS.index(word)]))
+
+
+PACKED = Task(
+    id="05.packed",
+    name="unpack_heads",
+    title="One matrix for three",
+    points=3,
+    minutes=8,
+    difficulty=2,
+    page=PAGE,
+    anchor="many-heads-packed",
+    returns=("q", "k", "v"),
+    cases=_packed_cases,
+    oracle=_packed,
+    mistaken=_packed_mistaken,
+    parts=AXES,
+    variants=tuple({"order": order, "named": _named(order)} for order in ORDERS),
+    mistakes=(
+        known(
+            "head-by-head",
+            (CHUNKS, "blocks = split_heads(x @ w_qkv, n_heads).chunk(3, dim=-1)"),
+            (EACH, "q, k, v = (blocks[i] for i in order)"),
+            says="The columns are read head by head, query, key and value of head 0 first: here all heads' columns of "
+            "one kind stand together, N*H of them. Part the three blocks first, then the heads.",
+            number=18,
+        ),
+        known(
+            "every-third",
+            (CHUNKS, "y = x @ w_qkv\n    blocks = [y[..., i::3] for i in range(3)]"),
+            says="Every third column is taken: each kind has a block of N*H columns that stand together.",
+            number=18,
+        ),
+        known("roles-swapped", ("return q, k, v", "return k, q, v")),
+        known("keys-values-swapped", ("return q, k, v", "return q, v, k"), says="Key and value have changed places."),
+        *(
+            known(
+                slug,
+                ("order = (0, 1, 2)", f"order = {taken}"),
+                says=f"The blocks are taken in the order {_named(taken)}; your notebook says {_named(ORDERS[0])}.",
+                number=18,
+            )
+            for slug, taken in TAKEN_FOR_PUBLIC.items()
+        ),
+        known(
+            "weights-reshaped-alone",
+            (CHUNKS, "blocks = [x @ w for w in w_qkv.reshape(3, w_qkv.shape[0], -1)]"),
+            says="The packed matrix is cut by a reshape alone, (3, D, N*H), which takes its first rows for the first "
+            "block. The blocks are columns: chunk the last axis.",
+            number=15,
+        ),
+        known(
+            "fixed-axes",
+            (
+                EACH,
+                EACH.replace(
+                    "split_heads(blocks[i], n_heads)", "blocks[i].unflatten(-1, (n_heads, -1)).transpose(1, 2)"
+                ),
+            ),
+            says=FIXED_AXES,
+            number=9,
+        ),
+        known(
+            "reshape-alone",
+            (
+                EACH,
+                EACH.replace(
+                    "split_heads(blocks[i], n_heads)", "blocks[i].reshape(*x.shape[:-2], n_heads, x.shape[-2], -1)"
+                ),
+            ),
+            says=RESHAPE_ALONE,
+            number=15,
+        ),
+        known(
+            "interleaved",
+            (
+                EACH,
+                EACH.replace(
+                    "split_heads(blocks[i], n_heads)", "blocks[i].unflatten(-1, (-1, n_heads)).movedim(-1, -3)"
+                ),
+            ),
+            says=INTERLEAVED,
+            number=17,
+        ),
+    ),
+)
