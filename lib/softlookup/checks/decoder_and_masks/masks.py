@@ -1,0 +1,294 @@
+"""Tasks that make masks: causal with an offset, a window with a few places that all may see, padding."""
+
+from typing import Any
+
+import numpy as np
+
+from softlookup.checks.decoder_and_masks.page import PAGE, Flags
+from softlookup.checks.draws import Rng
+from softlookup.checks.known import known
+from softlookup.checks.task import Case, Task
+
+INVERTED = "The mask says the opposite: True means may look."
+TRANSPOSED = "The mask is transposed: row t says what query t may look at, so a query is a row and a key a column."
+ADDITIVE = "These are numbers to be added to the scores: a boolean mask is asked for, True = may look."
+
+
+def _causal_cases(rng: Rng) -> list[Case]:
+    t = int(rng.integers(2, 5))
+    sizes = ((5, 5, "core"), (8, 8, "core"), (1, 1, "core"), (1, 6, "offset"), (3, 7, "offset"))
+    cases = [Case(f"T = {t}, S = {s}", (t, s), part=part, frame="plain") for t, s, part in sizes]
+    drawn = t, t + int(rng.integers(2, 6))
+    return [*cases, Case(f"T = {drawn[0]}, S = {drawn[1]}", drawn, part="offset", frame="plain")]
+
+
+def _causal(n_queries: int, n_keys: int) -> Any:
+    return np.tri(n_queries, n_keys, n_keys - n_queries, dtype=bool)
+
+
+def causal(flags: Flags, n_queries: int, n_keys: int) -> np.ndarray:
+    """The causal mask of the newest queries, with mistakes."""
+    if "square" in flags:
+        n_queries = n_keys
+    first = 0 if "top-left" in flags else n_keys - n_queries
+    ahead = np.arange(n_keys)[None, :] - np.arange(first, first + n_queries)[:, None]
+    keep = ahead < 0 if "diagonal-hidden" in flags else ahead <= ("one-ahead" in flags)
+    if "only-itself" in flags:
+        keep = keep & (ahead >= 0)
+    if "mask-inverted" in flags:
+        keep = ~keep
+    if "additive" in flags:
+        keep = np.where(keep, 0.0, -np.inf)
+    return keep.T if "transposed" in flags else keep
+
+
+CAUSAL_LINE = "return keys[None, :] <= queries[:, None]"
+
+CAUSAL = Task(
+    id="08.causal",
+    name="causal_mask",
+    title="Nobody looks ahead",
+    points=3,
+    minutes=8,
+    difficulty=2,
+    page=PAGE,
+    anchor="decoder-causal",
+    returns=("mask",),
+    cases=_causal_cases,
+    oracle=_causal,
+    mistaken=causal,
+    frame="plain",
+    parts={"core": 0.6, "offset": 0.4},
+    mistakes=(
+        known("mask-inverted", (CAUSAL_LINE, CAUSAL_LINE.replace("<=", ">")), says=INVERTED, number=48),
+        known(
+            "diagonal-hidden",
+            ("<=", "<"),
+            says="The diagonal is hidden too: a token may look at itself, and the first one has nothing else to look "
+            "at. Compare with `<=`.",
+            number=53,
+        ),
+        known(
+            "one-ahead",
+            ("<= queries[:, None]", "<= queries[:, None] + 1"),
+            says="Each query sees one token of the future: what is hidden begins right behind the diagonal "
+            "(triu(diagonal=1), not 2).",
+            number=54,
+        ),
+        known(
+            "transposed", (CAUSAL_LINE, CAUSAL_LINE.replace("return ", "return (") + ").T"), says=TRANSPOSED, number=55
+        ),
+        known(
+            "top-left",
+            ("torch.arange(n_queries) + n_keys - n_queries", "torch.arange(n_queries)"),
+            says="The first query is put at position 0: the queries are the newest of the tokens, so query 0 stands at "
+            "position S - T. With a cache and one query, this mask would show the first token alone.",
+            number=71,
+        ),
+        known(
+            "square",
+            ("torch.arange(n_queries) + n_keys - n_queries", "torch.arange(n_keys)"),
+            says="There is a row for each key: only the queries have a row, so the shape is (T, S).",
+        ),
+        known(
+            "only-itself",
+            ("keys[None, :] <= queries", "keys[None, :] == queries"),
+            says="Each token sees itself alone: it may also look at all that came before.",
+        ),
+        known(
+            "additive",
+            (CAUSAL_LINE, 'return torch.where(keys[None, :] <= queries[:, None], 0.0, float("-inf"))'),
+            says=ADDITIVE,
+        ),
+    ),
+)
+
+
+def _window_cases(rng: Rng, sinks: int, named: str) -> list[Case]:
+    sizes = ((8, 3), (6, 1), (9, int(rng.integers(2, 5))), (4, 10), (1, 2), (int(rng.integers(7, 12)), 2))
+    return [Case(f"T = {t}, width {w}", (t, w), frame="plain") for t, w in sizes]
+
+
+def _window(length: int, width: int, sinks: int, named: str) -> Any:
+    mask = np.zeros((length, length), dtype=bool)
+    for t in range(length):
+        mask[t, max(0, t - width + 1) : t + 1] = True
+        mask[t, : min(sinks, t + 1)] = True
+    return mask
+
+
+def window(flags: Flags, length: int, width: int, sinks: int, named: str) -> np.ndarray:
+    """A causal window with a few first places that all may see, with mistakes."""
+    ahead = np.arange(length)[None, :] - np.arange(length)[:, None]
+    size = width + ("one-too-wide" in flags) - ("one-too-narrow" in flags)
+    first = np.arange(length)[None, :] < (0 if "first-forgotten" in flags else sinks)
+    near, past = -ahead < size, ahead <= 0
+    if "both-sides" in flags:
+        near, past = np.abs(ahead) < size, np.abs(ahead) < length
+        if "first-sees-ahead" not in flags:
+            first = first & (ahead <= 0)
+    keep = near & first & past if "first-and-near" in flags else (near | first) & past
+    if "first-sees-ahead" in flags:
+        keep = keep | first
+    if "mask-inverted" in flags:
+        keep = ~keep
+    return keep.T if "transposed" in flags else keep
+
+
+WINDOW_LINE = "return (near | first) & (s <= t)"
+
+WINDOW = Task(
+    id="08.window",
+    name="window_mask",
+    title="A window",
+    points=3,
+    minutes=8,
+    difficulty=2,
+    page=PAGE,
+    anchor="decoder-window",
+    returns=("mask",),
+    cases=_window_cases,
+    oracle=_window,
+    mistaken=window,
+    frame="plain",
+    variants=({"sinks": 2, "named": "two"}, {"sinks": 3, "named": "three"}),
+    mistakes=(
+        known(
+            "one-too-wide",
+            ("t - s < width", "t - s <= width"),
+            says="The window is one token too wide: its width counts the query itself.",
+        ),
+        known(
+            "one-too-narrow",
+            ("t - s < width", "t - s < width - 1"),
+            says="The window is one token too narrow: width 1 is the query alone, width 2 also the token before it.",
+        ),
+        known(
+            "both-sides",
+            ("t - s < width", "abs(t - s) < width"),
+            (WINDOW_LINE, "return near | (first & (s <= t))"),
+            says="The window reaches to both sides: here nothing that comes after a token may be seen.",
+        ),
+        known(
+            "first-forgotten",
+            ("(near | first)", "near"),
+            says="The window is right, but the first tokens of the sequence drop out of it: all that come after may "
+            "look at them.",
+        ),
+        known(
+            "first-sees-ahead",
+            (WINDOW_LINE, "return (near & (s <= t)) | first"),
+            says="The first tokens are shown to everyone, also to those that stand before them: the first token would "
+            "see the second. Nobody looks ahead.",
+        ),
+        known(
+            "first-and-near",
+            ("near | first", "near & first"),
+            says="Near AND among the first is asked: a token may look at what is near OR among the first.",
+            number=56,
+        ),
+        known("mask-inverted", (WINDOW_LINE, "return ~((near | first) & (s <= t))"), says=INVERTED, number=48),
+        known("transposed", (WINDOW_LINE, "return ((near | first) & (s <= t)).T"), says=TRANSPOSED, number=55),
+    ),
+)
+
+
+def drawn_ids(rng: Rng, lengths: tuple[int, ...], total: int, pad_id: int, *, left: bool = False) -> np.ndarray:
+    """Rows of ids, filled up with pad_id behind (or before) so many real ones; 0 is real where it is not the pad."""
+    real = [n for n in range(20) if n != pad_id]
+    ids = np.full((len(lengths), total), pad_id)
+    for row, n in zip(ids, lengths, strict=True):
+        begin = total - n if left else 0
+        row[begin : begin + n] = rng.choice(real, size=n)
+        if n > 1 and pad_id != 0:
+            row[begin + 1] = 0
+    return ids.astype(np.int64)
+
+
+def _padding_cases(rng: Rng) -> list[Case]:
+    return [
+        Case("two rows, the pad is 0", (drawn_ids(rng, (5, 3), 5, 0), 0)),
+        Case("the pad is 7, and 0 is a word", (drawn_ids(rng, (2, 4, 6), 6, 7), 7)),
+        Case("as many rows as tokens", (drawn_ids(rng, (3, 2, 1), 3, 0), 0)),
+        Case("filled up on the left", (drawn_ids(rng, (2, 4), 5, 9, left=True), 9)),
+        Case("no padding", (drawn_ids(rng, (4, 4), 4, 1), 1)),
+        Case("a row of nothing but padding", (drawn_ids(rng, (0, 3), 4, 5), 5)),
+    ]
+
+
+def _padding(ids: Any, pad_id: int) -> Any:
+    import torch
+
+    return torch.ne(ids, pad_id).view(ids.shape[0], 1, 1, ids.shape[1])
+
+
+def padding(flags: Flags, ids: np.ndarray, pad_id: int) -> np.ndarray:
+    """The padding mask, with mistakes."""
+    real = ids != (0 if "pad-is-zero" in flags else pad_id)
+    if "counted-from-left" in flags:
+        real = np.arange(ids.shape[1]) < real.sum(axis=1, keepdims=True)
+    if "mask-inverted" in flags:
+        real = ~real
+    if "two-axes" in flags:
+        return real
+    if "three-axes" in flags:
+        return real[:, None, :]
+    if "on-queries" in flags:
+        return real[:, None, :, None]
+    return real[:, None, None, :]
+
+
+PADDING_LINE = "(ids != pad_id)[:, None, None, :]"
+
+PADDING = Task(
+    id="08.padding",
+    name="padding_mask",
+    title="Padding is nobody",
+    points=2,
+    minutes=5,
+    difficulty=1,
+    page=PAGE,
+    anchor="decoder-padding",
+    returns=("mask",),
+    cases=_padding_cases,
+    oracle=_padding,
+    mistaken=padding,
+    mistakes=(
+        known("mask-inverted", ("!=", "=="), says=INVERTED + " Real tokens may be looked at.", number=48),
+        known(
+            "on-queries",
+            ("[:, None, None, :]", "[:, None, :, None]"),
+            says="The padding stands on the query axis, (B, 1, S, 1): it is keys that must not be looked at, and keys "
+            "are the last axis.",
+            number=57,
+        ),
+        known(
+            "two-axes",
+            ("[:, None, None, :]", ""),
+            says="The mask has two axes, (B, S): scores have four, (B, N, T, S), and are lined up from the right, so B "
+            "would land on the queries. Where B = T nothing complains.",
+            number=58,
+        ),
+        known(
+            "three-axes",
+            ("[:, None, None, :]", "[:, None, :]"),
+            says="The mask has three axes, (B, 1, S): lined up from the right, B lands on the heads. It needs an axis "
+            "for the heads as well.",
+            number=58,
+        ),
+        known(
+            "pad-is-zero",
+            ("!= pad_id", "!= 0"),
+            says="The id 0 is taken for padding: which id fills up is said by `pad_id`, and 0 may be a word.",
+        ),
+        known(
+            "counted-from-left",
+            (
+                f"return {PADDING_LINE}",
+                "return (torch.arange(ids.shape[1]) < (ids != pad_id).sum(1, keepdim=True))[:, None, None, :]",
+            ),
+            says="The real tokens are counted, and so many taken from the left: rows may be filled up on the left too. "
+            "Ask each id.",
+        ),
+    ),
+)
