@@ -13,22 +13,19 @@
 # %% [markdown]
 # # 8 · The decoder and masks
 #
-# You will say who may look at whom, make a softmax obey, find out whether the future leaks, lay out inputs and labels for three kinds of model, and in the end write an
-# encoder-decoder of your own, as a class. Each task has a cell to fill in and, below it, a cell that checks it. Run the check as often as you like: it says within a
-# moment what is right, what is not, and often which mistake it was. You may call your own functions from earlier tasks: if one of them is not right yet, the check puts
-# a sound one in its place, so that a slip costs you points once. The chapter to this notebook is *The decoder and masks* in the book; every check links to the section it
-# needs. Cells that you add are yours to try things in. They are left out when the notebook is graded, so what an answer needs (a helper function, an import) belongs in
-# its own cell.
+# You will say who may look at whom, make a softmax obey, find out whether the future leaks, lay out inputs and labels for three kinds of model, and in the end write an encoder-decoder of your own, as a class. Each task has a cell to fill
+# in and, below it, a cell that checks it. Run the check as often as you like: it says within a moment what is right, what is not, and often which mistake it was. You may call your own functions from earlier tasks: if one of them is not
+# right yet, the check puts a sound one in its place, so that a slip costs you points once. The chapter to this notebook is *The decoder and masks* in the book; every check links to the section it needs. Cells that you add are yours to
+# try things in. They are left out when the notebook is graded, so what an answer needs (a helper function, an import) belongs in its own cell.
 #
 # | task | what you write | minutes | difficulty | points |
 # |---|---|---|---|---|
 # [[tasks-table]]
 # | 08-or | In your own words (graded by a person) | 8 | ●●○ | 3 |
 #
-# **Letters.** `B` sequences in a batch, `T` query positions, `S` key positions, `D` model width, `N` heads, `H` the width of one head, `F` the hidden width of the
-# feed-forward network, `V` words, `L` layers. **Masks** are boolean, and **True means may look**, unless a task says otherwise (one does, on purpose). A mask has one row
-# for each query and one column for each key, or a shape that broadcasts to the scores `(B, N, T, S)`. **Weights.** A vector is a row, so a projection is `x @ w`. Head `i`
-# owns the columns `i*H` to `(i+1)*H`.
+# **Letters.** `B` sequences in a batch, `T` query positions, `S` key positions, `D` model width, `N` heads, `H` the width of one head, `F` the hidden width of the feed-forward network, `V` words, `L` layers. **Masks** are boolean, and
+# **True means may look**, unless a task says otherwise (one does, on purpose). A mask has one row for each query and one column for each key, or a shape that broadcasts to the scores `(B, N, T, S)`. **Weights.** A vector is a row, so a
+# projection is `x @ w`. Head `i` owns the columns `i*H` to `(i+1)*H`.
 
 # %% nbgrader={"grade": false, "grade_id": "08-setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import math
@@ -40,12 +37,10 @@ from softlookup import check
 
 
 def split_heads(x, n_heads):
-    """x (B, T, N*H) -> (B, N, T, H), as in the chapter on many heads."""
     return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
 
 
 def merge_heads(z):
-    """z (B, N, T, H) -> (B, T, N*H), the way back."""
     return z.transpose(1, 2).flatten(2)
 
 
@@ -54,8 +49,8 @@ def merge_heads(z):
 #
 # [[task 08.causal]]
 #
-# `T` tokens look at `S` keys, `S` at least `T`. The queries are the **newest** of the tokens: where keys of earlier tokens are kept in a cache, there are more keys than
-# queries, and query `t` stands at position `S - T + t`. Each may look at itself and at what came before it. Return the boolean mask.
+# `T` tokens look at `S` keys, `S` at least `T`. The queries are the **newest** of the tokens: where keys of earlier tokens are kept in a cache, there are more keys than queries, and query `t` stands at position `S - T + t`. Each may look
+# at itself and at what came before it. Return the boolean mask.
 
 
 # %% nbgrader={"grade": false, "grade_id": "08-causal", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -74,8 +69,8 @@ check("08.causal", causal_mask)
 # %% [markdown]
 # [[task 08.padding]]
 #
-# Short rows of a batch are filled up with `pad_id`. Nobody may look at such a place, whichever head and whichever query asks. Return a mask of four axes that broadcasts
-# to scores `(B, N, T, S)`. Rows may be filled up at either end, and a real token may have the id 0.
+# Short rows of a batch are filled up with `pad_id`. Nobody may look at such a place, whichever head and whichever query asks. Return a mask of four axes that broadcasts to scores `(B, N, T, S)`. Rows may be filled up at either end, and a
+# real token may have the id 0.
 
 
 # %% nbgrader={"grade": false, "grade_id": "08-padding", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -108,33 +103,10 @@ def decoder_mask(ids, pad_id):
 check("08.combine", decoder_mask)
 
 # %% [markdown]
-# [[task 08.window]]
-#
-# In a long text each token may look at its nearest past alone: the last `width` tokens, itself counted. Besides, it may look at the first **[[08.window:named]]** tokens
-# of the sequence, if they do not lie in its future. Return the mask for `T` tokens that look at themselves.
-
-
-# %% nbgrader={"grade": false, "grade_id": "08-window", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def window_mask(length, width):
-    """T and the width, two numbers -> (T, T), True = may look."""
-    ### BEGIN SOLUTION
-    sinks = 2  # variant 08.window:sinks
-    t = torch.arange(length)[:, None]
-    s = torch.arange(length)[None, :]
-    near = t - s < width
-    first = s < sinks
-    return (near | first) & (s <= t)
-    ### END SOLUTION
-
-
-# %% nbgrader={"grade": true, "grade_id": "08-window-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("08.window", window_mask)
-
-# %% [markdown]
 # [[task 08.convert]]
 #
-# A program hands you a mask from another library, in which **True means may NOT look**. Write it in the form that is added to the scores: a tensor of the scores' shape and
-# dtype that holds 0 where one may look, and -inf where one may not. (The numbers of the scores do not matter here; their dtype may be half precision.)
+# A program hands you a mask from another library, in which **True means may NOT look**. Write it in the form that is added to the scores: a tensor of the scores' shape and dtype that holds 0 where one may look, and -inf where one may
+# not. (The numbers of the scores do not matter here; their dtype may be half precision.)
 
 
 # %% nbgrader={"grade": false, "grade_id": "08-convert", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -151,8 +123,8 @@ check("08.convert", to_additive)
 # %% [markdown]
 # [[task 08.masked-softmax]]
 #
-# From scores and a mask (True = may look, again) to weights. Where the mask says False the weight is exactly 0, and the others of the row sum to 1. A query that may look at
-# nothing gets zeros, never NaN. Scores may be in the thousands; gradients must flow, and the result has the dtype of the scores.
+# From scores and a mask (True = may look, again) to weights. Where the mask says False the weight is exactly 0, and the others of the row sum to 1. A query that may look at nothing gets zeros, never NaN. Scores may be in the thousands;
+# gradients must flow, and the result has the dtype of the scores.
 
 
 # %% nbgrader={"grade": false, "grade_id": "08-masked-softmax", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -169,13 +141,10 @@ def masked_softmax(s, mask):
 check("08.masked-softmax", masked_softmax)
 
 # %% [markdown]
-# ## Does the future leak?
-#
 # [[task 08.leak]]
 #
-# A model has `L` layers of self-attention, each with a mask of its own and a **residual connection**, so that a token also keeps what it has. Say which inputs can reach
-# which outputs: `reached[t, s]` is True if a change of token `s` at the bottom can change what stands at `t` on top. Say besides whether the future leaks: whether any output
-# can be reached by a token that comes **after** it. Return both.
+# A model has `L` layers of self-attention, each with a mask of its own and a **residual connection**, so that a token also keeps what it has. Say which inputs can reach which outputs: `reached[t, s]` is True if a change of token `s` at
+# the bottom can change what stands at `t` on top. Say besides whether the future leaks: whether any output can be reached by a token that comes **after** it. Return both.
 
 
 # %% nbgrader={"grade": false, "grade_id": "08-leak", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -186,7 +155,6 @@ def what_reaches(masks):
     reached = itself.float()
     for mask in masks:
         reached = (mask | itself).float() @ reached
-        reached = (reached > 0).float()
     seen = reached > 0
     return seen, seen.triu(1).any()
     ### END SOLUTION
@@ -196,31 +164,10 @@ def what_reaches(masks):
 check("08.leak", what_reaches)
 
 # %% [markdown]
-# ## Given and wanted
-#
-# [[task 08.shift-right]]
-#
-# The labels of an encoder-decoder are the words of the translation and the end token, then padding. What the decoder is *given* is the same, shifted right by one place: the
-# start token comes in front, and the last id falls out.
-
-
-# %% nbgrader={"grade": false, "grade_id": "08-shift-right", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def shift_right(labels, start_id):
-    """labels (B, T), a number -> the decoder's inputs (B, T)."""
-    ### BEGIN SOLUTION
-    start = torch.full_like(labels[:, :1], start_id)
-    return torch.cat([start, labels[:, :-1]], dim=1)
-    ### END SOLUTION
-
-
-# %% nbgrader={"grade": true, "grade_id": "08-shift-right-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("08.shift-right", shift_right)
-
-# %% [markdown]
 # [[task 08.labels]]
 #
-# Now from the sentences themselves, lists of ids without any special token. Each one begins with the start token when it is given and ends with the end token when it is
-# predicted; both tables are filled up behind with `pad_id`, to the length of the longest row. Return the two tables, inputs first.
+# Sentences come as lists of ids without any special token. What a decoder is to **predict** is a sentence and the end token. What it is **given** is the same, shifted right by one place: the start token in front, the last id gone. Both
+# tables are filled up behind with `pad_id`, to the length of the longest row. Return them, inputs first.
 
 
 # %% nbgrader={"grade": false, "grade_id": "08-labels", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -244,9 +191,9 @@ check("08.labels", inputs_and_labels)
 # %% [markdown]
 # [[task 08.masked-tokens]]
 #
-# An encoder sees both sides, so it is not asked for the next word but for words that are hidden from it. A token is **chosen** if its number `u` is below `share` and it is
-# not special. Of the chosen tokens those with `u` below 0.8 of the share become `mask_id`; those from there up to (but not at) 0.9 of it become the token that stands in
-# `other` at their place; the rest stay as they are. Labels are the original ids of **all** chosen tokens, and **[[08.masked-tokens:ignore]]** everywhere else.
+# An encoder sees both sides, so it is not asked for the next word but for words that are hidden from it. A token is **chosen** if its number `u` is below `share` and it is not special. Of the chosen tokens those with `u` below 0.8 of the
+# share become `mask_id`; those from there up to (but not at) 0.9 of it become the token that stands in `other` at their place; the rest stay as they are. Labels are the original ids of **all** chosen tokens, and **[[08.masked-
+# tokens:ignore]]** everywhere else.
 
 
 # %% nbgrader={"grade": false, "grade_id": "08-masked-tokens", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -257,8 +204,7 @@ def hide_tokens(ids, special, u, other, mask_id, share):
     chosen = (u < share) & ~special
     masked = chosen & (u < 0.8 * share)
     exchanged = chosen & ~masked & (u < 0.9 * share)
-    inputs = torch.where(exchanged, other, ids)
-    inputs = torch.where(masked, mask_id, inputs)
+    inputs = torch.where(masked, mask_id, torch.where(exchanged, other, ids))
     labels = torch.where(chosen, ids, ignore)
     return inputs, labels
     ### END SOLUTION
@@ -270,15 +216,16 @@ check("08.masked-tokens", hide_tokens)
 # %% [markdown]
 # [[task 08.logits]]
 #
-# The last step: a logit for each word of the vocabulary is the dot product of a state with that word's row in the table of embeddings (tied weights: there is no other
-# matrix). Return the **logarithms** of the probabilities. Logits may lie so far apart that some probabilities are too small for a float.
+# The last step: a logit for each word of the vocabulary is the dot product of a state with that word's row in the table of embeddings (tied weights: there is no other matrix). Return [[08.logits:named]] of the probabilities. Logits may
+# lie so far apart that some probabilities are too small for a float.
 
 
 # %% nbgrader={"grade": false, "grade_id": "08-logits", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def log_probabilities(x, table):
     """x (B, T, D), table (V, D) -> (B, T, V)."""
     ### BEGIN SOLUTION
-    return torch.log_softmax(x @ table.T, dim=-1)
+    unit = 1.0  # variant 08.logits:unit
+    return torch.log_softmax(x @ table.T, dim=-1) / unit
     ### END SOLUTION
 
 
@@ -290,9 +237,8 @@ check("08.logits", log_probabilities)
 #
 # [[task 08.cross-attention]]
 #
-# Attention in `N` heads from one sequence to another: `x` asks, `memory` answers. Split, score, divide by $\sqrt{H}$, mask, softmax, mix, merge, and blend with `w_o`. The mask
-# has any shape that broadcasts to `(B, N, T, S)`; where it leaves a query nothing to see, its mixture is zeros. `split_heads` and `merge_heads` are given at the top. torch's
-# own attention and this library's are not allowed.
+# Attention in `N` heads from one sequence to another: `x` asks, `memory` answers. Split, score, divide by $\sqrt{H}$, mask, softmax, mix, merge, and blend with `w_o`. The mask has any shape that broadcasts to `(B, N, T, S)`; where it
+# leaves a query nothing to see, its mixture is zeros. `split_heads` and `merge_heads` are given at the top. torch's own attention and this library's are not allowed.
 
 
 # %% nbgrader={"grade": false, "grade_id": "08-cross-attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -312,49 +258,31 @@ def cross_attention(x, memory, w_q, w_k, w_v, w_o, n_heads, mask=None):
 check("08.cross-attention", cross_attention)
 
 # %% [markdown]
-# The next cell is given. It turns your function into a part with weights of its own (with `memory` = `x` it is self-attention), and brings the other parts of a layer from
-# earlier chapters. `nn.LayerNorm(D)` has the gain and the bias that its own names `weight` and `bias` hold, and eps = 1e-5.
+# The next cell is given. It turns your function into a part with weights of its own (with `memory` = `x` it is self-attention), and brings the other parts of a layer from earlier chapters. `nn.LayerNorm(D)` has the gain and the bias that
+# its own names `weight` and `bias` hold, and eps = 1e-5.
 
 
 # %% nbgrader={"grade": false, "grade_id": "08-parts", "locked": true, "schema_version": 3, "solution": false, "task": false}
 class MultiHeadAttention(nn.Module):
-    """x (B, T, D) asks, memory (B, S, D) answers, mask as in cross_attention -> (B, T, D)."""
-
     def __init__(self, d_model, n_heads):
         super().__init__()
         self.n_heads = n_heads
-        self.w_q = nn.Parameter(torch.empty(d_model, d_model))
-        self.w_k = nn.Parameter(torch.empty(d_model, d_model))
-        self.w_v = nn.Parameter(torch.empty(d_model, d_model))
-        self.w_o = nn.Parameter(torch.empty(d_model, d_model))
+        self.w_q, self.w_k, self.w_v, self.w_o = (nn.Parameter(torch.empty(d_model, d_model)) for _ in range(4))
 
     def forward(self, x, memory, mask=None):
         return cross_attention(x, memory, self.w_q, self.w_k, self.w_v, self.w_o, self.n_heads, mask)
 
 
-class FeedForward(nn.Module):
-    """x (B, T, D) -> (B, T, D): two products with a ReLU between them, each token by itself."""
-
-    def __init__(self, d_model, d_hidden):
-        super().__init__()
-        self.w_1 = nn.Parameter(torch.empty(d_model, d_hidden))
-        self.b_1 = nn.Parameter(torch.empty(d_hidden))
-        self.w_2 = nn.Parameter(torch.empty(d_hidden, d_model))
-        self.b_2 = nn.Parameter(torch.empty(d_model))
-
-    def forward(self, x):
-        return torch.relu(x @ self.w_1 + self.b_1) @ self.w_2 + self.b_2
+def feed_forward(d_model, d_hidden):
+    return nn.Sequential(nn.Linear(d_model, d_hidden), nn.ReLU(), nn.Linear(d_hidden, d_model))
 
 
 class EncoderLayer(nn.Module):
-    """x (B, S, D), mask (B, 1, 1, S) -> (B, S, D). Each part's norm comes first (pre-LN)."""
-
     def __init__(self, d_model, n_heads, d_hidden):
         super().__init__()
         self.attention = MultiHeadAttention(d_model, n_heads)
-        self.feed_forward = FeedForward(d_model, d_hidden)
-        self.norm_1 = nn.LayerNorm(d_model)
-        self.norm_2 = nn.LayerNorm(d_model)
+        self.feed_forward = feed_forward(d_model, d_hidden)
+        self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
 
     def forward(self, x, mask):
         normed = self.norm_1(x)
@@ -372,10 +300,9 @@ def sinusoidal(length, d_model):
 # %% [markdown]
 # [[task 08.decoder-layer]]
 #
-# The decoder's layer, in the same style, with **the norm first**: $x + \text{part}(\text{norm}(x))$, three times. First the tokens look back at each other, with `mask`; then
-# across at the encoder's output, with `memory_mask` (the memory is not normed again: it comes normed from the encoder); then each thinks for itself. The parts are called
-# `attention`, `cross`, `feed_forward`, the norms `norm_1`, `norm_2`, `norm_3`, in this order. The check puts weights of its own in place of yours. With the attention's
-# biases at zero this is `nn.TransformerDecoderLayer(..., norm_first=True)`.
+# The decoder's layer, in the same style, with **the norm first**: $x + \text{part}(\text{norm}(x))$, three times. First the tokens look back at each other, with `mask`; then across at the encoder's output, with `memory_mask` (the memory
+# is not normed again: it comes normed from the encoder); then each thinks for itself. The parts are called `attention`, `cross`, `feed_forward`, the norms `norm_1`, `norm_2`, `norm_3`, in this order. The check puts weights of its own in
+# place of yours. With the attention's biases at zero this is `nn.TransformerDecoderLayer(..., norm_first=True)`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "08-decoder-layer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -387,10 +314,8 @@ class DecoderLayer(nn.Module):
         ### BEGIN SOLUTION
         self.attention = MultiHeadAttention(d_model, n_heads)
         self.cross = MultiHeadAttention(d_model, n_heads)
-        self.feed_forward = FeedForward(d_model, d_hidden)
-        self.norm_1 = nn.LayerNorm(d_model)
-        self.norm_2 = nn.LayerNorm(d_model)
-        self.norm_3 = nn.LayerNorm(d_model)
+        self.feed_forward = feed_forward(d_model, d_hidden)
+        self.norm_1, self.norm_2, self.norm_3 = (nn.LayerNorm(d_model) for _ in range(3))
         ### END SOLUTION
 
     def forward(self, x, memory, mask, memory_mask):
@@ -406,19 +331,17 @@ class DecoderLayer(nn.Module):
 check("08.decoder-layer", DecoderLayer)
 
 # %% [markdown]
-# ## The whole
-#
 # [[task 08.transformer]]
 #
 # Your own encoder-decoder, from ids to logits.
 #
-# - **Embed** source and target alike: the rows of `embedding` `(V, D)` times $\sqrt{D}$, plus sinusoidal positions from 0 on (`sinusoidal`, in the embedding's dtype).
+# - **Embed** (`embed`) source and target alike: the rows of `embedding` `(V, D)` times $\sqrt{D}$, plus sinusoidal positions from 0 on (`sinusoidal`, in the embedding's dtype).
 # - **Encoder**: `L` layers in a `nn.ModuleList` called `encoder`, then the norm `encoder_norm`. The source's padding is hidden.
 # - **Decoder**: `L` layers in `decoder`, then `decoder_norm`. Self-attention is causal, and has no other mask; cross-attention sees the encoder's output, its padding hidden.
 # - **Logits**: the dot products with the rows of `embedding`. No softmax.
 #
-# The norms are `nn.LayerNorm(D)`, eps = 1e-5, and come first in each layer (pre-LN); that is why each stack ends with one more. There are no other parameters. Between the
-# embeddings and the logits this is what `nn.Transformer(..., norm_first=True)` computes with the biases of its attention at zero; there, masks say True for may NOT look.
+# The norms are `nn.LayerNorm(D)`, eps = 1e-5, and come first in each layer (pre-LN); that is why each stack ends with one more. There are no other parameters. Between the embeddings and the logits this is what `nn.Transformer(...,
+# norm_first=True)` computes with the biases of its attention at zero; there, masks say True for may NOT look.
 
 
 # %% nbgrader={"grade": false, "grade_id": "08-transformer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -437,12 +360,12 @@ class Transformer(nn.Module):
         self.decoder_norm = nn.LayerNorm(d_model)
         ### END SOLUTION
 
-    ### BEGIN SOLUTION
     def embed(self, ids):
+        ### BEGIN SOLUTION
         x = self.embedding[ids] * math.sqrt(self.embedding.shape[1])
         return x + sinusoidal(ids.shape[1], self.embedding.shape[1]).to(self.embedding)
+        ### END SOLUTION
 
-    ### END SOLUTION
     def forward(self, source_ids, target_ids):
         ### BEGIN SOLUTION
         real = padding_mask(source_ids, self.pad_id)
@@ -467,11 +390,10 @@ check("08.transformer", Transformer)
 #
 # Task 08-or · difficulty ●●○ · about 8 minutes · 3 points, graded by a person · [read in the book](../../_build/html/book/08_decoder_and_masks.html#decoder-combine)
 #
-# A slide says that several masks are combined by an element-wise OR. Beside it, a tick means that a token may look. Say when the sentence is right, what goes wrong with the
-# ticks, and how you would notice it in a program that runs without an error. Three to six sentences.
+# A slide says that several masks are combined by an element-wise OR. Beside it, a tick means that a token may look. Say when the sentence is right, what goes wrong with the ticks, and how you would notice it in a program that runs
+# without an error. Three to six sentences.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "08-or", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}
-# OR is right for masks that say what is hidden: a pair is hidden if it lies in the future or is padding. With ticks for "may look" a pair is allowed only if both masks
-# allow it, so they are joined by AND; by De Morgan the two are the same statement. With OR on ticks, one of the two is enough: words may look at later words, because these
-# are no padding, and at padding, because it lies in the past. Nothing fails, shapes and sums are as they should be, and the training loss even gets better, since answers
-# leak. To notice it, change one later token and look whether earlier outputs change, or count the ticks; or compare what the model does in training and when it writes alone.
+# OR is right for masks that say what is hidden: a pair is hidden if it lies in the future or is padding. With ticks for "may look" a pair is allowed only if both masks allow it, so they are joined by AND; by De Morgan the two are the
+# same statement. With OR on ticks, one of the two is enough: words may look at later words, because these are no padding, and at padding, because it lies in the past. Nothing fails, shapes and sums are as they should be, and the training
+# loss even gets better, since answers leak. To notice it, change one later token and look whether earlier outputs change, or count the ticks; or compare what the model does in training and when it writes alone.

@@ -7,6 +7,7 @@ from softlookup.widgets.attention_steps import AttentionSteps, Example
 from softlookup.widgets.head_shapes import HeadShapes, Sizes
 from softlookup.widgets.lookup_plane import LookupPlane, Store
 from softlookup.widgets.machine_map import MachineMap
+from softlookup.widgets.mask_builder import Look, MaskBuilder
 from softlookup.widgets.product_shapes import ProductShapes
 from softlookup.widgets.tokenizer import Learned, TokenizerFigure
 
@@ -15,8 +16,10 @@ __all__ = [
     "Example",
     "HeadShapes",
     "Learned",
+    "Look",
     "LookupPlane",
     "MachineMap",
+    "MaskBuilder",
     "ProductShapes",
     "Sizes",
     "Store",

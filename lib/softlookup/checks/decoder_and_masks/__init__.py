@@ -2,9 +2,9 @@
 
 from softlookup.checks.decoder_and_masks.attending import CROSS, LEAK, MASKED_SOFTMAX
 from softlookup.checks.decoder_and_masks.combining import COMBINE, CONVERT
-from softlookup.checks.decoder_and_masks.labels import LABELS, MASKED_TOKENS, SHIFT_RIGHT
+from softlookup.checks.decoder_and_masks.labels import LABELS, MASKED_TOKENS
 from softlookup.checks.decoder_and_masks.layer import DECODER_LAYER
-from softlookup.checks.decoder_and_masks.masks import CAUSAL, PADDING, WINDOW
+from softlookup.checks.decoder_and_masks.masks import CAUSAL, PADDING
 from softlookup.checks.decoder_and_masks.whole import TRANSFORMER
 from softlookup.checks.decoder_and_masks.words import LOGITS
 
@@ -12,11 +12,9 @@ TASKS = (
     CAUSAL,
     PADDING,
     COMBINE,
-    WINDOW,
     CONVERT,
     MASKED_SOFTMAX,
     LEAK,
-    SHIFT_RIGHT,
     LABELS,
     MASKED_TOKENS,
     LOGITS,

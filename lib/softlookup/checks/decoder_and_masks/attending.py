@@ -58,7 +58,7 @@ def _softmax(s: Any, mask: Any) -> Any:
     import torch
 
     seen = mask.expand(s.shape)
-    largest = torch.where(seen, s, -1e300).amax(-1, keepdim=True).detach()
+    largest = torch.where(seen, s, torch.finfo(s.dtype).min).amax(-1, keepdim=True).detach()
     e = torch.where(seen, torch.exp(torch.where(seen, s - largest, 0.0)), 0.0)
     total = e.sum(-1, keepdim=True)
     return e / torch.where(total == 0, 1.0, total)

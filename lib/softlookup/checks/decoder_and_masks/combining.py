@@ -110,9 +110,8 @@ COMBINE = Task(
 
 def _convert_cases(rng: Rng) -> list[Case]:
     def case(label: str, shape: tuple[int, ...], mask: np.ndarray, dtype: str, part: str = "core") -> Case:
-        # Absolute: with a relative tolerance any finite number would be near to -inf.
         scores = normal(rng, *shape, dtype=dtype)
-        return Case(label, (scores, mask), part=part, keeps_dtype=True, absolute=True)
+        return Case(label, (scores, mask), part=part, keeps_dtype=True)
 
     def hidden(*shape: int) -> np.ndarray:
         return ~draws.seeing_mask(rng, *shape)

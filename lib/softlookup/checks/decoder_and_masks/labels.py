@@ -4,99 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.decoder_and_masks.masks import drawn_ids
 from softlookup.checks.decoder_and_masks.page import PAGE, Flags
 from softlookup.checks.draws import Rng
 from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
-
-
-def _shift_cases(rng: Rng) -> list[Case]:
-    return [
-        Case("two rows of four", (rng.integers(5, 30, size=(2, 4)), 2)),
-        Case("as many rows as tokens", (rng.integers(5, 30, size=(3, 3)), 1)),
-        Case("the French sentence: ends, then padding", (np.array([[5, 6, 7, 8, 9, 3, 0, 0]]), 2)),
-        Case("rows with padding, the start is 0", (drawn_ids(rng, (5, 3), 6, 9), 0)),
-        Case("one token", (rng.integers(5, 30, size=(2, 1)), 4)),
-    ]
-
-
-def _shift(labels: Any, start_id: int) -> Any:
-    import torch
-
-    return torch.nn.functional.pad(labels, (1, 0), value=start_id).narrow(1, 0, labels.shape[1])
-
-
-def shift(flags: Flags, labels: np.ndarray, start_id: int) -> np.ndarray:
-    """The decoder's input, with mistakes."""
-    start = np.full((len(labels), 1), 0 if "start-is-zero" in flags else start_id)
-    if "not-shifted" in flags:
-        return labels.copy()
-    if "shifted-left" in flags:
-        return np.concatenate([labels[:, 1:], start], axis=1)
-    if "rolled" in flags:
-        return np.roll(labels, 1, axis=1)
-    if "along-the-batch" in flags:
-        return np.concatenate([np.full((1, labels.shape[1]), start_id), labels[:-1]])
-    if "one-too-long" in flags:
-        return np.concatenate([start, labels], axis=1)
-    if "first-replaced" in flags:
-        return np.concatenate([start, labels[:, 1:]], axis=1)
-    return np.concatenate([start, labels[:, :-1]], axis=1)
-
-
-SHIFTED = "torch.cat([start, labels[:, :-1]], dim=1)"
-
-SHIFT_RIGHT = Task(
-    id="08.shift-right",
-    name="shift_right",
-    title="Shifted right",
-    points=2,
-    minutes=4,
-    difficulty=1,
-    page=PAGE,
-    anchor="decoder-shift",
-    returns=("inputs",),
-    cases=_shift_cases,
-    oracle=_shift,
-    mistaken=shift,
-    mistakes=(
-        known(
-            "not-shifted",
-            (SHIFTED, "labels.clone()"),
-            says="Nothing is shifted: at each position the model would be given the very word that it is to predict.",
-            number=61,
-        ),
-        known(
-            "shifted-left",
-            (SHIFTED, "torch.cat([labels[:, 1:], start], dim=1)"),
-            says="The rows are shifted to the left: each position would be given the word AFTER the one it predicts.",
-            number=61,
-        ),
-        known(
-            "one-too-long",
-            (SHIFTED, "torch.cat([start, labels], dim=1)"),
-            says="The last id is still there, so the row is one too long: what comes in last predicts nothing.",
-        ),
-        known(
-            "rolled",
-            (SHIFTED, "labels.roll(1, dims=1)"),
-            says="The rows are turned round: the last id has come out in front, where the start token belongs.",
-        ),
-        known(
-            "along-the-batch",
-            (SHIFTED, "torch.cat([torch.full_like(labels[:1], start_id), labels[:-1]])"),
-            says="It is the rows that have moved: shift along the positions, axis 1.",
-        ),
-        known(
-            "first-replaced",
-            (SHIFTED, "torch.cat([start, labels[:, 1:]], dim=1)"),
-            says="The first id is replaced and the others stay where they were: everything moves one place.",
-            number=61,
-        ),
-        known("start-is-zero", ("start_id)", "0)"), says="A 0 is put in front: the start token's id is `start_id`."),
-    ),
-)
 
 
 def _labels_cases(rng: Rng) -> list[Case]:
@@ -233,11 +144,14 @@ def _hide_cases(rng: Rng, ignore: int) -> list[Case]:
 
     first = case("two sequences of eight, a share of 0.25", 2, 8, 0.25, 4)
     first.args[2][1, 2] = 0.25
+    nearly_all = case("nearly all", 2, 7, 0.96, 5)
+    nearly_all.args[2][1, 1:4] = 0.78, 0.88, 0.91
     return [
         first,
         case("the paper's share, 0.15", 3, 12, 0.15, 1),
         case("as many rows as tokens, half of them", 6, 6, 0.5, 3),
         case("hardly any", 1, 9, 0.05, 7),
+        nearly_all,
     ]
 
 

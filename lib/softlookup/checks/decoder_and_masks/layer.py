@@ -31,7 +31,7 @@ def attention_shapes(part: str, d: int) -> dict[str, tuple[int, ...]]:
 
 def think_shapes(part: str, d: int, hidden: int) -> dict[str, tuple[int, ...]]:
     """Names and shapes of a feed-forward network's weights."""
-    sizes = {"w_1": (d, hidden), "b_1": (hidden,), "w_2": (hidden, d), "b_2": (d,)}
+    sizes = {"0.weight": (hidden, d), "0.bias": (hidden,), "2.weight": (d, hidden), "2.bias": (d,)}
     return {f"{part}.{name}": shape for name, shape in sizes.items()}
 
 
@@ -136,8 +136,8 @@ def torch_attention(part: str, w: dict[str, Any], in_torch: str) -> dict[str, An
 
 def torch_rest(w: dict[str, Any], norms: int) -> dict[str, Any]:
     """Feed-forward network and norms in torch's names."""
-    named = {"linear1.weight": w["feed_forward.w_1"].T, "linear1.bias": w["feed_forward.b_1"]}
-    named |= {"linear2.weight": w["feed_forward.w_2"].T, "linear2.bias": w["feed_forward.b_2"]}
+    named = {"linear1.weight": w["feed_forward.0.weight"], "linear1.bias": w["feed_forward.0.bias"]}
+    named |= {"linear2.weight": w["feed_forward.2.weight"], "linear2.bias": w["feed_forward.2.bias"]}
     for i in range(1, norms + 1):
         named |= {f"norm{i}.{kind}": w[f"norm_{i}.{kind}"] for kind in ("weight", "bias")}
     return named
@@ -151,7 +151,7 @@ def torch_decoder_layer(w: dict[str, Any]) -> dict[str, Any]:
 
 
 def _layer(d_model: int, n_heads: int, d_hidden: int, *given: Any) -> Any:
-    """torch's own decoder layer, with the norm first."""
+    """Torch's own decoder layer, with the norm first."""
     import torch
 
     weights = dict(zip(WEIGHTS, given, strict=False))
@@ -275,7 +275,7 @@ DECODER_LAYER = Task(
             "The layer's parameters are not those that were asked for: parts `attention`, `cross`, `feed_forward`, and "
             "norms `norm_1`, `norm_2`, `norm_3`, and no others.",
             None,
-            (("self.norm_3 = nn.LayerNorm(d_model)\n", "self.norm_3 = nn.LayerNorm(d_model, bias=False)\n"),),
+            (("(nn.LayerNorm(d_model) for _", "(nn.LayerNorm(d_model, bias=False) for _"),),
             symptom="no-parameter",
         ),
         gradient_cut((THINK, "return (x + self.feed_forward(self.norm_3(x))).detach()")),

@@ -1,4 +1,4 @@
-"""Tasks that make masks: causal with an offset, a window with a few places that all may see, padding."""
+"""Tasks that make masks: causal with an offset, padding."""
 
 from typing import Any
 
@@ -100,95 +100,6 @@ CAUSAL = Task(
             (CAUSAL_LINE, 'return torch.where(keys[None, :] <= queries[:, None], 0.0, float("-inf"))'),
             says=ADDITIVE,
         ),
-    ),
-)
-
-
-def _window_cases(rng: Rng, sinks: int, named: str) -> list[Case]:
-    sizes = ((8, 3), (6, 1), (9, int(rng.integers(2, 5))), (4, 10), (1, 2), (int(rng.integers(7, 12)), 2))
-    return [Case(f"T = {t}, width {w}", (t, w), frame="plain") for t, w in sizes]
-
-
-def _window(length: int, width: int, sinks: int, named: str) -> Any:
-    mask = np.zeros((length, length), dtype=bool)
-    for t in range(length):
-        mask[t, max(0, t - width + 1) : t + 1] = True
-        mask[t, : min(sinks, t + 1)] = True
-    return mask
-
-
-def window(flags: Flags, length: int, width: int, sinks: int, named: str) -> np.ndarray:
-    """A causal window with a few first places that all may see, with mistakes."""
-    ahead = np.arange(length)[None, :] - np.arange(length)[:, None]
-    size = width + ("one-too-wide" in flags) - ("one-too-narrow" in flags)
-    first = np.arange(length)[None, :] < (0 if "first-forgotten" in flags else sinks)
-    near, past = -ahead < size, ahead <= 0
-    if "both-sides" in flags:
-        near, past = np.abs(ahead) < size, np.abs(ahead) < length
-        if "first-sees-ahead" not in flags:
-            first = first & (ahead <= 0)
-    keep = near & first & past if "first-and-near" in flags else (near | first) & past
-    if "first-sees-ahead" in flags:
-        keep = keep | first
-    if "mask-inverted" in flags:
-        keep = ~keep
-    return keep.T if "transposed" in flags else keep
-
-
-WINDOW_LINE = "return (near | first) & (s <= t)"
-
-WINDOW = Task(
-    id="08.window",
-    name="window_mask",
-    title="A window",
-    points=3,
-    minutes=8,
-    difficulty=2,
-    page=PAGE,
-    anchor="decoder-window",
-    returns=("mask",),
-    cases=_window_cases,
-    oracle=_window,
-    mistaken=window,
-    frame="plain",
-    variants=({"sinks": 2, "named": "two"}, {"sinks": 3, "named": "three"}),
-    mistakes=(
-        known(
-            "one-too-wide",
-            ("t - s < width", "t - s <= width"),
-            says="The window is one token too wide: its width counts the query itself.",
-        ),
-        known(
-            "one-too-narrow",
-            ("t - s < width", "t - s < width - 1"),
-            says="The window is one token too narrow: width 1 is the query alone, width 2 also the token before it.",
-        ),
-        known(
-            "both-sides",
-            ("t - s < width", "abs(t - s) < width"),
-            (WINDOW_LINE, "return near | (first & (s <= t))"),
-            says="The window reaches to both sides: here nothing that comes after a token may be seen.",
-        ),
-        known(
-            "first-forgotten",
-            ("(near | first)", "near"),
-            says="The window is right, but the first tokens of the sequence drop out of it: all that come after may "
-            "look at them.",
-        ),
-        known(
-            "first-sees-ahead",
-            (WINDOW_LINE, "return (near & (s <= t)) | first"),
-            says="The first tokens are shown to everyone, also to those that stand before them: the first token would "
-            "see the second. Nobody looks ahead.",
-        ),
-        known(
-            "first-and-near",
-            ("near | first", "near & first"),
-            says="Near AND among the first is asked: a token may look at what is near OR among the first.",
-            number=56,
-        ),
-        known("mask-inverted", (WINDOW_LINE, "return ~((near | first) & (s <= t))"), says=INVERTED, number=48),
-        known("transposed", (WINDOW_LINE, "return ((near | first) & (s <= t)).T"), says=TRANSPOSED, number=55),
     ),
 )
 

@@ -66,7 +66,7 @@ def layer_norm(flags: Flags, x: Array, gain: Array, bias: Array, eps: float = 1e
 
 def feed_forward(x: Array, w: Weights) -> Array:
     """Two products with a ReLU between them."""
-    return np.maximum(x @ w["w_1"] + w["b_1"], 0) @ w["w_2"] + w["b_2"]
+    return np.maximum(x @ w["0.weight"].T + w["0.bias"], 0) @ w["2.weight"].T + w["2.bias"]
 
 
 def within(w: Weights, name: str) -> dict[str, Array]:
@@ -80,7 +80,7 @@ def attention_of(flags: Flags, w: Weights, x: Array, memory: Array, n_heads: int
 
 
 def sublayer(flags: Flags, x: Array, norm: Weights, inside: object) -> Array:
-    """x plus what the part makes of the normed x; flags move the norm or drop the sum."""
+    """X plus what the part makes of the normed x; flags move the norm or drop the sum."""
     assert callable(inside)
     if "post-norm" in flags:
         return layer_norm(flags, x + inside(x), norm["weight"], norm["bias"])

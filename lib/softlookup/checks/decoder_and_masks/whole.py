@@ -91,7 +91,7 @@ def _cases(rng: Rng) -> list[Case]:
 
 
 def _whole(vocab: int, d_model: int, n_heads: int, d_hidden: int, n_layers: int, pad_id: int, *given: Any) -> Any:
-    """torch's own encoder and decoder, between embeddings and logits written out."""
+    """Torch's own encoder and decoder, between embeddings and logits written out."""
     import torch
 
     names = tuple(shapes(vocab, d_model, n_layers, d_hidden))

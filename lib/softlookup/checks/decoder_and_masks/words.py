@@ -10,7 +10,7 @@ from softlookup.checks.known import gradient_cut, known
 from softlookup.checks.task import Case, Task
 
 
-def _cases(rng: Rng) -> list[Case]:
+def _cases(rng: Rng, unit: float, named: str) -> list[Case]:
     def states(*shape: int, dtype: str = "float32", scale: float = 1.0) -> np.ndarray:
         return normal(rng, *shape, dtype=dtype, scale=scale)
 
@@ -27,29 +27,30 @@ def _cases(rng: Rng) -> list[Case]:
     ]
 
 
-def _oracle(x: Any, table: Any) -> Any:
+def _oracle(x: Any, table: Any, unit: float, named: str) -> Any:
     import torch
 
     logits = torch.stack([(x * word).sum(-1) for word in table], dim=-1)
-    return logits - torch.logsumexp(logits, dim=-1, keepdim=True)
+    nats = logits - torch.logsumexp(logits, dim=-1, keepdim=True)
+    return nats / unit
 
 
-def to_words(flags: Flags, x: np.ndarray, table: np.ndarray) -> np.ndarray:
+def to_words(flags: Flags, x: np.ndarray, table: np.ndarray, unit: float, named: str) -> np.ndarray:
     """Log-probabilities from states, with mistakes."""
     logits = x @ (table if "table-not-transposed" in flags else table.T)
     if "scaled" in flags:
         logits = logits / np.sqrt(x.shape[-1]).astype(x.dtype)
     axis = 1 if "over-positions" in flags else -1
     if "no-softmax" in flags:
-        return logits
+        return logits / logits.dtype.type(unit)
     if "log-of-tiny" in flags or "probabilities" in flags:
         e = np.exp(logits - logits.max(axis=axis, keepdims=True))
         p = e / e.sum(axis=axis, keepdims=True)
-        return p if "probabilities" in flags else np.log(p)
+        log_p = np.log(p)
+        return (p if "probabilities" in flags else -log_p if "losses" in flags else log_p) / p.dtype.type(unit)
     shifted = logits - logits.max(axis=axis, keepdims=True)
     log_p = shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
-    if "base-two" in flags:
-        log_p = log_p / np.log(2).astype(log_p.dtype)
+    log_p = log_p / log_p.dtype.type(unit)
     return -log_p if "losses" in flags else log_p
 
 
@@ -68,6 +69,10 @@ LOGITS = Task(
     cases=_cases,
     oracle=_oracle,
     mistaken=to_words,
+    variants=(
+        {"unit": 1.0, "named": "the **natural logarithms**"},
+        {"unit": 0.6931471805599453, "named": "the logarithms **to the base 2** (divide by $\\log 2$)"},
+    ),
     parts={"core": 0.7, "large": 0.15, "gradient": 0.15},
     mistakes=(
         known(
@@ -107,11 +112,6 @@ LOGITS = Task(
             "losses",
             (LINE, f"-{LINE}"),
             says="The sign is turned round: log-probabilities are never above 0.",
-        ),
-        known(
-            "base-two",
-            (LINE, f"{LINE} / 0.6931471805599453"),
-            says="These are bits, logarithms to the base 2: natural logarithms are asked for.",
         ),
         gradient_cut((LINE, f"{LINE}.detach()")),
     ),
