@@ -20,6 +20,10 @@ def causal_numpy(t, s):
     return ~np.triu(np.ones((t, s), dtype=bool), k=1 + s - t)
 
 
+def causal_numpy_tensor(t):
+    return torch.from_numpy(causal_numpy(t, t))
+
+
 def padding_numpy(ids, pad_id):
     return np.expand_dims(ids.numpy() != pad_id, (1, 2))
 
@@ -319,7 +323,7 @@ class ModelOfLists(nn.Module):
 
 
 class ModelOfPrefixes(ModelOfLists):
-    """No causal mask at all: each position is computed from its own prefix, as when the model writes."""
+    """Each position is computed from its own prefix, as when the model writes without a cache."""
 
     layer = LayerByHand
 
@@ -332,7 +336,7 @@ class ModelOfPrefixes(ModelOfLists):
         for t in range(1, target.shape[1] + 1):
             y = self.embed(target[:, :t])
             for layer in self.decoder:
-                y = layer(y, memory, torch.ones(t, t, dtype=torch.bool), real)
+                y = layer(y, memory, causal_numpy_tensor(t), real)
             logits.append(self.decoder_norm(y[:, -1]) @ self.embedding.T)
         return torch.stack(logits, dim=1)
 
