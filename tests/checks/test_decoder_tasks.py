@@ -48,7 +48,7 @@ def test_no_sentence_of_a_decoder_mistake_is_empty_or_said_twice_in_one_task(tas
         ("08-causal", "def causal_mask(t, s):\n    return torch.ones(t, s).triu(s - t + 2) == 0", ("one-ahead",)),
         (
             "08-combine",
-            "def decoder_mask(ids, pad_id):\n    return causal_mask(ids.shape[1], ids.shape[1]) | padding_mask(ids, pad_id)",
+            "def decoder_mask(ids, pad):\n    n = len(ids[0])\n    return causal_mask(n, n) | padding_mask(ids, pad)",
             ("or-of-keeps",),
         ),
         (
