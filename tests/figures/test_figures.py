@@ -94,7 +94,7 @@ FIGURES = {
     ),
     "input_slices": (figures.input_slices, (4, 2, 2)),
     "splitting": (figures.splitting, ()),
-    "mask_panels": (figures.mask_panels, ([np.eye(3) > 0, np.tri(2, 4) > 0], ["itself", "back"])),
+    "mask_panels": (figures.mask_panels, ([np.tri(2, 3) > 0], ["back"], [["un", "chien"]], [WORDS[:3]])),
     "cross_map": (figures.cross_map, (np.eye(3)[:2], ["un", "chien"], ["a", "black", "dog"], "head 0")),
     "decoder_parts": (figures.decoder_parts, ()),
     "stretched": (figures.stretched, (np.array([3.0, 1.0, 2.0]), np.array([1.0, 5.0, -2.0]))),

@@ -35,9 +35,10 @@ def tasks(chapter: int | None = None) -> tuple[Task, ...]:
 
 
 def earlier(task: Task) -> tuple[Task, ...]:
-    """The tasks of the same notebook that come before this one."""
+    """The tasks of the same notebook that come before this one, and whose functions may be lent to it."""
     chapter = tasks(task.chapter)
-    return chapter[: chapter.index(task)] if task in chapter else ()
+    before = chapter[: chapter.index(task)] if task in chapter else ()
+    return tuple(one for one in before if one.lends)
 
 
 class UnknownTask(KeyError):

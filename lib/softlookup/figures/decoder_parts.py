@@ -52,7 +52,7 @@ def decoder_parts(*, palette: Palette) -> Figure:
     _box(axes, 7.4, 3.3, 2.2, "encoder's\noutput", palette.key, height=0.9)
     axes.annotate("", (6.15, 3.65), (7.35, 3.65), arrowprops={**wide, "color": palette.key})
     axes.text(6.75, 3.78, "keys,\nvalues", ha="center", va="bottom", size=8.5, color=palette.key)
-    axes.text(3.3, 3.78, "queries", ha="center", va="bottom", size=8.5, color=palette.query)
+    axes.text(3.3, 4.14, "queries", ha="center", va="bottom", size=8.5, color=palette.query)
     axes.text(1.2, 0.18, "target, shifted right", ha="center", va="top", size=9)
     axes.text(1.2, 8.1, "(B, T, D), to the next layer", ha="center", va="bottom", size=9)
     axes.text(8.5, 3.1, "(B, S, D), the same\nfor every layer", ha="center", va="top", size=8.5, color=palette.muted)

@@ -191,6 +191,7 @@ DECODER_LAYER = Task(
     mistaken=_layer_mistaken,
     parts={"core": 0.6, "mask": 0.2, "gradient": 0.2},
     forbids=PARTS,
+    lends=False,
     mistakes=(
         known(
             "cross-looks-at-itself",
