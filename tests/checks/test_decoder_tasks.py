@@ -74,9 +74,9 @@ def test_decoder_answers_as_students_write_them_wrongly_are_named(slug, source, 
     assert result.verdict != "pass" and result.diagnosis == diagnosis, result.text()
 
 
-def test_a_wrong_mask_function_does_not_sink_the_transformer():
-    wrong = "def causal_mask(n_queries, n_keys):\n    return torch.ones(n_queries, n_keys).tril(1).bool()"
-    result = check("08.transformer", world(8, {"08-causal": wrong})["Transformer"])
+def test_a_wrong_softmax_does_not_sink_the_transformer():
+    wrong = "def masked_softmax(s, mask):\n    return torch.softmax(s, -1) * mask"
+    result = check("08.transformer", world(8, {"08-masked-softmax": wrong})["Transformer"])
     assert result.verdict == "pass", result.text()
 
 
