@@ -230,6 +230,9 @@ def _names(task: Task, case: Case) -> tuple[str, ...]:
     if not case.gradients:
         return task.returns
     parameters = list(inspect.signature(task.oracle).parameters)
+    if len(parameters) < len(case.args):  # an oracle that takes a layer's weights all in one
+        rest = len(case.args) - case.sizes - len(case.parameters)
+        parameters = [*parameters[: case.sizes], *case.parameters, *(f"input {i + 1}" for i in range(rest))]
     return tuple(f"the gradient of {parameters[i]}" for i in case.gradients)
 
 

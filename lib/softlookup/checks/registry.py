@@ -13,6 +13,7 @@ CHAPTERS: dict[int, str] = {
     4: "softlookup.checks.one_head",
     5: "softlookup.checks.many_heads",
     6: "softlookup.checks.positions",
+    8: "softlookup.checks.decoder_and_masks",
 }
 """Chapter number -> the package that defines TASKS, a tuple in the order of the notebook."""
 
@@ -35,9 +36,10 @@ def tasks(chapter: int | None = None) -> tuple[Task, ...]:
 
 
 def earlier(task: Task) -> tuple[Task, ...]:
-    """The tasks of the same notebook that come before this one."""
+    """The tasks of the same notebook that come before this one, and whose functions may be lent to it."""
     chapter = tasks(task.chapter)
-    return chapter[: chapter.index(task)] if task in chapter else ()
+    before = chapter[: chapter.index(task)] if task in chapter else ()
+    return tuple(one for one in before if one.lends)
 
 
 class UnknownTask(KeyError):

@@ -125,6 +125,7 @@ class Task:
         properties: What every answer must fulfil whatever the inputs.
         forbids: Dotted names that an answer must not use.
         reveals: Whether the wanted numbers are shown; not where they are the whole answer.
+        lends: Whether a sound function may stand in for a wrong answer in later tasks; not where the answer is a class.
     """
 
     id: str
@@ -146,6 +147,7 @@ class Task:
     properties: tuple[Property, ...] = ()
     forbids: tuple[str, ...] = ()
     reveals: bool = True
+    lends: bool = True
 
     def __post_init__(self) -> None:
         slugs = [m.slug for m in self.mistakes]

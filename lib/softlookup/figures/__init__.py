@@ -9,6 +9,8 @@ from softlookup.figures.blending import blending
 from softlookup.figures.broadcast import stretched
 from softlookup.figures.by_heads import cost_by_heads
 from softlookup.figures.cost import score_memory
+from softlookup.figures.cross_map import cross_map
+from softlookup.figures.decoder_parts import decoder_parts
 from softlookup.figures.decoding import step_cost
 from softlookup.figures.distance_curve import distance_curve
 from softlookup.figures.flow import pipeline
@@ -20,6 +22,7 @@ from softlookup.figures.input_slices import input_slices
 from softlookup.figures.layer_costs import layer_operations, layer_times, many_hands
 from softlookup.figures.lengths import vector_lengths
 from softlookup.figures.lookup import one_hot_product
+from softlookup.figures.mask_panels import mask_panels
 from softlookup.figures.mean import weighted_mean
 from softlookup.figures.merging import merging
 from softlookup.figures.needs import dependency
@@ -52,10 +55,13 @@ __all__ = [
     "chain",
     "comparison",
     "cost_by_heads",
+    "cross_map",
+    "decoder_parts",
     "dependency",
     "distance_curve",
     "gradient_reach",
     "gradient_size",
+    "mask_panels",
     "merging",
     "one_hot_product",
     "head_groups",

@@ -7,6 +7,7 @@ from softlookup.widgets.attention_steps import AttentionSteps, Example
 from softlookup.widgets.head_shapes import HeadShapes, Sizes
 from softlookup.widgets.lookup_plane import LookupPlane, Store
 from softlookup.widgets.machine_map import MachineMap
+from softlookup.widgets.mask_builder import Look, MaskBuilder
 from softlookup.widgets.position_explorer import PositionExplorer
 from softlookup.widgets.product_shapes import ProductShapes
 from softlookup.widgets.tokenizer import Learned, TokenizerFigure
@@ -16,9 +17,11 @@ __all__ = [
     "Example",
     "HeadShapes",
     "Learned",
+    "Look",
     "LookupPlane",
     "MachineMap",
     "PositionExplorer",
+    "MaskBuilder",
     "ProductShapes",
     "Sizes",
     "Store",

@@ -1,0 +1,206 @@
+"""Tasks that make masks: causal with an offset, padding."""
+
+from typing import Any
+
+import numpy as np
+
+from softlookup.checks.decoder_and_masks.page import PAGE, Flags
+from softlookup.checks.draws import Rng
+from softlookup.checks.known import known
+from softlookup.checks.task import Case, Task
+
+INVERTED = "The mask says the opposite: True means may look."
+TRANSPOSED = "The mask is transposed: row t says what query t may look at, so a query is a row and a key a column."
+ADDITIVE = "These are numbers to be added to the scores: a boolean mask is asked for, True = may look."
+
+
+def _causal_cases(rng: Rng) -> list[Case]:
+    t = int(rng.integers(2, 5))
+    sizes = ((5, 5, "core"), (8, 8, "core"), (1, 1, "core"), (1, 6, "offset"), (3, 7, "offset"))
+    cases = [Case(f"T = {t}, S = {s}", (t, s), part=part, frame="plain") for t, s, part in sizes]
+    drawn = t, t + int(rng.integers(2, 6))
+    return [*cases, Case(f"T = {drawn[0]}, S = {drawn[1]}", drawn, part="offset", frame="plain")]
+
+
+def _causal(n_queries: int, n_keys: int) -> Any:
+    return np.tri(n_queries, n_keys, n_keys - n_queries, dtype=bool)
+
+
+def causal(flags: Flags, n_queries: int, n_keys: int) -> np.ndarray:
+    """The causal mask of the newest queries, with mistakes."""
+    if "square" in flags:
+        n_queries = n_keys
+    first = 0 if "top-left" in flags else n_keys - n_queries
+    ahead = np.arange(n_keys)[None, :] - np.arange(first, first + n_queries)[:, None]
+    keep = ahead < 0 if "diagonal-hidden" in flags else ahead <= ("one-ahead" in flags)
+    if "only-itself" in flags:
+        keep = keep & (ahead >= 0)
+    if "mask-inverted" in flags:
+        keep = ~keep
+    if "additive" in flags:
+        keep = np.where(keep, 0.0, -np.inf)
+    return keep.T if "transposed" in flags else keep
+
+
+CAUSAL_LINE = "return keys[None, :] <= queries[:, None]"
+
+CAUSAL = Task(
+    id="08.causal",
+    name="causal_mask",
+    title="Nobody looks ahead",
+    points=3,
+    minutes=8,
+    difficulty=2,
+    page=PAGE,
+    anchor="decoder-causal",
+    returns=("mask",),
+    cases=_causal_cases,
+    oracle=_causal,
+    mistaken=causal,
+    frame="plain",
+    parts={"core": 0.6, "offset": 0.4},
+    lends=False,  # in the sandbox what stands in would give an array, where later tasks need a tensor
+    mistakes=(
+        known("mask-inverted", (CAUSAL_LINE, CAUSAL_LINE.replace("<=", ">")), says=INVERTED, number=48),
+        known(
+            "diagonal-hidden",
+            ("<=", "<"),
+            says="The diagonal is hidden too: a token may look at itself, and the first one has nothing else to look "
+            "at. Compare with `<=`.",
+            number=53,
+        ),
+        known(
+            "one-ahead",
+            ("<= queries[:, None]", "<= queries[:, None] + 1"),
+            says="Each query sees one token of the future: what is hidden begins right behind the diagonal "
+            "(triu(diagonal=1), not 2).",
+            number=54,
+        ),
+        known(
+            "transposed", (CAUSAL_LINE, CAUSAL_LINE.replace("return ", "return (") + ").T"), says=TRANSPOSED, number=55
+        ),
+        known(
+            "top-left",
+            ("torch.arange(n_queries) + n_keys - n_queries", "torch.arange(n_queries)"),
+            says="The first query is put at position 0: the queries are the newest of the tokens, so query 0 stands at "
+            "position S - T. With a cache and one query, this mask would show the first token alone.",
+            number=71,
+        ),
+        known(
+            "square",
+            ("torch.arange(n_queries) + n_keys - n_queries", "torch.arange(n_keys)"),
+            says="There is a row for each key: only the queries have a row, so the shape is (T, S).",
+        ),
+        known(
+            "only-itself",
+            ("keys[None, :] <= queries", "keys[None, :] == queries"),
+            says="Each token sees itself alone: it may also look at all that came before.",
+        ),
+        known(
+            "additive",
+            (CAUSAL_LINE, 'return torch.where(keys[None, :] <= queries[:, None], 0.0, float("-inf"))'),
+            says=ADDITIVE,
+        ),
+    ),
+)
+
+
+def drawn_ids(rng: Rng, lengths: tuple[int, ...], total: int, pad_id: int, *, left: bool = False) -> np.ndarray:
+    """Rows of ids, filled up with pad_id behind (or before) so many real ones; 0 is real where it is not the pad."""
+    real = [n for n in range(20) if n != pad_id]
+    ids = np.full((len(lengths), total), pad_id)
+    for row, n in zip(ids, lengths, strict=True):
+        begin = total - n if left else 0
+        row[begin : begin + n] = rng.choice(real, size=n)
+        if n > 1 and pad_id != 0:
+            row[begin + 1] = 0
+    return ids.astype(np.int64)
+
+
+def _padding_cases(rng: Rng) -> list[Case]:
+    return [
+        Case("two rows, the pad is 0", (drawn_ids(rng, (5, 3), 5, 0), 0)),
+        Case("the pad is 7, and 0 is a word", (drawn_ids(rng, (2, 4, 6), 6, 7), 7)),
+        Case("as many rows as tokens", (drawn_ids(rng, (3, 2, 1), 3, 0), 0)),
+        Case("filled up on the left", (drawn_ids(rng, (2, 4), 5, 9, left=True), 9)),
+        Case("no padding", (drawn_ids(rng, (4, 4), 4, 1), 1)),
+        Case("a row of nothing but padding", (drawn_ids(rng, (0, 3), 4, 5), 5)),
+    ]
+
+
+def _padding(ids: Any, pad_id: int) -> Any:
+    import torch
+
+    return torch.ne(ids, pad_id).view(ids.shape[0], 1, 1, ids.shape[1])
+
+
+def padding(flags: Flags, ids: np.ndarray, pad_id: int) -> np.ndarray:
+    """The padding mask, with mistakes."""
+    real = ids != (0 if "pad-is-zero" in flags else pad_id)
+    if "counted-from-left" in flags:
+        real = np.arange(ids.shape[1]) < real.sum(axis=1, keepdims=True)
+    if "mask-inverted" in flags:
+        real = ~real
+    if "two-axes" in flags:
+        return real
+    if "three-axes" in flags:
+        return real[:, None, :]
+    if "on-queries" in flags:
+        return real[:, None, :, None]
+    return real[:, None, None, :]
+
+
+PADDING_LINE = "(ids != pad_id)[:, None, None, :]"
+
+PADDING = Task(
+    id="08.padding",
+    name="padding_mask",
+    title="Padding is nobody",
+    points=2,
+    minutes=5,
+    difficulty=1,
+    page=PAGE,
+    anchor="decoder-padding",
+    returns=("mask",),
+    cases=_padding_cases,
+    oracle=_padding,
+    mistaken=padding,
+    mistakes=(
+        known("mask-inverted", ("!=", "=="), says=INVERTED + " Real tokens may be looked at.", number=48),
+        known(
+            "on-queries",
+            ("[:, None, None, :]", "[:, None, :, None]"),
+            says="The padding stands on the query axis, (B, 1, S, 1): it is keys that must not be looked at, and keys "
+            "are the last axis.",
+            number=57,
+        ),
+        known(
+            "two-axes",
+            ("[:, None, None, :]", ""),
+            says="The mask has two axes, (B, S): scores have four, (B, N, T, S), and are lined up from the right, so B "
+            "would land on the queries. Where B = T nothing complains.",
+            number=58,
+        ),
+        known(
+            "three-axes",
+            ("[:, None, None, :]", "[:, None, :]"),
+            says="The mask has three axes, (B, 1, S): lined up from the right, B lands on the heads. It needs an axis "
+            "for the heads as well.",
+            number=58,
+        ),
+        known(
+            "pad-is-zero",
+            ("!= pad_id", "!= 0"),
+            says="The id 0 is taken for padding: which id fills up is said by `pad_id`, and 0 may be a word.",
+        ),
+        known(
+            "counted-from-left",
+            (
+                f"return {PADDING_LINE}",
+                "return (torch.arange(ids.shape[1]) < (ids != pad_id).sum(1, keepdim=True))[:, None, None, :]",
+            ),
+            says="The real tokens are counted, and so many taken from the left: rows may be filled up on the left too. "
+            "Ask each id.",
+        ),
+    ),
+)

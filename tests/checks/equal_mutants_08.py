@@ -1,0 +1,29 @@
+"""Mutants of chapter 8 that are right: task, changed statement, and why nothing tells them apart."""
+
+COMMUTES = "and, sum and product do not depend on the order of their operands"
+SQUARE = "masks of tokens that look at each other have as many rows as columns"
+ANY = "the product holds counts of paths, and any() asks only whether one is not zero"
+UNIT = "in the public variant the unit is 1"
+WIDTH = "keys have the head width of the queries, so their last axis is as long"
+TWO_AXES = "ids and the table have two axes, so axis 1 is the last one"
+
+EQUAL: list[tuple[str, str, str]] = [
+    ("08.causal", "queries = n_keys + torch.arange(n_queries) - n_queries", COMMUTES),
+    ("08.combine", "return padding_mask(ids, pad_id) & causal_mask(length, length)", COMMUTES),
+    ("08.leak", "itself = torch.eye(masks.shape[--1], dtype=torch.bool)", SQUARE),
+    ("08.leak", "return (seen, reached.triu(1).any())", ANY),
+    ("08.masked-tokens", "chosen = ~special & (u < share)", COMMUTES),
+    ("08.masked-tokens", "masked = (u < 0.8 * share) & chosen", COMMUTES),
+    ("08.masked-tokens", "masked = chosen & (u < share * 0.8)", COMMUTES),
+    ("08.masked-tokens", "exchanged = (u < 0.9 * share) & (chosen & ~masked)", COMMUTES),
+    ("08.masked-tokens", "exchanged = ~masked & chosen & (u < 0.9 * share)", COMMUTES),
+    ("08.masked-tokens", "exchanged = chosen & ~masked & (u < share * 0.9)", COMMUTES),
+    ("08.logits", "return torch.log_softmax(x @ table.T, dim=-1)", UNIT),
+    ("08.cross-attention", "s = q @ k.transpose(-2, -1) / math.sqrt(k.shape[-1])", WIDTH),
+    ("08.transformer", "x = math.sqrt(self.embedding.shape[1]) * self.embedding[ids]", COMMUTES),
+    ("08.transformer", "x = self.embedding[ids] * math.sqrt(self.embedding.shape[-1])", TWO_AXES),
+    ("08.transformer", "return sinusoidal(ids.shape[1], self.embedding.shape[1]).to(self.embedding) + x", COMMUTES),
+    ("08.transformer", "return x + sinusoidal(ids.shape[-1], self.embedding.shape[1]).to(self.embedding)", TWO_AXES),
+    ("08.transformer", "return x + sinusoidal(ids.shape[1], self.embedding.shape[-1]).to(self.embedding)", TWO_AXES),
+    ("08.transformer", "length = target_ids.shape[-1]", TWO_AXES),
+]

@@ -1,0 +1,369 @@
+"""Chapter 8: right answers written otherwise: loops, numpy, other functions of torch, other orders."""
+
+import math
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+
+def causal_loops(t, s):
+    return [[j <= i + s - t for j in range(s)] for i in range(t)]
+
+
+def causal_tril(t, s):
+    return torch.ones(t, s).tril(diagonal=s - t) == 1
+
+
+def causal_numpy(t, s):
+    return ~np.triu(np.ones((t, s), dtype=bool), k=1 + s - t)
+
+
+def causal_numpy_tensor(t):
+    return torch.from_numpy(causal_numpy(t, t))
+
+
+def padding_numpy(ids, pad_id):
+    return np.expand_dims(ids.numpy() != pad_id, (1, 2))
+
+
+def padding_where(ids, pad_id):
+    return torch.where(ids == pad_id, 0, 1).bool().unsqueeze(1).unsqueeze(1)
+
+
+def padding_ones_and_zeros(ids, pad_id):
+    b, s = ids.shape
+    return torch.tensor([[float(i != pad_id) for i in row] for row in ids.tolist()]).reshape(b, 1, 1, s)
+
+
+def combine_hidden(ids, pad_id):
+    future = torch.triu(torch.ones(ids.shape[1], ids.shape[1]), 1).bool()
+    return ~(future | (ids == pad_id)[:, None, None, :])
+
+
+def combine_loops(ids, pad_id):
+    rows = ids.tolist()
+    return [[[[s <= t and row[s] != pad_id for s in range(len(row))] for t in range(len(row))]] for row in rows]
+
+
+def combine_products(ids, pad_id):
+    t = ids.shape[1]
+    return torch.tril(torch.ones(t, t)) * (ids != pad_id)[:, None, None, :]
+
+
+def convert_where(scores, mask):
+    minus = torch.tensor(-math.inf, dtype=scores.dtype)
+    return torch.where(mask, minus, torch.zeros((), dtype=scores.dtype)).expand(scores.shape)
+
+
+def convert_logarithm(scores, mask):
+    return torch.log((~mask).to(scores.dtype)).expand_as(scores)
+
+
+def convert_numpy(scores, mask):
+    added = np.zeros(scores.shape, dtype=scores.numpy().dtype)
+    added[np.broadcast_to(mask.numpy(), added.shape)] = -np.inf
+    return added
+
+
+def softmax_exponentials(s, mask):
+    s = torch.where(mask, s, -torch.inf)
+    largest = s.amax(-1, keepdim=True).detach().clamp(min=torch.finfo(s.dtype).min)
+    e = torch.exp(s - largest)
+    return e / e.sum(-1, keepdim=True).clamp(min=1e-30)
+
+
+def softmax_added(s, mask):
+    added = torch.zeros(s.shape, dtype=s.dtype).masked_fill(~mask, torch.finfo(s.dtype).min)
+    return torch.softmax(torch.maximum(s + added, torch.full_like(s, torch.finfo(s.dtype).min)), -1) * mask
+
+
+def softmax_whatever_is_blind(s, mask):
+    blind = ~mask.any(-1, keepdim=True)
+    a = F.softmax(s.masked_fill(~(mask | blind), -math.inf), dim=-1)
+    return a.masked_fill(blind, 0)
+
+
+def leak_numpy(masks):
+    reached = np.eye(masks.shape[1], dtype=int)
+    for mask in masks.numpy():
+        reached = reached + mask.astype(int) @ reached
+    return reached > 0, np.triu(reached, 1).any()
+
+
+def leak_sets(masks):
+    n = masks.shape[1]
+    heard = [{t} for t in range(n)]
+    for mask in masks.tolist():
+        heard = [heard[t].union(*(heard[s] for s in range(n) if mask[t][s])) for t in range(n)]
+    return [[s in heard[t] for s in range(n)] for t in range(n)], any(s > t for t in range(n) for s in heard[t])
+
+
+def leak_gradients(masks):
+    """Numbers that flow through the model: what has a gradient has been reached."""
+    x = torch.ones(masks.shape[1], dtype=torch.float64, requires_grad=True)
+    y = x
+    for mask in masks:
+        y = y + mask.double() @ y
+    rows = [torch.autograd.grad(one, x, retain_graph=True)[0] for one in y]
+    reached = torch.stack(rows) > 0
+    return reached, bool(reached.triu(diagonal=1).sum() > 0)
+
+
+def labels_lists(sentences, start_id, end_id, pad_id):
+    longest = max(len(one) for one in sentences) + 1
+
+    def filled(ids):
+        return ids + [pad_id] * (longest - len(ids))
+
+    return [filled([start_id] + one) for one in sentences], [filled(one + [end_id]) for one in sentences]
+
+
+def labels_padded_first(sentences, start_id, end_id, pad_id):
+    rows = nn.utils.rnn.pad_sequence([torch.tensor([*s, end_id]) for s in sentences], True, pad_id)
+    begun = nn.utils.rnn.pad_sequence([torch.tensor([start_id, *s]) for s in sentences], True, pad_id)
+    return begun, rows
+
+
+def labels_numpy(sentences, start_id, end_id, pad_id):
+    longest = max(map(len, sentences)) + 2
+    whole = np.full((len(sentences), longest), pad_id)
+    labels = None
+    for row, one in zip(whole, sentences, strict=True):
+        row[: len(one) + 2] = [start_id, *one, end_id]
+    labels = whole[:, 1:].copy()
+    inputs = whole[:, :-1].copy()
+    for row, one in zip(inputs, sentences, strict=True):
+        row[len(one) + 1 :] = pad_id
+    return inputs, labels
+
+
+def hide_loops(ids, special, u, other, mask_id, share):
+    inputs, labels = ids.clone(), torch.full_like(ids, -100)
+    for place in np.ndindex(*ids.shape):
+        if special[place] or u[place] >= share:
+            continue
+        labels[place] = ids[place]
+        if u[place] < 0.8 * share:
+            inputs[place] = mask_id
+        elif u[place] < 0.9 * share:
+            inputs[place] = other[place]
+    return inputs, labels
+
+
+def hide_numpy(ids, special, u, other, mask_id, share):
+    ids, special, u, other = (one.numpy() for one in (ids, special, u, other))
+    chosen = np.logical_and(u < share, np.logical_not(special))
+    inputs = np.select([chosen & (u < 0.8 * share), chosen & (u < 0.9 * share)], [mask_id, other], ids)
+    return inputs, np.where(chosen, ids, -100)
+
+
+def hide_in_place(ids, special, u, other, mask_id, share):
+    kind = u.masked_fill(special, 2.0) / share
+    inputs, labels = ids.clone(), ids.clone()
+    labels[kind >= 1] = -100
+    inputs[kind < 0.9] = other[kind < 0.9]
+    inputs[kind < 0.8] = mask_id
+    return inputs, labels
+
+
+def words_by_hand(x, table):
+    logits = torch.einsum("btd,vd->btv", x, table)
+    top = logits.max(dim=-1, keepdim=True).values
+    return logits - top - (logits - top).exp().sum(-1, keepdim=True).log()
+
+
+def words_logsumexp(x, table):
+    logits = F.linear(x, table)
+    return logits - logits.logsumexp(2, keepdim=True)
+
+
+def words_by_losses(x, table):
+    logits = (x @ table.T).flatten(0, 1)
+    n, v = logits.shape
+    losses = [F.cross_entropy(logits, torch.full((n,), word), reduction="none") for word in range(v)]
+    return -torch.stack(losses, dim=-1).reshape(*x.shape[:2], v)
+
+
+def cross_einsum(x, memory, w_q, w_k, w_v, w_o, n, mask=None):
+    q, k, v = ((a @ w).unflatten(-1, (n, -1)) for a, w in ((x, w_q), (memory, w_k), (memory, w_v)))
+    s = torch.einsum("btnh,bsnh->bnts", q, k) / math.sqrt(q.shape[-1])
+    if mask is not None:
+        s = s.masked_fill(mask.logical_not(), -math.inf)
+    a = s.softmax(-1).nan_to_num(nan=0.0)
+    return torch.einsum("bnts,bsnh->btnh", a, v).flatten(2) @ w_o
+
+
+def cross_loop(x, memory, w_q, w_k, w_v, w_o, n, mask=None):
+    h, y = w_q.shape[1] // n, 0
+    for i in range(n):
+        own = slice(h * i, h * i + h)
+        s = (x @ w_q[:, own]) @ (memory @ w_k[:, own]).mT * h**-0.5
+        if mask is None:
+            a = s.softmax(-1)
+        else:
+            a = softmax_whatever_is_blind(s, (mask[:, 0] if mask.ndim == 4 else mask).expand(s.shape))
+        y = y + a @ (memory @ w_v[:, own]) @ w_o[own]
+    return y
+
+
+def cross_stacked(x, memory, w_q, w_k, w_v, w_o, n, mask=None):
+    """Keys and values in one product, scaled before the scores."""
+    k, v = (memory @ torch.cat([w_k, w_v], 1)).chunk(2, -1)
+    q = x @ w_q / math.sqrt(w_q.shape[1] // n)
+    q, k, v = (torch.stack(one.chunk(n, -1), 1) for one in (q, k, v))
+    s = q @ k.mT
+    a = s.softmax(-1) if mask is None else softmax_exponentials(s, mask)
+    return torch.cat(list((a @ v).unbind(1)), -1) @ w_o
+
+
+class Attention(nn.Module):
+    def __init__(self, d, n):
+        super().__init__()
+        self.n = n
+        for name in ("w_v", "w_o", "w_k", "w_q"):
+            self.register_parameter(name, nn.Parameter(torch.zeros(d, d)))
+
+    def forward(self, x, memory, mask):
+        return cross_einsum(x, memory, self.w_q, self.w_k, self.w_v, self.w_o, self.n, mask)
+
+
+def thinking(d, f):
+    return nn.Sequential(nn.Linear(d, f), nn.ReLU(), nn.Linear(f, d))
+
+
+class LayerOfDictionaries(nn.Module):
+    """Parts in a list of steps, each with its norm."""
+
+    def __init__(self, d_model, n_heads, d_hidden):
+        super().__init__()
+        self.attention, self.cross = Attention(d_model, n_heads), Attention(d_model, n_heads)
+        self.feed_forward = thinking(d_model, d_hidden)
+        for i in (1, 2, 3):
+            self.add_module(f"norm_{i}", nn.LayerNorm(d_model, eps=1e-5))
+
+    def forward(self, x, memory, mask, memory_mask):
+        steps = (
+            (self.norm_1, lambda y: self.attention(y, y, mask)),
+            (self.norm_2, lambda y: self.cross(y, memory, memory_mask)),
+            (self.norm_3, self.feed_forward),
+        )
+        for norm, step in steps:
+            x = step(norm(x)) + x
+        return x
+
+
+class LayerOfOneLine(LayerOfDictionaries):
+    def forward(self, x, memory, mask, memory_mask):
+        own = self.norm_1(x)
+        back = self.attention(own, own, mask)
+        across = self.cross(self.norm_2(x + back), memory, memory_mask)
+        return x + back + across + self.feed_forward(self.norm_3(x + back + across))
+
+
+class LayerByHand(LayerOfDictionaries):
+    """The norm by its formula."""
+
+    def normed(self, x, i):
+        norm = getattr(self, f"norm_{i}")
+        centred = x - x.mean(-1, keepdim=True)
+        return centred / (centred.pow(2).mean(-1, keepdim=True) + 1e-5).sqrt() * norm.weight + norm.bias
+
+    def forward(self, x, memory, mask, memory_mask):
+        x = x + self.attention(self.normed(x, 1), self.normed(x, 1), mask)
+        x = x + self.cross(self.normed(x, 2), memory, memory_mask)
+        return x + self.feed_forward(self.normed(x, 3))
+
+
+class EncoderStep(nn.Module):
+    def __init__(self, d, n, f):
+        super().__init__()
+        self.attention, self.feed_forward = Attention(d, n), thinking(d, f)
+        self.norm_1, self.norm_2 = nn.LayerNorm(d), nn.LayerNorm(d)
+
+    def forward(self, x, mask):
+        y = self.norm_1(x)
+        x = x + self.attention(y, y, mask)
+        return x + self.feed_forward(self.norm_2(x))
+
+
+class ModelOfLists(nn.Module):
+    layer = LayerOfDictionaries
+
+    def __init__(self, vocab, d, n, f, layers, pad):
+        super().__init__()
+        self.pad = pad
+        self.decoder_norm, self.encoder_norm = nn.LayerNorm(d), nn.LayerNorm(d)
+        self.decoder, self.encoder = nn.ModuleList(), nn.ModuleList()
+        for _ in range(layers):
+            self.decoder.append(self.layer(d, n, f))
+            self.encoder.append(EncoderStep(d, n, f))
+        self.embedding = nn.Parameter(torch.randn(vocab, d))
+
+    def places(self, length):
+        d = self.embedding.shape[1]
+        table = [[(math.sin, math.cos)[j % 2](i / 10000 ** (j // 2 * 2 / d)) for j in range(d)] for i in range(length)]
+        return torch.tensor(table, dtype=self.embedding.dtype)
+
+    def embed(self, ids):
+        d = self.embedding.shape[1]
+        return F.embedding(ids, self.embedding) * d**0.5 + self.places(ids.shape[1])
+
+    def forward(self, source, target):
+        real = padding_where(source, self.pad)
+        x, y = self.embed(source), self.embed(target)
+        for layer in self.encoder:
+            x = layer(x, real)
+        x = self.encoder_norm(x)
+        past = causal_tril(target.shape[1], target.shape[1])
+        for layer in self.decoder:
+            y = layer(y, x, past, real)
+        return F.linear(self.decoder_norm(y), self.embedding)
+
+
+class ModelOfPrefixes(ModelOfLists):
+    """Each position is computed from its own prefix, as when the model writes without a cache."""
+
+    layer = LayerByHand
+
+    def forward(self, source, target):
+        real = (source != self.pad)[:, None, None, :]
+        x = self.embed(source)
+        for layer in self.encoder:
+            x = layer(x, real)
+        memory, logits = self.encoder_norm(x), []
+        for t in range(1, target.shape[1] + 1):
+            y = self.embed(target[:, :t])
+            for layer in self.decoder:
+                y = layer(y, memory, causal_numpy_tensor(t), real)
+            logits.append(self.decoder_norm(y[:, -1]) @ self.embedding.T)
+        return torch.stack(logits, dim=1)
+
+
+class ModelSentenceBySentence(ModelOfLists):
+    """Padding is cut away instead of hidden."""
+
+    layer = LayerOfOneLine
+
+    def forward(self, source, target):
+        return torch.cat([self.one(s[s != self.pad][None], t[None]) for s, t in zip(source, target, strict=True)])
+
+    def one(self, source, target):
+        return ModelOfLists.forward(self, source, target)
+
+
+RIGHT = {
+    "08.causal": [causal_loops, causal_tril, causal_numpy],
+    "08.padding": [padding_numpy, padding_where, padding_ones_and_zeros],
+    "08.combine": [combine_hidden, combine_loops, combine_products],
+    "08.convert": [convert_where, convert_logarithm, convert_numpy],
+    "08.masked-softmax": [softmax_exponentials, softmax_added, softmax_whatever_is_blind],
+    "08.leak": [leak_numpy, leak_sets, leak_gradients],
+    "08.labels": [labels_lists, labels_padded_first, labels_numpy],
+    "08.masked-tokens": [hide_loops, hide_numpy, hide_in_place],
+    "08.logits": [words_by_hand, words_logsumexp, words_by_losses],
+    "08.cross-attention": [cross_einsum, cross_loop, cross_stacked],
+    "08.decoder-layer": [LayerOfDictionaries, LayerOfOneLine, LayerByHand],
+    "08.transformer": [ModelOfLists, ModelOfPrefixes, ModelSentenceBySentence],
+}

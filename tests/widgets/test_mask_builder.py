@@ -1,0 +1,84 @@
+"""The mask builder's numbers in Python: checked against torch's softmax and the model's masks."""
+
+import re
+
+import numpy as np
+import pytest
+import torch
+
+from softlookup import model
+from softlookup.widgets import Look, MaskBuilder
+from softlookup.widgets.mask_builder import LONGEST, PRESETS, describe, preset, static_table
+
+REAL = (True, True, True, True, False, False)
+SCORES = np.random.default_rng(4).normal(size=(6, 6))
+LOOK = Look("six", tuple("abcdef"), tuple(map(tuple, SCORES.tolist())), REAL)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_presets_are_the_models_masks(name):
+    causal, real = model.causal_mask(6), torch.tensor(REAL)
+    wanted = {
+        "everything": torch.ones(6, 6, dtype=torch.bool),
+        "causal": causal,
+        "padding": real.expand(6, 6),
+        "combined": causal & real,
+        "window": model.window_mask(6, 2),
+        "prefix": causal | (torch.arange(6) < 4),
+    }[name]
+    assert np.array_equal(preset(name, REAL, width=2, prefix=4), wanted.numpy())
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_described_weights_and_outputs_are_those_of_torch(name):
+    mask = preset(name, REAL)
+    told = describe(LOOK, mask)
+    scores = torch.tensor(SCORES).masked_fill(~torch.tensor(mask), -torch.inf)
+    weights = scores.softmax(-1).nan_to_num(0.0).numpy()
+    np.testing.assert_allclose(told["weights"], weights, atol=1e-12)
+    np.testing.assert_allclose(told["outputs"][:, 0], weights @ np.arange(6), atol=1e-12)
+    np.testing.assert_allclose(told["outputs"][:, 1], weights[:, 4:].sum(-1), atol=1e-12)
+    assert told["allowed"] == mask.sum() and told["future"] == np.triu(mask, 1).sum()
+
+
+def test_blind_rows_are_named_and_give_zeros():
+    mask = preset("causal", REAL).copy()
+    mask[[0, 3]] = False
+    told = describe(LOOK, mask)
+    assert told["blind"] == [0, 3]
+    assert not told["weights"][[0, 3]].any() and not told["outputs"][[0, 3]].any()
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"tokens": ()}, f"'six': 0 tokens, wanted 1 to {LONGEST}"),
+        ({"scores": ((1.0,),)}, r"'six': scores have shape \(1, 1\), wanted \(6, 6\)"),
+        ({"real": (True,)}, "'six': real has 1 entries, wanted 6"),
+    ],
+)
+def test_sentences_that_fit_no_grid_are_refused_by_name(changed, message):
+    with pytest.raises(ValueError, match=message):
+        MaskBuilder([{**vars(LOOK), **changed}])
+
+
+def test_no_sentence_and_unknown_masks_are_refused():
+    with pytest.raises(ValueError, match="at least one sentence, got none"):
+        MaskBuilder([])
+    with pytest.raises(ValueError, match="there is no mask 'diagonal'"):
+        MaskBuilder([LOOK], start="diagonal")
+    with pytest.raises(ValueError, match="there is no mask 'diagonal'"):
+        preset("diagonal", REAL)
+
+
+def test_stand_in_of_the_mask_builder_holds_causal_weights_and_no_markup_of_a_title():
+    html = static_table(Look("<b>", *list(vars(LOOK).values())[1:]))
+    assert "<b>" not in html
+    shown = [float(cell) for cell in re.findall(r"<td>([\d.]+)</td>", html)]
+    wanted = describe(LOOK, preset("causal", REAL))["weights"]
+    np.testing.assert_allclose(np.reshape(shown, (6, 6)), wanted, atol=0.006)
+
+
+def test_script_of_the_mask_builder_knows_the_same_masks():
+    named = re.search(r"const MASKS = \{(.*?)\};", str(MaskBuilder._esm), re.S)[1]
+    assert tuple(re.findall(r"(\w+): \"", named)) == PRESETS
