@@ -249,7 +249,7 @@ def train(folder: Path | None, **given: Any) -> None:
 
 
 @main.command()
-@click.argument("name", type=click.Choice(["checks", "grading", "training", "decoding", "layers"]))
+@click.argument("name", type=click.Choice(["checks", "grading", "training", "decoding", "layers", "norms"]))
 @click.option("--json", "file", type=click.Path(path_type=Path, dir_okay=False), help="Write the measurements here.")
 @click.option(
     "--data", type=click.Path(path_type=Path, exists=True, file_okay=False), help="training: a folder of pairs."
@@ -257,7 +257,7 @@ def train(folder: Path | None, **given: Any) -> None:
 @click.option(
     "--figure", type=click.Path(path_type=Path, dir_okay=False), help="decoding: draw the cost of a step here."
 )
-@click.option("--device", default="cpu", show_default=True, help="training, decoding and layers: cpu or cuda.")
+@click.option("--device", default="cpu", show_default=True, help="training, decoding, layers and norms: cpu or cuda.")
 @click.option("--quick", is_flag=True, help="all but checks: a small run, to see that it works.")
 def bench(name: str, file: Path | None, data: Path | None, figure: Path | None, device: str, quick: bool) -> None:
     """Measure NAME and show the numbers: ratios against a peer, in one run on the same work."""
@@ -279,6 +279,10 @@ def bench(name: str, file: Path | None, data: Path | None, figure: Path | None, 
         from softlookup.training.bench_layers import bench_layers
 
         measured = bench_layers(device=device, quick=quick)
+    elif name == "norms":
+        from softlookup.training.bench_norms import bench_norms
+
+        measured = bench_norms(device=device, quick=quick)
     elif name == "grading":
         from softlookup.grading.bench_grading import bench_grading
 

@@ -12,6 +12,7 @@ CHAPTERS: dict[int, str] = {
     3: "softlookup.checks.tokens_and_embeddings",
     4: "softlookup.checks.one_head",
     5: "softlookup.checks.many_heads",
+    7: "softlookup.checks.encoder",
 }
 """Chapter number -> the package that defines TASKS, a tuple in the order of the notebook."""
 
