@@ -4,6 +4,7 @@ Every figure is a function that takes ``palette`` by name and returns a matplotl
 words what it shows. On a page, `show` draws it twice.
 """
 
+from softlookup.figures.bends import bends
 from softlookup.figures.blending import blending
 from softlookup.figures.broadcast import stretched
 from softlookup.figures.by_heads import cost_by_heads
@@ -16,15 +17,20 @@ from softlookup.figures.head_maps import head_maps
 from softlookup.figures.heatmaps import stages
 from softlookup.figures.input_slices import input_slices
 from softlookup.figures.layer_costs import layer_operations, layer_times, many_hands
+from softlookup.figures.layer_gradients import gradient_by_layer
 from softlookup.figures.lengths import vector_lengths
 from softlookup.figures.lookup import one_hot_product
 from softlookup.figures.mean import weighted_mean
 from softlookup.figures.merging import merging
 from softlookup.figures.needs import dependency
+from softlookup.figures.norm_runs import norm_runs
+from softlookup.figures.normed import norm_steps
+from softlookup.figures.orders import norm_orders
 from softlookup.figures.parallel import common_direction
 from softlookup.figures.paths import signal_paths
 from softlookup.figures.printed import comparison, wrong_cells
 from softlookup.figures.reach import gradient_reach
+from softlookup.figures.refined import drifting
 from softlookup.figures.scaling import gradient_size, saturation, variance
 from softlookup.figures.show import Shown, render_svg, show
 from softlookup.figures.slopes import chain, surprise
@@ -41,15 +47,21 @@ __all__ = [
     "PALETTES",
     "Palette",
     "Shown",
+    "bends",
     "blending",
     "common_direction",
     "chain",
     "comparison",
     "cost_by_heads",
     "dependency",
+    "drifting",
+    "gradient_by_layer",
     "gradient_reach",
     "gradient_size",
     "merging",
+    "norm_orders",
+    "norm_runs",
+    "norm_steps",
     "one_hot_product",
     "head_groups",
     "head_maps",
