@@ -41,12 +41,21 @@ def bends(x: np.ndarray, curves: Mapping[str, np.ndarray], least: Sequence[str] 
             at = int(np.argmin(curve))
             axes.plot(x[at], curve[at], "o", color=color, markersize=6)
             text = f"{curve[at]:.2f} at {x[at]:.2f}".replace("-", "\N{MINUS SIGN}")
-            away = (0, -14) if place % 2 else (-6, 10)
+            right = place % 2 == 1  # on the side where the other one is not
             axes.annotate(
-                text, (x[at], curve[at]), xytext=away, textcoords="offset points", ha="center", size=9, color=color
+                text,
+                (x[at], curve[at]),
+                xytext=(10 if right else -8, -14),
+                textcoords="offset points",
+                ha="left" if right else "right",
+                va="center",
+                size=9,
+                color=color,
             )
             lows.append(f"{name} has its least value, {curve[at]:.2f}, at {x[at]:.2f}")
+    low = min(float(np.min(curve)) for curve in curves.values())
     axes.set(xlabel="z", ylabel="what is passed on", xlim=(x[0], x[-1]))
+    axes.set_ylim(bottom=low - 0.6)
     figure.set_label(
         f"{', '.join(curves)} against their input from {x[0]:g} to {x[-1]:g}. All are near 0 far to the left and near "
         f"the input itself far to the right. {'; '.join(lows) + '.' if lows else ''}"

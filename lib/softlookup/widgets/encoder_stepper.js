@@ -33,7 +33,7 @@ function drawTable(table, hue) {
   const header = make("tr", {}, make("td", {}), table.columns.map((name) => make("th", { scope: "col" }, name)));
   const rows = table.numbers.map((line, r) => make("tr", {}, make("th", { scope: "row" }, table.rows[r]), line.map((number, c) => cell(number, r, c))));
   const label = `${table.caption}, ${table.numbers.length} rows and ${table.numbers[0].length} columns`;
-  return make("div", { class: `ens-table ens-${hue}` }, make("table", { role: "grid", "aria-label": label },
+  return make("div", { class: `ens-table ens-${hue}${table.columns.length > 6 ? " ens-wide" : ""}` }, make("table", { role: "grid", "aria-label": label },
     make("caption", {}, strong(table.caption), shape), make("thead", {}, header), make("tbody", {}, rows)));
 }
 

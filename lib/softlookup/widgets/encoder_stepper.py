@@ -254,7 +254,7 @@ def _attention(example: LayerExample, w: Mapping[str, Array], x: Array) -> list[
         ),
         _box(
             "o",
-            "W_O",
+            "Wₒ",
             False,
             "The output matrix blends the heads: what attention adds.",
             "T × D",
