@@ -50,6 +50,7 @@ def self_attention(x, w_q, w_k, w_v, w_o, n_heads, may_look=None):
         a = a.masked_fill(~may_look, 0.0)
     return (a @ v).transpose(1, 2).flatten(2) @ w_o
 
+
 # %% [markdown]
 # ## The parts
 #
