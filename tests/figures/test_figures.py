@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from encoder_examples import ENCODER
 from matplotlib.figure import Figure
 
 from softlookup import figures, reference
@@ -21,6 +22,7 @@ Q, K, V = RNG.normal(size=(3, 4, 3))
 WORDS = ["a", "word", "needs", "company"]
 WIDTHS = 2 ** np.arange(2, 8)
 FIGURES = {
+    **ENCODER,
     "pipeline": (figures.pipeline, ()),
     "stages": (figures.stages, (Q, K, V, WORDS, np.tril(np.ones((4, 4), dtype=bool)))),
     "dependency": (figures.dependency, (WORDS, 3)),
@@ -84,38 +86,6 @@ FIGURES = {
         (2 ** np.arange(4, 9), {"LSTM": 2.0 ** np.arange(1, 6), "attention": 0.5 * 4.0 ** np.arange(5)}),
     ),
     "guess_by_layer": (figures.guess_by_layer, (WORDS, np.linspace(0, 0.9, 16).reshape(4, 4))),
-    "bends": (
-        figures.bends,
-        (np.linspace(-3, 3, 61), {"ReLU": RNG.normal(size=61), "GELU": RNG.normal(size=61)}, ["GELU"]),
-    ),
-    "drifting": (
-        figures.drifting,
-        (np.linspace([1.0, 0.9], [0.7, 0.6], 5).T, np.ones((2, 5)), np.linspace(0.1, 0.4, 5), np.linspace(1, 0.3, 5)),
-    ),
-    "gradient_by_layer": (
-        figures.gradient_by_layer,
-        ({"post-LN": 2.0 ** np.arange(6), "pre-LN": np.ones(6), "no road": 9.0 ** np.arange(6)},),
-    ),
-    "norm_orders": (figures.norm_orders, ()),
-    "norm_runs": (
-        figures.norm_runs,
-        (
-            {
-                "rates": [0.001, 0.003],
-                "warmups": [0, 10],
-                "depths": [1, 2],
-                "guessing": 2.0,
-                "runs": [
-                    {"rate": rate, "warmup": warmup, "depth": depth, "order": order, "loss": rate * 500 + depth + i}
-                    for rate in (0.001, 0.003)
-                    for warmup in (0, 10)
-                    for depth in (1, 2)
-                    for i, order in enumerate(("post", "pre"))
-                ],
-            },
-        ),
-    ),
-    "norm_steps": (figures.norm_steps, (WORDS, [("x", RNG.normal(size=(4, 3))), ("y", RNG.normal(size=(4, 3)))])),
     "comparison": (figures.comparison, (grid("1 2; 3 4"), grid("1 2; 3.5 4"), "M")),
     "blending": (figures.blending, (2, 4, 5, 3)),
     "cost_by_heads": (figures.cost_by_heads, ([1, 2, 4], [64, 64, 64], [512, 512, 512], [100, 200, 400])),
