@@ -59,7 +59,7 @@ def bench_norms(*, device: str = "cpu", quick: bool = False) -> dict[str, Any]:
     """
     plan = _QUICK if quick else _Plan()
     begun = time.process_time()
-    runs = [
+    runs: list[dict[str, Any]] = [
         {"order": order, "depth": depth, "warmup": warmup, "rate": rate, "seed": seed}
         | _run(plan, order == "pre", depth, warmup, rate, seed, torch.device(device))
         for depth in plan.depths

@@ -56,8 +56,8 @@ def bench_refinement() -> dict[str, Any]:
     def between(pairs: tuple[tuple[str, str, str], ...]) -> list[dict[str, Any]]:
         found = []
         for word, one, other in pairs:
-            states = [_state(seen[sentence], word) for sentence in (one, other)]
-            cosines = F.cosine_similarity(*states, dim=-1)
+            here, there = (_state(seen[sentence], word) for sentence in (one, other))
+            cosines = F.cosine_similarity(here, there, dim=-1)
             found.append({"word": word, "sentences": [one, other], "cosines": _rounded(cosines)})
         return found
 

@@ -83,16 +83,12 @@ class LayerExample:
         def drawn(*shape: int, size: float) -> Array:
             return np.round(rng.normal(size=shape) * size, 2)
 
-        squares = [drawn(d, d, size=d**-0.5 * 1.3) for _ in range(4)]
+        w_q, w_k, w_v, w_o = (drawn(d, d, size=d**-0.5 * 1.3) for _ in range(4))
         norms = drawn(4, d, size=0.15)
         norms[::2] += 1
-        hidden = (
-            drawn(d, d_hidden, size=d**-0.5),
-            drawn(d_hidden, size=0.2),
-            drawn(d_hidden, d, size=d_hidden**-0.5),
-            drawn(d, size=0.2),
-        )
-        return cls(title, tokens, x, *squares, *hidden, norms, n_heads, real)
+        w_1, b_1 = drawn(d, d_hidden, size=d**-0.5), drawn(d_hidden, size=0.2)
+        w_2, b_2 = drawn(d_hidden, d, size=d_hidden**-0.5), drawn(d, size=0.2)
+        return cls(title, tokens, x, w_q, w_k, w_v, w_o, w_1, b_1, w_2, b_2, norms, n_heads, real)
 
     def arrays(self) -> dict[str, Array]:
         """Give all numbers as float64, and refuse shapes that do not fit together.

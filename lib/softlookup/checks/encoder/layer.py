@@ -1,6 +1,5 @@
 """The encoder layer, as a function of its weights: attention, feed-forward network, norms in either order, padding."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -86,7 +85,7 @@ def torch_layer(
         d, n_heads, f, dropout=0.0, batch_first=True, norm_first=pre_norm, dtype=x.dtype
     )
     nothing = x.new_zeros(d)
-    weights: Mapping[str, Any] = {
+    weights: dict[str, Any] = {
         "self_attn.in_proj_weight": torch.cat([w.mT for w in attention[:3]]),
         "self_attn.in_proj_bias": x.new_zeros(3 * d),
         "self_attn.out_proj.weight": attention[3].mT,

@@ -165,9 +165,11 @@ def _stack(
     """One of torch's own encoder layers after the other."""
     import torch.nn.functional as F
 
-    last, (x, *mask) = (rest[:2], rest[2:]) if pre_norm else ((), rest)
+    last: Any = rest[:2] if pre_norm else ()
+    x, *mask = rest[2:] if pre_norm else rest
     for weights in zip(attention, w_1, b_1, w_2, b_2, norms, strict=True):
-        x = torch_layer(x, *weights, n_heads, pre_norm, *mask)
+        of_layer: Any = (x, *weights, n_heads, pre_norm, *mask)
+        x = torch_layer(*of_layer)
     return F.layer_norm(x, (d_model,), *last) if pre_norm else x
 
 
@@ -186,7 +188,8 @@ def _stack_mistaken(
     norms: np.ndarray,
     *rest: np.ndarray,
 ) -> np.ndarray:
-    last, (x, *masks) = (rest[:2], rest[2:]) if pre_norm else ((), rest)
+    last: Any = rest[:2] if pre_norm else ()
+    x, *masks = rest[2:] if pre_norm else rest
     mask = masks[0] if masks else None
     start = x
     order = list(range(n_layers))
@@ -198,19 +201,19 @@ def _stack_mistaken(
         i = 0 if "shared" in flags else index
         seen = None if (place and "mask-in-the-first-alone" in flags) or "mask-ignored" in flags else mask
         inside = start if "all-read-the-start" in flags else x
-        x = layer_mistaken(
-            flags & {"orders-exchanged"},
+        given: Any = (
             inside,
             *(kind[i] for kind in (attention, w_1, b_1, w_2, b_2, norms)),
             n_heads,
             pre_norm,
             seen,
         )
+        x = layer_mistaken(flags & {"orders-exchanged"}, *given)
         if last and "last-norm-in-every-layer" in flags:
-            x = switches.layer_norm(frozenset(), x, *last, switches.EPS)
+            x = switches.layer_norm(frozenset(), x, last[0], last[1], switches.EPS)
     if not last or flags & {"last-norm-missing", "last-norm-in-every-layer"}:
         return x
-    return switches.layer_norm(frozenset(), x, *last, switches.EPS)
+    return switches.layer_norm(frozenset(), x, last[0], last[1], switches.EPS)
 
 
 EACH = "for i in range(len(self.w_1)):"
