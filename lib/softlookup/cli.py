@@ -249,7 +249,10 @@ def train(folder: Path | None, **given: Any) -> None:
 
 
 @main.command()
-@click.argument("name", type=click.Choice(["checks", "grading", "training", "decoding", "layers", "positions"]))
+@click.argument(
+    "name",
+    type=click.Choice(["checks", "grading", "training", "decoding", "layers", "positions", "norms", "refinement"]),
+)
 @click.option("--json", "file", type=click.Path(path_type=Path, dir_okay=False), help="Write the measurements here.")
 @click.option(
     "--data", type=click.Path(path_type=Path, exists=True, file_okay=False), help="training: a folder of pairs."
@@ -257,8 +260,8 @@ def train(folder: Path | None, **given: Any) -> None:
 @click.option(
     "--figure", type=click.Path(path_type=Path, dir_okay=False), help="decoding: draw the cost of a step here."
 )
-@click.option("--device", default="cpu", show_default=True, help="training, decoding and layers: cpu or cuda.")
-@click.option("--quick", is_flag=True, help="all but checks: a small run, to see that it works.")
+@click.option("--device", default="cpu", show_default=True, help="training, decoding, layers and norms: cpu or cuda.")
+@click.option("--quick", is_flag=True, help="all but checks and refinement: a small run, to see that it works.")
 def bench(name: str, file: Path | None, data: Path | None, figure: Path | None, device: str, quick: bool) -> None:
     """Measure NAME and show the numbers: ratios against a peer, in one run on the same work."""
     if figure is not None and figure.suffix not in (".svg", ".png"):
@@ -283,6 +286,17 @@ def bench(name: str, file: Path | None, data: Path | None, figure: Path | None, 
         from softlookup.training.bench_positions import bench_positions
 
         measured = bench_positions(quick=quick)
+    elif name == "norms":
+        from softlookup.training.bench_norms import bench_norms
+
+        measured = bench_norms(device=device, quick=quick)
+    elif name == "refinement":
+        from softlookup.training.bench_refinement import bench_refinement
+
+        try:
+            measured = bench_refinement()
+        except ModuleNotFoundError as missing:
+            _refuse(str(missing))
     elif name == "grading":
         from softlookup.grading.bench_grading import bench_grading
 

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from encoder_examples import ENCODER
 from matplotlib.figure import Figure
 
 from softlookup import figures, reference
@@ -21,6 +22,7 @@ Q, K, V = RNG.normal(size=(3, 4, 3))
 WORDS = ["a", "word", "needs", "company"]
 WIDTHS = 2 ** np.arange(2, 8)
 FIGURES = {
+    **ENCODER,
     "pipeline": (figures.pipeline, ()),
     "stages": (figures.stages, (Q, K, V, WORDS, np.tril(np.ones((4, 4), dtype=bool)))),
     "dependency": (figures.dependency, (WORDS, 3)),

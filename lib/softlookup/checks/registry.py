@@ -13,6 +13,7 @@ CHAPTERS: dict[int, str] = {
     4: "softlookup.checks.one_head",
     5: "softlookup.checks.many_heads",
     6: "softlookup.checks.positions",
+    7: "softlookup.checks.encoder",
     8: "softlookup.checks.decoder_and_masks",
 }
 """Chapter number -> the package that defines TASKS, a tuple in the order of the notebook."""

@@ -4,6 +4,7 @@ Every figure is a function that takes ``palette`` by name and returns a matplotl
 words what it shows. On a page, `show` draws it twice.
 """
 
+from softlookup.figures.bends import bends
 from softlookup.figures.beyond_length import beyond_length
 from softlookup.figures.blending import blending
 from softlookup.figures.broadcast import stretched
@@ -20,17 +21,22 @@ from softlookup.figures.head_maps import head_maps
 from softlookup.figures.heatmaps import stages
 from softlookup.figures.input_slices import input_slices
 from softlookup.figures.layer_costs import layer_operations, layer_times, many_hands
+from softlookup.figures.layer_gradients import gradient_by_layer
 from softlookup.figures.lengths import vector_lengths
 from softlookup.figures.lookup import one_hot_product
 from softlookup.figures.mask_panels import mask_panels
 from softlookup.figures.mean import weighted_mean
 from softlookup.figures.merging import merging
 from softlookup.figures.needs import dependency
+from softlookup.figures.norm_runs import norm_runs
+from softlookup.figures.normed import norm_steps
+from softlookup.figures.orders import norm_orders
 from softlookup.figures.parallel import common_direction
 from softlookup.figures.paths import signal_paths
 from softlookup.figures.position_stripes import position_stripes
 from softlookup.figures.printed import comparison, wrong_cells
 from softlookup.figures.reach import gradient_reach
+from softlookup.figures.refined import drifting
 from softlookup.figures.relative_grids import relative_grids
 from softlookup.figures.scaling import gradient_size, saturation, variance
 from softlookup.figures.show import Shown, render_svg, show
@@ -50,6 +56,7 @@ __all__ = [
     "Palette",
     "Shown",
     "beyond_length",
+    "bends",
     "blending",
     "common_direction",
     "chain",
@@ -59,10 +66,15 @@ __all__ = [
     "decoder_parts",
     "dependency",
     "distance_curve",
+    "drifting",
+    "gradient_by_layer",
     "gradient_reach",
     "gradient_size",
     "mask_panels",
     "merging",
+    "norm_orders",
+    "norm_runs",
+    "norm_steps",
     "one_hot_product",
     "head_groups",
     "head_maps",

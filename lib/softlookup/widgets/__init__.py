@@ -4,6 +4,7 @@ Where a reader may drag or type, the script computes as well, and a browser test
 """
 
 from softlookup.widgets.attention_steps import AttentionSteps, Example
+from softlookup.widgets.encoder_stepper import EncoderStepper, LayerExample
 from softlookup.widgets.head_shapes import HeadShapes, Sizes
 from softlookup.widgets.lookup_plane import LookupPlane, Store
 from softlookup.widgets.machine_map import MachineMap
@@ -14,8 +15,10 @@ from softlookup.widgets.tokenizer import Learned, TokenizerFigure
 
 __all__ = [
     "AttentionSteps",
+    "EncoderStepper",
     "Example",
     "HeadShapes",
+    "LayerExample",
     "Learned",
     "Look",
     "LookupPlane",

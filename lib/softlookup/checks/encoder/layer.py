@@ -1,0 +1,257 @@
+"""The encoder layer, as a function of its weights: attention, feed-forward network, norms in either order, padding."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from softlookup.checks import draws
+from softlookup.checks.draws import Rng, normal
+from softlookup.checks.encoder import switches
+from softlookup.checks.encoder.page import PAGE
+from softlookup.checks.encoder.residuals import RESIDUAL_SAYS, WHOLE_LAYERS, hidden_weights, norm_weights
+from softlookup.checks.known import dtype_lost, gradient_cut, known
+from softlookup.checks.task import Case, Task
+
+
+def layer_args(
+    rng: Rng, b: int, t: int, d: int, f: int, n: int, pre_norm: bool, dtype: str = "float32"
+) -> tuple[Any, ...]:
+    """Tokens, the weights of one layer, N and the order: what the task's function takes, but for the mask."""
+    attention = normal(rng, 4, d, d, dtype=dtype, scale=1.4 * d**-0.5)
+    weights = hidden_weights(rng, d, f, dtype)
+    return (normal(rng, b, t, d, dtype=dtype), attention, *weights, norm_weights(rng, 4, d, dtype), n, pre_norm)
+
+
+def real_tokens(rng: Rng, b: int, t: int) -> np.ndarray:
+    """Rows that end in padding, of different lengths; the first token is always real, and some row is padded."""
+    lengths = rng.integers(1, t + 1, size=b)
+    lengths[0] = min(lengths[0], t - 1)
+    if b > 1:
+        lengths[1] = t if lengths[0] != t else 1
+    return np.arange(t) < lengths[:, None]
+
+
+def _layer_cases(rng: Rng) -> list[Case]:
+    def args(b: int, t: int, d: int, f: int, n: int, pre: bool, **kind: Any) -> tuple[Any, ...]:
+        return layer_args(rng, b, t, d, f, n, pre, **kind)
+
+    scattered = draws.seeing_mask(rng, 2, 5)
+    double = args(2, 3, 6, 7, 3, False, dtype="float64")
+    double_pre = args(2, 3, 4, 5, 2, True, dtype="float64")
+    upstream = normal(rng, 2, 3, 6, dtype="float64")
+    wanted = (0, 1, 2, 3, 4, 5, 6)
+    cases = [
+        Case("post-LN, B = 2, T = 3, D = 6, F = 8, N = 2", args(2, 3, 6, 8, 2, False)),
+        Case("pre-LN, B = 2, T = 3, D = 6, F = 8, N = 2", args(2, 3, 6, 8, 2, True)),
+        Case("post-LN, the slide's sizes: T = 8, D = 4, F = 16, N = 2", args(1, 8, 4, 16, 2, False)),
+        Case("pre-LN, B = T = D = F = 4, N = 2", args(4, 4, 4, 4, 2, True)),
+        Case("one token, three heads, pre-LN", args(2, 1, 6, 5, 3, True)),
+        Case("padding, post-LN, B = 3, T = 5", (*args(3, 5, 6, 7, 2, False), real_tokens(rng, 3, 5)), part="mask"),
+        Case("padding, pre-LN, B = T = N = 2", (*args(2, 2, 4, 7, 2, True), real_tokens(rng, 2, 2)), part="mask"),
+        Case("padding, post-LN, B = T = 4", (*args(4, 4, 6, 5, 3, False), real_tokens(rng, 4, 4)), part="mask"),
+        Case("padding here and there, pre-LN", (*args(2, 5, 6, 7, 2, True), scattered), part="mask"),
+        Case("float64", double, keeps_dtype=True, part="dtype"),
+        Case("gradients, post-LN", double, gradients=wanted, upstream=upstream, part="gradient"),
+        Case(
+            "gradients, pre-LN and padding",
+            (*double_pre, real_tokens(rng, 2, 3)),
+            gradients=wanted,
+            upstream=normal(rng, 2, 3, 4, dtype="float64"),
+            part="gradient",
+        ),
+    ]
+    # Rounding adds up on the way: in float32, right answers in another order need some room.
+    return [replace(case, tolerance=3e-5) if case.dtype == np.float32 else case for case in cases]
+
+
+def torch_layer(
+    x: Any,
+    attention: Any,
+    w_1: Any,
+    b_1: Any,
+    w_2: Any,
+    b_2: Any,
+    norms: Any,
+    n_heads: int,
+    pre_norm: bool,
+    mask: Any = None,
+) -> Any:
+    """Run torch's own nn.TransformerEncoderLayer with these weights; its padding mask says True where there is none."""
+    import torch
+
+    d, f = w_1.shape
+    layer = torch.nn.TransformerEncoderLayer(
+        d, n_heads, f, dropout=0.0, batch_first=True, norm_first=pre_norm, dtype=x.dtype
+    )
+    nothing = x.new_zeros(d)
+    weights: dict[str, Any] = {
+        "self_attn.in_proj_weight": torch.cat([w.mT for w in attention[:3]]),
+        "self_attn.in_proj_bias": x.new_zeros(3 * d),
+        "self_attn.out_proj.weight": attention[3].mT,
+        "self_attn.out_proj.bias": nothing,
+        "linear1.weight": w_1.mT,
+        "linear1.bias": b_1,
+        "linear2.weight": w_2.mT,
+        "linear2.bias": b_2,
+        "norm1.weight": norms[0],
+        "norm1.bias": norms[1],
+        "norm2.weight": norms[2],
+        "norm2.bias": norms[3],
+    }
+    padding = None if mask is None else ~mask
+    return torch.func.functional_call(layer, weights, (x,), {"src_key_padding_mask": padding})
+
+
+def layer_mistaken(
+    flags: switches.Flags,
+    x: np.ndarray,
+    attention: np.ndarray,
+    w_1: np.ndarray,
+    b_1: np.ndarray,
+    w_2: np.ndarray,
+    b_2: np.ndarray,
+    norms: np.ndarray,
+    n_heads: int,
+    pre_norm: bool,
+    mask: np.ndarray | None = None,
+) -> np.ndarray:
+    """One layer with switches."""
+
+    def look(inside: np.ndarray) -> np.ndarray:
+        return switches.attention(flags, inside, attention, n_heads, mask)
+
+    def think(inside: np.ndarray) -> np.ndarray:
+        return switches.feed_forward(flags, inside, w_1, b_1, w_2, b_2)
+
+    first, second = (norms[0], norms[1]), (norms[2], norms[3])
+    if "norms-exchanged" in flags:
+        first, second = second, first
+    if "one-norm-for-both" in flags:
+        second = first
+    if "sublayers-exchanged" in flags:
+        look, think = think, look
+    start = x
+    x = switches.residual(flags, x, look, *first, pre_norm)
+    if "no-second-sublayer" in flags:
+        return x
+    road = start if "second-adds-to-the-start" in flags else None
+    return switches.residual(flags, x, think, *second, pre_norm, road)
+
+
+MAY_LOOK = "mask[:, None, None, :]"
+PRE_1, PRE_2 = (f"layer_norm(x, gain_{i}, shift_{i}, 1e-5)" for i in (1, 2))
+LINES = (
+    (f"x = x + look({PRE_1})", f"x = {PRE_1}\n        x = x + look(x)"),
+    (f"return x + think({PRE_2})", f"x = {PRE_2}\n        return x + think(x)"),
+    ("x = layer_norm(x + look(x)", f"x = {PRE_1}\n    x = layer_norm(x + look(x)"),
+    ("return layer_norm(x + think(x)", f"x = {PRE_2}\n    return layer_norm(x + think(x)"),
+)
+ORDERS_EXCHANGED = (
+    "Pre-LN and post-LN have changed places: with pre_norm the norm comes before the sublayer, x + f(norm(x))."
+)
+
+ENCODER_LAYER = Task(
+    id="07.encoder-layer",
+    name="encoder_layer",
+    title="The encoder layer",
+    points=6,
+    minutes=18,
+    difficulty=3,
+    page=PAGE,
+    anchor="encoder-layer",
+    returns=("y",),
+    cases=_layer_cases,
+    oracle=torch_layer,
+    mistaken=layer_mistaken,
+    parts={"core": 0.5, "mask": 0.3, "gradient": 0.1, "dtype": 0.1},
+    forbids=WHOLE_LAYERS,
+    mistakes=(
+        known("orders-exchanged", ("if pre_norm:", "if not pre_norm:"), says=ORDERS_EXCHANGED, number=43),
+        known(
+            "residual-missing",
+            ("x + look(", "look("),
+            ("x + think(", "think("),
+            says=RESIDUAL_SAYS["residual-missing"],
+            number=45,
+        ),
+        known("residual-from-normed", *LINES, says=RESIDUAL_SAYS["residual-from-normed"], number=44),
+        known(
+            "second-adds-to-the-start",
+            ("    if pre_norm:", "    start = x\n    if pre_norm:"),
+            ("x + think(", "start + think("),
+            says="The second sublayer adds to what came into the layer: it adds to what the first one has left.",
+            number=45,
+        ),
+        known(
+            "norms-exchanged",
+            ("gain_1, shift_1, gain_2, shift_2 = norms", "gain_2, shift_2, gain_1, shift_1 = norms"),
+            says="The two norms have changed places: the first one belongs to attention.",
+        ),
+        known(
+            "one-norm-for-both",
+            ("= norms", "= norms[[0, 1, 0, 1]]"),
+            says="Both sublayers use the first norm: each has a gain and a shift of its own.",
+            number=47,
+        ),
+        known(
+            "sublayers-exchanged",
+            ("def look(x)", "def other(x)"),
+            ("def think(x)", "def look(x)"),
+            ("def other(x)", "def think(x)"),
+            says="The feed-forward network comes first: attention is the first sublayer.",
+        ),
+        known(
+            "no-second-sublayer",
+            (f"return x + think({PRE_2})", "return x"),
+            ("return layer_norm(x + think(x), gain_2, shift_2, 1e-5)", "return x"),
+            says="The layer ends after attention: the feed-forward network is its second sublayer.",
+        ),
+        known(
+            "no-bend",
+            ("return feed_forward(x, w_1, b_1, w_2, b_2)", "return (x @ w_1 + b_1) @ w_2 + b_2"),
+            says="ReLU is missing in the feed-forward network.",
+        ),
+        known("mask-inverted", (MAY_LOOK, f"~{MAY_LOOK}")),
+        known(
+            "mask-ignored",
+            (f"None if mask is None else {MAY_LOOK}", "None"),
+            says="The mask has no effect: tokens look at padding as if it were words.",
+        ),
+        known(
+            "padding-on-queries",
+            (MAY_LOOK, "mask[:, None, :, None]"),
+            says="The mask stands on the queries' axis: it says who may look, and padding is still looked at. The keys "
+            "are the last axis, (B, 1, 1, T).",
+            number=57,
+        ),
+        known(
+            "mask-without-axes",
+            (MAY_LOOK, "mask"),
+            says="The mask (B, T) is used as it is: its B meets the queries' axis, silently where B = T. It needs two "
+            "axes between, (B, 1, 1, T).",
+            number=58,
+        ),
+        known(
+            "mask-on-heads",
+            (MAY_LOOK, "mask[:, None]"),
+            says="The mask has one axis too few: its B meets the heads, silently where B = N. It needs two axes "
+            "between, (B, 1, 1, T).",
+            number=58,
+        ),
+        gradient_cut(
+            (f"return x + think({PRE_2})", f"return (x + think({PRE_2})).detach()"),
+            (
+                "return layer_norm(x + think(x), gain_2, shift_2, 1e-5)",
+                "return layer_norm(x + think(x), gain_2, shift_2, 1e-5).detach()",
+            ),
+        ),
+        dtype_lost(
+            (f"return x + think({PRE_2})", f"return (x + think({PRE_2})).float()"),
+            (
+                "return layer_norm(x + think(x), gain_2, shift_2, 1e-5)",
+                "return layer_norm(x + think(x), gain_2, shift_2, 1e-5).float()",
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,3 @@
+"""The page of the book that the tasks of this chapter belong to."""
+
+PAGE = "07_encoder"

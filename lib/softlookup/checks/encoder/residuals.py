@@ -1,0 +1,284 @@
+"""Tasks that put parts together: residual connections, and one sublayer with its norm."""
+
+from typing import Any
+
+import numpy as np
+
+from softlookup.checks.draws import Rng, normal
+from softlookup.checks.encoder import switches
+from softlookup.checks.encoder.page import PAGE
+from softlookup.checks.known import ATTENTIONS, dtype_lost, gradient_cut, known
+from softlookup.checks.task import Case, Task
+
+WHOLE_LAYERS = (
+    "torch.nn.TransformerEncoderLayer",
+    "torch.nn.TransformerEncoder",
+    "torch.nn.Transformer",
+    *ATTENTIONS,
+)
+"""What must not be called where a layer is to be written."""
+
+
+def _residual_cases(rng: Rng) -> list[Case]:
+    def args(n_layers: int, *shape: int, dtype: str = "float32") -> tuple[np.ndarray, ...]:
+        d = shape[-1]
+        return normal(rng, *shape, dtype=dtype), normal(rng, n_layers, d, d, dtype=dtype, scale=d**-0.5)
+
+    double = args(3, 2, 3, 4, dtype="float64")
+    return [
+        Case("three layers, B = 2, T = 3, D = 5", args(3, 2, 3, 5)),
+        Case("L = T = D = 4", args(4, 4, 4)),
+        Case("two layers, T = 5, D = 3", args(2, 5, 3)),
+        Case("one layer", args(1, 2, 3, 4)),
+        Case(
+            "gradients of tokens and weights",
+            double,
+            gradients=(0, 1),
+            upstream=normal(rng, 2, 3, 4, dtype="float64"),
+            part="gradient",
+        ),
+    ]
+
+
+def _residual(x: Any, w: Any) -> Any:
+    """The sum of the start and of what every layer adds, kept apart until the end."""
+    import torch
+
+    added = [x]
+    for w_l in w.unbind(0):
+        state = torch.stack(added).sum(dim=0)
+        added.append(torch.nn.functional.linear(state, w_l.mT).clamp(min=0))
+    return torch.stack(added).sum(dim=0)
+
+
+def _residual_mistaken(flags: switches.Flags, x: np.ndarray, w: np.ndarray) -> np.ndarray:
+    start = x
+    layers = w[::-1] if "order-reversed" in flags else w
+    for index in range(len(w) - ("last-forgotten" in flags)):
+        w_l = layers[0 if "shared" in flags else index]
+        part = (start if "all-read-the-start" in flags else x) @ w_l
+        if "bend-around-the-sum" in flags:
+            x = np.maximum(x + part, 0)
+        elif "residual-missing" in flags:
+            x = np.maximum(part, 0)
+        elif "start-again" in flags:
+            x = start + np.maximum(part, 0)
+        else:
+            x = x + np.maximum(part, 0)
+    return x
+
+
+ADDED = "x = x + torch.relu(x @ w_l)"
+LOOP = "for w_l in w:"
+
+RESIDUAL = Task(
+    id="07.residual",
+    name="through_layers",
+    title="A road past every layer",
+    points=2,
+    minutes=5,
+    difficulty=1,
+    page=PAGE,
+    anchor="encoder-residual",
+    returns=("x",),
+    cases=_residual_cases,
+    oracle=_residual,
+    mistaken=_residual_mistaken,
+    parts={"core": 0.8, "gradient": 0.2},
+    mistakes=(
+        known(
+            "residual-missing",
+            (ADDED, "x = torch.relu(x @ w_l)"),
+            says="The layers replace the vectors: each adds to what is there, x + relu(x @ w).",
+            number=45,
+        ),
+        known(
+            "start-again",
+            (LOOP, "start = x\n    " + LOOP),
+            (ADDED, "x = start + torch.relu(x @ w_l)"),
+            says="Each layer adds to the very first vectors: it adds to those that it was given, or the layers "
+            "between are lost.",
+            number=45,
+        ),
+        known(
+            "all-read-the-start",
+            (LOOP, "start = x\n    " + LOOP),
+            (ADDED, "x = x + torch.relu(start @ w_l)"),
+            says="All layers read the first vectors: each reads what the layers before it have made of them.",
+        ),
+        known(
+            "bend-around-the-sum",
+            (ADDED, "x = torch.relu(x + x @ w_l)"),
+            says="ReLU is taken of the sum, so the road past the layer is bent too: only what is added is bent.",
+            number=45,
+        ),
+        known(
+            "shared",
+            (ADDED, ADDED.replace("w_l", "w[0]")),
+            says="All layers use the first one's weights: layer l has its own, w[l].",
+            number=47,
+        ),
+        known(
+            "last-forgotten",
+            (LOOP, "for w_l in w[:-1]:"),
+            says="The last layer is missing: there are as many as w has matrices.",
+        ),
+        known(
+            "order-reversed",
+            (LOOP, "for w_l in w.flip(0):"),
+            says="The layers run from the last to the first.",
+        ),
+        gradient_cut((ADDED, "x = x + torch.relu(x @ w_l).detach()"), ("return x", "return x.detach()")),
+    ),
+)
+
+
+def hidden_weights(rng: Rng, d: int, f: int, dtype: str = "float32") -> tuple[np.ndarray, ...]:
+    """The weights of a feed-forward network: w_1 (D, F), b_1 (F), w_2 (F, D), b_2 (D)."""
+    return (
+        normal(rng, d, f, dtype=dtype, scale=d**-0.5),
+        normal(rng, f, dtype=dtype, scale=0.5),
+        normal(rng, f, d, dtype=dtype, scale=f**-0.5),
+        normal(rng, d, dtype=dtype, scale=0.5),
+    )
+
+
+def norm_weights(rng: Rng, n: int, d: int, dtype: str = "float32") -> np.ndarray:
+    """Gains near 1.3 and shifts, one row after the other."""
+    rows = normal(rng, n, d, dtype=dtype, scale=0.5)
+    rows[::2] += rows.dtype.type(1.3)
+    return rows
+
+
+def _sublayer_cases(rng: Rng, norm_first: bool, asked: str) -> list[Case]:
+    def args(*shape: int, f: int, dtype: str = "float32", scale: float = 1.0) -> tuple[np.ndarray, ...]:
+        d = shape[-1]
+        gain, shift = norm_weights(rng, 2, d, dtype)
+        return normal(rng, *shape, dtype=dtype, scale=scale), *hidden_weights(rng, d, f, dtype), gain, shift
+
+    double = args(2, 3, 5, f=7, dtype="float64")
+    return [
+        Case("B = 2, T = 3, D = 5, F = 11", args(2, 3, 5, f=11)),
+        Case("B = T = D = F = 4", args(4, 4, 4, f=4)),
+        Case("the slide's sizes: T = 8, D = 4, F = 16", args(8, 4, f=16)),
+        Case("tokens of small numbers", args(3, 5, f=6, scale=3e-3)),
+        Case("float64", double, keeps_dtype=True, part="dtype"),
+        Case(
+            "gradients of tokens, weights, gain and shift",
+            double,
+            gradients=(0, 1, 3, 5, 6),
+            upstream=normal(rng, 2, 3, 5, dtype="float64"),
+            part="gradient",
+        ),
+    ]
+
+
+def _sublayer(
+    x: Any, w_1: Any, b_1: Any, w_2: Any, b_2: Any, gain: Any, shift: Any, norm_first: bool, asked: str
+) -> Any:
+    import torch.nn.functional as F
+
+    inside = F.layer_norm(x, gain.shape, gain, shift) if norm_first else x
+    y = F.linear(F.linear(inside, w_1.mT, b_1).relu(), w_2.mT, b_2).add(x)
+    return y if norm_first else F.layer_norm(y, gain.shape, gain, shift)
+
+
+def _sublayer_mistaken(
+    flags: switches.Flags,
+    x: np.ndarray,
+    w_1: np.ndarray,
+    b_1: np.ndarray,
+    w_2: np.ndarray,
+    b_2: np.ndarray,
+    gain: np.ndarray,
+    shift: np.ndarray,
+    norm_first: bool,
+    asked: str,
+) -> np.ndarray:
+    def part(inside: np.ndarray) -> np.ndarray:
+        return switches.feed_forward(flags, inside, w_1, b_1, w_2, b_2)
+
+    return switches.residual(flags, x, part, gain, shift, norm_first)
+
+
+INSIDE = "inside = layer_norm(x, gain, shift, 1e-5) if norm_first else x"
+SUM = "y = x + feed_forward(inside, w_1, b_1, w_2, b_2)"
+ENDED = "return y if norm_first else layer_norm(y, gain, shift, 1e-5)"
+RESIDUAL_SAYS = {
+    "residual-missing": "The vectors that came in are not added: x + sublayer(…), in every sublayer.",
+    "residual-from-normed": "The road past the sublayer begins behind a norm: what is added to is x as it came in.",
+    "normed-twice": "There are two norms, before the sublayer and after the sum: one of them is asked for.",
+    "norm-missing": "There is no norm: each sublayer has one.",
+    "sum-not-normed": "The norm is taken of what the sublayer gives, before the sum.",
+}
+
+SUBLAYER = Task(
+    id="07.sublayer",
+    name="sublayer",
+    title="Add and norm, in a given order",
+    points=3,
+    minutes=7,
+    difficulty=2,
+    page=PAGE,
+    anchor="encoder-orders",
+    returns=("y",),
+    cases=_sublayer_cases,
+    oracle=_sublayer,
+    mistaken=_sublayer_mistaken,
+    parts={"core": 0.8, "gradient": 0.1, "dtype": 0.1},
+    forbids=WHOLE_LAYERS,
+    variants=(
+        {"norm_first": False, "asked": "**norm after the sum** (post-LN)"},
+        {"norm_first": True, "asked": "**norm before the sublayer** (pre-LN)"},
+    ),
+    mistakes=(
+        known("residual-missing", (SUM, SUM.replace("x + ", "")), says=RESIDUAL_SAYS["residual-missing"], number=45),
+        known(
+            "residual-from-normed",
+            (INSIDE, "x = layer_norm(x, gain, shift, 1e-5)\n    inside = x"),
+            says=RESIDUAL_SAYS["residual-from-normed"],
+            number=44,
+        ),
+        known(
+            "normed-twice",
+            (INSIDE, "inside = layer_norm(x, gain, shift, 1e-5)"),
+            (ENDED, "return layer_norm(y, gain, shift, 1e-5)"),
+            says=RESIDUAL_SAYS["normed-twice"],
+            number=43,
+        ),
+        known(
+            "norm-missing",
+            (INSIDE, "inside = x"),
+            (ENDED, "return y"),
+            says=RESIDUAL_SAYS["norm-missing"],
+        ),
+        known(
+            "unbiased",
+            (
+                ENDED,
+                ENDED.replace(
+                    "layer_norm(y, gain, shift, 1e-5)",
+                    "(y - y.mean(dim=-1, keepdim=True)) / "
+                    "torch.sqrt(y.var(dim=-1, keepdim=True) + 1e-5) * gain + shift",
+                ),
+            ),
+            (
+                INSIDE,
+                INSIDE.replace(
+                    "layer_norm(x, gain, shift, 1e-5)",
+                    "(x - x.mean(dim=-1, keepdim=True)) / "
+                    "torch.sqrt(x.var(dim=-1, keepdim=True) + 1e-5) * gain + shift",
+                ),
+            ),
+            says="The variance inside the norm is divided by D - 1: LayerNorm divides by D.",
+            number=39,
+        ),
+        known(
+            "no-bend",
+            (SUM, "y = x + (inside @ w_1 + b_1) @ w_2 + b_2"),
+            says="ReLU is missing inside the sublayer.",
+        ),
+        gradient_cut((ENDED, ENDED.replace("return ", "out = ") + "\n    return out.detach()")),
+        dtype_lost((ENDED, "out = y if norm_first else layer_norm(y, gain, shift, 1e-5)\n    return out.float()")),
+    ),
+)

@@ -1,0 +1,52 @@
+"""What becomes of a word's vector from layer to layer: how far two uses of one word drift apart."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from softlookup.figures.theme import Palette
+
+
+def drifting(
+    apart: np.ndarray, together: np.ndarray, others: Sequence[float], start: Sequence[float], *, palette: Palette
+) -> Figure:
+    """Draw cosines between two uses of one word, layer by layer, beside two yardsticks.
+
+    Args:
+        apart: For each word with two meanings, the cosine after each layer (words, L + 1).
+        together: The same for words used twice in one meaning.
+        others: The mean cosine between two different tokens of one sentence.
+        start: The mean cosine of a token to its own embedding.
+        palette: The colours to draw in.
+
+    Returns:
+        One panel; thin lines are single words, heavy ones their means.
+    """
+    figure = Figure(figsize=(6.2, 3.6))
+    axes = figure.subplots()
+    layers = np.arange(len(others))
+    ends = []
+    for curves, name, color, style in (
+        (together, "same word, same sense", palette.query, "-"),
+        (apart, "same word, two senses", palette.key, "-"),
+        (np.asarray(start)[None], "a token and its embedding", palette.mixed, "--"),
+        (np.asarray(others)[None], "two different tokens", palette.value, ":"),
+    ):
+        curves = np.asarray(curves)
+        if len(curves) > 1:
+            axes.plot(layers, curves.T, color=color, linewidth=0.8, alpha=0.45)
+        mean = curves.mean(axis=0)
+        axes.plot(layers, mean, style, color=color, linewidth=2.4)
+        ends.append((mean[-1], name, color))
+    places: list[float] = []
+    for height, name, color in sorted(ends, key=lambda end: end[0]):
+        at = max(height, places[-1] + 0.065) if places else height
+        places.append(at)
+        axes.text(layers[-1] + 0.15, at, f"{name}, {height:.2f}", va="center", color=color, size=9)
+    axes.set(xlabel="layer", ylabel="cosine", ylim=(0, 1.03), xlim=(0, layers[-1] + 3.3))
+    axes.set_xticks(layers, ["embedding", *map(str, layers[1:])])
+    axes.grid(axis="y")
+    said = "; ".join(f"{name} {height:.2f}" for height, name, _ in ends)
+    figure.set_label(f"Cosines after each of {layers[-1]} layers. After the last one: {said}.")
+    return figure

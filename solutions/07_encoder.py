@@ -1,0 +1,359 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 7 · The encoder
+#
+# You will build an encoder from its parts: the road past every layer, the norms, the feed-forward network and its younger relatives, one sublayer, the whole layer
+# with its padding, and the stack. Attention you have written already; a function for it is given below. Each task has a cell to fill in and, below it, a cell that checks it. Run
+# the check as often as you like: it says within a moment what is right, what is not, and often which mistake it was. You may call your own functions from earlier
+# tasks: if one of them is not right yet, the check puts a sound one in its place, so that a slip costs you points once. The chapter to this notebook is *The encoder*
+# in the book; every check links to the section it needs. Cells that you add are yours to try things in. They are left out when the notebook is graded, so what an
+# answer needs (a helper function, an import) belongs in its own cell.
+#
+# | task | what you write | minutes | difficulty | points |
+# |---|---|---|---|---|
+# [[tasks-table]]
+# | 07-refined | In your own words (graded by a person) | 8 | ●●○ | 3 |
+#
+# **Letters.** `B` sequences in a batch, `T` tokens, `D` model width, `N` heads, `F` hidden width, `L` layers. **Weights.** A token is a row, so a layer is `x @ w + b`:
+# `w_1` is `(D, F)`, `w_2` is `(F, D)`. **Norms.** The features of a token are the last axis. The variance is a mean over all `D` of them, not over `D - 1`. `eps` is
+# added to the variance, inside the root; it is handed over where a function takes it, and `1e-5` elsewhere. **Masks.** A mask `(B, T)` says which tokens are real:
+# `True` is a token, `False` is padding, and every sequence has at least one real token. **Axes in front.** Where a docstring writes `(..., D)`, any number of axes may stand in front. Count axes from the end.
+# %% nbgrader={"grade": false, "grade_id": "07-setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
+import math
+
+import torch
+from torch import nn
+
+from softlookup import check
+
+
+def self_attention(x, w_q, w_k, w_v, w_o, n_heads, may_look=None):
+    """x (B, T, D), four matrices (D, D), may_look True where a score (B, N, T, T) counts -> (B, T, D)."""
+    heads = [(x @ w).unflatten(-1, (n_heads, -1)).transpose(1, 2) for w in (w_q, w_k, w_v)]
+    q, k, v = heads
+    scores = q @ k.mT / math.sqrt(q.shape[-1])
+    if may_look is not None:
+        scores = scores.masked_fill(~may_look, float("-inf"))
+    a = torch.softmax(scores, dim=-1)
+    if may_look is not None:
+        a = a.masked_fill(~may_look, 0.0)
+    return (a @ v).transpose(1, 2).flatten(2) @ w_o
+
+
+# %% [markdown]
+# ## The parts
+#
+# [[task 07.residual]]
+#
+# Every layer **adds** to its input: the vectors of the tokens pass it by, and what the layer makes of them is added. Here a layer makes `relu(x @ w)` of them, with a
+# matrix of its own. Send `x` through all layers, the first one first, and return what comes out.
+
+
+# %% nbgrader={"grade": false, "grade_id": "07-residual", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def through_layers(x, w):
+    """x (..., T, D), w (L, D, D), a matrix for each layer -> (..., T, D)."""
+    ### BEGIN SOLUTION
+    for w_l in w:
+        x = x + torch.relu(x @ w_l)
+    return x
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "07-residual-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("07.residual", through_layers)
+
+# %% [markdown]
+# [[task 07.layer-norm]]
+#
+# Give each token mean 0 and variance 1, whatever the other tokens are; then multiply by the gain and add the shift. `eps` is added to the variance, inside the root. Gradients must flow
+# to all three tensors, and the result has the dtype of the inputs. torch's own norms are not allowed.
+
+
+# %% nbgrader={"grade": false, "grade_id": "07-layer-norm", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def layer_norm(x, gain, shift, eps):
+    """x (..., D), gain (D), shift (D), a number eps -> (..., D)."""
+    ### BEGIN SOLUTION
+    mean = x.mean(dim=-1, keepdim=True)
+    centred = x - mean
+    variance = centred.square().mean(dim=-1, keepdim=True)
+    y = centred / torch.sqrt(variance + eps)
+    return y * gain + shift
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "07-layer-norm-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("07.layer-norm", layer_norm)
+
+# %% [markdown]
+# [[task 07.rms-norm]]
+#
+# RMSNorm takes no mean away. Divide each token by the root of the mean of its squares (`eps` is added to that mean, inside the root), and use the gain. Mind the
+# convention: `gain` holds **[[07.rms-norm:named]]**.
+
+
+# %% nbgrader={"grade": false, "grade_id": "07-rms-norm", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def rms_norm(x, gain, eps):
+    """x (..., D), gain (D), a number eps -> (..., D)."""
+    ### BEGIN SOLUTION
+    base = 0.0  # variant 07.rms-norm:base
+    mean_square = x.square().mean(dim=-1, keepdim=True)
+    return x / torch.sqrt(mean_square + eps) * (base + gain)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "07-rms-norm-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("07.rms-norm", rms_norm)
+
+# %% [markdown]
+# [[task 07.layer-norm-backward]]
+#
+# The way back through `layer_norm`, by hand. `g` is the gradient of a loss with respect to its result. Return the gradients with respect to `x`, `gain` and `shift`, in this order. Autograd is not allowed.
+# A hint: every number of a token moves its mean and its variance, so a token's gradient loses two shares. All tokens use the same gain and shift.
+
+
+# %% nbgrader={"grade": false, "grade_id": "07-layer-norm-backward", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def layer_norm_backward(g, x, gain, eps):
+    """g (T, D), x (T, D), gain (D), a number eps -> dx (T, D), dgain (D), dshift (D)."""
+    ### BEGIN SOLUTION
+    mean = x.mean(dim=-1, keepdim=True)
+    root = torch.sqrt((x - mean).square().mean(dim=-1, keepdim=True) + eps)
+    y = (x - mean) / root
+    h = g * gain
+    share = (h * y).mean(dim=-1, keepdim=True)
+    dx = (h - h.mean(dim=-1, keepdim=True) - y * share) / root
+    return dx, (g * y).sum(dim=0), g.sum(dim=0)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "07-layer-norm-backward-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("07.layer-norm-backward", layer_norm_backward)
+
+# %% [markdown]
+# [[task 07.feed-forward]]
+#
+# The feed-forward network: widen each token, put 0 for what is negative, narrow it again; both steps have a bias. No token sees another.
+
+
+# %% nbgrader={"grade": false, "grade_id": "07-feed-forward", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def feed_forward(x, w_1, b_1, w_2, b_2):
+    """x (..., T, D), w_1 (D, F), b_1 (F), w_2 (F, D), b_2 (D) -> (..., T, D)."""
+    ### BEGIN SOLUTION
+    hidden = torch.relu(x @ w_1 + b_1)
+    return hidden @ w_2 + b_2
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "07-feed-forward-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("07.feed-forward", feed_forward)
+
+# %% [markdown]
+# [[task 07.gelu]]
+#
+# GELU multiplies each number by the share of a standard normal distribution below it, $x \, \Phi(x)$. Return it **twice**: exactly, by the error function; and by the
+# tanh that GPT-2 takes instead, $\tfrac{1}{2} x \left(1 + \tanh\left(\sqrt{2/\pi}\,(x + 0.044715\,x^3)\right)\right)$. (`torch.erf` is allowed, torch's GELU is not.)
+
+
+# %% nbgrader={"grade": false, "grade_id": "07-gelu", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def gelu(x):
+    """x, any shape -> x * Phi(x), and the same by tanh; both of x's shape."""
+    ### BEGIN SOLUTION
+    exact = x * (1 + torch.erf(x / math.sqrt(2))) / 2
+    inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)
+    by_tanh = x * (1 + torch.tanh(inner)) / 2
+    return exact, by_tanh
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "07-gelu-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("07.gelu", gelu)
+
+# %% [markdown]
+# [[task 07.swiglu]]
+#
+# A gated network has three matrices and here no biases. The hidden numbers `x @ w_1` stay as they are, and each is multiplied by a gate: Swish of the same number of `x @ w_gate`. Then
+# `w_2` narrows them. Swish is $z \cdot \sigma(\beta z)$, where $\sigma$ is the sigmoid; here **$\beta$ = [[07.swiglu:beta]]**.
+
+
+# %% nbgrader={"grade": false, "grade_id": "07-swiglu", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def swiglu(x, w_gate, w_1, w_2):
+    """x (..., T, D), w_gate and w_1 (D, F), w_2 (F, D) -> (..., T, D)."""
+    ### BEGIN SOLUTION
+    beta = 1.0  # variant 07.swiglu:beta
+    z = x @ w_gate
+    gate = z * torch.sigmoid(beta * z)
+    return (gate * (x @ w_1)) @ w_2
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "07-swiglu-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("07.swiglu", swiglu)
+
+# %% [markdown]
+# ## Put together
+#
+# [[task 07.sublayer]]
+#
+# One sublayer with all that belongs to it: the feed-forward network, the residual connection, and one LayerNorm (eps is `1e-5`). The order asked for is
+# [[07.sublayer:asked]].
+
+
+# %% nbgrader={"grade": false, "grade_id": "07-sublayer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def sublayer(x, w_1, b_1, w_2, b_2, gain, shift):
+    """x (..., T, D), the network's weights, gain (D), shift (D) -> (..., T, D)."""
+    ### BEGIN SOLUTION
+    norm_first = False  # variant 07.sublayer:norm_first
+    inside = layer_norm(x, gain, shift, 1e-5) if norm_first else x
+    y = x + feed_forward(inside, w_1, b_1, w_2, b_2)
+    return y if norm_first else layer_norm(y, gain, shift, 1e-5)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "07-sublayer-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("07.sublayer", sublayer)
+
+# %% [markdown]
+# [[task 07.parameters]]
+#
+# How many numbers does an encoder of `L` layers hold, without embeddings? Each layer has attention (four square matrices `(D, D)`, all heads together), a feed-forward network of hidden
+# width `F` (two matrices; three if it is gated), and a LayerNorm with gain and shift for each of its two sublayers. Where `bias` is `True`, each of these matrices has a bias, one number for each column. With
+# `pre_norm` one more LayerNorm follows the last layer. A whole number, please.
+
+
+# %% nbgrader={"grade": false, "grade_id": "07-parameters", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def encoder_parameters(d_model, d_hidden, n_layers, gated, bias, pre_norm):
+    """The sizes D, F, L, and three times True or False -> a whole number."""
+    ### BEGIN SOLUTION
+    wide = 2 if gated else 1
+    attention = 4 * d_model**2
+    hidden = (wide + 1) * d_model * d_hidden
+    biases = 4 * d_model + wide * d_hidden + d_model if bias else 0
+    norm = 2 * d_model
+    last = norm if pre_norm else 0
+    return n_layers * (attention + hidden + biases + 2 * norm) + last
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "07-parameters-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("07.parameters", encoder_parameters)
+
+# %% [markdown]
+# [[task 07.encoder-layer]]
+#
+# The whole layer, as a function of its weights. First sublayer: self-attention (call `self_attention` from the first cell; its `may_look` is a mask that broadcasts to the scores `(B, N, T, T)`). Second sublayer: your feed-forward
+# network with ReLU. Each has its residual connection and its own LayerNorm with eps `1e-5`: `norms` holds `gain_1, shift_1, gain_2, shift_2`, `attention` holds `w_q, w_k, w_v, w_o`. Where `pre_norm` is
+# `True` the norm comes before the sublayer, else after the sum. `mask` `(B, T)` is `True` for real tokens: no token may look at padding. Gradients must reach all weights. The result equals that of
+# torch's `nn.TransformerEncoderLayer` with these weights; calling that, or this library's model, is not allowed.
+
+
+# %% nbgrader={"grade": false, "grade_id": "07-encoder-layer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def encoder_layer(x, attention, w_1, b_1, w_2, b_2, norms, n_heads, pre_norm, mask=None):
+    """x (B, T, D), attention (4, D, D), w_1 (D, F), b_1 (F), w_2 (F, D), b_2 (D), norms (4, D), mask (B, T) -> (B, T, D)."""
+    ### BEGIN SOLUTION
+    w_q, w_k, w_v, w_o = attention
+    gain_1, shift_1, gain_2, shift_2 = norms
+    may_look = None if mask is None else mask[:, None, None, :]
+
+    def look(x):
+        return self_attention(x, w_q, w_k, w_v, w_o, n_heads, may_look)
+
+    def think(x):
+        return feed_forward(x, w_1, b_1, w_2, b_2)
+
+    if pre_norm:
+        x = x + look(layer_norm(x, gain_1, shift_1, 1e-5))
+        return x + think(layer_norm(x, gain_2, shift_2, 1e-5))
+    x = layer_norm(x + look(x), gain_1, shift_1, 1e-5)
+    return layer_norm(x + think(x), gain_2, shift_2, 1e-5)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "07-encoder-layer-check", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
+check("07.encoder-layer", encoder_layer)
+
+# %% [markdown]
+# [[task 07.pooling]]
+#
+# An encoder gives a vector for every token, also for padding. Make one vector for each sequence: the mean over its **real** tokens. What stands in the places of padding must not matter.
+
+
+# %% nbgrader={"grade": false, "grade_id": "07-pooling", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def mean_of_real(x, mask):
+    """x (B, T, D), mask (B, T), True for real tokens -> (B, D)."""
+    ### BEGIN SOLUTION
+    kept = x.masked_fill(~mask[..., None], 0.0)
+    count = mask.sum(dim=1, keepdim=True)
+    return kept.sum(dim=1) / count
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "07-pooling-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("07.pooling", mean_of_real)
+
+# %% [markdown]
+# ## The stack
+#
+# [[task 07.encoder]]
+#
+# Now the class, as it stands in a model. Its parameters have the names and shapes of your layer's weights, each with an axis for the layers in front: `attention` `(L, 4, D, D)`, `w_1` `(L, D, F)`, `b_1` `(L, F)`,
+# `w_2` `(L, F, D)`, `b_2` `(L, D)`, `norms` `(L, 4, D)`. With `pre_norm` there are two more, `gain` and `shift` `(D)`: one last LayerNorm (eps `1e-5`) after all layers. Without it there are no others. Make each with
+# `nn.Parameter(torch.empty(...))`: the check puts weights of its own in their place. `mask` is as in the layer. The result equals that of torch's `nn.TransformerEncoder`.
+
+
+# %% nbgrader={"grade": false, "grade_id": "07-encoder", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class Encoder(nn.Module):
+    """x (B, T, D), mask (B, T) or None -> (B, T, D)."""
+
+    def __init__(self, d_model, n_heads, d_hidden, n_layers, pre_norm):
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.n_heads, self.pre_norm = n_heads, pre_norm
+        self.attention = nn.Parameter(torch.empty(n_layers, 4, d_model, d_model))
+        self.w_1 = nn.Parameter(torch.empty(n_layers, d_model, d_hidden))
+        self.b_1 = nn.Parameter(torch.empty(n_layers, d_hidden))
+        self.w_2 = nn.Parameter(torch.empty(n_layers, d_hidden, d_model))
+        self.b_2 = nn.Parameter(torch.empty(n_layers, d_model))
+        self.norms = nn.Parameter(torch.empty(n_layers, 4, d_model))
+        if pre_norm:
+            self.gain = nn.Parameter(torch.empty(d_model))
+            self.shift = nn.Parameter(torch.empty(d_model))
+        ### END SOLUTION
+
+    def forward(self, x, mask=None):
+        ### BEGIN SOLUTION
+        for i in range(len(self.w_1)):
+            hidden = self.w_1[i], self.b_1[i], self.w_2[i], self.b_2[i]
+            x = encoder_layer(x, self.attention[i], *hidden, self.norms[i], self.n_heads, self.pre_norm, mask)
+        if self.pre_norm:
+            x = layer_norm(x, self.gain, self.shift, 1e-5)
+        return x
+        ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "07-encoder-check", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
+check("07.encoder", Encoder)
+
+# %% [markdown]
+# ## In your own words
+#
+# Task 07-refined · difficulty ●●○ · about 8 minutes · 3 points, graded by a person · [read in the book](../../_build/html/book/07_encoder.html#encoder-refined)
+#
+# Take the encoder's layers away one after the other, from the top. Say what of a token's vector is still there, and why that works better with pre-LN than with post-LN; then say one thing that a picture
+# of cosines from layer to layer shows, and one that it does not show. Three to six sentences.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "07-refined", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}
+# With pre-LN the vector after layer l is the embedding plus everything that the sublayers up to there have added, so taking layers away takes terms out of a sum: what is
+# left is a coarser version of the same thing, and the last norm brings it to the scale that the head expects. With post-LN the sum is normalised again after every sublayer, so what an early layer wrote is
+# shrunk and turned by the norms that follow, and the layers above expect exactly that. A picture of cosines shows how much of a vector's direction is new after each layer, and that the same word drifts apart
+# in different sentences. It does not show which of the changes the model uses, nor what they mean: for that one has to change a vector and see whether the output follows. Cosines also depend on a few
+# large features that all tokens share.

@@ -1,0 +1,85 @@
+"""What chapter 7 says in words holds: of the committed runs, of norms, of the slide's numbers."""
+
+import json
+import re
+from statistics import median
+
+import numpy as np
+import torch
+from built_book import ROOT
+
+from softlookup import reference
+from softlookup.model import Config, Encoder, FeedForward
+
+PAGE = (ROOT / "book" / "07_encoder.md").read_text(encoding="utf-8")
+RUNS = json.loads((ROOT / "book" / "measured" / "norms.json").read_text(encoding="utf-8"))
+
+
+def losses(order, depth, rate, warmup):
+    asked = (order, depth, rate, warmup)
+    return [r["loss"] for r in RUNS["runs"] if (r["order"], r["depth"], r["rate"], r["warmup"]) == asked]
+
+
+def test_deep_post_norm_without_warmup_does_not_learn_and_pre_norm_does():
+    assert min(losses("post", 12, 0.003, 0)) > RUNS["guessing"]
+    assert max(losses("pre", 12, 0.003, 0)) < RUNS["guessing"] / 5
+    assert median(losses("post", 12, 0.003, 100)) < RUNS["guessing"]
+
+
+def test_two_layers_learn_in_either_order():
+    for rate in RUNS["rates"]:
+        for warmup in RUNS["warmups"]:
+            post, pre = (median(losses(order, 2, rate, warmup)) for order in ("post", "pre"))
+            assert post < 1.4 * pre < RUNS["guessing"] / 2
+
+
+def test_pre_norm_does_not_gain_by_a_warmup_in_these_runs():
+    for depth in RUNS["depths"]:
+        for rate in RUNS["rates"]:
+            assert median(losses("pre", depth, rate, 0)) < median(losses("pre", depth, rate, 100))
+
+
+def test_norm_by_hand_gives_the_numbers_of_the_text():
+    x = np.array([1.0, 3.0, 5.0, 11.0])
+    assert (x.mean(), ((x - 5) ** 2).tolist(), x.var()) == (5.0, [16.0, 4.0, 0.0, 36.0], 14.0)
+    assert np.allclose(reference.rms_norm(np.array([1.0, 7.0]), np.ones(2), eps=0.0), [0.2, 1.4])
+    assert np.allclose(reference.layer_norm(np.full(4, 2.0), np.ones(4), np.zeros(4)), 0)
+
+
+def test_unbiased_variance_makes_results_too_small_by_the_factor_of_the_text():
+    x = torch.randn(7, dtype=torch.float64)
+    unbiased = (x - x.mean()) / x.std()
+    right = torch.nn.functional.layer_norm(x, (7,), eps=0)
+    assert torch.allclose(unbiased / right, torch.full((7,), (6 / 7) ** 0.5, dtype=torch.float64))
+
+
+def test_feed_forward_by_hand_gives_the_numbers_of_the_text():
+    w_1, w_2 = np.array([[1.0, 0, -1], [1, -1, 2]]), np.array([[1.0, 0], [0, 1], [2, -1]])
+    b_1, b_2 = np.array([0.0, 1, -2]), np.array([0.5, 0])
+    assert reference.feed_forward(np.array([[1.0, 2.0]]), w_1, w_2, b_1, b_2).tolist() == [[5.5, -1.0]]
+
+
+def test_gated_network_of_two_thirds_has_as_many_parameters():
+    def count(hidden, kind):
+        return sum(p.numel() for p in FeedForward(96, hidden, activation=kind, bias=False).parameters())
+
+    assert count(8 * 96 // 3, "swiglu") == count(4 * 96, "relu") == count(4 * 96, "swiglu") * 2 // 3
+
+
+def test_padding_changes_no_real_token_behind_a_mask_and_a_zero_key_is_no_mask():
+    torch.manual_seed(0)
+    encoder = Encoder(Config(vocab_size=9, d_model=8, n_heads=2, n_layers=3, d_hidden=16, dropout=0.0))
+    x = torch.randn(1, 5, 8)
+    other = x.clone()
+    other[0, 4] = 50.0
+    real = torch.tensor([True] * 4 + [False])[None, None, None]
+    with torch.no_grad():
+        assert torch.equal(encoder(x, real)[0, :4], encoder(other, real)[0, :4])
+        assert not torch.allclose(encoder(x)[0, :4], encoder(other)[0, :4])
+    assert (reference.attention_weights(np.ones((1, 2)), np.array([[1.0, 1], [0, 0]])) > 0).all()
+
+
+def test_page_names_no_chapter_that_is_not_there_and_keeps_its_letters():
+    pages = {path.stem for path in (ROOT / "book").glob("*.md")}
+    linked = set(re.findall(r"\]\((\w+)\.md\)", PAGE))
+    assert linked <= pages and not linked & {"06_positions", "08_decoder"}

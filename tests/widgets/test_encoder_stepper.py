@@ -1,0 +1,109 @@
+"""The encoder layer's tensors in Python: checked against the model's layer and torch's own."""
+
+import numpy as np
+import pytest
+import torch
+
+from softlookup.widgets import EncoderStepper, LayerExample
+from softlookup.widgets.encoder_stepper import ORDERS, compute
+
+RNG = np.random.default_rng(3)
+WORDS = ["one", "two", "three", "four", "<pad>"]
+REAL = np.array([True, True, True, True, False])
+EXAMPLES = [
+    LayerExample.drawn("no padding", WORDS[:3], RNG.normal(size=(3, 4)), 6, 2, RNG),
+    LayerExample.drawn("padding", WORDS, RNG.normal(size=(5, 6)), 8, 3, RNG, REAL),
+]
+
+
+def tables_of(record):
+    return {table["id"]: table for box in record["boxes"] for table in box["tables"]}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda e: e.title)
+def test_last_box_is_what_torchs_own_layer_gives(example, order):
+    w = {name: torch.from_numpy(array) for name, array in example.arrays().items()}
+    d, f = w["w_1"].shape
+    theirs = torch.nn.TransformerEncoderLayer(
+        d, example.n_heads, f, dropout=0.0, batch_first=True, norm_first=order == "pre", dtype=torch.float64
+    )
+    weights = {
+        "self_attn.in_proj_weight": torch.cat([w[name].T for name in ("w_q", "w_k", "w_v")]),
+        "self_attn.in_proj_bias": torch.zeros(3 * d, dtype=torch.float64),
+        "self_attn.out_proj.weight": w["w_o"].T,
+        "self_attn.out_proj.bias": torch.zeros(d, dtype=torch.float64),
+        "linear1.weight": w["w_1"].T,
+        "linear1.bias": w["b_1"],
+        "linear2.weight": w["w_2"].T,
+        "linear2.bias": w["b_2"],
+        **{f"norm{i + 1}.{kind}": w["norms"][2 * i + j] for i in (0, 1) for j, kind in enumerate(("weight", "bias"))},
+    }
+    padding = None if example.real is None else torch.from_numpy(~example.real)[None]
+    wanted = torch.func.functional_call(theirs, weights, (w["x"][None],), {"src_key_padding_mask": padding})
+    got = tables_of(compute(example, order))["y"]["numbers"]
+    np.testing.assert_allclose(got, wanted[0].detach().numpy(), atol=1e-12)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda e: e.title)
+def test_cells_can_be_worked_out_from_the_tables_that_they_name(example, order):
+    tables = tables_of(compute(example, order))
+    numbers = {name: np.array(table["numbers"]) for name, table in tables.items()}
+    kinds = set()
+    for name, table in tables.items():
+        if table["from"] is None:
+            continue
+        kind, *parts = table["from"]
+        kinds.add(kind)
+        given = [numbers[part] for part in parts]
+        if kind == "sum":
+            wanted = given[0] + given[1]
+        elif kind == "same":
+            wanted = given[0]
+        elif kind == "relu":
+            wanted = np.maximum(given[0], 0)
+        else:
+            x, measured, learned = given
+            wanted = (x - measured[:, :1]) / np.sqrt(measured[:, 1:] + 1e-5) * learned[0] + learned[1]
+        np.testing.assert_allclose(numbers[name], wanted, atol=1e-12)
+    assert kinds == {"sum", "same", "relu", "norm"}
+
+
+def test_norms_stand_on_the_road_after_the_sum_and_on_the_branch_before_it():
+    for order, on_road in (("post", True), ("pre", False)):
+        boxes = compute(EXAMPLES[0], order)["boxes"]
+        assert [box["road"] for box in boxes if box["id"] in ("n1", "n2")] == [on_road] * 2
+        names = [box["id"] for box in boxes]
+        assert (names.index("n1") > names.index("s1")) == on_road
+        assert len(names) == len(set(names)) == 12
+
+
+def test_padding_gets_no_weight_and_every_row_sums_to_one():
+    tables = tables_of(compute(EXAMPLES[1], "post"))
+    for head in range(3):
+        weights = np.array(tables[f"a{head}"]["numbers"])
+        assert (weights[:, 4] == 0).all()
+        np.testing.assert_allclose(weights.sum(axis=1), 1)
+
+
+def test_what_does_not_fit_is_refused_by_name():
+    good = EXAMPLES[0]
+    fields = {name: getattr(good, name) for name in LayerExample.__dataclass_fields__}
+    with pytest.raises(ValueError, match="'no padding': b_1 has shape \\(5,\\), wanted \\(6,\\)"):
+        EncoderStepper([{**fields, "b_1": np.zeros(5)}])
+    with pytest.raises(ValueError, match="3 heads do not divide a width of 4"):
+        EncoderStepper([{**fields, "n_heads": 3}])
+    with pytest.raises(ValueError, match="real has shape \\(2,\\), wanted \\(3,\\)"):
+        EncoderStepper([{**fields, "real": [True, False]}])
+    with pytest.raises(ValueError, match="at least one example, got none"):
+        EncoderStepper([])
+    with pytest.raises(ValueError, match="order is 'both', wanted one of post, pre"):
+        EncoderStepper([good], order="both")
+
+
+def test_fallback_shows_what_comes_in_and_what_goes_out():
+    figure = EncoderStepper([EXAMPLES[0]], order="pre")
+    out = tables_of(compute(EXAMPLES[0], "pre"))["y"]["numbers"]
+    assert "pre-LN" in figure.fallback and f"<td>{out[2][3]:.2f}</td>" in figure.fallback
+    assert figure.fallback.count("<table>") == 2 and figure.order == 1
