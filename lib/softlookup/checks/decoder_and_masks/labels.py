@@ -62,8 +62,8 @@ def labels_of(flags: Flags, sentences: list[list[int]], start_id: int, end_id: i
         front = "filled-in-front" in flags
         return np.array([f + row if front else row + f for row, f in zip(lists, full, strict=True)])
 
-    inputs, labels = table(inputs), table(labels)
-    return (labels, inputs) if "exchanged" in flags else (inputs, labels)
+    tables = table(inputs), table(labels)
+    return tables[::-1] if "exchanged" in flags else tables
 
 
 ROWS = "rows = [[start_id, *sentence, end_id] for sentence in sentences]"

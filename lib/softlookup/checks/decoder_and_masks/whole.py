@@ -118,12 +118,12 @@ def _whole(vocab: int, d_model: int, n_heads: int, d_hidden: int, n_layers: int,
         return layer.torch_attention("attention", own, "self_attn") | layer.torch_rest(own, 2)
 
     norm = torch.nn.LayerNorm(d_model, dtype=table.dtype)
-    kinds = torch.nn.TransformerEncoderLayer, torch.nn.TransformerDecoderLayer
-    parts = [kind(d_model, n_heads, d_hidden, **options) for kind in kinds]
     hidden = source.eq(pad_id)
-    encoder = torch.nn.TransformerEncoder(parts[0], n_layers, norm, enable_nested_tensor=False)
+    one = torch.nn.TransformerEncoderLayer(d_model, n_heads, d_hidden, **options)
+    encoder = torch.nn.TransformerEncoder(one, n_layers, norm, enable_nested_tensor=False)
     memory = run(encoder, "encoder", encoder_names, embedded(source), src_key_padding_mask=hidden)
-    decoder = torch.nn.TransformerDecoder(parts[1], n_layers, norm)
+    other = torch.nn.TransformerDecoderLayer(d_model, n_heads, d_hidden, **options)
+    decoder = torch.nn.TransformerDecoder(other, n_layers, norm)
     future = torch.ones(target.shape[1], target.shape[1]).triu(1).bool()
     y = run(
         decoder,

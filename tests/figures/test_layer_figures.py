@@ -1,0 +1,41 @@
+"""The figures that compare kinds of layers: paths, operations, times, guesses."""
+
+import numpy as np
+import pytest
+
+from softlookup import figures
+from softlookup.figures import LIGHT
+
+WORDS = ["a", "word", "needs", "company"]
+
+
+def test_signal_paths_draws_every_step_of_the_chain_and_one_straight_way():
+    chain, direct = figures.signal_paths(WORDS, palette=LIGHT).axes
+    strong = [[line for line in axes.lines if line.get_linewidth() > 2] for axes in (chain, direct)]
+    assert [len(lines) for lines in strong] == [len(WORDS), 1]
+    assert [tuple(xy) for xy in strong[1][0].get_xydata()] == [(0, 0), (len(WORDS) - 1, 1)]
+    with pytest.raises(ValueError, match="a way needs two words at least; got 1"):
+        figures.signal_paths(["alone"], palette=LIGHT)
+
+
+def test_names_at_the_ends_of_curves_do_not_lie_on_each_other():
+    curves = {"RNN": 0.7 ** np.arange(40), "GRU": 0.701 ** np.arange(40), "LSTM": 0.702 ** np.arange(40)}
+    axes = figures.gradient_reach(np.arange(1, 41), curves, palette=LIGHT).axes[0]
+    heights = sorted(np.log10(text.get_position()[1]) for text in axes.texts)
+    assert min(np.diff(heights)) > 0.8
+
+
+def test_a_layer_has_one_colour_in_all_figures_of_the_chapter():
+    together = ["RNN", "LSTM", "LSTM, gates open", "attention"]
+    reach = figures.gradient_reach(np.arange(1, 5), {name: np.ones(4) for name in together}, palette=LIGHT).axes[0]
+    others = {name: np.full(8, 64.0) for name in ("RNN", "GRU", "LSTM", "attention")}
+    counts = figures.layer_operations(2 ** np.arange(4, 12), 64, others, {}, palette=LIGHT).axes[0]
+    here, there = ({text.get_text(): text.get_color() for text in axes.texts} for axes in (reach, counts))
+    assert {here[name] == there[name] for name in ("RNN", "LSTM", "attention")} == {True}
+    assert here["LSTM, gates open"] == here["LSTM"] and len(set(there.values())) == 4
+    assert [line.get_linestyle() for line in reach.lines] == ["-", "-", "--", "-"]
+
+
+def test_guess_by_layer_refuses_rows_that_are_not_the_words():
+    with pytest.raises(ValueError, match=r"shares have shape \(3, 4\); wanted a row for each of the 4 words"):
+        figures.guess_by_layer(WORDS, np.zeros((3, 4)), palette=LIGHT)
