@@ -246,7 +246,7 @@ def test_vocabulary_sorted_backwards_is_not_called_the_order_of_meeting():
 def test_one_array_where_two_are_wanted_is_told_so():
     for task_id, obj in (("03.pad", lambda s, p: DEF_PAD(s, p)[0]), ("03.one-hot", lambda ids, table: table[ids])):
         assert "Your function returned one array, of shape (" in check(task_id, obj).message
-        assert "where 2 are wanted, side by side" in check(task_id, obj).message
+        assert "where 2 results are returned together" in check(task_id, obj).message
 
 
 def test_a_mask_from_ids_is_named():

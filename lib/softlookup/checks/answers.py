@@ -83,10 +83,6 @@ def to_arrays(result: Any, count: int) -> Arrays:
     if result is None:
         raise Refused(NOTHING)
     refuse_coroutine(result)
-    if is_tensor(result) or isinstance(result, np.ndarray):
-        # Not taken apart along its first axis: the rows of one result would be taken for the results.
-        sizes = tuple(int(n) for n in result.shape)
-        raise Refused(f"one array, of shape {sizes}, where {count} are wanted, side by side (`return a, b`)")
     if isinstance(result, str | bytes | dict | set) or not isinstance(result, Iterable):
         raise Refused(f"one {type(result).__name__}, where {count} results are returned together")
     items = list(result)
@@ -96,5 +92,8 @@ def to_arrays(result: Any, count: int) -> Arrays:
     for coroutine in coroutines[:1]:
         refuse_coroutine(coroutine)
     if len(items) != count:
+        if is_tensor(result) or isinstance(result, np.ndarray):
+            sizes = tuple(int(n) for n in result.shape)
+            raise Refused(f"one array, of shape {sizes}, where {count} results are returned together (`return a, b`)")
         raise Refused(f"{len(items)} results, where {count} are returned together")
     return tuple(to_array(item) for item in items)

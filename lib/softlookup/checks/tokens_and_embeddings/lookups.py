@@ -21,14 +21,15 @@ def _one_hot_cases(rng: Rng) -> list[Case]:
     def case(label: str, v: int, d: int, *shape: int) -> Case:
         return Case(label, (drawn_ids(rng, v, *shape), normal(rng, v, d)))
 
-    doubles = drawn_ids(rng, 6, 2, 3), normal(rng, 6, 4, dtype="float64")
+    # Never a first axis of two: one result would be taken for two results.
+    doubles = drawn_ids(rng, 6, 3, 2), normal(rng, 6, 4, dtype="float64")
 
     return [
         case("four tokens, V = 7, D = 3", 7, 3, 4),
-        case("two sequences of three tokens, V = 6, D = 4", 6, 4, 2, 3),
+        case("three sequences of two tokens, V = 6, D = 4", 6, 4, 3, 2),
         case("as many tokens as words as numbers", 4, 4, 4),
         case("as many sequences, tokens, words and numbers", 3, 3, 3, 3),
-        case("three axes of ids, V = 5, D = 3", 5, 3, 2, 4, 2),
+        case("three axes of ids, V = 5, D = 2", 5, 2, 3, 4, 2),
         case("one token", 5, 2, 1),
         Case("a table in float64", doubles, part="dtype", keeps_dtype=True),
     ]
