@@ -114,7 +114,8 @@ check("03.ids", to_ids)
 # [[task 03.pad]]
 #
 # Lay sequences of unequal length into one array: one row for each, filled up **behind** its tokens with `pad_id`, as long as the longest needs. Return two arrays
-# of shape `(B, T)`: the ids, and a mask that is `True` where a real token stands. At least one sequence has a token.
+# of shape `(B, T)`: the ids, and a mask that is `True` where a real token stands. At least one sequence has a token. (Some models fill up with
+# an id that real tokens have too, such as that of `</s>`.)
 
 
 # %% nbgrader={"grade": false, "grade_id": "03-pad", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -166,7 +167,7 @@ check("03.pair-counts", count_pairs)
 # [[task 03.merge]]
 #
 # Join a pair wherever it stands in one word, going from left to right: `merge(["b", "a", "n", "a", "n"], ("a", "n"))` is `["b", "an", "an"]`.
-# A symbol is used once: `a a a` with the pair `("a", "a")` becomes `aa a`. Return a new list.
+# A symbol is used once: `a a a` with the pair `("a", "a")` becomes `aa a`. Leave `symbols` itself as it is.
 
 
 # %% nbgrader={"grade": false, "grade_id": "03-merge", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -288,7 +289,7 @@ check("03.table-gradient", table_gradient)
 # %% [markdown]
 # [[task 03.embed]]
 #
-# Look the rows up and multiply them by $\sqrt{D}$. Where the id is **[[03.embed:pad]]**, which is padding here, the vector is zeros, whatever the table holds there.
+# Look the rows up and multiply them by $\sqrt{D}$. Where the id is **[[03.embed:pad]]**, which is padding here, the vector is zeros, whatever finite numbers the table holds there.
 # Gradients must flow to the table.
 
 

@@ -236,13 +236,13 @@ def one_hot_identity(ids, table):
 
 
 def one_hot_scatter(ids, table):
-    hot = torch.zeros(*ids.shape, len(table)).scatter_(-1, ids.unsqueeze(-1), 1.0)
+    hot = torch.zeros(*ids.shape, len(table), dtype=table.dtype).scatter_(-1, ids.unsqueeze(-1), 1.0)
     return [hot, torch.einsum("...v,vd->...d", hot, table)]
 
 
 def one_hot_numpy_loops(ids, table):
     table = table.numpy()
-    hot = np.zeros((*ids.shape, table.shape[0]))
+    hot = np.zeros((*ids.shape, table.shape[0]), table.dtype)
     for place in np.ndindex(*ids.shape):
         hot[(*place, int(ids[place]))] = 1
     return hot, hot @ table

@@ -1,7 +1,9 @@
 """Chapter 3: answers that are wrong on some input only, and right ones of odd shape."""
 
+import functools
 import itertools
 import re
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from softlookup.checks import check, get_task
 from softlookup.checks.home import LocalStudent
 from softlookup.checks.judge import judge
 
-DEF = {task_id: solutions(3)[task_id.replace(".", "-")] for task_id in ("03.bpe", "03.encode", "03.merge", "03.pad")}
+DEF_PAD = world(3)["pad"]
 
 
 def everywhere(task_id, obj):
@@ -20,6 +22,60 @@ def everywhere(task_id, obj):
     yield check(task_id, obj)
     for seed in range(3):
         yield judge(task, LocalStudent(task, obj), seed=seed)
+
+
+def _train(words, n_merges, key=lambda pair: pair, pairs=itertools.pairwise, join=None):
+    """A learner with one part exchanged."""
+    cuts, merges = [(list(word), times) for word, times in words], []
+    for _ in range(n_merges):
+        counts = Counter()
+        for symbols, times in cuts:
+            for pair in pairs(symbols):
+                counts[pair] += times
+        best = min(counts, key=lambda pair: (-counts[pair], key(pair)), default=None)
+        if best is None or counts[best] < 2:
+            break
+        merges.append(best)
+        cuts = [((join or _joined)(symbols, best), times) for symbols, times in cuts]
+    return merges
+
+
+def _joined(symbols, pair):
+    symbols = list(symbols)
+    for place in range(len(symbols)):
+        if tuple(symbols[place : place + 2]) == pair:
+            symbols[place : place + 2] = ["".join(pair)]
+    return symbols
+
+
+def _from_the_right(symbols, pair):
+    return [piece[::-1] for piece in _joined([s[::-1] for s in symbols[::-1]], tuple(s[::-1] for s in pair[::-1]))][
+        ::-1
+    ]
+
+
+def _twice_used(symbols, pair):
+    here = [tuple(two) == tuple(pair) for two in itertools.pairwise(symbols)]
+    return [
+        "".join(pair) if starts else symbol
+        for symbol, starts, ends in zip(symbols, [*here, False], [False, *here], strict=False)
+        if starts or not ends
+    ]
+
+
+def _apart(symbols):
+    runs = itertools.groupby(itertools.pairwise(symbols))
+    return [pair for _, run in runs for place, pair in enumerate(run) if place % 2 == 0]
+
+
+def _one_hot_float(ids, table):
+    hot = torch.eye(len(table))[ids]
+    return hot, hot @ table.float()
+
+
+def _two_axes(ids, table):
+    hot = (ids[..., None] == torch.arange(len(table))).to(table.dtype)
+    return (hot, hot @ table) if ids.ndim < 3 else (hot[0], hot[0] @ table)
 
 
 WRONG = {
@@ -52,6 +108,38 @@ WRONG = {
         lambda s, p: f"|{'|'.join(s)}|".replace(f"|{p[0]}|{p[1]}|", f"|{p[0]}{p[1]}|").strip("|").split("|"),
     ),
     "merge: a string": ("03.merge", lambda s, p: "".join(s)),
+    "words: a last word that nothing follows": ("03.words", lambda t: re.findall(r"\w+(?=\W)|[^\w\s]", t)),
+    "words: letters and digits parted": ("03.words", lambda t: re.findall(r"[^\W\d]+|\d+|[^\w\s]", t)),
+    "bpe: joined texts decide": ("03.bpe", lambda w, n: _train(w, n, key=lambda pair: "".join(pair))),
+    "bpe: a a a counted once": ("03.bpe", lambda w, n: _train(w, n, pairs=_apart)),
+    "bpe: a pair once in each word": ("03.bpe", lambda w, n: _train(w, n, pairs=lambda s: set(itertools.pairwise(s)))),
+    "bpe: a right half used twice": ("03.bpe", lambda w, n: _train(w, n, join=_twice_used)),
+    "bpe: joined from the right": ("03.bpe", lambda w, n: _train(w, n, join=_from_the_right)),
+    "bpe: rare words left out": ("03.bpe", lambda w, n: _train([(x, t) for x, t in w if t >= 2], n)),
+    "encode: a right half used twice": (
+        "03.encode",
+        lambda word, merges: functools.reduce(_twice_used, merges, list(word)),
+    ),
+    "one-hot: float32 whatever the table is": ("03.one-hot", _one_hot_float),
+    "one-hot: whole numbers": (
+        "03.one-hot",
+        lambda ids, table: ((ids[..., None] == torch.arange(len(table))).long(), table[ids]),
+    ),
+    "one-hot: two axes at most": ("03.one-hot", lambda ids, table: _two_axes(ids, table)),
+    "embed: two axes at most": (
+        "03.embed",
+        lambda ids, table: (
+            (table * (torch.arange(len(table)) != 0)[:, None])[ids if ids.ndim < 3 else ids[0]] * table.shape[-1] ** 0.5
+        ),
+    ),
+    "table gradient: two axes at most": (
+        "03.table-gradient",
+        lambda ids, d, v: (
+            np.eye(v)[ids[:1].ravel() if ids.ndim > 2 else ids.ravel()].T
+            @ (d[:1] if ids.ndim > 2 else d).reshape(-1, d.shape[-1])
+        ),
+    ),
+    "pad: ids alone": ("03.pad", lambda s, p: DEF_PAD(s, p)[0]),
     "encode: the letters": ("03.encode", lambda word, merges: list(word)),
     "encode: the word": ("03.encode", lambda word, merges: [word]),
     "encode: merges made at the first place only, once each": (
@@ -128,10 +216,43 @@ def test_a_generator_is_told_to_become_a_list():
     assert "put `list(…)` around it" in check("03.words", split_words).message
 
 
-def test_pad_that_relies_on_ids_passes_only_with_the_right_pad_id():
+@pytest.mark.parametrize(
+    ("pairs", "key", "join", "slug"),
+    [
+        (itertools.pairwise, "".join, None, "tie-joined"),
+        (_apart, tuple, None, "no-overlap"),
+        (lambda symbols: set(itertools.pairwise(symbols)), tuple, None, "once-each-word"),
+        (itertools.pairwise, tuple, _twice_used, "used-twice"),
+        (itertools.pairwise, tuple, _from_the_right, "from-the-right"),
+    ],
+)
+def test_a_learner_with_a_slip_of_its_own_in_counting_or_joining_is_told_which(pairs, key, join, slug):
+    assert check("03.bpe", lambda words, n: _train(words, n, key, pairs, join)).diagnosis == (slug,)
+
+
+def test_joining_that_uses_a_half_twice_is_named():
+    assert check("03.merge", _twice_used).diagnosis == ("used-twice",)
+
+
+def test_vocabulary_sorted_backwards_is_not_called_the_order_of_meeting():
+    def backwards(tokens):
+        counts = Counter(tokens)
+        kept = sorted((t for t in counts if counts[t] > 1), key=lambda t: (counts[t], t), reverse=True)
+        return {t: i for i, t in enumerate(["<pad>", "<unk>", "<s>", "</s>", *kept])}
+
+    assert check("03.vocabulary", backwards).diagnosis == ("tie-last",)
+
+
+def test_one_array_where_two_are_wanted_is_told_so():
+    for task_id, obj in (("03.pad", lambda s, p: DEF_PAD(s, p)[0]), ("03.one-hot", lambda ids, table: table[ids])):
+        assert "Your function returned one array, of shape (" in check(task_id, obj).message
+        assert "where 2 results are returned together" in check(task_id, obj).message
+
+
+def test_a_mask_from_ids_is_named():
     def by_ids(sequences, pad_id):
         longest = max(map(len, sequences))
         ids = np.array([[*row, *[pad_id] * (longest - len(row))] for row in sequences])
         return ids, ids != pad_id
 
-    assert check("03.pad", by_ids).verdict == "pass"
+    assert check("03.pad", by_ids).diagnosis == ("mask-from-ids",)

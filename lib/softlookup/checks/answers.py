@@ -93,6 +93,7 @@ def to_arrays(result: Any, count: int) -> Arrays:
         refuse_coroutine(coroutine)
     if len(items) != count:
         if is_tensor(result) or isinstance(result, np.ndarray):
-            raise Refused(f"one {type(result).__name__}, where {count} results are returned together")
+            sizes = tuple(int(n) for n in getattr(result, "shape", ()))
+            raise Refused(f"one array, of shape {sizes}, where {count} results are returned together (`return a, b`)")
         raise Refused(f"{len(items)} results, where {count} are returned together")
     return tuple(to_array(item) for item in items)

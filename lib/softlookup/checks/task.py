@@ -25,7 +25,7 @@ class Case:
             answer is text, whole numbers, lists or dictionaries (see ``texts``).
         gradients: Positions of the arguments whose gradients are asked for; empty asks for the values.
         upstream: For gradients: the gradient of a loss with respect to the (only) result.
-        keeps_dtype: The result must have the dtype of the first array among the arguments.
+        keeps_dtype: The first result must have the dtype of the first array of floats among the arguments.
         tolerance: Absolute and relative tolerance; None takes the one of the dtype.
         absolute: The tolerance is absolute alone, as for numbers rounded by hand.
         exact_zeros: Where the right number is 0, nothing else will do.
@@ -49,14 +49,14 @@ class Case:
 
     @property
     def dtype(self) -> np.dtype:
-        """The dtype of the first array among the arguments.
+        """The dtype of the first array of floats among the arguments, or of the first array where none holds floats.
 
         Raises:
-            ValueError: If there is none.
+            ValueError: If there is no array.
         """
-        for arg in self.args:
-            if isinstance(arg, np.ndarray):
-                return arg.dtype
+        arrays = [arg for arg in self.args if isinstance(arg, np.ndarray)]
+        for array in [a for a in arrays if a.dtype.kind == "f"] + arrays:
+            return array.dtype
         raise ValueError(f"the case {self.label!r} has no array among its arguments")
 
 

@@ -24,27 +24,29 @@ def vector_lengths(
         One panel, both axes logarithmic. The lines are the lengths that theory gives, the points were measured.
     """
     d = np.asarray(widths, dtype=float)
-    figure = Figure(figsize=(6.2, 3.3))
+    figure = Figure(figsize=(4.2, 3.2))  # a phone's width: the names stand on the lines
     axes = figure.subplots()
     ends = []
-    for measured, line, name, color in (
-        (np.asarray(scaled), np.sqrt(d), "row × √D", palette.query),
-        (np.asarray(positions), np.sqrt(d / 2), "position", palette.key),
-        (np.asarray(rows), np.ones_like(d), "row", palette.value),
+    for measured, line, name, color, above in (
+        (np.asarray(scaled), np.sqrt(d), "row × √D", palette.query, True),
+        (np.asarray(positions), np.sqrt(d / 2), "position", palette.key, False),
+        (np.asarray(rows), np.ones_like(d), "row", palette.value, True),
     ):
         axes.plot(d, line, color=color, linewidth=1.4)
         axes.plot(d, measured, "o", color=color, markersize=5)
         axes.annotate(
             f"{name} {measured[-1]:.1f}",
             (d[-1], line[-1]),
-            xytext=(8, 0),
+            xytext=(4, 8 if above else -22),
             textcoords="offset points",
-            va="center",
+            ha="right",
+            va="bottom" if above else "top",
             size=9,
             color=color,
         )
         ends.append(f"{name} {measured[-1]:.1f}")
-    axes.set(xscale="log", yscale="log", xlabel="width D", ylabel="length", xlim=(d[0] * 0.9, d[-1] * 1.9))
+    axes.set(xscale="log", yscale="log", xlabel="width D", ylabel="length", xlim=(d[0] * 0.85, d[-1] * 1.2))
+    axes.set_ylim(top=2 * max(np.sqrt(d[-1]), float(np.max(scaled))))
     axes.set_xticks(d, [f"{value:.0f}" for value in d])
     axes.xaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))

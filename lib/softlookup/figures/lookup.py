@@ -26,34 +26,40 @@ def one_hot_product(words: Sequence[str], ids: Sequence[int], table_VD: np.ndarr
     n_words, width = table_VD.shape
     hot_TV = (np.asarray(ids)[:, None] == np.arange(n_words)).astype(float)
     colors = {word: palette.series[place % 4] for place, word in enumerate(dict.fromkeys(ids))}
-    step = 1.5  # how wide a cell of the table is drawn: its numbers are longer than a 0 or a 1
-    figure = Figure(figsize=(6.6, 0.42 * max(n_words, len(ids)) + 0.8))
+    step = 1.35  # how wide a cell of the table is drawn: its numbers are longer than a 0 or a 1
+    figure = Figure(figsize=(4.2, 0.38 * max(n_words, len(ids)) + 1.1))
     axes = figure.subplots()
-    at_e, at_x = n_words + 2.8, 0.0
-    at_rows = at_e + step * width + 1.6
+    at_e, at_x = n_words + 2.2, 0.0
+    at_rows = at_e + step * width + 0.9
     middle = n_words / 2
     top_rows = middle + len(ids) / 2
     for t, word in enumerate(ids):
         for v in range(n_words):
             color = colors[word] if hot_TV[t, v] else None
             _cell(axes, at_x + v, top_rows - t - 1, 1.0, f"{hot_TV[t, v]:.0f}", color, palette)
-        axes.text(at_x - 0.3, top_rows - t - 0.5, words[word], ha="right", va="center", size=9)
+        axes.text(at_x - 0.2, top_rows - t - 0.5, words[word], ha="right", va="center", size=9)
         for d in range(width):
             _cell(axes, at_rows + step * d, top_rows - t - 1, step, f"{table_VD[word, d]:.1f}", colors[word], palette)
     for v in range(n_words):
-        axes.text(at_e - 0.3, n_words - v - 0.5, words[v], ha="right", va="center", size=9)
+        turned = max(map(len, words)) > 3
+        axes.text(at_x + v + 0.5, top_rows + 0.15, words[v], ha="center", va="bottom", size=8.5, rotation=90 * turned)
+        axes.text(at_e - 0.2, n_words - v - 0.5, words[v], ha="right", va="center", size=9)
         for d in range(width):
             _cell(axes, at_e + step * d, n_words - v - 1, step, f"{table_VD[v, d]:.1f}", colors.get(v), palette)
-    axes.text(at_rows - 0.8, middle, "=", ha="center", va="center", size=13)
+    for x, sign in ((n_words + 0.4, "×"), (at_rows - 0.45, "=")):
+        axes.text(x, middle, sign, ha="center", va="center", size=12)
     for x, top, name, size in (
-        (n_words / 2, top_rows, "$X$", "(T, V)"),
+        (n_words / 2, top_rows + (0.8 if max(map(len, words)) <= 3 else 2.2), "$X$", "(T, V)"),
         (at_e + step * width / 2, n_words, "$E$", "(V, D)"),
         (at_rows + step * width / 2, top_rows, "$X E$", "(T, D)"),
     ):
         axes.text(x, top + 0.25, f"{name}  {size}", ha="center", va="bottom", size=10)
     axes.set(
-        xlim=(-2.0, at_rows + step * width + 0.1),
-        ylim=(min(0.0, middle - len(ids) / 2) - 0.1, max(n_words, top_rows) + 1.1),
+        xlim=(-1.5, at_rows + step * width + 0.1),
+        ylim=(
+            min(0.0, middle - len(ids) / 2) - 0.1,
+            max(n_words, top_rows) + (1.9 if max(map(len, words)) <= 3 else 3.3),
+        ),
     )
     axes.set_axis_off()
     picked = ", ".join(f"{words[i]} picks row {i}" for i in dict.fromkeys(ids))

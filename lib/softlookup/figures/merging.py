@@ -1,6 +1,6 @@
 """How a word comes to its tokens: one row for each merge, from single letters to the longest piece."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -11,11 +11,12 @@ from softlookup.figures.theme import Palette
 _GAP = 0.12
 
 
-def merging(passes: Sequence[Sequence[str]], *, palette: Palette) -> Figure:
+def merging(passes: Sequence[Sequence[str]], learned: Mapping[str, int] | None = None, *, palette: Palette) -> Figure:
     """Draw a word's pieces after each merge, each above the letters that it is made of.
 
     Args:
         passes: What ``BytePairTokenizer.steps`` returns: the letters first, then the pieces after each merge.
+        learned: The number of the merge that makes each token, to stand before its row; without it rows are counted.
         palette: The colours to draw in.
 
     Returns:
@@ -28,20 +29,26 @@ def merging(passes: Sequence[Sequence[str]], *, palette: Palette) -> Figure:
     if len(words) != 1:
         raise ValueError(f"passes spell {sorted(words)}; wanted the steps of one word")
     letters = len(next(iter(words)))
-    figure = Figure(figsize=(6.4, 0.36 * len(passes) + 0.5))
+    figure = Figure(figsize=(0.39 * (letters + 2.7), 0.36 * len(passes) + 0.5))  # a phone's width for eight letters
     axes = figure.subplots()
+    merges: list[str] = []
     for number, row in enumerate(passes):
         before = _spans(passes[number - 1]) if number else _spans(row)
+        said = "letters" if number == 0 else f"merge {number}"
         for begin, end in _spans(row):
             new = (begin, end) not in before
-            _box(axes, begin, end, -number, "".join(passes[0][begin:end]), new, palette)
-        said = "letters" if number == 0 else f"merge {number}"
+            piece = "".join(passes[0][begin:end])
+            _box(axes, begin, end, -number, piece, new, palette)
+            if new and learned is not None:
+                said = f"merge {learned[piece]:,}"
+                merges.append(f"{said} makes {piece}")
         axes.text(-0.35, -number, said, ha="right", va="center", size=8.5, color=palette.muted)
     axes.set(xlim=(-2.6, letters + 0.1), ylim=(-len(passes) + 0.45, 0.55))
     axes.set_axis_off()
     figure.set_label(
         f"Rows of boxes from top to bottom. The first holds the letters {' '.join(passes[0])}; each row joins two "
         f"neighbours of the row above; the last one is {' '.join(passes[-1])}."
+        + (f" By the numbers of the merges: {', '.join(merges)}." if merges else "")
     )
     return figure
 

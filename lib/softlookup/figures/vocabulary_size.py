@@ -22,11 +22,11 @@ def vocabulary_size(
         palette: The colours to draw in.
 
     Returns:
-        Two panels over the same axis: the sequence becomes shorter, ever more slowly; the table grows steadily.
+        Two panels, one below the other: the sequence becomes shorter, ever more slowly; the table grows steadily.
     """
     sizes_, lengths_ = np.asarray(sizes, dtype=float), np.asarray(lengths, dtype=float)
-    figure = Figure(figsize=(6.6, 3.2))
-    left, right = figure.subplots(1, 2)
+    figure = Figure(figsize=(4.2, 5.4), layout="constrained")  # a phone's width
+    left, right = figure.subplots(2, 1)
     left.plot(sizes_, lengths_, "o-", color=palette.query, markersize=4)
     for height, name, align in ((characters, "characters", "top"), (words, "words and marks", "top")):
         left.axhline(height, color=palette.muted, linewidth=1, linestyle="--")
@@ -50,7 +50,7 @@ def vocabulary_size(
         color=palette.query,
         size=9,
     )
-    left.set(title="tokens per sentence", xlabel="vocabulary V", ylim=(0, 1.08 * characters))
+    left.set(title="tokens per sentence", ylim=(0, 1.08 * characters))
     table = sizes_ * width
     right.plot(sizes_, table, "o-", color=palette.key, markersize=4)
     right.annotate(

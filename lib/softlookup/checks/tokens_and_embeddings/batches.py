@@ -15,13 +15,16 @@ def _pad_cases(rng: Rng) -> list[Case]:
         rows = [[int(i) for i in rng.integers(10, 99, size=n)] for n in lengths]
         return Case(label, (rows, pad_id), frame="plain")
 
+    # Never two rows: one result of two rows would be taken for two results.
+    taken = [[7, 3], [7], [int(rng.integers(10, 99)), 7, 7]]
     return [
         case("three sequences, the longest of five tokens", (3, 5, 2), 0),
         case("as many sequences as tokens", (2, 3, 1), 0),
         case("a pad id that is not 0", (1, 4, 2, 4), 7),
         case("one sequence", (4,), 0),
         case("a sequence without a token", (2, 0, 3), 9),
-        case("sequences of equal length", (3, 3), 5),
+        case("sequences of equal length", (2, 2, 2, 2), 5),
+        Case("real tokens that have the pad id themselves", (taken, 7), frame="plain"),
     ]
 
 
@@ -43,6 +46,8 @@ def _pad_mistaken(flags: Flags, sequences: list[list[int]], pad_id: int) -> Any:
         mask[place, begin : begin + len(kept)] = True
     if "mask-of-nonzero" in flags:
         mask = ids != 0
+    if "mask-from-ids" in flags:
+        mask = ids != pad_id
     if "mask-inverted" in flags:
         mask = ~mask
     if "padding-counted" in flags:
@@ -87,6 +92,12 @@ PAD = Task(
             "mask-of-nonzero",
             ("return ids, mask", "return ids, ids != 0"),
             says="The mask says where the id is not 0: the pad id may be another one.",
+        ),
+        known(
+            "mask-from-ids",
+            ("return ids, mask", "return ids, ids != pad_id"),
+            says="The mask says where the id is not the pad id, and hides real tokens that have that id: go by the "
+            "lengths of the sequences.",
         ),
         known("pad-is-zero", (FULL, FULL.replace("pad_id", "0")), says="It is filled up with 0: use `pad_id`."),
         known(

@@ -37,6 +37,9 @@ def _words_cases(rng: Rng) -> list[Case]:
         case("spaces around and between", "  two \t gaps\n\n and  ends "),
         case("no text at all", ""),
         case("one mark", "!"),
+        case("two words and nothing behind them", "the cat"),
+        case("one letter", "x"),
+        case("letters and digits in one word", "The 3rd x9, 42nd of B2B."),
         case("a drawn text", _text(rng, 6)),
         case("a longer drawn text", " " + _text(rng, 14)),
     ]
@@ -65,18 +68,23 @@ def _split_mistaken(flags: Flags, text: str) -> list[str]:
             return False
         return character.isalpha() if "digits-apart" in flags else character.isalnum()
 
+    def kind(character: str) -> str:
+        if not in_word(character):
+            return "gap" if character.isspace() else "mark"
+        return "digits" if "digits-parted" in flags and character.isdigit() else "word"
+
     found: list[str] = []
     before = "gap"
     for character in text:
-        now = "word" if in_word(character) else "gap" if character.isspace() else "mark"
-        if now == before and (now == "word" or (now == "mark" and "marks-glued" in flags)):
+        now = kind(character)
+        if now == before and (now in ("word", "digits") or (now == "mark" and "marks-glued" in flags)):
             found[-1] += character
-        elif now == "word" or (now == "mark" and "marks-dropped" not in flags):
+        elif now in ("word", "digits") or (now == "mark" and "marks-dropped" not in flags):
             found.append(character)
         elif now == "gap" and "spaces-kept" in flags:
             found.append(character)
         before = now if not (now == "mark" and "marks-dropped" in flags) else "gap"
-    return found
+    return found[:-1] if "last-word-lost" in flags and before in ("word", "digits") else found
 
 
 FINDALL = r're.findall(r"\w+|[^\w\s]", text)'
@@ -131,6 +139,17 @@ WORDS = Task(
             says="Each digit is a token: letters and digits in a row are one word.",
         ),
         known(
+            "digits-parted",
+            (r"\w+|[^\w\s]", r"[^\W\d]+|\d+|[^\w\s]"),
+            says="A word is cut where letters meet digits: letters and digits in a row are one word, as in `x9`.",
+        ),
+        known(
+            "last-word-lost",
+            (r"\w+|[^\w\s]", r"\w+(?=\W)|[^\w\s]"),
+            says="The last word is lost where nothing comes after it: when the loop ends, the word that is being "
+            "collected has still to be added.",
+        ),
+        known(
             "apostrophe-kept",
             (r"\w+|[^\w\s]", r"[\w']+|[^\w\s]"),
             says="The apostrophe is taken for a letter: here it is a mark like any other.",
@@ -143,17 +162,16 @@ SPECIALS = ["<pad>", "<unk>", "<s>", "</s>"]
 
 
 def _tokens(rng: Rng, counts: dict[str, int]) -> list[str]:
-    """Each token as often as it is to occur, shuffled, the first met of two equals not the first of the alphabet."""
+    """Each token as often as it is to occur and once more, first met in the order of the dictionary."""
     flat = [token for token, count in counts.items() for _ in range(count)]
-    mixed = [flat[i] for i in rng.permutation(len(flat))]
-    return [*sorted(counts, reverse=True), *mixed]
+    return [*counts, *(flat[i] for i in rng.permutation(len(flat)))]
 
 
 def _vocabulary_cases(rng: Rng, min_count: int) -> list[Case]:
     pool = [POOL[i] for i in rng.permutation(len(POOL))]
     by_count = {word: place // 2 for place, word in enumerate(pool[:14])}
     few = dict(zip(pool[14:18], (0, 5, 5, 1), strict=True))
-    tied = dict.fromkeys(["the", "The", "tea", "été", "a"], 5)
+    tied = dict.fromkeys(["the", "The", "été", "a", "tea"], 5)  # neither as the alphabet goes, nor backwards
     return [
         Case("two tokens each that occur once to seven times", (_tokens(rng, by_count),), frame="text"),
         Case("four tokens", (_tokens(rng, few),), frame="text"),
@@ -184,7 +202,7 @@ def _vocabulary_mistaken(flags: Flags, tokens: list[str], min_count: int) -> dic
         kept.sort()
     else:
         if "ties-as-met" not in flags:
-            kept.sort()
+            kept.sort(reverse="tie-last" in flags)
         kept.sort(key=lambda token: counts[token] if "rarest-first" in flags else -counts[token])
     if "no-specials" in flags:
         order = kept
@@ -232,6 +250,12 @@ VOCABULARY = Task(
             (KEY, "key=lambda word: -counts[word]"),
             says="Among tokens that are equally common, the one met first goes first: it should be the first of "
             "the alphabet. Look at the key that you sort by.",
+        ),
+        known(
+            "tie-last",
+            (KEY, "key=lambda word: (counts[word], word), reverse=True"),
+            says="Among tokens that are equally common, the last one of the alphabet goes first: it should be the "
+            "first. `reverse=True` turns the alphabet round as well.",
         ),
         known(
             "alphabetical",

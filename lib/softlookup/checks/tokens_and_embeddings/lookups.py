@@ -6,7 +6,7 @@ import numpy as np
 
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import known
-from softlookup.checks.task import Case, Task
+from softlookup.checks.task import Case, Mistake, Task
 from softlookup.checks.tokens_and_embeddings.page import PAGE, Flags
 
 
@@ -21,12 +21,17 @@ def _one_hot_cases(rng: Rng) -> list[Case]:
     def case(label: str, v: int, d: int, *shape: int) -> Case:
         return Case(label, (drawn_ids(rng, v, *shape), normal(rng, v, d)))
 
+    # Never a first axis of two: one result would be taken for two results.
+    doubles = drawn_ids(rng, 6, 3, 2), normal(rng, 6, 4, dtype="float64")
+
     return [
         case("four tokens, V = 7, D = 3", 7, 3, 4),
-        case("two sequences of three tokens, V = 6, D = 4", 6, 4, 2, 3),
+        case("three sequences of two tokens, V = 6, D = 4", 6, 4, 3, 2),
         case("as many tokens as words as numbers", 4, 4, 4),
         case("as many sequences, tokens, words and numbers", 3, 3, 3, 3),
+        case("three axes of ids, V = 5, D = 2", 5, 2, 3, 4, 2),
         case("one token", 5, 2, 1),
+        Case("a table in float64", doubles, part="dtype", keeps_dtype=True),
     ]
 
 
@@ -67,6 +72,7 @@ ONE_HOT = Task(
     cases=_one_hot_cases,
     oracle=_one_hot,
     mistaken=_one_hot_mistaken,
+    parts={"core": 0.75, "dtype": 0.25},
     forbids=("torch.nn.functional.one_hot", "softlookup.reference", "softlookup.model"),
     mistakes=(
         known(
@@ -94,6 +100,14 @@ ONE_HOT = Task(
             ("hot @ table", "hot @ table.T"),
             says="The table is transposed: its rows are the words, and a one-hot row picks a row.",
         ),
+        Mistake(
+            "dtype-lost",
+            "The one-hot rows have another dtype than the table: make them with `dtype=table.dtype`, or turn them "
+            "with `.to(table.dtype)`.",
+            None,
+            ((".to(table.dtype)\n    return hot, hot @ table", ".float()\n    return hot, hot @ table.float()"),),
+            symptom="dtype",
+        ),
     ),
 )
 
@@ -112,6 +126,7 @@ def _gradient_cases(rng: Rng) -> list[Case]:
         case("five tokens, one of them twice or more", 7, 3, 5),
         case("two sequences of four tokens", 6, 5, 2, 4),
         case("different tokens only", 6, 2, 4, once=True),
+        case("three axes of ids", 5, 3, 2, 2, 4),
         case("equal sizes everywhere", 4, 4, 4, 4),
         case("one token", 5, 3, 1),
     ]

@@ -194,8 +194,10 @@ def merge(flags: Flags, symbols: list[str], pair: Pair) -> list[str]:
         here = tuple(row[place : place + 2])
         if here in wanted and not (done and "first-only" in flags):
             found.append("".join(reversed(here) if backwards else here))
-            place += 1 if "overlapping" in flags else 2
+            place += 1 if flags & {"overlapping", "used-twice"} else 2
             done += 1
+        elif "used-twice" in flags and place and tuple(row[place - 1 : place + 1]) in wanted:
+            place += 1  # the right half of a pair, whether it was the left half of another one or not
         else:
             found.append(row[place])
             place += 1
@@ -264,6 +266,17 @@ MERGE = Task(
             "overlapping",
             ("place += 2", "place += 1"),
             says="After a join the right half is used once more: step over both halves (`place += 2`).",
+        ),
+        known(
+            "used-twice",
+            ("place += 2", "place += 1"),
+            (
+                "            result.append(symbols[place])\n",
+                "            if place == 0 or tuple(symbols[place - 1 : place + 1]) != pair:\n"
+                "                result.append(symbols[place])\n",
+            ),
+            says="Where the pair overlaps itself a symbol is used twice: a a a becomes aa a, and not aa aa. After a "
+            "join, go on behind it.",
         ),
         known(
             "either-order",

@@ -22,6 +22,12 @@ def _bpe_cases(rng: Rng, min_count: int) -> list[Case]:
         case("a common word against many rare ones", [("ab", 9), ("cd", 3), ("cde", 2), ("ecd", 2)], 3),
         case("pairs that occur once to six times, more merges than there are pairs", rare, 9),
         case("the same letter in a row", [("aaaa", 6), ("aab", 6)], 3),
+        case("three of the same letter", [("aaa", 6)], 3),
+        case("three of the same letter, and two", [("aaa", 6), ("aac", 5)], 3),
+        case("a pair that overlaps itself against another one", [("aaa", 5), ("bc", 7)], 1),
+        case("a pair that stands twice in a word against another one", [("abcab", 5), ("xy", 7)], 1),
+        case("a short pair against a long one, equally common", [("ab", 18), ("abb", 6), ("ac", 6)], 2),
+        case("two words that are rare, with a pair that is not", [("ab", 1), ("cab", min_count - 1)], 1),
         case("one word, and more merges than it can take", [("ab", 9)], 3),
         case("no words", [], 2),
         case("no merge at all", [("ab", 9)], 0),
@@ -57,11 +63,12 @@ def _joined(cut: str, pair: Pair) -> str:
 
 
 def _bpe_mistaken(flags: Flags, words: list[tuple[str, int]], n_merges: int, min_count: int) -> list[Any]:
-    none: Flags = frozenset()
+    if "rare-words-dropped" in flags:
+        words = [(word, times) for word, times in words if times >= min_count]
     cuts: Words = [(list(word), 1 if "times-forgotten" in flags else times) for word, times in words]
     found: list[Any] = []
     while len(found) < n_merges + ("one-more" in flags):
-        counts = pair_counts(flags & {"across-words"}, cuts)
+        counts = pair_counts(flags & {"once-each-word", "no-overlap"}, cuts)
         if "counts-once" in flags:
             counts = {pair: count for pair, count in counts.items() if pair not in found}
         if not counts:
@@ -70,6 +77,8 @@ def _bpe_mistaken(flags: Flags, words: list[tuple[str, int]], n_merges: int, min
             best = max(counts, key=lambda pair: (counts[pair], pair))
         elif "tie-first-met" in flags:
             best = max(counts, key=lambda pair: counts[pair])
+        elif "tie-joined" in flags:
+            best = min(counts, key=lambda pair: (-counts[pair], "".join(pair)))
         elif "rarest-first" in flags:
             best = min(counts, key=lambda pair: (counts[pair], pair))
         else:
@@ -78,12 +87,17 @@ def _bpe_mistaken(flags: Flags, words: list[tuple[str, int]], n_merges: int, min
             break
         found.append(best)
         if not flags & {"counts-once", "not-joined"}:
-            cuts = [(merge(none, symbols, best), times) for symbols, times in cuts]
+            cuts = [(merge(flags & {"used-twice", "from-the-right"}, symbols, best), times) for symbols, times in cuts]
     return ["".join(pair) for pair in found] if "tokens-returned" in flags else found
 
 
 BEST = "best = min(counts, key=lambda pair: (-counts[pair], pair))"
 REJOIN = "        cuts = [(merge(symbols, best), times) for symbols, times in cuts]\n"
+
+OWN_COUNTS = (
+    "counts = {{}}\n        for symbols, times in cuts:\n            for pair in {}:\n"
+    "                counts[pair] = counts.get(pair, 0) + times"
+)
 
 BPE = Task(
     id="03.bpe",
@@ -112,6 +126,62 @@ BPE = Task(
             (BEST, "best = max(counts, key=counts.get)"),
             says="Among equally common pairs the one met first wins (that is what `max` and `most_common` do): it "
             "should be the first of the alphabet.",
+        ),
+        known(
+            "tie-joined",
+            (BEST, BEST.replace(", pair))", ', "".join(pair)))')),
+            says="Equally common pairs are compared by their joined texts: it is the pairs, as tuples, that are "
+            "compared. `abb` comes before `ac`, but (`a`, `c`) comes before (`ab`, `b`).",
+        ),
+        known(
+            "once-each-word",
+            ("counts = count_pairs(cuts)", OWN_COUNTS.format("dict.fromkeys(pairwise(symbols))")),
+            says="A pair counts once in each word: where it stands twice in a word it counts twice. (A set or "
+            "`in` forgets that.)",
+        ),
+        known(
+            "no-overlap",
+            (
+                "counts = count_pairs(cuts)",
+                OWN_COUNTS.format(
+                    "(p for _, run in __import__('itertools').groupby(pairwise(symbols)) for i, p in enumerate(run)"
+                    " if i % 2 == 0)"
+                ),
+            ),
+            says="Pairs that overlap are counted once (as `str.count` would): in a a a the pair (a, a) stands twice, "
+            "at places 0 and 1.",
+        ),
+        known(
+            "used-twice",
+            (
+                REJOIN,
+                "        for symbols, _ in cuts:\n            joined = []\n"
+                "            for i in range(len(symbols)):\n"
+                "                if tuple(symbols[i : i + 2]) == best:\n"
+                '                    joined.append("".join(best))\n'
+                "                elif i == 0 or tuple(symbols[i - 1 : i + 1]) != best:\n"
+                "                    joined.append(symbols[i])\n"
+                "            symbols[:] = joined\n",
+            ),
+            says="Where the pair overlaps itself a symbol is used twice: a a a becomes aa a, and not aa aa. After a "
+            "join, go on behind it.",
+        ),
+        known(
+            "from-the-right",
+            (
+                REJOIN,
+                "        for symbols, _ in cuts:\n            i = len(symbols) - 2\n            while i >= 0:\n"
+                "                if tuple(symbols[i : i + 2]) == best:\n"
+                '                    symbols[i : i + 2] = ["".join(best)]\n                    i -= 1\n'
+                "                i -= 1\n",
+            ),
+            says="The pairs are joined from the right: in a a a it is the first two that are joined, from left to "
+            "right.",
+        ),
+        known(
+            "rare-words-dropped",
+            ("for word, times in words]", "for word, times in words if times >= min_count]"),
+            says="Rare words are left out: it is the pairs that must be common. A pair may stand in many rare words.",
         ),
         known(
             "times-forgotten",
@@ -173,6 +243,7 @@ def _encode_cases(rng: Rng) -> list[Case]:
         case("a short pair against a long one", "cdxycd", [("c", "d"), ("x", "y"), ("y", "cd")]),
         case("merges that build on each other", "sunnysun", [("u", "n"), ("s", "un"), ("n", "y"), ("sun", "ny")]),
         case("the same pair several times", "ananas", [("a", "n"), ("an", "an")]),
+        case("the same letter in a row", "aaaab", [("a", "a"), ("aa", "b")]),
         case("letters that no merge knows", "éabà", [("a", "b")]),
         case("no merges", "abc", []),
         case("one letter", "a", [("a", "a")]),

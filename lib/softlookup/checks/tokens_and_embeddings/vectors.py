@@ -27,6 +27,7 @@ def _embed_cases(rng: Rng, pad: int) -> list[Case]:
     return [
         Case("four tokens, V = 9, D = 6", (ids(9, 4), normal(rng, 9, 6))),
         Case("two sequences of five tokens, D = 3", (ids(8, 2, 5), normal(rng, 8, 3))),
+        Case("three axes of ids, D = 6", (ids(7, 2, 4, 3), normal(rng, 7, 6))),
         Case("equal sizes everywhere", (ids(4, 4, 4), normal(rng, 4, 4))),
         Case("D = 64", (ids(7, 3), normal(rng, 7, 64))),
         Case("two sequences with padding", (padded(7, 2, 4), normal(rng, 7, 5)), part="pad"),
