@@ -58,6 +58,7 @@ PARTS: tuple[Part, ...] = (
         "would be lost.",
         6,
         "position",
+        "06_positions.html#positions-sinusoids",
     ),
     Part(
         "self-attention",
@@ -76,7 +77,8 @@ PARTS: tuple[Part, ...] = (
         "Each token thinks by itself: a wide hidden layer, in which numbers below zero are set to zero, and back.",
         7,
         "the encoder",
-        block=True,
+        "07_encoder.html#encoder-feed-forward",
+        True,
     ),
     Part(
         "residual",
@@ -86,7 +88,8 @@ PARTS: tuple[Part, ...] = (
         "lost on the way. Each of the two is given the vector in a standard size.",
         7,
         "the encoder",
-        block=True,
+        "07_encoder.html#encoder-residual",
+        True,
     ),
     Part(
         "memory",
@@ -96,6 +99,7 @@ PARTS: tuple[Part, ...] = (
         "decoder will look at these.",
         7,
         "the encoder",
+        "07_encoder.html#encoder-stack",
     ),
     Part(
         "target",
@@ -105,6 +109,7 @@ PARTS: tuple[Part, ...] = (
         "here, and the decoder runs again.",
         8,
         "the decoder",
+        "08_decoder_and_masks.html#decoder-french",
     ),
     Part(
         "target-embedding",
@@ -133,7 +138,8 @@ PARTS: tuple[Part, ...] = (
         "The queries come from what was written, the keys and values from what was read: here French looks at English.",
         8,
         "the decoder",
-        block=True,
+        "08_decoder_and_masks.html#decoder-cross",
+        True,
     ),
     Part(
         "decoder-feed-forward",
@@ -142,7 +148,8 @@ PARTS: tuple[Part, ...] = (
         "As in the encoder: each token by itself, a wide hidden layer and back.",
         7,
         "the encoder",
-        block=True,
+        "07_encoder.html#encoder-feed-forward",
+        True,
     ),
     Part(
         "decoder-residual",
@@ -151,7 +158,8 @@ PARTS: tuple[Part, ...] = (
         "As in the encoder: every part adds to the vector, and nothing replaces it.",
         7,
         "the encoder",
-        block=True,
+        "07_encoder.html#encoder-residual",
+        True,
     ),
     Part(
         "scores",
@@ -161,6 +169,7 @@ PARTS: tuple[Part, ...] = (
         "vocabulary.",
         8,
         "the decoder",
+        "08_decoder_and_masks.html#decoder-logits",
     ),
     Part(
         "distribution",
