@@ -50,7 +50,7 @@ def merge_heads(z):
 # [[task 08.causal]]
 #
 # `T` tokens look at `S` keys, `S` at least `T`. The queries are the **newest** of the tokens: where keys of earlier tokens are kept in a cache, there are more keys than queries, and query `t` stands at position `S - T + t`. Each may look
-# at itself and at what came before it. Return the boolean mask, as a tensor. (Get this one right before you go on: later tasks call it, and nothing stands in for it.)
+# at itself and at what came before it. Return the boolean mask, as a tensor.
 
 
 # %% nbgrader={"grade": false, "grade_id": "08-causal", "locked": false, "schema_version": 3, "solution": true, "task": false}

@@ -25,10 +25,14 @@ HOME_SEED = 4
 """At home the inputs are the same every time, so that a picture can be compared with the one before."""
 
 
-def stand_in(task: Task) -> Callable[..., Any]:
+def stand_in(task: Task, asking: str = "") -> Callable[..., Any]:
     """A sound function in place of a student's own, for torch tensors and numpy arrays alike.
 
     Arguments that the task does not speak of (an extra ``dim=-1``) are left aside.
+
+    Args:
+        task: The task whose function is lent.
+        asking: The frame of the question meanwhile: given numbers alone, the function gives what is used there.
     """
     import torch
 
@@ -50,6 +54,11 @@ def stand_in(task: Task) -> Callable[..., Any]:
         many = result if isinstance(result, tuple) else (result,)
         if in_torch and any(isinstance(a, np.ndarray) for a in given):
             many = tuple(r.numpy() for r in many)
+        bare = not any(isinstance(a, np.ndarray | torch.Tensor) for a in given)
+        if bare and asking == "numpy":
+            many = tuple(r.numpy() if isinstance(r, torch.Tensor) else r for r in many)
+        if bare and asking == "torch":
+            many = tuple(torch.from_numpy(r) if isinstance(r, np.ndarray) else r for r in many)
         if not in_torch and any(isinstance(a, torch.Tensor) for a in given):
             many = tuple(torch.from_numpy(np.asarray(r)) for r in many)
         return many if isinstance(result, tuple) else many[0]
@@ -81,7 +90,7 @@ class LocalStudent:
 
     def ask(self, case: Case, results: int, lent: tuple[str, ...] = ()) -> Answer:
         """Call the object on one case, with sound functions in place of those of some earlier tasks."""
-        sound = {name: stand_in(task) for name, task in self.earlier.items() if task.id in lent}
+        sound = {name: stand_in(task, case.frame) for name, task in self.earlier.items() if task.id in lent}
         with standing_in(self.obj, sound):
             return run(self.obj, case, results)
 

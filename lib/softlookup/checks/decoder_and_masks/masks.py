@@ -59,7 +59,6 @@ CAUSAL = Task(
     mistaken=causal,
     frame="plain",
     parts={"core": 0.6, "offset": 0.4},
-    lends=False,  # in the sandbox what stands in would give an array, where later tasks need a tensor
     mistakes=(
         known("mask-inverted", (CAUSAL_LINE, CAUSAL_LINE.replace("<=", ">")), says=INVERTED, number=48),
         known(

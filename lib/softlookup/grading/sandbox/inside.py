@@ -81,7 +81,8 @@ class Inside:
     def _ask(self, told: Mapping[str, Any], arrays: list[np.ndarray]) -> tuple[dict[str, Any], list[np.ndarray]]:
         """Put questions to the answer, one after the other."""
         earlier = self.about["earlier"].items()
-        lent = {name: stand_in(one, self._sound) for name, one in earlier if one in told["lent"]}
+        in_torch = all(put["frame"] == "torch" for put in told["cases"])
+        lent = {name: stand_in(one, self._sound, in_torch) for name, one in earlier if one in told["lent"]}
         answers: list[dict[str, Any]] = []
         back: list[np.ndarray] = []
         size = 0

@@ -15,12 +15,13 @@ from softlookup.grading.sandbox import frames
 Ask = Callable[[dict[str, Any], list[np.ndarray]], tuple[dict[str, Any], list[np.ndarray]]]
 
 
-def stand_in(task_id: str, ask: Ask) -> Callable[..., Any]:
+def stand_in(task_id: str, ask: Ask, in_torch: bool = False) -> Callable[..., Any]:
     """Make what stands in for one function.
 
     Args:
         task_id: The earlier task.
         ask: Sends a frame to the judge and waits for its answer.
+        in_torch: Whether it gives tensors when it is given numbers alone.
 
     Returns:
         A function for torch tensors and numpy arrays; gradients flow through it.
@@ -30,7 +31,8 @@ def stand_in(task_id: str, ask: Ask) -> Callable[..., Any]:
         given = [*args, *named.values()]
         tensors = [one for one in given if is_tensor(one)]
         if not tensors:
-            return _asked(task_id, ask, args, named)
+            found = _asked(task_id, ask, args, named)
+            return _in_torch(found) if in_torch and not any(isinstance(one, np.ndarray) for one in given) else found
         import torch
 
         if torch.is_grad_enabled() and any(one.requires_grad for one in tensors):
