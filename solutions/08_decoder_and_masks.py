@@ -192,8 +192,8 @@ check("08.labels", inputs_and_labels)
 # [[task 08.masked-tokens]]
 #
 # An encoder sees both sides, so it is not asked for the next word but for words that are hidden from it. A token is **chosen** if its number `u` is below `share` and it is not special. Of the chosen tokens those with `u` below 0.8 of the
-# share become `mask_id`; those from there up to (but not at) 0.9 of it become the token that stands in `other` at their place; the rest stay as they are. Labels are the original ids of **all** chosen tokens, and **[[08.masked-
-# tokens:ignore]]** everywhere else.
+# share become `mask_id`; those from there up to (but not at) 0.9 of it become the token that stands in `other` at their place; the rest stay as they are. Labels are the original ids of **all** chosen tokens, and
+# **[[08.masked-tokens:ignore]]** everywhere else.
 
 
 # %% nbgrader={"grade": false, "grade_id": "08-masked-tokens", "locked": false, "schema_version": 3, "solution": true, "task": false}

@@ -120,7 +120,7 @@ function render({ model, el }) {
       const how = s > t ? ", which comes later" : s === t ? ", itself" : "";
       words.textContent = may
         ? `${named(t)} may look at ${named(s)}${how}: weight ${show(weights[t][s])}.`
-        : `${named(t)} may not look at ${named(s)}${how}: weight exactly 0.`;
+        : `${named(t)} may not look at ${named(s)}${how}: weight exactly 0.${mask[t].some(Boolean) ? "" : ` ${rowSays(t)}`}`;
       if (grid === "mask") words.textContent += " Press to change it.";
     }
     markCells(board, grid === "output" ? [["weights", t, null], ["output", t, s]] : [["mask", t, s], ["weights", t, s]], td, "msk");
