@@ -207,8 +207,8 @@ check("06.relative", distance_rows)
 # %% [markdown]
 # [[task 06.shaw]]
 #
-# Shaw's way to use such a table: the query meets the key *and* the vector of the distance, $(q \cdot k + q \cdot r) / \sqrt{H}$. `rows` says which row of the table belongs to which query and key, as in
-# 06.relative. Gradients must flow to queries, keys and table, and the result has the dtype of the inputs.
+# Shaw's way to use such a table: the query meets the key *and* the vector of the distance, $(q \cdot k + q \cdot r) / \sqrt{H}$. `rows` says which row of the table belongs to which query and key (06.relative
+# makes such a table; take the one that is given). Gradients must flow to queries, keys and table, and the result has the dtype of the inputs.
 
 
 # %% nbgrader={"grade": false, "grade_id": "06-shaw", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -255,7 +255,7 @@ check("06.buckets", bucket)
 # [[task 06.alibi]]
 #
 # ALiBi adds to each score a number that falls with the distance: the head's slope times how far back the key stands, with a minus. The slopes are powers of 2: from head to head the exponent falls by the same
-# amount, down to $2^{-[[06.alibi:named]]}$ for the last head, and head 0 has the slope $2^{-[[06.alibi:named]]/N}$. A key ahead of its query gets 0 (a mask will hide it). Keys stand at positions 0, 1, 2, …; the first query stands at `start`.
+# amount, down to $2^{-[[06.alibi:named]]}$ for the last head, and head 0 has the slope $2^{-[[06.alibi:named]]/N}$. (`N` is a power of 2.) A key ahead of its query gets 0 (a mask will hide it). Keys stand at positions 0, 1, 2, …; the first query stands at `start`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "06-alibi", "locked": false, "schema_version": 3, "solution": true, "task": false}

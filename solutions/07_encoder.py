@@ -29,6 +29,8 @@
 # `w_1` is `(D, F)`, `w_2` is `(F, D)`. **Norms.** The features of a token are the last axis. The variance is a mean over all `D` of them, not over `D - 1`. `eps` is
 # added to the variance, inside the root; it is handed over where a function takes it, and `1e-5` elsewhere. **Masks.** A mask `(B, T)` says which tokens are real:
 # `True` is a token, `False` is padding, and every sequence has at least one real token. **Axes in front.** Where a docstring writes `(..., D)`, any number of axes may stand in front. Count axes from the end.
+# **Gradients and dtypes.** Gradients must flow to tokens and weights, but for `layer_norm_backward`, which makes them itself; what a product has used
+# must not be changed in place any more, not even in a copy of yours. A result has the dtype of the inputs.
 # %% nbgrader={"grade": false, "grade_id": "07-setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import math
 
@@ -57,7 +59,7 @@ def self_attention(x, w_q, w_k, w_v, w_o, n_heads, may_look=None):
 # [[task 07.residual]]
 #
 # Every layer **adds** to its input: the vectors of the tokens pass it by, and what the layer makes of them is added. Here a layer makes `relu(x @ w)` of them, with a
-# matrix of its own. Send `x` through all layers, the first one first, and return what comes out.
+# matrix of its own, `w[0]` for the first. Send `x` through all layers, the first one first, and return what comes out.
 
 
 # %% nbgrader={"grade": false, "grade_id": "07-residual", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -76,8 +78,7 @@ check("07.residual", through_layers)
 # %% [markdown]
 # [[task 07.layer-norm]]
 #
-# Give each token mean 0 and variance 1, whatever the other tokens are; then multiply by the gain and add the shift. `eps` is added to the variance, inside the root. Gradients must flow
-# to all three tensors, and the result has the dtype of the inputs. torch's own norms are not allowed.
+# Give each token mean 0 and variance 1, whatever the other tokens are; then multiply by the gain and add the shift. `eps` is added to the variance, inside the root. torch's own norms are not allowed.
 
 
 # %% nbgrader={"grade": false, "grade_id": "07-layer-norm", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -252,7 +253,7 @@ check("07.parameters", encoder_parameters)
 #
 # The whole layer, as a function of its weights. First sublayer: self-attention (call `self_attention` from the first cell; its `may_look` is a mask that broadcasts to the scores `(B, N, T, T)`). Second sublayer: your feed-forward
 # network with ReLU. Each has its residual connection and its own LayerNorm with eps `1e-5`: `norms` holds `gain_1, shift_1, gain_2, shift_2`, `attention` holds `w_q, w_k, w_v, w_o`. Where `pre_norm` is
-# `True` the norm comes before the sublayer, else after the sum. `mask` `(B, T)` is `True` for real tokens: no token may look at padding. Gradients must reach all weights. The result equals that of
+# `True` the norm comes before the sublayer, else after the sum. `mask` `(B, T)` is `True` for real tokens: no token may look at padding. The rows of padding are computed as all others are. The result equals that of
 # torch's `nn.TransformerEncoderLayer` with these weights; calling that, or this library's model, is not allowed.
 
 
@@ -348,12 +349,12 @@ check("07.encoder", Encoder)
 #
 # Task 07-refined · difficulty ●●○ · about 8 minutes · 3 points, graded by a person · [read in the book](../../_build/html/book/07_encoder.html#encoder-refined)
 #
-# Take the encoder's layers away one after the other, from the top. Say what of a token's vector is still there, and why that works better with pre-LN than with post-LN; then say one thing that a picture
+# Take the encoder's layers away one after the other, from the top. Say what of a token's vector is still there with pre-LN, and why one cannot say it so simply with post-LN; then say one thing that a picture
 # of cosines from layer to layer shows, and one that it does not show. Three to six sentences.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "07-refined", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}
-# With pre-LN the vector after layer l is the embedding plus everything that the sublayers up to there have added, so taking layers away takes terms out of a sum: what is
-# left is a coarser version of the same thing, and the last norm brings it to the scale that the head expects. With post-LN the sum is normalised again after every sublayer, so what an early layer wrote is
+# With pre-LN the vector after layer l is the embedding plus everything that the sublayers up to there have added, so taking layers away from the top takes the
+# last terms out of a sum and leaves the others as they were; the last norm brings what is left to the scale that the head expects. With post-LN the sum is normalised again after every sublayer, so what an early layer wrote is
 # shrunk and turned by the norms that follow, and the layers above expect exactly that. A picture of cosines shows how much of a vector's direction is new after each layer, and that the same word drifts apart
 # in different sentences. It does not show which of the changes the model uses, nor what they mean: for that one has to change a vector and see whether the output follows. Cosines also depend on a few
 # large features that all tokens share.

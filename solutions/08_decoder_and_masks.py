@@ -167,7 +167,7 @@ check("08.leak", what_reaches)
 # [[task 08.labels]]
 #
 # Sentences come as lists of ids without any special token. What a decoder is to **predict** is a sentence and the end token. What it is **given** is the same, shifted right by one place: the start token in front, the last id gone. Both
-# tables are filled up behind with `pad_id`, to the length of the longest row. Return them, inputs first.
+# tables are filled up behind with `pad_id`, to the length of the longest row: so an end token is never given, not in a shorter sentence either. Return them, inputs first.
 
 
 # %% nbgrader={"grade": false, "grade_id": "08-labels", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -302,7 +302,7 @@ def sinusoidal(length, d_model):
 #
 # The decoder's layer, in the same style, with **the norm first**: $x + \text{part}(\text{norm}(x))$, three times. First the tokens look back at each other, with `mask`; then across at the encoder's output, with `memory_mask` (the memory
 # is not normed again: it comes normed from the encoder); then each thinks for itself. The parts are called `attention`, `cross`, `feed_forward`, the norms `norm_1`, `norm_2`, `norm_3`, in this order. The check puts weights of its own in
-# place of yours. With the attention's biases at zero this is `nn.TransformerDecoderLayer(..., norm_first=True)`.
+# place of yours. With the attention's biases at zero this is `nn.TransformerDecoderLayer(..., norm_first=True)`. torch's own layers and attention are not allowed.
 
 
 # %% nbgrader={"grade": false, "grade_id": "08-decoder-layer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -335,13 +335,13 @@ check("08.decoder-layer", DecoderLayer)
 #
 # Your own encoder-decoder, from ids to logits.
 #
-# - **Embed** (`embed`) source and target alike: the rows of `embedding` `(V, D)` times $\sqrt{D}$, plus sinusoidal positions from 0 on (`sinusoidal`, in the embedding's dtype).
+# - **Embed** (`embed`) source and target alike: the rows of `embedding`, an `nn.Parameter` of shape `(V, D)`, times $\sqrt{D}$, plus sinusoidal positions from 0 on (`sinusoidal`, in the embedding's dtype).
 # - **Encoder**: `L` layers in a `nn.ModuleList` called `encoder`, then the norm `encoder_norm`. The source's padding is hidden.
 # - **Decoder**: `L` layers in `decoder`, then `decoder_norm`. Self-attention is causal, and has no other mask; cross-attention sees the encoder's output, its padding hidden.
 # - **Logits**: the dot products with the rows of `embedding`. No softmax.
 #
 # The norms are `nn.LayerNorm(D)`, eps = 1e-5, and come first in each layer (pre-LN); that is why each stack ends with one more. There are no other parameters. Between the embeddings and the logits this is what `nn.Transformer(...,
-# norm_first=True)` computes with the biases of its attention at zero; there, masks say True for may NOT look.
+# norm_first=True)` computes with the biases of its attention at zero; there, masks say True for may NOT look. It is not allowed here, nor are its layers and its attention.
 
 
 # %% nbgrader={"grade": false, "grade_id": "08-transformer", "locked": false, "schema_version": 3, "solution": true, "task": false}

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_SUBMODULES = ("checks", "figures", "model", "notation", "reference", "text", "training", "widgets")
+_SUBMODULES = ("checks", "figures", "model", "notation", "reference", "roofline", "text", "training", "widgets")
 
 __all__ = ["__version__", "check", *_SUBMODULES]
 

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import click
 
 from softlookup import __version__
-from softlookup.commands import COMMANDS, COURSE, course_in, default_course
+from softlookup.commands import COMMANDS, COURSE, course_in, default_course, kept_bench
 
 
 class Refusal(click.ClickException):
@@ -248,10 +248,16 @@ def train(folder: Path | None, **given: Any) -> None:
     sys.exit(status)
 
 
+BENCHES = (
+    *("checks", "grading", "training", "decoding", "layers", "positions", "norms", "refinement", "schedules"),
+    *("prefill", "roofline", "batching", "digits", "pairs", "long-attention", "capstone"),
+)
+
+
 @main.command()
 @click.argument(
     "name",
-    type=click.Choice(["checks", "grading", "training", "decoding", "layers", "positions", "norms", "refinement"]),
+    type=click.Choice(BENCHES),
 )
 @click.option("--json", "file", type=click.Path(path_type=Path, dir_okay=False), help="Write the measurements here.")
 @click.option(
@@ -260,9 +266,19 @@ def train(folder: Path | None, **given: Any) -> None:
 @click.option(
     "--figure", type=click.Path(path_type=Path, dir_okay=False), help="decoding: draw the cost of a step here."
 )
-@click.option("--device", default="cpu", show_default=True, help="training, decoding, layers and norms: cpu or cuda.")
+@click.option(
+    "--device",
+    default="cpu",
+    show_default=True,
+    help="training, decoding, layers, norms, prefill, roofline, batching and long-attention: cpu or cuda.",
+)
+@click.option(
+    "--weights", type=click.Path(path_type=Path, dir_okay=False), help="digits and pairs: the median run's weights."
+)
 @click.option("--quick", is_flag=True, help="all but checks and refinement: a small run, to see that it works.")
-def bench(name: str, file: Path | None, data: Path | None, figure: Path | None, device: str, quick: bool) -> None:
+def bench(
+    name: str, file: Path | None, data: Path | None, figure: Path | None, device: str, weights: Path | None, quick: bool
+) -> None:
     """Measure NAME and show the numbers: ratios against a peer, in one run on the same work."""
     if figure is not None and figure.suffix not in (".svg", ".png"):
         _refuse(f"{figure} ends in {figure.suffix!r}; wanted .svg or .png")
@@ -286,10 +302,31 @@ def bench(name: str, file: Path | None, data: Path | None, figure: Path | None, 
         from softlookup.training.bench_positions import bench_positions
 
         measured = bench_positions(quick=quick)
+    elif name in ("digits", "pairs", "capstone"):
+        measured = kept_bench(name, file, weights, quick=quick)
+    elif name == "long-attention":
+        from softlookup.training.bench_long import bench_long
+
+        measured = bench_long(device=device, quick=quick)
     elif name == "norms":
         from softlookup.training.bench_norms import bench_norms
 
         measured = bench_norms(device=device, quick=quick)
+    elif name == "schedules":
+        from softlookup.training.bench_schedules import bench_schedules
+
+        measured = bench_schedules(quick=quick)
+    elif name == "roofline":
+        from softlookup.roofline.bench import bench_roofline
+
+        try:
+            measured = bench_roofline(device=device, quick=quick)
+        except ValueError as refusal:
+            _refuse(str(refusal))
+    elif name == "batching":
+        from softlookup.roofline.bench_batching import bench_batching
+
+        measured = bench_batching(device=device, quick=quick)
     elif name == "refinement":
         from softlookup.training.bench_refinement import bench_refinement
 
@@ -297,6 +334,10 @@ def bench(name: str, file: Path | None, data: Path | None, figure: Path | None, 
             measured = bench_refinement()
         except ModuleNotFoundError as missing:
             _refuse(str(missing))
+    elif name == "prefill":
+        from softlookup.training.bench_prefill import bench_prefill
+
+        measured = bench_prefill(device=device, quick=quick)
     elif name == "grading":
         from softlookup.grading.bench_grading import bench_grading
 

@@ -167,5 +167,41 @@ def _write(path: Path, text: str) -> None:
     atomic_write(path, text.encode("utf-8", "replace"))
 
 
-COMMANDS = (report, explain, export, extension, forget)
+@click.command()
+@click.argument("folder", required=False, type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option("--again", is_flag=True, help="Write over answers that stand in the capstone already.")
+def assemble(folder: Path | None, again: bool) -> None:
+    """Bring your parts into the capstone: copy your answers from the notebooks in FOLDER (exercises, unless named)."""
+    from softlookup.authoring import find_root
+    from softlookup.authoring.assemble import AssembleError
+    from softlookup.authoring.assemble import assemble as bring
+
+    try:
+        found = bring(folder or Path(find_root()) / "exercises", again=again)
+    except (AssembleError, FileNotFoundError) as error:
+        raise click.ClickException(str(error)) from None
+    words = {"kept": "kept, it holds an answer", "blank": "still blank there", "missing": "not found"}
+    for one in found:
+        click.echo(f"{one.cell:20} {words.get(one.what, one.what):26} {one.source}")
+
+
+def kept_bench(name: str, file: Path | None, weights: Path | None, *, quick: bool) -> dict[str, Any]:
+    """Run a bench of many runs: what is done is kept beside the file, and the same command goes on from there."""
+    from softlookup.training.kept_runs import to_stderr
+
+    kept = None if file is None else file.with_name(file.name + ".part")
+    if name == "capstone":
+        from softlookup.training.bench_own import bench_own
+
+        return bench_own(quick=quick, show=to_stderr)
+    if name == "digits":
+        from softlookup.training.bench_digits import bench_digits
+
+        return bench_digits(quick=quick, kept=kept, weights=weights, show=to_stderr)
+    from softlookup.training.bench_pairs import bench_pairs
+
+    return bench_pairs(quick=quick, kept=kept, weights=weights, show=to_stderr)
+
+
+COMMANDS = (report, explain, export, extension, forget, assemble)
 """What the command line adds to its own."""

@@ -10,6 +10,7 @@ from built_book import ROOT
 
 from softlookup import reference
 from softlookup.model import Config, Encoder, FeedForward
+from softlookup.widgets.encoder_stepper import LayerExample, compute
 
 PAGE = (ROOT / "book" / "07_encoder.md").read_text(encoding="utf-8")
 RUNS = json.loads((ROOT / "book" / "measured" / "norms.json").read_text(encoding="utf-8"))
@@ -83,3 +84,38 @@ def test_page_names_no_chapter_that_is_not_there_and_keeps_its_letters():
     pages = {path.stem for path in (ROOT / "book").glob("*.md")}
     linked = set(re.findall(r"\]\((\w+)\.md\)", PAGE))
     assert linked <= pages
+
+
+def test_layer_of_the_walk_is_the_one_that_the_figure_shows():
+    """The page takes the slide's sentence through its steps by hand; the interactive figure shows the same numbers."""
+    x = np.random.default_rng(0).normal(size=(8, 4))
+    real = np.arange(8) < 7
+    example = LayerExample.drawn("", list("abcdefgh"), x, 16, 2, np.random.default_rng(4), real)
+    w = example.arrays()
+    q, k, v = (reference.split_heads(x @ w[name], 2) for name in ("w_q", "w_k", "w_v"))
+    output = reference.merge_heads(reference.attention_weights(q, k, np.broadcast_to(real, (8, 8))) @ v) @ w["w_o"]
+    x1 = reference.layer_norm(x + output, *w["norms"][:2])
+    y = reference.layer_norm(x1 + reference.feed_forward(x1, w["w_1"], w["w_2"], w["b_1"], w["b_2"]), *w["norms"][2:])
+    shown = compute(example, "post")["boxes"][-1]["tables"][-1]["numbers"]
+    assert np.allclose(shown, y, atol=1e-6)
+    assert "five layers more" in PAGE and "range(5, 10)" in PAGE
+
+
+def test_slides_scores_are_symmetric_and_scores_of_two_matrices_are_not():
+    block = np.array([[2.3, 0.8, 1.2, 1.5], [0.8, 2.1, 0.9, 1.3], [1.2, 0.9, 2.5, 1.1], [1.5, 1.3, 1.1, 2.2]])
+    assert (block == block.T).all()
+    rng = np.random.default_rng(0)
+    x, w_q, w_k = rng.normal(size=(4, 4)), *rng.normal(size=(2, 4, 4))
+    scores = (x @ w_q) @ (x @ w_k).T
+    assert np.abs(scores - scores.T).max() > 1
+
+
+def test_one_sense_begins_closer_where_the_word_keeps_its_place():
+    mini = json.loads((ROOT / "book" / "measured" / "refinement.json").read_text(encoding="utf-8"))
+    apart, together = (np.array([pair["cosines"] for pair in mini[kind]]) for kind in ("pairs", "controls"))
+    assert (together[:, 0] == 1).sum() == 2
+    gap = (together - apart).mean(0)
+    assert 0 < gap[0] < gap[-1] / 3
+    assert (
+        len({sentence for kind in ("pairs", "controls") for pair in mini[kind] for sentence in pair["sentences"]}) == 12
+    )

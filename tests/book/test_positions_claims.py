@@ -1,10 +1,20 @@
 """What the page of chapter 6 asserts in words holds in numbers."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 
 from softlookup import model, reference
+
+PAGE = Path(__file__).resolve().parents[2] / "book" / "06_positions.md"
+RUN = json.loads((PAGE.parent / "measured" / "positions.json").read_text(encoding="utf-8"))
+
+
+def measured(kind, part):
+    return {method: float(np.mean(parts[part])) for method, parts in RUN[kind].items()}
 
 
 @pytest.fixture
@@ -84,3 +94,57 @@ def test_bucket_worked_by_hand_is_the_librarys():
     wanted = [3, 4, 4, 5, 5, 5, 6, 6, 7, 7]
     got = model.t5_bucket(-back, n_buckets=8, max_distance=20, bidirectional=False)
     assert got.tolist() == wanted
+
+
+def test_first_token_comes_out_right_in_the_other_pairing_where_it_sees_itself_alone():
+    layer, x = model.MultiHeadAttention(8, 1), torch.randn(1, 5, 8)
+    turns = [model.RotaryPositions(8, pairing=pairing) for pairing in ("neighbours", "halves")]
+    causal = model.masks.causal_mask(5)
+    with torch.no_grad():
+        one, other = (layer(x, mask=causal, rotary=turn) for turn in turns)
+        seen_one, seen_other = (layer(x, rotary=turn) for turn in turns)
+    torch.testing.assert_close(one[:, 0], other[:, 0])
+    assert (one[:, 1:] - other[:, 1:]).abs().max() > 1e-3
+    assert (seen_one[:, 0] - seen_other[:, 0]).abs().max() > 1e-3
+
+
+def test_turn_worked_by_hand_is_right():
+    cos, sin = np.cos(1.5), np.sin(1.5)
+    assert (round(cos, 3), round(sin, 3)) == (0.071, 0.997)
+    assert (round(2 * cos - sin, 2), round(2 * sin + cos, 2)) == (-0.86, 2.07)
+
+
+def test_slopes_are_one_series_for_powers_of_two_and_of_two_for_other_numbers():
+    for n in (1, 2, 4, 8, 16):
+        np.testing.assert_allclose(reference.alibi_slopes(n), 2.0 ** (-8 * np.arange(1, n + 1) / n))
+    np.testing.assert_allclose(reference.alibi_slopes(6)[:4], reference.alibi_slopes(4))
+    np.testing.assert_allclose(reference.alibi_slopes(6)[4:], reference.alibi_slopes(8)[[0, 2]])
+
+
+def test_both_copies_of_the_slides_table_have_a_slip_in_one_cell():
+    """The first has it in position 4 as well; the later one has cos 4 right and cos 0.07 wrong."""
+    table = reference.sinusoidal(8, 4)
+    assert f"{table[4, 1]:.2f}" == "-0.65" and f"{table[7, 3]:.2f}" == "1.00"
+
+
+def test_race_is_told_as_it_was_run():
+    """What the list under the curves asserts in words, beside the numbers that it prints."""
+    fetched, nats = measured("back", "trained"), measured("text", "trained")
+    assert min(fetched, key=fetched.get) == "none" == max(nats, key=nats.get)
+    assert fetched["none"] > 2 / RUN["letters"]
+    assert all(fetched[method] > 0.995 for method in ("sinusoidal", "t5", "rotary", "rotary_halves"))
+    assert fetched["alibi"] < 0.5 and fetched["learned"] < 0.7
+    far = measured("text", "four_times")
+    assert sorted(far, key=far.get)[-2:] == ["rotary", "rotary_halves"]
+    assert min(far, key=far.get) == "alibi" and far["alibi"] - nats["alibi"] < 0.15
+    assert all(far[method] > 3 * nats[method] * 0.9 for method in ("sinusoidal", "learned"))
+    assert nats["t5"] < measured("text", "twice")["t5"] < far["t5"] < far["none"]
+    for kind, gap in (("back", 0.1), ("text", 0.15)):
+        for part in ("trained", "twice", "four_times"):
+            told = measured(kind, part)
+            assert abs(told["rotary"] - told["rotary_halves"]) < gap
+
+
+def test_set_up_cell_of_the_page_prints_nothing():
+    """A last line with a value would be shown, and torch's generator has another address each time."""
+    assert "\ntorch.manual_seed(6)\n```" not in PAGE.read_text(encoding="utf-8")

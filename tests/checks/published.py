@@ -1,5 +1,6 @@
 """The published solutions as a student's namespace, with some cells replaced."""
 
+from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -7,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from softlookup.authoring import assignments, find_root, read_solution, solution_cells
-from softlookup.checks import tasks
+from softlookup.checks import CheckResult, check, get_task, tasks
+from softlookup.checks.home import LocalStudent
+from softlookup.checks.judge import judge
 from softlookup.checks.registry import CHAPTERS
 
 ROOT = find_root()
@@ -38,6 +41,14 @@ def world(chapter: int, cells: dict[str, str] | None = None) -> dict[str, Any]:
         # Every cell has a file name of its own, as in a kernel.
         exec(compile(source, f"<submission {cell.id}>", "exec"), namespace)
     return namespace
+
+
+def everywhere(task_id: str, obj: Any) -> Iterator[CheckResult]:
+    """Verdicts at home, and as in grading with other inputs."""
+    task = get_task(task_id)
+    yield check(task_id, obj)
+    for seed in range(3):
+        yield judge(task, LocalStudent(task, obj), seed=seed)
 
 
 ALL_TASKS = tasks()

@@ -79,7 +79,7 @@ def test_wrong_or_blank_earlier_answers_never_sink_what_is_built_of_them(name):
 def test_encoder_that_shares_one_layer_is_told_so_though_its_shapes_are_right():
     source = solutions(7)["07-encoder"].replace("[i]", "[-1]")
     result = check("07.encoder", world(7, {"07-encoder": source})["Encoder"])
-    assert (result.verdict, result.points) == ("wrong", 0)
+    assert (result.verdict, result.points, result.diagnosis) == ("wrong", 0, ("shared-last",))
 
 
 def test_published_encoder_equals_torchs_own_stack():

@@ -11,10 +11,8 @@ import numpy as np
 import pytest
 import torch
 
-from published import world
+from published import everywhere, world
 from softlookup.checks import check, get_task
-from softlookup.checks.home import LocalStudent
-from softlookup.checks.judge import judge
 
 SCORES = "    s = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])\n"
 HEADS = {
@@ -56,13 +54,6 @@ WRONG_MASKS = {
     + "    if mask is not None:\n        s = s.masked_fill(~mask, -1e30)\n    a = torch.softmax(s, -1)\n"
     + ZERO,
 }
-
-
-def everywhere(task_id, obj):
-    task = get_task(task_id)
-    yield check(task_id, obj)
-    for seed in range(3):
-        yield judge(task, LocalStudent(task, obj), seed=seed)
 
 
 @pytest.mark.parametrize(

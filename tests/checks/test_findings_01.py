@@ -5,16 +5,8 @@ import pytest
 import torch
 from torch.nn.functional import one_hot
 
-from softlookup.checks import check, get_task
-from softlookup.checks.home import LocalStudent
-from softlookup.checks.judge import judge
-
-
-def everywhere(task_id, obj):
-    task = get_task(task_id)
-    yield check(task_id, obj)
-    for seed in range(3):
-        yield judge(task, LocalStudent(task, obj), seed=seed)
+from published import everywhere
+from softlookup.checks import check
 
 
 def recurrent(x, w_x, w_h, b, carry=lambda state: state, squash=torch.tanh):

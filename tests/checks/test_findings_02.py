@@ -6,17 +6,8 @@ import torch
 from scipy.spatial.distance import cdist
 from scipy.special import logsumexp
 
-from published import world
-from softlookup.checks import check, get_task
-from softlookup.checks.home import LocalStudent
-from softlookup.checks.judge import judge
-
-
-def everywhere(task_id, obj):
-    task = get_task(task_id)
-    yield check(task_id, obj)
-    for seed in range(3):
-        yield judge(task, LocalStudent(task, obj), seed=seed)
+from published import everywhere, world
+from softlookup.checks import check
 
 
 def cosines_but_for(no_direction):

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+import torch
 
 from published import solutions, world
 from softlookup.checks import check, get_task
-from softlookup.checks.home import LocalStudent
+from softlookup.checks.home import LocalStudent, stand_in
 from softlookup.checks.judge import judge
 from softlookup.checks.probe import run
 from softlookup.checks.registry import earlier
@@ -115,3 +116,28 @@ def test_wrong_earlier_answers_never_sink_the_layer():
             obj = world(5, {one.slug: source})["MultiHeadAttention"]
             result = judge(task, LocalStudent(task, obj), seed=3)
             assert result.verdict == "pass", f"{one.id}: {result.text()}"
+
+
+def with_mistake(task_id, slug):
+    task = get_task(task_id)
+    mistake = next(one for one in task.mistakes if one.slug == slug)
+    return task.slug, mistake.applied_to(solutions(task.chapter)[task.slug])
+
+
+def test_a_sound_layer_stands_in_for_a_wrong_class_of_an_earlier_task():
+    wrong = dict([with_mistake("08.decoder-layer", "post-norm")])
+    result = check("08.transformer", world(8, wrong)["Transformer"])
+    assert result.verdict == "pass" and "from task 08.decoder-layer" in result.message
+    wrong |= dict([with_mistake("08.transformer", "norms-exchanged")])
+    assert check("08.transformer", world(8, wrong)["Transformer"]).diagnosis == ("norms-exchanged",)
+
+
+def test_a_class_that_lacks_parameters_is_not_made_sound():
+    wrong = dict([with_mistake("08.decoder-layer", "other-parameters")])
+    assert check("08.transformer", world(8, wrong)["Transformer"]).verdict != "pass"
+
+
+def test_what_is_lent_has_the_precision_of_what_it_is_given():
+    rotate = stand_in(get_task("06.rotary"), "torch")
+    for dtype in (torch.float32, torch.float64):
+        assert rotate(torch.ones(1, 1, 3, 4, dtype=dtype), 0).dtype == dtype

@@ -1,6 +1,7 @@
 """A mutation run over the solutions: whatever survives must be equal to the solution, with the reason written down."""
 
 import random
+from functools import cache
 from importlib import import_module
 
 import pytest
@@ -16,6 +17,13 @@ SEED = 300
 EQUAL = [one for number in sorted(CHAPTERS) for one in import_module(f"equal_mutants_{number:02d}").EQUAL]
 
 
+@pytest.fixture(autouse=True)
+def verdicts_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mutant is judged, not named: trying all pairs of mistakes on each takes most of the time."""
+    monkeypatch.setattr("softlookup.checks.judge.diagnose", lambda *asked: [])
+
+
+@cache
 def all_mutants() -> list[Mutant]:
     return [m for task in ALL_TASKS for m in mutants(task.id, solutions(task.chapter)[task.slug])]
 

@@ -6,8 +6,13 @@ import re
 
 import numpy as np
 import pytest
+from beyond_text_examples import BEYOND_TEXT
+from counting_examples import COUNTING
 from encoder_examples import ENCODER
+from inference_examples import INFERENCE
 from matplotlib.figure import Figure
+from roofline_examples import ROOFLINE
+from training_examples import TRAINING
 
 from softlookup import figures, reference
 from softlookup.figures import DARK, LIGHT, PALETTES, render_svg, show
@@ -22,7 +27,12 @@ Q, K, V = RNG.normal(size=(3, 4, 3))
 WORDS = ["a", "word", "needs", "company"]
 WIDTHS = 2 ** np.arange(2, 8)
 FIGURES = {
+    **COUNTING,
     **ENCODER,
+    **TRAINING,
+    **INFERENCE,
+    **ROOFLINE,
+    **BEYOND_TEXT,
     "pipeline": (figures.pipeline, ()),
     "stages": (figures.stages, (Q, K, V, WORDS, np.tril(np.ones((4, 4), dtype=bool)))),
     "dependency": (figures.dependency, (WORDS, 3)),

@@ -13,7 +13,7 @@ _TROUBLE = trouble()
 NEEDS_SANDBOX = pytest.mark.skipif(bool(_TROUBLE), reason=_TROUBLE)
 LIMITS = Limits(cell_s=3, answer_s=3, total_s=30, cpu_s=10, memory_mb=300, disk_mb=8, processes=16, output_kb=4)
 SOUND = {"lent": ("04.a",), "frame": "torch"}
-ABOUT = {"expression": "f", "name": "f", "forbids": [], "stop": [], "earlier": {}}
+ABOUT = {"expression": "f", "name": "f", "forbids": [], "stop": [], "earlier": {}, "layers": {}}
 
 
 def printed(session, source):

@@ -19,3 +19,19 @@ def test_a_dictionary_that_is_changed_is_reported(begin):
     assert ask(session, PRICES, "apple", -7, frame="plain").failure is None
     assert ask(session, PRICES, "orange", -7, frame="plain").failure.kind == "inputs-changed"
     assert "orange" not in PRICES
+
+
+def test_every_question_of_chapter_11_arrives_as_it_was_asked(begin):
+    """Its sheets are dictionaries in dictionaries, its programs lists in lists."""
+    import json
+
+    from softlookup.checks import tasks
+    from softlookup.checks.judge import draw
+
+    session = begin()
+    hold(session, "import json\ndef f(*args): return [ord(one) for one in json.dumps(args)]")
+    for task in tasks(11):
+        for case in draw(task, 3)[:3]:
+            answer = ask(session, *case.args, frame=case.frame)
+            assert answer.failure is None, task.id
+            assert "".join(map(chr, answer.arrays[0].astype(int))) == json.dumps(case.args), task.id

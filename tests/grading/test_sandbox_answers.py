@@ -1,10 +1,13 @@
 """A submission's answers leave the sandbox as plain arrays and words, or end it; nothing else is believed."""
 
+import time
+
 import numpy as np
 import pytest
 from sandbox_tools import ABOUT, LIMITS, NEEDS_SANDBOX, SOUND, ask, hold
 
 from softlookup.checks import texts
+from softlookup.checks.task import Case
 from softlookup.grading.sandbox.session import Dead, OutOfTime
 from softlookup.grading.work import Limits
 
@@ -232,6 +235,22 @@ def test_texts_that_no_task_asks_for_come_back_as_words(begin, body, says):
     hold(session, f"def f(text):\n    {body}")
     answer = ask(session, "ab", frame="text")
     assert answer.failure.kind == "kind" and says in answer.failure.message
+
+
+@pytest.mark.parametrize(
+    ("call", "fits"), [("power(2, 1e8)", True), ("power(2, 10**8)", True), ("power(10**8, 2.0)", False)]
+)
+def test_a_number_that_is_declared_as_no_size_may_be_any(begin, call, fits):
+    session = begin()
+    session.run("def power(width, base): pass")
+    session.run(f"def f(a):\n    return a * {call}")
+    session.check("", {**ABOUT, "earlier": {"power": "04.a"}})
+    lent = {**SOUND, "sound": lambda name, args, named, up: args[1] ** -args[0]}
+    question = Case("", (np.ones(3),), frame="numpy")
+    reals = {"width": False, "base": True}
+    answer = session.ask([question], 1, lent["lent"], lent["sound"], time.monotonic() + 3, lambda name: reals)[0]
+    assert (answer.failure is None) == fits
+    assert fits or "larger than those of the question" in answer.failure.message
 
 
 def test_lists_that_a_submission_changes_are_seen(begin):

@@ -1,16 +1,17 @@
 """``check``: judge an answer in the student's own process, at once."""
 
-import functools
 import inspect
 import operator
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
 
 from softlookup.checks.diagnose import SHORTCUT
 from softlookup.checks.judge import judge
+from softlookup.checks.layers import layer_around
 from softlookup.checks.limits import calm_torch, time_limit
 from softlookup.checks.probe import Answer, TimeIsUp, run
 from softlookup.checks.registry import UnknownTask, earlier, get_task, tasks
@@ -37,33 +38,51 @@ def stand_in(task: Task, asking: str = "") -> Callable[..., Any]:
     import torch
 
     in_torch = task.frame == "torch"
-    parameters = [p for p in inspect.signature(task.oracle).parameters if p not in task.variants[0]]
+    own = "torch" if in_torch else "numpy"
+    declared = inspect.signature(task.oracle).parameters
+    parameters = [p for p in declared if p not in task.variants[0]]
+    some = any(p.kind is p.VAR_POSITIONAL for p in declared.values())
 
-    def turn(value: Any) -> Any:
-        if in_torch and isinstance(value, np.ndarray):
+    def turn(value: Any, frame: str = own) -> Any:
+        if frame == "torch" and isinstance(value, np.ndarray):
             return torch.from_numpy(value)
-        if not in_torch and isinstance(value, torch.Tensor):
+        if frame == "numpy" and isinstance(value, torch.Tensor):
             return value.detach().numpy()
         return value
 
-    @functools.wraps(task.oracle)
+    @wraps(task.oracle)
     def call(*args: Any, **named: Any) -> Any:
         kept = {name: turn(value) for name, value in named.items() if name in parameters}
         given = (*args, *named.values())
-        result = task.oracle(*map(turn, args[: len(parameters)]), **kept, **task.variants[0])
-        many = result if isinstance(result, tuple) else (result,)
+        result = task.oracle(*map(turn, args if some else args[: len(parameters)]), **kept, **task.variants[0])
+        many = tuple(_like(r, given) for r in (result if isinstance(result, tuple) else (result,)))
         if in_torch and any(isinstance(a, np.ndarray) for a in given):
             many = tuple(r.numpy() for r in many)
-        bare = not any(isinstance(a, np.ndarray | torch.Tensor) for a in given)
-        if bare and asking == "numpy":
-            many = tuple(r.numpy() if isinstance(r, torch.Tensor) else r for r in many)
-        if bare and asking == "torch":
-            many = tuple(torch.from_numpy(r) if isinstance(r, np.ndarray) else r for r in many)
         if not in_torch and any(isinstance(a, torch.Tensor) for a in given):
             many = tuple(torch.from_numpy(np.asarray(r)) for r in many)
+        if not any(isinstance(a, np.ndarray | torch.Tensor) for a in given):
+            many = tuple(turn(r, asking) for r in many)
         return many if isinstance(result, tuple) else many[0]
 
     return call
+
+
+def _like(result: Any, given: Sequence[Any]) -> Any:
+    """A result with the precision of the numbers that were given, as a student's own would have it."""
+    import torch
+
+    floats = [str(a.dtype).removeprefix("torch.") for a in given if isinstance(a, np.ndarray | torch.Tensor)]
+    wanted = next((one for one in floats if one.startswith("float")), "")
+    if isinstance(result, torch.Tensor) and result.is_floating_point() and wanted:
+        return result.to(getattr(torch, wanted))
+    if isinstance(result, np.ndarray) and result.dtype.kind == "f" and wanted:
+        return result.astype(wanted, copy=False)
+    return result
+
+
+def _instead(task: Task, asking: str, own: Any) -> Any:
+    sound = stand_in(task, asking)
+    return layer_around(own, sound, task.layer) if task.layer else sound
 
 
 class LocalStudent:
@@ -90,7 +109,7 @@ class LocalStudent:
 
     def ask(self, case: Case, results: int, lent: tuple[str, ...] = ()) -> Answer:
         """Call the object on one case, with sound functions in place of those of some earlier tasks."""
-        sound = {name: stand_in(task, case.frame) for name, task in self.earlier.items() if task.id in lent}
+        sound = {name: partial(_instead, task, case.frame) for name, task in self.earlier.items() if task.id in lent}
         with standing_in(self.obj, sound):
             return run(self.obj, case, results)
 
@@ -111,7 +130,8 @@ def no_points(
         variant: Which variant was asked.
         diagnosis: What the mistake is called, if it has a name.
     """
-    return CheckResult(task.id, task.title, 0.0, task.points, verdict, diagnosis, (sentence,), variant, task.book_url)
+    readings = task.readings(diagnosis)
+    return CheckResult(task.id, task.title, 0.0, task.points, verdict, diagnosis, (sentence,), variant, readings)
 
 
 def not_callable(task: Task, kind: str, variant: int) -> CheckResult:

@@ -187,14 +187,13 @@ def _result(task: Task, outcome: Outcome, variant: int, reveals: bool, extra: tu
         "max_points": task.points,
         "verdict": outcome.verdict,
         "variant": variant,
-        "book_url": task.book_url,
         "reveals": reveals,
     }
     if outcome.failed is None:
         return CheckResult(**common, sentences=("Every case agrees with the reference.", *extra))
     if outcome.verdict == "blank":
         said = "This task is still blank: write your answer in the cell above and run both."
-        return CheckResult(**common, sentences=(said,))
+        return CheckResult(**common, readings=task.readings(()), sentences=(said,))
     case, answer, right = outcome.failed
     difference = _difference(case, answer, right)
     slugs = diagnose(task, outcome.asked, variant)
@@ -210,6 +209,7 @@ def _result(task: Task, outcome: Outcome, variant: int, reveals: bool, extra: tu
     return CheckResult(
         **common,
         names=names,
+        readings=task.readings(slugs),
         diagnosis=tuple(slugs),
         sentences=(*sentences, *extra),
         case=case.label,

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.answers import Refused, is_tensor, to_array, to_arrays
+from softlookup.checks.candidates import is_candidate, made
 from softlookup.checks.source import functions_behind
 from softlookup.checks.task import Arrays, Case
 from softlookup.checks.texts import to_texts
@@ -68,20 +69,21 @@ class _NoParameter(Exception):
 
 
 def _inputs(case: Case) -> list[Any]:
+    """What is handed to the student's object: copies, arrays as tensors, candidates as what can be called."""
     if case.frame != "torch":
-        return [copy.deepcopy(a) for a in case.args]
+        return [made(copy.deepcopy(a)) for a in case.args]
     import torch
 
-    made: list[Any] = []
+    inputs: list[Any] = []
     for index, arg in enumerate(case.args):
         if isinstance(arg, np.ndarray):
             arg = torch.from_numpy(arg.copy())
             if index in case.gradients:
                 arg.requires_grad_(True)
         else:
-            arg = copy.deepcopy(arg)
-        made.append(arg)
-    return made
+            arg = made(copy.deepcopy(arg))
+        inputs.append(arg)
+    return inputs
 
 
 def _changed(case: Case, inputs: list[Any]) -> bool:
@@ -90,7 +92,7 @@ def _changed(case: Case, inputs: list[Any]) -> bool:
             now = to_array(after)
             if now.shape != before.shape or not np.array_equal(before, now, equal_nan=before.dtype.kind == "f"):
                 return True
-        elif isinstance(before, list | dict | tuple) and not _alike(before, after):
+        elif isinstance(before, list | dict | tuple) and not is_candidate(before) and not _alike(before, after):
             return True
     return False
 
@@ -148,6 +150,9 @@ def called(obj: Callable[..., Any], case: Case, inputs: list[Any]) -> Any:
             held = getattr(layer, name, None)
             if is_tensor(held):
                 raise _NoParameter(f"`self.{name}` is a plain tensor: only an nn.Parameter is trained and saved.")
+            if name in dict(layer.named_parameters(remove_duplicate=False)):
+                said = "has no weights of its own: the same part stands there twice (`[part] * 2` is one part)"
+                raise _NoParameter(f"`{name.rpartition('.')[0] or name}` {said}.")
             raise _NoParameter(f"Your layer has no parameter `{name}`; it has {', '.join(own) or 'none at all'}.")
         if own[name].shape != weight.shape:
             shapes = f"{tuple(own[name].shape)}, wanted is {tuple(weight.shape)}"

@@ -15,8 +15,17 @@ CHAPTERS: dict[int, str] = {
     6: "softlookup.checks.positions",
     7: "softlookup.checks.encoder",
     8: "softlookup.checks.decoder_and_masks",
+    9: "softlookup.checks.training",
+    10: "softlookup.checks.inference",
+    11: "softlookup.checks.roofline",
+    12: "softlookup.checks.counting",
+    13: "softlookup.checks.beyond_text",
+    90: "softlookup.checks.capstone",
 }
-"""Chapter number -> the package that defines TASKS, a tuple in the order of the notebook."""
+"""Chapter number -> the package that defines TASKS, a tuple in the order of the notebook.
+
+Numbers from 90 on are those of notebooks that belong to no one chapter.
+"""
 
 
 @cache

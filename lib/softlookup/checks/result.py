@@ -36,7 +36,8 @@ class CheckResult:
         diagnosis: Slugs of the known mistakes that the answer equals; two if a pair matched.
         sentences: What to tell the student, most useful first.
         variant: Which variant was asked.
-        book_url: The task's section, relative to the book's first page; ``readings`` says what to read.
+        readings: The sections to read, relative to the book's first page: those of the mistakes that are named, or
+            the task's own; empty where all is right.
         case: What was asked where it first went wrong.
         inputs: The arguments of that question.
         difference: Where got and wanted differ there.
@@ -53,7 +54,7 @@ class CheckResult:
     diagnosis: tuple[str, ...] = ()
     sentences: tuple[str, ...] = ()
     variant: int = 0
-    book_url: str = ""
+    readings: tuple[str, ...] = ()
     case: str = ""
     inputs: tuple[Any, ...] = ()
     difference: Difference | None = None
@@ -65,18 +66,6 @@ class CheckResult:
     def message(self) -> str:
         """The sentences as one paragraph."""
         return " ".join(self.sentences)
-
-    @property
-    def readings(self) -> tuple[str, ...]:
-        """The sections to read, as ``book_url`` is given: those of the mistakes that are named, or the task's own."""
-        from softlookup.checks.registry import UnknownTask, get_task
-
-        if not self.book_url or self.verdict == "pass":
-            return ()
-        try:
-            return get_task(self.task_id).readings(self.diagnosis)
-        except UnknownTask:
-            return (self.book_url,)
 
     @property
     def headline(self) -> str:

@@ -72,12 +72,12 @@ def reached(obj: Any, stop: frozenset[str] = frozenset()) -> list[types.Function
 
 
 @contextlib.contextmanager
-def standing_in(obj: Any, others: Mapping[str, Callable[..., Any]]) -> Iterator[None]:
+def standing_in(obj: Any, others: Mapping[str, Callable[[Any], Any]]) -> Iterator[None]:
     """Put other functions in place of some that an answer calls; afterwards all is as it was.
 
     Args:
         obj: The answer.
-        others: What stands in, by the global name that it is called by.
+        others: What makes a stand-in of the object that stood there (None if none did), by its global name.
     """
     if not others:
         yield
@@ -86,7 +86,7 @@ def standing_in(obj: Any, others: Mapping[str, Callable[..., Any]]) -> Iterator[
     kept = [(world, {name: world[name] for name in others if name in world}) for world in worlds]
     try:
         for world in worlds:
-            world.update(others)
+            world.update({name: make(world.get(name)) for name, make in others.items()})
         yield
     finally:
         for world, before in kept:

@@ -19,7 +19,8 @@ class Case:
     Attributes:
         label: What is special about it, in words for the student ("a mask, unequal sizes").
         args: Positional arguments: numpy arrays, numbers, or None; with the frames "text" and "plain" also text, lists
-            and dictionaries.
+            and dictionaries. A dictionary with the key "candidate" is turned into something to call, beside the
+            student's code (see ``candidates``).
         part: The part of the task that it belongs to.
         frame: What arrays are turned into before the call: "torch", "numpy" or "plain" (numbers only); "text" where the
             answer is text, whole numbers, lists or dictionaries (see ``texts``).
@@ -55,9 +56,9 @@ class Case:
             ValueError: If there is no array.
         """
         arrays = [arg for arg in self.args if isinstance(arg, np.ndarray)]
-        for array in [a for a in arrays if a.dtype.kind == "f"] + arrays:
-            return array.dtype
-        raise ValueError(f"the case {self.label!r} has no array among its arguments")
+        if not arrays:
+            raise ValueError(f"the case {self.label!r} has no array among its arguments")
+        return next((a.dtype for a in arrays if a.dtype.kind == "f"), arrays[0].dtype)
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,19 @@ Property = Callable[[Case, Arrays], str | None]
 
 
 @dataclass(frozen=True)
+class Layer:
+    """A layer's class as an answer.
+
+    Attributes:
+        sizes: How many arguments it is made with.
+        parameters: Names of its parameters, in the order in which the oracle takes them.
+    """
+
+    sizes: int
+    parameters: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Task:
     """A graded task.
 
@@ -125,7 +139,8 @@ class Task:
         properties: What every answer must fulfil whatever the inputs.
         forbids: Dotted names that an answer must not use.
         reveals: Whether the wanted numbers are shown; not where they are the whole answer.
-        lends: Whether a sound function may stand in for a wrong answer in later tasks; not where the answer is a class.
+        lends: Whether a sound answer may stand in for a wrong one in later tasks.
+        layer: Where the answer is a class that later tasks build on: how a sound one stands in for it.
     """
 
     id: str
@@ -148,6 +163,7 @@ class Task:
     forbids: tuple[str, ...] = ()
     reveals: bool = True
     lends: bool = True
+    layer: Layer | None = None
 
     def __post_init__(self) -> None:
         slugs = [m.slug for m in self.mistakes]

@@ -4,6 +4,7 @@ The judge holds tasks, oracles, seed and points. The sandbox holds the student's
 frames (sandbox/frames.py).
 """
 
+import inspect
 import json
 import socket
 import time
@@ -297,7 +298,7 @@ class _Remote:
         for some in [[case] for case in cases] if lent else [cases]:
             begun = time.monotonic()
             try:
-                found = self.session.ask(some, results, lent, sound, begun + self.left)
+                found = self.session.ask(some, results, lent, sound, begun + self.left, reals)
             finally:
                 self.left -= time.monotonic() - begun  # the judge's own work is not the student's time
             yield from found
@@ -345,6 +346,13 @@ def sound(
     return grads
 
 
+def reals(name: str) -> dict[str, bool]:
+    """Each parameter of a lent function, and whether it is declared as a real number: such a one is no size."""
+    task = get_task(name)
+    parameters = inspect.signature(task.oracle).parameters
+    return {one: p.annotation is float for one, p in parameters.items() if one not in task.variants[0]}
+
+
 def _about(asked: Asked) -> dict[str, Any]:
     """What the sandbox has to know of a task: names alone."""
     task = asked.task
@@ -356,6 +364,7 @@ def _about(asked: Asked) -> dict[str, Any]:
         "forbids": list(task.forbids),
         "stop": others,
         "earlier": before,
+        "layers": {one.id: [one.layer.sizes, list(one.layer.parameters)] for one in earlier(task) if one.layer},
     }
 
 

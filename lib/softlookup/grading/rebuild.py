@@ -203,7 +203,8 @@ def _chosen(cell: NotebookNode, handed: Sequence[dict[str, Any]]) -> tuple[str, 
 def lendable(notebook: NotebookNode, asked: Asked) -> tuple[str, ...]:
     """Tell which functions of earlier tasks an answer calls, from the text of its cell and of those it leans on.
 
-    A function of an earlier name that stands in the answer's own cell is a part of the answer.
+    Those may be given cells as well. A function of an earlier name that stands in the answer's own cell is a part
+    of the answer.
 
     Args:
         notebook: The rebuilt notebook.
@@ -212,7 +213,8 @@ def lendable(notebook: NotebookNode, asked: Asked) -> tuple[str, ...]:
     Returns:
         Ids of the earlier tasks.
     """
-    cells = {grade_id(cell): _parsed(cell.source) for cell in notebook.cells if is_solution(cell)}
+    code = [(at, cell) for at, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
+    cells = {grade_id(cell) or f"cell {at}": _parsed(cell.source) for at, cell in code}
     homes = {name: cell for cell, tree in cells.items() for name in _defined(tree)}
     own = asked.task.slug
     seen, todo = {own}, [own]

@@ -24,7 +24,7 @@ def _softmax_cases(rng: Rng) -> list[Case]:
     hidden = np.ones((4, 5), dtype=bool)
     large[..., 1, 0], large[..., 2, 3] = 0.0, 9000.0
     hidden[1, 1:], hidden[2, 3] = False, False
-    large[..., 3, [0, 2]] = -3000.0
+    large[..., 3, [0, 2]] = -9999.0  # "-1e4 hides it" is not so
     hidden[3, [1, 3, 4]] = False
     upstream = normal(rng, 2, 3, 4, 5, dtype="float64")
     double = scores(2, 3, 4, 5, dtype="float64")
@@ -110,6 +110,22 @@ MASKED_SOFTMAX = Task(
         known("over-queries", ("dim=-1", "dim=-2")),
         known("whole-matrix", (SOFT, "torch.softmax(hidden.flatten(-2), dim=-1).reshape(s.shape)")),
         known("softmax-twice", (SOFT, f"torch.softmax({SOFT}, dim=-1)")),
+        known("fixed-axis", ("dim=-1", "dim=1")),
+        known("first-axis", ("dim=-1", "dim=0")),
+        known("no-max", (SOFT, "hidden.exp() / hidden.exp().sum(-1, keepdim=True)")),
+        known("not-normalised", (SOFT, "(hidden - hidden.amax(-1, keepdim=True)).exp()")),
+        known(
+            "zero-times-infinity",
+            (HIDDEN, "s + ~mask * float('-inf')"),
+            says="0 times infinity is NaN, and so it stands wherever nothing is hidden: choose, do not multiply "
+            "(masked_fill, where).",
+        ),
+        known(
+            "minus-ten-thousand",
+            ('float("-inf")', "-1e4"),
+            says="Masked scores get -1e4, and scores in the thousands come near it: use -inf.",
+            number=50,
+        ),
         gradient_cut((CLEAN, "return a.masked_fill(~mask, 0.0).detach()")),
         dtype_lost(
             (CLEAN, "return a.masked_fill(~mask, 0.0).to(torch.float64 if s.dtype == torch.float32 else torch.float32)")
@@ -129,6 +145,16 @@ def _cross_args(rng: Rng, b: int, t: int, s: int, d: int, n: int, h: int, dtype:
         weight(n * h, d),
         n,
     )
+
+
+def _far(rng: Rng) -> tuple[Any, ...]:
+    """Arguments and a mask: hidden keys have by far the largest scores, or all that are seen lie far below 0."""
+    args = _cross_args(rng, 2, 3, 4, 5, 2, 3)
+    x, memory, w_q, w_k = args[:4]
+    w_q[0] = w_k[0] = 2.0
+    x[..., 0], memory[0, :, 0], memory[1, :2, 0], memory[1, 2:, 0] = 8.0, -24.0, 0.1, 30.0
+    mask = np.array([[True, True, True, False], [True, True, False, False]])[:, None, None, :]
+    return (*args, mask)
 
 
 def _cross_cases(rng: Rng) -> list[Case]:
@@ -152,6 +178,7 @@ def _cross_cases(rng: Rng) -> list[Case]:
         Case("B = N = 2, T = S, padding", (*_cross_args(rng, 2, 4, 4, 6, 2, 3), padding), part="mask"),
         Case("self-attention: memory is x, a causal mask", (*alone, np.tri(4, dtype=bool)), part="mask"),
         Case("a mask of any shape", (*_cross_args(rng, 2, 3, 5, 4, 3, 2), mask(2, 1, 3, 5)), part="mask"),
+        Case("scores far apart, the largest ones hidden", _far(rng), part="mask", tolerance=draws.LARGE_TOLERANCE),
         Case("a source of nothing but padding", (*_cross_args(rng, 2, 3, 4, 5, 2, 3), blind), part="mask"),
         Case(
             "gradients of both sequences and the weights",
@@ -183,6 +210,17 @@ def _cross(x: Any, memory: Any, w_q: Any, w_k: Any, w_v: Any, w_o: Any, n_heads:
 KEYS, VALUES = "split_heads(memory @ w_k, n_heads)", "split_heads(memory @ w_v, n_heads)"
 QUERIES = "split_heads(x @ w_q, n_heads)"
 ROOT = "math.sqrt(q.shape[-1])"
+MADE = (("x", "q"), ("memory", "k"), ("memory", "v"))
+FILLED = "torch.softmax(s.masked_fill(~mask, {}), dim=-1)"
+RENORMALISED = "(lambda a: a / a.sum(-1, keepdim=True).clamp(min=1e-30))(torch.softmax(s, dim=-1) * mask)"
+
+
+def _soft(wrong: str, cleaned: str) -> tuple[tuple[str, str], ...]:
+    """Another softmax in both branches, with and without a mask."""
+    hidden = cleaned.format(wrong.format('s.masked_fill(~mask, float("-inf"))'))
+    return ("torch.softmax(s, dim=-1)", wrong.format("s")), ("masked_softmax(s, mask)", hidden)
+
+
 FROM_DECODER = (
     "Keys and values are made from x, the decoder's own sequence: that is self-attention. They come from `memory`, "
     "what the encoder has made of the source."
@@ -251,8 +289,81 @@ CROSS = Task(
         ),
         known("no-sqrt", (f" / {ROOT}", "")),
         known("sqrt-of-model-width", (ROOT, "math.sqrt(x.shape[-1])")),
+        known("divided-by-width", (ROOT, "q.shape[-1]")),
+        known("sqrt-of-tokens", (ROOT, "math.sqrt(k.shape[-2])")),
+        known("multiplied", (f" / {ROOT}", f" * {ROOT}")),
+        known("scaled-after", (f" / {ROOT}", ""), ("(a @ v)", f"(a / {ROOT} @ v)")),
+        known("swapped", ("q @ k.transpose(-2, -1)", "k @ q.transpose(-2, -1)")),
+        known("over-queries", *(_soft("torch.softmax({}, dim=-2)", "{}.masked_fill(~mask, 0.0)"))),
+        known(
+            "softmax-twice", *(_soft("torch.softmax(torch.softmax({}, dim=-1), dim=-1)", "{}.masked_fill(~mask, 0)"))
+        ),
+        known("weights-transposed", ("(a @ v)", "(a.transpose(-2, -1) @ v)")),
         known("mask-ignored", ("if mask is None", "if True")),
         known("mask-inverted", ("masked_softmax(s, mask)", "masked_softmax(s, ~mask)")),
+        known("mask-transposed", ("masked_softmax(s, mask)", "masked_softmax(s, mask.transpose(-2, -1))")),
+        known("mask-after-softmax", ("masked_softmax(s, mask)", "torch.softmax(s, dim=-1) * mask")),
+        known("mask-renormalised", ("masked_softmax(s, mask)", RENORMALISED)),
+        known("masked-to-zero", ("masked_softmax(s, mask)", "torch.softmax(s.masked_fill(~mask, 0.0), dim=-1)")),
+        known("weak-fill", ("masked_softmax(s, mask)", f"{FILLED.format('-1000.0')}.masked_fill(~mask, 0.0)")),
+        known("uniform-where-blind", ("masked_softmax(s, mask)", FILLED.format("torch.finfo(s.dtype).min"))),
+        known("nan-rows", ("masked_softmax(s, mask)", FILLED.format("float('-inf')"))),
+        known(
+            "reshape-alone",
+            *(
+                (f"split_heads({a} @ w_{b}, n_heads)", f"({a} @ w_{b}).reshape(len(x), n_heads, {a}.shape[1], -1)")
+                for a, b in MADE
+            ),
+            says="The heads are cut by reshape alone, which mixes positions and heads: split the last axis, then move "
+            "the heads in front of the positions (`split_heads`).",
+            number=15,
+        ),
+        known(
+            "merged-without-transpose",
+            ("merge_heads(a @ v)", "(a @ v).reshape(*x.shape[:2], -1)"),
+            says="The heads are laid out by reshape alone, which mixes positions and heads: move the positions in "
+            "front of the heads first (`merge_heads`).",
+            number=16,
+        ),
+        known(
+            "interleaved",
+            *(
+                (f"split_heads({a} @ w_{b}, n_heads)", f"({a} @ w_{b}).unflatten(-1, (-1, n_heads)).movedim(-1, 1)")
+                for a, b in MADE
+            ),
+            says="Each head takes every N-th column: head i owns the columns i*H to (i+1)*H, side by side.",
+            number=17,
+        ),
+        known(
+            "heads-averaged",
+            ("merge_heads(a @ v) @ w_o", "(a @ v).mean(1) @ w_o[: v.shape[-1]]"),
+            says="The mean of the heads is taken: they are laid side by side, and w_o blends them.",
+            number=24,
+        ),
+        known(
+            "output-transposed",
+            (" @ w_o", " @ w_o.T"),
+            says="The output matrix is transposed: rows are vectors, so it is `z @ w_o`, with w_o of shape (N*H, D).",
+            number=23,
+        ),
+        known(
+            "first-two-exchanged",
+            (QUERIES, QUERIES.replace("w_q", "w_k")),
+            (KEYS, KEYS.replace("w_k", "w_q")),
+            says="Queries are made with w_k, and keys with w_q: to each its own matrix.",
+            number=7,
+        ),
+        known(
+            "last-two-exchanged",
+            (f"k = {KEYS}\n    v = {VALUES}", f"k = {VALUES}\n    v = {KEYS}"),
+            says="Keys are made with w_v, and values with w_k: to each its own matrix.",
+            number=13,
+        ),
+        known(
+            "residual-inside",
+            ("return merge", "return x + merge"),
+            says="x is added to the result: the residual connection belongs to the layer, around this function.",
+        ),
         known(
             "values-from-keys",
             (VALUES, KEYS),

@@ -5,10 +5,18 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks import draws
-from softlookup.checks.decoder_and_masks.masks import INVERTED, causal, drawn_ids, padding
+from softlookup.checks.decoder_and_masks.masks import (
+    INVERTED,
+    TRANSPOSED,
+    additive,
+    causal,
+    drawn_ids,
+    padding,
+    written,
+)
 from softlookup.checks.decoder_and_masks.page import PAGE, Flags
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import known
+from softlookup.checks.known import dtype_lost, known
 from softlookup.checks.task import Case, Task
 
 
@@ -33,7 +41,16 @@ def _combine(ids: Any, pad_id: int) -> Any:
 def combine(flags: Flags, ids: np.ndarray, pad_id: int) -> np.ndarray:
     """The decoder's mask, with mistakes."""
     t = ids.shape[1]
-    past, real = causal(frozenset(), t, t), padding(flags & {"on-queries"}, ids, pad_id)
+    past = causal(flags & {"diagonal-hidden", "one-ahead", "transposed"}, t, t)
+    real = padding(flags & {"on-queries", "pad-is-zero", "counted-from-left"}, ids, pad_id)
+    if "padding-inverted" in flags:
+        real = ~real
+    if "causal-inverted" in flags:
+        past = ~past
+    if "causal-as-it-is" in flags:
+        return past
+    if "padding-as-it-is" in flags:
+        return real
     if "causal-alone" in flags:
         real = np.ones_like(real)
     if "padding-alone" in flags:
@@ -46,12 +63,18 @@ def combine(flags: Flags, ids: np.ndarray, pad_id: int) -> np.ndarray:
         keep = past & real
     if "rows-of-padding-blind" in flags:
         keep = keep & padding(frozenset({"on-queries"}), ids, pad_id)
+    if "blind-rows-opened" in flags:
+        keep = keep | ~keep.any(axis=-1, keepdims=True)
+    if "diagonal-opened" in flags:
+        keep = keep | np.eye(t, dtype=bool)
     if "mask-inverted" in flags:
         keep = ~keep
+    keep = written(flags, keep)
     return keep[:, 0] if "no-axis-for-heads" in flags else keep
 
 
-BOTH = "causal_mask(length, length) & padding_mask(ids, pad_id)"
+PAST, PADDING = "causal_mask(length, length)", "padding_mask(ids, pad_id)"
+BOTH = f"{PAST} & {PADDING}"
 
 COMBINE = Task(
     id="08.combine",
@@ -99,6 +122,64 @@ COMBINE = Task(
         ),
         known("mask-inverted", (BOTH, f"~({BOTH})"), says=INVERTED, number=48),
         known(
+            "padding-inverted",
+            (PADDING, f"~{PADDING}"),
+            says="The padding mask is the wrong way round: True where there is a word. The causal one is right.",
+            number=48,
+        ),
+        known(
+            "causal-inverted",
+            (PAST, f"~{PAST}"),
+            says="The causal mask is the wrong way round: only the future is seen. The padding mask is right.",
+            number=48,
+        ),
+        known(
+            "diagonal-hidden",
+            (PAST, f"{PAST}.tril(-1)"),
+            says="The diagonal is hidden too: a word may look at itself.",
+            number=53,
+        ),
+        known(
+            "one-ahead",
+            (PAST, f"{PAST}.logical_not().triu(2).logical_not()"),
+            says="Each token sees one token of the future: what is hidden begins right behind the diagonal.",
+            number=54,
+        ),
+        known("transposed", (PAST, f"{PAST}.T"), says="The causal mask: " + TRANSPOSED, number=55),
+        known(
+            "pad-is-zero",
+            (PADDING, PADDING.replace("pad_id", "0")),
+            says="The id 0 is taken for padding: which id fills up is said by `pad_id`.",
+        ),
+        known(
+            "counted-from-left",
+            (PADDING, "(torch.arange(length) < (ids != pad_id).sum(1, keepdim=True))[:, None, None]"),
+            says="The real tokens are counted, and so many taken from the left: rows may be filled up on the left too.",
+        ),
+        known(
+            "causal-as-it-is",
+            (BOTH, PAST),
+            says="Padding is not hidden: this is the causal mask alone, with its two axes.",
+        ),
+        known(
+            "padding-as-it-is",
+            (BOTH, PADDING),
+            says="The future is not hidden: this is the padding mask alone, one row for all queries.",
+        ),
+        known(
+            "blind-rows-opened",
+            (f"return {BOTH}", f"keep = {BOTH}\n    return keep | ~keep.any(-1, keepdim=True)"),
+            says="A query that may look at nothing is shown everything: leave its row empty, the softmax of this "
+            "course gives it zeros.",
+        ),
+        known(
+            "diagonal-opened",
+            (BOTH, f"({BOTH}) | torch.eye(length, dtype=torch.bool)"),
+            says="The diagonal is opened again, so padding looks at itself: a token of padding may not be looked at by "
+            "anybody.",
+        ),
+        *additive(BOTH),
+        known(
             "no-axis-for-heads",
             (BOTH, f"({BOTH})[:, 0]"),
             says="The mask has three axes, (B, T, T), and B would land on the heads: (B, 1, T, T) is asked for.",
@@ -136,7 +217,9 @@ def convert(flags: Flags, scores: np.ndarray, hidden: np.ndarray) -> np.ndarray:
     """The additive form of a mask, with mistakes."""
     if "mask-inverted" in flags:
         hidden = ~hidden
-    large = 1e9 if "minus-billion" in flags else np.inf
+    large = 1e9 if "minus-billion" in flags else 1e4 if "minus-ten-thousand" in flags else np.inf
+    if "lowest-number" in flags:
+        large = -float(np.finfo(scores.dtype).min)
     if "minus-billion" in flags and scores.dtype == np.float16:
         raise ValueError("half precision ends at 65504")
     if "plus-infinity" in flags:
@@ -148,7 +231,11 @@ def convert(flags: Flags, scores: np.ndarray, hidden: np.ndarray) -> np.ndarray:
         added = np.where(hidden, -large, visible) + np.zeros_like(scores)
     if "scores-added" in flags:
         added = added + scores
-    return (added if "not-spread" not in flags else np.where(hidden, -large, visible)).astype(scores.dtype)
+    if "not-spread" in flags:
+        added = np.where(hidden, -large, visible)
+        if "zero-times-infinity" in flags:
+            added = hidden * -large + visible
+    return added.astype(scores.dtype)
 
 
 FILLED = 'torch.zeros_like(scores).masked_fill(mask, float("-inf"))'
@@ -188,6 +275,20 @@ CONVERT = Task(
             says="0 times infinity is NaN, and so it stands wherever nothing is hidden: choose, do not multiply "
             "(masked_fill, where).",
         ),
+        known(
+            "minus-ten-thousand",
+            ('float("-inf")', "-1e4"),
+            says="-1e4 stands for -inf: it hides until a score lies lower still, and a row that is hidden as a whole "
+            "comes out uniform. Write float('-inf').",
+            number=50,
+        ),
+        known(
+            "lowest-number",
+            ('float("-inf")', "torch.finfo(scores.dtype).min"),
+            says="The lowest number of the dtype stands for -inf: a row that is hidden as a whole comes out uniform, "
+            "and added to a negative score it overflows. Write float('-inf').",
+            number=51,
+        ),
         known("plus-infinity", ('"-inf"', '"inf"'), says="The sign is missing: exp(+inf) takes all the weight."),
         known(
             "ones-for-zeros",
@@ -204,5 +305,6 @@ CONVERT = Task(
             (FILLED, 'torch.where(mask, float("-inf"), 0.0).to(scores.dtype)'),
             says="The result has the shape of the mask: it is to have that of the scores.",
         ),
+        dtype_lost((FILLED, FILLED + ".to(torch.float64 if scores.dtype == torch.float32 else torch.float32)")),
     ),
 )

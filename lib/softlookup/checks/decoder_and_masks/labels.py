@@ -55,9 +55,17 @@ def labels_of(flags: Flags, sentences: list[list[int]], start_id: int, end_id: i
     if "shifted-twice" in flags:
         labels = [row[1:] + [pad_id] for row in labels]
     longest = max(map(len, inputs))
+    if "end-still-given" in flags:
+        inputs = [row[:longest] for row in rows]
+    if "end-in-the-last-column" in flags:
+        labels = [row[:-1] + [pad_id] * (longest - len(row)) + row[-1:] for row in labels]
 
     def table(lists: list[list[int]]) -> np.ndarray:
         fill = 0 if "pad-is-zero" in flags else pad_id
+        if lists is labels and "labels-filled-with-minus-100" in flags:
+            fill = -100
+        if lists is labels and "labels-filled-with-the-end" in flags:
+            fill = end_id
         full = [[fill] * (longest - len(row)) for row in lists]
         front = "filled-in-front" in flags
         return np.array([f + row if front else row + f for row, f in zip(lists, full, strict=True)])
@@ -102,6 +110,36 @@ LABELS = Task(
             ("inputs[row, : len(ids) - 1] = torch.tensor(ids[:-1])", "inputs[row, : len(ids)] = torch.tensor(ids)"),
             says="The end token is fed in as well: behind it there is nothing to predict. The last input is the last "
             "word.",
+        ),
+        known(
+            "end-still-given",
+            (
+                "inputs[row, : len(ids) - 1] = torch.tensor(ids[:-1])",
+                "inputs[row, : len(ids)] = torch.tensor(ids)[:longest]",
+            ),
+            says="The end token is still among the inputs of the shorter sentences: the table was cut and not the "
+            "sentences. No loss is taken there, but the last id of EACH sentence is to go.",
+        ),
+        known(
+            "end-in-the-last-column",
+            (
+                LABELS_LINE,
+                f"{LABELS_LINE[:-1]}[:-1] + [pad_id] * (longest + 1 - len(ids)) + [end_id])".replace(
+                    ": len(ids) - 1", ":"
+                ),
+            ),
+            says="All end tokens stand in the last column: each comes right behind its own sentence.",
+        ),
+        known(
+            "labels-filled-with-minus-100",
+            ("labels = torch.full((len(rows), longest), pad_id)", "labels = torch.full((len(rows), longest), -100)"),
+            says="The labels are filled up with -100: here it is `pad_id` in both tables, and the loss is told to "
+            "leave it out.",
+        ),
+        known(
+            "labels-filled-with-the-end",
+            ("labels = torch.full((len(rows), longest), pad_id)", "labels = torch.full((len(rows), longest), end_id)"),
+            says="The labels are filled up with end tokens: a sentence ends once, and behind it stands `pad_id`.",
         ),
         known(
             "not-shifted",
@@ -175,7 +213,7 @@ def hide(
     ignore: int,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Masked tokens, with mistakes."""
-    chosen = u > share if "share-inverted" in flags else u < share
+    chosen = u > share if "share-inverted" in flags else u <= share if "boundary-chosen" in flags else u < share
     if "special-masked" not in flags:
         chosen = chosen & ~special
     to_mask, to_other = (0.8, 0.9)
@@ -188,8 +226,17 @@ def hide(
     masked, exchanged = chosen & (u < to_mask * share), chosen & (u >= to_mask * share) & (u < to_other * share)
     if "share-forgotten" in flags:
         masked, exchanged = chosen & (u < to_mask), chosen & (u >= to_mask) & (u < to_other)
-    inputs = np.where(masked, mask_id, np.where(exchanged, other, ids))
+    if "mask-and-other-exchanged" in flags:
+        inputs = np.where(masked, other, np.where(exchanged, mask_id, ids))
+    else:
+        inputs = np.where(masked, mask_id, np.where(exchanged, other, ids))
     told = masked if "kept-not-predicted" in flags else chosen
+    if "kept-without-label" in flags:
+        told = masked | exchanged
+    if "special-predicted" in flags:
+        told = u < share
+    if "labels-of-the-others" in flags:
+        told = ~told
     labels = np.where(told, inputs if "labels-of-inputs" in flags else ids, ignore)
     if "all-predicted" in flags:
         labels = ids.copy()
@@ -225,6 +272,34 @@ MASKED_TOKENS = Task(
             "share-inverted",
             ("(u < share)", "(u > share)"),
             says="A token is chosen where its number is above the share, so most are: it is to be below.",
+        ),
+        known(
+            "boundary-chosen",
+            ("(u < share)", "(u <= share)"),
+            says="A token whose number equals the share is chosen too: it is to be below.",
+        ),
+        known(
+            "mask-and-other-exchanged",
+            (
+                "torch.where(masked, mask_id, torch.where(exchanged, other, ids))",
+                "torch.where(masked, other, torch.where(exchanged, mask_id, ids))",
+            ),
+            says="The mask and the other token have changed places: below 0.8 of the share comes the mask.",
+        ),
+        known(
+            "kept-without-label",
+            ("torch.where(chosen, ids", "torch.where(masked | exchanged, ids"),
+            says="Tokens that were chosen and stay as they are have no label: they are predicted all the same.",
+        ),
+        known(
+            "special-predicted",
+            ("torch.where(chosen, ids", "torch.where(u < share, ids"),
+            says="Special tokens have labels: they are never chosen, so there is nothing to predict.",
+        ),
+        known(
+            "labels-of-the-others",
+            (LABELLED, "labels = torch.where(chosen, ignore, ids)"),
+            says="The labels are the wrong way round: the CHOSEN tokens have one, and no other.",
         ),
         known(
             "all-masked",

@@ -10,7 +10,7 @@ from softlookup.checks.decoder_and_masks.attending import FROM_DECODER
 from softlookup.checks.decoder_and_masks.page import PAGE, Flags
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import ATTENTIONS, gradient_cut, known
-from softlookup.checks.task import Case, Mistake, Task
+from softlookup.checks.task import Case, Layer, Mistake, Task
 
 MATRICES = ("w_q", "w_k", "w_v", "w_o")
 PARTS = (
@@ -159,9 +159,12 @@ def _layer(d_model: int, n_heads: int, d_hidden: int, *given: Any) -> Any:
     layer = torch.nn.TransformerDecoderLayer(
         d_model, n_heads, d_hidden, dropout=0.0, norm_first=True, batch_first=True, dtype=x.dtype
     )
-    if mask.ndim == 4:
-        mask = mask.expand(len(x), n_heads, *mask.shape[2:]).flatten(0, 1)
-    options = {"tgt_mask": ~mask, "memory_key_padding_mask": ~memory_mask[:, 0, 0]}
+    per_head = len(x), n_heads, x.shape[1]
+    # Any mask that broadcasts is taken: a later answer may hand over one for all rows or all sentences.
+    options = {
+        "tgt_mask": ~mask.expand(*per_head, x.shape[1]).flatten(0, 1),
+        "memory_mask": ~memory_mask.expand(*per_head, memory.shape[1]).flatten(0, 1),
+    }
     return torch.func.functional_call(layer, torch_decoder_layer(weights), (x, memory), options)
 
 
@@ -175,6 +178,8 @@ BACK = "x = x + self.attention(normed, normed, mask)"
 ACROSS = "x = x + self.cross(self.norm_2(x), memory, memory_mask)"
 THINK = "return x + self.feed_forward(self.norm_3(x))"
 NORMED = "normed = self.norm_1(x)"
+ONE_BY_ONE = (("back", "self-attention", BACK), ("across", "cross-attention", ACROSS), ("think", "the network", THINK))
+INVERTED = "`mask` is read the wrong way round: True means may look. It is handed on as it is."
 
 DECODER_LAYER = Task(
     id="08.decoder-layer",
@@ -191,7 +196,7 @@ DECODER_LAYER = Task(
     mistaken=_layer_mistaken,
     parts={"core": 0.6, "mask": 0.2, "gradient": 0.2},
     forbids=PARTS,
-    lends=False,
+    layer=Layer(3, WEIGHTS),
     mistakes=(
         known(
             "cross-looks-at-itself",
@@ -267,9 +272,76 @@ DECODER_LAYER = Task(
             says="It looks across before it looks back: self-attention comes first.",
         ),
         known(
-            "no-cross",
+            "no-across",
             (ACROSS, "pass"),
             says="Cross-attention is missing: without it the layer never sees the source.",
+        ),
+        known("no-back", (BACK, "pass"), says="Self-attention is missing: the words never look at each other."),
+        known("no-think", (THINK, "return x"), says="The feed-forward part is missing."),
+        *(
+            known(
+                f"no-residual-{name}",
+                (line, line.replace("x + ", "")),
+                says=f"The residual connection is missing around {part}: its result is ADDED to what came in.",
+                number=45,
+            )
+            for name, part, line in ONE_BY_ONE
+        ),
+        *(
+            known(
+                f"residual-from-normed-{name}",
+                (line, line.replace("x + ", f"self.norm_{i + 1}(x) + ")),
+                says=f"Around {part} it is the normed x that is added: the residual connection carries x itself.",
+                number=44,
+            )
+            for i, (name, part, line) in enumerate(ONE_BY_ONE)
+        ),
+        known("norm-missing-back", (NORMED, "normed = x"), says="Self-attention gets x as it is: it gets norm_1(x)."),
+        known(
+            "norm-missing-across",
+            (ACROSS, ACROSS.replace("self.norm_2(x)", "x")),
+            says="Cross-attention gets x as it is: its queries come from norm_2(x).",
+        ),
+        known(
+            "norm-missing-think",
+            (THINK, THINK.replace("self.norm_3(x)", "x")),
+            says="The feed-forward part gets x as it is: it gets norm_3(x).",
+        ),
+        known(
+            "keys-not-normed",
+            (BACK, BACK.replace("(normed, normed,", "(normed, x,")),
+            says="In self-attention the queries are normed, and keys and values are not: both sides are norm_1(x).",
+        ),
+        known(
+            "memory-normed",
+            (ACROSS, ACROSS.replace("memory, memory_mask", "self.norm_2(memory), memory_mask")),
+            says="The memory is normed again: it comes normed from the encoder, and only x goes through norm_2.",
+        ),
+        known(
+            "norms-exchanged",
+            (ACROSS, ACROSS.replace("norm_2", "norm_3")),
+            (THINK, THINK.replace("norm_3", "norm_2")),
+            says="norm_2 and norm_3 have changed places: norm_2 comes before cross-attention.",
+        ),
+        known(
+            "think-before-cross",
+            (ACROSS, "x = x + self.feed_forward(self.norm_3(x))"),
+            (THINK, ACROSS.replace("x = ", "return ")),
+            says="It thinks before it looks across: the feed-forward part comes last.",
+        ),
+        known(
+            "masks-exchanged",
+            (BACK, BACK.replace("mask", "memory_mask")),
+            (ACROSS, ACROSS.replace("memory_mask", "mask")),
+            says="The two masks have changed places: `mask` is for looking back, `memory_mask` for looking across.",
+            number=60,
+        ),
+        known("mask-inverted", (BACK, BACK.replace("mask)", "~mask)")), says=INVERTED, number=48),
+        known(
+            "memory-mask-inverted",
+            (ACROSS, ACROSS.replace("memory_mask", "~memory_mask")),
+            says="`memory_mask` is read the wrong way round: True means may look, as in `mask`.",
+            number=48,
         ),
         Mistake(
             "other-parameters",

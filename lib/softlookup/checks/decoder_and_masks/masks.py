@@ -7,11 +7,25 @@ import numpy as np
 from softlookup.checks.decoder_and_masks.page import PAGE, Flags
 from softlookup.checks.draws import Rng
 from softlookup.checks.known import known
-from softlookup.checks.task import Case, Task
+from softlookup.checks.task import Case, Mistake, Task
 
 INVERTED = "The mask says the opposite: True means may look."
 TRANSPOSED = "The mask is transposed: row t says what query t may look at, so a query is a row and a key a column."
 ADDITIVE = "These are numbers to be added to the scores: a boolean mask is asked for, True = may look."
+BILLION = 1e9  # what many write where -inf is meant
+
+
+def written(flags: Flags, keep: np.ndarray) -> np.ndarray:
+    """A mask as it is asked for, or, with a mistake, as numbers that are added to scores."""
+    if "additive" in flags:
+        return np.where(keep, 0.0, -np.inf)
+    return np.where(keep, 0.0, -BILLION) if "additive-billion" in flags else keep
+
+
+def additive(line: str) -> tuple[Mistake, Mistake]:
+    """The two mistakes of returning numbers to be added, for a solution that ends in ``return line``."""
+    edits = [((line, f"torch.where({line}, 0.0, {fill})"),) for fill in ('float("-inf")', "-1e9")]
+    return known("additive", *edits[0], says=ADDITIVE), known("additive-billion", *edits[1], says=f"{ADDITIVE} (-1e9.)")
 
 
 def _causal_cases(rng: Rng) -> list[Case]:
@@ -30,16 +44,21 @@ def causal(flags: Flags, n_queries: int, n_keys: int) -> np.ndarray:
     """The causal mask of the newest queries, with mistakes."""
     if "square" in flags:
         n_queries = n_keys
+    if "newest-keys-alone" in flags:
+        n_keys = n_queries
     first = 0 if "top-left" in flags else n_keys - n_queries
+    if "offset-negative" in flags:
+        first = -first
     ahead = np.arange(n_keys)[None, :] - np.arange(first, first + n_queries)[:, None]
     keep = ahead < 0 if "diagonal-hidden" in flags else ahead <= ("one-ahead" in flags)
     if "only-itself" in flags:
         keep = keep & (ahead >= 0)
     if "mask-inverted" in flags:
         keep = ~keep
-    if "additive" in flags:
-        keep = np.where(keep, 0.0, -np.inf)
-    return keep.T if "transposed" in flags else keep
+    if "everything" in flags:
+        keep = np.ones_like(keep)
+    keep = written(flags, keep.T if "transposed" in flags else keep)
+    return keep[None, None] if "four-axes" in flags else keep
 
 
 CAUSAL_LINE = "return keys[None, :] <= queries[:, None]"
@@ -96,10 +115,29 @@ CAUSAL = Task(
             says="Each token sees itself alone: it may also look at all that came before.",
         ),
         known(
-            "additive",
-            (CAUSAL_LINE, 'return torch.where(keys[None, :] <= queries[:, None], 0.0, float("-inf"))'),
-            says=ADDITIVE,
+            "newest-keys-alone",
+            ("keys = torch.arange(n_keys)", "keys = torch.arange(n_queries)"),
+            ("n_keys - n_queries", "0"),
+            says="There are as many columns as queries: every key has a column, those of the earlier tokens too, so "
+            "the shape is (T, S).",
         ),
+        known(
+            "offset-negative",
+            ("+ n_keys - n_queries", "- n_keys + n_queries"),
+            says="The offset has the wrong sign: query 0 stands at S - T, behind the tokens of the cache, not before "
+            "the first key.",
+        ),
+        known(
+            "everything",
+            (CAUSAL_LINE, CAUSAL_LINE + " * 0 + n_keys"),
+            says="Everything may be looked at: hide what comes after each query.",
+        ),
+        known(
+            "four-axes",
+            (CAUSAL_LINE, CAUSAL_LINE.replace("return ", "return (") + ")[None, None]"),
+            says="There are axes of size 1 in front: two are asked for, (T, S). They fit every score without them.",
+        ),
+        *additive("keys[None, :] <= queries[:, None]"),
     ),
 )
 
@@ -140,10 +178,23 @@ def padding(flags: Flags, ids: np.ndarray, pad_id: int) -> np.ndarray:
         real = np.arange(ids.shape[1]) < real.sum(axis=1, keepdims=True)
     if "mask-inverted" in flags:
         real = ~real
+    if "greater" in flags:
+        real = ids > pad_id
+    real = written(flags, real)
     if "two-axes" in flags:
         return real
     if "three-axes" in flags:
         return real[:, None, :]
+    if "batch-on-heads" in flags:
+        return real[None, :, None, :]
+    if "batch-on-queries" in flags:
+        return real[None, None]
+    if "positions-on-heads" in flags:
+        return real[:, :, None, None]
+    if "spread-out" in flags:
+        return np.repeat(real[:, None, None, :], ids.shape[1], axis=2)
+    if "rows-of-padding-blind" in flags:
+        return real[:, None, None, :] & real[:, None, :, None]
     if "on-queries" in flags:
         return real[:, None, :, None]
     return real[:, None, None, :]
@@ -187,6 +238,42 @@ PADDING = Task(
             "for the heads as well.",
             number=58,
         ),
+        known(
+            "batch-on-heads",
+            ("[:, None, None, :]", "[None, :, None, :]"),
+            says="The batch stands where the heads are, (1, B, 1, S): it is the first axis, (B, 1, 1, S).",
+            number=58,
+        ),
+        known(
+            "batch-on-queries",
+            ("[:, None, None, :]", "[None, None]"),
+            says="The batch stands where the queries are, (1, 1, B, S): it is the first axis, (B, 1, 1, S).",
+            number=58,
+        ),
+        known(
+            "positions-on-heads",
+            ("[:, None, None, :]", "[:, :, None, None]"),
+            says="The positions stand where the heads are, (B, S, 1, 1): keys are the last axis, (B, 1, 1, S).",
+            number=57,
+        ),
+        known(
+            "spread-out",
+            ("[:, None, None, :]", "[:, None, None, :].expand(-1, 1, ids.shape[1], -1)"),
+            says="There is a row for each query already: that mask is no other, but an axis of size 1 is asked for. It "
+            "also fits where there are more queries or fewer.",
+        ),
+        known(
+            "rows-of-padding-blind",
+            (PADDING_LINE, f"{PADDING_LINE} & (ids != pad_id)[:, None, :, None]"),
+            says="Padding is hidden as a query too, so its rows are blind: only what is looked AT is hidden here, "
+            "whoever asks.",
+        ),
+        known(
+            "greater",
+            ("!= pad_id", "> pad_id"),
+            says="Ids below the pad's are taken for padding too: ask whether they are equal, not which is larger.",
+        ),
+        *additive("(ids != pad_id)"),
         known(
             "pad-is-zero",
             ("!= pad_id", "!= 0"),

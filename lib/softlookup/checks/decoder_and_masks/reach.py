@@ -28,6 +28,7 @@ def _reach_cases(rng: Rng) -> list[Case]:
         Case("one layer, drawn", (random(1, 5),)),
         Case("three layers, drawn", (random(3, 6),)),
         Case("two layers, drawn, many tokens", (random(2, 9),)),
+        Case("twelve layers in which everybody sees everybody", (np.ones((12, 4, 4), dtype=bool),)),
         Case("nobody may look at anything", (np.zeros((2, 3, 3), dtype=bool),)),
     ]
 
@@ -51,10 +52,19 @@ def reach(flags: Flags, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """What reaches what, with mistakes."""
     n = masks.shape[-1]
     steps = masks[::-1] if "order-reversed" in flags else masks
-    reached = np.eye(n, dtype=bool)
+    if "order-forgotten" in flags:
+        steps = np.repeat(np.asarray(masks.any(axis=0))[None], len(masks), axis=0)
+    if "first-layer-left-out" in flags:
+        steps = steps[1:]
+    if "last-layer-left-out" in flags:
+        steps = steps[:-1]
+    bare = "no-residual" in flags or "residual-at-the-end" in flags
+    reached = np.eye(n) if "paths-counted" in flags else np.eye(n, dtype=bool)
     for mask in steps:
-        kept = mask if "no-residual" in flags else mask | np.eye(n, dtype=bool)
-        reached = kept.astype(int) @ reached.astype(int) > 0
+        kept = (mask if bare else mask | np.eye(n, dtype=bool)).astype(float)
+        reached = kept @ reached if "paths-counted" in flags else kept @ reached > 0
+    if "residual-at-the-end" in flags:
+        reached = reached + np.eye(n) if "paths-counted" in flags else reached | np.eye(n, dtype=bool)
     if "one-layer-alone" in flags:
         reached = masks.any(axis=0) | np.eye(n, dtype=bool)
     if "in-every-layer" in flags:
@@ -66,6 +76,10 @@ def reach(flags: Flags, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     leak = (
         np.tril(reached, -1) if "past-is-a-leak" in flags else np.triu(reached, 0 if "itself-is-a-leak" in flags else 1)
     )
+    if "verdict-of-one-layer" in flags:
+        leak = np.triu(masks[-1], 1)
+    if "verdict-of-every-layer" in flags:
+        leak = np.triu(masks.all(axis=0), 1)
     return reached, np.array(not leak.any() if "verdict-inverted" in flags else leak.any())
 
 
@@ -80,7 +94,7 @@ LEAK = Task(
     difficulty=3,
     page=PAGE,
     anchor="decoder-leak",
-    returns=("reached", "leaks"),
+    returns=("reached", "the verdict"),
     cases=_reach_cases,
     oracle=_reach,
     mistaken=reach,
@@ -115,6 +129,35 @@ LEAK = Task(
             "right of the next one's.",
         ),
         known(
+            "order-forgotten",
+            ("(mask | itself)", "(masks.any(0) | itself)"),
+            says="All layers are thrown together: each token goes through the layers once, in their order, and each "
+            "layer passes on what its own mask allows.",
+        ),
+        known(
+            "first-layer-left-out",
+            ("for mask in masks:", "for mask in masks[1:]:"),
+            says="The first layer is left out: before it, each input has reached itself alone.",
+        ),
+        known(
+            "last-layer-left-out",
+            ("for mask in masks:", "for mask in masks[:-1]:"),
+            says="The last layer is left out.",
+        ),
+        known(
+            "residual-at-the-end",
+            ("(mask | itself)", "mask"),
+            ("seen = reached > 0", "seen = (reached > 0) | itself"),
+            says="The residual connection is added once, at the end: each LAYER has one, so a token can be kept by one "
+            "layer and passed on by the next.",
+            number=45,
+        ),
+        known(
+            "paths-counted",
+            ("seen = reached > 0", "seen = reached"),
+            says="These are the numbers of paths: whether there is one is asked for, `> 0`.",
+        ),
+        known(
             "transposed",
             ("seen = reached > 0", "seen = (reached > 0).T"),
             says="Rows and columns have changed places: row t says what reaches the output at t.",
@@ -130,6 +173,16 @@ LEAK = Task(
             "past-is-a-leak",
             ("triu(1)", "tril(-1)"),
             says="The past is called a leak: the future of token t stands right of the diagonal, s > t.",
+        ),
+        known(
+            "verdict-of-one-layer",
+            ("seen.triu(1).any()", "masks[-1].triu(1).any()"),
+            says="The verdict looks at the last layer alone: an earlier one may have let the future through.",
+        ),
+        known(
+            "verdict-of-every-layer",
+            ("seen.triu(1).any()", "masks.all(0).triu(1).any()"),
+            says="The verdict asks whether all layers let the future through: one is enough.",
         ),
         known(
             "verdict-inverted",

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from softlookup.checks.decoder_and_masks.page import Flags
+from softlookup.checks.encoder import switches as parts
 from softlookup.checks.many_heads import switches as heads
 from softlookup.checks.one_head import pipeline
 
@@ -21,6 +22,9 @@ def masked_softmax(flags: Flags, s: Array, mask: Array) -> Array:
     """Weights from scores and a mask."""
     if "scores-multiplied" in flags:
         flags, s = flags | {"mask-after-softmax"}, s * mask
+    if "zero-times-infinity" in flags:
+        seen = ~mask if "mask-inverted" in flags else mask
+        return np.where(seen | ("nan-rows" in flags), np.nan, np.zeros_like(s))
     # Scores as queries that meet an identity for keys: what is left is the softmax with its mask.
     return pipeline.weights(flags | {"no-sqrt"}, s, np.eye(s.shape[-1], dtype=s.dtype), mask)
 
@@ -41,8 +45,12 @@ def cross_attention(
     q_from = memory if exchanged or "queries-from-encoder" in flags else x
     k_from = x if exchanged or both or "keys-from-decoder" in flags else memory
     v_from = x if exchanged or both or "values-from-decoder" in flags else memory
-    q, k = heads.split(NONE, q_from @ w_q, n_heads), heads.split(NONE, k_from @ w_k, n_heads)
-    v = heads.split(NONE, v_from @ (w_k if "values-from-keys" in flags else w_v), n_heads)
+    if "first-two-exchanged" in flags:
+        w_q, w_k = w_k, w_q
+    if "last-two-exchanged" in flags:
+        w_k, w_v = w_v, w_k
+    q, k = heads.split(flags, q_from @ w_q, n_heads), heads.split(flags, k_from @ w_k, n_heads)
+    v = heads.split(flags, v_from @ (w_k if "values-from-keys" in flags else w_v), n_heads)
     if "causal-too" in flags:
         past = np.tri(q.shape[-2], k.shape[-2], dtype=bool)
         past = np.broadcast_to(past, (len(x), 1, *past.shape))
@@ -53,20 +61,18 @@ def cross_attention(
         else:
             mask = past & mask
     a = pipeline.weights(flags, q, k, mask, x.shape[-1])
-    z = heads.merge(NONE, a @ v)
-    return z if "output-missing" in flags else z @ w_o
+    y = heads.blend(flags - {"interleaved"}, pipeline.mix(flags & {"weights-transposed"}, a, v), w_o)
+    return x + y if "residual-inside" in flags else y
 
 
-def layer_norm(flags: Flags, x: Array, gain: Array, bias: Array, eps: float = 1e-5) -> Array:
-    """Normalise each token's vector."""
-    centred = x - x.mean(axis=-1, keepdims=True, dtype=x.dtype)
-    variance = (centred**2).mean(axis=-1, keepdims=True, dtype=x.dtype)
-    return centred / np.sqrt(variance + x.dtype.type(eps)) * gain + bias
+def normed(x: Array, norm: Weights) -> Array:
+    """Each token's vector, normalised with a norm's own gain and shift."""
+    return parts.layer_norm(NONE, x, norm["weight"], norm["bias"], parts.EPS)
 
 
 def feed_forward(x: Array, w: Weights) -> Array:
-    """Two products with a ReLU between them."""
-    return np.maximum(x @ w["0.weight"].T + w["0.bias"], 0) @ w["2.weight"].T + w["2.bias"]
+    """Two products with a ReLU between them; matrices stand as nn.Linear has them."""
+    return parts.feed_forward(NONE, x, w["0.weight"].T, w["0.bias"], w["2.weight"].T, w["2.bias"])
 
 
 def within(w: Weights, name: str) -> dict[str, Array]:
@@ -83,11 +89,13 @@ def sublayer(flags: Flags, x: Array, norm: Weights, inside: object) -> Array:
     """X plus what the part makes of the normed x; flags move the norm or drop the sum."""
     assert callable(inside)
     if "post-norm" in flags:
-        return layer_norm(flags, x + inside(x), norm["weight"], norm["bias"])
-    normed = layer_norm(flags, x, norm["weight"], norm["bias"])
+        return normed(x + inside(x), norm)
+    given = normed(x, norm)
+    if "part-missing" in flags:
+        return x
     if "no-residual" in flags:
-        return inside(normed)
-    return (normed if "residual-from-normed" in flags else x) + inside(normed if "norm-missing" not in flags else x)
+        return inside(given)
+    return (given if "residual-from-normed" in flags else x) + inside(given if "norm-missing" not in flags else x)
 
 
 def decoder_layer(
@@ -97,6 +105,8 @@ def decoder_layer(
     norms = [within(w, f"norm_{i}") for i in (1, 2, 3)]
     if "one-norm-for-all" in flags:
         norms = [norms[0]] * 3
+    if "norms-exchanged" in flags:
+        norms = [norms[0], norms[2], norms[1]]
     own, cross = within(w, "attention"), within(w, "cross")
     if "weights-shared" in flags:
         cross = own
@@ -104,26 +114,36 @@ def decoder_layer(
     mask_cross = memory_mask
     if "target-mask-in-cross" in flags:
         mask_cross = mask
+    if "masks-exchanged" in flags:
+        mask_own, mask_cross = memory_mask, mask
+    if "mask-inverted" in flags and mask_own is not None:
+        mask_own = ~mask_own
+    if "memory-mask-inverted" in flags:
+        mask_cross = ~mask_cross
     if "no-memory-mask" in flags:
         mask_cross = None  # type: ignore[assignment]
 
     def look_back(y: Array) -> Array:
-        return attention_of(NONE, own, y, y, n_heads, mask_own)
+        return attention_of(NONE, own, y, x if "keys-not-normed" in flags else y, n_heads, mask_own)
 
     def look_across(y: Array) -> Array:
         seen = y if "cross-looks-at-itself" in flags else memory
+        if "memory-normed" in flags:
+            seen = normed(seen, norms[1])
         return attention_of(NONE, cross, y, seen, n_heads, mask_cross)
 
     def think(y: Array) -> Array:
         return feed_forward(y, within(w, "feed_forward"))
 
-    steps = [(norms[0], look_back), (norms[1], look_across), (norms[2], think)]
+    steps = [("back", norms[0], look_back), ("across", norms[1], look_across), ("think", norms[2], think)]
     if "cross-first" in flags:
         steps = [steps[1], steps[0], steps[2]]
-    if "no-cross" in flags:
-        steps = [step for step in steps if step[1] is not look_across]
-    for norm, step in steps:
-        x = sublayer(flags, x, norm, step)
+    if "think-before-cross" in flags:
+        steps = [step for step in steps if step[0] != "across"] + [step for step in steps if step[0] == "across"]
+    for name, norm, step in steps:
+        # A mistake may be made in one part alone: "no-residual-across".
+        own_flags = flags | {flag.removesuffix(f"-{name}") for flag in flags if flag.endswith(f"-{name}")}
+        x = sublayer(own_flags | ({"part-missing"} if f"no-{name}" in flags else NONE), x, norm, step)
     return x
 
 
@@ -133,11 +153,3 @@ def encoder_layer(flags: Flags, w: Weights, x: Array, n_heads: int, mask: Array 
         flags, x, within(w, "norm_1"), lambda y: attention_of(NONE, within(w, "attention"), y, y, n_heads, mask)
     )
     return sublayer(flags, x, within(w, "norm_2"), lambda y: feed_forward(y, within(w, "feed_forward")))
-
-
-def sinusoidal(length: int, d_model: int) -> Array:
-    """Position vectors, sine and cosine interleaved."""
-    angle = np.arange(length)[:, None] / 10000 ** (np.arange(0, d_model, 2) / d_model)
-    table = np.zeros((length, d_model))
-    table[:, 0::2], table[:, 1::2] = np.sin(angle), np.cos(angle)[:, : d_model // 2]
-    return table

@@ -1,140 +1,15 @@
 """The last task: an encoder-decoder as a class, equal to nn.Transformer between its embeddings and its logits."""
 
-from typing import Any
-
 import numpy as np
 
 from softlookup.checks.decoder_and_masks import layer, switches
 from softlookup.checks.decoder_and_masks.attending import FROM_DECODER
+from softlookup.checks.decoder_and_masks.masks import TRANSPOSED
 from softlookup.checks.decoder_and_masks.page import PAGE, Flags
-from softlookup.checks.draws import Rng, normal
+from softlookup.checks.decoder_and_masks.whole_cases import cases, oracle, shapes
 from softlookup.checks.known import gradient_cut, known
-from softlookup.checks.task import Case, Mistake, Task
-
-SIZES = 6
-
-
-def shapes(vocab: int, d: int, n_layers: int, hidden: int) -> dict[str, tuple[int, ...]]:
-    """Names and shapes of all weights, as a state dict would have them."""
-    found: dict[str, tuple[int, ...]] = {"embedding": (vocab, d)}
-    for i in range(n_layers):
-        own = layer.attention_shapes("attention", d) | layer.think_shapes("feed_forward", d, hidden)
-        own |= layer.norm_shapes("norm_1", d) | layer.norm_shapes("norm_2", d)
-        found |= {f"encoder.{i}.{name}": shape for name, shape in own.items()}
-    for i in range(n_layers):
-        found |= {f"decoder.{i}.{name}": shape for name, shape in layer.layer_shapes(d, hidden).items()}
-    return found | layer.norm_shapes("encoder_norm", d) | layer.norm_shapes("decoder_norm", d)
-
-
-def _sentences(rng: Rng, lengths: tuple[int, ...], total: int, vocab: int, pad_id: int) -> np.ndarray:
-    free = [n for n in range(vocab) if n != pad_id]
-    ids = np.full((len(lengths), total), pad_id)
-    for row, n in zip(ids, lengths, strict=True):
-        row[:n] = rng.choice(free, size=n)
-    return ids.astype(np.int64)
-
-
-def _case(
-    rng: Rng,
-    label: str,
-    sizes: tuple[int, int, int, int, int, int],
-    source: tuple[int, ...],
-    target: tuple[int, ...],
-    totals: tuple[int, int],
-    dtype: str = "float32",
-    **more: Any,
-) -> Case:
-    """Sizes are V, D, N, F, L and the id of padding; then the real tokens of each source and target."""
-    vocab, d, _, hidden, n_layers, pad_id = sizes
-    named = shapes(vocab, d, n_layers, hidden)
-    weights = layer.drawn(rng, named, dtype)
-    weights[0] = normal(rng, vocab, d, dtype=dtype, scale=d**-0.5)
-    ids = (
-        _sentences(rng, source, totals[0], vocab, pad_id),
-        _sentences(rng, target, totals[1], vocab, pad_id),
-    )
-    if more.get("gradients") == "all":
-        more["gradients"] = tuple(range(SIZES, SIZES + len(named)))
-        more["upstream"] = normal(rng, len(source), totals[1], vocab, dtype=dtype)
-    return Case(label, (*sizes, *weights, *ids), sizes=SIZES, parameters=tuple(named), **more)
-
-
-def _cases(rng: Rng) -> list[Case]:
-    one = (9, 6, 3, 5, 1, 0)
-    return [
-        _case(rng, "one layer, two sentences, S = 5, T = 4", one, (5, 3), (4, 4), (5, 4), tolerance=3e-5),
-        _case(rng, "two layers, D = 4, N = 2", (7, 4, 2, 6, 2, 0), (4, 2), (3, 3), (4, 3), tolerance=3e-5),
-        _case(
-            rng,
-            "the French sentence's sizes: S = T = 8, D = 4",
-            (12, 4, 2, 16, 1, 0),
-            (7,),
-            (8,),
-            (8, 8),
-            tolerance=3e-5,
-        ),
-        _case(rng, "B = T = S = 3, the pad is 5", (8, 6, 2, 4, 1, 5), (3, 1, 2), (3, 3, 3), (3, 3), tolerance=3e-5),
-        _case(rng, "targets filled up too", (8, 4, 1, 4, 1, 0), (3, 4), (2, 5), (4, 5), part="mask", tolerance=3e-5),
-        _case(rng, "one word so far", (6, 4, 2, 3, 1, 1), (4, 2), (1, 1), (4, 1), part="mask", tolerance=3e-5),
-        _case(
-            rng,
-            "gradients of all weights",
-            (7, 4, 2, 3, 1, 0),
-            (3, 2),
-            (2, 2),
-            (3, 2),
-            "float64",
-            gradients="all",
-            part="gradient",
-        ),
-    ]
-
-
-def _whole(vocab: int, d_model: int, n_heads: int, d_hidden: int, n_layers: int, pad_id: int, *given: Any) -> Any:
-    """Torch's own encoder and decoder, between embeddings and logits written out."""
-    import torch
-
-    names = tuple(shapes(vocab, d_model, n_layers, d_hidden))
-    w = dict(zip(names, given, strict=False))
-    source, target = given[len(names) :]
-    table = w["embedding"]
-    options: dict[str, Any] = {"dropout": 0.0, "norm_first": True, "batch_first": True, "dtype": table.dtype}
-
-    def embedded(ids: Any) -> Any:
-        place = torch.arange(ids.shape[1], dtype=table.dtype)[:, None]
-        even = torch.arange(0, d_model, 2, dtype=table.dtype)
-        angle = place * torch.exp(-even / d_model * np.log(10000.0))
-        added = torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)
-        return torch.nn.functional.embedding(ids, table) * d_model**0.5 + added
-
-    def run(stack: Any, part: str, converted: Any, *inputs: Any, **masks: Any) -> Any:
-        loaded = {f"norm.{kind}": w[f"{part}_norm.{kind}"] for kind in ("weight", "bias")}
-        for i in range(n_layers):
-            own = switches.within(w, f"{part}.{i}")
-            loaded |= {f"layers.{i}.{name}": tensor for name, tensor in converted(own).items()}
-        return torch.func.functional_call(stack, loaded, inputs, masks)
-
-    def encoder_names(own: dict[str, Any]) -> dict[str, Any]:
-        return layer.torch_attention("attention", own, "self_attn") | layer.torch_rest(own, 2)
-
-    norm = torch.nn.LayerNorm(d_model, dtype=table.dtype)
-    hidden = source.eq(pad_id)
-    one = torch.nn.TransformerEncoderLayer(d_model, n_heads, d_hidden, **options)
-    encoder = torch.nn.TransformerEncoder(one, n_layers, norm, enable_nested_tensor=False)
-    memory = run(encoder, "encoder", encoder_names, embedded(source), src_key_padding_mask=hidden)
-    other = torch.nn.TransformerDecoderLayer(d_model, n_heads, d_hidden, **options)
-    decoder = torch.nn.TransformerDecoder(other, n_layers, norm)
-    future = torch.ones(target.shape[1], target.shape[1]).triu(1).bool()
-    y = run(
-        decoder,
-        "decoder",
-        layer.torch_decoder_layer,
-        embedded(target),
-        memory,
-        tgt_mask=future,
-        memory_key_padding_mask=hidden,
-    )
-    return y @ table.T
+from softlookup.checks.positions import switches as positions
+from softlookup.checks.task import Mistake, Task
 
 
 def _whole_mistaken(
@@ -146,20 +21,29 @@ def _whole_mistaken(
     table = w["embedding"]
 
     def embedded(ids: np.ndarray) -> np.ndarray:
-        x = table[ids] * (1 if "embedding-not-scaled" in flags else table.dtype.type(np.sqrt(d_model)))
+        root = table.dtype.type(np.sqrt(d_model))
+        x = table[ids] * (1 if "embedding-not-scaled" in flags else root)
         if "no-positions" in flags:
             return x
-        return (x + switches.sinusoidal(ids.shape[1], d_model).astype(x.dtype)).astype(x.dtype)
+        first = "positions-from-one" in flags
+        places = positions.table(switches.NONE, ids.shape[1] + first, d_model)[first:].astype(x.dtype)
+        return (x + places * (root if "positions-scaled" in flags else 1)).astype(x.dtype)
 
     def final(x: np.ndarray, part: str) -> np.ndarray:
         if "no-final-norms" in flags or f"no-{part}-norm" in flags:
             return x
         name = "decoder_norm" if "norms-exchanged" in flags and part == "encoder" else f"{part}_norm"
-        return switches.layer_norm(flags, x, w[f"{name}.weight"], w[f"{name}.bias"])
+        return switches.normed(x, switches.within(w, name))
 
-    real = (source != pad_id)[:, None, None, :]
+    real = (source != (0 if "pad-is-zero" in flags else pad_id))[:, None, None, :]
+    if "padding-inverted" in flags:
+        real = ~real
     t = target.shape[1]
-    past = np.tri(t, dtype=bool)
+    past = np.tri(t, k=("one-ahead" in flags) - ("diagonal-hidden" in flags), dtype=bool)
+    if "past-transposed" in flags:
+        past = past.T
+    if "past-inverted" in flags:
+        past = ~past
     if "target-padding-hidden" in flags:
         past = past & (target != pad_id)[:, None, None, :]
     everything = np.ones((1, 1), dtype=bool)
@@ -171,6 +55,8 @@ def _whole_mistaken(
         if "encoder-is-causal" in flags:
             look = look & np.tri(source.shape[1], dtype=bool)
         x = switches.encoder_layer(inside, own, x, n_heads, look)
+        if "norm-after-each-layer" in flags and i < n_layers - 1:
+            x = final(x, "encoder")
         kept.append(x)
     memory = embedded(source) if "encoder-skipped" in flags else final(x, "encoder")
     seen = everything if "cross-sees-padding" in flags or "padding-seen" in flags else real
@@ -180,11 +66,19 @@ def _whole_mistaken(
         own = switches.within(w, f"decoder.{0 if 'layers-shared' in flags else i}")
         look = everything if "future-seen" in flags else past
         read = y if "cross-looks-at-itself" in flags else kept[i] if "layer-by-layer" in flags else memory
-        y = switches.decoder_layer(inside, own, y, read, n_heads, look, seen)
+        if "masks-exchanged" in flags:
+            y = switches.decoder_layer(inside, own, y, read, n_heads, seen, look)
+        else:
+            y = switches.decoder_layer(inside, own, y, read, n_heads, look, seen)
+        if "norm-after-each-layer" in flags and i < n_layers - 1:
+            y = final(y, "decoder")
     y = final(y, "decoder")
     if "last-position-alone" in flags:
         y = y[:, -1:]
     logits = y @ table.T
+    if "log-probabilities" in flags:
+        logits = logits - logits.max(-1, keepdims=True)
+        return logits - np.log(np.exp(logits).sum(-1, keepdims=True))
     if "probabilities" in flags:
         logits = np.exp(logits - logits.max(-1, keepdims=True))
         return logits / logits.sum(-1, keepdims=True)
@@ -197,6 +91,9 @@ REAL = "real = padding_mask(source_ids, self.pad_id)"
 PAST = "past = causal_mask(length, length)"
 OUT = "return self.decoder_norm(y) @ self.embedding.T"
 ROOT = " * math.sqrt(self.embedding.shape[1])"
+PLACES = "sinusoidal(ids.shape[1], self.embedding.shape[1]).to(self.embedding)"
+PADDING_INVERTED = "The padding mask is the wrong way round: True means may look, so it is True where there is a word."
+PAST_INVERTED = "The causal mask is the wrong way round: True means may look, and only the past may be looked at."
 
 TRANSFORMER = Task(
     id="08.transformer",
@@ -208,8 +105,8 @@ TRANSFORMER = Task(
     page=PAGE,
     anchor="decoder-whole",
     returns=("logits",),
-    cases=_cases,
-    oracle=_whole,
+    cases=cases,
+    oracle=oracle,
     mistaken=_whole_mistaken,
     parts={"core": 0.65, "mask": 0.2, "gradient": 0.15},
     forbids=layer.PARTS,
@@ -300,6 +197,58 @@ TRANSFORMER = Task(
             "no-positions",
             (" + sinusoidal(ids.shape[1], self.embedding.shape[1]).to(self.embedding)", ""),
             says="No positions are added: the encoder could not tell one order of the words from another.",
+        ),
+        known(
+            "positions-scaled",
+            (ROOT, ""),
+            (f"return x + {PLACES}", f"return (x + {PLACES}){ROOT}"),
+            says="The positions are multiplied by the root of D too: first the embeddings, then the positions are "
+            "added.",
+            number=32,
+        ),
+        known(
+            "positions-from-one",
+            (PLACES, PLACES.replace("ids.shape[1]", "ids.shape[1] + 1", 1).replace(")", ")[1:]", 1)),
+            says="The positions begin at 1: the first token stands at 0.",
+            number=29,
+        ),
+        known("pad-is-zero", (REAL, REAL.replace("self.pad_id", "0")), says="The id 0 is hidden, not `pad_id`."),
+        known("padding-inverted", (REAL, REAL.replace("= ", "= ~")), says=PADDING_INVERTED, number=48),
+        known("past-inverted", (PAST, PAST.replace("= ", "= ~")), says=PAST_INVERTED, number=48),
+        known(
+            "diagonal-hidden",
+            (PAST, PAST + ".tril(-1)"),
+            says="In the decoder the diagonal is hidden too: a word may look at itself; the first one sees nothing.",
+            number=53,
+        ),
+        known(
+            "one-ahead",
+            (PAST, "past = causal_mask(length + 1, length + 1)[1:, :-1]"),
+            says="In the decoder each word sees the next one, the one that it is to predict.",
+            number=54,
+        ),
+        known("past-transposed", (PAST, PAST + ".T"), says="The causal mask: " + TRANSPOSED, number=55),
+        known(
+            "masks-exchanged",
+            (ACROSS, "y = layer(y, memory, real, past)"),
+            says="The decoder's layers are given their masks in the wrong order: first the causal one, then that of "
+            "the source's padding.",
+            number=60,
+        ),
+        known(
+            "norm-after-each-layer",
+            ("x = layer(x, real)", "x = self.encoder_norm(layer(x, real))"),
+            (ENCODED, "memory = x"),
+            (ACROSS, "y = self.decoder_norm(layer(y, memory, past, real))"),
+            (OUT, "return y @ self.embedding.T"),
+            says="The final norms stand inside the loops, after every layer: they come once, at the end of each stack.",
+            number=43,
+        ),
+        known(
+            "log-probabilities",
+            (OUT, "return torch.log_softmax(self.decoder_norm(y) @ self.embedding.T, dim=-1)"),
+            says="These are log-probabilities: the logits themselves are asked for, before any softmax.",
+            number=64,
         ),
         known(
             "layers-shared",

@@ -40,15 +40,18 @@ def to_words(flags: Flags, x: np.ndarray, table: np.ndarray, unit: float, named:
     logits = x @ (table if "table-not-transposed" in flags else table.T)
     if "scaled" in flags:
         logits = logits / np.sqrt(x.shape[-1]).astype(x.dtype)
-    axis = 1 if "over-positions" in flags else -1
+    axis = 1 if "over-positions" in flags else 0 if "first-axis" in flags else -1
     if "no-softmax" in flags:
         return logits / logits.dtype.type(unit)
+    if "softmax-twice" in flags:
+        e = np.exp(logits - logits.max(axis=axis, keepdims=True))
+        logits = e / e.sum(axis=axis, keepdims=True)
     if "log-of-tiny" in flags or "probabilities" in flags:
         e = np.exp(logits - logits.max(axis=axis, keepdims=True))
         p = e / e.sum(axis=axis, keepdims=True)
         log_p = np.log(p)
         return (p if "probabilities" in flags else -log_p if "losses" in flags else log_p) / p.dtype.type(unit)
-    shifted = logits - logits.max(axis=axis, keepdims=True)
+    shifted = logits if "no-max" in flags else logits - logits.max(axis=axis, keepdims=True)
     log_p = shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
     log_p = log_p / log_p.dtype.type(unit)
     return -log_p if "losses" in flags else log_p
@@ -96,6 +99,24 @@ LOGITS = Task(
             "over-positions",
             ("dim=-1", "dim=1"),
             says="The probabilities sum to 1 over the positions: each position shares out its own over the words.",
+        ),
+        known(
+            "first-axis",
+            ("dim=-1", "dim=0"),
+            says="The probabilities sum to 1 over the sentences of the batch: each position shares out its own over "
+            "the words.",
+        ),
+        known(
+            "softmax-twice",
+            ("log_softmax(x @ table.T,", "log_softmax(torch.softmax(x @ table.T, dim=-1),"),
+            says="Softmax comes before log_softmax: that one is there already, and takes logits.",
+            number=64,
+        ),
+        known(
+            "no-max",
+            (LINE, "(x @ table.T - (x @ table.T).exp().sum(-1, keepdim=True).log())"),
+            says="exp of a large logit overflows: subtract the row's largest first, or take log_softmax or logsumexp.",
+            number=14,
         ),
         known(
             "table-not-transposed",

@@ -46,17 +46,24 @@ def _parameters(d_model: int, d_hidden: int, n_layers: int, gated: bool, bias: b
 def _parameters_mistaken(
     flags: Flags, d: int, f: int, n_layers: int, gated: bool, bias: bool, pre_norm: bool
 ) -> np.ndarray:
+    pre_norm = not pre_norm if "last-norm-of-post" in flags else pre_norm
+    gated = gated or "gated-always" in flags
     attention = (3 if "output-forgotten" in flags else 4) * d * d
     wide = 1 if "gate-forgotten" in flags or not gated else 2
     narrow = 0 if "hidden-counted-once" in flags else 1
     hidden = (wide + narrow) * d * f
     biases = 0
-    if bias and "biases-forgotten" not in flags:
-        biases = (3 if "output-forgotten" in flags else 4) * d + wide * f + narrow * d
+    if (bias or "biases-always" in flags) and "biases-forgotten" not in flags:
+        square = 0 if "attention-biases-forgotten" in flags else 3 if "output-forgotten" in flags else 4
+        wide_biases = 1 if "gate-bias-forgotten" in flags else wide
+        columns = (1, 1) if "one-number-biases" in flags else (d, d) if "biases-of-the-width" in flags else (d, f)
+        biases = (square + narrow) * columns[0] + wide_biases * columns[1]
     each = d if "gain-alone" in flags else 2 * d
     norms = 0 if "norms-forgotten" in flags else each if "one-norm-for-both" in flags else 2 * each
     last = 0 if "last-norm-forgotten" in flags or not (pre_norm or "last-norm-always" in flags) else each
     per_layer = attention + hidden + biases + norms
+    if "last-norm-in-every-layer" in flags:
+        per_layer, last = per_layer + last, 0
     return np.array((1 if "one-layer" in flags else n_layers) * per_layer + last)
 
 
@@ -102,6 +109,48 @@ PARAMETERS = Task(
             "biases-forgotten",
             (BIASES, "biases = 0"),
             says="The biases are missing where bias is True: one number for each column of each matrix.",
+        ),
+        known(
+            "biases-always",
+            (BIASES, BIASES.replace(" if bias else 0", "")),
+            says="Biases are counted whatever bias says: where it is False there are none.",
+        ),
+        known(
+            "attention-biases-forgotten",
+            (BIASES, BIASES.replace("4 * d_model + ", "")),
+            says="The biases of attention's four matrices are missing: each of these has D columns.",
+        ),
+        known(
+            "gate-bias-forgotten",
+            (BIASES, BIASES.replace("wide * d_hidden", "d_hidden")),
+            says="The gate's bias is missing: its matrix has F columns.",
+        ),
+        known(
+            "one-number-biases",
+            (BIASES, "biases = 4 + wide + 1 if bias else 0"),
+            says="Each bias is counted as one number: it has one for each column of its matrix.",
+        ),
+        known(
+            "biases-of-the-width",
+            (BIASES, "biases = (4 + wide + 1) * d_model if bias else 0"),
+            says="All biases have D numbers: where the token is widened, the matrix has F columns.",
+        ),
+        known(
+            "gated-always",
+            (WIDE, "wide = 2"),
+            says="Three matrices are counted for every network: one without a gate has two.",
+        ),
+        known(
+            "last-norm-in-every-layer",
+            (TOTAL, "return n_layers * (attention + hidden + biases + 2 * norm + last)"),
+            says="The last norm is counted in every layer: it stands once, after all of them.",
+            number=43,
+        ),
+        known(
+            "last-norm-of-post",
+            (LAST, "last = 0 if pre_norm else norm"),
+            says="The last norm is counted for post-LN: it is pre-LN that has one.",
+            number=43,
         ),
         known(
             "norms-forgotten",

@@ -10,6 +10,10 @@ from softlookup.checks.encoder.page import PAGE
 from softlookup.checks.known import dtype_lost, gradient_cut, known
 from softlookup.checks.task import Case, Task
 
+TRANSPOSED = (
+    "The weights are used transposed: a token is a row, x @ w_1, and they have that shape already (torch's `F.linear` "
+    "takes the transpose)."
+)
 PARTS = {"core": 0.8, "gradient": 0.1, "dtype": 0.1}
 
 
@@ -30,6 +34,7 @@ def _cases(rng: Rng) -> list[Case]:
         Case("the slide's sizes: T = 8, D = 4, F = 16", (normal(rng, 8, 4), *_weights(rng, 4, 16))),
         Case("B = 3, T = D = 5, F = 7", (normal(rng, 3, 5, 5), *_weights(rng, 5, 7))),
         Case("one token", (normal(rng, 1, 6), *_weights(rng, 6, 5))),
+        Case("large numbers", (normal(rng, 2, 3, 4, scale=50.0), *_weights(rng, 4, 9)), tolerance=1e-4),
         Case("float64", double, keeps_dtype=True, part="dtype"),
         Case("float32", (normal(rng, 2, 4, 3), *_weights(rng, 3, 6)), keeps_dtype=True, part="dtype"),
         Case(
@@ -102,6 +107,27 @@ FEED_FORWARD = Task(
             (NARROWED, "return w_2.mT @ hidden + b_2[:, None]"),
             says="The weights stand on the left, so they mix the tokens, not the features: a token is a row, x @ w_1.",
             number=46,
+        ),
+        known(
+            "weights-transposed",
+            (HIDDEN, HIDDEN.replace("w_1", "w_1.mT")),
+            (NARROWED, NARROWED.replace("w_2", "w_2.mT")),
+            says=TRANSPOSED,
+        ),
+        known(
+            "bent-twice",
+            (NARROWED, "return torch.relu(hidden @ w_2 + b_2)"),
+            says="ReLU is taken of the result as well: it stands between the two products, and nowhere else.",
+        ),
+        known(
+            "gelu-for-relu",
+            (HIDDEN, HIDDEN.replace("torch.relu", "nn.functional.gelu")),
+            says="The hidden numbers are bent by GELU: ReLU is asked for here.",
+        ),
+        known(
+            "residual-inside",
+            (NARROWED, "return x + hidden @ w_2 + b_2"),
+            says="The tokens are added to the result: the residual connection comes later, around the network.",
         ),
         known(
             "hidden-averaged",
@@ -184,6 +210,27 @@ GELU = Task(
             says="The cube is missing in the tanh form: x + 0.044715 x³.",
         ),
         known(
+            "squared",
+            (INNER, INNER.replace("x**3", "x**2")),
+            says="x is squared in the tanh form: it is x³.",
+        ),
+        known(
+            "cube-outside",
+            (INNER, "inner = math.sqrt(2 / math.pi) * x + 0.044715 * x**3"),
+            says="The root stands before x alone: it multiplies the cube too, sqrt(2 / pi) (x + 0.044715 x³).",
+        ),
+        known(
+            "no-root-of-two-over-pi",
+            (INNER, INNER.replace("math.sqrt(2 / math.pi)", "2 / math.pi")),
+            says="The factor of the tanh form is the root of 2 / pi, about 0.8; this is 2 / pi itself.",
+        ),
+        known(
+            "by-sigmoid",
+            (TANH, "by_tanh = x * torch.sigmoid(1.702 * x)"),
+            says="The second one is a third form, x * sigmoid(1.702 x), which is coarser: write the one by tanh.",
+            number=85,
+        ),
+        known(
             "cube-tenfold",
             (INNER, INNER.replace("0.044715", "0.44715")),
             says="The factor of the cube is 0.044715: this one is ten times that.",
@@ -199,6 +246,16 @@ GELU = Task(
             (EXACT, EXACT.replace(" / 2", "")),
             (TANH, TANH.replace(" / 2", "")),
             says="1 + erf and 1 + tanh run from 0 to 2: halve them.",
+        ),
+        known(
+            "exact-not-halved",
+            (EXACT, EXACT.replace(" / 2", "")),
+            says="1 + erf runs from 0 to 2: halve it.",
+        ),
+        known(
+            "tanh-not-halved",
+            (TANH, TANH.replace(" / 2", "")),
+            says="1 + tanh runs from 0 to 2: halve it.",
         ),
     ),
 )
@@ -284,6 +341,17 @@ SWIGLU = Task(
             "gelu-gate",
             (GATE, "gate = z * (1 + torch.erf(z / math.sqrt(2))) / 2"),
             says="The gate is bent by GELU: Swish is z * sigmoid(beta z).",
+        ),
+        known(
+            "gate-not-bent",
+            (GATE, "gate = z"),
+            says="The gate is not bent: two products multiplied. Swish is z * sigmoid(beta z).",
+        ),
+        known(
+            "weights-transposed",
+            ("z = x @ w_gate", "z = x @ w_gate.mT"),
+            (GATED, "return (gate * (x @ w_1.mT)) @ w_2.mT"),
+            says=TRANSPOSED,
         ),
         known(
             "gate-added",

@@ -32,6 +32,9 @@ def real_tokens(rng: Rng, b: int, t: int) -> np.ndarray:
     return np.arange(t) < lengths[:, None]
 
 
+LOUD_MASK = np.arange(5) < np.array([[1], [2], [5]])
+
+
 def _layer_cases(rng: Rng) -> list[Case]:
     def args(b: int, t: int, d: int, f: int, n: int, pre: bool, **kind: Any) -> tuple[Any, ...]:
         return layer_args(rng, b, t, d, f, n, pre, **kind)
@@ -39,6 +42,9 @@ def _layer_cases(rng: Rng) -> list[Case]:
     scattered = draws.seeing_mask(rng, 2, 5)
     double = args(2, 3, 6, 7, 3, False, dtype="float64")
     double_pre = args(2, 3, 4, 5, 2, True, dtype="float64")
+    # Real scores far below any finite number that might be put for -inf.
+    loud = layer_args(rng, 3, 5, 6, 7, 2, False, dtype="float64")
+    loud = (1000.0 * loud[0], *loud[1:])
     upstream = normal(rng, 2, 3, 6, dtype="float64")
     wanted = (0, 1, 2, 3, 4, 5, 6)
     cases = [
@@ -51,6 +57,7 @@ def _layer_cases(rng: Rng) -> list[Case]:
         Case("padding, pre-LN, B = T = N = 2", (*args(2, 2, 4, 7, 2, True), real_tokens(rng, 2, 2)), part="mask"),
         Case("padding, post-LN, B = T = 4", (*args(4, 4, 6, 5, 3, False), real_tokens(rng, 4, 4)), part="mask"),
         Case("padding here and there, pre-LN", (*args(2, 5, 6, 7, 2, True), scattered), part="mask"),
+        Case("padding, large numbers", (*loud, LOUD_MASK.copy()), part="mask"),
         Case("float64", double, keeps_dtype=True, part="dtype"),
         Case("gradients, post-LN", double, gradients=wanted, upstream=upstream, part="gradient"),
         Case(
@@ -124,7 +131,13 @@ def layer_mistaken(
     def think(inside: np.ndarray) -> np.ndarray:
         return switches.feed_forward(flags, inside, w_1, b_1, w_2, b_2)
 
+    if pre_norm:
+        flags = flags - {"sum-not-normed"}
     first, second = (norms[0], norms[1]), (norms[2], norms[3])
+    if "unpacked-by-kind" in flags:
+        first, second = (norms[0], norms[2]), (norms[1], norms[3])
+    if "padding-set-to-zero" in flags and mask is not None:
+        x, mask = np.where(mask[..., None], x, x.dtype.type(0)), None
     if "norms-exchanged" in flags:
         first, second = second, first
     if "one-norm-for-both" in flags:
@@ -136,7 +149,10 @@ def layer_mistaken(
     if "no-second-sublayer" in flags:
         return x
     road = start if "second-adds-to-the-start" in flags else None
-    return switches.residual(flags, x, think, *second, pre_norm, road)
+    y = switches.residual(flags, x, think, *second, pre_norm, road)
+    if "result-set-to-zero" in flags and mask is not None:
+        return np.where(mask[..., None], y, y.dtype.type(0))
+    return y
 
 
 MAY_LOOK = "mask[:, None, None, :]"
@@ -169,6 +185,32 @@ ENCODER_LAYER = Task(
     mistakes=(
         known("orders-exchanged", ("if pre_norm:", "if not pre_norm:"), says=ORDERS_EXCHANGED, number=43),
         known(
+            "always-post",
+            ("if pre_norm:", "if False:"),
+            says="pre_norm is not looked at: the norm always comes after the sum.",
+            number=43,
+        ),
+        known(
+            "always-pre",
+            ("if pre_norm:", "if True:"),
+            says="pre_norm is not looked at: the norm always comes before the sublayer.",
+            number=43,
+        ),
+        known(
+            "sum-not-normed",
+            ("layer_norm(x + look(x), gain_1", "x + layer_norm(look(x), gain_1"),
+            ("layer_norm(x + think(x), gain_2", "x + layer_norm(think(x), gain_2"),
+            says=RESIDUAL_SAYS["sum-not-normed"],
+            number=43,
+        ),
+        known(
+            "norm-missing",
+            ("if pre_norm:", "if True:"),
+            (PRE_1, "x"),
+            (PRE_2, "x"),
+            says=RESIDUAL_SAYS["norm-missing"],
+        ),
+        known(
             "residual-missing",
             ("x + look(", "look("),
             ("x + think(", "think("),
@@ -187,6 +229,11 @@ ENCODER_LAYER = Task(
             "norms-exchanged",
             ("gain_1, shift_1, gain_2, shift_2 = norms", "gain_2, shift_2, gain_1, shift_1 = norms"),
             says="The two norms have changed places: the first one belongs to attention.",
+        ),
+        known(
+            "unpacked-by-kind",
+            ("gain_1, shift_1, gain_2, shift_2 = norms", "gain_1, gain_2, shift_1, shift_2 = norms"),
+            says="norms is read as two gains, then two shifts: it holds gain_1, shift_1, gain_2, shift_2.",
         ),
         known(
             "one-norm-for-both",
@@ -212,6 +259,11 @@ ENCODER_LAYER = Task(
             ("return feed_forward(x, w_1, b_1, w_2, b_2)", "return (x @ w_1 + b_1) @ w_2 + b_2"),
             says="ReLU is missing in the feed-forward network.",
         ),
+        known(
+            "gelu-for-relu",
+            ("return feed_forward(x, w_1, b_1, w_2, b_2)", "return nn.functional.gelu(x @ w_1 + b_1) @ w_2 + b_2"),
+            says="The hidden numbers are bent by GELU: ReLU is asked for here.",
+        ),
         known("mask-inverted", (MAY_LOOK, f"~{MAY_LOOK}")),
         known(
             "mask-ignored",
@@ -224,6 +276,37 @@ ENCODER_LAYER = Task(
             says="The mask stands on the queries' axis: it says who may look, and padding is still looked at. The keys "
             "are the last axis, (B, 1, 1, T).",
             number=57,
+        ),
+        known(
+            "padding-sees-nothing",
+            (MAY_LOOK, f"{MAY_LOOK} & mask[:, None, :, None]"),
+            says="The mask stands on both axes: padding is not looked at, but it may look at nothing either. Its rows "
+            "are computed as all others are; only the keys are masked.",
+            number=57,
+        ),
+        known(
+            "result-set-to-zero",
+            (f"return x + think({PRE_2})", f"x = x + think({PRE_2})"),
+            (
+                "    x = layer_norm(x + look(x)",
+                "        return x if mask is None else x.masked_fill(~mask[..., None], 0.0)\n"
+                "    x = layer_norm(x + look(x)",
+            ),
+            (
+                "return layer_norm(x + think(x), gain_2, shift_2, 1e-5)",
+                "x = layer_norm(x + think(x), gain_2, shift_2, 1e-5)\n"
+                "    return x if mask is None else x.masked_fill(~mask[..., None], 0.0)",
+            ),
+            says="The rows of padding are set to 0 at the end: they are computed as all others are, and whoever uses "
+            "the result leaves them out.",
+        ),
+        known(
+            "padding-set-to-zero",
+            (f"None if mask is None else {MAY_LOOK}", "None"),
+            ("    may_look =", "    x = x if mask is None else x.masked_fill(~mask[..., None], 0.0)\n    may_look ="),
+            says="The padding's vectors are set to 0, and tokens look at them all the same: a score of 0 has the "
+            "weight exp(0) = 1. The mask belongs on the keys.",
+            number=50,
         ),
         known(
             "mask-without-axes",

@@ -1,4 +1,4 @@
-"""Tasks about norms: LayerNorm, RMSNorm, and LayerNorm backwards."""
+"""Tasks about norms: LayerNorm and RMSNorm."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import numpy as np
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.encoder import switches
 from softlookup.checks.encoder.page import PAGE
-from softlookup.checks.known import AUTOGRAD, dtype_lost, gradient_cut, known
+from softlookup.checks.known import dtype_lost, gradient_cut, known
 from softlookup.checks.task import Case, Task
 
 NORMS = (
@@ -32,14 +32,15 @@ UNBIASED = "The variance is divided by D - 1: torch's `var` does so unless told 
 EPS_OUTSIDE = "eps is added to the root: it belongs inside it, sqrt(variance + eps)."
 OVER_TOKENS = "The numbers are measured down the tokens (axis -2): each token is normalised by itself, along axis -1."
 OVER_BATCH = "The numbers are measured along the first axis: each token is normalised by itself, along the last, -1."
-OVER_BOTH = (
-    "One mean and variance are taken for all tokens of a sequence together: each token has its own, along axis -1."
-)
+OVER_BOTH = "One statistic is taken for all tokens of a sequence together: each token has its own, along axis -1."
+OVER_ALL = "One statistic is taken of the whole tensor: each token has its own, along axis -1, with keepdim=True."
+EPS_FIXED = "eps is always 1e-5: take the one that is handed over."
 FIXED_AXIS = "The axis is 1 whatever comes in: with other axes in front, the features' axis is -1."
 PARTS = {"core": 0.8, "gradient": 0.1, "dtype": 0.1}
 
 
-def _normed(rng: Rng, *shape: int, dtype: str = "float32", scale: float = 1.0, mean: float = 0.0) -> Any:
+def normed(rng: Rng, *shape: int, dtype: str = "float32", scale: float = 1.0, mean: float = 0.0) -> Any:
+    """Draw tokens of a given spread and mean."""
     return normal(rng, *shape, dtype=dtype, scale=scale) + np.dtype(dtype).type(mean)
 
 
@@ -49,7 +50,7 @@ def _gain_shift(rng: Rng, d: int, dtype: str = "float32") -> tuple[np.ndarray, n
 
 def _layer_cases(rng: Rng) -> list[Case]:
     def args(*shape: int, eps: float = 1e-5, **kind: Any) -> tuple[Any, ...]:
-        x = _normed(rng, *shape, **kind)
+        x = normed(rng, *shape, **kind)
         return (x, *_gain_shift(rng, shape[-1], x.dtype.name), eps)
 
     double = args(2, 3, 5, dtype="float64", mean=2.0, eps=0.1)
@@ -120,8 +121,16 @@ LAYER_NORM = Task(
             says="eps is not used: without it a token of D equal numbers gives 0/0.",
             number=40,
         ),
+        known("fixed-eps", (ROOT, "y = centred / torch.sqrt(variance + 1e-5)"), says=EPS_FIXED, number=40),
         known("over-tokens", *_along("-2"), says=OVER_TOKENS, number=41),
         known("over-batch", *_along("0"), says=OVER_BATCH, number=41),
+        known(
+            "whole-tensor",
+            (MEAN, "mean = x.mean()"),
+            (VARIANCE, "variance = centred.square().mean()"),
+            says=OVER_ALL,
+            number=41,
+        ),
         known("over-tokens-and-features", *_along("(-2, -1)"), says=OVER_BOTH, number=41),
         known("fixed-axis", *_along("1"), says=FIXED_AXIS, number=41),
         known(
@@ -147,6 +156,26 @@ LAYER_NORM = Task(
             says="This divides by the variance: divide by its square root.",
         ),
         known(
+            "summed-variance",
+            (VARIANCE, VARIANCE.replace("mean", "sum")),
+            says="The squared distances are added up: the variance is their mean.",
+        ),
+        known(
+            "one-plus-gain",
+            (SCALED, "return y * (1 + gain) + shift"),
+            says="The factor is 1 + gain: here the gain is the factor itself.",
+        ),
+        known(
+            "gain-and-shift-exchanged",
+            (SCALED, "return y * shift + gain"),
+            says="Gain and shift have changed places: the gain is the factor, the shift is added.",
+        ),
+        known(
+            "sign-turned",
+            (ROOT, ROOT.replace("centred", "-centred")),
+            says="The signs are turned: it is x - mean, not mean - x.",
+        ),
+        known(
             "mean-kept",
             (ROOT, ROOT.replace("centred", "x")),
             says="The mean is not taken away above the line: x - mean is what is divided.",
@@ -164,7 +193,7 @@ LAYER_NORM = Task(
 
 def _rms_cases(rng: Rng, base: float, named: str) -> list[Case]:
     def args(*shape: int, eps: float = 1e-6, **kind: Any) -> tuple[Any, ...]:
-        x = _normed(rng, *shape, **kind)
+        x = normed(rng, *shape, **kind)
         return (x, normal(rng, shape[-1], dtype=x.dtype.name) + x.dtype.type(1.5), eps)
 
     double = args(2, 3, 5, dtype="float64", mean=2.0, eps=0.1)
@@ -234,6 +263,11 @@ RMS_NORM = Task(
             says="This divides by the standard deviation: RMSNorm takes the mean of the squares themselves.",
         ),
         known(
+            "unbiased-spread",
+            (SQUARES, "mean_square = x.var(dim=-1, keepdim=True)"),
+            says="This divides by torch's own `std`, about the mean, with D - 1: RMSNorm has the mean of squares.",
+        ),
+        known(
             "sum-of-squares",
             (SQUARES, "mean_square = x.square().sum(dim=-1, keepdim=True)"),
             says="The squares are added up: it is their mean, so that the result has a length near sqrt(D), not 1.",
@@ -260,7 +294,22 @@ RMS_NORM = Task(
             (DIVIDED, DIVIDED.replace("torch.sqrt", "")),
             says="This divides by the mean square: divide by its square root.",
         ),
+        known(
+            "fixed-eps",
+            (DIVIDED, DIVIDED.replace("+ eps", "+ 1e-6")),
+            says="eps is always 1e-6: take the one that is handed over.",
+            number=40,
+        ),
+        known("fixed-eps-of-layer-norm", (DIVIDED, DIVIDED.replace("+ eps", "+ 1e-5")), says=EPS_FIXED, number=40),
+        known(
+            "eps-as-floor",
+            (DIVIDED, DIVIDED.replace("mean_square + eps", "mean_square.clamp(min=eps)")),
+            says="eps is taken as the least mean square: it is added to every one.",
+            number=40,
+        ),
         known("over-tokens", (SQUARES, SQUARES.replace("-1", "-2")), says=OVER_TOKENS, number=41),
+        known("over-tokens-and-features", (SQUARES, SQUARES.replace("-1", "(-2, -1)")), says=OVER_BOTH, number=41),
+        known("whole-tensor", (SQUARES, "mean_square = x.square().mean()"), says=OVER_ALL, number=41),
         known("over-batch", (SQUARES, SQUARES.replace("-1", "0")), says=OVER_BATCH, number=41),
         known("fixed-axis", (SQUARES, SQUARES.replace("-1", "1")), says=FIXED_AXIS, number=41),
         known(
@@ -271,100 +320,5 @@ RMS_NORM = Task(
         ),
         gradient_cut((DIVIDED, DIVIDED.replace("return ", "return (") + ").detach()")),
         dtype_lost((DIVIDED, DIVIDED.replace("return ", "return (") + ").double()")),
-    ),
-)
-
-
-def _backward_cases(rng: Rng) -> list[Case]:
-    def args(t: int, d: int, eps: float = 1e-5, scale: float = 1.0, dtype: str = "float32") -> tuple[Any, ...]:
-        x = _normed(rng, t, d, scale=scale, mean=0.7, dtype=dtype)
-        return normal(rng, t, d, dtype=dtype), x, normal(rng, d, dtype=dtype) + x.dtype.type(1.5), eps
-
-    return [
-        Case("T = 3, D = 5", args(3, 5)),
-        Case("T = D = 4", args(4, 4)),
-        Case("one token, D = 6", args(1, 6)),
-        Case("eps = 0.5", args(4, 3, eps=0.5)),
-        Case("tokens of small variance, float64", args(2, 5, eps=1e-3, scale=0.02, dtype="float64")),
-    ]
-
-
-def _layer_norm_backward(g: Any, x: Any, gain: Any, eps: float) -> tuple[Any, ...]:
-    """By autograd, through torch's own function."""
-    import torch
-
-    with torch.enable_grad():
-        given = [one.detach().clone().requires_grad_(True) for one in (x, gain, torch.zeros_like(gain))]
-        y = torch.nn.functional.layer_norm(given[0], gain.shape, given[1], given[2], eps)
-        return tuple(torch.autograd.grad(y, given, g.detach()))
-
-
-SHARE = "share = (h * y).mean(dim=-1, keepdim=True)"
-BACK = "dx = (h - h.mean(dim=-1, keepdim=True) - y * share) / root"
-SUMS = "return dx, (g * y).sum(dim=0), g.sum(dim=0)"
-GAINED = "h = g * gain"
-
-LAYER_NORM_BACKWARD = Task(
-    id="07.layer-norm-backward",
-    name="layer_norm_backward",
-    title="Layer normalisation, backwards",
-    points=4,
-    minutes=15,
-    difficulty=3,
-    page=PAGE,
-    anchor="encoder-norm-backward",
-    returns=("dx", "dgain", "dshift"),
-    cases=_backward_cases,
-    oracle=_layer_norm_backward,
-    mistaken=switches.layer_norm_backward,
-    forbids=(*AUTOGRAD, *(name for name in NORMS if not name.startswith("softlookup"))),
-    mistakes=(
-        known(
-            "mean-constant",
-            (BACK, "dx = (h - y * share) / root"),
-            says="The mean is treated as a constant: each number moves it, so the mean of the gradient is taken away.",
-        ),
-        known(
-            "variance-constant",
-            (BACK, "dx = (h - h.mean(dim=-1, keepdim=True)) / root"),
-            says="The variance is treated as a constant: each number moves it too, which takes away y * mean(h * y).",
-        ),
-        known(
-            "gain-forgotten",
-            (GAINED, "h = g"),
-            says="The gradient does not pass through the gain on its way to x: begin with g * gain.",
-            number=42,
-        ),
-        known(
-            "gain-last",
-            (BACK, "dx = gain * (g - g.mean(dim=-1, keepdim=True) - y * (g * y).mean(dim=-1, keepdim=True)) / root"),
-            says="The gain is multiplied in at the end: it comes first on the way back, inside both means.",
-        ),
-        known("not-divided", (BACK, BACK.replace(" / root", "")), says="The division by the root is missing."),
-        known(
-            "summed-share",
-            (SHARE, SHARE.replace("mean", "sum")),
-            says="h * y is added up over the features: it is its mean that counts.",
-        ),
-        known(
-            "share-without-y",
-            (BACK, BACK.replace("y * share", "share")),
-            says="The share of the variance is taken from all numbers alike: each moves the variance by its own y.",
-        ),
-        known(
-            "gain-against-x",
-            (SUMS, SUMS.replace("g * y", "g * x")),
-            says="The gain is multiplied by the normalised numbers, not by x: its gradient is the sum of g * y.",
-        ),
-        known(
-            "per-token",
-            (SUMS, "return dx, g * y, g"),
-            says="The gradients of gain and shift still have a row for each token: all tokens share them, so add up.",
-        ),
-        known(
-            "tokens-averaged",
-            (SUMS, SUMS.replace("sum", "mean")),
-            says="The tokens' shares in the gradients of gain and shift are averaged: they are added up.",
-        ),
     ),
 )

@@ -54,18 +54,23 @@ def _residual(x: Any, w: Any) -> Any:
 def _residual_mistaken(flags: switches.Flags, x: np.ndarray, w: np.ndarray) -> np.ndarray:
     start = x
     layers = w[::-1] if "order-reversed" in flags else w
+    if "weights-transposed" in flags:
+        layers = layers.swapaxes(-1, -2)
     for index in range(len(w) - ("last-forgotten" in flags)):
         w_l = layers[0 if "shared" in flags else index]
-        part = (start if "all-read-the-start" in flags else x) @ w_l
-        if "bend-around-the-sum" in flags:
+        read = start if "all-read-the-start" in flags else x
+        part = (np.maximum(read, 0) if "bend-before" in flags else read) @ w_l
+        if flags & {"no-bend", "bend-before"}:
+            x = x + part
+        elif "bend-around-the-sum" in flags:
             x = np.maximum(x + part, 0)
-        elif "residual-missing" in flags:
+        elif flags & {"residual-missing", "one-road-around-all"}:
             x = np.maximum(part, 0)
         elif "start-again" in flags:
             x = start + np.maximum(part, 0)
         else:
             x = x + np.maximum(part, 0)
-    return x
+    return start + x if "one-road-around-all" in flags else x
 
 
 ADDED = "x = x + torch.relu(x @ w_l)"
@@ -111,6 +116,29 @@ RESIDUAL = Task(
             (ADDED, "x = torch.relu(x + x @ w_l)"),
             says="ReLU is taken of the sum, so the road past the layer is bent too: only what is added is bent.",
             number=45,
+        ),
+        known(
+            "one-road-around-all",
+            (LOOP, "start = x\n    " + LOOP),
+            (ADDED, "x = torch.relu(x @ w_l)"),
+            ("return x", "return start + x"),
+            says="There is one road around all layers together: each layer has a road of its own.",
+            number=45,
+        ),
+        known(
+            "no-bend",
+            (ADDED, "x = x + x @ w_l"),
+            says="ReLU is missing: a layer adds relu(x @ w).",
+        ),
+        known(
+            "bend-before",
+            (ADDED, "x = x + torch.relu(x) @ w_l"),
+            says="ReLU is taken of the vectors before the product: a layer adds relu(x @ w).",
+        ),
+        known(
+            "weights-transposed",
+            (ADDED, ADDED.replace("w_l", "w_l.mT")),
+            says="The matrices are used transposed: a token is a row, x @ w (torch's `F.linear` takes the transpose).",
         ),
         known(
             "shared",
@@ -198,6 +226,16 @@ def _sublayer_mistaken(
     def part(inside: np.ndarray) -> np.ndarray:
         return switches.feed_forward(flags, inside, w_1, b_1, w_2, b_2)
 
+    def norm(inside: np.ndarray) -> np.ndarray:
+        return switches.layer_norm(flags, inside, gain, shift, switches.EPS)
+
+    if "residual-from-normed" in flags:
+        y = norm(x) + part(norm(x))
+        return norm(y) if "normed-twice" in flags else y
+    if "sum-and-road-normed" in flags:
+        return norm(norm(x) + part(norm(x)))
+    if "road-normed-alone" in flags:
+        return norm(x) + part(x)
     return switches.residual(flags, x, part, gain, shift, norm_first)
 
 
@@ -208,8 +246,8 @@ RESIDUAL_SAYS = {
     "residual-missing": "The vectors that came in are not added: x + sublayer(…), in every sublayer.",
     "residual-from-normed": "The road past the sublayer begins behind a norm: what is added to is x as it came in.",
     "normed-twice": "There are two norms, before the sublayer and after the sum: one of them is asked for.",
+    "sum-not-normed": "The norm is taken of what the sublayer gives, before the sum: x + norm(f(x)) is neither order.",
     "norm-missing": "There is no norm: each sublayer has one.",
-    "sum-not-normed": "The norm is taken of what the sublayer gives, before the sum.",
 }
 
 SUBLAYER = Task(
@@ -236,6 +274,7 @@ SUBLAYER = Task(
         known(
             "residual-from-normed",
             (INSIDE, "x = layer_norm(x, gain, shift, 1e-5)\n    inside = x"),
+            (ENDED, "return y"),
             says=RESIDUAL_SAYS["residual-from-normed"],
             number=44,
         ),
@@ -251,6 +290,31 @@ SUBLAYER = Task(
             (INSIDE, "inside = x"),
             (ENDED, "return y"),
             says=RESIDUAL_SAYS["norm-missing"],
+        ),
+        known(
+            "sum-not-normed",
+            (INSIDE, "inside = x"),
+            (SUM, "y = x + layer_norm(feed_forward(x, w_1, b_1, w_2, b_2), gain, shift, 1e-5)"),
+            (ENDED, "return y"),
+            says=RESIDUAL_SAYS["sum-not-normed"],
+            number=43,
+        ),
+        known(
+            "sum-and-road-normed",
+            (INSIDE, "x = layer_norm(x, gain, shift, 1e-5)\n    inside = x"),
+            (ENDED, "return layer_norm(y, gain, shift, 1e-5)"),
+            says="The norm is taken at the door, so that the road begins behind it, and once more of the sum: it is "
+            "asked for once.",
+            number=44,
+        ),
+        known(
+            "road-normed-alone",
+            (INSIDE, "inside = x"),
+            (SUM, SUM.replace("x + ", "layer_norm(x, gain, shift, 1e-5) + ")),
+            (ENDED, "return y"),
+            says="The norm stands on the road, and the sublayer gets x as it is: pre-LN norms what the sublayer gets, "
+            "post-LN the sum.",
+            number=43,
         ),
         known(
             "unbiased",

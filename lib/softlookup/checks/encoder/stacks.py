@@ -55,6 +55,12 @@ def _pooling_mistaken(flags: Flags, x: np.ndarray, mask: np.ndarray) -> np.ndarr
         count = np.full_like(count, x.shape[1])
     elif "one-count-for-all" in flags:
         count = np.full_like(count, count.mean())
+    elif "all-counted-together" in flags:
+        count = np.full_like(count, count.sum())
+    elif "keepdim-forgotten" in flags:
+        count = count[:, 0]
+    if "over-the-batch" in flags:
+        return kept.sum(axis=(0, 1)) / count.sum()
     total = kept.sum(axis=1)
     return total if "not-divided" in flags else total / count
 
@@ -92,6 +98,23 @@ POOLING = Task(
             "one-count-for-all",
             (COUNT, "count = mask.sum(dim=1, dtype=x.dtype).mean()"),
             says="All sequences are divided by the same number: each has its own count of real tokens.",
+        ),
+        known(
+            "all-counted-together",
+            (COUNT, "count = mask.sum()"),
+            says="The sum is divided by the real tokens of the whole batch: each sequence has its own count.",
+        ),
+        known(
+            "over-the-batch",
+            (KEPT, "return x[mask].mean(dim=0)"),
+            says="This is one mean for the whole batch (x[mask] forgets which sequence a token is of): each sequence "
+            "has its own.",
+        ),
+        known(
+            "keepdim-forgotten",
+            (COUNT, "count = mask.sum(dim=1)"),
+            says="The counts lost their axis (keepdim=True is missing), so feature d is divided by the count of "
+            "sequence d.",
         ),
         known("not-divided", (POOLED, "return kept.sum(dim=1)"), says="This is the sum: the mean is asked for."),
         known(
@@ -191,6 +214,8 @@ def _stack_mistaken(
     last: Any = rest[:2] if pre_norm else ()
     x, *masks = rest[2:] if pre_norm else rest
     mask = masks[0] if masks else None
+    if last and "norm-before-the-stack" in flags:
+        x = switches.layer_norm(frozenset(), x, last[0], last[1], switches.EPS)
     start = x
     order = list(range(n_layers))
     if "order-reversed" in flags:
@@ -198,7 +223,7 @@ def _stack_mistaken(
     if "last-forgotten" in flags:
         order.pop()
     for place, index in enumerate(order):
-        i = 0 if "shared" in flags else index
+        i = 0 if "shared" in flags else n_layers - 1 if "shared-last" in flags else index
         seen = None if (place and "mask-in-the-first-alone" in flags) or "mask-ignored" in flags else mask
         inside = start if "all-read-the-start" in flags else x
         given: Any = (
@@ -208,14 +233,21 @@ def _stack_mistaken(
             pre_norm,
             seen,
         )
-        x = layer_mistaken(flags & {"orders-exchanged"}, *given)
+        y = layer_mistaken(flags & OF_LAYERS, *given)
+        x = inside + y if "road-around-each-layer" in flags else y
         if last and "last-norm-in-every-layer" in flags:
             x = switches.layer_norm(frozenset(), x, last[0], last[1], switches.EPS)
-    if not last or flags & {"last-norm-missing", "last-norm-in-every-layer"}:
-        return x
-    return switches.layer_norm(frozenset(), x, last[0], last[1], switches.EPS)
+    if "last-norm-of-the-last-layer" in flags:
+        last = last and (norms[-1][2], norms[-1][3])
+    if last and not flags & {"last-norm-missing", "last-norm-in-every-layer", "norm-before-the-stack"}:
+        x = switches.layer_norm(frozenset(), x, last[0], last[1], switches.EPS)
+    if "result-set-to-zero" in flags and mask is not None:
+        return np.where(mask[..., None], x, x.dtype.type(0))
+    return x
 
 
+OF_LAYERS = frozenset({"orders-exchanged", "always-post", "always-pre", "mask-inverted"})
+"""What goes wrong in every layer alike."""
 EACH = "for i in range(len(self.w_1)):"
 FINAL = "if self.pre_norm:\n            x = layer_norm(x, self.gain, self.shift, 1e-5)"
 LAYER_ENDS = "self.n_heads, self.pre_norm, mask)"
@@ -237,6 +269,43 @@ ENCODER = Task(
     forbids=WHOLE_LAYERS,
     mistakes=(
         known("shared", ("[i]", "[0]"), says="All layers use the first one's weights: layer i has its own.", number=47),
+        known(
+            "shared-last",
+            ("[i]", "[-1]"),
+            says="All layers use the last one's weights: layer i has its own.",
+            number=47,
+        ),
+        known(
+            "norm-before-the-stack",
+            (FINAL, "pass"),
+            (EACH, f"{FINAL}\n        {EACH}"),
+            says="The last norm comes before the first layer: it follows the last one.",
+            number=43,
+        ),
+        known(
+            "last-norm-of-the-last-layer",
+            (FINAL, FINAL.replace("self.gain, self.shift", "self.norms[-1][2], self.norms[-1][3]")),
+            says="The last norm takes gain and shift from the last layer: it has two of its own.",
+            number=47,
+        ),
+        known(
+            "road-around-each-layer",
+            ("x = encoder_layer(", "x = x + encoder_layer("),
+            says="Each layer's result is added to what came into it: the roads are inside the layer already.",
+            number=45,
+        ),
+        known(
+            "always-post",
+            ("self.pre_norm, mask)", "False, mask)"),
+            says="The layers always norm after the sum: hand pre_norm on to them.",
+            number=43,
+        ),
+        known(
+            "always-pre",
+            ("self.pre_norm, mask)", "True, mask)"),
+            says="The layers always norm before the sublayer: hand pre_norm on to them.",
+            number=43,
+        ),
         known(
             "last-norm-missing",
             (FINAL, "pass"),
@@ -267,6 +336,13 @@ ENCODER = Task(
             "mask-ignored",
             (LAYER_ENDS, LAYER_ENDS.replace("mask", "None")),
             says="The mask is not handed to the layers.",
+        ),
+        known("mask-inverted", (LAYER_ENDS, LAYER_ENDS.replace("mask", "None if mask is None else ~mask"))),
+        known(
+            "result-set-to-zero",
+            ("return x", "return x if mask is None else x.masked_fill(~mask[..., None], 0.0)"),
+            says="The rows of padding are set to 0 at the end: they are computed as all others are, and whoever uses "
+            "the result leaves them out.",
         ),
         known(
             "mask-in-the-first-alone",

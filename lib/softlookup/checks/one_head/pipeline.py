@@ -100,7 +100,7 @@ def _masked(flags: Flags, s: Array, mask: Array) -> Array:
     if "mask-renormalised" in flags:
         a = softmax(flags, s) * mask
         total = a.sum(axis=-1, keepdims=True)
-        return a / np.where(total == 0, 1, total).astype(s.dtype)
+        return a / (total if "nan-rows" in flags else np.where(total == 0, 1, total)).astype(s.dtype)
     fill = -np.inf
     if "masked-to-zero" in flags:
         return softmax(flags, np.where(mask, s, 0).astype(s.dtype))
@@ -108,6 +108,8 @@ def _masked(flags: Flags, s: Array, mask: Array) -> Array:
         return softmax(flags, np.where(mask, s, np.finfo(s.dtype).min))
     if "weak-fill" in flags:
         fill = -1000.0
+    if "minus-ten-thousand" in flags:
+        fill = -1e4
     a = softmax(flags, np.where(mask, s, fill).astype(s.dtype))
     return a if "nan-rows" in flags else np.where(mask, a, 0).astype(s.dtype)
 

@@ -7,7 +7,7 @@ import numpy as np
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import dtype_lost, gradient_cut, known
 from softlookup.checks.positions import switches
-from softlookup.checks.positions.circles import DOUBLED, HALVED, ROUNDED
+from softlookup.checks.positions.circles import DOUBLED, HALVED, ROOT, ROUNDED
 from softlookup.checks.positions.page import PAGE
 from softlookup.checks.task import Case, Task
 
@@ -24,7 +24,7 @@ def _add_cases(rng: Rng) -> list[Case]:
         case("B = T = 3, D = 6, from position 2 on", 3, 3, 6, 2, 9),
         case("one sequence, from position 5 on", 1, 4, 6, 5, 12),
         case("one new token at position 7", 3, 1, 8, 7, 12),
-        case("float64", 2, 3, 5, 1, 8, dtype="float64", keeps_dtype=True, part="dtype"),
+        case("float64", 2, 3, 5, 1, 8, dtype="float64", keeps_dtype=True, part="dtype", tolerance=ROOT),
         case("float32", 2, 3, 5, 1, 8, keeps_dtype=True, part="dtype"),
         case(
             "gradients of tokens and table",
@@ -37,6 +37,7 @@ def _add_cases(rng: Rng) -> list[Case]:
             gradients=(0, 1),
             upstream=upstream,
             part="gradient",
+            tolerance=ROOT,
         ),
     ]
 
@@ -90,6 +91,12 @@ ADD = Task(
             (SUM, "return x * d_model + rows"),
             says="The embeddings are multiplied by D: it is the square root of D.",
             number=32,
+        ),
+        known(
+            "sqrt-of-tokens",
+            (SUM, "return x * math.sqrt(length) + rows"),
+            says="The root is taken of the number of tokens: it is that of the width D.",
+            number=5,
         ),
         known(
             "along-the-batch",
@@ -158,6 +165,7 @@ def _shift_mistaken(flags: switches.Flags, steps: int, width: int) -> np.ndarray
 
 
 ANGLE = "turned = position_angles(torch.tensor([steps]), d_model, base)[0]"
+ALONG = "matrix[s, s] = matrix[c, c] = angle.cos()"
 BELOW = "matrix[c, s] = angle.sin()"
 ABOVE = "matrix[s, c] = -angle.sin()"
 WHERE = "s, c = 2 * i, 2 * i + 1"
@@ -189,6 +197,30 @@ SHIFT = Task(
             "no-minus",
             (ABOVE, "matrix[s, c] = angle.sin()"),
             says="A minus is missing: cos(a + b) = cos a cos b - sin a sin b, so one of the two sines is negative.",
+        ),
+        known(
+            "size-of-steps",
+            (ANGLE, ANGLE.replace("steps", "abs(steps)")),
+            says="Steps back are taken for steps on: `steps` may be negative, and then the hands turn back.",
+        ),
+        known(
+            "one-step",
+            (ANGLE, ANGLE.replace("steps", "1")),
+            says="This is the matrix of one step: hand i turns by `steps` times its speed.",
+        ),
+        known(
+            "swapped",
+            (ALONG, "matrix[s, s] = matrix[c, c] = angle.sin()"),
+            (BELOW, "matrix[c, s] = angle.cos()"),
+            (ABOVE, "matrix[s, c] = -angle.cos()"),
+            says="Sine and cosine have changed places: no step at all leaves every row as it is, so the diagonal holds "
+            "cosines.",
+            number=30,
+        ),
+        known(
+            "one-sine",
+            (ABOVE, "pass"),
+            says="Each block has one sine: it has two, one of them with a minus.",
         ),
         known(
             "halves",

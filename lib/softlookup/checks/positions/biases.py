@@ -38,9 +38,14 @@ def _buckets(back: Any, n_buckets: int, farthest: int) -> np.ndarray:
 
 
 def _buckets_mistaken(flags: switches.Flags, back: np.ndarray, n_buckets: int, farthest: int) -> np.ndarray:
-    n = n_buckets // 2 if "half-of-them" in flags else n_buckets
+    back = -back if "other-sign" in flags else back
+    n = n_buckets // 2 if flags & {"half-of-them", "both-ways"} else n_buckets
     alone = n if "all-alone" in flags else n // 2
-    distance = np.abs(back) if "ahead-counts" in flags else np.maximum(back, 0)
+    distance = np.maximum(back, 0)
+    if flags & {"ahead-counts", "both-ways"}:
+        distance = np.abs(back)
+    if "ahead-kept" in flags:
+        distance = back
     if "all-alone" in flags:
         return np.minimum(distance, n - 1)
     safe = np.maximum(distance, 1)
@@ -50,11 +55,14 @@ def _buckets_mistaken(flags: switches.Flags, back: np.ndarray, n_buckets: int, f
         ratio = np.log(safe / alone)
     else:
         ratio = np.log(safe / alone) / np.log(farthest / alone)
+    if "linear-steps" in flags:
+        ratio = (distance - alone) / (farthest - alone)
     step = ratio * (n - alone)
-    step = np.round(step) if "rounded" in flags else np.trunc(step)
+    step = np.round(step) if "rounded" in flags else np.ceil(step) if "rounded-up" in flags else np.trunc(step)
     far = step + (0 if "not-behind" in flags else alone)
     far = far if "not-capped" in flags else np.minimum(far, n - 1)
-    return np.where(distance < alone, distance, far).astype(np.int64)
+    ahead = n * (back < 0) if "both-ways" in flags else 0
+    return (np.where(distance < alone, distance, far) + ahead).astype(np.int64)
 
 
 BACK = "back = back.clamp(min=0)"
@@ -62,6 +70,7 @@ RATIO = "ratio = torch.log(back.clamp(min=1) / alone) / math.log(farthest / alon
 FAR = "far = alone + (ratio * (n_buckets - alone)).long()"
 CAPPED = "far = far.clamp(max=n_buckets - 1)"
 ALONE = "alone = n_buckets // 2"
+DEALT = "return torch.where(back < alone, back, far)"
 
 BUCKETS = Task(
     id="06.buckets",
@@ -98,6 +107,35 @@ BUCKETS = Task(
             (ALONE, "n_buckets = n_buckets // 2\n    alone = n_buckets // 2"),
             says="Half of the buckets are kept for keys ahead, as in an encoder: a decoder has none to tell apart, and "
             "uses all of them for what came before.",
+        ),
+        known(
+            "both-ways",
+            (ALONE, "ahead = (back < 0) * (n_buckets // 2)\n    n_buckets = n_buckets // 2\n    " + ALONE),
+            (BACK, "back = back.abs()"),
+            (DEALT, DEALT + " + ahead"),
+            says="These are the buckets of an encoder (`bidirectional`), which keeps half of them for keys ahead: a "
+            "decoder uses all of them for what came before.",
+        ),
+        known(
+            "other-sign",
+            (BACK, "back = (-back).clamp(min=0)"),
+            says="The sign is the other one: `back` is positive for what came before, and that is what the buckets are "
+            "for. (T5's own code takes key less query, which is minus that.)",
+        ),
+        known(
+            "ahead-kept",
+            (BACK, "pass"),
+            says="Keys ahead get negative numbers: all that lies ahead goes into bucket 0.",
+        ),
+        known(
+            "linear-steps",
+            (RATIO, "ratio = (back - alone) / (farthest - alone)"),
+            says="The wide buckets are all of one width: they grow, by the logarithm of the distance.",
+        ),
+        known(
+            "rounded-up",
+            (FAR, "far = alone + (ratio * (n_buckets - alone)).ceil().long()"),
+            says="The step is rounded up: it is cut off, so that a bucket begins where its number is reached.",
         ),
         known(
             "ahead-counts",
@@ -151,16 +189,23 @@ def _alibi_mistaken(
     flags: switches.Flags, n_heads: int, n_queries: int, n_keys: int, start: int, steep: float, named: str
 ) -> np.ndarray:
     head = np.arange(n_heads) if "from-one" in flags else np.arange(1, n_heads + 1)
-    slopes = 2.0 ** (-steep * (head[::-1] if "reversed" in flags else head) / n_heads)
+    exponent = -head.astype(np.float64) if "halved-each" in flags else -steep * head / n_heads
+    slopes = (np.e if "powers-of-e" in flags else 2.0) ** (exponent[::-1] if "reversed" in flags else exponent)
     if "one-slope" in flags:
         slopes = np.full(n_heads, slopes[-1])
     if "straight" in flags:
         slopes = head / n_heads
     i = np.arange(n_queries)[:, None] + (0 if "start-ignored" in flags else start)
     back = i - np.arange(n_keys)[None, :]
+    ahead = back < 0
     back = np.abs(back) if "both-sides" in flags else back if "ahead-rewarded" in flags else np.maximum(back, 0)
-    bias = slopes[:, None, None] * back
+    if "ahead-alone" in flags:
+        back = np.maximum(np.arange(n_keys)[None, :] - i, 0)
+    if "keys-alone" in flags:
+        back = np.broadcast_to(-np.arange(n_keys), ahead.shape)
+    bias = slopes[:, None, None] * (back + ("one-too-far" in flags))
     bias = bias if "rewarded" in flags else -bias
+    bias = np.where(ahead, -np.inf, bias) if "masked" in flags else bias
     return np.moveaxis(bias, 0, -1) if "heads-last" in flags else bias
 
 
@@ -201,6 +246,17 @@ ALIBI = Task(
             says="The heads stand in the other order: head 0 has the steepest slope.",
         ),
         known(
+            "halved-each",
+            (SLOPES, "slopes = 2.0 ** (-head)"),
+            says="Each slope is half of the one before, whatever the number of heads: how fast they fall depends on N, "
+            "so that the last slope is always the one that the text names.",
+        ),
+        known(
+            "powers-of-e",
+            (SLOPES, SLOPES.replace("2.0 **", "math.e **")),
+            says="The slopes are powers of e: they are powers of 2.",
+        ),
+        known(
             "one-slope",
             (SLOPES, SLOPES + "[-1].expand(n_heads)"),
             ("2.0 ** (-steep * head / n_heads)[", "(2.0 ** (-steep * head / n_heads))["),
@@ -210,6 +266,27 @@ ALIBI = Task(
             "straight",
             (SLOPES, "slopes = head / n_heads"),
             says="The slopes grow in equal steps: they are powers of 2, each the same share of the one before.",
+        ),
+        known(
+            "one-too-far",
+            (FALL, FALL + " + 1"),
+            says="Every distance is one too large: a key at the query's own place is at distance 0.",
+        ),
+        known(
+            "keys-alone",
+            (FALL, "back = -j.expand(n_queries, n_keys)"),
+            says="The number depends on the key's place alone. (Within a row the differences are right, and so are the "
+            "weights where a causal mask follows; but asked for is the distance.)",
+        ),
+        known(
+            "ahead-alone",
+            (FALL, "back = (j - i).clamp(min=0)"),
+            says="Keys ahead count less, and those before do not: it is the other way round.",
+        ),
+        known(
+            "masked",
+            (BIAS, BIAS + " + torch.where(j > i, -math.inf, 0.0)"),
+            says="Keys ahead get minus infinity: that is left to the mask. Here they get 0.",
         ),
         known(
             "both-sides",

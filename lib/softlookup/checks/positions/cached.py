@@ -43,25 +43,36 @@ def _cached_mistaken(flags: switches.Flags, q: np.ndarray, k: np.ndarray, v: np.
     start = s - t
     own: switches.Flags = frozenset()
     if "queries-not-turned" not in flags:
-        begin = 0 if "queries-from-zero" in flags else start + ("queries-one-late" in flags)
+        begin = 0 if flags & {"queries-from-zero", "starts-exchanged"} else start + ("queries-one-late" in flags)
+        begin = s if "queries-from-the-end" in flags else s - 1 if "queries-from-the-last" in flags else begin
         q = switches.rotary(own, q, begin)
     if "keys-not-turned" not in flags:
-        k = switches.rotary(own, k, 0)
+        k = switches.rotary(own, k, start if "starts-exchanged" in flags else int("keys-one-late" in flags))
     if "values-turned" in flags:
         v = switches.rotary(own, v, 0)
     scores = q @ np.swapaxes(k, -2, -1)
-    scores = scores if "no-sqrt" in flags else scores / q.dtype.type(np.sqrt(q.shape[-1]))
+    width = v.shape[-1] if "sqrt-of-value-width" in flags else q.shape[-1]
+    width = q.shape[1] * width if "sqrt-of-model-width" in flags else width
+    if "no-sqrt" not in flags:
+        scores = scores / q.dtype.type(width if "divided-by-width" in flags else np.sqrt(width))
     i = np.arange(t)[:, None] + (0 if "mask-from-the-top" in flags else start)
-    hidden = np.arange(s)[None, :] > i
+    hidden = np.arange(s)[None, :] > i + ("one-leaks" in flags) - ("own-key-hidden" in flags)
+    if "mask-inverted" in flags:
+        hidden = ~hidden
     if "no-mask" in flags:
         hidden = np.zeros_like(hidden)
-    scores = np.where(hidden, -np.inf, scores)
-    e = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return (e / e.sum(axis=-1, keepdims=True)).astype(q.dtype) @ v
+    if "mask-after-softmax" not in flags:
+        scores = np.where(hidden, 0.0 if "masked-to-zero" in flags else -np.inf, scores)
+    axis = -2 if "over-queries" in flags else -1
+    e = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    weights = (e / e.sum(axis=axis, keepdims=True)).astype(q.dtype)
+    return (np.where(hidden, 0, weights) if "mask-after-softmax" in flags else weights) @ v
 
 
 BOTH = "q, k = rotate(q, start), rotate(k, 0)"
 HIDDEN = 's = s.masked_fill(j > i, float("-inf"))'
+SCALED = " / math.sqrt(q.shape[-1])"
+MIX = "return torch.softmax(s, dim=-1) @ v"
 QUERIES = "i = torch.arange(n_queries)[:, None] + start"
 
 CACHED = Task(
@@ -121,6 +132,64 @@ CACHED = Task(
             (HIDDEN, "pass"),
             says="Tokens see what comes after them: key j is hidden where j is larger than the query's position.",
         ),
-        known("no-sqrt", (" / math.sqrt(q.shape[-1])", "")),
+        known(
+            "keys-one-late",
+            (BOTH, "q, k = rotate(q, start), rotate(k, 1)"),
+            says="The keys are one position too late: they stand at positions 0, 1, 2, …, and a token's query and its "
+            "key at the same one.",
+            number=36,
+        ),
+        known(
+            "queries-from-the-end",
+            (BOTH, "q, k = rotate(q, n_keys), rotate(k, 0)"),
+            says="The new queries are turned as if they stood behind all keys: their own keys are among the S, so the "
+            "first new one stands at position S - T.",
+            number=70,
+        ),
+        known(
+            "queries-from-the-last",
+            (BOTH, "q, k = rotate(q, n_keys - 1), rotate(k, 0)"),
+            says="The first new query is turned as if it were the last: that is right for one new token. The first of "
+            "T stands at position S - T.",
+            number=70,
+        ),
+        known(
+            "starts-exchanged",
+            (BOTH, "q, k = rotate(q, 0), rotate(k, start)"),
+            says="The offset is given to the keys: they stand at 0, 1, 2, …, and the new queries begin at S - T.",
+            number=70,
+        ),
+        known(
+            "own-key-hidden",
+            (HIDDEN, HIDDEN.replace("j > i", "j >= i")),
+            says="A token's own key is hidden too: a query sees all keys up to its own position, that one included.",
+            number=53,
+        ),
+        known(
+            "one-leaks",
+            (HIDDEN, HIDDEN.replace("j > i", "j > i + 1")),
+            says="One token too many is seen: the key right after the query's position is in the future already.",
+            number=54,
+        ),
+        known(
+            "mask-inverted",
+            (HIDDEN, HIDDEN.replace("j > i", "j <= i")),
+            says="The mask is the wrong way round: what comes before is hidden, and what comes after is seen.",
+        ),
+        known("masked-to-zero", (HIDDEN, HIDDEN.replace('float("-inf")', "0.0"))),
+        known(
+            "mask-after-softmax",
+            (HIDDEN, "pass"),
+            (MIX, "return torch.softmax(s, dim=-1).masked_fill(j > i, 0.0) @ v"),
+        ),
+        known("over-queries", (MIX, MIX.replace("dim=-1", "dim=-2"))),
+        known("no-sqrt", (SCALED, "")),
+        known("divided-by-width", (SCALED, " / q.shape[-1]")),
+        known("sqrt-of-model-width", (SCALED, " / math.sqrt(q.shape[1] * q.shape[-1])")),
+        known(
+            "sqrt-of-value-width",
+            (SCALED, " / math.sqrt(v.shape[-1])"),
+            says="The root is taken of the values' width: dot products run over the width of queries and keys.",
+        ),
     ),
 )

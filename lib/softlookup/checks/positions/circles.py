@@ -13,10 +13,16 @@ from softlookup.checks.task import Case, Task
 ROUNDED = 5e-5
 """What float32 leaves of a sine whose angle is some tens of radians."""
 
+ROOT = 1e-6
+"""What is left where a root or a sine was taken in float32 (`torch.sqrt(torch.tensor(D))`) among float64 numbers."""
+
 HALVED = "The exponent is i/D: pair i turns by base^(-2i/D), so the pairs count by twos."
 DOUBLED = (
     "The exponent is 4i/D: pair i turns by base^(-2i/D). If i already runs over the columns 0, 2, 4, …, the 2 is in it."
 )
+COLUMNS = "Each column has a speed of its own: columns 2i and 2i + 1 are one pair, and share the exponent 2i/D."
+BY_ONE_PAIR = "The pairs are counted from 1: they are counted from 0, so that pair 0 turns by one radian."
+UPWARDS = "Later pairs turn faster here: they turn slower, so the position is divided by base^(2i/D)."
 BY_ONE = "The positions begin at 1: the first token stands at position 0."
 
 
@@ -31,7 +37,8 @@ def _angle_cases(rng: Rng) -> list[Case]:
         ("D = 64", np.array([1, 100]), 64, 10000.0),
         ("an odd width, D = 7: the last pair is half a pair", np.arange(2, 8), 7, 10000.0),
     ]
-    return [Case(label, (where.astype("int64"), width, base)) for label, where, width, base in cases]
+    # As strict as with an answer in float32: one with float32 speeds and float64 positions is no worse than that.
+    return [Case(label, (where.astype("int64"), width, base), tolerance=1e-5) for label, where, width, base in cases]
 
 
 def _angles(positions: Any, width: int, base: float) -> Any:
@@ -47,6 +54,7 @@ def _angles_mistaken(flags: switches.Flags, positions: np.ndarray, width: int, b
     return switches.angles(flags, positions, width, base)
 
 
+PAIRS = "i = torch.arange((width + 1) // 2, dtype=torch.float64)"
 SPEEDS = "base ** (-2 * i / width)"
 EACH = "positions[:, None] * speeds"
 
@@ -75,7 +83,41 @@ ANGLES = Task(
         known(
             "divided-upwards",
             (SPEEDS, "base ** (2 * i / width)"),
-            says="Later pairs turn faster here: they turn slower, so the position is divided by base^(2i/D).",
+            says=UPWARDS,
+        ),
+        known(
+            "odd-width-rounded",
+            (SPEEDS, "base ** (-2 * i / (width + width % 2))"),
+            says="An odd width is rounded up in the exponent: the exponent is 2i/D with the D that was asked for.",
+            number=31,
+        ),
+        known(
+            "half-pair-dropped",
+            (PAIRS, "i = torch.arange(width // 2, dtype=torch.float64)"),
+            says="An odd width loses its last hand: the last number has no partner, but a hand of its own.",
+            number=31,
+        ),
+        known(
+            "base-ignored",
+            (SPEEDS, "10000.0 ** (-2 * i / width)"),
+            says="The base is always 10,000 here: it is given as `base`.",
+        ),
+        known(
+            "pairs-from-one",
+            (PAIRS, "i = torch.arange(1, (width + 1) // 2 + 1, dtype=torch.float64)"),
+            says=BY_ONE_PAIR,
+            number=27,
+        ),
+        known(
+            "hands-twice",
+            (EACH, "(" + EACH + ").repeat_interleave(2, dim=1)[:, :width]"),
+            says="Each angle stands there twice, once for each of the pair's two columns: there is one for each pair.",
+        ),
+        known(
+            "column-by-column",
+            (PAIRS, "i = torch.arange(width, dtype=torch.float64) / 2"),
+            says=COLUMNS + " There are half as many angles as columns.",
+            number=27,
         ),
         known("starts-at-one", (EACH, "(positions[:, None] + 1) * speeds"), says=BY_ONE, number=29),
         known(
@@ -88,6 +130,16 @@ ANGLES = Task(
             "degrees",
             (EACH, "torch.deg2rad(positions[:, None] * speeds)"),
             says="These are the angles as if they had been degrees: pair 0 turns by 1 radian at each step.",
+        ),
+        known(
+            "whole-turns",
+            (EACH, EACH + " * 2 * math.pi"),
+            says="A hand turns by 2 pi times too much: hand 0 turns by 1 radian at each step, not by a whole turn.",
+        ),
+        known(
+            "sines",
+            (EACH, "(" + EACH + ").sin()"),
+            says="These are sines of the angles: return the angles themselves.",
         ),
         known(
             "transposed",
@@ -138,6 +190,10 @@ TURNED = "turned = position_angles(torch.arange(length), d_model, base)"
 SINES = "table[:, 0::2] = turned.sin()"
 COSINES = "table[:, 1::2] = turned.cos()[:, : d_model // 2]"
 BACK = "return table"
+EACH_COLUMN = (
+    "turned = torch.arange(length)[:, None] * base ** (-{}torch.arange(d_model) / d_model)\n"
+    "    table[:, 0::2], table[:, 1::2] = turned[:, 0::2].sin(), turned[:, 1::2].cos()\n    return table"
+)
 
 SINUSOIDS = Task(
     id="06.sinusoids",
@@ -165,6 +221,21 @@ SINUSOIDS = Task(
             says="The cosine takes the exponent of the next pair: sine and cosine of one pair share their angle, so "
             "column 2i + 1 has the exponent 2i/D as well.",
             number=27,
+        ),
+        known("column-by-column", (BACK, EACH_COLUMN.format("")), says=COLUMNS, number=27),
+        known(
+            "columns-doubled",
+            (BACK, EACH_COLUMN.format("2 * ")),
+            says="The exponent of column c is 2c/D: the 2 is in the number of the column already. Columns 2i and "
+            "2i + 1 share the exponent 2i/D.",
+            number=28,
+        ),
+        known("transposed", (BACK, "return table.T"), says="One row for each position: rows and columns are swapped."),
+        known(
+            "last-sine-missing",
+            (BACK, "table[:, d_model // 2 * 2 :] = 0\n    return table"),
+            says="The last column of an odd width is 0: it holds the last hand's sine, whose cosine is left out.",
+            number=31,
         ),
         known(
             "exponent-halved",

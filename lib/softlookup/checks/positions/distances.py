@@ -7,6 +7,7 @@ import numpy as np
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import dtype_lost, gradient_cut, known
 from softlookup.checks.positions import switches
+from softlookup.checks.positions.circles import ROOT
 from softlookup.checks.positions.page import PAGE
 from softlookup.checks.task import Case, Task
 
@@ -79,7 +80,49 @@ RELATIVE = Task(
             says="These are distances, and negative ones among them: rows are counted from 0, so the "
             "largest distance is added.",
         ),
+        known(
+            "other-side-clipped",
+            (ROW, "return (j - i).clamp(min=-clip) + clip"),
+            says="Only keys far back are cut off: those far ahead are as well.",
+        ),
+        known(
+            "ahead-together",
+            (ROW, "return (j - i).clamp(-clip, 0) + clip"),
+            says="All keys ahead share the row of distance 0: they have rows of their own, up to the largest distance.",
+        ),
+        known(
+            "behind-together",
+            (ROW, "return (j - i).clamp(0, clip) + clip"),
+            says="All keys before the query share the row of distance 0: they have rows of their own, down to the "
+            "smallest distance.",
+        ),
+        known(
+            "far-in-the-first",
+            (ROW, "return torch.where((j - i).abs() > clip, 0, j - i + clip)"),
+            says="Far keys of both sides are put into row 0: each side has its own end of the table.",
+        ),
+        known(
+            "one-late",
+            (ROW, ROW + " + 1"),
+            says="Every row is one too many: the smallest distance has row 0.",
+        ),
+        known(
+            "one-short",
+            (ROW, ROW + " - 1"),
+            says="Every row is one too few: the smallest distance has row 0.",
+        ),
+        known(
+            "transposed",
+            (ROW, "return ((j - i).clamp(-clip, clip) + clip).T"),
+            says="Queries and keys have changed places: entry (t, s) is for query t and key s.",
+        ),
         known("start-ignored", (QUERY, "i = torch.arange(n_queries)[:, None]"), says=START, number=70),
+        known(
+            "start-on-keys",
+            (QUERY, "i = torch.arange(n_queries)[:, None] - start"),
+            says="The keys are moved on by `start`: it is the queries that begin there, and keys begin at 0.",
+            number=70,
+        ),
     ),
 )
 
@@ -87,8 +130,9 @@ RELATIVE = Task(
 def _shaw_cases(rng: Rng) -> list[Case]:
     def case(label: str, b: int, n: int, t: int, s: int, h: int, clip: int, **how: Any) -> Case:
         dtype = how.pop("dtype", "float32")
-        start = s - t
-        rows = switches.places(frozenset(), t, s, start, clip).astype("int64")
+        rows = switches.places(frozenset(), t, s, s - t, clip).astype("int64")
+        if how.pop("any_rows", False):
+            rows = rng.integers(0, 2 * clip + 1, size=(t, s))
         q, k, table = (normal(rng, *shape, dtype=dtype) for shape in ((b, n, t, h), (b, n, s, h), (2 * clip + 1, h)))
         return Case(label, (q, k, table, rows), **how)
 
@@ -97,7 +141,8 @@ def _shaw_cases(rng: Rng) -> list[Case]:
         case("B = N = T = S = H = 3", 3, 3, 3, 3, 3, 1),
         case("one new query, S = 9, H = 4", 1, 2, 1, 9, 4, 3),
         case("T = S = 5, H = 2, a table of three rows", 2, 1, 5, 5, 2, 1),
-        case("float64", 2, 3, 4, 5, 6, 2, dtype="float64", keeps_dtype=True, part="dtype"),
+        case("rows in no order at all", 2, 2, 4, 6, 3, 2, any_rows=True),
+        case("float64", 2, 3, 4, 5, 6, 2, dtype="float64", keeps_dtype=True, part="dtype", tolerance=ROOT),
         case("float32", 2, 3, 4, 5, 6, 2, keeps_dtype=True, part="dtype"),
         case(
             "gradients of queries, keys and table",
@@ -111,6 +156,7 @@ def _shaw_cases(rng: Rng) -> list[Case]:
             gradients=(0, 1, 2),
             upstream=normal(rng, 2, 3, 4, 5, dtype="float64"),
             part="gradient",
+            tolerance=ROOT,
         ),
     ]
 
@@ -126,6 +172,11 @@ def _shaw(q: Any, k: Any, table: Any, rows: Any) -> Any:
 def _shaw_mistaken(
     flags: switches.Flags, q: np.ndarray, k: np.ndarray, table: np.ndarray, rows: np.ndarray
 ) -> np.ndarray:
+    if "rows-anew" in flags:
+        t, s = rows.shape
+        rows = switches.places(frozenset(), t, s, s - t, len(table) // 2)
+    if "table-reversed" in flags:
+        table = table[::-1]
     own = table[rows.T if "rows-transposed" in flags else rows]
     content = q @ np.swapaxes(k, -2, -1)
     if "keys-meet-distance" in flags:
@@ -134,7 +185,10 @@ def _shaw_mistaken(
         distance = np.broadcast_to(own.sum(axis=-1), content.shape)
     else:
         distance = np.einsum("bnth,tsh->bnts", q, own)
-    root = q.dtype.type(np.sqrt(q.shape[-1]))
+    if "keys-as-well" in flags:
+        distance = distance + np.einsum("bnsh,tsh->bnts", k, own)
+    width = q.shape[1] * q.shape[-1] if "sqrt-of-model-width" in flags else q.shape[-1]
+    root = q.dtype.type(width if "divided-by-width" in flags else np.sqrt(width))
     if "content-missing" in flags:
         content = content * 0
     if "distance-missing" in flags:
@@ -143,12 +197,21 @@ def _shaw_mistaken(
         return content + distance
     if "distance-not-scaled" in flags:
         return content / root + distance
-    return (content + distance) / root
+    scores = (content + distance) / root
+    if "softmaxed" in flags:
+        e = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        scores = e / e.sum(axis=-1, keepdims=True)
+    return scores
 
 
 DISTANCE = 'distance = torch.einsum("bnth,tsh->bnts", q, own)'
 SCORES = "return (content + distance) / math.sqrt(q.shape[-1])"
 OWN = "own = table[rows]"
+ROWS_ANEW = (
+    "clip, start = len(table) // 2, k.shape[2] - q.shape[2]\n"
+    "    i = torch.arange(q.shape[2])[:, None] + start\n"
+    "    own = table[(torch.arange(k.shape[2]) - i).clamp(-clip, clip) + clip]"
+)
 
 SHAW = Task(
     id="06.shaw",
@@ -173,6 +236,31 @@ SHAW = Task(
             "sqrt(H).",
         ),
         known("no-sqrt", (SCORES, "return content + distance")),
+        known("divided-by-width", (SCORES, "return (content + distance) / q.shape[-1]")),
+        known(
+            "sqrt-of-model-width",
+            (SCORES, "return (content + distance) / math.sqrt(q.shape[1] * q.shape[-1])"),
+        ),
+        known(
+            "rows-anew",
+            (OWN, ROWS_ANEW),
+            says="The rows are worked out anew from the sizes: they are given as `rows`, and need not be those.",
+        ),
+        known(
+            "table-reversed",
+            (OWN, "own = table.flip(0)[rows]"),
+            says="The table is read from its end: `rows` counts its rows from the first one on.",
+        ),
+        known(
+            "keys-as-well",
+            (DISTANCE, DISTANCE + ' + torch.einsum("bnsh,tsh->bnts", k, own)'),
+            says="The keys meet the vectors of the distances too: here it is the query alone that asks for a distance.",
+        ),
+        known(
+            "softmaxed",
+            (SCORES, "return ((content + distance) / math.sqrt(q.shape[-1])).softmax(dim=-1)"),
+            says="These are weights already: asked for are the scores, before the softmax.",
+        ),
         known(
             "keys-meet-distance",
             (DISTANCE, 'distance = torch.einsum("bnsh,tsh->bnts", k, own)'),

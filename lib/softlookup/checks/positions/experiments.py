@@ -53,8 +53,8 @@ def _attend(x: np.ndarray, causal: bool) -> np.ndarray:
 def _order_mistaken(flags: switches.Flags, x: np.ndarray, order: np.ndarray, causal: bool) -> np.ndarray:
     causal = causal and "mask-forgotten" not in flags
     back = np.argsort(order)
-    before = _attend(x[back if "input-moved-back" in flags else order], causal)
-    after = _attend(x, causal)
+    before = _attend(x[back if "input-moved-back" in flags else order], causal and "mask-after-alone" not in flags)
+    after = _attend(x, causal and "mask-before-alone" not in flags)
     if "output-moved-back" in flags:
         after = after[back]
     elif "not-moved" not in flags:
@@ -62,6 +62,8 @@ def _order_mistaken(flags: switches.Flags, x: np.ndarray, order: np.ndarray, cau
     gap = after - before if "other-sign" in flags else before - after
     if "pooled" in flags:
         gap = gap.mean(axis=0)
+    elif "old-order" in flags:
+        gap = gap[back]
     return np.abs(gap) if "size-alone" in flags else gap
 
 
@@ -107,6 +109,21 @@ EQUIVARIANCE = Task(
             says="The mask is left out: hand `causal` on to both calls.",
         ),
         known(
+            "mask-before-alone",
+            (AFTER, "moved_after = attend(x)[order]"),
+            says="The mask is in the first call alone: hand `causal` on to both.",
+        ),
+        known(
+            "mask-after-alone",
+            (FIRST, "moved_first = attend(x[order])"),
+            says="The mask is in the second call alone: hand `causal` on to both.",
+        ),
+        known(
+            "old-order",
+            (GAP, "return (moved_first - moved_after)[order.argsort()]"),
+            says="The differences stand in the old order of the tokens: row t belongs to token order[t].",
+        ),
+        known(
             "other-sign",
             (GAP, "return moved_after - moved_first"),
             says="The sign is the other one: tokens moved first, less outputs moved after.",
@@ -149,6 +166,8 @@ def _probe(x: Any, labels: Any, new: Any) -> Any:
 
 def _probe_mistaken(flags: switches.Flags, x: np.ndarray, labels: np.ndarray, new: np.ndarray) -> np.ndarray:
     wanted = np.eye(int(labels.max()) + 1)[labels]
+    if "plus-minus-one" in flags:
+        wanted = 2 * wanted - 1
     if "numbers-for-classes" in flags:
         wanted = labels[:, None].astype(float)
     asked = x if "old-ones" in flags else new
@@ -158,7 +177,15 @@ def _probe_mistaken(flags: switches.Flags, x: np.ndarray, labels: np.ndarray, ne
         weights = (wanted / wanted.sum(axis=0)).T @ x
         return asked @ weights.T
     weights = np.linalg.lstsq(x, wanted, rcond=None)[0]
+    if "weights-alone" in flags:
+        return weights
+    if "no-one-for-new" in flags and "no-one" not in flags:
+        asked = np.concatenate([asked[:, :-1], np.zeros((len(asked), 1))], axis=1)
     scores = asked @ weights
+    if "softmaxed" in flags:
+        scores = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    if "transposed" in flags:
+        scores = scores.T
     if "numbers-for-classes" in flags:
         scores = scores[:, 0]
     return scores.argmax(axis=-1) if "winners" in flags else scores
@@ -187,6 +214,31 @@ PROBE = Task(
             "no-one",
             (WITH_ONE, "pass"),
             says="The column of ones is missing: without it the line has to pass through the origin.",
+        ),
+        known(
+            "no-one-for-new",
+            (READ, "return new[:, :-1] @ weights[:-1]"),
+            says="The new vectors are read without their 1: what is fitted with a 1 behind each vector is read so.",
+        ),
+        known(
+            "weights-alone",
+            (READ, "return weights"),
+            says="These are the weights: multiply the new vectors (and their 1) by them.",
+        ),
+        known(
+            "plus-minus-one",
+            (WANTED, WANTED + " * 2 - 1"),
+            says="The labels are rows of 1 and -1: a row is 1 in its own column and 0 in the others.",
+        ),
+        known(
+            "softmaxed",
+            (READ, "return (new @ weights).softmax(dim=-1)"),
+            says="The scores went through a softmax: return them as least squares gives them.",
+        ),
+        known(
+            "transposed",
+            (READ, "return (new @ weights).T"),
+            says="Rows and columns have changed places: one row for each new vector, one column for each class.",
         ),
         known(
             "old-ones",

@@ -7,7 +7,7 @@ import numpy as np
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import dtype_lost, gradient_cut, known
 from softlookup.checks.positions import switches
-from softlookup.checks.positions.circles import DOUBLED, HALVED, ROUNDED
+from softlookup.checks.positions.circles import BY_ONE_PAIR, DOUBLED, HALVED, ROOT, ROUNDED, UPWARDS
 from softlookup.checks.positions.page import PAGE
 from softlookup.checks.task import Case, Task
 
@@ -15,12 +15,17 @@ OVERWRITTEN = (
     "The second number is made from the first one after that was turned: keep both as they were until both "
     "are done. The length of a pair must not change."
 )
+OVERWRITTEN_SECOND = (
+    "The first number is made from the second one after that was turned: keep both as they were until both "
+    "are done. The length of a pair must not change."
+)
 NO_MINUS = "A minus is missing: (a, b) becomes (a cos - b sin, a sin + b cos)."
 
 
 def _turn_cases(rng: Rng) -> list[Case]:
     def case(label: str, *shape: int, angle: float, **how: Any) -> Case:
-        return Case(label, (normal(rng, *shape, 2, dtype=how.pop("dtype", "float32")), angle), **how)
+        x = normal(rng, *shape, 2, dtype=how.pop("dtype", "float32"))
+        return Case(label, (x, angle), **how)
 
     return [
         case("five points, 0.5 radians", 5, angle=0.5),
@@ -28,7 +33,7 @@ def _turn_cases(rng: Rng) -> list[Case]:
         case("one point, 7 radians", angle=7.0),
         case("axes in front, 1 radian", 2, 3, 4, angle=1.0),
         case("no turn at all", 3, angle=0.0),
-        case("float64", 4, angle=2.5, dtype="float64", keeps_dtype=True, part="dtype"),
+        case("float64", 4, angle=2.5, dtype="float64", keeps_dtype=True, part="dtype", tolerance=ROOT),
         case("float32", 4, angle=2.5, keeps_dtype=True, part="dtype"),
     ]
 
@@ -76,6 +81,17 @@ TURN = Task(
             "swapped",
             (ANGLE, "cos, sin = math.sin(angle), math.cos(angle)"),
             says="Sine and cosine have changed places: a turn by 0 leaves every point where it is.",
+        ),
+        known(
+            "second-overwritten",
+            (TURNED, "b = a * sin + b * cos\n    " + TURNED.replace("a * sin + b * cos", "b")),
+            says=OVERWRITTEN_SECOND,
+            number=38,
+        ),
+        known(
+            "stacked-in-front",
+            (TURNED, TURNED.replace("dim=-1", "dim=0")),
+            says="The two numbers stand along the first axis: a point's numbers are the last axis, as in x.",
         ),
         known(
             "degrees",
@@ -132,6 +148,10 @@ WHERE = "where = torch.arange(start, start + x.shape[2])"
 ANGLES = "turned = position_angles(where, x.shape[-1], base)"
 PAIRS = "a, b = x[..., 0::2], x[..., 1::2]"
 FIRST = "first = a * cos - b * sin"
+SECOND = "second = a * sin + b * cos"
+MIXED = "mixed = x * cos.{1} + {0} * sin.{1}"
+HALF_TURNED = "torch.cat([-x[..., x.shape[-1] // 2 :], x[..., : x.shape[-1] // 2]], dim=-1)"
+NEIGHBOURS_TURNED = "torch.stack([-b, a], dim=-1).flatten(-2)"
 WOVEN = "return torch.stack([first, second], dim=-1).flatten(-2)"
 COSINES = "cos, sin = turned.cos().to(x.dtype), turned.sin().to(x.dtype)"
 HALVES = (
@@ -202,6 +222,63 @@ ROTARY = Task(
             (FIRST, "first = a = a * cos - b * sin"),
             says=OVERWRITTEN,
             number=38,
+        ),
+        known(
+            "second-overwritten",
+            (FIRST, "b = a * sin + b * cos\n    " + FIRST),
+            (SECOND, "second = b"),
+            says=OVERWRITTEN_SECOND,
+            number=38,
+        ),
+        known(
+            "mixed-halves",
+            (FIRST, FIRST + "\n    " + MIXED.format(HALF_TURNED, "repeat_interleave(2, -1)")),
+            (WOVEN, "return mixed"),
+            says="Two layouts are mixed: the rows are turned by halves (`rotate_half`), and the angles are laid out "
+            "for neighbours. " + HALVES,
+            number=34,
+        ),
+        known(
+            "mixed-neighbours",
+            (FIRST, FIRST + "\n    " + MIXED.format(NEIGHBOURS_TURNED, "repeat(1, 2)")),
+            (WOVEN, "return mixed"),
+            says="Two layouts are mixed: neighbours are turned, and the angles are laid out for halves, all of them "
+            "and then all of them again. Each angle stands twice, side by side.",
+            number=34,
+        ),
+        known(
+            "added",
+            (WOVEN, "return x + torch.stack([sin, cos], dim=-1).flatten(-2)"),
+            says="The sinusoids are added: rotary positions turn the pairs, and add nothing.",
+        ),
+        known(
+            "along-the-batch",
+            (WHERE, "where = torch.arange(start, start + x.shape[0])"),
+            (ANGLES, ANGLES + "[:, None, None]"),
+            says="The positions run along the batch: they run along the tokens, axis 2, and are the same for every "
+            "sequence.",
+            number=33,
+        ),
+        known(
+            "one-for-all",
+            (WHERE, WHERE + " * 0 + start"),
+            says="Every row is turned by the same position: row t stands at position start + t.",
+        ),
+        known(
+            "one-speed",
+            (ANGLES, ANGLES + " * 0 + where[:, None]"),
+            says="All pairs turn by the same angle: pair i turns by p * base^(-2i/H).",
+        ),
+        known(
+            "pairs-from-one",
+            (ANGLES, ANGLES + " * base ** (-2 / x.shape[-1])"),
+            says=BY_ONE_PAIR,
+            number=27,
+        ),
+        known(
+            "divided-upwards",
+            (ANGLES, "turned = position_angles(where, x.shape[-1], 1 / base)"),
+            says=UPWARDS,
         ),
         known("no-minus", (FIRST, "first = a * cos + b * sin"), says=NO_MINUS),
         known("exponent-doubled", ("base = 10000.0", "base = 10000.0**2"), says=DOUBLED, number=28),

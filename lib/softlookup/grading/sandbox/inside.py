@@ -9,14 +9,16 @@ import os
 import socket
 import time
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from softlookup.checks.layers import layer_around
 from softlookup.checks.limits import calm_torch, time_limit
 from softlookup.checks.probe import Answer, Failure, TimeIsUp, run
 from softlookup.checks.source import shortcut, standing_in
-from softlookup.checks.task import Case
+from softlookup.checks.task import Case, Layer
 from softlookup.grading.sandbox import frames
 from softlookup.grading.sandbox.shell import CellShell
 from softlookup.grading.sandbox.sound_calls import stand_in
@@ -82,7 +84,7 @@ class Inside:
         """Put questions to the answer, one after the other."""
         earlier = self.about["earlier"].items()
         in_torch = all(put["frame"] == "torch" for put in told["cases"])
-        lent = {name: stand_in(one, self._sound, in_torch) for name, one in earlier if one in told["lent"]}
+        lent = {name: partial(self._instead, one, in_torch) for name, one in earlier if one in told["lent"]}
         answers: list[dict[str, Any]] = []
         back: list[np.ndarray] = []
         size = 0
@@ -116,6 +118,11 @@ class Inside:
             return run(self.obj, case, results)
         except KeyboardInterrupt:
             return Answer(failure=None)
+
+    def _instead(self, task_id: str, in_torch: bool, own: Any) -> Any:
+        sound = stand_in(task_id, self._sound, in_torch)
+        layer = self.about["layers"].get(task_id)
+        return layer_around(own, sound, Layer(layer[0], tuple(layer[1]))) if layer else sound
 
     def _sound(self, header: dict[str, Any], arrays: list[np.ndarray]) -> tuple[dict[str, Any], list[np.ndarray]]:
         self.line.send({**header, "token": self.token}, arrays)

@@ -10,7 +10,7 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ from softlookup.checks.probe import Answer, Failure
 from softlookup.checks.task import Case
 from softlookup.grading.sandbox import frames
 from softlookup.grading.sandbox.bubble import Forking, SandboxError
+from softlookup.grading.sandbox.lending import MAX_TEXT, Reals, Sound, largest, no_reals, sound_answer, text
 from softlookup.grading.sandbox.memory import holds_more
 from softlookup.grading.work import Limits
 
@@ -31,13 +32,9 @@ CUT = "characters more, which are not kept"
 
 _WATCH_S = 0.1
 _KINDS = frozenset(("blank", "raised", "kind", "inputs-changed", "no-gradient", "dtype", "no-parameter"))
-_MAX_TEXT = 2000
 _MAX_CALLS = 500
 _CLOSED = "it closed its connection to the judge"
 _OTHERWISE = "it answered in another way than it was asked"
-
-Sound = Callable[[str, Sequence[Any], Mapping[str, Any], Sequence[np.ndarray] | None], Any]
-"""Computes a lent function: task id, arguments, named arguments, gradients of its results or None."""
 
 
 class Dead(Exception):
@@ -208,13 +205,19 @@ class Session:
         return Held(
             ran,
             True,
-            _text(told.get("kind"), 100),
+            text(told.get("kind"), 100),
             told.get("callable") is True,
-            _text(found, 100) if isinstance(found, str) else None,
+            text(found, 100) if isinstance(found, str) else None,
         )
 
     def ask(
-        self, cases: Sequence[Case], results: int, lent: tuple[str, ...], sound: Sound, deadline: float
+        self,
+        cases: Sequence[Case],
+        results: int,
+        lent: tuple[str, ...],
+        sound: Sound,
+        deadline: float,
+        reals: Reals = no_reals,
     ) -> list[Answer]:
         """Put questions.
 
@@ -224,6 +227,7 @@ class Session:
             lent: Earlier tasks whose functions the judge computes meanwhile.
             sound: Computes them.
             deadline: By when the answers have to be there, by time.monotonic.
+            reals: Tells which parameters of a lent function may be any number, and are no size.
 
         Returns:
             The answers: arrays of allowed kinds, or failures.
@@ -249,9 +253,9 @@ class Session:
         header = {"do": "ask", "cases": put, "results": results, "lent": list(lent), "seconds": left}
         # What a text task lends takes time that grows with the square of a text.
         least = 512 if any(case.frame == "text" for case in cases) else 4096
-        most = max(least, 2 * max(_largest(case.args, arrays) for case in cases))
+        most = max(least, 2 * max(largest(case.args, arrays) for case in cases))
         # A gradient is lent where one is asked for: elsewhere it would be an answer, not a part of one.
-        told, back = self._asked(header, arrays, left, lent, sound, most, all(case.gradients for case in cases))
+        told, back = self._asked(header, arrays, left, lent, sound, most, all(case.gradients for case in cases), reals)
         if told.get("late") is True:
             raise OutOfTime
         answers = told.get("answers")
@@ -270,11 +274,11 @@ class Session:
         """Read one answer, of which nothing is believed."""
         if not isinstance(told, dict) or len(arrays) != count:
             raise self._broke(_OTHERWISE)
-        printed, failed = _text(told.get("printed"), 2 * _MAX_TEXT), told.get("failure")
+        printed, failed = text(told.get("printed"), 2 * MAX_TEXT), told.get("failure")
         if failed is not None:
             if count or not isinstance(failed, list) or len(failed) != 3 or failed[0] not in _KINDS:
                 raise self._broke(_OTHERWISE)
-            kind, *words = (_text(one) for one in failed)
+            kind, *words = (text(one) for one in failed)
             return Answer(None, Failure(kind, *words), printed)
         if not count:
             raise self._broke(_OTHERWISE)
@@ -292,6 +296,7 @@ class Session:
         sound: Sound | None = None,
         most: int = 0,
         gradients: bool = False,
+        reals: Reals = no_reals,
     ) -> tuple[dict[str, Any], list[np.ndarray]]:
         """Send a request and wait for its answer; in between, compute what was lent."""
         token = secrets.token_hex(16)
@@ -312,7 +317,7 @@ class Session:
                     raise frames.FrameError("it called what was not lent, or too often")
                 if told.get("upstream") is not None and not gradients:
                     raise frames.FrameError("it asked for a gradient that was not lent")
-                result, results = _sound_answer(sound, told, back, most)
+                result, results = sound_answer(sound, told, back, most, reals)
                 self.line.send(result, results, deadline)
         except frames.TooLate:
             self.kill("it did not stop when its time was over")
@@ -351,47 +356,5 @@ class Session:
 
 def _ran(told: Mapping[str, Any], begun: float) -> Ran:
     outputs = told.get("outputs")
-    trouble = _text(told.get("trouble"), 300)
+    trouble = text(told.get("trouble"), 300)
     return Ran(outputs if isinstance(outputs, list) else [], trouble, time.monotonic() - begun)
-
-
-def _text(value: Any, most: int = _MAX_TEXT) -> str:
-    """Text from a submission: cut, and without what no file or page should hold."""
-    said = value if isinstance(value, str) else ""
-    return "".join(
-        c for c in said[:most] if c == "\n" or c == "\t" or (c.isprintable() and not "\ud800" <= c <= "\udfff")
-    )
-
-
-def _sound_answer(
-    sound: Sound, told: Mapping[str, Any], arrays: Sequence[np.ndarray], most: int
-) -> tuple[dict[str, Any], list[np.ndarray]]:
-    """Compute a lent function; whoever calls it with something unfit gets the exception that it would raise."""
-    args, named = frames.value_of(told.get("args"), arrays), frames.value_of(told.get("named"), arrays)
-    upstream = frames.value_of(told.get("upstream"), arrays)
-    if not isinstance(args, list) or not isinstance(named, dict) or not isinstance(upstream, list | None):
-        raise frames.FrameError("a call is not written as it should be")
-    if any(one.ndim > 6 for one in arrays) or _largest([args, named], arrays) > most:
-        # The judge computes this itself: it must not be asked for a table of any size.
-        return {"raised": f"the arguments are larger than those of the question (up to {most:,})"}, []
-    results: list[np.ndarray] = []
-    try:
-        with np.errstate(all="ignore"):
-            back = sound(told["call"], args, named, upstream)
-        return {"result": frames.plain(back, results)}, results
-    except Exception as error:  # whatever a strange argument does to the function
-        return {"raised": _text(str(error), 300) or type(error).__name__}, []
-
-
-def _largest(value: Any, arrays: Sequence[np.ndarray] = ()) -> int:
-    """The largest size or whole number in some arguments; what is in lists and texts is counted together."""
-    found = max((one.size for one in arrays), default=0)
-    if isinstance(value, dict):
-        value = list(value.items())
-    if isinstance(value, list | tuple):
-        return max([found, frames.extent(value), *map(_largest, value)])
-    if isinstance(value, str):
-        return max(found, len(value))
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return max(found, int(abs(value)) if abs(value) < 1e18 else 10**18)
-    return found

@@ -1,0 +1,94 @@
+"""The capstone, filled with what a student wrote in earlier notebooks."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+
+CAPSTONE = "90_capstone"
+FROM = {
+    "90-split": ("05_many_heads", "05-split"),
+    "90-merge": ("05_many_heads", "05-merge"),
+    "90-causal": ("08_decoder_and_masks", "08-causal"),
+    "90-padding": ("08_decoder_and_masks", "08-padding"),
+    "90-masked-softmax": ("08_decoder_and_masks", "08-masked-softmax"),
+    "90-cross-attention": ("08_decoder_and_masks", "08-cross-attention"),
+    "90-decoder-layer": ("08_decoder_and_masks", "08-decoder-layer"),
+    "90-transformer": ("08_decoder_and_masks", "08-transformer"),
+}
+"""Cell of the capstone -> notebook and cell that it is taken from, by grade id."""
+BLANK = "raise NotImplementedError()"
+
+
+class AssembleError(ValueError):
+    """A notebook is missing, or cannot be read; the message names it."""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What became of one cell of the capstone.
+
+    Attributes:
+        cell: Its grade id.
+        source: The cell that it comes from.
+        what: "brought", "kept" (it holds an answer already), "blank" (there is none to bring) or "missing".
+    """
+
+    cell: str
+    source: str
+    what: str
+
+
+def assemble(folder: Path, *, again: bool = False) -> list[Taken]:
+    """Fill the capstone's parts with the student's own answers.
+
+    Args:
+        folder: Where the notebooks are, each in a folder of its own name, as in ``exercises``.
+        again: Whether answers that stand in the capstone already are written over.
+
+    Returns:
+        What became of each cell, in the capstone's order.
+
+    Raises:
+        AssembleError: If the capstone is not there, or a notebook cannot be read.
+    """
+    path = folder / CAPSTONE / f"{CAPSTONE}.ipynb"
+    if not path.is_file():
+        raise AssembleError(f"there is no capstone at {path}: name the folder that holds the notebooks' folders")
+    capstone = _read(path)
+    own = _cells(capstone)
+    sources: dict[str, dict[str, nbformat.NotebookNode]] = {}
+    found = []
+    for cell, (notebook, from_cell) in FROM.items():
+        if notebook not in sources:
+            place = folder / notebook / f"{notebook}.ipynb"
+            sources[notebook] = _cells(_read(place)) if place.is_file() else {}
+        answer = sources[notebook].get(from_cell)
+        if cell not in own or answer is None:
+            what = "missing"
+        elif BLANK in answer.source:
+            what = "blank"
+        elif BLANK not in own[cell].source and not again:
+            what = "kept"
+        else:
+            own[cell].source, what = answer.source, "brought"
+            own[cell].outputs, own[cell].execution_count = [], None
+        found.append(Taken(cell, f"{notebook}, {from_cell}", what))
+    if any(one.what == "brought" for one in found):
+        beside = path.with_name(path.name + ".new")
+        beside.write_text(nbformat.writes(capstone).rstrip("\n") + "\n", encoding="utf-8")
+        os.replace(beside, path)
+    return found
+
+
+def _read(path: Path) -> nbformat.NotebookNode:
+    try:
+        return nbformat.read(path, as_version=4)
+    except Exception as error:
+        raise AssembleError(f"{path} cannot be read as a notebook: {error}") from error
+
+
+def _cells(notebook: nbformat.NotebookNode) -> dict[str, nbformat.NotebookNode]:
+    marked = ((cell.metadata.get("nbgrader", {}).get("grade_id"), cell) for cell in notebook.cells)
+    return {name: cell for name, cell in marked if name and cell.cell_type == "code"}

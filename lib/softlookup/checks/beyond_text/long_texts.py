@@ -1,0 +1,255 @@
+"""Tasks on attention for long texts: another attention without the square, and the same one without holding it."""
+
+from typing import Any
+
+import numpy as np
+
+from softlookup.checks.beyond_text.page import PAGE, Flags
+from softlookup.checks.draws import Rng, normal, qkv
+from softlookup.checks.known import ATTENTIONS, gradient_cut, known
+from softlookup.checks.task import Case, Task
+
+
+def _feature(flags: Flags, x: np.ndarray) -> np.ndarray:
+    if "no-feature" in flags:
+        return x
+    if "exp-feature" in flags:
+        return np.exp(x)
+    y = np.where(x > 0, x, np.expm1(np.minimum(x, 0)))
+    return y if "without-one" in flags else y + x.dtype.type(1)
+
+
+def _linear_cases(rng: Rng) -> list[Case]:
+    def ask(lead: tuple[int, ...], t: int, s: int, h: int, hv: int) -> tuple[np.ndarray, ...]:
+        # float64: with mistakes the sum of the weights may come near 0, and rounding would hide which mistake it is.
+        return qkv(rng, lead, t, s, h, hv, "float64")
+
+    double = ask((2,), 3, 4, 3, 2)
+    return [
+        Case("B = 2, N = 3, T = 4, S = 5, H = 3, H' = 2", ask((2, 3), 4, 5, 3, 2)),
+        Case("more keys than queries, one head", ask((2, 1), 2, 7, 4, 3)),
+        Case("everything 4", ask((4, 4), 4, 4, 4, 4)),
+        Case("no batch, T = S = 3, H = H' = 5", ask((), 3, 3, 5, 5)),
+        Case("one key: its value", ask((2,), 3, 1, 4, 2)),
+        Case(
+            "gradients of q, k and v",
+            double,
+            gradients=(0, 1, 2),
+            upstream=normal(rng, 2, 3, 2, dtype="float64"),
+            part="gradient",
+        ),
+    ]
+
+
+def _positive(x: Any) -> Any:
+    """As in equation 7 of the paper, by cases."""
+    import torch
+
+    return torch.where(x > 0, x + 1, torch.exp(torch.clamp(x, max=0)))
+
+
+def _linear(q: Any, k: Any, v: Any) -> Any:
+    """The slow way, with all weights written out."""
+    a = (_positive(q)[..., :, None, :] * _positive(k)[..., None, :, :]).sum(-1)
+    return (a / a.sum(-1, keepdim=True)) @ v
+
+
+def _linear_mistaken(flags: Flags, q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
+    f, g = _feature(flags, q), _feature(flags, k)
+    if "keys-plain" in flags:
+        g = k
+    if "scaled" in flags:
+        f = f / f.dtype.type(np.sqrt(q.shape[-1]))
+    summed = np.swapaxes(g, -1, -2) @ v
+    mixed = f @ summed
+    if "not-divided" in flags:
+        return mixed
+    if "divided-by-count" in flags:
+        return mixed / mixed.dtype.type(k.shape[-2])
+    total = f.sum(-1, keepdims=True) if "keys-not-summed" in flags else f @ g.sum(-2)[..., None]
+    return mixed / total
+
+
+TOTAL = "total = f @ g.sum(dim=-2)[..., None]"
+OUT = "return f @ summed / total"
+FEATURE_Q, FEATURE_K = "f = F.elu(q) + 1", "g = F.elu(k) + 1"
+
+LINEAR = Task(
+    id="13.linear",
+    name="linear_attention",
+    title="Without the square",
+    points=4,
+    minutes=12,
+    difficulty=2,
+    page=PAGE,
+    anchor="beyond-text-linear",
+    returns=("y",),
+    cases=_linear_cases,
+    oracle=_linear,
+    mistaken=_linear_mistaken,
+    parts={"core": 0.8, "gradient": 0.2},
+    forbids=ATTENTIONS,
+    mistakes=(
+        known(
+            "not-divided",
+            (OUT, "return f @ summed"),
+            says="The mixture is not divided by the sum of its weights, so that more keys give larger outputs.",
+            number=2,
+        ),
+        known(
+            "divided-by-count",
+            (OUT, "return f @ summed / k.shape[-2]"),
+            says="The mixture is divided by the number of keys: it is divided by the sum of the weights, which is "
+            "another for each query.",
+            number=2,
+        ),
+        known(
+            "keys-not-summed",
+            (TOTAL, "total = f.sum(dim=-1, keepdim=True)"),
+            says="The divisor has no keys in it: it is the query's feature times the SUM of the keys' features.",
+            number=2,
+        ),
+        known(
+            "no-feature",
+            (FEATURE_Q, "f = q"),
+            (FEATURE_K, "g = k"),
+            says="Queries and keys are used as they are: weights may be negative then, and their sum near 0. Each goes "
+            "through elu(x) + 1 first.",
+        ),
+        known(
+            "keys-plain",
+            (FEATURE_K, "g = k"),
+            says="Only the queries go through elu(x) + 1: the keys do too.",
+        ),
+        known(
+            "without-one",
+            (FEATURE_Q, "f = F.elu(q)"),
+            (FEATURE_K, "g = F.elu(k)"),
+            says="elu alone is negative below 0: add 1 to it.",
+        ),
+        known(
+            "exp-feature",
+            (FEATURE_Q, "f = torch.exp(q)"),
+            (FEATURE_K, "g = torch.exp(k)"),
+            says="The feature is exp(x): this task asks for elu(x) + 1. (With exp it would be another attention, and "
+            "still not softmax.)",
+        ),
+        gradient_cut((OUT, "return (f @ summed / total).detach()")),
+    ),
+)
+
+
+def _step_cases(rng: Rng) -> list[Case]:
+    def state(*lead: int, h: int, hv: int) -> tuple[np.ndarray, np.ndarray]:
+        return normal(rng, *lead, h, hv), (1 + rng.random((*lead, h))).astype("float32")
+
+    def ask(*lead: int, h: int, hv: int, empty: bool = False) -> tuple[np.ndarray, ...]:
+        sums = state(*lead, h=h, hv=hv)
+        if empty:
+            sums = np.zeros_like(sums[0]), np.zeros_like(sums[1])
+        return *sums, normal(rng, *lead, h), normal(rng, *lead, h), normal(rng, *lead, hv)
+
+    return [
+        Case("B = 2, N = 3, H = 4, H' = 2", ask(2, 3, h=4, hv=2)),
+        Case("one head, H = 2, H' = 5", ask(3, h=2, hv=5)),
+        Case("everything 3", ask(3, 3, h=3, hv=3)),
+        Case("no axes in front, H = H' = 4", ask(h=4, hv=4)),
+        Case("the first position: nothing is known yet", ask(2, 2, h=3, hv=4, empty=True)),
+    ]
+
+
+def _step(key_values: Any, keys: Any, q: Any, k: Any, v: Any) -> tuple[Any, Any, Any]:
+    """Sums cell by cell; the division last."""
+    import torch
+
+    g = _positive(k)
+    key_values = key_values + torch.einsum("...h,...v->...hv", g, v)
+    keys = torch.add(keys, g)
+    f = _positive(q)
+    return torch.einsum("...h,...hv->...v", f, key_values) / (f * keys).sum(-1, keepdim=True), key_values, keys
+
+
+def _step_mistaken(
+    flags: Flags, key_values: np.ndarray, keys: np.ndarray, q: np.ndarray, k: np.ndarray, v: np.ndarray
+) -> tuple[np.ndarray, ...]:
+    f, g = _feature(flags, q), _feature(flags, k)
+    outer = v[..., :, None] * g[..., None, :] if "product-turned" in flags else g[..., :, None] * v[..., None, :]
+    new_values, new_keys = (outer, g) if "past-forgotten" in flags else (key_values + outer, keys + g)
+    if "keys-not-added" in flags:
+        new_keys = keys
+    seen_values, seen_keys = (key_values, keys) if "itself-unseen" in flags else (new_values, new_keys)
+    y = (f[..., None, :] @ seen_values)[..., 0, :]
+    if "not-divided" not in flags:
+        y = y / (f * seen_keys).sum(-1, keepdims=True)
+    return y, new_values, new_keys
+
+
+STEP_VALUES = "key_values = key_values + g[..., :, None] * v[..., None, :]"
+STEP_KEYS = "keys = keys + g"
+STEP_OUT = "y = (f[..., None, :] @ key_values)[..., 0, :] / (f * keys).sum(dim=-1, keepdim=True)"
+
+STEP = Task(
+    id="13.step",
+    name="linear_step",
+    title="A memory that does not grow",
+    points=3,
+    minutes=10,
+    difficulty=3,
+    page=PAGE,
+    anchor="beyond-text-recurrent",
+    returns=("y", "key_values", "keys"),
+    cases=_step_cases,
+    oracle=_step,
+    mistaken=_step_mistaken,
+    forbids=ATTENTIONS,
+    mistakes=(
+        known(
+            "itself-unseen",
+            (STEP_VALUES, "pass"),
+            (STEP_KEYS, "pass"),
+            (
+                STEP_OUT,
+                f"{STEP_OUT}\n    {STEP_VALUES}\n    {STEP_KEYS}",
+            ),
+            says="The position does not see itself: take its key and value in first, then answer its query.",
+            number=53,
+        ),
+        known(
+            "past-forgotten",
+            (STEP_VALUES, "key_values = g[..., :, None] * v[..., None, :]"),
+            (STEP_KEYS, "keys = g"),
+            says="The sums are replaced: what is new is ADDED to them.",
+            number=72,
+        ),
+        known(
+            "keys-not-added",
+            (STEP_KEYS, "pass"),
+            says="The sum of the keys stays as it was: the divisor has to grow with the mixture.",
+            number=72,
+        ),
+        known(
+            "product-turned",
+            (STEP_VALUES, "key_values = key_values + v[..., :, None] * g[..., None, :]"),
+            says="The product of key and value is turned round: it has a row for each number of the key, a column for "
+            "each of the value.",
+        ),
+        known(
+            "not-divided",
+            (STEP_OUT, "y = (f[..., None, :] @ key_values)[..., 0, :]"),
+            says="The output is not divided by the sum of the weights, f(q) times the sum of the keys.",
+            number=2,
+        ),
+        known(
+            "no-feature",
+            (FEATURE_Q, "f = q"),
+            (FEATURE_K, "g = k"),
+            says="Query and key are used as they are: each goes through elu(x) + 1 first.",
+        ),
+        known(
+            "without-one",
+            (FEATURE_Q, "f = F.elu(q)"),
+            (FEATURE_K, "g = F.elu(k)"),
+            says="elu alone is negative below 0: add 1 to it.",
+        ),
+    ),
+)

@@ -1,0 +1,297 @@
+"""Tasks on looking from one modality at another, and on what attention maps say in the end."""
+
+from typing import Any
+
+import numpy as np
+
+from softlookup.checks.beyond_text.page import PAGE, Flags
+from softlookup.checks.draws import Rng, normal
+from softlookup.checks.known import ATTENTIONS, gradient_cut, known
+from softlookup.checks.many_heads import switches as heads
+from softlookup.checks.one_head import pipeline
+from softlookup.checks.task import Arrays, Case, Task
+
+NONE: Flags = frozenset()
+
+
+def _look_args(
+    rng: Rng, b: int, t: int, s: int, d: int, m: int, n: int, h: int, gate: float, dtype: str = "float32"
+) -> tuple[Any, ...]:
+    def weight(rows: int, columns: int) -> np.ndarray:
+        return normal(rng, rows, columns, dtype=dtype, scale=rows**-0.5)
+
+    return (
+        normal(rng, b, t, d, dtype=dtype),
+        normal(rng, b, s, m, dtype=dtype),
+        weight(d, n * h),
+        weight(m, n * h),
+        weight(m, n * h),
+        weight(n * h, d),
+        np.asarray(gate, dtype=dtype),
+        n,
+    )
+
+
+def _look_cases(rng: Rng) -> list[Case]:
+    return [
+        Case("a text of 3 words, D = 4, and 5 patches of width 6", _look_args(rng, 2, 3, 5, 4, 6, 2, 3, 0.8)),
+        Case("D = 6, patches of width 3, N = 3, H = 2", _look_args(rng, 2, 4, 7, 6, 3, 3, 2, -1.3)),
+        Case("the same widths, T = S = 4, N = 2", _look_args(rng, 3, 4, 4, 6, 6, 2, 3, 0.6)),
+        Case("B = T = S = N = H = 3, both widths 9", _look_args(rng, 3, 3, 3, 9, 9, 3, 3, 2.0)),
+        Case("a gate of 0: the text as it was", _look_args(rng, 2, 3, 4, 4, 4, 2, 2, 0.0), part="gate"),
+        Case("a large gate", _look_args(rng, 2, 3, 4, 5, 4, 1, 4, 6.0), part="gate"),
+        Case(
+            "gradients of text, picture, weights and gate",
+            _look_args(rng, 2, 3, 4, 4, 5, 2, 3, 0.4, "float64"),
+            gradients=(0, 1, 2, 3, 4, 5, 6),
+            upstream=normal(rng, 2, 3, 4, dtype="float64"),
+            part="gradient",
+        ),
+    ]
+
+
+def _look(x: Any, picture: Any, w_q: Any, w_k: Any, w_v: Any, w_o: Any, gate: Any, n_heads: int) -> Any:
+    """Head by head with torch's own attention."""
+    import torch
+
+    h = w_q.shape[1] // n_heads
+    y = torch.zeros_like(x)
+    for i in range(n_heads):
+        own = slice(i * h, i * h + h)
+        z = torch.nn.functional.scaled_dot_product_attention(
+            x @ w_q[:, own], picture @ w_k[:, own], picture @ w_v[:, own]
+        )
+        y = y + z @ w_o[own]
+    return torch.addcmul(x, torch.tanh(gate).expand_as(y), y)
+
+
+def _look_mistaken(
+    flags: Flags,
+    x: np.ndarray,
+    picture: np.ndarray,
+    w_q: np.ndarray,
+    w_k: np.ndarray,
+    w_v: np.ndarray,
+    w_o: np.ndarray,
+    gate: np.ndarray,
+    n_heads: int,
+) -> np.ndarray:
+    turned = "picture-asks" in flags
+    asks = picture if turned else x
+    keys = x if turned or "keys-and-values-from-text" in flags else picture
+    values = x if turned or flags & {"keys-and-values-from-text", "values-from-text"} else picture
+    q, k = heads.split(NONE, asks @ w_q, n_heads), heads.split(NONE, keys @ w_k, n_heads)
+    v = heads.split(NONE, values @ w_v, n_heads)
+    mask = np.tri(q.shape[-2], k.shape[-2], dtype=bool) if "causal-too" in flags else None
+    y = heads.merge(NONE, pipeline.weights(flags, q, k, mask, x.shape[-1]) @ v) @ w_o
+    factor = 1.0 if "no-gate" in flags else gate if "gate-not-squashed" in flags else np.tanh(gate)
+    y = y * np.asarray(factor, dtype=y.dtype)
+    return y if "no-residual" in flags else x + y
+
+
+QUERIES, KEYS = "q = split_heads(x @ w_q, n_heads)", "k = split_heads(picture @ w_k, n_heads)"
+VALUES = "v = split_heads(picture @ w_v, n_heads)"
+SCORES = "s = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])"
+OUT = "return x + torch.tanh(gate) * y"
+FROM_TEXT = (
+    "Keys and values are made from x, the text: that is self-attention. They come from the picture, so that the text "
+    "looks at it."
+)
+
+LOOK = Task(
+    id="13.look",
+    name="look_at_picture",
+    title="A text that looks at a picture",
+    points=4,
+    minutes=12,
+    difficulty=2,
+    page=PAGE,
+    anchor="beyond-text-cross",
+    returns=("y",),
+    cases=_look_cases,
+    oracle=_look,
+    mistaken=_look_mistaken,
+    parts={"core": 0.7, "gate": 0.15, "gradient": 0.15},
+    forbids=ATTENTIONS,
+    mistakes=(
+        known(
+            "keys-and-values-from-text",
+            (KEYS, KEYS.replace("picture", "x")),
+            (VALUES, VALUES.replace("picture", "x")),
+            says=FROM_TEXT,
+            number=59,
+        ),
+        known(
+            "values-from-text",
+            (VALUES, VALUES.replace("picture", "x")),
+            says="The values are made from the text: what is mixed is the picture's, like the keys.",
+            number=59,
+        ),
+        known(
+            "picture-asks",
+            (QUERIES, QUERIES.replace("x @", "picture @")),
+            (KEYS, KEYS.replace("picture", "x")),
+            (VALUES, VALUES.replace("picture", "x")),
+            says="The picture asks and the text answers: here the text asks, so there is one result for each word.",
+            number=59,
+        ),
+        known(
+            "causal-too",
+            (SCORES, SCORES + "\n    s = s + torch.full(s.shape[-2:], float('-inf')).triu(1)"),
+            says="Some patches are hidden by a causal mask: the whole picture is there before the first word.",
+        ),
+        known("no-sqrt", (SCORES, "s = q @ k.transpose(-2, -1)")),
+        known("sqrt-of-model-width", (SCORES, SCORES.replace("q.shape[-1]", "x.shape[-1]"))),
+        known("over-queries", ("torch.softmax(s, dim=-1)", "torch.softmax(s, dim=-2)")),
+        known("no-gate", (OUT, "return x + y"), says="There is no gate: what was seen is multiplied by tanh(gate)."),
+        known(
+            "gate-not-squashed",
+            (OUT, "return x + gate * y"),
+            says="The gate is used as it is: its tanh keeps it between -1 and 1.",
+        ),
+        known(
+            "no-residual",
+            (OUT, "return torch.tanh(gate) * y"),
+            says="The text itself is lost: what was seen is ADDED to x.",
+            number=45,
+        ),
+        gradient_cut((OUT, "return (x + torch.tanh(gate) * y).detach()")),
+    ),
+)
+
+
+def _maps(rng: Rng, layers: int, n: int, t: int, dtype: str = "float32") -> np.ndarray:
+    scores = 1.5 * rng.standard_normal((layers, n, t, t))
+    raised = np.exp(scores)
+    return (raised / raised.sum(-1, keepdims=True)).astype(dtype)
+
+
+def _rollout_cases(rng: Rng) -> list[Case]:
+    return [
+        Case("L = 3, N = 2, T = 5", (_maps(rng, 3, 2, 5),)),
+        Case("L = 2, N = 4, T = 3", (_maps(rng, 2, 4, 3),)),
+        Case("L = N = T = 4", (_maps(rng, 4, 4, 4),)),
+        Case("one layer", (_maps(rng, 1, 3, 4),)),
+        Case("one head, float64", (_maps(rng, 4, 1, 6, "float64"),)),
+    ]
+
+
+def _rollout(maps: Any) -> Any:
+    """Token by token backwards: what stands at a place on top came from where."""
+    import torch
+
+    n = maps.shape[-1]
+    rows = []
+    for t in range(n):
+        share = torch.zeros(n, dtype=maps.dtype)
+        share[t] = 1.0
+        for layer in reversed(range(len(maps))):
+            looked = torch.einsum("t,nts->s", share, maps[layer]) / maps.shape[1]
+            share = torch.lerp(share, looked, 0.5)
+        rows.append(share)
+    return torch.stack(rows)
+
+
+def _rollout_mistaken(flags: Flags, maps: np.ndarray) -> np.ndarray:
+    a = maps.sum(1) if "heads-summed" in flags else maps.max(1) if "heads-largest" in flags else maps.mean(1)
+    one = np.eye(a.shape[-1], dtype=a.dtype)
+    half = a.dtype.type(0.5)
+    if "no-residual" in flags:
+        steps = a
+    else:
+        steps = a + one if "not-halved" in flags else half * a + half * one
+    if "layers-averaged" in flags:
+        total = steps.mean(0)
+    elif "last-layer-alone" in flags:
+        total = steps[-1]
+    else:
+        total = one
+        for step in steps:
+            if "cell-by-cell" in flags:
+                total = step * total if total is not one else step
+            else:
+                total = total @ step if "layers-backwards" in flags else step @ total
+    return total.T if "transposed" in flags else total
+
+
+def _sums(case: Case, arrays: Arrays) -> str | None:
+    """Every row of a rollout is a share of the whole."""
+    found = arrays[0]
+    if found.ndim == 2 and np.isfinite(found).all() and np.abs(found.sum(-1) - 1).max() > 1e-3:
+        worst = int(np.abs(found.sum(-1) - 1).argmax())
+        return f"Row {worst} sums to {found[worst].sum():.4g}: what came from all inputs together is 1."
+    return None
+
+
+MEAN = "a = maps.mean(dim=1)"
+STEP = "step = 0.5 * layer + 0.5 * itself"
+GROW = "total = step @ total"
+
+ROLLOUT = Task(
+    id="13.rollout",
+    name="rollout",
+    title="Through all layers",
+    points=3,
+    minutes=10,
+    difficulty=2,
+    page=PAGE,
+    anchor="beyond-text-maps",
+    returns=("shares",),
+    cases=_rollout_cases,
+    oracle=_rollout,
+    mistaken=_rollout_mistaken,
+    properties=(_sums,),
+    mistakes=(
+        known(
+            "no-residual",
+            (STEP, "step = layer"),
+            says="The residual connection is left out: half of what a token is came past the attention, so a step is "
+            "half the weights and half the identity.",
+            number=45,
+        ),
+        known(
+            "not-halved",
+            (STEP, "step = layer + itself"),
+            says="Weights and identity are added and not halved, so each row sums to 2, and after L layers to 2^L.",
+        ),
+        known(
+            "layers-backwards",
+            (GROW, "total = total @ step"),
+            says="The layers are multiplied in the wrong order: the first layer acts first, so later ones stand to the "
+            "LEFT.",
+        ),
+        known(
+            "last-layer-alone",
+            (GROW, "total = step"),
+            says="Only the last layer counts: its keys are states into which earlier layers have mixed already.",
+        ),
+        known(
+            "layers-averaged",
+            (GROW, "total = total + step / len(a)"),
+            ("total = itself", "total = 0"),
+            says="The layers are averaged: one works on what the other has made, so they are multiplied.",
+        ),
+        known(
+            "heads-summed",
+            (MEAN, "a = maps.sum(dim=1)"),
+            says="The heads are added up: it is their mean, or rows sum to more than 1.",
+        ),
+        known(
+            "heads-largest",
+            (MEAN, "a = maps.amax(dim=1)"),
+            says="The largest weight of all heads is taken: it is their mean.",
+        ),
+        known(
+            "cell-by-cell",
+            (GROW, "total = step * total if total is not itself else step"),
+            says="The layers are multiplied cell by cell (`*`): paths add up over all tokens between, which is a "
+            "matrix product (`@`).",
+        ),
+        known(
+            "transposed",
+            ("return total", "return total.T"),
+            says="The table is transposed: row t says where what stands at t came from.",
+            number=55,
+        ),
+    ),
+)

@@ -1,0 +1,269 @@
+"""Tasks on two modalities in one space: the contrastive loss, and labels that are texts."""
+
+from typing import Any
+
+import numpy as np
+
+from softlookup.checks.beyond_text.page import PAGE, Flags
+from softlookup.checks.draws import Rng, normal
+from softlookup.checks.known import gradient_cut, known
+from softlookup.checks.task import Case, Task
+
+
+def _unit(x: np.ndarray) -> np.ndarray:
+    return x / np.sqrt((x * x).sum(-1, keepdims=True))
+
+
+def _log_softmax(x: np.ndarray, axis: int | tuple[int, ...]) -> np.ndarray:
+    top = x.max(axis=axis, keepdims=True)
+    return x - top - np.log(np.exp(x - top).sum(axis=axis, keepdims=True))
+
+
+def _loss_cases(rng: Rng, sign: float, named: str) -> list[Case]:
+    def pair(b: int, d: int, scale: float, dtype: str = "float32") -> tuple[Any, ...]:
+        texts = normal(rng, b, d, dtype=dtype)
+        images = (0.7 * texts + normal(rng, b, d, dtype=dtype)).astype(dtype) * 3
+        return images, texts, np.asarray(sign * np.log(scale), dtype=dtype)
+
+    double = pair(3, 4, 5.0, "float64")
+    near = pair(4, 3, 100.0)
+    return [
+        Case("B = 4 pairs, D = 6", pair(4, 6, 2.5)),
+        Case("B = 5, D = 3", pair(5, 3, 4.0)),
+        Case("B = D = 4", pair(4, 4, 7.0)),
+        Case("one pair: there is nothing to choose", pair(1, 3, 3.0)),
+        Case("the scale at its limit, 100", near, part="large", tolerance=1e-4),
+        Case(
+            "gradients of both and of the scale",
+            double,
+            gradients=(0, 1, 2),
+            upstream=np.asarray(1.7),
+            part="gradient",
+        ),
+    ]
+
+
+def _loss(images: Any, texts: Any, log_scale: Any, sign: float, named: str) -> Any:
+    """Each picture's own pair against all others, by logsumexp; no labels, no softmax."""
+    import torch
+
+    cosines = torch.nn.functional.cosine_similarity(images[:, None], texts[None], dim=-1)
+    scores = cosines * torch.exp(sign * log_scale)
+    own = scores.diagonal().mean()
+    return (torch.logsumexp(scores, 0).mean() + torch.logsumexp(scores, 1).mean()) / 2 - own
+
+
+def _loss_mistaken(
+    flags: Flags, images: np.ndarray, texts: np.ndarray, log_scale: np.ndarray, sign: float, named: str
+) -> np.ndarray:
+    if "scale-inverted" in flags:
+        if sign != 1.0:
+            raise ValueError("it is right in this variant")
+        sign = -1.0
+    i, t = (images, texts) if "not-normalised" in flags else (_unit(images), _unit(texts))
+    factor = log_scale * sign if "scale-not-raised" in flags else np.exp(sign * log_scale)
+    s = i @ t.T * factor
+    if "softmax-first" in flags:
+        s = np.exp(_log_softmax(s, -1))
+    places = np.arange(len(s))
+    whole = "whole-matrix" in flags
+    by_row = _log_softmax(s, (0, 1) if whole else 1)[places, places]
+    by_column = _log_softmax(s, (0, 1) if whole else 0)[places, places]
+    fold = np.sum if "summed" in flags else np.mean
+    first, second = -fold(by_row), -fold(by_column)
+    if "pictures-alone" in flags:
+        second = first
+    if "texts-alone" in flags:
+        first = second
+    return first + second if "not-halved" in flags else (first + second) / 2
+
+
+IMAGES, TEXTS = "i = F.normalize(images, dim=-1)", "t = F.normalize(texts, dim=-1)"
+SCORES = "s = i @ t.T * torch.exp(sign * log_scale)"
+ROWS, COLUMNS = "F.cross_entropy(s, own)", "F.cross_entropy(s.T, own)"
+LOSS = f"return ({ROWS} + {COLUMNS}) / 2"
+SCALE_NAMED = ("**multiplied by** $e^s$", "**divided by** $e^s$")
+
+CONTRASTIVE = Task(
+    id="13.contrastive",
+    name="contrastive_loss",
+    title="Which belongs to which",
+    points=4,
+    minutes=12,
+    difficulty=2,
+    page=PAGE,
+    anchor="beyond-text-contrastive",
+    returns=("loss",),
+    cases=_loss_cases,
+    oracle=_loss,
+    mistaken=_loss_mistaken,
+    parts={"core": 0.7, "large": 0.1, "gradient": 0.2},
+    variants=tuple({"sign": s, "named": named} for s, named in zip((1.0, -1.0), SCALE_NAMED, strict=True)),
+    mistakes=(
+        known(
+            "not-normalised",
+            (IMAGES, "i = images"),
+            (TEXTS, "t = texts"),
+            says="The vectors keep their lengths: similarities are cosines, so each vector is scaled to length 1.",
+        ),
+        known(
+            "pictures-alone",
+            (LOSS, f"return {ROWS}"),
+            says="Only the pictures choose among the texts (rows): the texts choose among the pictures too, and the "
+            "loss is the mean of both.",
+        ),
+        known(
+            "texts-alone",
+            (LOSS, f"return {COLUMNS}"),
+            says="Only the texts choose among the pictures (columns): the pictures choose among the texts too, and the "
+            "loss is the mean of both.",
+        ),
+        known(
+            "not-halved",
+            (LOSS, f"return {ROWS} + {COLUMNS}"),
+            says="The two directions are added up: the loss is their mean.",
+        ),
+        known(
+            "summed",
+            (LOSS, f"return ({ROWS} + {COLUMNS}) * len(s) / 2"),
+            says="The losses of the batch are added up: it is their mean, or larger batches would have larger losses.",
+        ),
+        known(
+            "scale-not-raised",
+            (SCORES, "s = i @ t.T * sign * log_scale"),
+            says="The similarities are multiplied by the logarithm of the scale: raise e to it first.",
+        ),
+        known(
+            "scale-inverted",
+            (SCORES, "s = i @ t.T / torch.exp(log_scale)"),
+            says="The similarities are divided by the scale; your notebook says multiplied.",
+            number=75,
+        ),
+        known(
+            "softmax-first",
+            (SCORES, "s = torch.softmax(i @ t.T * torch.exp(sign * log_scale), dim=-1)"),
+            says="The similarities go through a softmax before the cross-entropy, which takes one itself.",
+            number=64,
+        ),
+        known(
+            "whole-matrix",
+            (LOSS, "return -torch.log_softmax(s.flatten(), 0).view(s.shape).diagonal().mean()"),
+            says="One softmax over the whole table: each picture makes a choice of its own, and each text.",
+            number=10,
+        ),
+        gradient_cut(
+            (SCORES, SCORES.replace("i @ t.T", "(i @ t.T).detach()").replace("log_scale)", "log_scale.detach())"))
+        ),
+    ),
+)
+
+
+def _zero_cases(rng: Rng) -> list[Case]:
+    def ask(b: int, j: int, k: int, d: int, scale: float) -> tuple[Any, ...]:
+        sentences = normal(rng, j, k, d) * rng.uniform(0.3, 3.0, (j, k, 1)).astype("float32")
+        return normal(rng, b, d) * 2, sentences + 0.3, scale
+
+    return [
+        Case("4 pictures, 3 labels of 2 sentences, D = 5", ask(4, 3, 2, 5, 6.0)),
+        Case("2 pictures, 6 labels of 3 sentences, D = 4", ask(2, 6, 3, 4, 10.0)),
+        Case("as many of everything: 3", ask(3, 3, 3, 3, 4.0)),
+        Case("one sentence for each label", ask(3, 4, 1, 6, 8.0)),
+        Case("one picture, a scale of 100", ask(1, 5, 2, 8, 100.0), tolerance=1e-4),
+    ]
+
+
+def _zero(images: Any, labels: Any, scale: float) -> Any:
+    """One label after the other, by its own unit vector; shares of exponentials."""
+    import torch
+
+    columns = []
+    for sentences in labels:
+        mean = (sentences / torch.linalg.vector_norm(sentences, dim=-1, keepdim=True)).sum(0)
+        columns.append(torch.nn.functional.cosine_similarity(images, mean[None], dim=-1))
+    scores = torch.stack(columns, dim=-1) * scale
+    raised = torch.exp(scores - scores.amax(-1, keepdim=True))
+    return raised / raised.sum(-1, keepdim=True)
+
+
+def _zero_mistaken(flags: Flags, images: np.ndarray, labels: np.ndarray, scale: float) -> np.ndarray:
+    i = images if "pictures-not-normalised" in flags else _unit(images)
+    t = labels if "sentences-not-normalised" in flags else _unit(labels)
+    axis = 0 if "over-pictures" in flags else -1
+    factor = images.dtype.type(1.0 if "no-scale" in flags else scale)
+    if "probabilities-averaged" in flags:
+        shares = [np.exp(_log_softmax(i @ t[:, k].T * factor, axis)) for k in range(t.shape[1])]
+        return np.mean(shares, axis=0)
+    if "first-sentence-alone" in flags:
+        t = t[:, :1]
+    mean = t.mean(1)
+    if "mean-not-normalised" not in flags:
+        mean = _unit(mean)
+    s = i @ mean.T * factor
+    return s if "no-softmax" in flags else np.exp(_log_softmax(s, axis))
+
+
+PICTURES, SENTENCES = "i = F.normalize(images, dim=-1)", "t = F.normalize(labels, dim=-1)"
+MEAN = "t = F.normalize(t.mean(dim=1), dim=-1)"
+CHOICE = "return torch.softmax(i @ t.T * scale, dim=-1)"
+
+ZERO_SHOT = Task(
+    id="13.zero-shot",
+    name="choose_label",
+    title="Labels that were never seen",
+    points=3,
+    minutes=10,
+    difficulty=2,
+    page=PAGE,
+    anchor="beyond-text-zero-shot",
+    returns=("p",),
+    cases=_zero_cases,
+    oracle=_zero,
+    mistaken=_zero_mistaken,
+    mistakes=(
+        known(
+            "pictures-not-normalised",
+            (PICTURES, "i = images"),
+            says="The pictures' vectors keep their lengths: each is scaled to length 1 first.",
+        ),
+        known(
+            "sentences-not-normalised",
+            (SENTENCES, "t = labels"),
+            says="The sentences keep their lengths when they are averaged, so that a long vector counts more: scale "
+            "each to length 1 before the mean.",
+        ),
+        known(
+            "mean-not-normalised",
+            (MEAN, "t = t.mean(dim=1)"),
+            says="The mean of unit vectors is shorter than 1, the more so the less they agree: scale it to length 1 "
+            "again.",
+        ),
+        known(
+            "probabilities-averaged",
+            (
+                MEAN + "\n    " + CHOICE,
+                "p = torch.softmax(torch.einsum('bd,jkd->kbj', i, t) * scale, dim=-1)\n    return p.mean(dim=0)",
+            ),
+            says="Probabilities are averaged over the sentences: here the sentences' vectors are, and there is one "
+            "softmax.",
+        ),
+        known(
+            "first-sentence-alone",
+            (MEAN, "t = t[:, 0]"),
+            says="Only the first sentence of each label is used: a label is the mean of all of them.",
+        ),
+        known(
+            "over-pictures",
+            (CHOICE, CHOICE.replace("dim=-1", "dim=0")),
+            says="The probabilities sum to 1 over the pictures: each picture chooses among the labels.",
+        ),
+        known(
+            "no-scale", (CHOICE, CHOICE.replace(" * scale", "")), says="The cosines are not multiplied by the scale."
+        ),
+        known(
+            "no-softmax",
+            (CHOICE, "return i @ t.T * scale"),
+            says="These are scores: probabilities over the labels are asked for.",
+            number=2,
+        ),
+    ),
+)

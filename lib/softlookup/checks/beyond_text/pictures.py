@@ -1,0 +1,291 @@
+"""Tasks on tokens that are no words: patches of pictures, frames of sound, and the sequence that an encoder gets."""
+
+from typing import Any
+
+import numpy as np
+
+from softlookup.checks.beyond_text.page import PAGE, Flags
+from softlookup.checks.draws import Rng, normal
+from softlookup.checks.known import gradient_cut, known
+from softlookup.checks.task import Case, Task
+
+ORDERS = ((0, 2, 4, 1, 3, 5), (0, 2, 4, 3, 5, 1))
+"""For each variant: the axes of what stands inside a patch come last, channel by channel or pixel by pixel."""
+NAMED = (
+    "channel by channel, in each channel row by row",
+    "pixel by pixel, row by row, the channels of a pixel side by side",
+)
+
+
+def _patch_cases(rng: Rng, order: tuple[int, ...], named: str) -> list[Case]:
+    return [
+        Case("two pictures of 3 channels, 4 x 6 pixels, patches of 2", (normal(rng, 2, 3, 4, 6), 2)),
+        Case("three pictures of 3 channels, 9 x 9 pixels, patches of 3", (normal(rng, 3, 3, 9, 9), 3)),
+        Case("one channel, 8 x 8 pixels, patches of 2, as the digits", (normal(rng, 2, 1, 8, 8), 2)),
+        Case("two channels, 4 x 4 pixels, patches of 2", (normal(rng, 2, 2, 4, 4), 2)),
+        Case("one patch is the whole picture", (normal(rng, 2, 2, 3, 3), 3)),
+        Case("a patch is a pixel", (normal(rng, 1, 2, 2, 5), 1)),
+        Case("higher than wide", (normal(rng, 1, 2, 8, 4), 4)),
+    ]
+
+
+def _patches(images: Any, patch: int, order: tuple[int, ...], named: str) -> Any:
+    """Torch's unfold, which gives patches as columns."""
+    import torch
+
+    rows = torch.nn.functional.unfold(images, patch, stride=patch).transpose(1, 2)
+    if order == ORDERS[0]:
+        return rows
+    return rows.unflatten(-1, (images.shape[1], patch * patch)).transpose(-1, -2).flatten(-2)
+
+
+def _patches_mistaken(flags: Flags, images: np.ndarray, patch: int, order: tuple[int, ...], named: str) -> np.ndarray:
+    if "channels-last" in flags and order != ORDERS[0]:
+        raise ValueError("it is right in this variant")
+    b, c, height, width = images.shape
+    down, across = height // patch, width // patch
+    if "reshape-alone" in flags:
+        x = images.reshape(b, down * across, c * patch * patch)
+        return x.transpose(0, 2, 1) if "patches-in-columns" in flags else x
+    if "every-so-many" in flags:
+        x = images.reshape(b, c, patch, down, patch, across).transpose(0, 1, 3, 2, 5, 4)
+    else:
+        x = images.reshape(b, c, down, patch, across, patch)
+    if "turned-inside" in flags:
+        x = x.swapaxes(3, 5)
+    axes = list(ORDERS[1] if "channels-last" in flags else order)
+    if "columns-first" in flags:
+        axes[1], axes[2] = axes[2], axes[1]
+    x = x.transpose(axes).reshape(b, down * across, c * patch * patch)
+    return x.transpose(0, 2, 1) if "patches-in-columns" in flags else x
+
+
+CUT = "x = images.reshape(b, c, height // patch, patch, width // patch, patch)"
+TURN = "x = x.permute(order)"
+ROWS = "return x.reshape(b, (height // patch) * (width // patch), c * patch * patch)"
+
+PATCHES = Task(
+    id="13.patches",
+    name="patchify",
+    title="A picture as a sentence",
+    points=3,
+    minutes=10,
+    difficulty=2,
+    page=PAGE,
+    anchor="beyond-text-patches",
+    returns=("patches",),
+    cases=_patch_cases,
+    oracle=_patches,
+    mistaken=_patches_mistaken,
+    variants=tuple({"order": order, "named": named} for order, named in zip(ORDERS, NAMED, strict=True)),
+    mistakes=(
+        known(
+            "reshape-alone",
+            (CUT + "\n    " + TURN + "\n    " + ROWS, ROWS.replace("x.reshape", "images.reshape")),
+            says="The numbers are only counted off in their old order (a reshape alone), so that a row of the result "
+            "holds strips of one channel. The axes have to change places: which patch first, then where in it.",
+        ),
+        known(
+            "columns-first",
+            (TURN, "x = x.permute(0, 4, 2, *order[3:])"),
+            says="The patches come column by column: they are read as a page is, row by row.",
+        ),
+        known(
+            "turned-inside",
+            (TURN, "x = x.transpose(3, 5).permute(order)"),
+            says="Each patch is turned at its diagonal: inside a patch the pixels go row by row.",
+        ),
+        known(
+            "channels-last",
+            (TURN, "x = x.permute(0, 2, 4, 3, 5, 1)"),
+            says="The numbers of a patch go pixel by pixel: your notebook says channel by channel.",
+        ),
+        known(
+            "every-so-many",
+            (
+                CUT,
+                "x = images.reshape(b, c, patch, height // patch, patch, width // patch).permute(0, 1, 3, 2, 5, 4)",
+            ),
+            says="A patch holds every so many a pixel of the whole picture: its pixels are neighbours. A side is cut "
+            "into (which patch, where in it), in this order.",
+        ),
+        known(
+            "patches-in-columns",
+            (ROWS, ROWS + ".transpose(1, 2)"),
+            says="The patches stand in columns: (B, T, C*P*P) has a row for each patch, as a sentence for each word.",
+        ),
+    ),
+)
+
+
+def _kernel_cases(rng: Rng) -> list[Case]:
+    upstream = normal(rng, 4, 3, 2, 2, dtype="float64")
+    return [
+        Case("C = 3, P = 2, D = 5", (normal(rng, 12, 5), 3, 2)),
+        Case("C = 1, P = 3, D = 4", (normal(rng, 9, 4), 1, 3)),
+        Case("C = 2, P = 2, D = 8: a square of weights", (normal(rng, 8, 8), 2, 2)),
+        Case("C = P = D = 3", (normal(rng, 27, 3), 3, 3)),
+        Case("C = P = 2, D = 3", (normal(rng, 8, 3), 2, 2)),
+        Case(
+            "the gradient",
+            (normal(rng, 12, 4, dtype="float64"), 3, 2),
+            gradients=(0,),
+            upstream=upstream,
+            part="gradient",
+        ),
+    ]
+
+
+def _kernel(w: Any, channels: int, patch: int) -> Any:
+    """Number by number: where a pixel's row stands in w."""
+    import torch
+
+    rows = [[[w[(c * patch + i) * patch + j] for j in range(patch)] for i in range(patch)] for c in range(channels)]
+    return torch.stack([torch.stack([torch.stack(one) for one in plane]) for plane in rows]).movedim(-1, 0)
+
+
+def _kernel_mistaken(flags: Flags, w: np.ndarray, channels: int, patch: int) -> np.ndarray:
+    m, d = w.shape
+    flat = w.reshape(d, m) if "untransposed" in flags else w.T
+    if "channels-last" in flags:
+        kernel = flat.reshape(d, patch, patch, channels).transpose(0, 3, 1, 2)
+    else:
+        kernel = flat.reshape(d, channels, patch, patch)
+    if "turned-inside" in flags:
+        kernel = kernel.swapaxes(-1, -2)
+    if "flipped" in flags:
+        kernel = kernel[..., ::-1, ::-1]
+    return kernel.swapaxes(0, 1) if "channels-in-front" in flags else kernel
+
+
+KERNEL = "return w.T.reshape(-1, channels, patch, patch)"
+
+KERNEL_TASK = Task(
+    id="13.kernel",
+    name="as_kernel",
+    title="The projection as a convolution",
+    points=2,
+    minutes=8,
+    difficulty=2,
+    page=PAGE,
+    anchor="beyond-text-convolution",
+    returns=("kernel",),
+    cases=_kernel_cases,
+    oracle=_kernel,
+    mistaken=_kernel_mistaken,
+    parts={"core": 0.85, "gradient": 0.15},
+    mistakes=(
+        known(
+            "untransposed",
+            (KERNEL, KERNEL.replace("w.T", "w")),
+            says="The matrix is reshaped as it lies, so that the numbers of one filter come from one pixel: a filter "
+            "is a COLUMN of w, and w is transposed before it is cut up.",
+            number=85,
+        ),
+        known(
+            "channels-last",
+            (KERNEL, "return w.T.reshape(-1, patch, patch, channels).permute(0, 3, 1, 2)"),
+            says="The rows of w are read pixel by pixel: they go channel by channel, as in 13.patches.",
+        ),
+        known(
+            "turned-inside",
+            (KERNEL, KERNEL + ".transpose(-1, -2)"),
+            says="Each filter is turned at its diagonal: rows of the picture are rows of the filter.",
+        ),
+        known(
+            "flipped",
+            (KERNEL, KERNEL + ".flip(-2, -1)"),
+            says="The filters stand on their heads: what torch calls a convolution does not turn them round.",
+        ),
+        known(
+            "channels-in-front",
+            (KERNEL, KERNEL + ".transpose(0, 1)"),
+            says="The axes are (C, D, P, P): conv2d wants (D, C, P, P), outputs first.",
+        ),
+        gradient_cut((KERNEL, KERNEL.replace("w.T", "w.detach().T"))),
+    ),
+)
+
+
+def _frame_cases(rng: Rng) -> list[Case]:
+    return [
+        Case("two sounds of 10 samples, frames of 4, a hop of 2", (normal(rng, 2, 10), 4, 2)),
+        Case("an end that fills no frame: 12 samples, frames of 5, a hop of 3", (normal(rng, 3, 12), 5, 3)),
+        Case("frames side by side: 12 samples, frames of 3, a hop of 3", (normal(rng, 1, 12), 3, 3)),
+        Case("gaps between them: 11 samples, frames of 2, a hop of 4", (normal(rng, 2, 11), 2, 4)),
+        Case("B = 4, frames of 4, a hop of 1, 7 samples: T = 4", (normal(rng, 4, 7), 4, 1)),
+        Case("one frame, and nothing is left", (normal(rng, 2, 6), 6, 2)),
+    ]
+
+
+def _frames(samples: Any, width: int, hop: int) -> Any:
+    return samples.unfold(-1, width, hop)
+
+
+def _frames_mistaken(flags: Flags, samples: np.ndarray, width: int, hop: int) -> np.ndarray:
+    if "width-and-hop-exchanged" in flags:
+        width, hop = hop, width
+    step = width if "no-overlap" in flags else hop
+    last = samples.shape[1] - width
+    count = last // step + 1
+    if "end-filled-up" in flags:
+        count = -(-samples.shape[1] // step)
+        samples = np.pad(samples, ((0, 0), (0, count * step + width)))
+    elif "last-one-lost" in flags:
+        count = -(-last // step)
+    if count < 1:
+        raise ValueError("nothing to stack")
+    made = np.stack([samples[:, i * step : i * step + width] for i in range(count)], axis=1)
+    return made.swapaxes(1, 2) if "frames-in-columns" in flags else made
+
+
+BEGINS = "begins = range(0, samples.shape[1] - width + 1, hop)"
+FRAMES_OUT = "return torch.stack([samples[:, at : at + width] for at in begins], dim=1)"
+
+FRAMES = Task(
+    id="13.frames",
+    name="cut_frames",
+    title="Sound as a sentence",
+    points=2,
+    minutes=6,
+    difficulty=1,
+    page=PAGE,
+    anchor="beyond-text-sound",
+    returns=("frames",),
+    cases=_frame_cases,
+    oracle=_frames,
+    mistaken=_frames_mistaken,
+    mistakes=(
+        known(
+            "no-overlap",
+            (BEGINS, BEGINS.replace("hop)", "width)")),
+            says="Each frame begins where the one before ends: it begins `hop` samples after the one before, so frames "
+            "overlap where the hop is shorter than a frame.",
+        ),
+        known(
+            "width-and-hop-exchanged",
+            (BEGINS, "width, hop = hop, width\n    " + BEGINS),
+            says="Width and hop have changed places: a frame has `width` samples, the next begins `hop` later.",
+        ),
+        known(
+            "end-filled-up",
+            (
+                BEGINS,
+                "begins = range(0, samples.shape[1], hop)\n    "
+                "samples = torch.nn.functional.pad(samples, (0, 2 * width))",
+            ),
+            says="The end is filled up with zeros to make more frames: what does not fill a frame is left out here.",
+        ),
+        known(
+            "last-one-lost",
+            (BEGINS, BEGINS.replace(" + 1", "")),
+            says="The last frame is missing: a frame may end exactly where the sound ends. T = (length - width) // hop "
+            "+ 1.",
+        ),
+        known(
+            "frames-in-columns",
+            (FRAMES_OUT, FRAMES_OUT.replace("dim=1", "dim=2")),
+            says="The frames stand in columns: the result is (B, T, width), a row for each frame.",
+        ),
+    ),
+)

@@ -1,0 +1,171 @@
+"""The task on other people's weights: a part of a published layer, computed from the tensors of its file."""
+
+from typing import Any
+
+import numpy as np
+
+from softlookup.checks.beyond_text.page import PAGE, Flags
+from softlookup.checks.draws import Rng, normal
+from softlookup.checks.encoder import switches as parts
+from softlookup.checks.known import gradient_cut, known
+from softlookup.checks.task import Case, Task
+
+KINDS = ("none", "tanh")
+"""For each variant: torch's name of the GELU. The other one is a known mistake."""
+NAMED = (
+    "`gelu`, the exact one, $x\\,\\Phi(x)$",
+    "`gelu_new`, the approximation with tanh, $\\frac{x}{2}(1 + \\tanh(\\sqrt{2/\\pi}(x + 0.044715 x^3)))$",
+)
+EPS = 1e-12
+
+
+def _args(rng: Rng, b: int, t: int, d: int, hidden: int, dtype: str = "float32") -> tuple[np.ndarray, ...]:
+    return (
+        normal(rng, b, t, d, dtype=dtype),
+        normal(rng, hidden, d, dtype=dtype, scale=1.5 * d**-0.5),
+        normal(rng, hidden, dtype=dtype, scale=0.5),
+        normal(rng, d, hidden, dtype=dtype, scale=hidden**-0.5),
+        normal(rng, d, dtype=dtype, scale=0.5),
+        (1 + normal(rng, d, scale=0.3)).astype(dtype),
+        normal(rng, d, dtype=dtype, scale=0.5),
+    )
+
+
+def _cases(rng: Rng, approximate: str, named: str) -> list[Case]:
+    tiny = list(_args(rng, 2, 3, 4, 5, "float64"))
+    tiny[0] = tiny[0] * 1e-4
+    for place in (3, 4):
+        tiny[place] = tiny[place] * 1e-4
+    return [
+        Case("B = 2, T = 3, D = 4, F = 7", _args(rng, 2, 3, 4, 7)),
+        Case("D = 6, F = 3", _args(rng, 1, 4, 6, 3)),
+        Case("D = F = 5: matrices that are squares", _args(rng, 2, 3, 5, 5)),
+        Case("vectors of tiny spread", tuple(tiny), part="norm"),
+        Case(
+            "gradients of x and both matrices",
+            _args(rng, 2, 3, 4, 6, "float64"),
+            gradients=(0, 1, 3),
+            upstream=normal(rng, 2, 3, 4, dtype="float64"),
+            part="gradient",
+        ),
+    ]
+
+
+def _oracle(
+    x: Any, w_in: Any, b_in: Any, w_out: Any, b_out: Any, gain: Any, bias: Any, approximate: str, named: str
+) -> Any:
+    """With torch's own modules, into which the file's tensors are put as they are."""
+    import torch
+    from torch import nn
+
+    hidden, d = w_in.shape
+    layers = nn.Sequential(nn.Linear(d, hidden), nn.GELU(approximate), nn.Linear(hidden, d)).to(x.dtype)
+    given = {"0.weight": w_in, "0.bias": b_in, "2.weight": w_out, "2.bias": b_out}
+    norm = nn.LayerNorm(d, eps=EPS, dtype=x.dtype)
+    y = x + torch.func.functional_call(layers, given, (x,))
+    return torch.func.functional_call(norm, {"weight": gain, "bias": bias}, (y,))
+
+
+def _gelu(x: np.ndarray, approximate: str) -> np.ndarray:
+    if approximate == "tanh":
+        return x / 2 * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))
+    import math
+
+    flat = [math.erf(one / math.sqrt(2)) for one in x.ravel().tolist()]
+    return x / 2 * (1 + np.array(flat).reshape(x.shape))
+
+
+def _mistaken(
+    flags: Flags,
+    x: np.ndarray,
+    w_in: np.ndarray,
+    b_in: np.ndarray,
+    w_out: np.ndarray,
+    b_out: np.ndarray,
+    gain: np.ndarray,
+    bias: np.ndarray,
+    approximate: str,
+    named: str,
+) -> np.ndarray:
+    if "other-gelu" in flags:
+        if approximate != KINDS[0]:
+            raise ValueError("it is right in the public variant, and named as that")
+        approximate = KINDS[1]
+    eps = 1e-5 if "usual-eps" in flags else EPS
+    first, second = (w_in, w_out) if "untransposed" in flags else (w_in.T, w_out.T)
+    given = parts.layer_norm(frozenset(), x, gain, bias, eps) if "norm-first" in flags else x
+    h = given @ first + (0 if "no-biases" in flags else b_in)
+    h = np.maximum(h, 0) if "relu" in flags else _gelu(h, approximate).astype(x.dtype)
+    y = h @ second + (0 if "no-biases" in flags else b_out)
+    if "no-residual" not in flags:
+        y = x + y
+    return y if "norm-first" in flags else parts.layer_norm(frozenset(), y, gain, bias, eps)
+
+
+HIDDEN = "h = F.gelu(x @ w_in.T + b_in, approximate=approximate)"
+BACK = "y = x + h @ w_out.T + b_out"
+NORM = "return F.layer_norm(y, y.shape[-1:], gain, bias, eps=1e-12)"
+
+PUBLISHED = Task(
+    id="13.published",
+    name="published_feed_forward",
+    title="Other people's weights",
+    points=4,
+    minutes=12,
+    difficulty=2,
+    page=PAGE,
+    anchor="beyond-text-published",
+    returns=("y",),
+    cases=_cases,
+    oracle=_oracle,
+    mistaken=_mistaken,
+    parts={"core": 0.65, "norm": 0.15, "gradient": 0.2},
+    variants=tuple({"approximate": kind, "named": named} for kind, named in zip(KINDS, NAMED, strict=True)),
+    forbids=("softlookup.model", "softlookup.reference", "transformers"),
+    mistakes=(
+        known(
+            "untransposed",
+            (HIDDEN, HIDDEN.replace("w_in.T", "w_in")),
+            (BACK, BACK.replace("w_out.T", "w_out")),
+            says="The matrices are used as they lie in the file: nn.Linear keeps them (out, in), so it is x @ w.T. "
+            "Where they are squares, nothing complains.",
+            number=85,
+        ),
+        known(
+            "other-gelu",
+            (HIDDEN, HIDDEN.replace("=approximate", '={"none": "tanh", "tanh": "none"}[approximate]')),
+            says="This is the other GELU (tanh for erf, or erf for tanh): they differ in the fourth digit, in every "
+            "layer. Read in the model's description which one it was trained with.",
+            number=85,
+        ),
+        known("relu", (HIDDEN, "h = F.relu(x @ w_in.T + b_in)"), says="This is a ReLU: the model has a GELU."),
+        known(
+            "usual-eps",
+            (NORM, NORM.replace("1e-12", "1e-5")),
+            says="The norm's eps is 1e-5, torch's default: this model says 1e-12, which shows at a tiny spread.",
+        ),
+        known(
+            "norm-first",
+            (
+                HIDDEN,
+                f"given = F.layer_norm(x, x.shape[-1:], gain, bias, eps=1e-12)\n    {HIDDEN.replace('x @', 'given @')}",
+            ),
+            (NORM, "return y"),
+            says="The norm comes first (pre-LN): in this model it comes after the sum.",
+            number=43,
+        ),
+        known(
+            "no-residual",
+            (BACK, BACK.replace("x + ", "")),
+            says="The residual connection is missing: the result is added to x before the norm.",
+            number=45,
+        ),
+        known(
+            "no-biases",
+            (HIDDEN, HIDDEN.replace(" + b_in", "")),
+            (BACK, BACK.replace(" + b_out", "")),
+            says="The biases are missing: the file has one for each matrix.",
+        ),
+        gradient_cut((NORM, f"return ({NORM[7:]}).detach()")),
+    ),
+)

@@ -1,0 +1,149 @@
+"""The task on tiles: two halves of the keys, mixed apart, become one mixture."""
+
+from typing import Any
+
+import numpy as np
+
+from softlookup.checks.beyond_text.page import PAGE, Flags
+from softlookup.checks.draws import Rng
+from softlookup.checks.known import SOFTMAXES, known
+from softlookup.checks.task import Case, Task
+
+
+def _part(
+    rng: Rng, lead: tuple[int, ...], s: int, hv: int, shift: float = 0.0, blind: bool = False
+) -> list[np.ndarray]:
+    """Some scores and values, and the three numbers that are kept of them."""
+    scores = 2 * rng.standard_normal((*lead, s)) + shift
+    if blind:
+        scores[..., 0, :] = -np.inf
+    values = rng.standard_normal((s, hv))
+    top = scores.max(-1)
+    raised = np.exp(scores - np.where(np.isinf(top), 0, top)[..., None])
+    return [one.astype("float32") for one in (top, raised.sum(-1), raised @ values)]
+
+
+def _cases(rng: Rng) -> list[Case]:
+    def both(lead: tuple[int, ...], s: int, other: int, hv: int, shift: float = 0.0) -> tuple[Any, ...]:
+        return *_part(rng, lead, s, hv), *_part(rng, lead, other, hv, shift)
+
+    neither = _part(rng, (3,), 4, 2, blind=True)
+    again = _part(rng, (3,), 2, 2, blind=True)
+    return [
+        Case("B = 2, T = 3, tiles of 4 and 5 keys, H' = 2", both((2, 3), 4, 5, 2)),
+        Case("the second tile has the larger scores", both((3,), 5, 2, 4, 3.0)),
+        Case("the first one has", both((4,), 3, 6, 3, -3.0)),
+        Case("T = H' = 3", both((3,), 3, 3, 3)),
+        Case("scores in the thousands", both((2, 2), 3, 4, 3, 2000.0), part="large", tolerance=1e-4),
+        Case(
+            "a query that saw nothing in the first tile",
+            (*_part(rng, (3,), 4, 2, blind=True), *_part(rng, (3,), 3, 2)),
+            part="blind",
+        ),
+        Case(
+            "a query that saw nothing in the second tile",
+            (*_part(rng, (3,), 3, 2), *_part(rng, (3,), 4, 2, blind=True)),
+            part="blind",
+        ),
+        Case("and nothing in either of them", (*neither, *again), part="blind"),
+    ]
+
+
+def _merge(m_a: Any, l_a: Any, z_a: Any, m_b: Any, l_b: Any, z_b: Any) -> tuple[Any, Any, Any]:
+    """Query by query, with plain numbers."""
+    import math
+
+    import torch
+
+    m, total, z = torch.empty_like(m_a), torch.empty_like(l_a), torch.empty_like(z_a)
+    for place in np.ndindex(*m_a.shape):
+        top = max(m_a[place].item(), m_b[place].item())
+        shrink = [0.0 if one == -math.inf else math.exp(one - top) for one in (m_a[place].item(), m_b[place].item())]
+        m[place] = top
+        total[place] = l_a[place] * shrink[0] + l_b[place] * shrink[1]
+        z[place] = z_a[place] * shrink[0] + z_b[place] * shrink[1]
+    return m, total, z
+
+
+def _mistaken(
+    flags: Flags,
+    m_a: np.ndarray,
+    l_a: np.ndarray,
+    z_a: np.ndarray,
+    m_b: np.ndarray,
+    l_b: np.ndarray,
+    z_b: np.ndarray,
+) -> tuple[np.ndarray, ...]:
+    m = m_a if "first-largest" in flags else np.maximum(m_a, m_b)
+    level = m if "nan-where-blind" in flags else np.where(m == -np.inf, np.float32(0), m)
+    sign = np.float32(-1 if "factor-inverted" in flags else 1)
+    a, b = np.exp(sign * (m_a - level)), np.exp(sign * (m_b - level))
+    if "not-brought-down" in flags:
+        a, b = np.ones_like(a), np.ones_like(b)
+    z_up, z_right = (np.ones_like(a), np.ones_like(b)) if "mixture-not-brought-down" in flags else (a, b)
+    total = l_a * a + l_b * b
+    z = z_a * z_up[..., None] + z_b * z_right[..., None]
+    if "divided-already" in flags:
+        z = z / total[..., None]
+    return m, total, z
+
+
+LARGEST = "m = torch.maximum(m_a, m_b)"
+LEVEL = 'level = m.masked_fill(m == float("-inf"), 0.0)'
+DOWN = "a, b = torch.exp(m_a - level), torch.exp(m_b - level)"
+MIXTURE = "z = z_a * a[..., None] + z_b * b[..., None]"
+
+MERGE = Task(
+    id="13.merge",
+    name="merge_tiles",
+    title="Two tiles, one softmax",
+    points=4,
+    minutes=15,
+    difficulty=3,
+    page=PAGE,
+    anchor="beyond-text-tiles",
+    returns=("m", "l", "z"),
+    cases=_cases,
+    oracle=_merge,
+    mistaken=_mistaken,
+    parts={"core": 0.65, "large": 0.15, "blind": 0.2},
+    forbids=SOFTMAXES,
+    mistakes=(
+        known(
+            "not-brought-down",
+            (DOWN, "a, b = torch.ones_like(l_a), torch.ones_like(l_b)"),
+            says="Sums and mixtures are added as they are: each was taken relative to its own largest score. Bring "
+            "both down to the larger one first, by exp(own - larger).",
+        ),
+        known(
+            "mixture-not-brought-down",
+            (MIXTURE, "z = z_a + z_b"),
+            says="Only the sums are brought down to the common largest score: the mixtures are, too, by the same "
+            "factors.",
+        ),
+        known(
+            "factor-inverted",
+            (DOWN, "a, b = torch.exp(level - m_a), torch.exp(level - m_b)"),
+            says="The factor is exp(larger - own), which is above 1: it is exp(own - larger), at most 1.",
+        ),
+        known(
+            "first-largest",
+            (LARGEST, "m = m_a"),
+            says="The first tile's largest score is kept: the second may have a larger one, and exp overflows.",
+            number=14,
+        ),
+        known(
+            "nan-where-blind",
+            (LEVEL, "level = m"),
+            says="A query that has seen nothing yet gives NaN: -inf minus -inf. Its sum and its mixture are 0 and stay "
+            "so.",
+            number=51,
+        ),
+        known(
+            "divided-already",
+            (MIXTURE, MIXTURE + "\n    z = z / total[..., None]"),
+            says="The mixture is divided by the sum: that comes once, after the last tile, since more tiles may "
+            "follow.",
+        ),
+    ),
+)

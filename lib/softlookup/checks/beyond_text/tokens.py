@@ -1,0 +1,119 @@
+"""The task on what an encoder gets of a picture: projected patches, a class token in front, positions."""
+
+from typing import Any
+
+import numpy as np
+
+from softlookup.checks.beyond_text.page import PAGE, Flags
+from softlookup.checks.draws import Rng, normal
+from softlookup.checks.known import gradient_cut, known
+from softlookup.checks.task import Case, Task
+
+
+def _args(rng: Rng, b: int, t: int, m: int, d: int, dtype: str = "float32") -> tuple[np.ndarray, ...]:
+    shapes = ((b, t, m), (m, d), (d,), (d,), (t + 1, d))
+    return tuple(normal(rng, *shape, dtype=dtype) for shape in shapes)
+
+
+def _cases(rng: Rng) -> list[Case]:
+    upstream = normal(rng, 2, 4, 5, dtype="float64")
+    return [
+        Case("B = 2, T = 6, M = 12, D = 5", _args(rng, 2, 6, 12, 5)),
+        Case("the digits' sizes: T = 16, M = 4, D = 8", _args(rng, 3, 16, 4, 8)),
+        Case("B = 4, T = 3, M = D = 6", _args(rng, 4, 3, 6, 6)),
+        Case("B = T + 1 = 4, D = 4", _args(rng, 4, 3, 2, 4)),
+        Case("one patch", _args(rng, 2, 1, 3, 4)),
+        Case(
+            "gradients of all five",
+            _args(rng, 2, 3, 4, 5, "float64"),
+            gradients=(0, 1, 2, 3, 4),
+            upstream=upstream,
+            part="gradient",
+        ),
+    ]
+
+
+def _tokens(patches: Any, w: Any, b: Any, class_token: Any, positions: Any) -> Any:
+    """Into a table of the right size: linear first, then one row in front."""
+    import torch
+
+    made = torch.nn.functional.linear(patches, w.T, b)
+    first = torch.stack([class_token] * len(patches))[:, None]
+    return torch.stack([torch.vstack([f, one]).add(positions) for f, one in zip(first, made, strict=True)])
+
+
+def _mistaken(
+    flags: Flags, patches: np.ndarray, w: np.ndarray, b: np.ndarray, class_token: np.ndarray, positions: np.ndarray
+) -> np.ndarray:
+    x = patches @ w + (0 if "no-bias" in flags else b)
+    if "scaled" in flags:
+        x = x * x.dtype.type(np.sqrt(w.shape[1]))
+    if "positions-first" in flags:
+        x = x + positions[:-1]
+    if "class-without-position" in flags:
+        x = x + positions[1:]
+    first = np.broadcast_to(class_token, (len(x), 1, len(class_token))).astype(x.dtype)
+    x = np.concatenate([x, first] if "class-behind" in flags else [first, x], axis=1)
+    if flags & {"no-positions", "positions-first", "class-without-position"}:
+        return x
+    return x + (positions[:, None][: len(x)] if "along-the-batch" in flags else positions)
+
+
+PROJECT = "x = patches @ w + b"
+JOIN = "x = torch.cat([first, x], dim=1)"
+OUT = "return x + positions"
+
+TOKENS = Task(
+    id="13.tokens",
+    name="picture_tokens",
+    title="What the encoder gets",
+    points=3,
+    minutes=8,
+    difficulty=2,
+    page=PAGE,
+    anchor="beyond-text-vit",
+    returns=("x",),
+    cases=_cases,
+    oracle=_tokens,
+    mistaken=_mistaken,
+    parts={"core": 0.85, "gradient": 0.15},
+    mistakes=(
+        known(
+            "class-behind",
+            (JOIN, "x = torch.cat([x, first], dim=1)"),
+            says="The class token stands behind the patches: it comes first, at place 0.",
+        ),
+        known(
+            "no-positions",
+            (OUT, "return x"),
+            says="No positions are added: the encoder would get a bag of patches.",
+        ),
+        known(
+            "class-without-position",
+            (PROJECT, PROJECT + " + positions[1:]"),
+            (OUT, "return x"),
+            says="The class token gets no position: row 0 of the table is its own, and it is added as well.",
+        ),
+        known(
+            "positions-first",
+            (PROJECT, PROJECT + " + positions[:-1]"),
+            (OUT, "return x"),
+            says="The positions are added before the class token is put in front, so that every patch has its "
+            "neighbour's row: row 0 belongs to the class token.",
+        ),
+        known(
+            "along-the-batch",
+            (OUT, "return x + positions[: len(x), None]"),
+            says="The positions run along the batch: each picture gets one row. They run along the tokens, axis 1.",
+            number=33,
+        ),
+        known("no-bias", (PROJECT, "x = patches @ w"), says="The bias b of the projection is missing."),
+        known(
+            "scaled",
+            (PROJECT, "x = (patches @ w + b) * w.shape[1] ** 0.5"),
+            says="The patches are multiplied by sqrt(D): that is done with embeddings of words, not here.",
+            number=32,
+        ),
+        gradient_cut((OUT, "return (x + positions).detach()")),
+    ),
+)

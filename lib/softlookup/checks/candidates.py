@@ -1,0 +1,135 @@
+"""Callables that a task hands to a student's test: some are sound, some are broken.
+
+Tasks in which the student writes a test ("does the future leak?") need something to be tested. It is made on the
+student's side from plain numbers that the case gives: masks, shifts, shares. No name and no number says whether what it
+makes is sound; who takes it apart finds what it does, which is what the test is to find out. Nothing here knows a right
+answer.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+
+def is_candidate(value: Any) -> bool:
+    """Whether an argument of a case stands for something that is called."""
+    return isinstance(value, dict) and "candidate" in value
+
+
+def made(value: Any) -> Any:
+    """Make the callable that an argument stands for; anything else comes back as it is.
+
+    Args:
+        value: {"candidate": kind, and what that kind is made of}.
+
+    Raises:
+        KeyError: If there is no such kind.
+    """
+    if not is_candidate(value):
+        return value
+    given = {name: one for name, one in value.items() if name != "candidate"}
+    return _KINDS[value["candidate"]](**given)
+
+
+def _decoder(masks: np.ndarray, table: np.ndarray, blend: float, own: float) -> Callable[..., Any]:
+    """A model from ids (B, T) to logits (B, T, V): attention under given masks (L, N, T, T), residuals, tied logits.
+
+    Args:
+        masks: Who may look at whom, for each layer and head.
+        table: (V, D).
+        blend: How much of the mean over all positions is added in the end.
+        own: What is added to the logit of the word that stands there.
+    """
+    import torch
+
+    may, words = torch.from_numpy(masks), torch.from_numpy(table)
+
+    @torch.no_grad()
+    def run(ids: Any) -> Any:
+        length, n_heads = ids.shape[1], may.shape[1]
+        places = torch.arange(length)[:, None] / (1.0 + torch.arange(words.shape[1]))
+        x = words[ids] + places.sin().to(words)
+        for mask in may:
+            heads = x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
+            scores = heads @ heads.mT / heads.shape[-1] ** 0.5
+            weights = scores.masked_fill(~mask[:, :length, :length], -torch.inf).softmax(-1)
+            x = x + (weights @ heads).transpose(1, 2).flatten(2)
+        x = x + blend * x.mean(dim=1, keepdim=True)
+        return x @ words.T + own * torch.nn.functional.one_hot(ids, len(words))
+
+    return run
+
+
+def _loss_of_model(shift: int, whole: bool, turned: int) -> Callable[..., Any]:
+    """A loss (model, ids) -> number; labels stand ``shift`` places behind the inputs, and come from ``turned`` rows on.
+
+    Args:
+        shift: By how much labels are shifted.
+        whole: Whether nothing is cut off, so that the row's beginning follows its end.
+        turned: By how many rows of the batch the labels are turned.
+    """
+    import torch
+
+    def loss(model: Callable[[Any], Any], ids: Any) -> Any:
+        labels = ids.roll(-shift, dims=1).roll(turned, dims=0)
+        first, last = max(0, -shift), ids.shape[1] - max(0, shift)
+        inputs = ids if whole else ids[:, first:last]
+        labels = labels if whole else labels[:, first:last]
+        return torch.nn.functional.cross_entropy(model(inputs).flatten(0, 1).float(), labels.flatten())
+
+    return loss
+
+
+def _loss_of_logits(above: float, below: float, summed: bool, known: int | None) -> Callable[..., Any]:
+    """A loss (logits, labels, pad_id) -> number, in which padding has a weight in the sum and one in the count.
+
+    Args:
+        above: The weight of a padded place in the sum.
+        below: Its weight in the count.
+        summed: Whether it is not divided at all.
+        known: The id that is taken for padding; None takes what it is given.
+    """
+    import torch
+
+    def loss(logits: Any, labels: Any, pad_id: int) -> Any:
+        padding = labels == (pad_id if known is None else known)
+        log_p = torch.log_softmax(logits.double(), dim=-1)
+        surprise = -log_p.gather(-1, labels[..., None])[..., 0]
+        total = (surprise * torch.where(padding, above, 1.0)).sum()
+        return total if summed else total / torch.where(padding, below, 1.0).sum()
+
+    return loss
+
+
+class _Dropping:
+    """A model with ``train()`` and ``eval()`` that drops numbers, each layer with its own shares."""
+
+    def __init__(self, weights: np.ndarray, shares: list[tuple[float, float]], training: bool) -> None:
+        import torch
+
+        self._weights, self._shares, self.training = torch.from_numpy(weights), shares, training
+
+    def train(self, mode: bool = True) -> "_Dropping":
+        self.training = mode
+        return self
+
+    def eval(self) -> "_Dropping":
+        return self.train(False)
+
+    def __call__(self, x: Any) -> Any:
+        import torch
+
+        for w, (learning, use) in zip(self._weights, self._shares, strict=True):
+            p = learning if self.training else use
+            y = torch.tanh(x @ w)
+            x = x + torch.where(torch.rand(y.shape) < p, torch.zeros_like(y), y / (1.0 - p))
+        return x
+
+
+_KINDS: Mapping[str, Callable[..., Any]] = {
+    "model": _decoder,
+    "loss of a model": _loss_of_model,
+    "loss of logits": _loss_of_logits,
+    "layers": _Dropping,
+}

@@ -1,0 +1,5 @@
+"""The capstone's page."""
+
+PAGE = "13_beyond_text_capstone"
+
+Flags = frozenset[str]

@@ -1,0 +1,248 @@
+"""Tasks that count single steps: one product, and the lecture's table of a layer."""
+
+from typing import Any
+
+import numpy as np
+
+from softlookup.checks.counting.page import PAGE, SAID, Flags, meta, plain, product_flops
+from softlookup.checks.draws import Rng
+from softlookup.checks.known import known
+from softlookup.checks.task import Case, Mistake, Task
+
+
+def shared(slug: str, *edits: tuple[str, str], says: str | None = None) -> Mistake:
+    """A mistake with the words that this chapter's tasks share."""
+    number, words = SAID[slug]
+    return known(slug, *edits, says=says or words, number=number)
+
+
+def _product_cases(rng: Rng) -> list[Case]:
+    drawn = tuple(int(rng.integers(low, low + 60)) for low in (3, 70, 150))
+    return plain(
+        "rows, d_in, d_out, bytes_per_number",
+        (2, 3, 5, 4),
+        (1, 4096, 4096, 2),
+        (1000, 4096, 11008, 2),
+        (7, 7, 7, 1),
+        (*drawn, 4),
+    )
+
+
+def _product(rows: int, d_in: int, d_out: int, size: int) -> tuple[int, int, float]:
+    moved = sum(meta(*shape, size=size).nbytes for shape in ((rows, d_in), (d_in, d_out), (rows, d_out)))
+    flops = product_flops(((rows, d_in), (d_in, d_out)))
+    return flops, moved, flops / moved
+
+
+def _product_mistaken(flags: Flags, r: int, i: int, o: int, size: int) -> tuple[Any, ...]:
+    flops = (1 if "one-operation" in flags else 2) * r * i * o
+    numbers = r * i
+    if "matrix-forgotten" not in flags:
+        numbers += i * o
+    if "result-unwritten" not in flags:
+        numbers += r * o
+    moved = numbers * (1 if "elements-for-bytes" in flags else 8 * size if "bits" in flags else size)
+    below = numbers if "per-number" in flags else moved
+    intensity = below / flops if "intensity-inverted" in flags else flops / below
+    return np.array(flops), np.array(moved), np.array(intensity)
+
+
+BYTES = "n_bytes = numbers * bytes_per_number"
+
+PRODUCT = Task(
+    id="12.product",
+    name="product_cost",
+    title="One product",
+    points=2,
+    minutes=5,
+    difficulty=1,
+    page=PAGE,
+    anchor="counting-product",
+    returns=("operations", "bytes", "intensity"),
+    cases=_product_cases,
+    oracle=_product,
+    mistaken=_product_mistaken,
+    frame="plain",
+    mistakes=(
+        shared("one-operation", ("2 * rows", "rows")),
+        shared("elements-for-bytes", (BYTES, "n_bytes = numbers")),
+        known("bits", (BYTES, "n_bytes = 8 * numbers * bytes_per_number"), says="These are bits: bytes are asked for."),
+        known(
+            "per-number",
+            ("flops / n_bytes", "flops / numbers"),
+            says="The intensity is operations for each number: each of them takes several bytes, and it is bytes that "
+            "memory moves.",
+            number=80,
+        ),
+        known(
+            "result-unwritten",
+            (" + rows * d_out", ""),
+            says="The result is missing among what is moved: it is written to memory.",
+        ),
+        known(
+            "matrix-forgotten",
+            (" + d_in * d_out", ""),
+            says="The weight matrix is missing among what is moved: it is read too, and for few rows it is nearly all.",
+        ),
+        shared("intensity-inverted", ("flops / n_bytes", "n_bytes / flops")),
+    ),
+)
+
+
+def _table_cases(rng: Rng) -> list[Case]:
+    drawn = tuple(int(rng.integers(low, low + 9)) for low in (2, 12, 3, 25))
+    return plain(
+        "B, T, N, H, bytes_per_number",
+        (1, 50, 32, 128, 2),
+        (3, 5, 2, 4, 4),
+        (64, 1, 32, 128, 2),
+        (2, 1000, 8, 64, 4),
+        (*drawn, 2),
+    )
+
+
+def _table(b: int, t: int, n: int, h: int, size: int) -> np.ndarray:
+    """From the shapes of products and tensors."""
+    d = n * h
+    f = 4 * d
+    x, hidden, square = (b * t, d), (b * t, f), (b * n, t, t)
+    heads = (b * n, t, h)
+    turned = (b * n, h, t)
+
+    def product(times: int, left: tuple[int, ...], right: tuple[int, ...], out: tuple[int, ...]) -> tuple[int, int]:
+        moved = sum(meta(*shape, size=size).nbytes for shape in (left, right, out))
+        return times * product_flops((left, right)), times * moved
+
+    scores = meta(*square, size=size)
+    rows = [
+        product(3, x, (d, d), x),
+        product(1, heads, turned, square),
+        (6 * scores.numel(), 2 * scores.nbytes),
+        product(1, square, heads, heads),
+        product(1, x, (d, d), x),
+        product(1, x, (d, f), hidden),
+        (meta(*hidden).numel(), 2 * meta(*hidden, size=size).nbytes),
+        product(1, hidden, (f, d), x),
+    ]
+    return np.array([(flops, moved, flops / moved) for flops, moved in rows], dtype=np.float64)
+
+
+def _table_mistaken(flags: Flags, b: int, t: int, n: int, h: int, size: int) -> np.ndarray:
+    d = n * h
+    x = b * t * d
+    hidden = (1 if "hidden-narrow" in flags else 4) * x
+    scores = b * (1 if "heads-share-scores" in flags else n) * t * t
+    maps = scores // 2 if "causal-halved" in flags else scores
+    ops = 1 if "one-operation" in flags else 2
+    times = 1 if "qkv-once" in flags else 3
+    ffn = d * d * (1 if "hidden-narrow" in flags else 4)
+    reads = 2 * x + d * d
+    qkv = 4 * x + 3 * d * d if "qkv-fused" in flags and times == 3 else times * reads
+    soft = 0 if "softmax-free" in flags else scores if "softmax-unwritten" in flags else 2 * scores
+    steps = [
+        (times * ops * x * d, qkv),
+        (ops * maps * h, 2 * x + scores),
+        ((5 if "scale-forgotten" in flags else 6) * maps, soft),
+        (ops * maps * h, 2 * x + scores),
+        (ops * x * d, reads),
+        (ops * hidden * d, x + ffn + hidden),
+        (hidden, 2 * hidden),
+        (ops * hidden * d, x + ffn + hidden),
+    ]
+    if "hidden-once" in flags:
+        steps[7] = (0, 0)
+    made = []
+    for flops, numbers in steps:
+        moved = numbers * (1 if "elements-for-bytes" in flags else size)
+        if not moved:
+            made.append((flops, 0, 0.0))
+        else:
+            made.append((flops, moved, moved / flops if "intensity-inverted" in flags and flops else flops / moved))
+    return np.array(made, dtype=np.float64)
+
+
+QKV = "three = [3 * one for one in dense]"
+RATIO = "flops / n_bytes]"
+SCORES = "scores = batch * n_heads * n_tokens**2"
+
+TABLE = Task(
+    id="12.table",
+    name="layer_table",
+    title="The intensity of every step",
+    points=4,
+    minutes=15,
+    difficulty=2,
+    page=PAGE,
+    anchor="counting-table",
+    returns=("table",),
+    cases=_table_cases,
+    oracle=_table,
+    mistaken=_table_mistaken,
+    frame="plain",
+    mistakes=(
+        shared(
+            "one-operation",
+            ("dense = 2 *", "dense ="),
+            ("pairs = 2 *", "pairs ="),
+            ("wide = 2 *", "wide ="),
+        ),
+        known(
+            "qkv-once",
+            (QKV, "three = dense"),
+            says="Queries, keys and values are counted once: each is a product of its own, with a matrix of its own.",
+            number=79,
+        ),
+        known(
+            "qkv-fused",
+            (QKV, "three = 3 * dense[0], 4 * x + 3 * square"),
+            says="The tokens are read once for queries, keys and values together. A kernel that makes all three can do "
+            "so; asked are three products that each read them.",
+        ),
+        known(
+            "hidden-once",
+            ("relu, wide]", "relu, (0, 0)]"),
+            ("flops / n_bytes]", "flops / max(n_bytes, 1)]"),
+            says="The feed-forward network is counted once: it is two products, up and down.",
+            number=79,
+        ),
+        known(
+            "hidden-narrow",
+            ("hidden = 4 * x", "hidden = x"),
+            ("4 * square", "square"),
+            says="The hidden width is taken to be D: it is 4 times as wide, so there are four times as many hidden "
+            "numbers, and four times as many weights in each of the two matrices.",
+            number=79,
+        ),
+        shared("elements-for-bytes", ("n_bytes = numbers * bytes_per_number", "n_bytes = numbers")),
+        known(
+            "heads-share-scores",
+            (SCORES, "scores = batch * n_tokens**2"),
+            says="The scores of one head are counted: each of the N heads has a square of its own.",
+        ),
+        known(
+            "causal-halved",
+            ("2 * scores * head_width", "2 * (scores // 2) * head_width"),
+            ("6 * scores", "6 * (scores // 2)"),
+            says="The operations of the square are halved, as if a causal mask skipped pairs: here the full square is "
+            "computed, as the conventions say.",
+            number=82,
+        ),
+        known(
+            "softmax-free",
+            ("(6 * scores, 2 * scores)", "(6 * scores, 0)"),
+            ("flops / n_bytes]", "flops / n_bytes if n_bytes else 0]"),
+            says="The softmax moves nothing here. As a kernel of its own it reads every score and writes every weight.",
+        ),
+        known(
+            "softmax-unwritten",
+            ("(6 * scores, 2 * scores)", "(6 * scores, scores)"),
+            says="The softmax reads the scores and writes nothing, or the other way round: it does both.",
+        ),
+        known(
+            "scale-forgotten",
+            ("6 * scores", "5 * scores"),
+            says="Five operations are counted for each score: dividing by the root of H is the sixth.",
+        ),
+        shared("intensity-inverted", (RATIO, "n_bytes / flops]")),
+    ),
+)

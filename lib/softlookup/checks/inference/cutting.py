@@ -1,0 +1,249 @@
+"""Tasks on cutting a distribution to the likeliest that hold a mass, and on drawing from it."""
+
+from typing import Any
+
+import numpy as np
+
+from softlookup.checks.draws import Rng
+from softlookup.checks.inference.choosing import soft
+from softlookup.checks.inference.page import PAGE, Flags
+from softlookup.checks.known import known
+from softlookup.checks.task import Case, Task
+
+
+def _distribution(rng: Rng, b: int, v: int, p: float, scale: float = 1.0) -> np.ndarray:
+    """Random distributions, float64, in which no sum of the likeliest comes near p, and no two are nearly equal."""
+    rows: list[np.ndarray] = []
+    while len(rows) < b:
+        row = soft(scale * rng.standard_normal(v))
+        sums = np.sort(row)[::-1].cumsum()
+        if np.abs(sums - p).min() > 0.01 and np.diff(np.sort(row)).min() > 1e-3:
+            rows.append(row)
+    return np.array(rows)
+
+
+def _top_p_cases(rng: Rng) -> list[Case]:
+    def case(label: str, b: int, v: int, p: float, scale: float = 1.2, part: str = "core") -> Case:
+        return Case(label, (_distribution(rng, b, v, p, scale), p), part=part)
+
+    sure = np.array([[0.02, 0.9, 0.05, 0.03], [0.55, 0.25, 0.15, 0.05]])
+    return [
+        case("B = 2, V = 6, p = 0.7", 2, 6, 0.7),
+        case("B = V = 4, p = 0.8", 4, 4, 0.8),
+        case("B = 3, V = 9, p = 0.55", 3, 9, 0.55, 0.9),
+        case("half of it", 2, 5, 0.5, 0.7),
+        Case(
+            "p = 1 keeps everything", (np.array([[0.5, 0.125, 0.25, 0.125 - 1 / 64, 1 / 64]]), 1.0), part="everything"
+        ),
+        Case("the likeliest alone holds more than p", (sure, 0.4), part="sure"),
+        Case("a tiny p: greedy", (_distribution(rng, 3, 5, 0.05), 0.02), part="sure", exact_zeros=True),
+    ]
+
+
+def _top_p(probabilities: Any, p: float) -> Any:
+    """Token by token: it is kept if the likelier ones hold less than p."""
+    import torch
+
+    likelier = probabilities[:, None, :] > probabilities[:, :, None]
+    before = torch.einsum("bij,bj->bi", likelier.to(probabilities.dtype), probabilities)
+    left = torch.where(before < p, probabilities, 0.0)
+    return left / left.sum(1, keepdim=True)
+
+
+def top_p(flags: Flags, probabilities: np.ndarray, p: float) -> np.ndarray:
+    """The likeliest that hold a mass, with mistakes."""
+    order = np.argsort(probabilities if "ascending" in flags else -probabilities, axis=-1, kind="stable")
+    in_order = np.take_along_axis(probabilities, order, 1)
+    through = in_order.cumsum(-1)
+    before = through - in_order
+    kept_in_order = before < p
+    if "crossing-dropped" in flags:
+        kept_in_order = through < p
+    if "only-first-kept" in flags:
+        kept_in_order = (through < p) | (np.arange(probabilities.shape[1]) == 0)
+    if "one-more" in flags:
+        kept_in_order = before - np.roll(in_order, 1, axis=-1) * (np.arange(probabilities.shape[1]) > 0) < p
+    kept = np.zeros_like(kept_in_order)
+    np.put_along_axis(kept, order, kept_in_order, 1)
+    if "each-compared" in flags:
+        kept = probabilities >= p
+    if "not-sorted-back" in flags:
+        kept = kept_in_order
+    left = in_order * kept_in_order if "in-order-of-size" in flags else probabilities * kept
+    if "softmax-again" in flags:
+        return soft(left)
+    return left if "not-renormalised" in flags else left / left.sum(-1, keepdims=True)
+
+
+BEFORE = "kept_in_order = mass_before < p"
+BACK = "kept = torch.zeros_like(kept_in_order).scatter(1, order, kept_in_order)"
+LEFT = "return left / left.sum(dim=-1, keepdim=True)"
+
+TOP_P = Task(
+    id="10.top-p",
+    name="top_p",
+    title="The likeliest that hold p",
+    points=4,
+    minutes=12,
+    difficulty=3,
+    page=PAGE,
+    anchor="inference-top-p",
+    returns=("probabilities",),
+    cases=_top_p_cases,
+    oracle=_top_p,
+    mistaken=top_p,
+    parts={"core": 0.7, "sure": 0.2, "everything": 0.1},
+    mistakes=(
+        known(
+            "crossing-dropped",
+            (BEFORE, "kept_in_order = in_order.cumsum(dim=-1) < p"),
+            says="The token that crosses p is dropped: what is kept holds less than p, and nothing at all where the "
+            "likeliest token alone holds more. Compare the mass BEFORE each token with p.",
+            number=76,
+        ),
+        known(
+            "only-first-kept",
+            (
+                BEFORE,
+                "kept_in_order = in_order.cumsum(dim=-1) < p\n    kept_in_order[:, 0] = True",
+            ),
+            says="The likeliest token is always kept, but any other that crosses p is dropped, so that what is kept "
+            "may hold less than p. Compare the mass BEFORE each token with p.",
+            number=76,
+        ),
+        known(
+            "one-more",
+            (BEFORE, "kept_in_order = mass_before - in_order.roll(1, dims=1) * (mass_before > 0) < p"),
+            says="One token too many is kept: the one that crosses p is the last.",
+        ),
+        known(
+            "not-sorted-back",
+            (BACK, "kept = kept_in_order"),
+            says="What is kept is said in the order of size, but used in the order of ids: bring it back first "
+            "(scatter, or a second argsort).",
+        ),
+        known(
+            "in-order-of-size",
+            ("left = probabilities * kept", "left = in_order * kept_in_order"),
+            says="The probabilities come back in order of size: each belongs at its own id.",
+        ),
+        known(
+            "not-renormalised",
+            (LEFT, "return left"),
+            says="The probabilities of the kept tokens do not sum to 1: divide by their sum.",
+        ),
+        known(
+            "ascending",
+            ("descending=True", "descending=False"),
+            says="It begins with the LEAST likely token: sort downwards.",
+        ),
+        known(
+            "each-compared",
+            (BACK, "kept = probabilities >= p"),
+            says="Each token is compared with p by itself: it is the mass of all likelier ones together that counts.",
+        ),
+        known(
+            "softmax-again",
+            (LEFT, "return torch.softmax(left, dim=-1)"),
+            says="A softmax of probabilities: it gives the dropped tokens a share again, and flattens the others. "
+            "Divide by the sum.",
+            number=11,
+        ),
+    ),
+)
+
+
+def _draw_cases(rng: Rng) -> list[Case]:
+    def shares(b: int, v: int) -> np.ndarray:
+        """Multiples of 1/64, one of them zero in each row: their sums are exact in every order."""
+        cuts = np.sort(np.stack([rng.choice(np.arange(1, 64), v - 2, replace=False) for _ in range(b)]), axis=1)
+        ends = np.concatenate((np.zeros((b, 1)), cuts, np.full((b, 1), 64)), axis=1)
+        widths = np.diff(ends, axis=1)
+        places = rng.integers(0, v, size=b)
+        return np.stack([np.insert(row, at, 0) for row, at in zip(widths, places, strict=True)]) / 64
+
+    def inside(b: int) -> np.ndarray:
+        return (rng.integers(0, 64, size=b) + rng.uniform(0.2, 0.8, size=b)) / 64
+
+    edges = np.array([[0.0, 0.25, 0.0, 0.75], [0.25, 0.25, 0.5, 0.0], [0.5, 0.0, 0.25, 0.25], [0.0, 0.0, 1.0, 0.0]])
+    return [
+        Case("B = 3, V = 5", (shares(3, 5), inside(3))),
+        Case("B = V = 6", (shares(6, 6), inside(6))),
+        Case("sixteen rows of nine tokens", (shares(16, 9), inside(16))),
+        Case("one row, luck near the right end", (shares(1, 4), np.array([0.996]))),
+        Case("luck on the ends of stretches, and 0", (edges, np.array([0.0, 0.25, 0.5, 0.0])), part="edges"),
+    ]
+
+
+def _draw(probabilities: Any, u: Any) -> Any:
+    import torch
+
+    return torch.searchsorted(probabilities.cumsum(1), u[:, None], right=True)[:, 0]
+
+
+def drawn(flags: Flags, probabilities: np.ndarray, u: np.ndarray) -> np.ndarray:
+    """Tokens drawn, with mistakes."""
+    if "always-likeliest" in flags:
+        return probabilities.argmax(-1)
+    line = probabilities if "not-summed" in flags else probabilities.cumsum(0 if "over-rows" in flags else -1)
+    if "turned-round" in flags:
+        u = 1 - u
+    if "one-number-for-all" in flags:
+        u = u[:1]
+    passed = line < u[:, None] if "right-ends-held" in flags else line <= u[:, None]
+    count = passed.sum(-1)
+    return count + 1 if "one-ahead" in flags else count - 1 if "one-behind" in flags else count
+
+
+DRAWN = "(right_ends <= u[:, None]).sum(dim=-1)"
+
+DRAW = Task(
+    id="10.draw",
+    name="draw",
+    title="Draw a token",
+    points=3,
+    minutes=8,
+    difficulty=2,
+    page=PAGE,
+    anchor="inference-draw",
+    returns=("ids",),
+    cases=_draw_cases,
+    oracle=_draw,
+    mistaken=drawn,
+    parts={"core": 0.8, "edges": 0.2},
+    mistakes=(
+        known(
+            "always-likeliest",
+            (DRAWN, "probabilities.argmax(dim=-1)"),
+            says="The likeliest token is taken, whatever the luck: that is greedy, and no draw.",
+        ),
+        known(
+            "right-ends-held",
+            ("right_ends <= u", "right_ends < u"),
+            says="A stretch holds its right end here, and not its left one: with u = 0 a first token of probability 0 "
+            "would be drawn.",
+        ),
+        known(
+            "not-summed",
+            (".cumsum(dim=-1)", ""),
+            says="u is compared with the probabilities themselves: a stretch ends where the SUM up to it ends.",
+        ),
+        known(
+            "over-rows",
+            (".cumsum(dim=-1)", ".cumsum(dim=0)"),
+            says="The sums run over the batch: each row is a line of its own, over the tokens.",
+        ),
+        known(
+            "one-number-for-all",
+            ("u[:, None]", "u[:1, None]"),
+            says="The first row's luck decides for all rows: each has a number of its own.",
+        ),
+        known(
+            "turned-round",
+            ("u[:, None]", "(1 - u)[:, None]"),
+            says="The line is walked from its right end (1 - u): it begins at 0 with token 0.",
+        ),
+        known("one-ahead", (DRAWN, f"{DRAWN} + 1"), says="The token behind the right one is taken: ids begin at 0."),
+        known("one-behind", (DRAWN, f"{DRAWN} - 1"), says="The token before the right one is taken."),
+    ),
+)

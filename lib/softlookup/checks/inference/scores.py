@@ -1,0 +1,147 @@
+"""The task on ranking finished texts of different lengths."""
+
+from typing import Any
+
+import numpy as np
+
+from softlookup.checks.draws import Rng, normal
+from softlookup.checks.inference.page import PAGE, Flags
+from softlookup.checks.known import known
+from softlookup.checks.task import Case, Task
+
+
+def _score_cases(rng: Rng, base: int, below: int) -> list[Case]:
+    def case(label: str, lengths: list[int], m: int, end: int, alpha: float) -> Case:
+        """Texts of these lengths, the end token counted; 0 stands for one without an end."""
+        free = [n for n in range(9) if n != end]
+        ids = rng.choice(free, size=(len(lengths), m))
+        for row, n in zip(ids, lengths, strict=True):
+            if n:
+                row[n - 1] = end
+                # Behind the end stands whatever it was filled up with, mostly the end token again.
+                row[n:] = rng.choice([end, end, free[0]], size=m - n)
+        log_p = -np.abs(normal(rng, len(lengths), m, scale=1.5)) - np.float32(0.1)
+        return Case(label, (log_p, ids, end, alpha))
+
+    return [
+        case("three texts, alpha = 0.6", [2, 4, 5], 6, 3, 0.6),
+        case("as many texts as tokens, alpha = 1", [1, 3, 2, 4], 4, 0, 1.0),
+        case("one of them has no end token", [3, 0], 5, 7, 0.8),
+        case("alpha = 0: no penalty", [2, 5, 3], 5, 1, 0.0),
+        case("a text of the end token alone", [1], 3, 2, 1.3),
+    ]
+
+
+def _score(log_p: Any, ids: Any, end_id: int, alpha: float, base: int, below: int) -> Any:
+    """Text by text, cut at its first end."""
+    import torch
+
+    scores = []
+    for row, text in zip(log_p, ids.tolist(), strict=True):
+        n = text.index(end_id) + 1 if end_id in text else len(text)
+        scores.append(row[:n].sum() * ((base + n) / below) ** -alpha)
+    return torch.stack(scores)
+
+
+def scores_of(
+    flags: Flags, log_p: np.ndarray, ids: np.ndarray, end_id: int, alpha: float, base: int, below: int
+) -> np.ndarray:
+    """Scores of finished texts, with mistakes."""
+    is_end = (ids == end_id).astype(int)
+    before = is_end.cumsum(1) - (0 if "end-left-out" in flags else is_end)
+    counted = before >= 0 if "filling-counted" in flags else before == 0
+    counted_for_sum = before >= 0 if "filling-summed" in flags else counted
+    lengths = counted.sum(1)
+    if "end-not-counted" in flags:
+        lengths = (counted & (ids != end_id)).sum(1)
+    if "start-counted" in flags:
+        lengths = lengths + 1
+    total = np.where(counted_for_sum, log_p, 0.0).sum(1)
+    if "no-penalty" in flags:
+        return total
+    if "plain-mean" in flags:
+        return total / lengths
+    share = (base + lengths) / (base + 1)
+    if "undivided" in flags:
+        share = base + lengths
+    if "not-raised" in flags:
+        return total / share
+    return total * share**alpha if "multiplied" in flags else total / share**alpha
+
+
+LENGTHS = "lengths = counted.sum(dim=1)"
+PENALISED = "totals / ((base + lengths) / (base + 1)) ** alpha"
+
+SCORE = Task(
+    id="10.score",
+    name="scores_of",
+    title="A score for every length",
+    points=3,
+    minutes=10,
+    difficulty=2,
+    page=PAGE,
+    anchor="inference-penalty",
+    returns=("scores",),
+    cases=_score_cases,
+    oracle=_score,
+    mistaken=scores_of,
+    variants=({"base": 5, "below": 6}, {"base": 2, "below": 3}),
+    mistakes=(
+        known(
+            "end-not-counted",
+            (LENGTHS, "lengths = (counted & (ids != end_id)).sum(dim=1)"),
+            says="The end token is left out of the length: it was chosen like any other, and counts.",
+            number=77,
+        ),
+        known(
+            "start-counted",
+            (LENGTHS, f"{LENGTHS} + 1"),
+            says="Every length is one too large, as if the start token had been written: count what is in the row.",
+            number=77,
+        ),
+        known(
+            "end-left-out",
+            ("ends.cumsum(dim=1) - ends", "ends.cumsum(dim=1)"),
+            says="The end token is left out of the sum and of the length: stopping there was a choice, with a "
+            "probability of its own.",
+            number=77,
+        ),
+        known(
+            "filling-counted",
+            ("ends_before == 0", "ends_before >= 0"),
+            says="What stands behind the end token is counted too: it is filling, and nobody wrote it.",
+            number=62,
+        ),
+        known(
+            "filling-summed",
+            ("torch.where(counted, log_p, 0.0)", "log_p"),
+            says="The lengths are right, but the sum goes on behind the end token: it is filling there.",
+            number=62,
+        ),
+        known(
+            "no-penalty",
+            (PENALISED, "totals"),
+            says="The log-probability is not divided at all: shorter texts win by being short.",
+        ),
+        known(
+            "plain-mean",
+            (PENALISED, "totals / lengths"),
+            says="This is the mean for each token, whatever alpha: the penalty has its own form.",
+        ),
+        known(
+            "multiplied",
+            ("totals / (", "totals * ("),
+            says="The log-probability is multiplied by the penalty, so long texts lose twice: it is divided.",
+        ),
+        known(
+            "not-raised",
+            (" ** alpha", ""),
+            says="The exponent alpha is missing.",
+        ),
+        known(
+            "undivided",
+            ("((base + lengths) / (base + 1))", "(base + lengths)"),
+            says="The penalty's number below is missing: a text of one token has the penalty 1.",
+        ),
+    ),
+)

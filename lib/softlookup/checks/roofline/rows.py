@@ -1,0 +1,120 @@
+"""The task that asks how many rows have to meet a matrix before operations are the limit."""
+
+from fractions import Fraction
+
+import numpy as np
+
+from softlookup.checks.draws import Rng
+from softlookup.checks.known import known
+from softlookup.checks.roofline.page import PAGE, Flags
+from softlookup.checks.task import Case, Task
+
+
+def _cases(rng: Rng) -> list[Case]:
+    width = int(rng.integers(40, 90)) * 64
+    rows = (
+        (8, 8, 4, 1.0),
+        (4096, 4096, 2, 161.25),
+        (4096, 16384, 2, 153.0),
+        (512, 2048, 2, 153.0),
+        (256, 128, 4, 9.5),
+        (64, 64, 2, 161.25),
+        (width, 3 * width, 1, 300.5),
+        (2, 2, 1, 1.875),
+        (2, 2, 1, 2.0),
+        (2, 2, 1, 2.125),
+    )
+    return [Case(f"(D, F, bytes, ridge) = {row}", row, frame="plain") for row in rows]
+
+
+def _oracle(d: int, f: int, width: int, ridge: float) -> int:
+    """Found by trying, in exact fractions: doubling until it is enough, then halving the distance."""
+    edge = Fraction(ridge)
+
+    def enough(t: int) -> bool:
+        return Fraction(2 * t * d * f, (t * d + d * f + t * f) * width) >= edge
+
+    high = 1
+    while not enough(high):
+        high *= 2
+        if high > 1 << 60:
+            return 0
+    low = 0
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def _mistaken(flags: Flags, d: int, f: int, width: int, ridge: float) -> np.ndarray:
+    operation = 1 if "one-operation" in flags else 2
+    width = 1 if "elements-for-bytes" in flags else width
+    around = 0 if "matrix-alone" in flags else d if "result-forgotten" in flags else d + f
+    gain = operation * d * f - ridge * width * around
+    if gain == 0 or (gain < 0 and "never-overlooked" not in flags):
+        return np.array(0)
+    rows = ridge * width * d * f / gain
+    return np.array(
+        int(rows) if "rounded-down" in flags else int(rows) + 1 if "one-too-many" in flags else -(-rows // 1)
+    )
+
+
+GAIN = "gain = 2 * d * f - ridge * bytes_per_number * (d + f)"
+LAST = "return math.ceil(ridge * bytes_per_number * d * f / gain)"
+
+ROWS = Task(
+    id="11.rows",
+    name="fewest_rows",
+    title="How many rows are enough?",
+    points=4,
+    minutes=12,
+    difficulty=3,
+    page=PAGE,
+    anchor="roofline-product",
+    returns=("rows",),
+    cases=_cases,
+    oracle=_oracle,
+    mistaken=_mistaken,
+    frame="plain",
+    mistakes=(
+        known(
+            "matrix-alone",
+            (GAIN, "gain = 2 * d * f"),
+            says="Only the matrix is counted among the bytes: the rows that go in and come out grow with T.",
+        ),
+        known(
+            "result-forgotten",
+            (GAIN, "gain = 2 * d * f - ridge * bytes_per_number * d"),
+            says="The rows that come out, T*F numbers, are missing among the bytes.",
+        ),
+        known(
+            "elements-for-bytes",
+            (GAIN, GAIN.replace(" * bytes_per_number", "")),
+            (LAST, LAST.replace(" * bytes_per_number", "")),
+            says="Numbers are counted, not bytes: the ridge is in operations for each byte.",
+            number=80,
+        ),
+        known(
+            "one-operation",
+            (GAIN, GAIN.replace("2 * d * f", "d * f")),
+            says="A multiply-add is counted once: it is two operations, a product and a sum.",
+            number=78,
+        ),
+        known(
+            "rounded-down",
+            (LAST, LAST.replace("math.ceil", "int")),
+            says="The number of rows is rounded down, and is not enough: round up.",
+        ),
+        known(
+            "one-too-many",
+            (LAST, LAST.replace("math.ceil(", "1 + int(")),
+            says="Where the intensity meets the ridge exactly, that is enough: one row too many.",
+        ),
+        known(
+            "never-overlooked",
+            ("if gain <= 0", "if gain == 0"),
+            says="A narrow matrix never gets there, however many rows it meets: the answer is then 0, not a negative "
+            "number.",
+        ),
+    ),
+)

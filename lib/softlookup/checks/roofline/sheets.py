@@ -1,0 +1,309 @@
+"""Tasks on data sheets and the roof: reading a number, the ridge, what is attainable."""
+
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from softlookup.checks.draws import Rng
+from softlookup.checks.known import known
+from softlookup.checks.roofline.page import PAGE, Flags
+from softlookup.checks.task import Case, Task
+
+
+def _sheet_cases(rng: Rng) -> list[Case]:
+    texts = (
+        "312 TFLOPS",
+        "1,979 TFLOPS*",
+        "19.5 TFLOPS",
+        "1,248 TOPS*",
+        "1,935 GB/s",
+        "3.35 TB/s",
+        "80 GB",
+        "40 GiB",
+        "512 MiB",
+        "600 MB/s",
+        "2 TiB",
+        f"{int(rng.integers(2, 9))},{int(rng.integers(100, 999))} TFLOPS*",
+        f"{int(rng.integers(100, 999))} GB/s",
+    )
+    return [Case(repr(text), (text,), frame="plain") for text in texts]
+
+
+def _sheet(text: str) -> float:
+    """In decimals, unit by unit."""
+    for unit, power in (("TFLOPS", 12), ("TOPS", 12), ("TB/s", 12), ("GB/s", 9), ("MB/s", 6), ("GB", 9)):
+        if f" {unit}" in text:
+            number = Decimal(text.partition(" ")[0].replace(",", "")).scaleb(power)
+            return float(number / 2 if "*" in text else number)
+    digits, unit = text.split(" ")
+    return float(Decimal(digits) * 1024 ** {"MiB": 2, "GiB": 3, "TiB": 4}[unit])
+
+
+def _sheet_mistaken(flags: Flags, text: str) -> np.ndarray:
+    number, unit = text.rstrip("*").split()
+    value = float(number.replace(",", "." if "comma-as-point" in flags else ""))
+    binary = unit[1] == "i" and "binary-overlooked" not in flags
+    powers: dict[str, float] = {"M": 1e6, "G": 1e9, "T": 1e12}
+    if binary or "binary-everywhere" in flags:
+        powers = {"M": 2.0**20, "G": 2.0**30, "T": 2.0**40}
+    if "tera-as-giga" in flags:
+        powers["T"] = powers["G"]
+    starred = text.endswith("*") and "sparse-peak" not in flags
+    return np.array(value * powers[unit[0]] / (2 if starred else 1))
+
+
+DECIMAL = '{"M": 1e6, "G": 1e9, "T": 1e12}'
+STAR = "return value * powers[unit[0]] / (2 if starred else 1)"
+
+SHEET = Task(
+    id="11.sheet",
+    name="read_sheet",
+    title="Read a data sheet",
+    points=3,
+    minutes=10,
+    difficulty=2,
+    page=PAGE,
+    anchor="roofline-sheet",
+    returns=("value",),
+    cases=_sheet_cases,
+    oracle=_sheet,
+    mistaken=_sheet_mistaken,
+    frame="plain",
+    mistakes=(
+        known(
+            "sparse-peak",
+            (STAR, "return value * powers[unit[0]]"),
+            says="A number with a star is taken as it stands: it holds for 2:4 sparsity, and dense products reach half "
+            "of it.",
+            number=81,
+        ),
+        known(
+            "binary-everywhere",
+            (DECIMAL, '{"M": 2**20, "G": 2**30, "T": 2**40}'),
+            says="GB is read as 2**30 bytes: that is GiB. The prefixes of data sheets are powers of ten.",
+        ),
+        known(
+            "binary-overlooked",
+            ('{"M": 2**20, "G": 2**30, "T": 2**40}', DECIMAL),
+            says="GiB is read as 10**9 bytes: with an i the prefix is a power of two, 2**30.",
+        ),
+        known(
+            "comma-as-point",
+            ('replace(",", "")', 'replace(",", ".")'),
+            says="The comma is read as a decimal point: here it parts thousands.",
+        ),
+        known(
+            "tera-as-giga",
+            ("    starred =", '    powers = powers | {"T": powers["G"]}\n    starred ='),
+            says="Tera is read as giga: T is 10**12.",
+        ),
+    ),
+)
+
+
+def _sheet_of(dense: dict[str, float], sparse: dict[str, float], memory: float, link: float) -> dict[str, Any]:
+    return {"dense": dense, "sparse": sparse, "memory": memory, "NVLink": link}
+
+
+def _ridge_cases(rng: Rng) -> list[Case]:
+    dense = {"float32": 19.5e12, "tf32": 156e12, "bfloat16": 312e12}
+    sparse = {"tf32": 312e12, "bfloat16": 624e12}
+    other = {"float32": 67e12, "tf32": 494.5e12, "bfloat16": 989.5e12, "float8": 1979e12}
+    other_sparse = {"tf32": 989e12, "bfloat16": 1979e12, "float8": 3958e12}
+    own = float(rng.integers(200, 700)) * 1e9
+    made = _sheet_of({"float32": 3 * own, "bfloat16": 70 * own}, {"bfloat16": 140 * own}, own, own / 7)
+    rows = (
+        ("A100 80GB PCIe, bfloat16", (_sheet_of(dense, sparse, 1935e9, 600e9), "bfloat16")),
+        ("A100 80GB SXM, bfloat16", (_sheet_of(dense, sparse, 2039e9, 600e9), "bfloat16")),
+        ("A100 80GB SXM, float32", (_sheet_of(dense, sparse, 2039e9, 600e9), "float32")),
+        ("H100 SXM, float8", (_sheet_of(other, other_sparse, 3350e9, 900e9), "float8")),
+        ("a made-up one, float32", (made, "float32")),
+    )
+    return [Case(label, args, frame="plain") for label, args in rows]
+
+
+def _ridge(sheet: dict[str, Any], dtype: str) -> float:
+    """How many operations could have been done while one byte arrives: time for a byte times the rate."""
+    return (1.0 / sheet["memory"]) * sheet["dense"][dtype]
+
+
+def _ridge_mistaken(flags: Flags, sheet: dict[str, Any], dtype: str) -> np.ndarray:
+    kind = "bfloat16" if "always-bfloat16" in flags else dtype
+    peak = sheet["dense"][kind]
+    if "sparse-peak" in flags:
+        peak = sheet["sparse"].get(kind, peak)
+    road = sheet["NVLink"] if "link-for-memory" in flags else sheet["memory"]
+    if "eight-hundred" in flags:
+        road = 800e9
+    if "giga-dropped" in flags:
+        road /= 1e9
+    return np.array(road / peak if "upside-down" in flags else peak / road)
+
+
+RIDGE_LINE = 'return sheet["dense"][dtype] / sheet["memory"]'
+
+RIDGE = Task(
+    id="11.ridge",
+    name="ridge",
+    title="Where the roof bends",
+    points=2,
+    minutes=6,
+    difficulty=1,
+    page=PAGE,
+    anchor="roofline-sheet",
+    returns=("ridge",),
+    cases=_ridge_cases,
+    oracle=_ridge,
+    mistaken=_ridge_mistaken,
+    frame="plain",
+    mistakes=(
+        known(
+            "sparse-peak",
+            (RIDGE_LINE, 'return sheet["sparse"].get(dtype, sheet["dense"][dtype]) / sheet["memory"]'),
+            says="The peak with 2:4 sparsity is taken: dense products reach half of it, so the ridge comes out twice "
+            "too far to the right.",
+            number=81,
+        ),
+        known(
+            "eight-hundred",
+            (RIDGE_LINE, RIDGE_LINE.replace('sheet["memory"]', "800e9")),
+            says="The bandwidth is 800 GB/s, as on a slide: no data sheet of an A100 says so. It stands under "
+            "`memory`.",
+            number=81,
+        ),
+        known(
+            "link-for-memory",
+            (RIDGE_LINE, RIDGE_LINE.replace('"memory"', '"NVLink"')),
+            says="The link to another processor is taken for the memory: that is another roof.",
+        ),
+        known(
+            "always-bfloat16",
+            (RIDGE_LINE, RIDGE_LINE.replace("[dtype]", '["bfloat16"]')),
+            says="The peak of bfloat16 is taken for every kind of number: each has a rate of its own.",
+        ),
+        known(
+            "upside-down",
+            (RIDGE_LINE, 'return sheet["memory"] / sheet["dense"][dtype]'),
+            says="These are bytes for each operation: the ridge is operations for each byte, peak over bandwidth.",
+        ),
+        known(
+            "giga-dropped",
+            (RIDGE_LINE, 'return sheet["dense"][dtype] / (sheet["memory"] / 1e9)'),
+            says="The peak is in FLOP/s and the bandwidth in GB/s: both have to be without a prefix, or with the same "
+            "one.",
+        ),
+    ),
+)
+
+
+def _attainable_cases(rng: Rng, **_: Any) -> list[Case]:
+    rows = (
+        (312.0, 2039.0, 100.0),
+        (312.0, 1935.0, 400.0),
+        (19.5, 2039.0, 1 / 12),
+        (989.5, 3350.0, 295.0),
+        (0.08, 20.0, 0.5),
+        (0.08, 20.0, 50.0),
+        (0.08, 20.0, 1 / 512),
+        (float(rng.integers(20, 400)), float(rng.integers(300, 3000)), float(rng.integers(1, 9)) / 4),
+    )
+    return [Case(f"(peak, bandwidth, intensity) = {row}", row, frame="plain") for row in rows]
+
+
+def _attainable(peak: float, bandwidth: float, intensity: float, unit: float = 1e12, **_: Any) -> float:
+    """By the clock: the time that a million operations take, the slower of the two ways."""
+    work = 1e6
+    seconds = np.maximum(work / (peak * 1e12), work / intensity / (bandwidth * 1e9))
+    return float(work / seconds / unit)
+
+
+def _attainable_mistaken(
+    flags: Flags, peak: float, bandwidth: float, intensity: float, unit: float = 1e12, **_: Any
+) -> np.ndarray:
+    giga = 2.0**30 if "binary-giga" in flags else 1e9
+    slope = bandwidth * giga * intensity
+    if "divided" in flags:
+        slope = bandwidth * giga / intensity
+    top = peak * 1e12
+    if "prefixes-mixed" in flags:
+        slope = slope / giga * 1e12
+    if "larger-one" in flags:
+        found = max(top, slope)
+    elif "one-over-sum" in flags:
+        found = 1 / (1 / top + 1 / slope)
+    elif "peak-always" in flags:
+        found = top
+    elif "slope-always" in flags:
+        found = slope
+    else:
+        found = min(top, slope)
+    return np.array(found if "other-unit" in flags else found / unit)
+
+
+ROOF = "return min(peak_tflops * 1e12, bandwidth_gb_per_s * 1e9 * intensity) / unit"
+
+ATTAINABLE = Task(
+    id="11.attainable",
+    name="attainable",
+    title="Under the roof",
+    points=3,
+    minutes=8,
+    difficulty=2,
+    page=PAGE,
+    anchor="roofline-roof",
+    returns=("rate",),
+    cases=_attainable_cases,
+    oracle=_attainable,
+    mistaken=_attainable_mistaken,
+    frame="plain",
+    variants=({"unit": 1e12, "named": "TFLOP/s"}, {"unit": 1e9, "named": "GFLOP/s"}),
+    mistakes=(
+        known(
+            "prefixes-mixed",
+            (ROOF, "return min(peak_tflops * 1e12, bandwidth_gb_per_s * 1e12 * intensity) / unit"),
+            says="GB/s times FLOP/B are GFLOP/s, not TFLOP/s: the sloped part of the roof is 1000 times too high, so "
+            "that nearly everything seems compute-bound.",
+        ),
+        known(
+            "other-unit",
+            (ROOF, ROOF.replace(" / unit", "")),
+            says="The rate is given in FLOP/s, without a prefix: another unit is asked for.",
+        ),
+        known(
+            "larger-one",
+            (ROOF, ROOF.replace("min(", "max(")),
+            says="The larger of the two limits is taken: both hold, so the smaller one decides.",
+        ),
+        known(
+            "one-over-sum",
+            (
+                ROOF,
+                "return 1 / (1 / (peak_tflops * 1e12) + 1 / (bandwidth_gb_per_s * 1e9 * intensity)) / unit",
+            ),
+            says="The two times are added, as if nothing were computed while bytes arrive: the roof lets both go on at "
+            "once.",
+        ),
+        known(
+            "peak-always",
+            (ROOF, "return peak_tflops * 1e12 / unit"),
+            says="The peak is always reached: with a low intensity the bytes do not come fast enough.",
+        ),
+        known(
+            "slope-always",
+            (ROOF, "return bandwidth_gb_per_s * 1e9 * intensity / unit"),
+            says="The slope has no end: above the ridge the peak is the limit.",
+        ),
+        known(
+            "divided",
+            (ROOF, ROOF.replace("* intensity", "/ intensity")),
+            says="The bandwidth is divided by the intensity: bytes a second times operations for each byte are "
+            "operations a second.",
+        ),
+        known(
+            "binary-giga",
+            (ROOF, ROOF.replace("* 1e9", "* 2**30")),
+            says="GB/s are read as 2**30 bytes a second: that is GiB. Data sheets mean 10**9.",
+        ),
+    ),
+)

@@ -1,0 +1,263 @@
+"""Tasks whose answer is a test: it is handed sound and broken pieces of a training run, and has to tell them apart.
+
+What is handed over is made beside the student's code (``checks.candidates``) from numbers that the case draws. The
+oracle reads from these numbers whether a piece is sound; the answer with switches finds it out by calling the piece.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from softlookup.checks.candidates import made
+from softlookup.checks.draws import Rng, normal
+from softlookup.checks.known import known
+from softlookup.checks.task import Case, Mistake, Task
+from softlookup.checks.training.page import PAGE, Flags
+
+NEVER, ALWAYS, TURNED = "never-alarmed", "always-alarmed", "verdict-inverted"
+
+
+def verdict(flags: Flags, broken: bool) -> np.ndarray:
+    """What a test says, where it may be deaf, nervous or the wrong way round."""
+    if TURNED in flags:
+        broken = not broken
+    if NEVER in flags:
+        broken = False
+    return np.asarray(broken or ALWAYS in flags)
+
+
+def inverted(*edits: tuple[str, str]) -> Mistake:
+    """The mistake of saying the opposite."""
+    says = "The verdict is the wrong way round: True means that it is broken. A test has to pass what is sound."
+    return known(TURNED, *edits, says=says)
+
+
+def _leak_cases(rng: Rng) -> list[Case]:
+    t, v, d, n, layers = 7, 11, 8, 2, 2
+    past = np.tri(t, dtype=bool)
+
+    def case(label: str, masks: np.ndarray, blend: float = 0.0, own: float = 0.0, rows: int = 2) -> Case:
+        whole = np.broadcast_to(masks, (layers, n, t, t)).copy()
+        settings = {"masks": whole, "table": normal(rng, v, d, scale=0.7), "blend": blend, "own": own}
+        return Case(label, ({"candidate": "model", **settings}, rng.integers(0, v, size=(rows, t)), v))
+
+    def also(*pairs: tuple[int, int]) -> np.ndarray:
+        """Each sees itself alone; in the last layer some see one token more."""
+        masks = np.stack([np.eye(t, dtype=bool)] * layers)
+        for query, key in pairs:
+            masks[-1, query, key] = True
+        return masks[:, None]
+
+    one_head = np.stack([np.stack([past, past]), np.stack([past, np.tri(t, k=1, dtype=bool)])])
+    return [
+        case("sound: the causal mask", past),
+        case("one head of one layer sees one token ahead", one_head),
+        case("sound: a window of three", past & ~np.tri(t, k=-3, dtype=bool)),
+        case("the first token sees the second", also((0, 1))),
+        case("everybody sees the last token", also(*((i, t - 1) for i in range(t)))),
+        case("sound: each sees itself alone", np.eye(t, dtype=bool)),
+        case("the first token sees the last", also((0, t - 1))),
+        case("a thousandth of the mean over all tokens", past, blend=1e-3),
+        # With so many rows some winner moves for certain.
+        case("everybody sees everything", np.ones((t, t), dtype=bool), rows=12),
+        case("a leak that changes no winner", np.ones((t, t), dtype=bool), own=200.0),
+        case("sound: every winner is the word itself", past, own=200.0),
+    ]
+
+
+def _leaks(model: dict[str, Any], ids: Any, n_words: int) -> np.ndarray:
+    """From the masks: what reaches what through both layers and all heads, and whether a mean was mixed in."""
+    masks = model["masks"].any(axis=1).astype(int)
+    reached = np.eye(masks.shape[-1], dtype=int)
+    for mask in masks:
+        reached = (mask + np.eye(len(mask), dtype=int)) @ reached
+    return np.asarray(bool(np.triu(reached, 1).any()) or model["blend"] != 0)
+
+
+def leaks(flags: Flags, model: Any, ids: Any, n_words: int) -> np.ndarray:
+    """The test for leaks, with mistakes."""
+    import torch
+
+    run, ids = made(model), torch.as_tensor(np.asarray(ids))
+    length = ids.shape[1]
+    places = range(1, length)
+    if "last-token-alone" in flags:
+        places = range(length - 1, length)
+    if "second-token-alone" in flags:
+        places = range(1, 2)
+    before, found = run(ids), False
+    for place in places:
+        other = ids.clone()
+        other[:, place] = (other[:, place] + 1) % n_words
+        after = run(other)
+        if "winners-compared" in flags:
+            moved = (after.argmax(-1) != before.argmax(-1))[:, :place]
+        else:
+            moved = ((after - before).abs() > (0.1 if "wide-tolerance" in flags else 1e-6))[:, :place]
+        found |= bool((moved[:, -1:] if "neighbour-alone" in flags else moved).any())
+    return verdict(flags, found)
+
+
+PLACES = "range(1, ids.shape[1])"
+MOVED = "(model(other) - before)[:, :place].abs().max() > 1e-6"
+
+FIND_LEAK = Task(
+    id="09.find-leak",
+    name="leaks",
+    title="A test for leaks",
+    points=4,
+    minutes=12,
+    difficulty=2,
+    page=PAGE,
+    anchor="training-wrong",
+    returns=("broken",),
+    cases=_leak_cases,
+    oracle=_leaks,
+    mistaken=leaks,
+    lends=False,
+    mistakes=(
+        known(NEVER, ("return True", "return False"), says="It never finds anything: every leak passes."),
+        known(
+            ALWAYS,
+            ("[:, :place]", "[:, : place + 1]"),
+            says="It calls sound models broken: the output at the changed token, and those behind it, may move. Only "
+            "EARLIER ones must not.",
+        ),
+        inverted(("return True", "return 0"), ("return False", "return True")),
+        known(
+            "last-token-alone",
+            (PLACES, "range(ids.shape[1] - 1, ids.shape[1])"),
+            says="Only the last token is changed: a leak between earlier tokens stays unseen. Change each in turn.",
+            number=54,
+        ),
+        known(
+            "second-token-alone",
+            (PLACES, "range(1, 2)"),
+            says="Only one early token is changed: a leak from further behind stays unseen. Change each in turn.",
+            number=54,
+        ),
+        known(
+            "neighbour-alone",
+            ("[:, :place]", "[:, place - 1]"),
+            says="Only the output just before the changed token is looked at: a leak may reach further. Compare all "
+            "earlier outputs.",
+            number=54,
+        ),
+        known(
+            "wide-tolerance",
+            ("> 1e-6", "> 0.1"),
+            says="The tolerance is too wide: a faint leak passes, and training makes the most of it. Nothing at all "
+            "may move, so a millionth is generous.",
+        ),
+        known(
+            "winners-compared",
+            (MOVED, "(model(other).argmax(-1) != before.argmax(-1))[:, :place].any()"),
+            says="Only the most likely words are compared: a leak moves the logits long before it moves a winner.",
+        ),
+    ),
+)
+
+
+def _shift_cases(rng: Rng) -> list[Case]:
+    def case(label: str, shift: int, whole: bool = False, turned: int = 0) -> Case:
+        settings = {"shift": shift, "whole": whole, "turned": turned}
+        n_words = int(rng.integers(4, 7)) * 2
+        return Case(label, ({"candidate": "loss of a model", **settings}, n_words))
+
+    return [
+        case("sound: the next token", 1),
+        case("the token itself", 0),
+        case("the token after the next", 2),
+        case("sound: the next token, once more", 1),
+        case("the token before", -1),
+        case("the row's first token follows its last", 1, whole=True),
+        case("the next token of another sentence", 1, turned=1),
+        case("the token itself, nothing cut", 0, whole=True),
+        case("sound: another size", 1),
+    ]
+
+
+def _labels_wrong(loss_of: dict[str, Any], n_words: int) -> np.ndarray:
+    return np.asarray((loss_of["shift"], loss_of["whole"], loss_of["turned"]) != (1, False, 0))
+
+
+def labels_wrong(flags: Flags, loss_of: Any, n_words: int) -> np.ndarray:
+    """The test for labels, with mistakes."""
+    import torch
+
+    loss_of, ahead = made(loss_of), 1
+    ids = torch.arange(n_words - 2) + torch.tensor([[0], [1]])
+    if "one-row" in flags:
+        ids = ids[:1]
+    if "full-circle" in flags:
+        ids = (torch.arange(n_words) + torch.tensor([[0], [1]])) % n_words
+    if "alternating" in flags:
+        ids = ids % 2
+    if "copying-alone" in flags:
+        ahead = 0
+
+    def model(inputs: Any) -> Any:
+        following = 1 - inputs if "alternating" in flags and ahead else (inputs + ahead) % n_words
+        return 30.0 * torch.nn.functional.one_hot(following, n_words)
+
+    loss = float(loss_of(model, ids))
+    return verdict(flags, loss < 0.01 if "copying-alone" in flags else loss > 0.01)
+
+
+IDS = "ids = torch.arange(n_words - 2) + torch.tensor([[0], [1]])"
+COUNTS = "torch.nn.functional.one_hot((inputs + 1) % n_words, n_words)"
+JUDGED = f"return bool(loss_of(lambda inputs: 30.0 * {COUNTS}, ids) > 0.01)"
+
+FIND_SHIFT = Task(
+    id="09.find-shift",
+    name="labels_are_wrong",
+    title="A test for labels",
+    points=4,
+    minutes=15,
+    difficulty=3,
+    page=PAGE,
+    anchor="training-wrong",
+    returns=("broken",),
+    cases=_shift_cases,
+    oracle=_labels_wrong,
+    mistaken=labels_wrong,
+    lends=False,
+    mistakes=(
+        known(NEVER, (JUDGED, "return False"), says="It never finds anything: wrong labels pass.", number=61),
+        known(
+            ALWAYS,
+            ("> 0.01", ">= 0"),
+            says="It calls sound labels wrong as well: a loss is never below 0. A bound such as 0.01 parts the two.",
+        ),
+        inverted(("> 0.01", "<= 0.01")),
+        known(
+            "copying-alone",
+            ("(inputs + 1) % n_words", "inputs"),
+            ("> 0.01", "< 0.01"),
+            says="It asks whether a model that COPIES is praised: labels that are shifted too far pass. Ask whether "
+            "one that says the next token is.",
+            number=61,
+        ),
+        known(
+            "full-circle",
+            (IDS, "ids = (torch.arange(n_words) + torch.tensor([[0], [1]])) % n_words"),
+            says="The ids go round in a circle, so that the first follows the last: labels that are turned round "
+            "instead of cut off pass.",
+            number=61,
+        ),
+        known(
+            "alternating",
+            (IDS, IDS.replace("torch.tensor([[0], [1]])", "torch.tensor([[0], [1]])\n    ids = ids % 2")),
+            (COUNTS, "torch.nn.functional.one_hot(1 - inputs, n_words)"),
+            says="The ids alternate between two: the next is also the one before. Let each place have a token of its "
+            "own.",
+            number=61,
+        ),
+        known(
+            "one-row",
+            ("torch.tensor([[0], [1]])", "torch.tensor([[0]])"),
+            says="There is one sentence only: labels that come from another row of the batch pass.",
+            number=33,
+        ),
+    ),
+)

@@ -1,0 +1,206 @@
+"""Two more tests that a student writes: whether a loss counts padding, and whether a model drops in use."""
+
+from typing import Any
+
+import numpy as np
+
+from softlookup.checks.candidates import made
+from softlookup.checks.draws import Rng, normal
+from softlookup.checks.known import known
+from softlookup.checks.task import Case, Task
+from softlookup.checks.training.debugging import ALWAYS, NEVER, inverted, verdict
+from softlookup.checks.training.page import PAGE, Flags
+
+
+def _padding_cases(rng: Rng) -> list[Case]:
+    def case(label: str, above: float, below: float, summed: bool = False, fixed: int | None = None) -> Case:
+        settings = {"above": above, "below": below, "summed": summed, "known": fixed}
+        return Case(label, ({"candidate": "loss of logits", **settings}, int(rng.integers(5, 12))))
+
+    return [
+        case("sound: a mean over real tokens", 0.0, 0.0),
+        case("a mean over all places", 1.0, 1.0),
+        case("left out of the sum, not of the count", 0.0, 1.0),
+        case("sound: a sum over real tokens", 0.0, 0.0, summed=True),
+        case("left out of the count, not of the sum", 1.0, 0.0),
+        case("the id 0 is always taken for padding", 0.0, 0.0, fixed=0),
+        case("a sum over all places", 1.0, 1.0, summed=True),
+        case("padding counts a tenth", 0.1, 0.1),
+    ]
+
+
+def _padding(loss_of: dict[str, Any], n_words: int) -> np.ndarray:
+    counted = loss_of["above"] or (loss_of["below"] and not loss_of["summed"])
+    return np.asarray(bool(counted) or loss_of["known"] is not None)
+
+
+def counts_padding(flags: Flags, loss_of: Any, n_words: int) -> np.ndarray:
+    """The test for padding, with mistakes."""
+    import torch
+
+    loss_of, found = made(loss_of), False
+    draws = torch.Generator().manual_seed(3)
+    for pad_id in (0,) if "pad-zero-alone" in flags else (0, n_words - 1):
+        logits = torch.randn(2, 7, n_words, generator=draws)
+        if "equal-logits" in flags:
+            logits = torch.zeros(2, 7, n_words)
+        labels = torch.randint(1, n_words - 1, (2, 7), generator=draws)
+        labels[:, 4:] = pad_id
+        if "logits-alone" in flags:
+            more = logits.clone()
+            more[:, 4:] = 0.0 if "equal-logits" in flags else -1.0 - more[:, 4:]
+            found |= bool(abs(loss_of(logits, labels, pad_id) - loss_of(more, labels, pad_id)) > 1e-5)
+        else:
+            found |= bool(abs(loss_of(logits, labels, pad_id) - loss_of(logits[:, :4], labels[:, :4], pad_id)) > 1e-5)
+    return verdict(flags, found)
+
+
+LOOP = "for pad_id in (0, n_words - 1):"
+SHORTER = "shorter = loss_of(logits[:, :4], labels[:, :4], pad_id)"
+
+FIND_PADDING = Task(
+    id="09.find-padding",
+    name="counts_padding",
+    title="A test for padding",
+    points=4,
+    minutes=12,
+    difficulty=2,
+    page=PAGE,
+    anchor="training-wrong",
+    returns=("broken",),
+    cases=_padding_cases,
+    oracle=_padding,
+    mistaken=counts_padding,
+    lends=False,
+    mistakes=(
+        known(NEVER, ("return True", "return False"), says="It never finds anything: padding counts.", number=62),
+        known(
+            ALWAYS,
+            ("labels[:, 4:] = pad_id\n", "labels[:, 5:] = pad_id\n"),
+            says="It calls sound losses broken: what it adds is not padding alone. Add places whose label is `pad_id`, "
+            "and nothing else.",
+        ),
+        inverted(("return True", "return 0"), ("return False", "return True")),
+        known(
+            "pad-zero-alone",
+            (LOOP, "for pad_id in (0,):"),
+            says="It pads with 0 alone: a loss that takes 0 for padding, whatever it is told, passes. Try another id "
+            "as well.",
+            number=62,
+        ),
+        known(
+            "equal-logits",
+            ("logits = torch.randn(2, 7, n_words)", "logits = torch.zeros(2, 7, n_words)"),
+            says="All logits are equal, so every place has the same loss, and a mean over more places is the same "
+            "number. Draw them at random.",
+            number=62,
+        ),
+        known(
+            "logits-alone",
+            (
+                SHORTER,
+                "other = torch.cat([logits[:, :4], -1.0 - logits[:, 4:]], 1)\n"
+                "        shorter = loss_of(other, labels, pad_id)",
+            ),
+            says="Only the logits at padded places are changed: padding that is left out of the sum, but not of the "
+            "count, passes. Change how MUCH padding there is.",
+            number=62,
+        ),
+    ),
+)
+
+
+def _dropping_cases(rng: Rng) -> list[Case]:
+    d = 12
+
+    def case(label: str, *shares: tuple[float, float], training: bool = True) -> Case:
+        weights = normal(rng, len(shares), d, d, scale=d**-0.5)
+        settings = {"weights": weights, "shares": list(shares), "training": training}
+        return Case(label, ({"candidate": "layers", **settings}, normal(rng, 30, d)))
+
+    return [
+        case("sound: drops in training alone", (0.3, 0.0), (0.1, 0.0)),
+        case("drops in use as well", (0.3, 0.3), (0.1, 0.1)),
+        case("sound: never drops", (0.0, 0.0), (0.0, 0.0)),
+        case("one layer of three stays in training", (0.2, 0.0), (0.2, 0.0), (0.2, 0.2)),
+        case("drops a twentieth in use", (0.1, 0.05), training=False),
+        case("sound: handed over in use", (0.4, 0.0), training=False),
+        case("drops in use alone", (0.0, 0.4), (0.0, 0.0)),
+    ]
+
+
+def _drops(model: dict[str, Any], x: Any) -> np.ndarray:
+    return np.asarray(any(use > 0 for _, use in model["shares"]))
+
+
+def drops_in_use(flags: Flags, model: Any, x: Any) -> np.ndarray:
+    """The test for dropout, with mistakes."""
+    import torch
+
+    model, x = made(model), torch.as_tensor(np.asarray(x))
+    if "left-as-it-is" in flags:
+        first, second = model(x), model(x)
+    elif "in-training" in flags:
+        model.train()
+        first, second = model(x), model(x)
+    elif "against-training" in flags:
+        model.train()
+        first = model(x)
+        second = model.eval()(x)
+    else:
+        model.eval()
+        first, second = model(x), model(x)
+    gap = (first - second).abs()
+    return verdict(flags, bool(gap.mean() > 0.2) if "wide-tolerance" in flags else bool((gap > 0).any()))
+
+
+FIRST = "first, second = model(x), model(x)"
+
+FIND_DROPOUT = Task(
+    id="09.find-dropout",
+    name="drops_in_use",
+    title="A test for dropout",
+    points=3,
+    minutes=8,
+    difficulty=2,
+    page=PAGE,
+    anchor="training-wrong",
+    returns=("broken",),
+    cases=_dropping_cases,
+    oracle=_drops,
+    mistaken=drops_in_use,
+    lends=False,
+    mistakes=(
+        known(
+            NEVER,
+            (FIRST, "torch.manual_seed(0)\n    first = model(x)\n    torch.manual_seed(0)\n    second = model(x)"),
+            says="It never finds anything. If a seed is set before each pass, both drop the same numbers.",
+            number=69,
+        ),
+        inverted(("not torch.equal", "torch.equal")),
+        known(
+            "in-training",
+            ("model.eval()", "model.train()"),
+            says="It looks at the model in training, where it is meant to drop: call `model.eval()` first.",
+            number=69,
+        ),
+        known(
+            "left-as-it-is",
+            ("    model.eval()\n", ""),
+            says="It takes the model as it comes, in training or not: call `model.eval()` first.",
+            number=69,
+        ),
+        known(
+            "against-training",
+            (FIRST, "model.train()\n    first = model(x)\n    model.eval()\n    second = model(x)"),
+            says="It compares a pass in training with one in use: these may differ. Compare two passes in use.",
+            number=69,
+        ),
+        known(
+            "wide-tolerance",
+            ("not torch.equal(first, second)", "bool((first - second).abs().mean() > 0.2)"),
+            says="The tolerance is too wide: a little dropout passes. Two passes in use agree to the last bit.",
+            number=69,
+        ),
+    ),
+)

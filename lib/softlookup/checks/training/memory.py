@@ -1,0 +1,220 @@
+"""Tasks that count: bytes of a training run, parameters of an encoder-decoder."""
+
+import numpy as np
+
+from softlookup.checks.draws import Rng
+from softlookup.checks.known import known
+from softlookup.checks.task import Case, Task
+from softlookup.checks.training.page import PAGE, Flags
+
+RECIPES = ("float32", "autocast", "master")
+
+
+def _bytes_cases(rng: Rng) -> list[Case]:
+    sizes = [(1_000_000, 5_000_000), (65_000_000, 900_000_000), (3, 7)]
+    sizes.append((int(rng.integers(10, 99)), int(rng.integers(100, 999))))
+    return [
+        Case(f"{p:,} parameters, {a:,} activations, {recipe}", (p, a, recipe), frame="plain")
+        for p, a in sizes
+        for recipe in RECIPES
+    ]
+
+
+SIZES = {"float32": ("float32",) * 4, "autocast": ("float32",) * 4, "master": ("float16",) * 2 + ("float32",) * 3}
+
+
+def _bytes(parameters: int, activations: int, recipe: str) -> tuple[int, int]:
+    """Sizes as numpy has them: weights, gradients, what the optimiser keeps."""
+    each = sum(np.dtype(kind).itemsize for kind in SIZES[recipe])
+    wide = np.dtype("float32" if recipe == "float32" else "float16").itemsize
+    return each * parameters, wide * activations
+
+
+def training_bytes(flags: Flags, parameters: int, activations: int, recipe: str) -> tuple[np.ndarray, np.ndarray]:
+    """Bytes of a run, with mistakes."""
+    half = recipe != "float32"
+    weights, gradients, moments, master = 4, 4, 8, 0
+    if recipe == "master":
+        weights, gradients, master = 2, 2, 4
+    if "all-halved" in flags and half:
+        weights, gradients, moments, master = 2, 2, 4, 0
+    if "autocast-halves" in flags and recipe == "autocast":
+        weights, gradients = 2, 2
+    if "master-forgotten" in flags:
+        master = 0
+    if "one-moment" in flags:
+        moments //= 2
+    if "gradients-forgotten" in flags:
+        gradients = 0
+    wide = 2 if half and "activations-whole" not in flags else 4
+    if "elements" in flags:
+        return np.array(parameters * (5 if recipe == "master" else 4)), np.array(activations)
+    return np.array((weights + gradients + moments + master) * parameters), np.array(wide * activations)
+
+
+MASTER = "2 + 2 + 4 + 4 + 4 if"
+WHOLE = "else 4 + 4 + 4 + 4"
+ACTIVATIONS = '(4 if recipe == "float32" else 2) * activations'
+
+BYTES = Task(
+    id="09.bytes",
+    name="training_bytes",
+    title="What half precision saves",
+    points=3,
+    minutes=8,
+    difficulty=2,
+    page=PAGE,
+    anchor="training-precision",
+    returns=("states", "activations"),
+    cases=_bytes_cases,
+    oracle=_bytes,
+    mistaken=training_bytes,
+    frame="plain",
+    mistakes=(
+        known(
+            "all-halved",
+            (MASTER, "8 if"),
+            (WHOLE, 'else 16 if recipe == "float32" else 8'),
+            says="Everything is halved: weights and gradients may be, but Adam's averages and the weights that are "
+            "changed stay in float32, or small changes would be lost.",
+        ),
+        known(
+            "autocast-halves",
+            (WHOLE, 'else 12 if recipe == "autocast" else 16'),
+            says="Under autocast the parameters stay in float32, and so do their gradients: only what the products "
+            "work on is half as wide.",
+        ),
+        known(
+            "master-forgotten",
+            (MASTER, "2 + 2 + 4 + 4 if"),
+            says="The float32 copy of the weights is missing, four more bytes: it is what the optimiser changes.",
+        ),
+        known(
+            "one-moment",
+            (MASTER, "2 + 2 + 4 + 2 + 2 if"),
+            (WHOLE, "else 4 + 4 + 4"),
+            says="Adam keeps two numbers for each parameter: the average of its gradients and that of their squares.",
+        ),
+        known(
+            "gradients-forgotten",
+            (MASTER, "2 + 4 + 4 + 4 if"),
+            (WHOLE, "else 4 + 4 + 4"),
+            says="The gradients are missing: one for each parameter.",
+        ),
+        known(
+            "activations-whole",
+            (ACTIVATIONS, "4 * activations"),
+            says="The activations are not halved: they are what half precision makes smaller.",
+        ),
+        known(
+            "elements",
+            (MASTER, "5 if"),
+            (WHOLE, "else 4"),
+            (ACTIVATIONS, "activations"),
+            says="These are numbers, not bytes: four bytes in float32, two in half precision.",
+            number=80,
+        ),
+    ),
+)
+
+
+def _count_cases(rng: Rng) -> list[Case]:
+    sizes = (
+        (37_000, 512, 2048, 6),
+        (37_000, 1024, 4096, 6),
+        (7, 4, 10, 1),
+        (11, 6, 9, 3),
+        (int(rng.integers(20, 90)), 8, int(rng.integers(9, 30)), 2),
+    )
+    return [Case(f"(V, D, F, L) = {one}", one, frame="plain") for one in sizes]
+
+
+def _count(vocab_size: int, d_model: int, d_hidden: int, n_layers: int) -> int:
+    """Counted on torch's own modules, on the device that holds no numbers."""
+    import torch
+    from torch import nn
+
+    def layer(attentions: int) -> nn.Module:
+        products = [nn.Linear(d_model, d_model, bias=False) for _ in range(4 * attentions)]
+        think = [nn.Linear(d_model, d_hidden), nn.Linear(d_hidden, d_model)]
+        return nn.ModuleList([*products, *think, *(nn.LayerNorm(d_model) for _ in range(attentions + 1))])
+
+    with torch.device("meta"):
+        parts = [nn.Embedding(vocab_size, d_model), *(layer(1 + i % 2) for i in range(2 * n_layers))]
+    return sum(p.numel() for p in nn.ModuleList(parts).parameters())
+
+
+def count(flags: Flags, v: int, d: int, f: int, n_layers: int) -> np.ndarray:
+    """Parameters of an encoder-decoder, with mistakes."""
+    attention = (3 if "output-forgotten" in flags else 4) * d * d
+    hidden = 2 * d * f + (0 if "biases-forgotten" in flags else f + d)
+    norm = d if "gain-alone" in flags else 2 * d
+    crossing = 1 if "cross-forgotten" in flags else 2
+    encoder = attention + hidden + 2 * norm
+    decoder = crossing * attention + hidden + (2 if "two-norms" in flags else 3) * norm
+    tables = 3 if "three-tables" in flags else 0 if "table-forgotten" in flags else 1
+    ends = 2 * norm if "ends-normed" in flags else 0
+    return np.array(tables * v * d + n_layers * (encoder + decoder) + ends)
+
+
+ATTENTION = "attention = 4 * d_model**2"
+HIDDEN = "hidden = 2 * d_model * d_hidden + d_hidden + d_model"
+DECODER = "decoder = 2 * attention + hidden + 3 * norm"
+TOTAL = "return vocab_size * d_model + n_layers * (encoder + decoder)"
+
+COUNT = Task(
+    id="09.count",
+    name="transformer_parameters",
+    title="Base and big, counted",
+    points=3,
+    minutes=8,
+    difficulty=2,
+    page=PAGE,
+    anchor="training-sizes",
+    returns=("parameters",),
+    cases=_count_cases,
+    oracle=_count,
+    mistaken=count,
+    frame="plain",
+    mistakes=(
+        known(
+            "cross-forgotten",
+            (DECODER, DECODER.replace("2 * attention", "attention")),
+            says="The decoder's layer has two attentions, one back and one across: four matrices each.",
+            number=79,
+        ),
+        known("output-forgotten", (ATTENTION, "attention = 3 * d_model**2"), says="W_O is missing.", number=23),
+        known(
+            "three-tables",
+            (TOTAL, TOTAL.replace("vocab_size *", "3 * vocab_size *")),
+            says="Three tables are counted: source, target and output share ONE (tied weights).",
+        ),
+        known(
+            "table-forgotten",
+            (TOTAL, TOTAL.replace("vocab_size * d_model + ", "")),
+            says="The table of embeddings is missing: V rows of D numbers.",
+        ),
+        known(
+            "two-norms",
+            (DECODER, DECODER.replace("3 * norm", "2 * norm")),
+            says="The decoder's layer has three norms, one for each of its parts.",
+        ),
+        known(
+            "biases-forgotten",
+            (HIDDEN, "hidden = 2 * d_model * d_hidden"),
+            says="The biases of the feed-forward network are missing: F + D numbers.",
+        ),
+        known(
+            "gain-alone",
+            ("norm = 2 * d_model", "norm = d_model"),
+            says="A norm has a gain and a shift: 2 D numbers.",
+            number=42,
+        ),
+        known(
+            "ends-normed",
+            (TOTAL, TOTAL + " + 2 * norm"),
+            says="A norm is counted behind each stack: that belongs to pre-LN. This is the paper's model, post-LN.",
+            number=43,
+        ),
+    ),
+)

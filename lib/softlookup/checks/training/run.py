@@ -1,0 +1,151 @@
+"""The task that trains: some steps of descent from given weights, judged by tensors."""
+
+from typing import Any
+
+import numpy as np
+
+from softlookup.checks.draws import Rng, normal
+from softlookup.checks.known import known
+from softlookup.checks.task import Case, Task
+from softlookup.checks.training import switches
+from softlookup.checks.training.page import PAGE, Flags
+from softlookup.checks.training.targets import SOFTMAX_TWICE, sentences
+
+
+def _cases(rng: Rng) -> list[Case]:
+    def case(
+        label: str, lengths: tuple[int, ...], n_words: int, pad_id: int, rate: float, steps: int, dtype: str = "float32"
+    ) -> Case:
+        ids = sentences(rng, lengths, n_words, pad_id)
+        return Case(label, (normal(rng, n_words, n_words, dtype=dtype), ids, pad_id, rate, steps))
+
+    return [
+        case("three steps, two sentences", (5, 3), 7, 0, 2.0, 3),
+        case("one step", (4, 2, 3), 5, 4, 1.0, 1),
+        case("eight steps in float64", (6, 4), 6, 1, 3.0, 8, "float64"),
+        case("as many sentences as tokens", (4, 3, 4, 2), 4, 2, 1.5, 4),
+    ]
+
+
+def _train(w: Any, ids: Any, pad_id: int, rate: float, steps: int) -> Any:
+    """By hand: pairs are counted, and the gradient of a word's row is (softmax - share) times how often it stood."""
+    import torch
+
+    n_words = len(w)
+    pairs = torch.zeros(n_words, n_words, dtype=w.dtype)
+    for row in ids.tolist():
+        for word, following in zip(row, row[1:], strict=False):
+            if following != pad_id:
+                pairs[word, following] += 1
+    tokens, losses = pairs.sum(), []
+    for _ in range(steps):
+        losses.append(-(pairs * w.log_softmax(-1)).sum() / tokens)
+        w = w - rate * (pairs.sum(-1, keepdim=True) * w.softmax(-1) - pairs) / tokens
+    return w, torch.stack(losses)
+
+
+def _gradient(flags: Flags, w: np.ndarray, inputs: np.ndarray, labels: np.ndarray, pad_id: int) -> np.ndarray:
+    """The gradient of the mean loss with respect to the table."""
+    logits = w[inputs]
+    p = np.exp(switches.log_softmax(switches.NONE, logits))
+    wanted = np.eye(len(w), dtype=w.dtype)[labels]
+    share = (labels != pad_id)[..., None] / np.asarray((labels != pad_id).sum(), w.dtype)
+    if "softmax-first" in flags:
+        outer = np.exp(switches.log_softmax(switches.NONE, p)) - wanted
+        change = p * (outer - (outer * p).sum(-1, keepdims=True)) * share
+    else:
+        change = (p - wanted) * share
+    table = np.zeros_like(w)
+    np.add.at(table, inputs.ravel(), change.reshape(-1, len(w)).astype(w.dtype))
+    return table
+
+
+def trained(
+    flags: Flags, w: np.ndarray, ids: np.ndarray, pad_id: int, rate: float, steps: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """A run, with mistakes."""
+    inputs, labels = ids[:, :-1], ids[:, 1:]
+    if "not-shifted" in flags:
+        labels = inputs
+    if "shifted-back" in flags:
+        inputs, labels = labels, inputs
+    if "padding-counted" in flags:
+        pad_id = -1
+    loss_flags = flags & {"softmax-first"}
+
+    def loss_of(w: np.ndarray) -> np.ndarray:
+        return switches.cross_entropy(loss_flags, w[inputs], labels, pad_id)
+
+    kept, losses = np.zeros_like(w), []
+    for _ in range(steps):
+        losses.append(loss_of(w))
+        gradient = _gradient(flags, w, inputs, labels, pad_id)
+        kept = kept + gradient if "never-cleared" in flags else gradient
+        change = np.asarray(rate, w.dtype) * kept
+        w = w + change if "uphill" in flags else w - change
+        if "loss-afterwards" in flags:
+            losses[-1] = loss_of(w)
+    return w, np.stack(losses)
+
+
+LOSS = "loss = cross_entropy(w[ids[:, :-1]], ids[:, 1:], pad_id)"
+
+TRAIN = Task(
+    id="09.train",
+    name="train",
+    title="A run of your own",
+    points=5,
+    minutes=12,
+    difficulty=3,
+    page=PAGE,
+    anchor="training-run",
+    returns=("w", "losses"),
+    cases=_cases,
+    oracle=_train,
+    mistaken=trained,
+    mistakes=(
+        known(
+            "never-cleared",
+            ("        w.grad = None\n", ""),
+            says="Old gradients are never cleared: `backward` adds to what is there, so each step goes by all "
+            "gradients so far. The loss falls all the same, for a while.",
+        ),
+        known(
+            "not-shifted",
+            (LOSS, LOSS.replace("ids[:, 1:]", "ids[:, :-1]")),
+            says="The labels are not shifted: it learns to say the word that it is shown.",
+            number=61,
+        ),
+        known(
+            "shifted-back",
+            (LOSS, LOSS.replace("ids[:, :-1]", "ids[:, 1:]").replace("ids[:, 1:], pad", "ids[:, :-1], pad")),
+            says="It is shifted the wrong way: it learns to say the word BEFORE.",
+            number=61,
+        ),
+        known(
+            "padding-counted",
+            (LOSS, LOSS.replace("pad_id", "-1")),
+            says="Padding is among the labels: hand on `pad_id`.",
+            number=62,
+        ),
+        known(
+            "softmax-first",
+            (LOSS, LOSS.replace("w[ids[:, :-1]]", "w[ids[:, :-1]].softmax(-1)")),
+            says=SOFTMAX_TWICE,
+            number=64,
+        ),
+        known(
+            "uphill",
+            ("w -= rate", "w += rate"),
+            says="It goes uphill: the loss grows.",
+        ),
+        known(
+            "loss-afterwards",
+            (
+                "losses.append(loss.detach())",
+                "losses.append(cross_entropy(w[ids[:, :-1]], ids[:, 1:], pad_id).detach())",
+            ),
+            says="The losses are those AFTER each step: wanted is what each step began with.",
+        ),
+    ),
+)

@@ -1,0 +1,250 @@
+"""Tasks on one step of the optimiser: the learning rate, and Adam."""
+
+from typing import Any
+
+import numpy as np
+
+from softlookup.checks.draws import Rng, normal
+from softlookup.checks.known import known
+from softlookup.checks.task import Case, Task
+from softlookup.checks.training.page import PAGE, Flags
+
+
+def _rate_cases(rng: Rng) -> list[Case]:
+    sizes = (
+        (3999, 512, 4000),
+        (0, 512, 4000),
+        (99_999, 512, 4000),
+        (3999, 1024, 4000),
+        (10, 64, 100),
+        (int(rng.integers(200, 900)), 256, 150),
+    )
+    return [Case(f"{d:,} steps done, D = {w}, warm-up {u}", (d, w, u), frame="plain") for d, w, u in sizes]
+
+
+def _rate(done: int, d_model: int, warmup: int) -> float:
+    """The peak, times how far up or down the curve is."""
+    step = done + 1
+    peak = (d_model * warmup) ** -0.5
+    return peak * (step / warmup if step < warmup else (warmup / step) ** 0.5)
+
+
+def rate(flags: Flags, done: int, d_model: int, warmup: int) -> np.ndarray:
+    """The learning rate, with mistakes."""
+    step = done if "from-zero" in flags else done + 1
+    up, down = step * warmup**-1.5, step**-0.5
+    if "exponents-exchanged" in flags:
+        up, down = step * warmup**-0.5, step**-1.5
+    value = max(up, down) if "larger-of-both" in flags else min(up, down)
+    if "never-falls" in flags:
+        value = up
+    if "never-rises" in flags:
+        value = down
+    power = 0.0 if "width-forgotten" in flags else 0.5 if "width-multiplied" in flags else -0.5
+    return np.asarray(d_model**power * value)
+
+
+CURVE = "return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)"
+FIRST = "step = done + 1"
+
+RATE = Task(
+    id="09.warmup",
+    name="learning_rate",
+    title="The learning rate of the paper",
+    points=3,
+    minutes=8,
+    difficulty=1,
+    page=PAGE,
+    anchor="training-warmup",
+    returns=("rate",),
+    cases=_rate_cases,
+    oracle=_rate,
+    mistaken=rate,
+    frame="plain",
+    forbids=("softlookup.model",),
+    mistakes=(
+        known(
+            "from-zero",
+            (FIRST, "step = done"),
+            says="The first step is counted as 0: there the rate is 0 divided through or 0, and nothing is learned. "
+            "Steps count from 1.",
+            number=66,
+        ),
+        known(
+            "exponents-exchanged",
+            ("step**-0.5, step * warmup**-1.5", "step**-1.5, step * warmup**-0.5"),
+            says="The exponents have changed places: the way down is step^-0.5, the way up step * warmup^-1.5. Try "
+            "D = 512 and step 4000: the peak is 6.99e-4.",
+            number=66,
+        ),
+        known(
+            "larger-of-both",
+            ("min(", "max("),
+            says="The larger of the two branches is taken: the rate begins high and has its lowest point where the "
+            "peak should be.",
+            number=66,
+        ),
+        known(
+            "never-falls",
+            ("min(step**-0.5, step * warmup**-1.5)", "step * warmup**-1.5"),
+            says="It only rises: behind the warm-up the rate falls with the root of the step.",
+            number=66,
+        ),
+        known(
+            "never-rises",
+            ("min(step**-0.5, step * warmup**-1.5)", "step**-0.5"),
+            says="There is no warm-up: up to step `warmup` the rate rises in a line.",
+            number=66,
+        ),
+        known(
+            "width-forgotten",
+            ("d_model**-0.5 * ", ""),
+            says="The width is missing: wider models learn at a lower rate, divided by the root of D.",
+        ),
+        known(
+            "width-multiplied",
+            ("d_model**-0.5", "d_model**0.5"),
+            says="The root of the width is multiplied: it divides.",
+        ),
+    ),
+)
+
+
+def _adam_cases(rng: Rng) -> list[Case]:
+    def case(
+        label: str, shape: tuple[int, ...], step: int, *more: float, first: bool = False, dtype: str = "float32"
+    ) -> Case:
+        m, v = normal(rng, *shape, dtype=dtype), rng.uniform(0.1, 2, shape).astype(dtype)
+        if first:
+            m, v = np.zeros_like(m), np.zeros_like(v)
+        w, g = normal(rng, *shape, dtype=dtype), normal(rng, *shape, dtype=dtype)
+        return Case(label, (w, g, m, v, step, *more))
+
+    return [
+        case("the first step, with the paper's numbers", (3, 2), 1, 0.05, 0.9, 0.98, 1e-9, first=True),
+        case("the seventh step", (4,), 7, 0.1, 0.8, 0.95, 1e-8),
+        case("a large eps", (2, 3), 3, 0.2, 0.9, 0.98, 0.4),
+        case("a square matrix", (3, 3), 2, 0.05, 0.7, 0.9, 1e-3),
+        case("the hundredth step in float64", (5,), 100, 0.01, 0.9, 0.999, 1e-8, dtype="float64"),
+    ]
+
+
+def _adam(w: Any, g: Any, m: Any, v: Any, step: int, rate: float, beta_1: float, beta_2: float, eps: float) -> Any:
+    """Torch's own Adam, in the middle of a run."""
+    import torch
+
+    weight = torch.nn.Parameter(w.clone())
+    weight.grad = g.clone()
+    optimiser = torch.optim.Adam([weight], lr=rate, betas=(beta_1, beta_2), eps=eps, foreach=False)
+    optimiser.state[weight] = {
+        "step": torch.tensor(float(step - 1)),
+        "exp_avg": m.clone(),
+        "exp_avg_sq": v.clone(),
+    }
+    optimiser.step()
+    state = optimiser.state[weight]
+    return weight, state["exp_avg"], state["exp_avg_sq"]
+
+
+def adam(
+    flags: Flags,
+    w: np.ndarray,
+    g: np.ndarray,
+    m: np.ndarray,
+    v: np.ndarray,
+    step: int,
+    rate: float,
+    beta_1: float,
+    beta_2: float,
+    eps: float,
+) -> tuple[np.ndarray, ...]:
+    """One step of Adam, with mistakes."""
+    if "betas-exchanged" in flags:
+        beta_1, beta_2 = beta_2, beta_1
+    old_1, old_2 = (1 - beta_1, 1 - beta_2) if "shares-exchanged" in flags else (beta_1, beta_2)
+    squared = np.abs(g) if "not-squared" in flags else g**2
+    m, v = old_1 * m + (1 - old_1) * g, old_2 * v + (1 - old_2) * squared
+    count = step - 1 if "counted-from-zero" in flags else step
+    m_hat, v_hat = m / np.asarray(1 - beta_1**count, w.dtype), v / np.asarray(1 - beta_2**count, w.dtype)
+    if "not-corrected" in flags:
+        m_hat, v_hat = m, v
+    if "corrected-kept" in flags:
+        m, v = m_hat, v_hat
+    if "eps-inside" in flags:
+        below = v_hat + eps if "root-forgotten" in flags else np.sqrt(v_hat + eps)
+    else:
+        below = (v_hat if "root-forgotten" in flags else np.sqrt(v_hat)) + eps
+    change = rate * m_hat / below
+    return (w + change if "uphill" in flags else w - change), m, v
+
+
+M_LINE = "m = beta_1 * m + (1 - beta_1) * g"
+V_LINE = "v = beta_2 * v + (1 - beta_2) * g**2"
+W_LINE = "return w - rate * m_hat / (torch.sqrt(v_hat) + eps), m, v"
+
+ADAM = Task(
+    id="09.adam",
+    name="adam_step",
+    title="One step of Adam",
+    points=4,
+    minutes=10,
+    difficulty=2,
+    page=PAGE,
+    anchor="training-adam",
+    returns=("w", "m", "v"),
+    cases=_adam_cases,
+    oracle=_adam,
+    mistaken=adam,
+    forbids=("torch.optim", "softlookup.model"),
+    mistakes=(
+        known(
+            "not-corrected",
+            ("m_hat = m / (1 - beta_1**step)", "m_hat = m"),
+            ("v_hat = v / (1 - beta_2**step)", "v_hat = v"),
+            says="The two averages begin at zero and are not corrected for it: divide each by 1 - beta^step.",
+        ),
+        known(
+            "corrected-kept",
+            (W_LINE, W_LINE.replace(", m, v", ", m_hat, v_hat")),
+            says="The corrected averages are handed on: the next step would correct them again. Keep m and v.",
+        ),
+        known(
+            "counted-from-zero",
+            ("**step)", "**(step - 1))"),
+            says="The correction counts one step too few: at step 1 it would divide by zero.",
+            number=66,
+        ),
+        known(
+            "eps-inside",
+            ("(torch.sqrt(v_hat) + eps)", "torch.sqrt(v_hat + eps)"),
+            says="eps stands inside the root: here it is added behind it.",
+            number=40,
+        ),
+        known(
+            "root-forgotten",
+            ("torch.sqrt(v_hat)", "v_hat"),
+            says="The root is missing: v holds squares, and only its root has the size of a gradient.",
+        ),
+        known(
+            "not-squared",
+            ("g**2", "g.abs()"),
+            says="The gradient is not squared in v: that is the average of SQUARED gradients.",
+        ),
+        known(
+            "betas-exchanged",
+            (M_LINE, M_LINE.replace("beta_1", "beta_2")),
+            (V_LINE, V_LINE.replace("beta_2", "beta_1")),
+            ("beta_1**step", "beta_0**step"),
+            ("beta_2**step", "beta_1**step"),
+            ("beta_0**step", "beta_2**step"),
+            says="The betas have changed places: beta_1 belongs to m, beta_2 to v.",
+        ),
+        known(
+            "shares-exchanged",
+            (M_LINE, "m = (1 - beta_1) * m + beta_1 * g"),
+            (V_LINE, "v = (1 - beta_2) * v + beta_2 * g**2"),
+            says="Old and new have changed places: an average keeps the share beta of what it was.",
+        ),
+        known("uphill", (W_LINE, W_LINE.replace("w - rate", "w + rate")), says="It goes uphill: w minus the step."),
+    ),
+)

@@ -1,0 +1,388 @@
+"""Tasks on what a decoder is given, what it has to say, and how surprised it was."""
+
+from typing import Any
+
+import numpy as np
+
+from softlookup.checks.draws import Rng, normal
+from softlookup.checks.known import gradient_cut, known
+from softlookup.checks.task import Case, Task
+from softlookup.checks.training import switches
+from softlookup.checks.training.page import OWN_LOSSES, PAGE, Flags
+
+PADDED = (
+    "Padding counts: whoever says nothing is asked all the same, and what is learned is to write padding. Leave these "
+    "places out of the sum and of the count."
+)
+BY_SENTENCES = (
+    "It is a mean of means: a token of a short sentence weighs more than one of a long one. Add up all tokens, and "
+    "divide once by their number."
+)
+SOFTMAX_TWICE = (
+    "A softmax comes before the log-softmax, which has one of its own: the probabilities are nearly equal, and the "
+    "loss can hardly fall. It wants logits."
+)
+
+
+def sentences(rng: Rng, lengths: tuple[int, ...], n_words: int, pad_id: int) -> np.ndarray:
+    """Ids of sentences, filled up behind; no real token has the id of padding."""
+    free = [n for n in range(n_words) if n != pad_id]
+    ids = np.full((len(lengths), max(lengths)), pad_id)
+    for row, length in zip(ids, lengths, strict=True):
+        row[:length] = rng.choice(free, size=length)
+    return ids
+
+
+def _shift_cases(rng: Rng, ignore: int) -> list[Case]:
+    def case(label: str, lengths: tuple[int, ...], pad_id: int) -> Case:
+        ids = sentences(rng, lengths, 40, pad_id)
+        ids[0, 1] = 0 if pad_id else 7  # a real token may have the id 0
+        return Case(label, (ids, pad_id))
+
+    return [
+        case("three sentences, padded with 0", (6, 4, 3), 0),
+        case("padded with 9; a word has the id 0", (3, 7), 9),
+        case("as many sentences as tokens", (4, 2, 4, 3), 5),
+        case("nothing is padded", (5, 5), 1),
+        case("two tokens alone", (2,), 0),
+    ]
+
+
+def _shift(ids: Any, pad_id: int, ignore: int) -> Any:
+    pairs = ids.unfold(1, 2, 1)
+    return pairs[..., 0], pairs[..., 1].masked_fill(pairs[..., 1] == pad_id, ignore)
+
+
+def shifted(flags: Flags, ids: np.ndarray, pad_id: int, ignore: int) -> tuple[np.ndarray, np.ndarray]:
+    """Inputs and labels, with mistakes."""
+    inputs, labels = ids[:, :-1], ids[:, 1:]
+    if "along-the-batch" in flags:
+        inputs, labels = ids[:-1], ids[1:]
+    if "not-shifted" in flags:
+        labels = inputs
+    elif "shifted-twice" in flags:
+        labels = np.concatenate([labels[:, 1:], np.full((len(labels), 1), pad_id)], axis=1)
+    elif "shifted-back" in flags:
+        inputs, labels = labels, inputs
+    hidden = labels == (0 if "zero-for-padding" in flags else pad_id)
+    if "mask-of-inputs" in flags:
+        hidden = inputs == pad_id
+    if "padding-counted" in flags:
+        hidden = np.zeros_like(hidden)
+    return inputs, np.where(hidden, ignore, labels)
+
+
+CUT = "inputs, labels = ids[:, :-1], ids[:, 1:]"
+
+SHIFT = Task(
+    id="09.shift",
+    name="inputs_and_labels",
+    title="Shifted by one",
+    points=2,
+    minutes=6,
+    difficulty=1,
+    page=PAGE,
+    anchor="training-forcing",
+    returns=("inputs", "labels"),
+    cases=_shift_cases,
+    oracle=_shift,
+    mistaken=shifted,
+    variants=({"ignore": -100}, {"ignore": -1}),
+    mistakes=(
+        known(
+            "not-shifted",
+            ("ids[:, 1:]", "ids[:, :-1]"),
+            says="The labels are the inputs: the model has only to copy, and its loss falls to nothing. The label of a "
+            "place is the NEXT id.",
+            number=61,
+        ),
+        known(
+            "shifted-twice",
+            ("ids[:, 1:]", "torch.nn.functional.pad(ids[:, 2:], (0, 1), value=pad_id)"),
+            says="The labels are shifted twice: each place is to say the token after the next.",
+            number=61,
+        ),
+        known(
+            "shifted-back",
+            (CUT, "inputs, labels = ids[:, 1:], ids[:, :-1]"),
+            says="The shift goes the wrong way: each place is to say the token BEFORE it, which it has seen.",
+            number=61,
+        ),
+        known("padding-counted", ("labels == pad_id", "labels == -7"), says=PADDED, number=62),
+        known(
+            "mask-of-inputs",
+            ("torch.where(labels == pad_id", "torch.where(inputs == pad_id"),
+            says="The labels are left out where the INPUT is padding: behind the end token the label is padding "
+            "already, and counts here.",
+            number=62,
+        ),
+        known(
+            "zero-for-padding",
+            ("labels == pad_id", "labels == 0"),
+            says="The id 0 is taken for padding: use `pad_id`. With another one, real words are lost and padding "
+            "counts.",
+            number=62,
+        ),
+        known(
+            "along-the-batch",
+            (CUT, "inputs, labels = ids[:-1], ids[1:]"),
+            says="It is cut along the batch: each sentence is to say the next SENTENCE. Positions are the second axis.",
+            number=33,
+        ),
+    ),
+)
+
+
+def _loss_cases(rng: Rng, epsilon: float | None = None) -> list[Case]:
+    def args(lengths: tuple[int, ...], n_words: int, pad_id: int, dtype: str = "float32", scale: float = 1.0) -> Any:
+        labels = sentences(rng, lengths, n_words, pad_id)
+        return normal(rng, *labels.shape, n_words, dtype=dtype, scale=scale), labels, pad_id
+
+    far = args((3, 2), 5, 0, scale=1.0)
+    far = (far[0] * 3 + 400 * rng.choice([-1.0, 1.0], size=far[0].shape).astype("float32"), *far[1:])
+    return [
+        Case("three sentences of different lengths", args((5, 2, 3), 7, 0)),
+        Case("padded with the last id", args((2, 6), 9, 8)),
+        Case("B = T = V", args((4, 1, 3, 2), 4, 2)),
+        Case("nothing is padded, float64", args((3, 3), 6, 1, "float64")),
+        Case("logits far apart", far, part="large", tolerance=1e-3),
+        Case(
+            "the gradient of the logits",
+            args((4, 2), 5, 0, "float64"),
+            gradients=(0,),
+            upstream=np.array(float(rng.uniform(0.5, 2))),
+            part="gradient",
+        ),
+    ]
+
+
+def _cross_entropy(logits: Any, labels: Any, pad_id: int) -> Any:
+    from torch.nn import functional as F
+
+    return F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=pad_id)
+
+
+def _smoothed(logits: Any, labels: Any, pad_id: int, epsilon: float) -> Any:
+    from torch.nn import functional as F
+
+    return F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=pad_id, label_smoothing=epsilon)
+
+
+TWICE = ("log_softmax(logits,", "log_softmax(logits.softmax(-1),")
+LOG_P = "log_p = torch.log_softmax(logits, dim=-1)"
+ANSWER = "return -right[labels != pad_id].mean()"
+PARTS = {"core": 0.6, "large": 0.2, "gradient": 0.2}
+LOG_OF_SOFTMAX = (
+    "The logarithm is taken of a softmax: where logits are far apart a probability is 0 in a float, and its logarithm "
+    "minus infinity. `log_softmax` takes both at once."
+)
+
+CROSS_ENTROPY = Task(
+    id="09.cross-entropy",
+    name="cross_entropy",
+    title="Cross-entropy without padding",
+    points=4,
+    minutes=10,
+    difficulty=2,
+    page=PAGE,
+    anchor="training-loss",
+    returns=("loss",),
+    cases=_loss_cases,
+    oracle=_cross_entropy,
+    mistaken=switches.cross_entropy,
+    parts=PARTS,
+    forbids=OWN_LOSSES,
+    mistakes=(
+        known("padding-counted", (ANSWER, "return -right.mean()"), says=PADDED, number=62),
+        known(
+            "padding-in-the-count",
+            (ANSWER, "return -right[labels != pad_id].sum() / right.numel()"),
+            says="Padding is left out of the sum, but not of the count: the more is padded, the smaller the loss.",
+            number=62,
+        ),
+        known(
+            "mean-of-means",
+            (ANSWER, "real = labels != pad_id\n    return -((right * real).sum(1) / real.sum(1)).mean()"),
+            says=BY_SENTENCES,
+            number=63,
+        ),
+        known(
+            "softmax-first", ("log_softmax(logits,", "log_softmax(logits.softmax(-1),"), says=SOFTMAX_TWICE, number=64
+        ),
+        known("log-of-softmax", (LOG_P, "log_p = torch.softmax(logits, dim=-1).log()"), says=LOG_OF_SOFTMAX),
+        known(
+            "summed",
+            (ANSWER, ANSWER.replace("mean", "sum")),
+            says="It is a sum: it grows with the batch. Divide by the number of tokens that count.",
+        ),
+        known(
+            "sign-forgotten",
+            (ANSWER, ANSWER.replace("-right", "right")),
+            says="The minus is missing: to make this small is to make the right words unlikely.",
+        ),
+        known(
+            "no-logarithm",
+            (LOG_P, "log_p = torch.softmax(logits, dim=-1)"),
+            says="There is no logarithm: this is the mean probability of the right words, with a minus.",
+        ),
+        gradient_cut((LOG_P, LOG_P.replace("(logits,", "(logits.detach(),"))),
+    ),
+)
+
+MIXED = "loss = -(1 - epsilon) * right - epsilon * every"
+EVERY = "every = log_p.mean(dim=-1)"
+
+SMOOTHED_LOSS = Task(
+    id="09.smoothed-loss",
+    name="smoothed_loss",
+    title="Label smoothing",
+    points=4,
+    minutes=10,
+    difficulty=2,
+    page=PAGE,
+    anchor="training-smoothing",
+    returns=("loss",),
+    cases=_loss_cases,
+    oracle=_smoothed,
+    mistaken=switches.smoothed_loss,
+    parts=PARTS,
+    forbids=OWN_LOSSES,
+    variants=({"epsilon": 0.1}, {"epsilon": 0.2}),
+    mistakes=(
+        known(
+            "others-alone",
+            (EVERY, "every = (log_p.sum(dim=-1) - right) / (log_p.shape[-1] - 1)"),
+            says="The share is spread over the V - 1 wrong words: here all V get their part of it, the right one too.",
+            number=65,
+        ),
+        known(
+            "padding-class-too",
+            (EVERY, "every = (log_p.sum(dim=-1) - right - log_p[..., pad_id]) / (log_p.shape[-1] - 2)"),
+            says="The share is spread over V - 2 words, the right one and padding left out: here all V get their part "
+            "of it.",
+            number=65,
+        ),
+        known(
+            "not-shared-out",
+            (EVERY, EVERY.replace("mean", "sum")),
+            says="Each word gets the whole share: it is epsilon / V for each.",
+            number=65,
+        ),
+        known(
+            "nothing-taken",
+            (MIXED, MIXED.replace("-(1 - epsilon) * right", "-right")),
+            says="The right word keeps all it had: what is spread out is taken from it, 1 - epsilon is left.",
+        ),
+        known(
+            "shares-exchanged",
+            (MIXED, "loss = -epsilon * right - (1 - epsilon) * every"),
+            says="The shares have changed places: the right word gets 1 - epsilon, all words together epsilon.",
+        ),
+        known(
+            "not-smoothed",
+            (MIXED, "loss = -right"),
+            says="This is the plain cross-entropy: nothing is spread out.",
+        ),
+        known("padding-counted", ("loss[labels != pad_id].mean()", "loss.mean()"), says=PADDED, number=62),
+        known(
+            "mean-of-means",
+            (
+                "return loss[labels != pad_id].mean()",
+                "real = labels != pad_id\n    return ((loss * real).sum(1) / real.sum(1)).mean()",
+            ),
+            says=BY_SENTENCES,
+            number=63,
+        ),
+        known(
+            "softmax-first", ("log_softmax(logits,", "log_softmax(logits.softmax(-1),"), says=SOFTMAX_TWICE, number=64
+        ),
+        known("log-of-softmax", (LOG_P, "log_p = torch.softmax(logits, dim=-1).log()"), says=LOG_OF_SOFTMAX),
+        gradient_cut((LOG_P, LOG_P.replace("(logits,", "(logits.detach(),"))),
+    ),
+)
+
+
+def _perplexity_cases(rng: Rng) -> list[Case]:
+    def case(label: str, n: int, dtype: str = "float32") -> Case:
+        return Case(label, (rng.uniform(0.2, 3, n).astype(dtype), rng.integers(1, 90, size=n)))
+
+    return [
+        Case("a long batch and a short one", (np.array([1.0, 4.0], "float32"), np.array([90, 10]))),
+        case("five batches", 5),
+        case("one batch", 1),
+        case("four batches, float64", 4, "float64"),
+    ]
+
+
+def _perplexity(losses: Any, tokens: Any) -> Any:
+    return (losses.exp() ** (tokens / tokens.sum().double())).prod()
+
+
+def perplexity(flags: Flags, losses: np.ndarray, tokens: np.ndarray) -> np.ndarray:
+    """Perplexity over batches, with mistakes."""
+
+    def raised(x: Any) -> Any:
+        x = -x if "inverted" in flags else x
+        return x if "not-raised" in flags else np.exp2(x) if "two-for-e" in flags else np.exp(x)
+
+    tokens = tokens.astype(losses.dtype)
+    if "mean-of-perplexities" in flags:
+        return np.asarray((raised(losses) * tokens).sum() / tokens.sum())
+    if "mean-of-means" in flags:
+        return np.asarray(raised(losses.mean()))
+    total = (losses * tokens).sum()
+    return np.asarray(raised(total if "summed" in flags else total / tokens.sum()))
+
+
+WEIGHED = "mean = (losses * tokens).sum() / tokens.sum()"
+RAISED = "return torch.exp(mean)"
+
+PERPLEXITY = Task(
+    id="09.perplexity",
+    name="perplexity",
+    title="Perplexity of a whole set",
+    points=2,
+    minutes=5,
+    difficulty=1,
+    page=PAGE,
+    anchor="training-perplexity",
+    returns=("perplexity",),
+    cases=_perplexity_cases,
+    oracle=_perplexity,
+    mistaken=perplexity,
+    forbids=("softlookup.model",),
+    mistakes=(
+        known(
+            "mean-of-means",
+            (WEIGHED, "mean = losses.mean()"),
+            says="All batches weigh alike: a batch of ten tokens counts as much as one of ninety. Weigh each by its "
+            "tokens.",
+            number=63,
+        ),
+        known(
+            "mean-of-perplexities",
+            (WEIGHED, "mean = (losses.exp() * tokens).sum() / tokens.sum()"),
+            (RAISED, "return mean"),
+            says="Perplexities are averaged: average the losses, and raise once. (The mean of powers is larger than "
+            "the power of the mean.)",
+            number=63,
+        ),
+        known(
+            "two-for-e",
+            (RAISED, "return 2.0**mean"),
+            says="2 is raised to the loss: that is right for bits. These losses are in nats: e.",
+        ),
+        known("not-raised", (RAISED, "return mean"), says="This is the mean loss: perplexity is e raised to it."),
+        known(
+            "inverted",
+            (RAISED, "return torch.exp(-mean)"),
+            says="It is turned over: this is the (geometric) mean probability of the right word; perplexity is one "
+            "over it.",
+        ),
+        known(
+            "summed",
+            (WEIGHED, "mean = (losses * tokens).sum()"),
+            says="The sum of all losses is raised: divide by the number of tokens first.",
+        ),
+    ),
+)

@@ -1,0 +1,140 @@
+"""What was counted of a transformer: the intensity of its steps, and work and memory by part."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from softlookup.figures.cost import with_unit
+from softlookup.figures.theme import Palette
+
+
+def step_intensities(ways: Mapping[str, Mapping[str, float]], ridge: float, *, palette: Palette) -> Figure:
+    """Draw the intensity of each step of a layer, a row for each step and a mark for each way of using the layer.
+
+    Args:
+        ways: For each way (up to four) the intensity of each step, operations for each byte; the same steps in each.
+        ridge: The machine's ridge, operations for each byte.
+        palette: The colours to draw in.
+
+    Returns:
+        One panel; the axis of intensities is logarithmic.
+
+    Raises:
+        ValueError: If the ways do not have the same steps.
+    """
+    steps = list(next(iter(ways.values())))
+    for name, found in ways.items():
+        if list(found) != steps:
+            raise ValueError(f"{name} has the steps {list(found)}, wanted {steps}")
+    figure = Figure(figsize=(5.6, 0.6 + 0.42 * (len(steps) + 1)))
+    said = [
+        f"{name}: {', '.join(f'{step} {value:.3g}' for step, value in found.items())}" for name, found in ways.items()
+    ]
+    figure.set_label(
+        f"Operations for each byte of every step, logarithmic, with the ridge at {ridge:.0f}. {'; '.join(said)}."
+    )
+    axes = figure.subplots()
+    rows = np.arange(len(steps))
+    for (name, found), color, marker in zip(ways.items(), palette.series, "os^D", strict=False):
+        axes.semilogx(list(found.values()), rows, marker, color=color, markersize=6.5)
+        axes.text(found[steps[0]], -0.65, name, color=color, ha="center", va="center", size=8.5)
+    axes.axvline(ridge, color=palette.ink, linewidth=1.2, linestyle="--")
+    axes.text(ridge, len(steps) - 0.35, f" ridge {ridge:.0f}", va="center", size=8.5)
+    axes.set_yticks(rows, steps)
+    axes.set_ylim(len(steps) - 0.1, -1.1)
+    axes.set_xlabel("operations for each byte")
+    axes.grid(axis="y")
+    axes.tick_params(axis="y", length=0)
+    return figure
+
+
+def work_by_context(contexts: np.ndarray, weights_flops: float, pairs_flops: np.ndarray, *, palette: Palette) -> Figure:
+    """Draw the operations for a token that weights cause, and those that its context causes.
+
+    Args:
+        contexts: Tokens that are looked at, increasing.
+        weights_flops: Operations with weights, whatever the context.
+        pairs_flops: Operations of scores and mixing at each of the contexts; in proportion to them.
+        palette: The colours to draw in.
+
+    Returns:
+        One panel with both axes logarithmic, and the context at which the two are equal.
+    """
+    contexts = np.asarray(contexts, dtype=float)
+    pairs_flops = np.asarray(pairs_flops, dtype=float)
+    equal = contexts[0] * weights_flops / pairs_flops[0]
+    figure = Figure(figsize=(4.6, 3.3))
+    figure.set_label(
+        f"Operations for a token against its context, both axes logarithmic. Weights cost {weights_flops / 1e9:.2f} "
+        f"GFLOP throughout; scores and mixing cost {pairs_flops[0] / 1e9:.2g} GFLOP at {contexts[0]:,.0f} tokens and "
+        f"{pairs_flops[-1] / 1e9:.3g} at {contexts[-1]:,.0f}. They are equal at {equal:,.0f} tokens."
+    )
+    axes = figure.subplots()
+    for curve, name, color in (
+        (np.full(len(contexts), weights_flops), "weights", palette.value),
+        (pairs_flops, "scores,\nmixing", palette.mixed),
+    ):
+        axes.loglog(contexts, curve / 1e9, color=color)
+        axes.text(contexts[-1] * 1.2, curve[-1] / 1e9, name, color=color, va="center")
+    axes.plot(equal, weights_flops / 1e9, "o", color=palette.ink, markersize=7)
+    axes.annotate(
+        f"equal at {equal:,.0f}",
+        (equal, weights_flops / 1e9),
+        xytext=(-6, 7),
+        textcoords="offset points",
+        ha="right",
+        size=9,
+    )
+    axes.set(xlabel="tokens of context $S$", ylabel="GFLOP for a token")
+    axes.set_xlim(contexts[0] / 1.3, contexts[-1] * 6)
+    axes.grid(axis="y")
+    return figure
+
+
+def memory_by_part(
+    cases: Mapping[str, Mapping[str, float]], limits: Sequence[tuple[str, float]] = (), *, palette: Palette
+) -> Figure:
+    """Draw what lies in memory as bars made of parts, with the memories of devices as lines.
+
+    Args:
+        cases: For each case the bytes of each part, the same parts in each, up to six.
+        limits: Names of devices and the bytes that they hold.
+        palette: The colours to draw in.
+
+    Returns:
+        One panel with a bar for each case; parts are named above the first bar in their colour.
+    """
+    parts = list(next(iter(cases.values())))
+    figure = Figure(figsize=(5.8, 1.5 + 0.5 * len(cases)))
+    said = [
+        f"{name}: {', '.join(f'{part} {with_unit(size)}' for part, size in one.items() if size)}, in all "
+        f"{with_unit(sum(one.values()))}"
+        for name, one in cases.items()
+    ]
+    held = ", ".join(f"{name} holds {with_unit(size)}" for name, size in limits)
+    figure.set_label(f"Bytes in memory by part. {'; '.join(said)}. {held}.")
+    axes = figure.subplots()
+    styles: list[dict[str, Any]] = [
+        *({"facecolor": color} for color in palette.series),
+        {"facecolor": palette.faint, "hatch": "///", "edgecolor": palette.muted, "linewidth": 0},
+        {"facecolor": palette.high},
+    ]
+    longest = max([sum(one.values()) for one in cases.values()] + [size for _, size in limits])
+    for row, (_, one) in enumerate(cases.items()):
+        left = 0.0
+        for part, look in zip(parts, styles, strict=False):
+            axes.barh(row, one[part] / 1e9, left=left / 1e9, height=0.62, **look)
+            left += one[part]
+        axes.text((left + 0.01 * longest) / 1e9, row, f"{left / 1e9:,.0f} GB", va="center", size=9)
+    handles: list[Any] = [axes.barh(0, 0, **look) for _, look in zip(parts, styles, strict=False)]
+    figure.legend(handles, parts, loc="outside upper center", ncols=3, fontsize=8.5, handlelength=1.2)
+    for name, size in limits:
+        axes.axvline(size / 1e9, color=palette.alarm, linewidth=1.4, linestyle="--")
+        axes.text(size / 1e9, len(cases) - 0.5, f" {name}", color=palette.alarm, va="bottom", ha="left", size=8.5)
+    axes.set_yticks(range(len(cases)), list(cases))
+    axes.set_ylim(len(cases) - 0.35, -0.6)
+    axes.set_xlim(0, 1.16 * longest / 1e9)
+    axes.set_xlabel("GB")
+    return figure

@@ -1,0 +1,63 @@
+"""Kinds of attention as texts grow: time and memory of one call."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from softlookup.figures.theme import Palette
+
+SHOWN = {"full": "the square", "tiled": "tiles", "local": "window", "linear": "linear"}
+"""What is drawn of a record, and its name on the page."""
+
+
+def long_attention(record: Mapping[str, Any], *, palette: Palette) -> Figure:
+    """Draw time and memory of the record of ``softlookup bench long-attention``.
+
+    Args:
+        record: What the bench wrote.
+        palette: The colours to draw in.
+
+    Returns:
+        Two panels with both axes logarithmic; each curve is named at its end.
+    """
+    figure = Figure(figsize=(6.6, 3.5))
+    left, right = figure.subplots(1, 2)
+    lengths = np.asarray(record["lengths"])
+    _panel(left, lengths, record["seconds"], 1e-3, "milliseconds", palette)
+    _panel(right, lengths, record["bytes"], 1e6, "megabytes", palette)
+    left.set_title("time")
+    right.set_title("memory, at most")
+    last = {way: [one for one in record["seconds"][way] if one is not None] for way in SHOWN}
+    said = "; ".join(
+        f"{name}: {1e3 * last[way][-1]:,.0f} ms at {lengths[len(last[way]) - 1]:,} tokens"
+        for way, name in SHOWN.items()
+    )
+    figure.set_label(f"Time and memory of attention against the number of tokens, all axes logarithmic. {said}.")
+    return figure
+
+
+def _panel(axes: Axes, lengths: np.ndarray, found: Mapping[str, Any], unit: float, name: str, palette: Palette) -> None:
+    ends = []
+    for (way, shown), color, mark in zip(SHOWN.items(), palette.series, "osD^", strict=True):
+        # A call that held nothing measurable has no place on a logarithmic axis.
+        points = [(n, one / unit) for n, one in zip(lengths, found[way], strict=True) if one]
+        if not points:
+            continue
+        x, y = zip(*points, strict=True)
+        axes.loglog(x, y, mark + "-", color=color, markersize=4)
+        ends.append((y[-1], x[-1], shown, color))
+    place = 0.0
+    low, high = axes.get_ylim()
+    gap = (high / low) ** 0.07
+    for level, _, shown, color in sorted(ends):
+        place = max(level, place * gap)
+        axes.text(lengths[-1] * 1.2, place, shown, color=color, va="center", size=9)
+    axes.set_xlim(lengths[0] * 0.8, lengths[-1] * 7)
+    ticks = lengths[::-1][::2][::-1]
+    axes.set_xticks(ticks, [f"{one:,}" for one in ticks], size=8)
+    axes.minorticks_off()
+    axes.set(xlabel="tokens $T$", ylabel=name)
+    axes.grid(axis="y")

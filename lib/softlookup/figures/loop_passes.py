@@ -1,0 +1,62 @@
+"""Which arrays cross the road to memory, pass by pass."""
+
+from collections.abc import Sequence
+
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyBboxPatch
+
+from softlookup.figures.theme import Palette
+
+Pass = tuple[str, Sequence[str], Sequence[str]]
+"""What the pass computes, the arrays it reads, the arrays it writes."""
+
+
+def loop_passes(
+    programs: Sequence[tuple[str, Sequence[Pass]]], arrays: Sequence[str], number_bytes: int = 4, *, palette: Palette
+) -> Figure:
+    """Draw for each pass of each program which arrays are read and which are written.
+
+    Args:
+        programs: A title and its passes.
+        arrays: The columns, in order.
+        number_bytes: Bytes of one number, for the sums.
+        palette: The colours to draw in.
+
+    Returns:
+        A table: a row for each pass, a box where an array is read or written, bytes for each place at the end.
+
+    Raises:
+        ValueError: If a pass names an array that is no column: "PASS names X; the columns are ...".
+    """
+    rows: list[Pass | str] = []
+    said = []
+    for title, steps in programs:
+        moved = number_bytes * sum(len(read) + len(written) for _, read, written in steps)
+        rows += [f"{title}: {moved} bytes for each place", *steps]
+        said.append(f"{title}: {len(steps)} {'pass' if len(steps) == 1 else 'passes'}, {moved} bytes for each place")
+    figure = Figure(figsize=(0.72 * len(arrays) + 1.9, 0.42 * len(rows) + 0.5))
+    figure.set_label(f"Arrays read and written, pass by pass. {'; '.join(said)}.")
+    axes = figure.subplots()
+    for place, row in enumerate(rows):
+        y = -place
+        if isinstance(row, str):
+            axes.text(-2.35, y - 0.1, row, va="center", weight="bold", size=9.5)
+            continue
+        what, read, written = row
+        axes.text(-2.35, y, what, va="center", size=9.5)
+        axes.plot([-0.45, len(arrays) - 0.55], [y, y], color=palette.faint, linewidth=1, zorder=0)
+        for name in (*read, *written):
+            if name not in arrays:
+                raise ValueError(f"{what} names {name}; the columns are {', '.join(arrays)}")
+            x = arrays.index(name)
+            color = palette.query if name in read else palette.key
+            box = FancyBboxPatch(
+                (x - 0.38, y - 0.28), 0.76, 0.56, boxstyle="round,pad=0,rounding_size=0.1", fc=color, ec="none"
+            )
+            axes.add_patch(box)
+            axes.text(x, y, "read" if name in read else "write", ha="center", va="center", size=8, color=palette.paper)
+    for x, name in enumerate(arrays):
+        axes.text(x, 0.95, name, ha="center", va="center", size=9.5, color=palette.muted)
+    axes.set(xlim=(-2.4, len(arrays) - 0.4), ylim=(-len(rows) + 0.4, 1.3))
+    axes.axis("off")
+    return figure

@@ -1,0 +1,50 @@
+"""Small runs at several peaks of the learning rate, with and without a warm-up."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from softlookup.figures.theme import Palette
+
+
+def peaks(record: Mapping[str, Any], *, palette: Palette) -> Figure:
+    """Draw the final loss of every run of ``softlookup bench schedules`` against the peak.
+
+    Args:
+        record: What the bench wrote.
+        palette: The colours to draw in.
+
+    Returns:
+        One panel: a point for each run, a line through the means; runs that ended without a number are left out, and
+        the label says how many.
+    """
+    figure = Figure(figsize=(6.2, 3.2))
+    axes = figure.subplots()
+    said, lost = [], 0
+    for warmup, color, mark in zip(record["warmups"], (palette.key, palette.query), "so", strict=True):
+        means = []
+        for peak in record["peaks"]:
+            ended = [run["loss"] for run in record["runs"] if (run["warmup"], run["peak"]) == (warmup, peak)]
+            losses = [loss for loss in ended if loss is not None]
+            lost += len(ended) - len(losses)
+            axes.plot([peak] * len(losses), losses, mark, color=color, markersize=4, alpha=0.6)
+            means.append(float(np.mean(losses)) if losses else np.nan)
+        name = f"{warmup} steps of warm-up" if warmup else "no warm-up"
+        axes.plot(record["peaks"], means, color=color)
+        axes.annotate(
+            name, (record["peaks"][-1], means[-1]), xytext=(6, 0), textcoords="offset points", va="center", size=9,
+            color=color,
+        )  # fmt: skip
+        said.append(
+            f"{name}: " + ", ".join(f"{p:g} gives {m:.2f}" for p, m in zip(record["peaks"], means, strict=True))
+        )
+    axes.set_xscale("log")
+    axes.set_xticks(record["peaks"], [f"{peak:g}" for peak in record["peaks"]])
+    axes.minorticks_off()
+    axes.set(xlabel="peak of the learning rate", ylabel="loss on unseen sentences", ylim=(0, None))
+    axes.set_xlim(None, record["peaks"][-1] * 6)
+    ended_badly = f" {lost} runs ended without a number." if lost else ""
+    figure.set_label(f"Loss at the end against the peak of the learning rate. {'; '.join(said)}.{ended_badly}")
+    return figure

@@ -1,0 +1,49 @@
+"""What a decoder is given, and what it is to say, place by place."""
+
+from collections.abc import Sequence
+
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyArrowPatch, Rectangle
+
+from softlookup.figures.theme import Palette
+
+
+def shifted_labels(tokens: Sequence[str], padding: int, *, palette: Palette) -> Figure:
+    """Draw a sentence as inputs and labels: the same tokens, shifted by one place.
+
+    Args:
+        tokens: The whole sentence, start and end tokens included.
+        padding: How many places of padding come behind it.
+        palette: The colours to draw in.
+
+    Returns:
+        Two rows of boxes; dashed ones are left out of the loss, and arrows join each token with itself.
+    """
+    whole = [*tokens, *["·"] * padding]
+    given, wanted = whole[:-1], whole[1:]
+    figure = Figure(figsize=(0.95 * len(given) + 0.9, 2.1))
+    axes = figure.subplots()
+    for y, row, color in ((0.0, given, palette.query), (1.6, wanted, palette.value)):
+        for x, token in enumerate(row):
+            counts = y == 0.0 or wanted[x] != "·"
+            style = "-" if counts else "--"
+            axes.add_patch(Rectangle((x + 0.05, y), 0.9, 0.7, facecolor=color, alpha=0.22 if counts else 0.0))
+            axes.add_patch(
+                Rectangle((x + 0.05, y), 0.9, 0.7, fill=False, edgecolor=color if counts else palette.muted, ls=style)
+            )
+            axes.text(x + 0.5, y + 0.35, token, ha="center", va="center", size=9.5, color=palette.ink)
+    for x in range(len(given) - 1):
+        if wanted[x] == "·":
+            continue
+        arrow = FancyArrowPatch(
+            (x + 0.5, 1.58), (x + 1.5, 0.74), arrowstyle="-", color=palette.muted, linewidth=1.0, linestyle=":"
+        )
+        axes.add_patch(arrow)
+    axes.text(-0.1, 0.35, "given", ha="right", va="center", color=palette.query)
+    axes.text(-0.1, 1.95, "to say", ha="right", va="center", color=palette.value)
+    axes.set(xlim=(-0.95, len(given) + 0.05), ylim=(2.4, -0.1))
+    axes.set_axis_off()
+    said = "; ".join(f"after {g} comes {w}" for g, w in zip(given, wanted, strict=True) if w != "·")
+    left_out = wanted.count("·")
+    figure.set_label(f"Inputs and labels of a sentence: {said}. {left_out} places of padding are left out of the loss.")
+    return figure

@@ -1,0 +1,83 @@
+"""What a computation costs, and what a machine can do: counts, memory, data sheets, the roof, the clock.
+
+Counting needs sizes alone and no model; torch is imported where something is measured.
+"""
+
+from softlookup.roofline.counts import (
+    ELEMENTWISE,
+    TransformerSizes,
+    adam_step,
+    backward,
+    causal_pairs,
+    decode,
+    forward,
+    layer,
+    loss,
+    parameters,
+    prefill,
+    product_weights,
+    training_step,
+)
+from softlookup.roofline.hardware import Hardware, hardware, known_hardware, measured_hardware
+from softlookup.roofline.memory import (
+    RECIPES,
+    activations,
+    cache_bytes,
+    inference_memory,
+    state_bytes,
+    training_memory,
+)
+from softlookup.roofline.models import MODELS
+from softlookup.roofline.operations import FLOAT_BYTES, HALF_BYTES, Moved, Operation, Total, product, total
+from softlookup.roofline.roof import (
+    attainable_flops_per_s,
+    bound_by,
+    predicted_time_s,
+    ridge,
+    roof_bytes_per_s,
+    share_of_attainable,
+)
+from softlookup.roofline.streams import CHAIN, FUSED, Stream
+
+__all__ = [
+    "CHAIN",
+    "ELEMENTWISE",
+    "FLOAT_BYTES",
+    "FUSED",
+    "HALF_BYTES",
+    "Hardware",
+    "MODELS",
+    "Moved",
+    "Operation",
+    "RECIPES",
+    "Stream",
+    "Total",
+    "TransformerSizes",
+    "activations",
+    "adam_step",
+    "attainable_flops_per_s",
+    "backward",
+    "bound_by",
+    "cache_bytes",
+    "causal_pairs",
+    "decode",
+    "forward",
+    "hardware",
+    "inference_memory",
+    "known_hardware",
+    "layer",
+    "loss",
+    "measured_hardware",
+    "parameters",
+    "predicted_time_s",
+    "prefill",
+    "product",
+    "product_weights",
+    "ridge",
+    "roof_bytes_per_s",
+    "share_of_attainable",
+    "state_bytes",
+    "total",
+    "training_memory",
+    "training_step",
+]

@@ -1,0 +1,211 @@
+"""The operations of whole models: forward, backward, prefill, decode, and a step of training.
+
+Conventions: a multiply-add is two; the full square of scores unless ``causal``; logits at every position unless said.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from softlookup.roofline.layer_operations import ELEMENTWISE, Kernels, causal_pairs, layer
+from softlookup.roofline.operations import FLOAT_BYTES, HALF_BYTES, Moved, Operation
+from softlookup.roofline.sizes import TransformerSizes, parameters, product_weights
+
+__all__ = [
+    "ELEMENTWISE",
+    "TransformerSizes",
+    "adam_step",
+    "backward",
+    "causal_pairs",
+    "decode",
+    "forward",
+    "layer",
+    "loss",
+    "parameters",
+    "prefill",
+    "product_weights",
+    "training_step",
+]
+
+
+def forward(
+    sizes: TransformerSizes,
+    batch: int,
+    tokens: int,
+    *,
+    source: int = 0,
+    cached: int = 0,
+    causal: bool = False,
+    fused: bool = False,
+    last_logits: bool = False,
+    number_bytes: int = HALF_BYTES,
+) -> list[Operation]:
+    """Count a whole model forward.
+
+    Args:
+        sizes: The model. With ``decoder_layers`` it is an encoder-decoder.
+        batch: B, sequences.
+        tokens: T, tokens that pass through it (of the target, for an encoder-decoder).
+        source: Tokens of the source, for an encoder-decoder.
+        cached: Tokens whose keys and values are kept; for an encoder-decoder the encoder has run then.
+        causal: Whether hidden pairs are skipped in the stack that writes; the encoder has its full square.
+        fused: Whether scores and weights stay inside one kernel.
+        last_logits: Whether logits are made for the last token alone.
+        number_bytes: Bytes of a number.
+
+    Returns:
+        Operations in order, those of a layer once with ``times`` for the layers.
+
+    Raises:
+        ValueError: If an encoder-decoder has no source, or another model has one; or a size is too small.
+    """
+    if bool(sizes.decoder_layers) != bool(source):
+        kind = "is an encoder-decoder and needs a source" if sizes.decoder_layers else "has no encoder for a source"
+        raise ValueError(f"{sizes.name} {kind}; got source = {source}")
+    steps: list[Operation] = []
+    if sizes.decoder_layers and not cached:
+        steps += _entrance(sizes, batch, source, number_bytes)
+        encoder = layer(sizes, batch, source, fused=fused, number_bytes=number_bytes)
+        steps += [one.repeated(sizes.L) for one in encoder]
+        steps += _last_norm(sizes, batch, source, number_bytes)
+    steps += _entrance(sizes, batch, tokens, number_bytes)
+    stack = layer(
+        sizes,
+        batch,
+        tokens,
+        cached=cached,
+        memory=source,
+        memory_cached=cached > 0,
+        causal=causal,
+        fused=fused,
+        number_bytes=number_bytes,
+    )
+    steps += [one.repeated(sizes.decoder_layers or sizes.L) for one in stack]
+    steps += _last_norm(sizes, batch, tokens, number_bytes)
+    asked = Kernels(sizes, batch, 1 if last_logits else tokens, number_bytes)
+    return [*steps, asked.dense("logits", asked.T, sizes.D, sizes.V, part="logits")]
+
+
+def prefill(sizes: TransformerSizes, batch: int, tokens: int, **ways: bool | int) -> list[Operation]:
+    """Count the reading of a prompt: all tokens at once, logits for the last alone (unless ``last_logits=False``)."""
+    return forward(sizes, batch, tokens, **{"last_logits": True, **ways})  # type: ignore[arg-type]
+
+
+def decode(sizes: TransformerSizes, batch: int, context: int, **ways: bool | int) -> list[Operation]:
+    """Count the writing of one token for each sequence; it looks at ``context`` tokens, itself among them.
+
+    Raises:
+        ValueError: If the context holds no token: "context is C; wanted at least 1".
+    """
+    if context < 1:
+        raise ValueError(f"context is {context}; wanted at least 1")
+    return forward(sizes, batch, 1, cached=context - 1, **ways)  # type: ignore[arg-type]
+
+
+def _entrance(sizes: TransformerSizes, batch: int, tokens: int, number_bytes: int) -> list[Operation]:
+    kernels = Kernels(sizes, batch, tokens, number_bytes)
+    shape = batch, tokens, sizes.D
+    ids = Moved("ids", (batch, tokens), 8)
+    rows = kernels.moved("rows of the table", *shape)  # what is looked up is read, not the whole table
+    steps = [Operation("embed", 0, 0, (ids, rows), (kernels.moved("x", *shape),), part="embedding")]
+    if sizes.positions:
+        steps.append(kernels.each("positions", "add", "embedding", shape, kernels.moved("positions", tokens, sizes.D)))
+    return steps
+
+
+def _last_norm(sizes: TransformerSizes, batch: int, tokens: int, number_bytes: int) -> list[Operation]:
+    return [Kernels(sizes, batch, tokens, number_bytes).norm("last norm")] if sizes.last_norm else []
+
+
+_KINDS = {"add 1": "add", "add 2": "add", "add across": "add", "positions": "add", "gated": "gate"}
+
+
+def _kind(name: str, sizes: TransformerSizes) -> str:
+    """The row of ELEMENTWISE that an operation without products belongs to."""
+    if name in ELEMENTWISE:
+        return name
+    return _KINDS.get(name) or (sizes.norm if "norm" in name else "rotary" if name.startswith("rotary") else "loss")
+
+
+def backward(sizes: TransformerSizes, operations: Iterable[Operation]) -> list[Operation]:
+    """Count the way back through operations that went forward.
+
+    Each product has two: the gradient of its left factor, and that of its right one. Elementwise work is counted as
+    ``ELEMENTWISE`` says. A fused kernel goes back by five products instead of four, since it makes the scores again.
+
+    Args:
+        sizes: The model.
+        operations: What ``forward`` returned.
+
+    Returns:
+        The operations of the way back, the last one first.
+    """
+    back: list[Operation] = []
+    for one in reversed(list(operations)):
+        after = tuple(Moved(f"d {t.name}", t.shape, t.number_bytes) for t in one.writes)
+        before = tuple(Moved(f"d {t.name}", t.shape, t.number_bytes) for t in one.reads)
+        if one.name == "fused attention":
+            soft = one.elementwise_flops // ELEMENTWISE["softmax"][0] * sum(ELEMENTWISE["softmax"])
+            steps = [
+                Operation("d fused attention", one.product_flops * 5 // 2, soft, (*one.reads, *one.writes), before)
+            ]
+        elif one.product_flops:
+            left, right = one.reads[:2]
+            # A bias's gradient is a sum over rows, made beside that of its matrix.
+            added = after[0].elements if before[2:] else 0
+            steps = [
+                Operation(f"d {left.name} of {one.name}", one.product_flops, 0, (right,), before[:1]),
+                Operation(f"d {right.name} of {one.name}", one.product_flops, added, (left,), before[1:]),
+            ]
+        elif one.name == "embed":
+            steps = [Operation("d embed", 0, one.reads[1].elements, one.reads[:1], before[1:])]
+        else:
+            each = ELEMENTWISE[_kind(one.name, sizes)][1] * one.writes[0].elements
+            steps = [Operation(f"d {one.name}", 0, each, () if one.part == "residual" else one.reads, before)]
+        back += [replace(step, reads=(*after, *step.reads), times=one.times, part=one.part) for step in steps]
+    return back
+
+
+def loss(sizes: TransformerSizes, batch: int, tokens: int, *, number_bytes: int = FLOAT_BYTES) -> Operation:
+    """Count the cross-entropy of the logits, whose probabilities are kept for the way back; 32 bits by default."""
+    logits = Moved("logits", (batch, tokens, sizes.V), number_bytes)
+    labels = Moved("labels", (batch, tokens), 8)
+    kept = Moved("probabilities", logits.shape, number_bytes)
+    return Operation("loss", 0, ELEMENTWISE["loss"][0] * logits.elements, (logits, labels), (kept,), part="loss")
+
+
+def adam_step(n_parameters: int, *, master: bool = True) -> Operation:
+    """Count a step of Adam.
+
+    Args:
+        n_parameters: How many numbers are learned.
+        master: Whether gradients and weights in use are half precision beside a float32 master copy; otherwise all
+            is float32.
+
+    Returns:
+        Reads gradient, weight and two means; writes weight and means, and the half-precision weight where there is one.
+
+    Source: Kingma & Ba 2015, algorithm 1.
+    """
+    held = tuple(Moved(name, (n_parameters,), FLOAT_BYTES) for name in ("weight", "mean", "mean of squares"))
+    size = HALF_BYTES if master else FLOAT_BYTES
+    gradient = Moved("gradient", (n_parameters,), size)
+    writes = (*held, Moved("weight in use", (n_parameters,), HALF_BYTES)) if master else held
+    return Operation("adam", 0, ELEMENTWISE["adam"][0] * n_parameters, (gradient, *held), writes, part="optimizer")
+
+
+def training_step(
+    sizes: TransformerSizes, batch: int, tokens: int, *, source: int = 0, causal: bool = False, fused: bool = False
+) -> dict[str, list[Operation]]:
+    """Count a step of training in mixed precision with a float32 master copy.
+
+    Returns:
+        Operations by stage: "forward", "loss", "backward", "optimizer".
+    """
+    there = forward(sizes, batch, tokens, source=source, causal=causal, fused=fused)
+    judged = loss(sizes, batch, tokens)
+    return {
+        "forward": there,
+        "loss": [judged],
+        "backward": [*backward(sizes, [judged]), *backward(sizes, there)],
+        "optimizer": [adam_step(sum(parameters(sizes).values()))],
+    }

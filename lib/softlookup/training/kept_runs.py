@@ -1,0 +1,65 @@
+"""Runs of a long bench, kept as they are done: an interrupted bench goes on where it was."""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+
+class KeptRuns:
+    """Does each run once: what a file already holds is read, what it does not is done and written at once.
+
+    Args:
+        path: The file; None keeps nothing. It is written whole or not at all.
+        plan: What the runs were started with. A file of another plan is not used, and is written over.
+        show: Takes a line about each run that was done; None is silent.
+    """
+
+    def __init__(self, path: Path | None, plan: str, show: Callable[[str], None] | None = None) -> None:
+        self._path, self._plan, self._show = path, plan, show
+        self._runs: dict[str, Any] = {}
+        if path is not None and path.is_file():
+            try:
+                found = json.loads(path.read_text(encoding="utf-8"))
+            except ValueError:
+                found = {}  # not one of ours; it is written over
+            if isinstance(found, dict) and found.get("plan") == plan:
+                self._runs = dict(found["runs"])
+                self._say(f"{len(self._runs)} runs were done before: {path}")
+
+    def do(self, key: str, run: Callable[[], Any]) -> Any:
+        """Give the result of a run, done now or before.
+
+        Args:
+            key: Its name, such as "vit, seed 3".
+            run: Does it; the result is plain JSON.
+
+        Returns:
+            The result.
+        """
+        if key not in self._runs:
+            begun_s = time.perf_counter()
+            self._runs[key] = run()
+            if self._path is not None:
+                beside = self._path.with_name(self._path.name + ".new")
+                beside.write_text(json.dumps({"plan": self._plan, "runs": self._runs}), encoding="utf-8")
+                os.replace(beside, self._path)
+            self._say(f"{key}: {time.perf_counter() - begun_s:.1f} s")
+        return self._runs[key]
+
+    def done(self) -> None:
+        """All is done and written elsewhere: the file can go."""
+        if self._path is not None:
+            self._path.unlink(missing_ok=True)
+
+    def _say(self, line: str) -> None:
+        if self._show is not None:
+            self._show(line)
+
+
+def to_stderr(line: str) -> None:
+    """Write a line about the run where it does not mix with results."""
+    print(line, file=sys.stderr, flush=True)

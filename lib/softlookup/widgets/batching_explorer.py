@@ -1,0 +1,146 @@
+"""A batch that grows: what becomes of dense layers and of attention under a machine's roof."""
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import traitlets
+
+from softlookup import roofline as rl
+from softlookup.widgets.interactive import InteractiveFigure
+
+BATCHES = tuple(2**power for power in range(11))
+LENGTHS = (50, 100, 200, 500, 1000, 2000, 4000, 8000, 16_000, 32_000)
+READING, WRITING = "reading", "writing"
+DTYPE = "bfloat16"
+
+
+def sizes_record(name: str) -> dict[str, Any]:
+    """What the scripts have to know of a model.
+
+    Args:
+        name: One of ``roofline.MODELS``, of one stack.
+
+    Returns:
+        Its name, the sizes D, N, K, H, F, V and L, how many matrices its network has, all parameters and those in
+        products.
+
+    Raises:
+        ValueError: If there is no such model, or it has two stacks.
+    """
+    if name not in rl.MODELS:
+        raise ValueError(f"there is no model {name!r}; there are {', '.join(rl.MODELS)}")
+    one = rl.MODELS[name]
+    if one.decoder_layers:
+        raise ValueError(f"{name} has two stacks; wanted a model of one")
+    letters = {"D": one.D, "N": one.N, "K": one.kv_heads, "H": one.head_width, "F": one.F, "V": one.V, "L": one.L}
+    counts = {"parameters": sum(rl.parameters(one).values()), "product_weights": rl.product_weights(one)}
+    return {"name": name, **letters, "matrices": 3 if one.gated else 2, **counts}
+
+
+def machine_record(name: str) -> dict[str, Any]:
+    """What the scripts have to know of a machine: peak for half-precision products, bandwidth, memory.
+
+    Raises:
+        KeyError: If it is not known.
+    """
+    one = rl.hardware(name)
+    return {
+        "name": name,
+        "peak": one.peak_flops_per_s(DTYPE),
+        "bandwidth": one.bandwidth_bytes_per_s,
+        "memory": one.memory_bytes,
+    }
+
+
+def describe(model: str, machine: str, stage: str, batch: int, length: int) -> dict[str, Any]:
+    """Work out every number that the figure shows for one choice.
+
+    Args:
+        model: One of ``roofline.MODELS``.
+        machine: One of ``roofline.known_hardware()``.
+        stage: READING (all tokens of a prompt at once) or WRITING (one token for each sequence).
+        batch: B, sequences.
+        length: Tokens of each prompt, or tokens that the new one looks at, itself among them.
+
+    Returns:
+        For "dense" (all products with weights of one layer) and "attention" (scores and mixing of one layer):
+        flops, bytes, intensity and the attainable rate; for the whole step: weight_bytes, cache_bytes, flops,
+        seconds at the least and tokens_per_s at the most; and the ridge.
+
+    Raises:
+        ValueError: If there is no such stage.
+
+    Book: 12_counting.html#counting-explorer.
+    """
+    if stage not in (READING, WRITING):
+        raise ValueError(f"there is no stage {stage!r}; wanted {READING} or {WRITING}")
+    sizes, roof = rl.MODELS[model], rl.hardware(machine)
+    tokens, cached = (length, 0) if stage == READING else (1, length - 1)
+    steps = [one for one in rl.layer(sizes, batch, tokens, cached=cached) if one.product_flops]
+    told: dict[str, Any] = {"ridge": rl.ridge(roof, DTYPE)}
+    for part in ("dense", "attention"):
+        sums = rl.total(one for one in steps if (one.name in ("scores", "mix")) == (part == "attention"))
+        told[part] = {
+            "flops": sums.product_flops,
+            "bytes": sums.bytes - (2 * sum(t.elements for s in steps for t in s.reads[2:]) if part == "dense" else 0),
+        }
+        told[part]["intensity"] = told[part]["flops"] / told[part]["bytes"]
+        told[part]["rate"] = rl.attainable_flops_per_s(roof, told[part]["intensity"], DTYPE)
+    held = rl.inference_memory(sizes, batch, length)
+    step = rl.total(rl.forward(sizes, batch, tokens, cached=cached))
+    seconds = rl.predicted_time_s(roof, step.product_flops, sum(held.values()), DTYPE)
+    return told | {
+        "weight_bytes": held["weights"],
+        "cache_bytes": held["cache"],
+        "flops": step.product_flops,
+        "seconds": seconds,
+        "tokens_per_s": batch * tokens / seconds,
+        "fits": sum(held.values()) <= roof.memory_bytes,
+    }
+
+
+def static_table(model: str, machine: str, length: int) -> str:
+    """Write the writing stage over batches as HTML, for readers whose browser runs no script."""
+    rows = []
+    for batch in BATCHES[::2]:
+        told = describe(model, machine, WRITING, batch, length)
+        cells = (told["dense"]["intensity"], told["attention"]["intensity"])
+        rows.append(f'<tr><th scope="row">{batch}</th>' + "".join(f"<td>{cell:.2f}</td>" for cell in cells) + "</tr>")
+    return (
+        f"<p>{escape(model)} on {escape(machine)}, writing after {length} tokens: operations for each byte. With "
+        "scripts, model, machine, stage, batch and length can be chosen here.</p><table><thead><tr><th>batch</th>"
+        f"<th>dense layers</th><th>attention</th></tr></thead><tbody>{''.join(rows)}</tbody></table>"
+    )
+
+
+class BatchingExplorer(InteractiveFigure):
+    """Let a batch grow, and see who travels along the roof.
+
+    The script computes what is shown; tests compare it with ``describe``.
+
+    Args:
+        models: Names of ``roofline.MODELS``, of one stack each.
+        machines: Names of ``roofline.known_hardware()``.
+
+    Raises:
+        ValueError: If there is no model or no machine, or a model is not known.
+        KeyError: If a machine is not known.
+    """
+
+    models = traitlets.List(traitlets.Dict(), help="models: sizes and counts").tag(sync=True)
+    machines = traitlets.List(traitlets.Dict(), help="machines: peak, bandwidth, memory").tag(sync=True)
+    batches = traitlets.List(traitlets.Int(), help="batches to choose from").tag(sync=True)
+    lengths = traitlets.List(traitlets.Int(), help="lengths to choose from").tag(sync=True)
+
+    def __init__(self, models: Sequence[str], machines: Sequence[str]) -> None:
+        if not models or not machines:
+            raise ValueError(f"wanted at least one model and one machine, got {len(models)} and {len(machines)}")
+        records = [sizes_record(name) for name in models]
+        super().__init__(
+            models=records,
+            machines=[machine_record(name) for name in machines],
+            batches=list(BATCHES),
+            lengths=list(LENGTHS),
+            fallback=static_table(models[0], machines[0], 1000),
+        )

@@ -1,0 +1,162 @@
+"""A beam search to follow: at each step which continuations were kept, which were dropped, and which have ended."""
+
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+import traitlets
+
+from softlookup.widgets.interactive import InteractiveFigure
+
+WIDTHS = (1, 2, 3, 4)
+"""Widths of the beam that can be chosen."""
+DROPPED = 3
+"""Continuations that are shown at each step although they were dropped: the likeliest ones."""
+ALPHAS = (0.0, 0.6, 1.0)
+
+NextLogProbabilities = Callable[[list[list[int]]], np.ndarray]
+"""Texts of equal length, without the start token -> the log-probability of every token behind each, (W, V)."""
+
+
+def grow(next_log_p: NextLogProbabilities, end_id: int, beams: int, limit: int) -> list[list[dict[str, Any]]]:
+    """Search, and note at each step what was kept and the likeliest of what was dropped.
+
+    The search goes on until nothing is open; it does not stop early, so that texts can be ranked by any penalty.
+
+    Args:
+        next_log_p: What follows.
+        end_id: The token that ends a text.
+        beams: How many continuations are kept.
+        limit: The most tokens.
+
+    Returns:
+        For each step its candidates, likeliest first: ids (the text), parent (its place among the step before's), total
+        (its log-probability), kept, ended.
+
+    Raises:
+        ValueError: If beams or limit is below 1.
+    """
+    if beams < 1 or limit < 1:
+        raise ValueError(f"beams is {beams} and limit {limit}; wanted at least 1")
+    texts: list[tuple[int, list[int], float]] = [(0, [], 0.0)]
+    steps: list[list[dict[str, Any]]] = []
+    for length in range(1, limit + 1):
+        log_p_WV = np.asarray(next_log_p([ids for _, ids, _ in texts]), dtype=float)
+        totals_WV = np.array([total for _, _, total in texts])[:, None] + log_p_WV
+        order = np.argsort(-totals_WV, axis=None, kind="stable")[: beams + DROPPED]
+        step = []
+        for rank, place in enumerate(order):
+            row, token = divmod(int(place), log_p_WV.shape[1])
+            parent, ids, _ = texts[row]
+            step.append(
+                {
+                    "ids": [*ids, token],
+                    "parent": parent,
+                    "total": float(totals_WV[row, token]),
+                    "kept": rank < beams,
+                    "ended": rank < beams and (token == end_id or length == limit),
+                }
+            )
+        steps.append(step)
+        texts = [(i, one["ids"], one["total"]) for i, one in enumerate(step) if one["kept"] and not one["ended"]]
+        if not texts:
+            break
+    return steps
+
+
+def finished(steps: Sequence[Sequence[Mapping[str, Any]]], alpha: float) -> list[tuple[float, list[int]]]:
+    """Rank the texts that have ended.
+
+    Args:
+        steps: What grow gave.
+        alpha: The exponent of the length penalty.
+
+    Returns:
+        Scores and texts, best first.
+    """
+    ended = [one for step in steps for one in step if one["ended"]]
+    scored = [(one["total"] / ((5 + len(one["ids"])) / 6) ** alpha, list(one["ids"])) for one in ended]
+    return sorted(scored, key=lambda pair: -pair[0])
+
+
+def static_table(title: str, steps: Sequence[Sequence[Mapping[str, Any]]], names: Mapping[int, str]) -> str:
+    """Write a search as HTML, for readers whose browser runs no script.
+
+    Args:
+        title: The sentence.
+        steps: What grow gave.
+        names: The tokens' names, by id.
+
+    Returns:
+        HTML with a sentence and a table.
+    """
+    rows = "".join(
+        f'<tr><th scope="row">{number}</th><td>'
+        + "<br>".join(
+            f"{escape(' '.join(names[i] for i in one['ids'][-3:]))} {one['total']:.2f}"
+            + (" (ended)" if one["ended"] else "")
+            for one in step
+            if one["kept"]
+        )
+        + "</td></tr>"
+        for number, step in enumerate(steps, start=1)
+    )
+    return (
+        f"<p>{escape(title)}: what a beam keeps at each step, the last three tokens of each text and its "
+        f"log-probability. With scripts, the search can be followed step by step here, with beams of other widths.</p>"
+        f"<table><thead><tr><th>step</th><th>kept</th></tr></thead><tbody>{rows}</tbody></table>"
+    )
+
+
+class BeamTree(InteractiveFigure):
+    """Follow a beam search step by step.
+
+    Every number is computed when the figure is made; the script ranks finished texts by the penalty that is chosen.
+
+    Args:
+        title: The sentence that is translated, or what the search is about.
+        next_log_p: What follows, as for ``grow``.
+        end_id: The token that ends a text.
+        limit: The most tokens.
+        name: From a token's id to its name.
+        widths: Widths to choose from.
+
+    Raises:
+        ValueError: If there is no width, or one is below 1.
+
+    Book: 10_inference.html#inference-tree.
+    """
+
+    title = traitlets.Unicode(help="what is searched").tag(sync=True)
+    searches = traitlets.List(traitlets.Dict(), help="for each width: beams, steps").tag(sync=True)
+    names = traitlets.Dict(help="names of the tokens that occur, by id").tag(sync=True)
+    alphas = traitlets.List(traitlets.Float(), help="exponents of the penalty").tag(sync=True)
+    chosen = traitlets.Int(1, help="which width is shown").tag(sync=True)
+
+    def __init__(
+        self,
+        title: str,
+        next_log_p: NextLogProbabilities,
+        end_id: int,
+        *,
+        limit: int,
+        name: Callable[[int], str],
+        widths: Sequence[int] = WIDTHS,
+    ) -> None:
+        if not widths:
+            raise ValueError("BeamTree needs at least one width, got none")
+        searches: list[dict[str, Any]] = [
+            {"beams": beams, "steps": grow(next_log_p, end_id, beams, limit)} for beams in widths
+        ]
+        used = sorted({i for search in searches for step in search["steps"] for one in step for i in one["ids"]})
+        names = {i: str(name(i)) for i in used}
+        middle = min(1, len(widths) - 1)
+        super().__init__(
+            title=title,
+            searches=searches,
+            names={str(i): told for i, told in names.items()},
+            alphas=list(ALPHAS),
+            chosen=middle,
+            fallback=static_table(title, searches[middle]["steps"], names),
+        )

@@ -1,0 +1,390 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 12 · Counting a transformer
+#
+# You will count operations, bytes, parameters and memory: of one product, of a layer, of whole models, of a training and of a model that writes. Every answer is a number or a few. Each task has a cell to fill in and, below it, a cell that
+# checks it. Run the check as often as you like: it says within a moment what is right, what is not, and often which mistake it was. You may call your own functions from earlier tasks: if one of them is not right yet, the check puts a sound
+# one in its place, so that a slip costs you points once. The chapter to this notebook is *Counting a transformer* in the book; every check links to the section it needs. Cells that you add are yours to try things in. They are left out
+# when the notebook is graded, so what an answer needs (a helper function, an import) belongs in its own cell.
+#
+# | task | what you write | minutes | difficulty | points |
+# |---|---|---|---|---|
+# [[tasks-table]]
+# | 12-batching | In your own words (graded by a person) | 8 | ●●○ | 3 |
+#
+# **Letters.** `B` sequences in a batch (`batch`), `T` tokens that pass through (`n_tokens`), `S` tokens that are looked at (`context`), `D` model width (`d_model`), `N` query heads (`n_heads`), `K` key-value heads (`n_kv_heads`), `H` the width
+# of one head (`head_width`), `F` the hidden width of the feed-forward network (`d_hidden`), `V` words (`vocab_size`), `L` layers (`n_layers`).
+#
+# **Conventions.** They hold everywhere unless a task says otherwise. A multiply-add is **two** operations. The scores are computed for the **full square** of pairs, masked or not. There are **no biases**. Every step reads its inputs from
+# memory once and writes its result there once, as a kernel of its own does. Bytes are asked for where it says bytes: numbers times `bytes_per_number`. GB are 10^9 bytes, GiB are 2^30; TFLOP/s are 10^12 operations a second.
+
+# %% nbgrader={"grade": false, "grade_id": "12-setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
+import math
+
+from softlookup import check
+
+# %% [markdown]
+# ## One product, one layer
+
+# %% [markdown]
+# [[task 12.product]]
+#
+# The product of `x` (`rows`, `d_in`) and a weight matrix (`d_in`, `d_out`). Return three numbers: its operations; the bytes that are moved (both factors are read, the result is written); and its arithmetic intensity, in operations for each
+# byte.
+
+
+# %% nbgrader={"grade": false, "grade_id": "12-product", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def product_cost(rows, d_in, d_out, bytes_per_number):
+    """Four numbers -> operations, bytes, operations for each byte."""
+    ### BEGIN SOLUTION
+    flops = 2 * rows * d_in * d_out
+    numbers = rows * d_in + d_in * d_out + rows * d_out
+    n_bytes = numbers * bytes_per_number
+    return flops, n_bytes, flops / n_bytes
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "12-product-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("12.product", product_cost)
+
+# %% [markdown]
+# [[task 12.table]]
+#
+# The lecture's table, with its constants: a layer of the first transformer's kind, with `D = N * H`, as many key-value heads as query heads, and `F = 4 * D`. `B` sequences of `T` tokens go through it. Return a list of **eight rows**, in this
+# order, each with three numbers: operations, bytes, intensity.
+#
+# 1. Queries, keys and values together: three products, each of which reads the tokens for itself, and its own matrix.
+# 2. Scores: queries times keys, for each head.
+# 3. Softmax: reads the scores and writes the weights. Count **six** operations for each score (divide by $\sqrt{H}$, largest, subtract, exp, sum, divide).
+# 4. Mixing: weights times values.
+# 5. Output: the mixed values times $W_O$.
+# 6. Up: tokens times the first matrix of the feed-forward network.
+# 7. ReLU: one operation for each hidden number, which is read and written.
+# 8. Down: hidden numbers times the second matrix.
+#
+# Norms and residual connections are left out, as in the lecture; moving axes about costs nothing.
+
+
+# %% nbgrader={"grade": false, "grade_id": "12-table", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def layer_table(batch, n_tokens, n_heads, head_width, bytes_per_number):
+    """Five numbers -> eight rows of three numbers."""
+    ### BEGIN SOLUTION
+    d_model = n_heads * head_width
+    tokens = batch * n_tokens
+    x = tokens * d_model
+    hidden = 4 * x
+    scores = batch * n_heads * n_tokens**2
+    square = d_model**2
+    dense = 2 * x * d_model, 2 * x + square
+    pairs = 2 * scores * head_width, 2 * x + scores
+    wide = 2 * hidden * d_model, x + 4 * square + hidden
+    softmax, relu = (6 * scores, 2 * scores), (hidden, 2 * hidden)
+    three = [3 * one for one in dense]
+    table = []
+    for flops, numbers in [three, pairs, softmax, pairs, dense, wide, relu, wide]:
+        n_bytes = numbers * bytes_per_number
+        table.append([flops, n_bytes, flops / n_bytes])
+    return table
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "12-table-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("12.table", layer_table)
+
+# %% [markdown]
+# [[task 12.layer]]
+#
+# The operations of the **matrix products** of one layer, for one sequence. `T` new tokens pass through it; they look at `S = context` tokens, of which they are the **last** ones (the keys and values of the others are kept in a cache; with
+# `S = T` there is no cache). Shared key-value heads: `K` may be smaller than `N`, and `N * H` need not be `D`. The feed-forward network has two matrices, or three where `gated` is True (a gate and up, both `D` to `F`, then down).
+#
+# Where `causal` is True, only the pairs that the causal mask allows are computed, in scores and mixing, and each of them exactly once: count these pairs. Where it is False, all `T * S` pairs are.
+
+
+# %% nbgrader={"grade": false, "grade_id": "12-layer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def layer_flops(n_tokens, context, d_model, n_heads, n_kv_heads, head_width, d_hidden, gated, causal):
+    """Seven numbers and two truth values -> operations of the products, one layer, one sequence."""
+    ### BEGIN SOLUTION
+    wide, narrow = n_heads * head_width, n_kv_heads * head_width
+    projections = 2 * n_tokens * d_model * (2 * wide + 2 * narrow)
+    hidden = 2 * n_tokens * d_model * d_hidden * (3 if gated else 2)
+    pairs = n_tokens * context
+    if causal:
+        pairs -= n_tokens * (n_tokens - 1) // 2
+    attention = 4 * pairs * wide
+    return projections + attention + hidden
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "12-layer-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("12.layer", layer_flops)
+
+# %% [markdown]
+# ## Whole models
+
+# %% [markdown]
+# [[task 12.parameters]]
+#
+# A decoder-only model as the Llama models are. A table of embeddings, `V` rows. `L` layers, each with attention (`N` query heads, `K` key-value heads, all of width `H`), a gated feed-forward network (three matrices) and two RMS norms (a gain of
+# `D` numbers each, no shift). One more RMS norm at the end. An output matrix of the table's size, unless `tied` is True: then the table is used once more, and there is no other.
+#
+# Return two numbers: all parameters, and how many of them stand in a **matrix product** for every token: all matrices, and the one that makes the logits, tied or not. (Looking up a row of the table is no product; a gain is none either.)
+
+
+# %% nbgrader={"grade": false, "grade_id": "12-parameters", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def count_model(vocab_size, d_model, n_heads, n_kv_heads, head_width, d_hidden, n_layers, tied):
+    """Seven numbers and a truth value -> all parameters, and those in products."""
+    ### BEGIN SOLUTION
+    wide, narrow = n_heads * head_width, n_kv_heads * head_width
+    attention = 2 * d_model * wide + 2 * d_model * narrow
+    hidden = 3 * d_model * d_hidden
+    table = vocab_size * d_model
+    matrices = n_layers * (attention + hidden)
+    norms = (2 * n_layers + 1) * d_model
+    tables = table if tied else 2 * table
+    return tables + matrices + norms, matrices + table
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "12-parameters-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("12.parameters", count_model)
+
+# %% [markdown]
+# [[task 12.token]]
+#
+# The homework: operations of a decoder-only model **for one token**, matrix products alone. `n_weights` is how many weights stand in products (the second number of the task before). The token looks at `S = context` tokens, itself among
+# them. Return two numbers: operations of the way forward; and of training on this token, forward and back. On the way back each product of the way forward becomes two of the same size.
+
+
+# %% nbgrader={"grade": false, "grade_id": "12-token", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def token_flops(n_weights, n_layers, n_heads, head_width, context):
+    """Five numbers -> operations forward, operations of training."""
+    ### BEGIN SOLUTION
+    attention = 4 * n_layers * n_heads * head_width * context
+    forward = 2 * n_weights + attention
+    return forward, 3 * forward
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "12-token-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("12.token", token_flops)
+
+# %% [markdown]
+# [[task 12.encoder-decoder]]
+#
+# An encoder-decoder reads a source of `S` tokens and is given a target of `T` tokens, `B` sentence pairs. Both stacks have `L` layers, `N * H = D`, as many key-value heads as query heads, and a feed-forward network of two matrices. A decoder's layer
+# has cross-attention besides: queries from the target, keys and values from the encoder's output, scores for all pairs. The logits are made at every position of the target. Return the operations of the matrix products on the way forward,
+# of the encoder and of the decoder (with the logits).
+
+
+# %% nbgrader={"grade": false, "grade_id": "12-encoder-decoder", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def translator_flops(batch, source, target, d_model, d_hidden, n_layers, vocab_size):
+    """Seven numbers -> operations of the encoder, operations of the decoder."""
+    ### BEGIN SOLUTION
+    square, hidden = d_model**2, d_model * d_hidden
+    encoder = source * (8 * square + 4 * hidden) + 4 * source**2 * d_model
+    decoder = target * (8 * square + 4 * hidden) + 4 * target**2 * d_model
+    cross = 4 * target * square + 4 * source * square + 4 * target * source * d_model
+    logits = 2 * target * d_model * vocab_size
+    return batch * n_layers * encoder, batch * (n_layers * (decoder + cross) + logits)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "12-encoder-decoder-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("12.encoder-decoder", translator_flops)
+
+# %% [markdown]
+# ## Training
+
+# %% [markdown]
+# [[task 12.days]]
+#
+# How long does a training take, in **[[12.days:unit]]**? Take six operations for each parameter and token, which leaves the scores out. `sheet` is a dictionary, what the data sheet says of one device, in **TFLOP/s**: the peak of dense products
+# under `"dense"`, the peak with structured sparsity under `"sparse"`. The weights are ordinary ones, without zeros in a pattern. `share` is the part of the peak that is reached, between 0 and 1.
+
+
+# %% nbgrader={"grade": false, "grade_id": "12-days", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def training_time(n_parameters, n_tokens, n_devices, sheet, share):
+    """Three numbers, a dictionary, a number -> a time."""
+    ### BEGIN SOLUTION
+    unit_s = 86400.0  # variant 12.days:unit_s
+    flops = 6 * n_parameters * n_tokens
+    flops_per_s = n_devices * sheet["dense"] * 1e12 * share
+    return flops / flops_per_s / unit_s
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "12-days-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("12.days", training_time)
+
+# %% [markdown]
+# [[task 12.states]]
+#
+# What training keeps for the parameters, whatever the batch. Adam keeps two numbers of its own for each parameter, always in float32 here. The recipe is one of three texts:
+#
+# - `"float32"`: weights and gradients in float32.
+# - `"master"`: weights and gradients in half precision, and a float32 copy of the weights, which is what is updated.
+# - `"autocast"`: weights and gradients in float32. Half-precision copies are made where a product needs them and are gone afterwards: do not count them.
+#
+# Return four numbers, all in **bytes**: weights, gradients, the master copy (0 where there is none), Adam's states.
+
+
+# %% nbgrader={"grade": false, "grade_id": "12-states", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def state_bytes(n_parameters, recipe):
+    """A number and a text -> bytes of weights, gradients, master copy, optimizer."""
+    ### BEGIN SOLUTION
+    size = 2 if recipe == "master" else 4
+    weights = gradients = size * n_parameters
+    master = 4 * n_parameters if recipe == "master" else 0
+    adam = 2 * 4 * n_parameters
+    return weights, gradients, master, adam
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "12-states-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check("12.states", state_bytes)
+
+# %% [markdown]
+# [[task 12.activations]]
+#
+# What one layer keeps from the way forward for the way back, in bytes. All numbers are in half precision, two bytes. The layer has `N * H = D`, as many key-value heads as query heads, and a network of two matrices with an activation between
+# them. No dropout. Kept are: the input of the first norm; the input of queries, keys and values (one tensor, which all three need); queries; keys; values; the weights (the softmax's result); the input of the output matrix; the input of the
+# second norm; the input of the first matrix of the network; the input of the activation; the input of the second matrix.
+#
+# Where `fused` is True, scores, softmax and mixing are one kernel, which makes the weights again on the way back and keeps none.
+
+
+# %% nbgrader={"grade": false, "grade_id": "12-activations", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def activation_bytes(batch, n_tokens, d_model, n_heads, d_hidden, fused):
+    """Five numbers and a truth value -> bytes kept by one layer."""
+    ### BEGIN SOLUTION
+    tokens = batch * n_tokens
+    narrow = 8 * tokens * d_model
+    wide = 2 * tokens * d_hidden
+    weights = 0 if fused else batch * n_heads * n_tokens**2
+    return 2 * (narrow + wide + weights)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "12-activations-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("12.activations", activation_bytes)
+
+# %% [markdown]
+# ## Writing, and batches
+
+# %% [markdown]
+# [[task 12.cache]]
+#
+# How many sequences fit beside each other, each with a cache of `S = context` tokens? The memory is given in **GB**. Weights, keys and values are numbers of **[[12.cache:kind]]** each. The weights lie there once. The cache keeps keys and
+# values, in every layer. Return a whole number, and 0 where not even one fits.
+
+
+# %% nbgrader={"grade": false, "grade_id": "12-cache", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def largest_batch(memory, n_parameters, n_layers, n_heads, n_kv_heads, head_width, context):
+    """Seven numbers -> a whole number of sequences."""
+    ### BEGIN SOLUTION
+    size = 2  # variant 12.cache:size
+    free = memory * 10**9 - size * n_parameters
+    each = 2 * size * n_layers * n_kv_heads * head_width * context
+    return max(0, int(free // each))
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "12-cache-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("12.cache", largest_batch)
+
+# %% [markdown]
+# [[task 12.decode]]
+#
+# A model writes: one new token in each of `B` sequences, each with `S = context` tokens so far (the new one among them). Return the arithmetic intensities of two of its steps:
+#
+# - **dense**: the `B` new tokens' vectors `(B, D)` times a matrix `(D, F)`;
+# - **scores**: in each sequence and head, the new query times the keys. Each sequence has keys of its own, `K` heads of `S` keys of width `H`, which are read once, whichever query heads share them. Read queries and keys, write the scores.
+
+
+# %% nbgrader={"grade": false, "grade_id": "12-decode", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def decode_intensities(batch, context, d_model, d_hidden, n_heads, n_kv_heads, head_width, bytes_per_number):
+    """Eight numbers -> intensity of the dense product, intensity of the scores."""
+    ### BEGIN SOLUTION
+    dense_flops = 2 * batch * d_model * d_hidden
+    dense_numbers = batch * d_model + d_model * d_hidden + batch * d_hidden
+    score_flops = 2 * batch * n_heads * context * head_width
+    queries = batch * n_heads * head_width
+    keys = batch * n_kv_heads * context * head_width
+    scores = batch * n_heads * context
+    score_numbers = queries + keys + scores
+    dense = dense_flops / (dense_numbers * bytes_per_number)
+    return dense, score_flops / (score_numbers * bytes_per_number)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "12-decode-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("12.decode", decode_intensities)
+
+# %% [markdown]
+# [[task 12.ridge]]
+#
+# From which batch on is a dense layer worth its matrix? `B` sequences of `T` tokens go through a matrix `(D, F)`. `ridge` is the machine's: peak over bandwidth, operations for each byte. Return the **smallest** `B`, at least 1, at which the
+# product's intensity is not below the ridge; or 0 where no batch is large enough.
+
+
+# %% nbgrader={"grade": false, "grade_id": "12-ridge", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def smallest_batch(n_tokens, d_model, d_hidden, bytes_per_number, ridge):
+    """Five numbers -> a whole number of sequences."""
+    ### BEGIN SOLUTION
+    needed = ridge * bytes_per_number * d_model * d_hidden
+    gained = 2 * d_model * d_hidden - ridge * bytes_per_number * (d_model + d_hidden)
+    if gained <= 0:
+        return 0
+    return math.ceil(needed / gained / n_tokens)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "12-ridge-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("12.ridge", smallest_batch)
+
+# %% [markdown]
+# [[task 12.step]]
+#
+# The least time of one step of writing, by the roofline: a step cannot take less than its bytes take to move, nor less than its operations take to compute, and both can go on at once. The weights are read once for the whole batch; each
+# sequence has a cache of its own, which is read once. `weight_bytes` and `cache_bytes` (of one sequence) are bytes, `token_flops` the operations for one sequence's token. `gb_per_s` is the memory's bandwidth in GB/s, `tflop_per_s` the
+# processor's peak in TFLOP/s. Return the seconds of one step, and how many tokens are written in a second, of all sequences together.
+
+
+# %% nbgrader={"grade": false, "grade_id": "12-step", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def decode_step(batch, weight_bytes, cache_bytes, token_flops, gb_per_s, tflop_per_s):
+    """Six numbers -> seconds, tokens a second."""
+    ### BEGIN SOLUTION
+    moving_s = (weight_bytes + batch * cache_bytes) / (gb_per_s * 1e9)
+    computing_s = batch * token_flops / (tflop_per_s * 1e12)
+    step_s = max(moving_s, computing_s)
+    return step_s, batch / step_s
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "12-step-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("12.step", decode_step)
+
+# %% [markdown]
+# ## In your own words
+#
+# Task 12-batching · difficulty ●●○ · about 8 minutes · 3 points, graded by a person · [read in the book](../../_build/html/book/12_counting.html#counting-decode)
+#
+# Somebody serves a model and says: "We write for 64 people at once, so every byte that is read now does 64 times the work, in attention as everywhere." Say for which steps that is right, for which it is not and why, and name two things that
+# do raise the intensity of attention while a model writes. Four to seven sentences.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "12-batching", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}
+# It is right for the products with weights: queries, keys, values, output, feed-forward network and logits. There the matrix is read once and meets 64 vectors instead of one, so its bytes are shared and the intensity is nearly 64
+# times as high. It is wrong for scores and mixing. Each sequence has keys and values of its own, which nobody else can use: 64 sequences bring 64 times the operations and 64 times the bytes, and the ratio stays where it was, below one
+# operation for each byte. The more sequences and the longer their texts, the more of a step's time goes into reading caches. What does help is reading each key for more than one query: heads that share keys and values (grouped or
+# multi-query attention), several new tokens at once (checking guessed tokens, or reading a prompt), or a common beginning of many sequences whose keys are read once. Fewer bytes for each number help as well.

@@ -1,0 +1,400 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Capstone · Your own mini-transformer
+#
+# You have written all parts of a transformer. Here they are put together: a model that computes what it should, learns, and translates. **Bring your parts along.** In the folder of the course, this command copies what you wrote in the
+# notebooks of chapters 5 and 8 into this one, cell by cell; what you have written here already it leaves alone:
+#
+# `softlookup assemble`
+#
+# Parts that were right there are right here, and take you no time. Then three things are new: the loss, some steps of training, and writing. Each task has a cell to fill in and, below it, a cell that checks it. If a part is not right yet, the
+# check of a later one puts a sound one in its place where it can. The page to this notebook is *Capstone* in the book.
+#
+# | task | what you write | minutes | difficulty | points |
+# |---|---|---|---|---|
+# [[tasks-table]]
+# | 90-run | Your own run (graded by a person) | 30 | ●●○ | 5 |
+#
+# **Letters.** `B` sentences in a batch, `T` and `S` positions of target and source, `D` model width, `N` heads, `F` hidden width, `V` words, `L` layers. Masks are boolean, and True means may look.
+
+# %% nbgrader={"grade": false, "grade_id": "90-setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
+import math
+
+import torch
+from torch import nn
+
+from softlookup import check
+
+# %% [markdown]
+# ## Your parts
+
+# %% [markdown]
+# [[task 90.split]]
+#
+# `(..., T, N*H)` becomes `(..., N, T, H)`: head `i` gets the columns `i*H` to `(i+1)*H` of every token.
+
+
+# %% nbgrader={"grade": false, "grade_id": "90-split", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def split_heads(x, n_heads):
+    """x (..., T, N*H) -> (..., N, T, H)."""
+    ### BEGIN SOLUTION
+    head_width = x.shape[-1] // n_heads
+    cut = x.reshape(*x.shape[:-1], n_heads, head_width)
+    return cut.transpose(-3, -2)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "90-split-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("90.split", split_heads)
+
+# %% [markdown]
+# [[task 90.merge]]
+#
+# The way back: the heads of each token side by side again, head 0 first.
+
+
+# %% nbgrader={"grade": false, "grade_id": "90-merge", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def merge_heads(z):
+    """z (..., N, T, H) -> (..., T, N*H)."""
+    ### BEGIN SOLUTION
+    return z.transpose(-3, -2).flatten(-2)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "90-merge-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("90.merge", merge_heads)
+
+# %% [markdown]
+# [[task 90.causal]]
+#
+# `T` queries look at `S` keys, `S` at least `T`; the queries are the newest tokens, so query `t` stands at position `S - T + t`. Each may look at itself and at what came before it. A boolean tensor.
+
+
+# %% nbgrader={"grade": false, "grade_id": "90-causal", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def causal_mask(n_queries, n_keys):
+    """T and S, two numbers -> (T, S), True = may look."""
+    ### BEGIN SOLUTION
+    queries = torch.arange(n_queries) + n_keys - n_queries
+    keys = torch.arange(n_keys)
+    return keys[None, :] <= queries[:, None]
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "90-causal-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("90.causal", causal_mask)
+
+# %% [markdown]
+# [[task 90.padding]]
+#
+# True where a token is real, as a mask of four axes that broadcasts to scores `(B, N, T, S)`.
+
+
+# %% nbgrader={"grade": false, "grade_id": "90-padding", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def padding_mask(ids, pad_id):
+    """ids (B, S), a number -> (B, 1, 1, S), True = a real token."""
+    ### BEGIN SOLUTION
+    return (ids != pad_id)[:, None, None, :]
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "90-padding-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("90.padding", padding_mask)
+
+# %% [markdown]
+# [[task 90.masked-softmax]]
+#
+# Weights from scores and a mask, along the last axis. Where the mask says False the weight is exactly 0; a row with nothing to see is zeros, never NaN. Gradients flow, the dtype stays.
+
+
+# %% nbgrader={"grade": false, "grade_id": "90-masked-softmax", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def masked_softmax(s, mask):
+    """s (..., T, S), mask of a shape that broadcasts to it -> weights (..., T, S)."""
+    ### BEGIN SOLUTION
+    hidden = s.masked_fill(~mask, float("-inf"))
+    a = torch.softmax(hidden, dim=-1)
+    return a.masked_fill(~mask, 0.0)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "90-masked-softmax-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("90.masked-softmax", masked_softmax)
+
+# %% [markdown]
+# [[task 90.cross-attention]]
+#
+# Attention in `N` heads from `x` to `memory`: split, score, divide by $\sqrt{H}$, mask, softmax, mix, merge, blend with `w_o`. torch's own attention and this library's are not allowed.
+
+
+# %% nbgrader={"grade": false, "grade_id": "90-cross-attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def cross_attention(x, memory, w_q, w_k, w_v, w_o, n_heads, mask=None):
+    """x (B, T, D), memory (B, S, D), w_q, w_k, w_v (D, N*H), w_o (N*H, D), N, a mask -> (B, T, D)."""
+    ### BEGIN SOLUTION
+    q = split_heads(x @ w_q, n_heads)
+    k = split_heads(memory @ w_k, n_heads)
+    v = split_heads(memory @ w_v, n_heads)
+    s = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+    a = torch.softmax(s, dim=-1) if mask is None else masked_softmax(s, mask)
+    return merge_heads(a @ v) @ w_o
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "90-cross-attention-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("90.cross-attention", cross_attention)
+
+# %% [markdown]
+# The next cell is given, as in chapter 8.
+
+
+# %% nbgrader={"grade": false, "grade_id": "90-parts", "locked": true, "schema_version": 3, "solution": false, "task": false}
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.w_q, self.w_k, self.w_v, self.w_o = (nn.Parameter(torch.empty(d_model, d_model)) for _ in range(4))
+
+    def forward(self, x, memory, mask=None):
+        return cross_attention(x, memory, self.w_q, self.w_k, self.w_v, self.w_o, self.n_heads, mask)
+
+
+def feed_forward(d_model, d_hidden):
+    return nn.Sequential(nn.Linear(d_model, d_hidden), nn.ReLU(), nn.Linear(d_hidden, d_model))
+
+
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_hidden):
+        super().__init__()
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.feed_forward = feed_forward(d_model, d_hidden)
+        self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+
+    def forward(self, x, mask):
+        normed = self.norm_1(x)
+        x = x + self.attention(normed, normed, mask)
+        return x + self.feed_forward(self.norm_2(x))
+
+
+def sinusoidal(length, d_model):
+    """Positions 0, 1, ... -> (T, D) for an even D: sine in the even columns, cosine in the odd ones."""
+    turns = 10000.0 ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
+    angles = torch.arange(length, dtype=torch.float64)[:, None] * turns
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+
+
+# %% [markdown]
+# [[task 90.decoder-layer]]
+#
+# The decoder's layer with the norm first, $x + \text{part}(\text{norm}(x))$ three times: back with `mask`, across to `memory` with `memory_mask`, then the feed-forward network. Parts `attention`, `cross`, `feed_forward`, norms `norm_1`,
+# `norm_2`, `norm_3`.
+
+
+# %% nbgrader={"grade": false, "grade_id": "90-decoder-layer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class DecoderLayer(nn.Module):
+    """x (B, T, D), memory (B, S, D), mask (T, T) or (B, 1, T, T), memory_mask (B, 1, 1, S) -> (B, T, D)."""
+
+    def __init__(self, d_model, n_heads, d_hidden):
+        super().__init__()
+        ### BEGIN SOLUTION
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.cross = MultiHeadAttention(d_model, n_heads)
+        self.feed_forward = feed_forward(d_model, d_hidden)
+        self.norm_1, self.norm_2, self.norm_3 = (nn.LayerNorm(d_model) for _ in range(3))
+        ### END SOLUTION
+
+    def forward(self, x, memory, mask, memory_mask):
+        ### BEGIN SOLUTION
+        normed = self.norm_1(x)
+        x = x + self.attention(normed, normed, mask)
+        x = x + self.cross(self.norm_2(x), memory, memory_mask)
+        return x + self.feed_forward(self.norm_3(x))
+        ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "90-decoder-layer-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+check("90.decoder-layer", DecoderLayer)
+
+# %% [markdown]
+# [[task 90.transformer]]
+#
+# The whole model, from ids to logits. **Embed** both sides: rows of `embedding` `(V, D)` times $\sqrt{D}$, plus `sinusoidal` positions. **Encoder**: `L` layers in `encoder` (a `nn.ModuleList`), then `encoder_norm`; the source's padding is
+# hidden. **Decoder**: `L` layers in `decoder`, then `decoder_norm`; self-attention is causal and has no other mask, cross-attention sees the encoder's output, its padding hidden. **Logits**: dot products with the rows of `embedding`. The
+# norms are `nn.LayerNorm(D)`. There are no other parameters.
+
+
+# %% nbgrader={"grade": false, "grade_id": "90-transformer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+class Transformer(nn.Module):
+    """source_ids (B, S), target_ids (B, T) -> logits (B, T, V)."""
+
+    def __init__(self, vocab_size, d_model, n_heads, d_hidden, n_layers, pad_id):
+        super().__init__()
+        ### BEGIN SOLUTION
+        sizes = d_model, n_heads, d_hidden
+        self.pad_id = pad_id
+        self.embedding = nn.Parameter(torch.empty(vocab_size, d_model))
+        self.encoder = nn.ModuleList([EncoderLayer(*sizes) for _ in range(n_layers)])
+        self.decoder = nn.ModuleList([DecoderLayer(*sizes) for _ in range(n_layers)])
+        self.encoder_norm = nn.LayerNorm(d_model)
+        self.decoder_norm = nn.LayerNorm(d_model)
+        ### END SOLUTION
+
+    def embed(self, ids):
+        ### BEGIN SOLUTION
+        x = self.embedding[ids] * math.sqrt(self.embedding.shape[1])
+        return x + sinusoidal(ids.shape[1], self.embedding.shape[1]).to(self.embedding)
+        ### END SOLUTION
+
+    def forward(self, source_ids, target_ids):
+        ### BEGIN SOLUTION
+        real = padding_mask(source_ids, self.pad_id)
+        length = target_ids.shape[1]
+        past = causal_mask(length, length)
+        x = self.embed(source_ids)
+        for layer in self.encoder:
+            x = layer(x, real)
+        memory = self.encoder_norm(x)
+        y = self.embed(target_ids)
+        for layer in self.decoder:
+            y = layer(y, memory, past, real)
+        return self.decoder_norm(y) @ self.embedding.T
+        ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "90-transformer-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("90.transformer", Transformer)
+
+# %% [markdown]
+# ## It learns
+#
+# [[task 90.loss]]
+#
+# The loss of a batch, in nats for each word. With label smoothing the wanted distribution gives the right word $1 - \varepsilon$, and shares $\varepsilon$ out over **all** `V` words, $\varepsilon/V$ each, the right one among them. Take the
+# cross-entropy with it at every place where the label is a real word, and the mean over all these places of the batch together.
+
+
+# %% nbgrader={"grade": false, "grade_id": "90-loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def translation_loss(logits, labels, pad_id, eps):
+    """logits (B, T, V), labels (B, T), two numbers -> the loss, one number."""
+    ### BEGIN SOLUTION
+    log_p = torch.log_softmax(logits, dim=-1)
+    own = log_p.gather(-1, labels[..., None])[..., 0]
+    losses = -(1 - eps) * own - eps * log_p.mean(dim=-1)
+    real = labels != pad_id
+    return losses[real].mean()
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "90-loss-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("90.loss", translation_loss)
+
+# %% [markdown]
+# The next cell is given. It puts weights into a model and takes them out again, **in the alphabetical order of their names**, so that everybody speaks of the same ones.
+
+
+# %% nbgrader={"grade": false, "grade_id": "90-given", "locked": true, "schema_version": 3, "solution": false, "task": false}
+def with_weights(model, weights):
+    """A model and its weights, in the order of their names -> the model, holding copies of them in their dtype."""
+    model = model.to(weights[0].dtype)
+    with torch.no_grad():
+        for (_, own), given in zip(sorted(model.named_parameters()), weights, strict=True):
+            own.copy_(given)
+    return model
+
+
+def weights_of(model):
+    """A model -> all its weights in the order of their names, as one long row."""
+    return torch.cat([own.detach().flatten() for _, own in sorted(model.named_parameters())])
+
+
+# %% [markdown]
+# [[task 90.train]]
+#
+# Take some steps of training from given weights, one batch for each step. Make a `Transformer` and put the weights into it (`with_weights`). `source[step]` is the batch's `(B, S)`; `target[step]` holds its rows `(B, T + 1)`, each beginning with
+# the start token: the decoder is **given** a row without its last id, and is to **predict** the row without its first. The loss is `translation_loss` with eps = 0.1; each step is
+# Adam's, written out: of the gradient $g$ of every weight keep the running means $m \leftarrow 0.9\,m + 0.1\,g$ and $v \leftarrow 0.98\,v + 0.02\,g^2$, both 0 at first; in step $k = 1, 2, \dots$ subtract from the weight
+# $\text{rate} \cdot \frac{m / (1 - 0.9^k)}{\sqrt{v / (1 - 0.98^k)} + 10^{-9}}$, with the rate of that step. (`torch.autograd.grad(loss, weights)` gives the gradients; torch's own Adam will do as well, with betas (0.9, 0.98) and eps 1e-9.)
+# Return the losses, each computed before its step, and all weights after the last step (`weights_of`).
+
+
+# %% nbgrader={"grade": false, "grade_id": "90-train", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def train_steps(vocab_size, d_model, n_heads, d_hidden, n_layers, pad_id, source, target, rates, *weights):
+    """Six numbers, source (K, B, S), target (K, B, T+1), rates (K), the weights -> losses (K), all weights in one row."""
+    ### BEGIN SOLUTION
+    model = with_weights(Transformer(vocab_size, d_model, n_heads, d_hidden, n_layers, pad_id), weights)
+    own = list(model.parameters())
+    m, v = [torch.zeros_like(w) for w in own], [torch.zeros_like(w) for w in own]
+    losses = []
+    for k, (ids, rows, rate) in enumerate(zip(source, target, rates, strict=True), start=1):
+        logits = model(ids, rows[:, :-1])
+        loss = translation_loss(logits, rows[:, 1:], pad_id, 0.1)
+        losses.append(loss.detach())
+        grads = torch.autograd.grad(loss, own)
+        with torch.no_grad():
+            for i, g in enumerate(grads):
+                m[i] = 0.9 * m[i] + (1 - 0.9) * g
+                v[i] = 0.98 * v[i] + (1 - 0.98) * g * g
+                up, root = m[i] / (1 - 0.9**k), (v[i] / (1 - 0.98**k)).sqrt()
+                own[i] -= rate * up / (root + 1e-9)
+    return torch.stack(losses), weights_of(model)
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "90-train-check", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
+check("90.train", train_steps)
+
+# %% [markdown]
+# ## It writes
+#
+# [[task 90.greedy]]
+#
+# Translate: begin each sentence with the start token, and append the likeliest next word again and again, at most `longest` words. A sentence ends with the end token; behind it stands padding. Return what was written, **without** the start
+# token and **with** the end token, filled up to `longest` places. (While writing, a row's padding behind its end may be given to the decoder: nobody reads what comes of it.)
+
+
+# %% nbgrader={"grade": false, "grade_id": "90-greedy", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def write_greedily(
+    vocab_size, d_model, n_heads, d_hidden, n_layers, pad_id, start_id, end_id, longest, source, *weights
+):
+    """Nine numbers, source (B, S), the weights -> ids (B, longest)."""
+    ### BEGIN SOLUTION
+    model = with_weights(Transformer(vocab_size, d_model, n_heads, d_hidden, n_layers, pad_id), weights)
+    written = torch.full((len(source), 1), start_id)
+    ended = torch.zeros(len(source), dtype=torch.bool)
+    with torch.no_grad():
+        for _ in range(longest):
+            best = model(source, written)[:, -1].argmax(dim=-1)
+            best = torch.where(ended, pad_id, best)
+            ended = ended | (best == end_id)
+            written = torch.cat([written, best[:, None]], dim=1)
+    return written[:, 1:]
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "90-greedy-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check("90.greedy", write_greedily)
+
+# %% [markdown]
+# ## Your own run
+#
+# Task 90-run · difficulty ●●○ · about 30 minutes, most of them waiting · 5 points, graded by a person · [read in the book](../../_build/html/book/13_beyond_text_capstone.html#beyond-text-capstone-run)
+#
+# Now train it in earnest, on English and French sentences that a small grammar makes. Put this into a cell of your own. It shows how it goes; interrupt it when you like, and the same lines go on where it was:
+#
+# `from softlookup.training.own_run import train_own` · `run = train_own(Transformer, translation_loss, "my_run", minutes=10)` · `run.plot()`
+#
+# Hand in below: the losses at the beginning, after a tenth of the run, and at the end; three sentences with what your model made of them (`run.translate("The car is green.")`), at least one of them wrong; and in two to four sentences what the
+# curve shows, and what you would try next. You may add the plot as a picture.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "90-run", "locked": false, "points": 5, "schema_version": 3, "solution": true, "task": false}
+# The first loss is near the logarithm of the number of words, which is what a model that knows nothing pays; it falls steeply while the model learns which words are common, then more slowly while it learns which French word belongs to
+# which English one, and in the end it stays above 0, since smoothing keeps it from being quite sure. Short sentences come out right early; wrong ones mostly have the right words in the wrong place, or the wrong gender, which depends on a
+# word further away. Next I would train longer with a falling rate, and look whether the validation loss still follows the training loss; if it does not, a smaller model or dropout.

@@ -1,0 +1,47 @@
+"""What chapter 13 claims beside its records: the lines for the other library, and the tables."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import torch
+
+from softlookup import model
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "book" / "13_beyond_text.md").read_text(encoding="utf-8")
+CAPSTONE = (ROOT / "book" / "13_beyond_text_capstone.md").read_text(encoding="utf-8")
+
+
+def test_the_lines_for_hugging_face_give_the_vectors_of_our_own_code():
+    pytest.importorskip("transformers")
+    lines = re.search(r"```python\n(.*?)```", PAGE, re.S)[1]
+    found = {}
+    exec(compile(lines, "<page>", "exec"), found)
+    ours = model.load_minilm().encode(["The dog chased the cat.", "We open at nine."])
+    torch.testing.assert_close(found["vectors"], ours, atol=1e-5, rtol=0)
+
+
+def test_every_domain_of_the_lectures_map_stands_in_the_table_with_its_examples():
+    table = PAGE[PAGE.index("| domain | tokens |") : PAGE.index("A slide says of translation")]
+    for name in ("GPT", "BERT", "T5", "ViT", "DINO", "CLIP", "Whisper", "DALL-E", "GPT-4", "Flamingo", "AlphaCode"):
+        assert re.search(rf"{name} \{{cite\}}", table), name
+    for name in ("Temporal Fusion Transformer", "AlphaFold", "translation", "time series", "biology"):
+        assert name in table
+
+
+@pytest.mark.parametrize("name", ["Reformer", "Linformer", "Performer"])
+def test_efficient_transformers_of_the_lecture_are_named_with_a_source(name):
+    assert re.search(rf"{name}[^.]*\{{cite\}}", PAGE)
+
+
+def test_kept_run_of_the_capstone_learns_and_stays_above_the_floor():
+    import math
+
+    record = json.loads((ROOT / "book" / "measured" / "capstone.json").read_text(encoding="utf-8"))
+    first, last = record["validations"][0][1], record["validations"][-1][1]
+    right = 0.9 + 0.1 / record["words"]
+    floor = -right * math.log(right) - (record["words"] - 1) * 0.1 / record["words"] * math.log(0.1 / record["words"])
+    assert floor < last < first < record["first_loss"] and record["asked"] >= 50
+    assert "`softlookup assemble`" in CAPSTONE or "softlookup assemble" in CAPSTONE

@@ -1,0 +1,70 @@
+"""What chapter 12 says in words holds: of the slide's table, of published numbers, of the measured record."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from built_book import ROOT
+
+from softlookup import roofline as rl
+
+PAGE = (ROOT / "book" / "12_counting.md").read_text(encoding="utf-8")
+RECORD = json.loads((ROOT / "book" / "measured" / "batching.json").read_text(encoding="utf-8"))
+LLAMA = rl.MODELS["Llama 2 7B"]
+A100 = rl.hardware("A100 80GB SXM")
+RIDGE = rl.ridge(A100, "bfloat16")
+LECTURE = rl.TransformerSizes("lecture", D=4096, N=32, F=16384, V=50272, L=32)
+
+
+def steps(tokens, cached=0, sizes=LECTURE):
+    return {one.name: one for one in rl.layer(sizes, 1, tokens, cached=cached)}
+
+
+def test_products_with_weights_are_bound_as_the_page_says():
+    assert steps(50)["q"].intensity < RIDGE < steps(1000)["q"].intensity
+    assert steps(1, 999)["q"].intensity < 1
+
+
+@pytest.mark.parametrize("tokens", [50, 1000, 100_000])
+def test_scores_and_mixing_never_reach_the_ridge(tokens):
+    found = steps(tokens)
+    assert max(found["scores"].intensity, found["mix"].intensity) < LECTURE.head_width < RIDGE
+
+
+def test_softmax_is_a_few_percent_of_the_operations_and_as_many_bytes_as_the_scores():
+    found = steps(1000)
+    assert found["softmax"].flops < 0.05 * found["scores"].flops
+    assert found["softmax"].bytes > found["scores"].bytes
+
+
+def test_attention_overtakes_the_weights_where_the_figure_says():
+    equal = 2 * rl.product_weights(LLAMA) / (4 * LLAMA.L * LLAMA.wide)
+    assert round(equal) == 25_204
+
+
+def test_seven_billion_do_not_learn_on_one_card_and_write_on_it():
+    states = rl.state_bytes(sum(rl.parameters(LLAMA).values()), "master")
+    assert sum(states.values()) > 100e9 > A100.memory_bytes > sum(rl.inference_memory(LLAMA, 16, 4096).values()) * 0.9
+    assert sum(rl.inference_memory(LLAMA, 1, 4096).values()) < A100.memory_bytes
+
+
+def test_sharing_heads_four_ways_quarters_the_cache_and_multiplies_the_intensity_of_the_scores():
+    grouped = rl.MODELS["Llama 3 8B"]
+    assert rl.cache_bytes(LLAMA, 1, 4096) == 4 * rl.cache_bytes(grouped, 1, 4096)
+    ratio = steps(1, 999, grouped)["scores"].intensity / steps(1, 999, LLAMA)["scores"].intensity
+    assert 3.7 < ratio < 4
+
+
+def test_sentences_about_the_record_hold():
+    few = [p["ratio"] for p in RECORD["points"] if p["stage"] == "auto-regressive" and p["part"] == "dense"]
+    assert max(few) > 2, "products with few rows are said to be far from the roof"
+    reading = [p["ratio"] for p in RECORD["points"] if p["stage"] == "initial" and p["s"] == 1000]
+    assert all(0.9 < ratio < 1.15 for ratio in reading)
+
+
+def test_page_reads_its_record_and_types_no_measured_number():
+    assert "measured/batching.json" in PAGE
+    prose = re.sub(r"```.*?```", "", PAGE, flags=re.DOTALL)
+    assert "GFLOP/s" not in re.sub(r"\{glue:text\}`[^`]+`", "", prose)
+    assert Path(ROOT / "book" / "measured" / "batching.json").stat().st_size < 30_000

@@ -1,0 +1,147 @@
+"""The batching and the memory explorer in their chapter: whatever is chosen, their numbers are the library's."""
+
+import json
+
+import pytest
+from book_browser import AXE
+
+from softlookup import roofline as rl
+from softlookup.widgets import batching_explorer as batching
+from softlookup.widgets import memory_explorer as memory
+
+pytestmark = [pytest.mark.browser, pytest.mark.book]
+PAGE = "book/12_counting.html"
+CELLS = """one => Object.fromEntries([...one.querySelectorAll('td[data-cell]')]
+  .map((cell) => [cell.dataset.cell, +cell.dataset.value]))"""
+PARTS = """one => Object.fromEntries([...one.querySelectorAll('tr[data-part]')]
+  .map((row) => [row.dataset.part, +row.dataset.bytes]))"""
+
+
+@pytest.fixture
+def page(html, visit):
+    with visit((html / PAGE).as_uri()) as seen:
+        yield seen.page
+
+
+def choose(figure, name, index):
+    figure.locator(f"select[data-ask={name}]").select_option(index=index)
+
+
+def slide(figure, name, index):
+    figure.locator(f"input[data-ask={name}]").evaluate(
+        "(one, value) => { one.value = value; one.dispatchEvent(new Event('input', { bubbles: true })); }", str(index)
+    )
+
+
+def names_of(page, figure_class):
+    """The models and machines that a figure was built with, as the page keeps them."""
+    states = page.locator("script[type='application/vnd.jupyter.widget-state+json']").first.text_content()
+    found = [s["state"] for s in json.loads(states)["state"].values() if "machines" in s["state"]]
+    one = next(s for s in found if ("recipes" in s) == (figure_class == "mem"))
+    return [m["name"] for m in one["models"]], [m["name"] for m in one["machines"]]
+
+
+def assert_batching_as_computed(figure, model, machine, stage, batch, length):
+    told = batching.describe(model, machine, stage, batch, length)
+    shown = figure.evaluate(CELLS)
+    for part in ("dense", "attention"):
+        for key, value in told[part].items():
+            assert shown[f"{part}-{key}"] == pytest.approx(value, rel=1e-12), (model, stage, part, key)
+    data = figure.evaluate("one => ({...one.dataset})")
+    for key in ("weight_bytes", "cache_bytes", "flops", "seconds", "tokens_per_s", "ridge"):
+        assert float(data[key.replace("_", "")]) == pytest.approx(told[key], rel=1e-12), key
+    assert (data["fits"] == "true") == told["fits"]
+
+
+def test_batching_explorer_shows_the_librarys_numbers_for_every_model_and_machine(page):
+    figure = page.locator(".bat").first
+    models, machines = names_of(page, "bat")
+    length = batching.LENGTHS.index(1000)
+    for index, model in enumerate(models):
+        choose(figure, "model", index)
+        choose(figure, "machine", index % len(machines))
+        for number, stage in enumerate((batching.WRITING, batching.READING)):
+            choose(figure, "stage", number)
+            for place in (0, 5, 10):
+                slide(figure, "batch", place)
+                where = machines[index % len(machines)]
+                assert_batching_as_computed(figure, model, where, stage, batching.BATCHES[place], 1000)
+    choose(figure, "stage", 0)
+    slide(figure, "batch", 3)
+    for place in (0, length, len(batching.LENGTHS) - 1):
+        slide(figure, "length", place)
+        where = machines[(len(models) - 1) % len(machines)]
+        assert_batching_as_computed(figure, models[-1], where, batching.WRITING, 8, batching.LENGTHS[place])
+
+
+def test_batching_explorer_says_in_words_what_moved_and_obeys_the_keyboard(page):
+    figure = page.locator(".bat").first
+    before = figure.evaluate(CELLS)
+    slider = figure.locator("input[data-ask=batch]")
+    slider.focus()
+    page.keyboard.press("End")
+    after = figure.evaluate(CELLS)
+    assert after["attention-intensity"] == before["attention-intensity"]
+    assert after["dense-intensity"] > 100 * before["dense-intensity"]
+    assert "1,024 sequences" in figure.locator(".bat-words").inner_text()
+    assert slider.get_attribute("aria-valuetext") == "1,024"
+    assert "scores and mixing" in figure.locator("svg").get_attribute("aria-label")
+
+
+def test_memory_explorer_shows_the_librarys_bytes_while_writing(page):
+    figure = page.locator(".mem").first
+    models, machines = names_of(page, "mem")
+    for index, model in enumerate(models):
+        choose(figure, "model", index)
+        choose(figure, "machine", index % len(machines))
+        held = rl.hardware(machines[index % len(machines)]).memory_bytes
+        for number, size in enumerate(memory.NUMBER_BYTES.values()):
+            choose(figure, "numbers", number)
+            slide(figure, "batch", 2)
+            slide(figure, "length", 3)
+            length = memory.LENGTHS[3]
+            told = {name: value for name, value in memory.describe_writing(model, 4, length, size).items() if value}
+            assert figure.evaluate(PARTS) == told | {"all": sum(told.values())}
+            data = figure.evaluate("one => ({...one.dataset})")
+            assert (data["fits"] == "true") == (sum(told.values()) <= held)
+            assert int(data["most"]) == memory.largest_batch(model, held, length, size)
+
+
+def test_memory_explorer_shows_the_librarys_bytes_while_learning(page):
+    figure = page.locator(".mem").first
+    models, _ = names_of(page, "mem")
+    choose(figure, "use", 1)
+    recipes = figure.locator("select[data-ask=recipe] option").evaluate_all("all => all.map((one) => one.value)")
+    assert set(recipes) == set(rl.RECIPES)
+    slide(figure, "batch", 1)
+    slide(figure, "length", 2)
+    for index, model in enumerate(models):
+        choose(figure, "model", index)
+        recipe = recipes[index % len(recipes)]
+        choose(figure, "recipe", index % len(recipes))
+        for fused in (False, True):
+            figure.locator("input[data-ask=fused]").set_checked(fused)
+            for again in (False, True):
+                figure.locator("input[data-ask=recompute]").set_checked(again)
+                options = {"fused": fused, "recompute": again}
+                told = memory.describe_learning(model, 2, memory.LENGTHS[2], recipe, **options)
+                told = {name: value for name, value in told.items() if value}
+                assert figure.evaluate(PARTS) == told | {"all": sum(told.values())}, (model, recipe, options)
+    assert figure.locator("select[data-ask=numbers]").is_hidden()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_explorers_pass_axe(html, visit, theme):
+    with visit((html / PAGE).as_uri(), theme=theme) as seen:
+        seen.page.evaluate(AXE.read_text(encoding="utf-8"))
+        for name in (".bat", ".mem"):
+            found = seen.page.evaluate(f"axe.run('{name}', {{resultTypes: ['violations']}})")["violations"]
+            assert [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found] == []
+
+
+def test_explorers_fit_a_phone(html, visit):
+    with visit((html / PAGE).as_uri(), width=390, has_touch=True, is_mobile=True) as seen:
+        for name in (".bat", ".mem"):
+            assert seen.page.locator(name).first.evaluate("one => one.scrollWidth <= one.clientWidth + 1")
+        choose(seen.page.locator(".mem").first, "use", 1)
+        assert seen.page.locator(".mem").first.evaluate("one => one.scrollWidth <= one.clientWidth + 1")

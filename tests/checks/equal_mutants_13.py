@@ -1,0 +1,90 @@
+"""Mutants of chapter 13 that are right: task, changed statement, and why nothing tells them apart."""
+
+COMMUTES = "sum and product do not depend on the order of their operands"
+DEFAULT = "in the public variant it is the exact GELU, which is torch's default"
+WIDTH = "all of these have the width D as their last axis"
+TWO_AXES = "there are two axes, so the last one is axis 1, which is also normalize's default"
+PAIRS = "there is one text for each picture, so both are counted"
+SIGN = "in the public variant the sign is 1"
+FROM_BEHIND = "the same axis, counted from the other end"
+PICTURES = "there is a row of patches for each picture"
+SQUARE = "maps are squares, and mean keeps their dtype"
+HEADS = "queries, keys and values have the same head width here"
+ONE_ROW = "the axis has one row, the first and the last"
+BLIND = "where nothing is seen exp(-inf) is 0, whatever finite number is taken off"
+
+EQUAL: list[tuple[str, str, str]] = [
+    ("13.patches", "order = (0, 2, 4, 1, -3, 5)", FROM_BEHIND),
+    ("13.patches", "return x.reshape(b, width // patch * (height // patch), c * patch * patch)", COMMUTES),
+    ("13.patches", "return x.reshape(b, height // patch * (width // patch), patch * (c * patch))", COMMUTES),
+    ("13.patches", "return x.reshape(b, height // patch * (width // patch), patch * c * patch)", COMMUTES),
+    ("13.tokens", "x = b + patches @ w", COMMUTES),
+    ("13.tokens", "first = class_token.expand(len(patches), 1, -1)", PICTURES),
+    ("13.tokens", "return positions + x", COMMUTES),
+    ("13.frames", "begins = range(0, 1 + (samples.shape[1] - width), hop)", COMMUTES),
+    ("13.frames", "begins = range(0, samples.shape[-1] - width + 1, hop)", TWO_AXES),
+    ("13.frames", "return torch.stack([samples[:, at:width + at] for at in begins], dim=1)", COMMUTES),
+    ("13.look", "s = q @ k.transpose(2, -1) / math.sqrt(q.shape[-1])", FROM_BEHIND),
+    ("13.look", "s = q @ k.transpose(--2, -1) / math.sqrt(q.shape[-1])", FROM_BEHIND),
+    ("13.look", "s = q @ k.transpose(-2, -1) / math.sqrt(k.shape[-1])", HEADS),
+    ("13.look", "s = q @ k.transpose(-2, -1) / math.sqrt(v.shape[-1])", HEADS),
+    ("13.look", "return torch.tanh(gate) * y + x", COMMUTES),
+    ("13.look", "return x + y * torch.tanh(gate)", COMMUTES),
+    ("13.contrastive", "i = F.normalize(images)", TWO_AXES),
+    ("13.contrastive", "i = F.normalize(images, dim=1)", TWO_AXES),
+    ("13.contrastive", "i = F.normalize(images, dim=--1)", TWO_AXES),
+    ("13.contrastive", "t = F.normalize(texts)", TWO_AXES),
+    ("13.contrastive", "t = F.normalize(texts, dim=1)", TWO_AXES),
+    ("13.contrastive", "t = F.normalize(texts, dim=--1)", TWO_AXES),
+    ("13.contrastive", "s = torch.exp(sign * log_scale) * (i @ t.T)", COMMUTES),
+    ("13.contrastive", "s = i @ t.T * torch.exp(log_scale * sign)", COMMUTES),
+    ("13.contrastive", "s = i @ t.T * torch.exp(log_scale)", SIGN),
+    ("13.contrastive", "own = torch.arange(len(i))", PAIRS),
+    ("13.contrastive", "own = torch.arange(len(images))", PAIRS),
+    ("13.contrastive", "own = torch.arange(len(t))", PAIRS),
+    ("13.contrastive", "own = torch.arange(len(texts))", PAIRS),
+    ("13.contrastive", "return (F.cross_entropy(s.T, own) + F.cross_entropy(s, own)) / 2", COMMUTES),
+    ("13.zero-shot", "i = F.normalize(images)", TWO_AXES),
+    ("13.zero-shot", "i = F.normalize(images, dim=1)", TWO_AXES),
+    ("13.zero-shot", "i = F.normalize(images, dim=--1)", TWO_AXES),
+    ("13.zero-shot", "t = F.normalize(t.mean(dim=1))", TWO_AXES),
+    ("13.zero-shot", "t = F.normalize(t.mean(dim=1), dim=1)", TWO_AXES),
+    ("13.zero-shot", "t = F.normalize(t.mean(dim=1), dim=--1)", TWO_AXES),
+    ("13.zero-shot", "return torch.softmax(scale * (i @ t.T), dim=-1)", COMMUTES),
+    ("13.zero-shot", "return torch.softmax(i @ t.T * scale, dim=1)", TWO_AXES),
+    ("13.zero-shot", "return torch.softmax(i @ t.T * scale, dim=--1)", TWO_AXES),
+    ("13.rollout", "itself = torch.eye(a.shape[1], dtype=a.dtype)", SQUARE),
+    ("13.rollout", "itself = torch.eye(maps.shape[-1], dtype=a.dtype)", SQUARE),
+    ("13.rollout", "itself = torch.eye(a.shape[-2], dtype=a.dtype)", SQUARE),
+    ("13.rollout", "itself = torch.eye(a.shape[--1], dtype=a.dtype)", SQUARE),
+    ("13.rollout", "itself = torch.eye(a.shape[-1], dtype=maps.dtype)", SQUARE),
+    ("13.rollout", "step = 0.5 * itself + 0.5 * layer", COMMUTES),
+    ("13.rollout", "step = layer * 0.5 + 0.5 * itself", COMMUTES),
+    ("13.rollout", "step = 0.5 * layer + itself * 0.5", COMMUTES),
+    ("13.linear", "f = 1 + F.elu(q)", COMMUTES),
+    ("13.linear", "g = 1 + F.elu(k)", COMMUTES),
+    ("13.step", "f = 1 + F.elu(q)", COMMUTES),
+    ("13.step", "g = 1 + F.elu(k)", COMMUTES),
+    ("13.step", "key_values = g[..., :, None] * v[..., None, :] + key_values", COMMUTES),
+    ("13.step", "key_values = key_values + v[..., None, :] * g[..., :, None]", COMMUTES),
+    ("13.step", "keys = g + keys", COMMUTES),
+    ("13.step", "y = (f[..., None, :] @ key_values)[..., -1, :] / (f * keys).sum(dim=-1, keepdim=True)", ONE_ROW),
+    ("13.step", "y = (f[..., None, :] @ key_values)[..., 0, :] / (keys * f).sum(dim=-1, keepdim=True)", COMMUTES),
+    ("13.merge", "level = m.masked_fill(m == float('-inf'), 1.0)", BLIND),
+    ("13.merge", "level = m.masked_fill(m == float('-inf'), -1.0)", BLIND),
+    ("13.merge", "total = l_b * b + l_a * a", COMMUTES),
+    ("13.merge", "total = a * l_a + l_b * b", COMMUTES),
+    ("13.merge", "total = l_a * a + b * l_b", COMMUTES),
+    ("13.merge", "z = z_b * b[..., None] + z_a * a[..., None]", COMMUTES),
+    ("13.merge", "z = a[..., None] * z_a + z_b * b[..., None]", COMMUTES),
+    ("13.merge", "z = z_a * a[..., None] + b[..., None] * z_b", COMMUTES),
+    ("13.published", "h = F.gelu(x @ w_in.T + b_in)", DEFAULT),
+    ("13.published", "h = F.gelu(b_in + x @ w_in.T, approximate=approximate)", COMMUTES),
+    ("13.published", "y = b_out + (x + h @ w_out.T)", COMMUTES),
+    ("13.published", "y = h @ w_out.T + x + b_out", COMMUTES),
+    ("13.published", "return F.layer_norm(y, b_out.shape[-1:], gain, bias, eps=1e-12)", WIDTH),
+    ("13.published", "return F.layer_norm(y, bias.shape[-1:], gain, bias, eps=1e-12)", WIDTH),
+    ("13.published", "return F.layer_norm(y, gain.shape[-1:], gain, bias, eps=1e-12)", WIDTH),
+    ("13.published", "return F.layer_norm(y, w_in.shape[-1:], gain, bias, eps=1e-12)", WIDTH),
+    ("13.published", "return F.layer_norm(y, x.shape[-1:], gain, bias, eps=1e-12)", WIDTH),
+]

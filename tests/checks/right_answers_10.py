@@ -1,0 +1,366 @@
+"""Chapter 10: right answers written otherwise: loops, numpy, other functions of torch, other orders."""
+
+import math
+
+import numpy as np
+import torch
+from torch.nn import functional as F
+
+from right_beams_10 import (
+    beam_arrays,
+    beam_early,
+    beam_lists,
+    score_loop,
+    score_numpy,
+    score_places,
+    step_numpy,
+    step_python,
+    step_sorted,
+)
+
+
+def next_loop(logits, lengths):
+    return [max(range(logits.shape[2]), key=logits[b, n - 1].tolist().__getitem__) for b, n in enumerate(lengths)]
+
+
+def next_gather(logits, lengths):
+    places = (lengths - 1)[:, None, None].expand(-1, 1, logits.shape[2])
+    return F.softmax(logits.gather(1, places)[:, 0], dim=-1).max(dim=-1).indices
+
+
+def next_numpy(logits, lengths):
+    return np.take_along_axis(logits.numpy(), lengths.numpy()[:, None, None] - 1, axis=1).argmax(-1)[:, 0]
+
+
+def greedy_recursive(table, ids, end_id, limit):
+    if not limit:
+        return ids
+    token = table[ids[-1]].argmax(0, keepdim=True)
+    longer = torch.cat((ids, token))
+    return longer if token == end_id else greedy_recursive(table, longer, end_id, limit - 1)
+
+
+def greedy_while(table, ids, end_id, limit):
+    written = []
+    last = int(ids[-1])
+    while len(written) < limit and (not written or written[-1] != end_id):
+        last = int(np.argmax(table[last].numpy()))
+        written.append(last)
+    return np.concatenate((ids.numpy(), written)).astype(int)
+
+
+def greedy_filled(table, ids, end_id, limit):
+    room = torch.cat((ids, torch.zeros(limit, dtype=ids.dtype)))
+    n = len(ids)
+    for n in range(len(ids), len(room)):
+        room[n] = torch.log_softmax(table[room[n - 1]], 0).argmax()
+        if room[n] == end_id:
+            break
+    return room[: n + 1]
+
+
+def temperature_exponentials(logits, temperature):
+    largest = logits.max(dim=-1, keepdim=True).values
+    if temperature == 0:
+        return (logits == largest).to(logits.dtype)
+    e = ((logits - largest) / temperature).exp()
+    return e / e.sum(-1, keepdim=True)
+
+
+def temperature_numpy(logits, temperature):
+    x = logits.numpy() - logits.numpy().max(1, keepdims=True)
+    if not temperature:
+        return (x == 0).astype(x.dtype)
+    e = np.exp(x / x.dtype.type(temperature))
+    return e / e.sum(1, keepdims=True)
+
+
+def temperature_powers(logits, temperature):
+    if temperature == 0:
+        return F.one_hot(logits.argmax(-1), logits.shape[-1]).to(logits.dtype)
+    return F.normalize(torch.exp(F.log_softmax(logits, dim=-1) / temperature), p=1, dim=-1)
+
+
+def top_k_columns(logits, k):
+    k = min(k, logits.shape[1])
+    places = torch.argsort(logits, dim=1, descending=True, stable=True)[:, :k]
+    return torch.zeros_like(logits).scatter(1, places, torch.softmax(logits.gather(1, places), dim=1))
+
+
+def top_k_sorted_python(logits, k):
+    rows = []
+    for row in logits.tolist():
+        kept = sorted(range(len(row)), key=lambda i: (-row[i], i))[:k]
+        total = sum(math.exp(row[i] - row[kept[0]]) for i in kept)
+        rows.append([math.exp(row[i] - row[kept[0]]) / total if i in kept else 0.0 for i in range(len(row))])
+    return torch.tensor(rows)
+
+
+def top_k_numpy(logits, k):
+    x = logits.numpy()
+    rank = np.argsort(np.argsort(-x, axis=1, kind="stable"), axis=1, kind="stable")
+    e = np.where(rank < k, np.exp(x - x.max(1, keepdims=True)), 0)
+    return e / e.sum(1, keepdims=True)
+
+
+def top_p_loop(probabilities, p):
+    left = torch.zeros_like(probabilities)
+    for row, kept in zip(probabilities, left, strict=True):
+        mass = 0.0
+        for i in row.argsort(descending=True):
+            kept[i] = row[i]
+            mass += float(row[i])
+            if mass >= p:
+                break
+    return left / left.sum(1, keepdim=True)
+
+
+def top_p_shifted(probabilities, p):
+    """As transformers has it: mark what lies beyond, shifted by one so that the crossing token stays."""
+    in_order, order = probabilities.sort(descending=True)
+    beyond = in_order.cumsum(-1) >= p
+    beyond[:, 1:] = beyond[:, :-1].clone()
+    beyond[:, 0] = False
+    left = probabilities.masked_fill(beyond.gather(1, order.argsort(1)), 0.0)
+    return left / left.sum(-1, keepdim=True)
+
+
+def top_p_by_count(probabilities, p):
+    sums = np.sort(probabilities.numpy(), axis=1)[:, ::-1].cumsum(1)
+    n_kept = (sums < p).sum(1) + 1
+    rows = []
+    for row, n in zip(probabilities.numpy(), n_kept, strict=True):
+        least = np.sort(row)[::-1][min(n, len(row)) - 1]
+        kept = np.where(row >= least, row, 0)
+        rows.append(kept / kept.sum())
+    return np.array(rows)
+
+
+def draw_searchsorted(probabilities, u):
+    return torch.searchsorted(probabilities.cumsum(-1), u.unsqueeze(-1), right=True).squeeze(-1)
+
+
+def draw_loop(probabilities, u):
+    chosen = []
+    for row, luck in zip(probabilities.tolist(), u.tolist(), strict=True):
+        token, right = 0, row[0]
+        while luck >= right:
+            token += 1
+            right += row[token]
+        chosen.append(token)
+    return chosen
+
+
+def draw_first_true(probabilities, u):
+    return (np.cumsum(probabilities.numpy(), axis=1) > u.numpy()[:, None]).argmax(1)
+
+
+def positions_lengths(real, n_new):
+    s = real.shape[1]
+    padding = s - real.sum(1, keepdim=True)
+    return (torch.arange(s - n_new, s)[None, :] - padding).clamp(min=0)
+
+
+def positions_loop(real, n_new):
+    rows = []
+    for row in real.tolist():
+        place, found = 0, []
+        for one in row:
+            found.append(place)
+            place += one
+        rows.append(found[-n_new:])
+    return rows
+
+
+def positions_numpy(real, n_new):
+    places = np.cumsum(real.numpy(), axis=1)
+    return np.where(places > 0, places - 1, 0)[:, real.shape[1] - n_new :]
+
+
+def append_loop(k, v, new_k, new_v, rows):
+    longer = []
+    for old, new in ((k, new_k), (v, new_v)):
+        longer.append(torch.stack([torch.cat((old[r], n), dim=-2) for r, n in zip(rows.tolist(), new, strict=True)]))
+    return longer[0], longer[1]
+
+
+def append_numpy(k, v, new_k, new_v, rows):
+    chosen = np.take(k.numpy(), rows.numpy(), axis=0), np.take(v.numpy(), rows.numpy(), axis=0)
+    return tuple(np.concatenate(pair, axis=2) for pair in zip(chosen, (new_k.numpy(), new_v.numpy()), strict=True))
+
+
+def append_selected(k, v, new_k, new_v, rows):
+    def longer(old, new):
+        return torch.hstack((old.index_select(0, rows).transpose(1, 2), new.transpose(1, 2))).transpose(1, 2)
+
+    return longer(k, new_k), longer(v, new_v)
+
+
+def attend_grouped(q, k, v):
+    b, n, t, h = q.shape
+    kv, s = k.shape[1:3]
+    q = q.reshape(b, kv, n // kv, t, h)
+    scores = torch.einsum("bkgth,bksh->bkgts", q, k) * h**-0.5
+    scores = scores + torch.full((t, s), -math.inf).triu(s - t + 1)
+    return torch.einsum("bkgts,bksh->bkgth", scores.softmax(-1), v).reshape(b, n, t, h)
+
+
+def attend_loops(q, k, v):
+    z = torch.zeros_like(q)
+    n, t, h = q.shape[1:]
+    for i in range(n):
+        own = i * k.shape[1] // n
+        for j in range(t):
+            seen = k.shape[2] - t + j + 1
+            e = (k[:, own, :seen] * q[:, i, j : j + 1]).sum(-1).div(math.sqrt(h))
+            z[:, i, j] = (torch.softmax(e, 1)[:, :, None] * v[:, own, :seen]).sum(1)
+    return z
+
+
+def attend_numpy(q, k, v):
+    q, k, v = q.numpy(), k.numpy(), v.numpy()
+    k, v = np.repeat(k, q.shape[1] // k.shape[1], 1), np.repeat(v, q.shape[1] // v.shape[1], 1)
+    s = q @ k.swapaxes(2, 3) / np.sqrt(q.shape[3]).astype(q.dtype)
+    t, n = s.shape[2:]
+    e = np.exp(s - s.max(-1, keepdims=True)) * np.tri(t, n, n - t, dtype=q.dtype)
+    return e / e.sum(-1, keepdims=True) @ v
+
+
+def _cut(y, n):
+    return y.reshape(*y.shape[:2], n, -1).permute(0, 2, 1, 3)
+
+
+def step_grouped(x, w_q, w_k, w_v, w_o, n_heads, n_kv_heads, k, v):
+    k = torch.cat((k, _cut(x @ w_k, n_kv_heads)), -2)
+    v = torch.cat((v, _cut(x @ w_v, n_kv_heads)), -2)
+    z = attend_grouped(_cut(x @ w_q, n_heads), k, v)
+    return z.permute(0, 2, 1, 3).flatten(2) @ w_o, k, v
+
+
+def step_one_by_one(x, w_q, w_k, w_v, w_o, n_heads, n_kv_heads, k, v):
+    """A prompt in single tokens."""
+    outputs = []
+    for place in range(x.shape[1]):
+        y, k, v = step_grouped(x[:, place : place + 1], w_q, w_k, w_v, w_o, n_heads, n_kv_heads, k, v)
+        outputs.append(y)
+    return torch.cat(outputs, dim=1), k, v
+
+
+def step_numpy_layer(x, w_q, w_k, w_v, w_o, n_heads, n_kv_heads, k, v):
+    new = [np.stack(np.split((x @ w).numpy(), n_kv_heads, axis=-1), axis=1) for w in (w_k, w_v)]
+    k, v = np.concatenate((k.numpy(), new[0]), 2), np.concatenate((v.numpy(), new[1]), 2)
+    q = np.stack(np.split((x @ w_q).numpy(), n_heads, axis=-1), axis=1)
+    z = attend_numpy(*(torch.from_numpy(a) for a in (q, k, v)))
+    return np.concatenate(list(z.swapaxes(0, 1)), axis=-1) @ w_o.numpy(), k, v
+
+
+def _rows(start, end, d):
+    out = torch.zeros(end - start, d, dtype=torch.float64)
+    for place in range(start, end):
+        for i in range(d // 2):
+            angle = place / 10000 ** (2 * i / d)
+            out[place - start, 2 * i], out[place - start, 2 * i + 1] = math.sin(angle), math.cos(angle)
+    return out
+
+
+def write_again(embedding, w_q, w_k, w_v, w_o, n_heads, prompt, end_id, limit):
+    """No cache: everything again for each token."""
+    ids, logits = prompt, []
+    empty = torch.zeros(1, n_heads, 0, embedding.shape[1] // n_heads, dtype=embedding.dtype)
+    for _ in range(limit):
+        x = (embedding[ids] + _rows(0, len(ids), embedding.shape[1]).to(embedding.dtype))[None]
+        y, _, _ = step_grouped(x, w_q, w_k, w_v, w_o, n_heads, n_heads, empty, empty)
+        logits.append(embedding @ (x + y)[0, -1])
+        ids = torch.cat((ids, logits[-1].argmax()[None]))
+        if ids[-1] == end_id:
+            break
+    return ids[len(prompt) :], torch.stack(logits)
+
+
+def write_prompt_token_by_token(embedding, w_q, w_k, w_v, w_o, n_heads, prompt, end_id, limit):
+    d = embedding.shape[1]
+    k = v = torch.zeros(1, n_heads, 0, d // n_heads, dtype=embedding.dtype)
+    todo, written, logits, place = prompt.tolist(), [], [], 0
+    while todo:
+        x = (embedding[todo.pop(0)] + _rows(place, place + 1, d)[0].to(embedding.dtype))[None, None]
+        y, k, v = step_grouped(x, w_q, w_k, w_v, w_o, n_heads, n_heads, k, v)
+        place += 1
+        if not todo and len(written) < limit:
+            logits.append(((x + y) @ embedding.T)[0, 0])
+            written.append(int(logits[-1].argmax()))
+            if written[-1] != end_id and len(written) < limit:
+                todo = [written[-1]]
+    return written, logits
+
+
+def write_numpy(embedding, w_q, w_k, w_v, w_o, n_heads, prompt, end_id, limit):
+    e, d = embedding.numpy(), embedding.shape[1]
+    table = _rows(0, len(prompt) + limit, d).numpy().astype(e.dtype)
+    k = v = torch.zeros(1, n_heads, 0, d // n_heads, dtype=embedding.dtype)
+    new, written, logits = prompt.tolist(), [], []
+    while len(written) < limit and end_id not in written:
+        seen = k.shape[2]
+        x = torch.from_numpy(e[new] + table[seen : seen + len(new)])[None]
+        y, k, v = (torch.as_tensor(a) for a in step_numpy_layer(x, w_q, w_k, w_v, w_o, n_heads, n_heads, k, v))
+        logits.append((x[0, -1] + y[0, -1]).numpy() @ e.T)
+        new = [int(logits[-1].argmax())]
+        written += new
+    return np.array(written), np.array(logits)
+
+
+def bytes_in_words(n_layers, n_heads, n_kv_heads, head_width, batch, n_tokens, bytes_each):
+    per_token_and_layer = 2 * bytes_each * n_kv_heads * head_width
+    return batch * n_tokens * n_layers * per_token_and_layer
+
+
+def bytes_by_tensor(n_layers, n_heads, n_kv_heads, head_width, batch, n_tokens, bytes_each):
+    one = torch.empty(batch, n_kv_heads, n_tokens, head_width, device="meta")
+    return sum(t.numel() * bytes_each for _ in range(n_layers) for t in (one, one))
+
+
+def bytes_from_float32(n_layers, n_heads, n_kv_heads, head_width, batch, n_tokens, bytes_each):
+    return float(n_layers * batch * n_tokens * n_kv_heads * head_width * 16 / 8 * bytes_each)
+
+
+def cost_loop(n_prompt, n_new):
+    tokens = scores = cached = kept = 0
+    for step in range(n_new):
+        length = n_prompt + step
+        tokens += length
+        scores += sum(range(length + 1))
+        new = n_prompt if step == 0 else 1
+        cached += sum(range(kept + 1, kept + new + 1))
+        kept += new
+    return tokens, kept, scores, cached
+
+
+def cost_formulas(n_prompt, n_new):
+    last = n_prompt + n_new - 1
+    tetra = last * (last + 1) * (last + 2) // 6 - (n_prompt - 1) * n_prompt * (n_prompt + 1) // 6
+    return n_new * n_prompt + n_new * (n_new - 1) // 2, last, tetra, math.comb(last + 1, 2)
+
+
+def cost_numpy(n_prompt, n_new):
+    lengths = np.arange(n_prompt, n_prompt + n_new)
+    masks = [np.tri(n, dtype=int).sum() for n in lengths]
+    return np.array([lengths.sum(), lengths[-1], sum(masks), masks[-1]])
+
+
+RIGHT = {
+    "10.next": (next_loop, next_gather, next_numpy),
+    "10.greedy": (greedy_recursive, greedy_while, greedy_filled),
+    "10.temperature": (temperature_exponentials, temperature_numpy, temperature_powers),
+    "10.top-k": (top_k_columns, top_k_sorted_python, top_k_numpy),
+    "10.top-p": (top_p_loop, top_p_shifted, top_p_by_count),
+    "10.draw": (draw_searchsorted, draw_loop, draw_first_true),
+    "10.score": (score_loop, score_places, score_numpy),
+    "10.beam-step": (step_sorted, step_python, step_numpy),
+    "10.beam": (beam_lists, beam_early, beam_arrays),
+    "10.positions": (positions_lengths, positions_loop, positions_numpy),
+    "10.append": (append_loop, append_numpy, append_selected),
+    "10.attend": (attend_grouped, attend_loops, attend_numpy),
+    "10.step": (step_grouped, step_one_by_one, step_numpy_layer),
+    "10.write": (write_again, write_prompt_token_by_token, write_numpy),
+    "10.cache-bytes": (bytes_in_words, bytes_by_tensor, bytes_from_float32),
+    "10.cost": (cost_loop, cost_formulas, cost_numpy),
+}

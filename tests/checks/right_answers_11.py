@@ -1,0 +1,218 @@
+"""Right answers to the tasks of chapter 11, each written in another way than the published solution."""
+
+import re
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import torch
+
+
+# 11.intensity
+def intensity_exact(reads, writes, operations, bits):
+    return Fraction(8 * operations, bits * (reads + writes))
+
+
+def intensity_shared_out(reads, writes, operations, bits):
+    per_number = operations / (reads + writes)
+    return per_number * 8 / bits
+
+
+def intensity_numpy(reads, writes, operations, bits):
+    return np.float64(operations) / np.sum([reads, writes]) / (bits // 8)
+
+
+# 11.fuse
+def moved_by_loops(steps, keep, n, bytes_per_number):
+    apart, seen, fused = 0, [], 0
+    for made, read in steps:
+        apart += len(dict.fromkeys(read)) + 1
+        for name in read:
+            if name not in seen:
+                seen.append(name)
+                fused += 1
+        seen.append(made)
+        fused += made in keep
+    return [apart * n * bytes_per_number, fused * n * bytes_per_number]
+
+
+def moved_by_sets(steps, keep, n, bytes_per_number):
+    made, read = {s[0] for s in steps}, set().union(*(s[1] for s in steps))
+    return (
+        bytes_per_number * n * (len(steps) + sum(len({*s[1]}) for s in steps)),
+        bytes_per_number * n * len((read - made) | set(keep)),
+    )
+
+
+def moved_numpy(steps, keep, n, bytes_per_number):
+    passes = np.array([np.unique(read).size + 1 for _, read in steps])
+    everything = np.unique(np.concatenate([read for _, read in steps]))
+    given = np.setdiff1d(everything, [made for made, _ in steps])
+    return passes.sum() * n * bytes_per_number, (given.size + len(keep)) * n * bytes_per_number
+
+
+# 11.product
+def product_as_floats(t, d, f, bytes_per_number):
+    return 2.0 * t * d * f, float(bytes_per_number) * (d * (t + f) + t * f)
+
+
+def product_by_tensors(t, d, f, bytes_per_number):
+    shapes = [(t, d), (d, f), (t, f)]
+    return 2 * f * t * d, sum(torch.Size(shape).numel() for shape in shapes) * bytes_per_number
+
+
+def product_numpy(t, d, f, bytes_per_number):
+    sizes = np.array([t, d, f])
+    return 2 * sizes.prod(), (sizes.prod() // sizes).sum() * bytes_per_number
+
+
+# 11.sheet
+def sheet_by_pattern(text):
+    number, prefix, binary, star = re.fullmatch(r"([\d.,]+) ([MGT])(i?)[^*]*(\*?)", text).groups()
+    power = "MGT".index(prefix) + 2
+    return float(number.replace(",", "")) * (1024 if binary else 1000) ** power * (0.5 if star else 1)
+
+
+def sheet_in_decimals(text):
+    number, unit = text.split(" ")
+    value = Decimal(number.replace(",", ""))
+    for prefix, factor in (("Mi", 2**20), ("Gi", 2**30), ("Ti", 2**40), ("M", 10**6), ("G", 10**9), ("T", 10**12)):
+        if unit.startswith(prefix):
+            value *= factor
+            break
+    return value / (1 + unit.count("*"))
+
+
+def sheet_by_letters(text):
+    dense = 0.5 if "*" in text else 1.0
+    number = float("".join(c for c in text.split()[0] if c != ","))
+    unit = text.split()[1]
+    base = 2.0**10 if unit[1] == "i" else 1e3
+    return dense * number * base ** {"M": 2, "G": 3, "T": 4}[unit[0]]
+
+
+# 11.ridge
+def ridge_of_times(sheet, dtype):
+    seconds_for_a_byte, seconds_for_an_operation = 1 / sheet["memory"], 1 / sheet["dense"][dtype]
+    return seconds_for_a_byte / seconds_for_an_operation
+
+
+def ridge_torch(sheet, dtype):
+    return torch.tensor(sheet["dense"][dtype], dtype=torch.float64).div(sheet["memory"])
+
+
+def ridge_in_tera(sheet, dtype):
+    return (sheet["dense"][dtype] / 1e12) / (sheet["memory"] / 1e12)
+
+
+# 11.attainable
+def attainable_in_tera(peak_tflops, bandwidth_gb_per_s, intensity):
+    return min(peak_tflops, bandwidth_gb_per_s / 1000 * intensity)
+
+
+def attainable_by_ridge(peak_tflops, bandwidth_gb_per_s, intensity):
+    bend = peak_tflops * 1000 / bandwidth_gb_per_s
+    return peak_tflops if intensity >= bend else peak_tflops * intensity / bend
+
+
+def attainable_numpy(peak_tflops, bandwidth_gb_per_s, intensity):
+    return np.minimum(peak_tflops * 1e3, bandwidth_gb_per_s * intensity) * 1e-3
+
+
+# 11.rows
+def rows_by_trying(d, f, bytes_per_number, ridge):
+    def enough(t):
+        return 2 * t * d * f >= ridge * bytes_per_number * (t * d + d * f + t * f)
+
+    low, high = 0, 1 << 40
+    if not enough(high):
+        return 0
+    while high > low + 1:
+        middle = (low + high) // 2
+        if enough(middle):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def rows_by_widths(d, f, bytes_per_number, ridge):
+    """1/T <= 2/(R w) - 1/D - 1/F, in exact fractions."""
+    left = 2 / (Fraction(ridge) * bytes_per_number) - Fraction(1, d) - Fraction(1, f)
+    return 0 if left <= 0 else -(-left.denominator // left.numerator)
+
+
+def rows_rounded_up(d, f, bytes_per_number, ridge):
+    reached = 2 * d * f / (bytes_per_number * (d + f))
+    if reached <= ridge:
+        return 0.0
+    needed = ridge * bytes_per_number * d * f
+    return float(np.ceil(needed / (2 * d * f - ridge * bytes_per_number * (d + f))))
+
+
+# 11.near
+def near_by_times(flops, n_bytes, seconds, peak, bandwidth):
+    computing, moving = flops / peak, n_bytes / bandwidth
+    return max(computing, moving) / seconds, computing >= moving
+
+
+def near_two_shares(flops, n_bytes, seconds, peak, bandwidth):
+    shares = (flops / seconds / peak, n_bytes / seconds / bandwidth)
+    return np.max(shares), int(shares[0] >= shares[1])
+
+
+def near_by_branch(flops, n_bytes, seconds, peak, bandwidth):
+    if flops * bandwidth >= peak * n_bytes:
+        return flops / (seconds * peak), True
+    return n_bytes / (seconds * bandwidth), False
+
+
+# 11.time
+def time_at_once(operations, peak, bandwidth):
+    return sum(max(flops / peak, moved / bandwidth) for flops, moved in operations)
+
+
+def time_torch(operations, peak, bandwidth):
+    table = torch.tensor(operations, dtype=torch.float64)
+    return (table / torch.tensor([peak, bandwidth], dtype=torch.float64)).amax(1).sum()
+
+
+def time_by_rates(operations, peak, bandwidth):
+    total = 0.0
+    for flops, moved in operations:
+        total += flops / min(peak, bandwidth * flops / moved)
+    return total
+
+
+# 11.link
+def link_numpy(flops, n_bytes, link_bytes, peak, bandwidth, link):
+    times = np.array([flops / peak, n_bytes / bandwidth, 2 * link_bytes / link])
+    return times.max(), times.argmax()
+
+
+def link_sorted(flops, n_bytes, link_bytes, peak, bandwidth, link):
+    times = [(flops / peak, 0), (n_bytes / bandwidth, 1), (link_bytes / link * 2, 2)]
+    return sorted(times)[-1]
+
+
+def link_by_branches(flops, n_bytes, link_bytes, peak, bandwidth, link):
+    best, which = flops / peak, 0
+    if n_bytes / bandwidth > best:
+        best, which = n_bytes / bandwidth, 1
+    if link_bytes / (0.5 * link) > best:
+        best, which = link_bytes / (0.5 * link), 2
+    return best, which
+
+
+RIGHT = {
+    "11.intensity": [intensity_exact, intensity_shared_out, intensity_numpy],
+    "11.fuse": [moved_by_loops, moved_by_sets, moved_numpy],
+    "11.product": [product_as_floats, product_by_tensors, product_numpy],
+    "11.sheet": [sheet_by_pattern, sheet_in_decimals, sheet_by_letters],
+    "11.ridge": [ridge_of_times, ridge_torch, ridge_in_tera],
+    "11.attainable": [attainable_in_tera, attainable_by_ridge, attainable_numpy],
+    "11.rows": [rows_by_trying, rows_by_widths, rows_rounded_up],
+    "11.near": [near_by_times, near_two_shares, near_by_branch],
+    "11.time": [time_at_once, time_torch, time_by_rates],
+    "11.link": [link_numpy, link_sorted, link_by_branches],
+}

@@ -1,0 +1,265 @@
+"""Chapter 13: right answers written otherwise: loops, numpy, other functions of torch, other orders."""
+
+import math
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+
+def patches_loops(images, patch):
+    rows = []
+    for i in range(0, images.shape[2], patch):
+        for j in range(0, images.shape[3], patch):
+            rows.append(images[:, :, i : i + patch, j : j + patch].flatten(1))
+    return torch.stack(rows, 1)
+
+
+def patches_unfold(images, patch):
+    return F.unfold(images, patch, stride=patch).mT
+
+
+def patches_numpy(images, patch):
+    images = images.numpy()
+    b, c, h, w = images.shape
+    x = images.reshape(b, c, h // patch, patch, w // patch, patch)
+    return np.einsum("bcipjq->bijcpq", x).reshape(b, -1, c * patch * patch)
+
+
+def kernel_unflatten(w, channels, patch):
+    return w.unflatten(0, (channels, patch, patch)).movedim(-1, 0)
+
+
+def kernel_columns(w, channels, patch):
+    return torch.stack([one.reshape(channels, patch, patch) for one in w.unbind(1)])
+
+
+def kernel_einsum(w, channels, patch):
+    """The identity's patches through the projection: what a convolution answers to single pixels."""
+    pixels = torch.eye(len(w), dtype=w.dtype).reshape(-1, channels, patch, patch)
+    return torch.einsum("mcij,md->dcij", pixels, w)
+
+
+def tokens_loop(patches, w, b, class_token, positions):
+    made = []
+    for picture in patches:
+        made.append(torch.vstack([class_token[None], F.linear(picture, w.T, b)]) + positions)
+    return torch.stack(made)
+
+
+def tokens_padded(patches, w, b, class_token, positions):
+    x = F.pad(torch.addmm(b, patches.flatten(0, 1), w).unflatten(0, patches.shape[:2]), (0, 0, 1, 0))
+    return x + F.pad(class_token[None], (0, 0, 0, patches.shape[1])) + positions
+
+
+def tokens_apart(patches, w, b, class_token, positions):
+    rest = torch.einsum("btm,md->btd", patches, w) + (b + positions[1:])
+    first = (class_token + positions[0]).repeat(len(patches), 1)
+    return torch.hstack([first[:, None], rest])
+
+
+def frames_unfold(samples, width, hop):
+    return samples.unfold(1, width, hop)
+
+
+def frames_index(samples, width, hop):
+    count = (samples.shape[-1] - width) // hop + 1
+    return samples[:, torch.arange(count)[:, None] * hop + torch.arange(width)]
+
+
+def frames_numpy(samples, width, hop):
+    return np.lib.stride_tricks.sliding_window_view(samples.numpy(), width, axis=1)[:, ::hop].copy()
+
+
+def look_einsum(x, picture, w_q, w_k, w_v, w_o, gate, n):
+    q, k, v = ((a @ w).unflatten(-1, (n, -1)) for a, w in ((x, w_q), (picture, w_k), (picture, w_v)))
+    s = torch.einsum("btnh,bsnh->bnts", q, k) * q.shape[-1] ** -0.5
+    return torch.einsum("bnts,bsnh->btnh", s.softmax(-1), v).flatten(2) @ w_o * gate.tanh() + x
+
+
+def look_loop(x, picture, w_q, w_k, w_v, w_o, gate, n):
+    h, y = w_q.shape[1] // n, 0
+    for i in range(n):
+        own = slice(h * i, h * i + h)
+        s = (x @ w_q[:, own]) @ (picture @ w_k[:, own]).mT / math.sqrt(h)
+        y = y + F.softmax(s, dim=2) @ (picture @ w_v[:, own]) @ w_o[own]
+    return x + y * torch.tanh(gate)
+
+
+def look_stacked(x, picture, w_q, w_k, w_v, w_o, gate, n):
+    """Keys and values in one product; the gate as a difference of exponentials."""
+    k, v = (picture @ torch.cat([w_k, w_v], 1)).chunk(2, -1)
+    q, k, v = (torch.stack(one.chunk(n, -1), 1) for one in (x @ w_q, k, v))
+    e = torch.exp(q @ k.mT / math.sqrt(q.shape[-1]))
+    seen = torch.cat(list((e @ v / e.sum(-1, keepdim=True)).unbind(1)), -1) @ w_o
+    return x + seen * (1 - 2 / (torch.exp(2 * gate) + 1))
+
+
+def loss_logsumexp(images, texts, log_scale):
+    i, t = images / images.norm(dim=1, keepdim=True), texts / texts.norm(dim=1, keepdim=True)
+    s = log_scale.exp() * torch.einsum("id,jd->ij", i, t)
+    return (s.logsumexp(0) + s.logsumexp(1) - 2 * s.diagonal()).mean() / 2
+
+
+def loss_log_softmax(images, texts, log_scale):
+    s = F.cosine_similarity(images.unsqueeze(1), texts.unsqueeze(0), dim=2) * log_scale.exp()
+    return -0.5 * (s.log_softmax(0) + s.log_softmax(1)).diagonal().mean()
+
+
+def loss_loop(images, texts, log_scale):
+    i, t = F.normalize(images), F.normalize(texts)
+    losses = []
+    for n in range(len(i)):
+        row, column = (t @ i[n]) * log_scale.exp(), (i @ t[n]) * log_scale.exp()
+        losses += [torch.logsumexp(row, 0) - row[n], torch.logsumexp(column, 0) - column[n]]
+    return torch.stack(losses).mean()
+
+
+def label_loop(images, labels, scale):
+    scores = []
+    for sentences in labels:
+        one = sum(s / s.norm() for s in sentences)
+        scores.append(F.cosine_similarity(images, one[None]) * scale)
+    return torch.stack(scores, 1).softmax(1)
+
+
+def label_numpy(images, labels, scale):
+    images, labels = images.numpy(), labels.numpy()
+    i = images / np.linalg.norm(images, axis=-1, keepdims=True)
+    t = (labels / np.linalg.norm(labels, axis=-1, keepdims=True)).sum(1)
+    s = i @ (t / np.linalg.norm(t, axis=-1, keepdims=True)).T * scale
+    e = np.exp(s - s.max(1, keepdims=True))
+    return e / e.sum(1, keepdims=True)
+
+
+def label_exponentials(images, labels, scale):
+    t = F.normalize(F.normalize(labels, dim=2).sum(1), dim=1)
+    s = scale * torch.einsum("bd,jd->bj", F.normalize(images), t)
+    return (s - s.logsumexp(1, keepdim=True)).exp()
+
+
+def rollout_numpy(maps):
+    a = maps.numpy().astype(np.float64)
+    total = np.eye(a.shape[-1])
+    for layer in a:
+        total = (layer.mean(0) @ total + total) / 2
+    return total
+
+
+def rollout_chain(maps):
+    steps = (maps.mean(1) + torch.eye(maps.shape[-1])) / 2
+    return steps[0] if len(steps) == 1 else torch.linalg.multi_dot(list(steps.flip(0)))
+
+
+def rollout_rows(maps):
+    """From the top down, as one would ask where a token came from."""
+    n = maps.shape[-1]
+    shares = torch.eye(n, dtype=maps.dtype)
+    for layer in maps.flip(0):
+        shares = sum(shares @ head for head in layer) / (2 * len(layer)) + shares / 2
+    return shares
+
+
+def linear_einsum(q, k, v):
+    f, g = F.elu(q) + 1, F.elu(k) + 1
+    summed = torch.einsum("...sh,...sv->...hv", g, v)
+    return torch.einsum("...th,...hv->...tv", f, summed) / torch.einsum("...th,...sh->...t", f, g)[..., None]
+
+
+def linear_column_of_ones(q, k, v):
+    """The divisor is one more column of the values."""
+    f, g = torch.where(q > 0, q + 1, q.clamp(max=0).exp()), torch.where(k > 0, k + 1, k.clamp(max=0).exp())
+    both = f @ (g.mT @ torch.cat([v, torch.ones_like(v[..., :1])], -1))
+    return both[..., :-1] / both[..., -1:]
+
+
+def linear_whole_square(q, k, v):
+    a = nn.ELU()(q).add(1) @ nn.ELU()(k).add(1).mT
+    return (a / a.sum(-1, keepdim=True)) @ v
+
+
+def step_einsum(key_values, keys, q, k, v):
+    f, g = F.elu(q) + 1, F.elu(k) + 1
+    key_values, keys = key_values + torch.einsum("...h,...v->...hv", g, v), keys + g
+    return (
+        torch.einsum("...h,...hv->...v", f, key_values) / torch.einsum("...h,...h->...", f, keys)[..., None],
+        key_values,
+        keys,
+    )
+
+
+def step_numpy(key_values, keys, q, k, v):
+    key_values, keys, q, k, v = (one.numpy() for one in (key_values, keys, q, k, v))
+    f, g = (np.where(x > 0, x + 1, np.exp(np.minimum(x, 0))) for x in (q, k))
+    key_values, keys = key_values + g[..., None] * v[..., None, :], keys + g
+    return (f[..., None] * key_values).sum(-2) / (f * keys).sum(-1)[..., None], key_values, keys
+
+
+def step_past_and_self(key_values, keys, q, k, v):
+    """What the past says and what the position itself says, added before the division."""
+    f, g = F.elu(q) + 1, F.elu(k) + 1
+    own = (f * g).sum(-1, keepdim=True)
+    past = (f[..., None] * key_values).sum(-2)
+    y = (past + own * v) / ((f * keys).sum(-1, keepdim=True) + own)
+    return y, key_values + g.unsqueeze(-1) @ v.unsqueeze(-2), g + keys
+
+
+def merge_where(m_a, l_a, z_a, m_b, l_b, z_b):
+    m = torch.where(m_a > m_b, m_a, m_b)
+    a = torch.where(l_a == 0, 0.0, (m_a - m).exp())
+    b = torch.where(l_b == 0, 0.0, (m_b - m).exp())
+    return m, a * l_a + b * l_b, a.unsqueeze(-1) * z_a + b.unsqueeze(-1) * z_b
+
+
+def merge_numpy(m_a, l_a, z_a, m_b, l_b, z_b):
+    m_a, l_a, z_a, m_b, l_b, z_b = (one.numpy() for one in (m_a, l_a, z_a, m_b, l_b, z_b))
+    m = np.maximum(m_a, m_b)
+    with np.errstate(invalid="ignore"):
+        a, b = (np.nan_to_num(np.exp(one - m), nan=0.0) for one in (m_a, m_b))
+    return m, l_a * a + l_b * b, z_a * a[..., None] + z_b * b[..., None]
+
+
+def merge_stacked(m_a, l_a, z_a, m_b, l_b, z_b):
+    m, totals, mixtures = torch.stack([m_a, m_b]), torch.stack([l_a, l_b]), torch.stack([z_a, z_b])
+    top = m.amax(0)
+    down = torch.exp(m - top.clamp(min=-1e30))
+    return top, (down * totals).sum(0), (down[..., None] * mixtures).sum(0)
+
+
+def published_modules(x, w_in, b_in, w_out, b_out, gain, bias):
+    y = F.linear(F.gelu(F.linear(x, w_in, b_in)), w_out, b_out) + x
+    return F.layer_norm(y, (x.shape[-1],), gain, bias, 1e-12)
+
+
+def published_by_hand(x, w_in, b_in, w_out, b_out, gain, bias):
+    h = torch.einsum("btd,fd->btf", x, w_in) + b_in
+    h = 0.5 * h * (1 + torch.erf(h / math.sqrt(2)))
+    y = x + torch.einsum("btf,df->btd", h, w_out) + b_out
+    centred = y - y.mean(-1, keepdim=True)
+    return gain * centred / (centred.pow(2).mean(-1, keepdim=True) + 1e-12).sqrt() + bias
+
+
+def published_normal(x, w_in, b_in, w_out, b_out, gain, bias):
+    """GELU as x times the normal distribution's share below x."""
+    h = x @ w_in.mT + b_in
+    h = h * torch.special.ndtr(h)
+    y = h @ w_out.mT + b_out + x
+    variance, mean = torch.var_mean(y, -1, correction=0, keepdim=True)
+    return (y - mean) * torch.rsqrt(variance + 1e-12) * gain + bias
+
+
+RIGHT = {
+    "13.patches": [patches_loops, patches_unfold, patches_numpy],
+    "13.kernel": [kernel_unflatten, kernel_columns, kernel_einsum],
+    "13.tokens": [tokens_loop, tokens_padded, tokens_apart],
+    "13.frames": [frames_unfold, frames_index, frames_numpy],
+    "13.look": [look_einsum, look_loop, look_stacked],
+    "13.contrastive": [loss_logsumexp, loss_log_softmax, loss_loop],
+    "13.zero-shot": [label_loop, label_numpy, label_exponentials],
+    "13.rollout": [rollout_numpy, rollout_chain, rollout_rows],
+    "13.linear": [linear_einsum, linear_column_of_ones, linear_whole_square],
+    "13.step": [step_einsum, step_numpy, step_past_and_self],
+    "13.merge": [merge_where, merge_numpy, merge_stacked],
+    "13.published": [published_modules, published_by_hand, published_normal],
+}

@@ -1,0 +1,33 @@
+"""An example of each figure about roofs and streams."""
+
+from softlookup import figures
+
+CHAIN = [("x = A + B", ("A", "B"), ("x",)), ("E = x * C", ("x", "C"), ("E",))]
+ROOFLINE = {
+    "roofline": (
+        figures.roofline,
+        (
+            {"a, short": (312e12, 2039e9), "a, long": (19.5e12, 2039e9)},
+            [("add", 1 / 12), ("fused", 0.15), ("big", 900)],
+        ),
+    ),
+    "measured_roof": (
+        figures.measured_roof,
+        (
+            {"float32": (80e9, 20e9), "float64": (40e9, 20e9)},
+            {"float32": [(0.1, 1.9e9), (90.0, 79e9)], "float64": [(0.1, 2e9), (50.0, 30e9)]},
+        ),
+    ),
+    "loop_passes": (
+        figures.loop_passes,
+        ([("two", CHAIN), ("one", [("E = (A + B) * C", ("A", "B", "C"), ("E",))])], ("A", "B", "C", "x", "E")),
+    ),
+    "prediction_errors": (
+        figures.prediction_errors,
+        ({"stream": [("add", 1.02, 0.97, 1.1), ("scale", 1.12, 1.1, 1.2)], "product": [("2 x 8 x 8", 1.9, 1.8, 2.1)]},),
+    ),
+    "stream_sizes": (
+        figures.stream_sizes,
+        ([3 << 12, 3 << 16, 3 << 20, 3 << 24], [12e9, 50e9, 60e9, 20e9], 21e9, 32 << 20),
+    ),
+}

@@ -1,0 +1,64 @@
+"""A slip in an earlier answer costs its own points, and hides neither the points nor the mistake of a later one."""
+
+from pathlib import Path
+
+import nbformat
+import pytest
+from sandbox_tools import NEEDS_SANDBOX
+
+from softlookup.authoring import find_root, read_solution
+from softlookup.checks import get_task
+from softlookup.grading.examine import Examiner
+from softlookup.grading.handins import answers, filled
+from softlookup.grading.work import Limits, Setting
+
+pytestmark = NEEDS_SANDBOX
+ROOT = find_root()
+LIMITS = Limits(cell_s=10, answer_s=20, total_s=120)
+
+
+def diagnoses(name, planted):
+    """What the grader says of the published solution with these mistakes: verdict and names for each task."""
+    release = nbformat.read(Path(ROOT) / "exercises" / name / f"{name}.ipynb", as_version=4)
+    texts = answers(read_solution(ROOT / "solutions" / f"{name}.py"))
+    for task_id, slug in planted.items():
+        task = get_task(task_id)
+        mistake = next(one for one in task.mistakes if one.slug == slug)
+        texts[task.slug] = mistake.applied_to(texts[task.slug])
+    with Examiner(Setting(name, nbformat.writes(release), 20261120, limits=LIMITS)) as examiner:
+        graded = examiner.examine("somebody", nbformat.writes(filled(release, texts)).encode())
+    return {mark.task: (mark.verdict, mark.diagnosis) for mark in graded.marks}
+
+
+@pytest.mark.parametrize(
+    ("name", "planted"),
+    [
+        pytest.param(
+            "06_positions",
+            {"06.angles": "divided-upwards", "06.rotary": "sign", "06.cached": "keys-not-turned"},
+            id="numbers that are no sizes, and the precision of what is lent",
+        ),
+        pytest.param(
+            "08_decoder_and_masks",
+            {
+                "08.causal": "diagonal-hidden",
+                "08.cross-attention": "keys-from-decoder",
+                "08.decoder-layer": "cross-looks-at-itself",
+                "08.transformer": "no-final-norms",
+            },
+            id="through a given class, and a class itself",
+        ),
+    ],
+)
+def test_every_planted_mistake_is_named(name, planted):
+    found = diagnoses(name, planted)
+    for task_id, slug in planted.items():
+        assert found[task_id] == ("wrong", (slug,)), task_id
+    others = {task_id: verdict for task_id, (verdict, _) in found.items() if task_id not in planted}
+    assert set(others.values()) <= {"pass", "by hand"}, others
+
+
+def test_a_wrong_layer_costs_the_model_built_of_it_nothing():
+    found = diagnoses("08_decoder_and_masks", {"08.decoder-layer": "post-norm"})
+    assert found["08.decoder-layer"] == ("wrong", ("post-norm",))
+    assert found["08.transformer"] == ("pass", ())

@@ -1,0 +1,37 @@
+"""The batching bench: its record has what the page reads, and the committed one holds what the page says."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from softlookup.roofline.bench_batching import bench_batching
+
+ROOT = Path(__file__).resolve().parents[2]
+COMMITTED = json.loads((ROOT / "book" / "measured" / "batching.json").read_text(encoding="utf-8"))
+
+
+def test_quick_bench_has_the_shape_of_the_committed_record():
+    quick = bench_batching(quick=True)
+    assert set(quick) == set(COMMITTED) and quick["ratio"] > 0
+    assert set(quick["points"][0]) == set(COMMITTED["points"][0])
+    assert all(one["measured_s"] > 0 and one["predicted_s"] > 0 for one in quick["points"])
+
+
+def test_committed_record_counts_what_the_library_counts():
+    for one in COMMITTED["points"]:
+        rows, s = one["batch"] * (one["s"] if one["stage"] == "initial" else 1), one["s"]
+        if one["part"] == "dense":
+            assert one["flops"] == 2 * rows * 4096**2 and one["bytes"] == 4 * (2 * rows * 4096 + 4096**2)
+        else:
+            assert one["flops"] == 4 * rows * s * 4096
+            assert one["bytes"] == 8 * (rows * 4096 + one["batch"] * s * 4096 + rows * s * 32)
+        assert one["intensity"] == pytest.approx(one["flops"] / one["bytes"], rel=1e-3)
+
+
+def test_committed_dense_layer_gains_from_a_batch_and_attention_does_not():
+    gains = {(one["part"], one["stage"], one["s"]): one["gain"] for one in COMMITTED["gains"]}
+    assert gains["dense", "auto-regressive", 1] > 3
+    assert gains["attention", "auto-regressive", 1000] < 1.2
+    assert gains["attention", "initial", 1000] < 1.2
+    assert COMMITTED["noise"]["disturbed"] <= 0.02 * COMMITTED["noise"]["points"]

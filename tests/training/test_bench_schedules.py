@@ -1,0 +1,47 @@
+"""The bench of schedules: the shape of its record, equal runs but for the schedule, and what the page reads."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from softlookup.training import bench_schedules as bench
+from softlookup.training.bench_schedules import bench_schedules
+
+MEASURED = Path(__file__).resolve().parents[2] / "book" / "measured" / "schedules.json"
+
+
+@pytest.fixture(scope="module")
+def record():
+    return bench_schedules(quick=True)
+
+
+def test_record_of_schedules_has_every_run_once(record):
+    asked = [(run["warmup"], run["peak"], run["seed"]) for run in record["runs"]]
+    sizes = [len(record[name]) for name in ("warmups", "peaks", "seeds")]
+    assert len(asked) == len(set(asked)) == sizes[0] * sizes[1] * sizes[2]
+    assert all(len(run["curve"]) == record["steps"] // record["kept_every"] for run in record["runs"])
+    assert record["machine"] and record["torch"] == torch.__version__
+
+
+def test_committed_run_of_schedules_has_the_same_fields_and_is_a_whole_one(record):
+    kept = json.loads(MEASURED.read_text(encoding="utf-8"))
+    assert set(kept) == set(record)
+    assert (kept["steps"], len(kept["seeds"]), len(kept["peaks"])) == (400, 2, 5)
+    assert kept["ratio"] > 1 and "without a warm-up / with one" in kept["ratio_of"]
+
+
+def test_runs_with_and_without_a_warmup_meet_the_same_data_and_weights():
+    plan = bench._QUICK
+    batches, validation, vocabulary = bench._data(plan)
+    first = [bench._run(plan, batches[1], validation, vocabulary, w, 1e-9, 1)["curve"] for w in plan.warmups]
+    assert first[0] == pytest.approx(first[1], abs=1e-3)  # hardly any rate, so the curve is that of the data
+    again = bench._run(plan, batches[1], validation, vocabulary, 2, 1e-2, 1)
+    assert again == bench._run(plan, batches[1], validation, vocabulary, 2, 1e-2, 1)
+
+
+def test_a_run_that_diverges_has_no_loss():
+    plan = bench._QUICK
+    batches, validation, vocabulary = bench._data(plan)
+    assert bench._run(plan, batches[1], validation, vocabulary, 0, 1e30, 1)["loss"] is None

@@ -1,0 +1,76 @@
+"""The numbers of the batching and the memory explorer in Python: checked against formulas written otherwise."""
+
+import re
+
+import pytest
+
+from softlookup import roofline as rl
+from softlookup.widgets import BatchingExplorer, MemoryExplorer
+from softlookup.widgets import batching_explorer as batching
+from softlookup.widgets import memory_explorer as memory
+
+MODEL, MACHINE = "Llama 3 8B", "A100 80GB SXM"
+SIZES = rl.MODELS[MODEL]
+
+
+@pytest.mark.parametrize("stage", [batching.READING, batching.WRITING])
+@pytest.mark.parametrize(("batch", "length"), [(1, 1000), (64, 200)])
+def test_described_intensities_are_those_of_the_formulas(stage, batch, length):
+    told = batching.describe(MODEL, MACHINE, stage, batch, length)
+    tokens = length if stage == batching.READING else 1
+    rows, d, f, h = batch * tokens, SIZES.D, SIZES.F, SIZES.head_width
+    weights = d * h * 2 * (SIZES.N + SIZES.kv_heads) + 3 * d * f
+    assert told["dense"]["flops"] == 2 * rows * weights
+    widths = 2 * (d + SIZES.wide) + 2 * (d + SIZES.narrow) + 3 * (d + f)
+    assert told["dense"]["bytes"] == 2 * (weights + rows * widths)
+    group = SIZES.N / SIZES.kv_heads
+    assert told["attention"]["intensity"] == pytest.approx(1 / (1 / length + 1 / (group * tokens) + 1 / h))
+    assert told["flops"] == rows * (2 * rl.product_weights(SIZES) + 4 * SIZES.L * SIZES.wide * length)
+    moved = 2 * sum(rl.parameters(SIZES).values()) + 4 * batch * length * SIZES.L * SIZES.narrow
+    assert told["weight_bytes"] + told["cache_bytes"] == moved
+    machine = rl.hardware(MACHINE)
+    assert told["seconds"] == pytest.approx(max(told["flops"] / 312e12, moved / machine.bandwidth_bytes_per_s))
+    assert told["tokens_per_s"] == pytest.approx(rows / told["seconds"])
+
+
+def test_dense_layers_travel_with_the_batch_and_attention_does_not():
+    few, many = (batching.describe(MODEL, MACHINE, batching.WRITING, b, 1000) for b in (1, 64))
+    assert many["attention"]["intensity"] == few["attention"]["intensity"]
+    assert many["dense"]["intensity"] > 60 * few["dense"]["intensity"]
+
+
+def test_memory_is_the_librarys_and_the_largest_batch_is_the_last_that_fits():
+    held = rl.hardware(MACHINE).memory_bytes
+    most = memory.largest_batch(MODEL, held, 4096)
+    fits, more = (sum(memory.describe_writing(MODEL, b, 4096).values()) for b in (most, most + 1))
+    assert fits <= held < more
+    assert memory.largest_batch("Llama 2 70B", held, 4096) == 0
+    learning = memory.describe_learning(MODEL, 2, 1024, "master", fused=False)
+    assert learning["cache"] == 0 and learning["optimizer"] == 8 * sum(rl.parameters(SIZES).values())
+    assert set(learning) == set(memory.PARTS) == set(memory.describe_writing(MODEL, 1, 1))
+
+
+@pytest.mark.parametrize("figure", [BatchingExplorer, MemoryExplorer])
+def test_unknown_and_missing_things_are_refused_by_name(figure):
+    with pytest.raises(ValueError, match="at least one model and one machine, got 0 and 1"):
+        figure([], [MACHINE])
+    with pytest.raises(ValueError, match="there is no model 'GPT-9'"):
+        figure(["GPT-9"], [MACHINE])
+    with pytest.raises(ValueError, match="Transformer base has two stacks"):
+        figure(["Transformer base"], [MACHINE])
+    with pytest.raises(KeyError, match="no data sheet for 'A900'"):
+        figure([MODEL], ["A900"])
+
+
+def test_unknown_stage_is_refused():
+    with pytest.raises(ValueError, match="there is no stage 'thinking'"):
+        batching.describe(MODEL, MACHINE, "thinking", 1, 10)
+
+
+def test_stand_ins_hold_the_librarys_numbers():
+    html = BatchingExplorer([MODEL], [MACHINE]).fallback
+    shown = [float(one) for one in re.findall(r"<td>([\d.]+)</td>", html)]
+    wanted = [batching.describe(MODEL, MACHINE, batching.WRITING, b, 1000) for b in batching.BATCHES[::2]]
+    assert shown == pytest.approx([t[p]["intensity"] for t in wanted for p in ("dense", "attention")], abs=0.006)
+    html = MemoryExplorer([MODEL], [MACHINE]).fallback
+    assert f"<td>{memory.largest_batch(MODEL, 80e9, 4096)}</td>" in html

@@ -1,0 +1,132 @@
+"""The three figures of chapter 10 in Python: their numbers against the model's own search, cache and probabilities."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+import torch
+
+from softlookup import model
+from softlookup.widgets import (
+    BeamTree,
+    CacheGrowth,
+    Choice,
+    SamplingExplorer,
+    beam_tree,
+    cache_growth,
+    sampling_explorer,
+)
+
+LOGITS = np.random.default_rng(1).normal(size=30) * 2
+TOKENS = [f"t{i}" for i in range(30)]
+TABLE = torch.randn(8, 8, generator=torch.Generator().manual_seed(5), dtype=torch.float64).log_softmax(-1)
+
+
+def after(texts):
+    return np.array([TABLE[text[-1] if text else 0].tolist() for text in texts])
+
+
+@pytest.mark.parametrize(("tau", "k", "p"), [(1.0, None, None), (0.5, 4, None), (2.0, None, 0.7), (0, None, None)])
+def test_described_sampling_sums_to_one_and_draws_what_it_keeps(tau, k, p):
+    told = sampling_explorer.describe(sampling_explorer.rounded(LOGITS), tau, k, p, 0.37)
+    shares = np.array(told["probabilities"])
+    assert shares.sum() == pytest.approx(1) and told["kept"] == (shares > 0).sum()
+    assert shares[told["drawn"]] > 0
+    np.testing.assert_allclose(told["plain"], torch.tensor(LOGITS).softmax(-1), atol=0.01)
+    if k is not None:
+        assert told["kept"] == k
+
+
+def test_sampling_explorer_keeps_rounded_logits_and_a_table_without_markup():
+    figure = SamplingExplorer(["<b>", *TOKENS[1:]], [Choice("one", "a <i>", tuple(LOGITS))])
+    assert figure.choices[0]["logits"] == [round(x, 2) for x in LOGITS.tolist()]
+    assert "<b>" not in figure.fallback and "<i>" not in figure.fallback
+
+
+@pytest.mark.parametrize(
+    ("tokens", "choices", "message"),
+    [
+        (TOKENS, [], "at least one place, got none"),
+        (TOKENS[:5], [Choice("one", "a", tuple(LOGITS))], "'one': 30 logits for 5 tokens"),
+        (["a", "b"], [Choice("two", "a", (0.0, float("inf")))], "'two': a logit is not finite"),
+    ],
+)
+def test_sampling_explorer_refuses_what_it_cannot_show(tokens, choices, message):
+    with pytest.raises(ValueError, match=message):
+        SamplingExplorer(tokens, choices)
+
+
+@pytest.mark.parametrize("beams", [1, 2, 4])
+def test_grown_tree_is_the_librarys_search(beams):
+    steps = beam_tree.grow(after, 1, beams, 6)
+    found = model.beam_search(
+        lambda ids, state: (TABLE[ids[:, -1]], None),
+        torch.zeros(1, 1, dtype=torch.int64),
+        beams=beams,
+        max_new_tokens=6,
+        end_id=1,
+        length_penalty=0.6,
+        keep=1,
+        trace=True,
+    )
+    for ours, theirs in zip(steps, found.trace[0], strict=False):  # the library may stop early
+        kept = [one for one in ours if one["kept"]]
+        assert [one["ids"][-1] for one in kept] == [node.token for node in theirs]
+        assert [one["ended"] for one in kept] == [node.ended for node in theirs]
+        np.testing.assert_allclose([one["total"] for one in kept], [node.log_probability for node in theirs])
+    score, ids = beam_tree.finished(steps, 0.6)[0]
+    assert ids == found.best.new_ids[0].tolist() and score == pytest.approx(float(found.scores[0, 0]))
+
+
+def test_dropped_texts_are_the_next_likeliest_and_come_from_where_they_say():
+    steps = beam_tree.grow(after, 1, 2, 4)
+    for before, step in zip([[{"ids": []}], *steps], steps, strict=False):
+        totals = [one["total"] for one in step]
+        assert totals == sorted(totals, reverse=True)
+        for one in step:
+            assert one["ids"][:-1] == before[one["parent"]]["ids"]
+
+
+def test_beam_tree_travels_as_json_and_refuses_no_width():
+    figure = BeamTree("a <b>", after, 1, limit=4, name=lambda i: f"<{i}>")
+    assert json.loads(json.dumps(figure.searches)) == figure.searches
+    assert "<b>" not in figure.fallback and "<3>" not in figure.fallback
+    with pytest.raises(ValueError, match="at least one width"):
+        BeamTree("a", after, 1, limit=4, name=str, widths=())
+    with pytest.raises(ValueError, match="beams is 0"):
+        beam_tree.grow(after, 1, 0, 4)
+
+
+@pytest.mark.parametrize("kv_heads", [1, 2, 4])
+def test_described_cache_is_as_large_as_the_models(kv_heads):
+    config = model.Config(vocab_size=9, d_model=16, n_heads=4, n_kv_heads=kv_heads, n_layers=3, d_hidden=8)
+    lm = model.DecoderLM(config).eval()
+    state, prompt = lm.start(), 3
+    ids = torch.ones(1, 8, dtype=torch.int64)
+    sizes = {"n_layers": 3, "n_kv_heads": kv_heads, "head_width": 4, "each": 4}
+    with torch.no_grad():
+        for step, new in enumerate([ids[:, :prompt], *ids[:, prompt:7].split(1, dim=1)], start=1):
+            _, state = lm.step(new, state)
+            told = cache_growth.describe(8, prompt, step, cached=True, **sizes)
+            assert told["bytes"] == state.bytes and told["kept"] == told["length"] == state.length
+            assert told["through"] == new.shape[1]
+
+
+def test_cached_scores_are_those_of_one_causal_mask():
+    sizes = {"n_layers": 1, "n_kv_heads": 1, "head_width": 1, "each": 1}
+    for step in range(1, 6):
+        kept, again = (cache_growth.describe(9, 4, step, cached=c, **sizes) for c in (True, False))
+        assert kept["scores_total"] == int(model.causal_mask(kept["length"]).sum()) == again["scores"]
+        assert again["through_total"] == sum(range(4, 4 + step)) and kept["through_total"] == 4 + step - 1
+        assert again["bytes"] == 0
+    with pytest.raises(ValueError, match="step is 6; wanted 1 to 5"):
+        cache_growth.describe(9, 4, 6, cached=True, **sizes)
+
+
+def test_cache_growth_refuses_a_prompt_without_a_text_behind_it():
+    with pytest.raises(ValueError, match="prompt is 3 of 3 tokens; wanted 1 to 2"):
+        CacheGrowth(["a", "b", "c"], 3)
+    figure = CacheGrowth(["a", "<b>", "c"], 1)
+    assert "<b>" not in figure.fallback
+    assert re.findall(r"<td>(\d+)</td>", figure.fallback)[:3] == ["1", "1", "1"]

@@ -1,0 +1,56 @@
+"""The learning-rate explorer's numbers in Python: the schedule is the model's, the curves are the record's means."""
+
+import re
+
+import pytest
+
+from softlookup import model
+from softlookup.widgets import RateExplorer
+from softlookup.widgets.rate_explorer import WARMUPS, WIDTHS, curves, describe, static_table
+
+RECORD = {
+    "warmups": [0, 10],
+    "peaks": [0.001, 0.01],
+    "kept_every": 5,
+    "runs": [
+        {"warmup": w, "peak": p, "seed": s, "loss": None if (w, p) == (0, 0.01) else 1.0 + s, "curve": [4.0 + s, 2.0]}
+        for w in (0, 10)
+        for p in (0.001, 0.01)
+        for s in (0, 1)
+    ],
+}
+
+
+def test_described_rates_are_those_of_the_paper():
+    assert f"{describe(512, 4000, 4000)['peak']:.2e}" == "6.99e-04"
+    for width in WIDTHS:
+        for warmup in WARMUPS:
+            told = describe(width, warmup, 7)
+            assert told["rate"] == model.noam(7, width, warmup=warmup)
+            assert told["peak"] == pytest.approx((width * warmup) ** -0.5)
+    with pytest.raises(ValueError, match="step is 0"):
+        describe(512, 4000, 0)
+
+
+def test_curves_are_means_over_seeds_and_a_lost_run_has_no_loss():
+    told = curves(RECORD)
+    assert [(one["warmup"], one["peak"]) for one in told] == [(0, 0.001), (0, 0.01), (10, 0.001), (10, 0.01)]
+    assert told[0]["curve"] == [4.5, 2.0] and told[0]["loss"] == 1.5 and told[1]["loss"] is None
+
+
+def test_missing_runs_are_refused_by_name():
+    with pytest.raises(ValueError, match="the record holds no runs"):
+        RateExplorer({"runs": []})
+    with pytest.raises(ValueError, match="no run with a warm-up of 10 and a peak of 0.01"):
+        curves({**RECORD, "runs": RECORD["runs"][:-2]})
+
+
+def test_stand_in_of_the_explorer_holds_every_final_loss():
+    cells = re.findall(r"<td>([^<]*)</td>", static_table(curves(RECORD)))
+    assert cells == ["0", "0.001", "1.50", "0", "0.01", "no number", "10", "0.001", "1.50", "10", "0.01", "1.50"]
+
+
+def test_explorer_hands_its_script_the_runs_and_choices():
+    figure = RateExplorer(RECORD)
+    assert (figure.every, figure.widths, figure.warmups) == (5, list(WIDTHS), list(WARMUPS))
+    assert len(figure.runs) == 4 and "<table>" in figure.fallback

@@ -1,0 +1,72 @@
+"""The roofline explorer's numbers in Python: the library's counts, and what is refused."""
+
+import re
+
+import pytest
+
+from softlookup.roofline import Hardware, TransformerSizes, hardware, layer
+from softlookup.widgets import RooflineExplorer
+from softlookup.widgets.roofline_explorer import BYTES, PHASES, START, as_record, describe, static_table
+
+A100 = hardware("A100 80GB SXM")
+
+
+def test_prefill_is_a_layer_over_all_tokens_in_the_dtypes_bytes():
+    told = describe(A100, "float32", 2, 64, 4, 16, "prefill")
+    steps = layer(TransformerSizes("x", D=64, N=4, F=256, V=1, L=1), 2, 64, number_bytes=4)
+    assert [(one["name"], one["flops"], one["bytes"]) for one in told] == [(s.name, s.flops, s.bytes) for s in steps]
+
+
+def test_decode_looks_back_at_all_tokens_with_one_query():
+    told = {one["name"]: one for one in describe(A100, "bfloat16", 8, 512, 4, 16, "decode")}
+    assert told["scores"]["flops"] == 2 * 8 * 4 * 512 * 16
+    assert told["scores"]["bytes"] == 2 * (8 * 4 * 16 + 8 * 4 * 512 * 16 + 8 * 4 * 512)
+    assert told["q"]["flops"] == 2 * 8 * 64 * 64
+
+
+def test_more_sequences_help_the_matrices_in_decoding_and_not_the_scores():
+    one, many = ({s["name"]: s for s in describe(A100, "bfloat16", b, 1024, 32, 128, "decode")} for b in (1, 256))
+    assert one["up"]["bound"] == "memory" and many["up"]["bound"] == "compute"
+    assert many["scores"]["intensity"] == pytest.approx(one["scores"]["intensity"])
+
+
+def test_every_record_obeys_the_roof():
+    for phase in PHASES:
+        for one in describe(
+            A100,
+            "bfloat16",
+            **dict(zip(("batch", "tokens", "n_heads", "head_width"), START.values(), strict=True)),
+            phase=phase,
+        ):
+            assert one["intensity"] == one["flops"] / one["bytes"]
+            assert one["seconds"] == pytest.approx(one["flops"] / one["rate"])
+            assert one["bound"] == ("memory" if one["intensity"] < 312e12 / 2039e9 else "compute")
+
+
+def test_no_machine_no_known_kind_and_unknown_phases_are_refused():
+    with pytest.raises(ValueError, match="at least one machine, got none"):
+        RooflineExplorer([])
+    with pytest.raises(ValueError, match="odd: no rate of a kind that is known; wanted one of float64"):
+        as_record(Hardware("odd", {"float7": 1.0}, 1.0, 1.0, ""))
+    with pytest.raises(ValueError, match="there is no phase 'train'; there are prefill, decode"):
+        describe(A100, "bfloat16", 1, 1, 1, 1, "train")
+    with pytest.raises(KeyError, match="no dense rate for float8"):
+        RooflineExplorer([A100], dtype="float8")
+
+
+def test_only_kinds_of_which_the_bytes_are_known_are_offered():
+    record = as_record(hardware("H200"))
+    assert set(record["peaks"]) <= set(BYTES) and "float64 matrix" not in record["peaks"]
+    assert record["bandwidth"] == 4800e9
+
+
+def test_stand_in_of_the_explorer_lists_the_operations_and_no_markup_of_a_name():
+    odd = Hardware("<b>", {"bfloat16": 312e12}, 2039e9, 1.0, "")
+    html = static_table(odd, "bfloat16")
+    assert "<b>" not in html and "bends at 153" in html
+    names = re.findall(r'<th scope="row">([^<]+)</th>', html)
+    assert names == [one["name"] for one in describe(odd, "bfloat16", *START.values(), "prefill")]
+
+
+def test_script_of_the_explorer_knows_the_phases():
+    assert re.findall(r'\["(prefill)", "(decode)"\]', str(RooflineExplorer._esm)) == [PHASES]
