@@ -16,6 +16,7 @@ from softlookup.grading.handins import HandIn, answers, broken_ones, filled, rew
 from softlookup.grading.notebooks import grade_id, is_graded, is_solution, task_id
 
 MARKER = "sample.json"
+ONCE = "endless-loop"  # it is waited for until its time is up: one assignment shows that
 _OURS = (
     *("source", "release", "submitted", "autograded", "feedback", "reports", "logs"),
     *("gradebook.db", ".gradebook.lock", ".grading", CONFIG_NAME, MARKER),
@@ -26,6 +27,9 @@ def write_sample(
     folder: Path, sources: Mapping[str, NotebookNode], config: Path, force: bool = False, hostile: bool = False
 ) -> Course:
     """Write a course with a sample class that has handed everything in.
+
+    The answer that never comes back is handed in for the first assignment alone: grading waits for it until its
+    time is up.
 
     Args:
         folder: Where. A sample course that is there already is made anew.
@@ -56,10 +60,13 @@ def write_sample(
     course = new_course(folder, config)
     course.release(sources)
     told: dict[str, dict[str, Any]] = {}
+    first = next(iter(sources), None)
     for name, source in sources.items():
         release = nbformat.read(course.notebook("release", ".", name), as_version=4)
         told[name] = {}
         for handin in hand_ins(source, release):
+            if handin.student == ONCE and name != first:
+                continue
             path = course.notebook("submitted", handin.student, name)
             path.parent.mkdir(parents=True)
             if handin.text is not None:
