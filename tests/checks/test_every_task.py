@@ -3,6 +3,7 @@
 import itertools
 import json
 import random
+import re
 
 import numpy as np
 import pytest
@@ -34,6 +35,19 @@ def verdicts(task, obj, variant=0):
 def test_solution_passes(task):
     for result in verdicts(task, world(task.chapter)[task.name]):
         assert (result.verdict, result.points, result.diagnosis) == ("pass", task.points, ()), result.text()
+
+
+@pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
+def test_task_has_its_section_and_a_sentence_of_its_own_for_each_mistake(task):
+    page = (ROOT / "book" / f"{task.page}.md").read_text(encoding="utf-8")
+    assert re.search(rf"^\({task.anchor}\)=$", page, re.MULTILINE)
+    # The capstone's parts are read about where they come from.
+    if task.page.startswith(f"{task.chapter:02d}_") or task.page.endswith("_capstone"):
+        assert f"`{task.id}`" in page
+        assert f"minutes_{task.slug}" in page or task.chapter == 0  # its short exercises are timed together
+    said = [mistake.says for mistake in task.mistakes]
+    assert all(len(sentence) > 20 for sentence in said) and len(set(said)) == len(said)
+    assert solutions(task.chapter)[task.slug]
 
 
 @pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)

@@ -310,12 +310,12 @@ COST = Task(
         known(
             "square-of-queries",
             ("n_queries * n_keys", "n_queries * n_queries"),
-            says="The table is not square in general: it has a row for each query and a column for each key.",
+            says="The table is not square in general: it has a column for each key, not for each query.",
         ),
         known(
             "square-of-keys",
             ("n_queries * n_keys", "n_keys * n_keys"),
-            says="The table is not square in general: it has a row for each query and a column for each key.",
+            says="The table is not square in general: it has a row for each query, not for each key.",
         ),
         known(
             "one-axis",

@@ -183,7 +183,12 @@ COUNT = Task(
             says="The decoder's layer has two attentions, one back and one across: four matrices each.",
             number=79,
         ),
-        known("output-forgotten", (ATTENTION, "attention = 3 * d_model**2"), says="W_O is missing.", number=23),
+        known(
+            "output-forgotten",
+            (ATTENTION, "attention = 3 * d_model**2"),
+            says="The output's projection, W_O, is missing.",
+            number=23,
+        ),
         known(
             "three-tables",
             (TOTAL, TOTAL.replace("vocab_size *", "3 * vocab_size *")),
