@@ -39,9 +39,8 @@ def stand_in(task: Task, asking: str = "") -> Callable[..., Any]:
 
     in_torch = task.frame == "torch"
     own = "torch" if in_torch else "numpy"
-    declared = inspect.signature(task.oracle).parameters
-    parameters = [p for p in declared if p not in task.variants[0]]
-    some = any(p.kind is p.VAR_POSITIONAL for p in declared.values())
+    parameters = task.parameters
+    some = any(p.kind is p.VAR_POSITIONAL for p in parameters.values())
 
     def turn(value: Any, frame: str = own) -> Any:
         if frame == "torch" and isinstance(value, np.ndarray):

@@ -1,5 +1,6 @@
 """What a graded task is: one description, read by the check at home and by the grader alike."""
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -188,6 +189,12 @@ class Task:
     def book_url(self) -> str:
         """The section in the rendered book, relative to its first page."""
         return f"book/{self.page}.html#{self.anchor}"
+
+    @property
+    def parameters(self) -> dict[str, inspect.Parameter]:
+        """What a student's function is given, as the oracle declares it: without the constants of a variant."""
+        declared = inspect.signature(self.oracle).parameters
+        return {name: parameter for name, parameter in declared.items() if name not in self.variants[0]}
 
     def readings(self, diagnosis: Sequence[str]) -> tuple[str, ...]:
         """The sections to read after a diagnosis: those of the mistakes that it names, or the task's own."""

@@ -4,7 +4,6 @@ The judge holds tasks, oracles, seed and points. The sandbox holds the student's
 frames (sandbox/frames.py).
 """
 
-import inspect
 import json
 import socket
 import time
@@ -348,9 +347,7 @@ def sound(
 
 def reals(name: str) -> dict[str, bool]:
     """Each parameter of a lent function, and whether it is declared as a real number: such a one is no size."""
-    task = get_task(name)
-    parameters = inspect.signature(task.oracle).parameters
-    return {one: p.annotation is float for one, p in parameters.items() if one not in task.variants[0]}
+    return {one: parameter.annotation is float for one, parameter in get_task(name).parameters.items()}
 
 
 def _about(asked: Asked) -> dict[str, Any]:
