@@ -4,8 +4,8 @@
   const WIDE = ".bd-article :is(.math, .pst-scrollable-table-container, .cell_output, .widget-fallback, .slk-scroll, pre)";
 
   function fade(part) {
-    part.classList.toggle("more-left", part.scrollLeft > 2);
-    part.classList.toggle("more-right", part.scrollLeft + part.clientWidth < part.scrollWidth - 2);
+    part.classList.toggle("more-left", part.scrollLeft > 1);
+    part.classList.toggle("more-right", part.scrollLeft + part.clientWidth < part.scrollWidth - 1);
   }
 
   function check() {
@@ -40,6 +40,9 @@
     await window.MathJax?.startup?.promise;
     document.querySelectorAll(".bd-article span.math").forEach(hold);
     check();
+    // A formula's font may come later than its boxes, and change its width without changing the page's height.
+    document.fonts.ready.then(check);
+    document.fonts.addEventListener("loadingdone", check);
     const article = document.querySelector(".bd-article") ?? document.body;
     new ResizeObserver(check).observe(article);
     article.addEventListener("scroll", ({ target }) => target.classList?.contains("scrolls") && fade(target), true);

@@ -29,10 +29,10 @@ class Seen:
 
 
 def settle(page: Page) -> None:
-    """Wait for typeset formulas and running figures; a page without scripts has nothing to wait for."""
+    """Wait for typeset formulas in their fonts and running figures; a page without scripts has nothing to wait for."""
     if page.evaluate("document.documentElement.dataset.theme") is None:
         return
-    page.evaluate("() => window.MathJax?.startup?.promise")
+    page.evaluate("async () => { await window.MathJax?.startup?.promise; await document.fonts.ready; }")
     waiting = "script[type='application/vnd.jupyter.widget-view+json']"
     page.wait_for_function(
         f"() => document.querySelectorAll(\"{waiting}\").length === document.querySelectorAll('.widget-area').length"
