@@ -140,14 +140,17 @@ LINEAR = Task(
 
 
 def _step_cases(rng: Rng) -> list[Case]:
+    def draw(*shape: int) -> np.ndarray:
+        return normal(rng, *shape, dtype="float64")  # as in 13.linear
+
     def state(*lead: int, h: int, hv: int) -> tuple[np.ndarray, np.ndarray]:
-        return normal(rng, *lead, h, hv), (1 + rng.random((*lead, h))).astype("float32")
+        return draw(*lead, h, hv), 1 + rng.random((*lead, h))
 
     def ask(*lead: int, h: int, hv: int, empty: bool = False) -> tuple[np.ndarray, ...]:
         sums = state(*lead, h=h, hv=hv)
         if empty:
             sums = np.zeros_like(sums[0]), np.zeros_like(sums[1])
-        return *sums, normal(rng, *lead, h), normal(rng, *lead, h), normal(rng, *lead, hv)
+        return *sums, draw(*lead, h), draw(*lead, h), draw(*lead, hv)
 
     return [
         Case("B = 2, N = 3, H = 4, H' = 2", ask(2, 3, h=4, hv=2)),
