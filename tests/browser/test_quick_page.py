@@ -1,0 +1,84 @@
+"""Questions in the page, answered as a reader would: wrongly, rightly, with the keyboard, and on another visit."""
+
+import pytest
+
+pytestmark = pytest.mark.browser
+PAGE = "book/04_one_head.html"
+
+
+@pytest.fixture
+def opened(html, visit):
+    with visit((html / PAGE).as_uri()) as seen:
+        seen.page.wait_for_selector(".slq-progress")
+        yield seen.page
+
+
+def form(page, words):
+    return page.locator("form.slq", has_text=words)
+
+
+def test_a_wrong_number_that_equals_a_known_mistake_is_called_by_its_name(opened):
+    asked = form(opened, "A raw score is 12")
+    asked.locator("input").fill("0.75")
+    asked.locator("input").press("Enter")
+    assert "A known mistake." in asked.locator(".slq-told").inner_text()
+    assert "square root of H" in asked.locator(".slq-told").inner_text()
+    asked.locator("input").fill("17")
+    asked.locator("button").click()
+    assert asked.locator(".slq-told").inner_text().startswith("Not yet.")
+    asked.locator("input").fill("three")
+    asked.locator("button").click()
+    assert "not a number" in asked.locator(".slq-told").inner_text()
+    asked.locator("input").fill("12/4")
+    asked.locator("button").click()
+    assert asked.locator(".slq-told").inner_text() == "Right."
+
+
+def test_a_row_takes_fractions_and_a_decimal_comma_and_a_shape_its_brackets(opened):
+    row = form(opened, "Three rows of scores")
+    for field, text in zip(row.locator("input").all(), ("1/8", "0,25", ".625"), strict=True):
+        field.fill(text)
+    row.locator("button").click()
+    assert row.locator(".slq-told").inner_text() == "Right."
+    shape = form(opened, "Which shape")
+    for text, said in (("(2, 7, 5)", "A known mistake."), ("2 x 5 x 7", "Right."), ("(2, T)", "A shape is")):
+        shape.locator("input").fill(text)
+        shape.locator("button").click()
+        assert shape.locator(".slq-told").inner_text().startswith(said)
+
+
+def test_a_cell_is_pointed_at_by_mouse_and_by_keyboard(opened):
+    map_ = form(opened, "Press the cell")
+    map_.locator("[data-cell='2,3']").click()
+    assert "mask" in map_.locator(".slq-told").inner_text()
+    map_.locator("[data-cell='2,2']").focus()
+    opened.keyboard.press("Enter")
+    assert map_.locator(".slq-told").inner_text() == "Right."
+    assert map_.locator("[data-cell='2,2']").get_attribute("aria-pressed") == "true"
+
+
+def test_answers_are_kept_in_this_browser_until_they_are_cleared(opened):
+    count = opened.locator("form.slq").count()
+    asked = form(opened, "A raw score is 12")
+    asked.locator("input").fill("3")
+    asked.locator("button").click()
+    assert f"1 of {count} questions" in opened.locator(".slq-progress").inner_text()
+    assert opened.locator(".slq-mark").first.text_content() == f"1/{count}"
+    opened.wait_for_timeout(500)  # the browser writes what it keeps a moment later
+    opened.reload()
+    opened.wait_for_selector(".slq-progress")
+    assert f"1 of {count} questions" in opened.locator(".slq-progress").inner_text()
+    opened.locator(".slq-progress button").click()
+    assert f"0 of {count} questions" in opened.locator(".slq-progress").inner_text()
+    assert opened.locator(".slq-mark").count() == 0
+
+
+def test_an_option_answers_with_its_own_reason(html, visit):
+    with visit((html / "book/04_one_head_practice.html").as_uri()) as seen:
+        box = seen.page.locator(".slq-choice").first
+        box.locator("button").nth(0).click()
+        assert "A column belongs to a key." in box.locator(".slq-told").inner_text()
+        assert box.locator(".slq-told").inner_text().startswith("No.")
+        box.locator("button").nth(1).click()
+        assert box.locator(".slq-told").inner_text().startswith("Right.")
+        assert not seen.complaints
