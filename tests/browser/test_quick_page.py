@@ -57,20 +57,24 @@ def test_a_cell_is_pointed_at_by_mouse_and_by_keyboard(opened):
     assert map_.locator("[data-cell='2,2']").get_attribute("aria-pressed") == "true"
 
 
-def test_answers_are_kept_in_this_browser_until_they_are_cleared(opened):
-    count = opened.locator("form.slq").count()
-    asked = form(opened, "A raw score is 12")
+def test_answers_are_kept_in_this_browser_until_they_are_cleared(chromium, html):
+    context = chromium.new_context()  # nothing written beforehand, as by those who choose a theme for a test
+    page = context.new_page()
+    page.goto((html / PAGE).as_uri())
+    page.wait_for_selector(".slq-progress")
+    count, progress = page.locator("form.slq").count(), page.locator(".slq-progress")
+    asked = form(page, "A raw score is 12")
     asked.locator("input").fill("3")
     asked.locator("button").click()
-    assert f"1 of {count} questions" in opened.locator(".slq-progress").inner_text()
-    assert opened.locator(".slq-mark").first.text_content() == f"1/{count}"
-    opened.wait_for_timeout(500)  # the browser writes what it keeps a moment later
-    opened.reload()
-    opened.wait_for_selector(".slq-progress")
-    assert f"1 of {count} questions" in opened.locator(".slq-progress").inner_text()
-    opened.locator(".slq-progress button").click()
-    assert f"0 of {count} questions" in opened.locator(".slq-progress").inner_text()
-    assert opened.locator(".slq-mark").count() == 0
+    assert f"1 of {count} questions" in progress.inner_text()
+    assert page.locator(".slq-mark").first.text_content() == f"1/{count}"
+    page.reload()
+    page.wait_for_selector(".slq-progress")
+    assert f"1 of {count} questions" in progress.inner_text()
+    page.locator(".slq-progress button").click()
+    assert f"0 of {count} questions" in progress.inner_text()
+    assert page.locator(".slq-mark").count() == 0
+    context.close()
 
 
 def test_an_option_answers_with_its_own_reason(html, visit):
