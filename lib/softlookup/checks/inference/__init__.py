@@ -1,6 +1,7 @@
 """Chapter 10, inference: its tasks in the order of the notebook."""
 
-from softlookup.checks.inference.beams import BEAM, BEAM_STEP
+from softlookup.checks.inference.beam_steps import BEAM_STEP
+from softlookup.checks.inference.beams import BEAM
 from softlookup.checks.inference.cached import APPEND, ATTEND, POSITIONS
 from softlookup.checks.inference.choosing import TEMPERATURE, TOP_K
 from softlookup.checks.inference.costs import CACHE_BYTES, COST
