@@ -222,7 +222,8 @@ def attend_numpy(q, k, v):
     k, v = np.repeat(k, q.shape[1] // k.shape[1], 1), np.repeat(v, q.shape[1] // v.shape[1], 1)
     s = q @ k.swapaxes(2, 3) / np.sqrt(q.shape[3]).astype(q.dtype)
     t, n = s.shape[2:]
-    e = np.exp(s - s.max(-1, keepdims=True)) * np.tri(t, n, n - t, dtype=q.dtype)
+    s = np.where(np.tri(t, n, n - t, dtype=bool), s, -np.inf)
+    e = np.exp(s - s.max(-1, keepdims=True)).astype(q.dtype)
     return e / e.sum(-1, keepdims=True) @ v
 
 

@@ -1,128 +1,15 @@
-"""Tasks on beam search: one step, and the whole search in a table model."""
+"""The task on the whole beam search, in a table model."""
 
-from itertools import product
 from math import inf
 from typing import Any
 
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
+from softlookup.checks.inference.beam_steps import beam_step, log_shares
 from softlookup.checks.inference.page import PAGE, Flags
 from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
-
-
-def log_shares(x: np.ndarray) -> np.ndarray:
-    """Logarithms of the softmax of each row."""
-    shifted = x - x.max(-1, keepdims=True)
-    return shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
-
-
-def _step_cases(rng: Rng) -> list[Case]:
-    def case(label: str, w: int, v: int, beams: int) -> Case:
-        totals = -np.abs(normal(rng, w, dtype="float64", scale=2.0)) - 1.0
-        return Case(label, (totals, log_shares(normal(rng, w, v, dtype="float64", scale=1.5)), beams))
-
-    first = np.array([-0.25]), log_shares(normal(rng, 1, 6, dtype="float64")), 3
-    # The likeliest text has the two best continuations, and another one none at all.
-    totals = np.array([-1.0, -6.0, -2.0])
-    log_p = np.log(np.array([[0.5, 0.3, 0.15, 0.05], [0.9, 0.05, 0.03, 0.02], [0.6, 0.2, 0.15, 0.05]]))
-    return [
-        case("W = 3, V = 7, four are kept", 3, 7, 4),
-        case("W = V = 4, four are kept", 4, 4, 4),
-        Case("a single text is open", first),
-        Case("a text that nothing comes of", (totals, log_p, 3)),
-        case("everything is kept", 2, 3, 6),
-        case("one is kept: greedy", 1, 5, 1),
-    ]
-
-
-def _step(totals: Any, log_p: Any, beams: int) -> Any:
-    """All continuations in a list, sorted."""
-    import torch
-
-    w, v = log_p.shape
-    found = sorted(((float(totals[i] + log_p[i, j]), i, j) for i, j in product(range(w), range(v))), reverse=True)
-    return tuple(torch.tensor([one[n] for one in found[:beams]], dtype=torch.float64) for n in range(3))
-
-
-def beam_step(flags: Flags, totals: np.ndarray, log_p: np.ndarray, beams: int) -> tuple[np.ndarray, ...]:
-    """One step of a search, with mistakes."""
-    w, v = log_p.shape
-    everything = totals[:, None] + log_p
-    if "history-forgotten" in flags:
-        everything = np.zeros((w, 1)) + log_p
-    if "multiplied" in flags:
-        everything = totals[:, None] * log_p
-    if "one-each" in flags:
-        chosen = everything.argmax(-1)
-        return everything.max(-1), np.arange(w), chosen
-    flat = everything.flatten()
-    if not 0 < beams <= flat.size:
-        raise ValueError("more are wanted than there are")
-    order = np.argsort(flat if "least-likely" in flags else -flat, kind="stable")[:beams]
-    width = w if "wrong-width" in flags else v
-    parents, tokens = order // width, order % width
-    if "exchanged" in flags:
-        parents, tokens = tokens, parents
-    return flat[order], parents, tokens
-
-
-ALL = "totals[:, None] + log_p"
-
-BEAM_STEP = Task(
-    id="10.beam-step",
-    name="beam_step",
-    title="One step of a beam",
-    points=3,
-    minutes=10,
-    difficulty=2,
-    page=PAGE,
-    anchor="inference-beam",
-    returns=("totals", "parents", "tokens"),
-    cases=_step_cases,
-    oracle=_step,
-    mistaken=beam_step,
-    mistakes=(
-        known(
-            "history-forgotten",
-            (ALL, "torch.zeros_like(totals)[:, None] + log_p"),
-            says="Only the newest token's log-probability counts: what the text had before is added to it.",
-        ),
-        known(
-            "multiplied",
-            (ALL, "totals[:, None] * log_p"),
-            says="Log-probabilities are multiplied: probabilities are multiplied, their logarithms added.",
-        ),
-        known(
-            "one-each",
-            (
-                "best = everything.flatten().topk(beams)",
-                "return everything.max(dim=-1).values, torch.arange(len(totals)), everything.argmax(dim=-1)",
-            ),
-            says="Each text keeps its own best continuation: all of them compete, so that one text may go on twice and "
-            "another not at all.",
-        ),
-        known(
-            "wrong-width",
-            ("n_tokens = log_p.shape[1]", "n_tokens = log_p.shape[0]"),
-            says="The place in the flat list is divided by W: a row of the table has V entries.",
-        ),
-        known(
-            "exchanged",
-            (
-                "best.indices // n_tokens, best.indices % n_tokens",
-                "best.indices % n_tokens, best.indices // n_tokens",
-            ),
-            says="Parents and tokens have changed places: place // V is the row, the text; place % V the token.",
-        ),
-        known(
-            "least-likely",
-            (".topk(beams)", ".topk(beams, largest=False)"),
-            says="The least likely continuations are kept.",
-        ),
-    ),
-)
 
 
 def _tables(rng: Rng, v: int, beams: int, limit: int, alpha: float, *, end_bias: float = 0.0) -> Case:
@@ -154,8 +41,42 @@ def _early_end(rng: Rng) -> np.ndarray:
     return np.log(p / p.sum(1, keepdims=True))
 
 
+def _rows(rng: Rng, rows: dict[int, dict[int, float]]) -> np.ndarray:
+    """A table of six tokens with a few likely ones in each row; the rest is shared out unevenly."""
+    p = rng.uniform(0.005, 0.01, size=(6, 6))
+    for row, likely in rows.items():
+        p[row, list(likely)] = list(likely.values())
+    return np.log(p / p.sum(1, keepdims=True))
+
+
+def _ends_take_places(rng: Rng) -> np.ndarray:
+    """The end is among the two likeliest at first; 3 would lead on to sure things, if it were kept in its place."""
+    return _rows(rng, {0: {2: 0.4, 1: 0.34, 3: 0.24}, 2: {4: 0.3, 1: 0.25, 5: 0.2, 0: 0.2}, 3: {5: 0.95}, 5: {1: 0.95}})
+
+
+def _two_end_early(rng: Rng) -> np.ndarray:
+    """Two texts have ended while the best one is still open."""
+    return _rows(rng, {0: {2: 0.45, 1: 0.36}, 2: {3: 0.51, 1: 0.45}, 3: {4: 0.95}, 4: {1: 0.95}})
+
+
+def _more_than_tokens(rng: Rng) -> np.ndarray:
+    """What leads on to sure things is the seventh of all continuations, and there are six tokens."""
+    spread = {2: 0.34, 3: 0.33, 4: 0.31}
+    likely = {
+        0: {2: 0.38, 3: 0.34, 4: 0.26},
+        2: spread,
+        3: spread,
+        4: {5: 0.34, 2: 0.22, 3: 0.22, 4: 0.2},
+        5: {1: 0.97},
+    }
+    return _rows(rng, likely)
+
+
 def _beam_cases(rng: Rng) -> list[Case]:
     return [
+        Case("a text that ends takes a place, beam of 2", (_ends_take_places(rng), 0, 1, 2, 5, 2.0)),
+        Case("two texts end while a better one is open", (_two_end_early(rng), 0, 1, 2, 6, 2.0)),
+        Case("a beam wider than the table, V = 6, beam of 8", (_more_than_tokens(rng), 0, 1, 8, 4, 0.5)),
         Case("a garden path, beam of 2", (_garden_path(rng), 0, 1, 2, 6, 0.6)),
         Case("a garden path, cut off after 3 tokens", (_garden_path(rng), 0, 1, 3, 3, 1.0)),
         Case("a garden path, beam of 1: greedy", (_garden_path(rng), 0, 1, 1, 6, 0.0)),
@@ -192,39 +113,50 @@ def beam(flags: Flags, table: np.ndarray, start_id: int, end_id: int, beams: int
     """The whole search, with mistakes."""
     texts, totals = [[start_id]], np.zeros(1, dtype=table.dtype)
     best: list[int] = []
-    best_score = -inf
+    best_score = best_total = -inf
+    n_ended = 0
     room = 1 if "one-beam" in flags else beams
     for length in range(1, limit + 1):
         log_p = table[[text[0] if "first-token" in flags else text[-1] for text in texts]]
-        wanted = min(room, log_p.size)
-        totals, parents, tokens = beam_step(frozenset(), totals, log_p, wanted)
-        still, going, any_end = [], [], False
+        if "table-transposed" in flags:
+            log_p = table.T[[text[-1] for text in texts]]
+        wanted = min(room, log_p.shape[1] if "never-more-than-tokens" in flags else log_p.size)
+        places = log_p.size if "refilled" in flags else wanted
+        totals, parents, tokens = beam_step(frozenset(), totals, log_p, places)
+        still: list[int] = []
+        going: list[list[int]] = []
+        any_end = False
         for place, (parent, token) in enumerate(zip(parents.tolist(), tokens.tolist(), strict=True)):
             text = [*texts[parent], token]
             ends = token == end_id and "no-stop" not in flags
             cut = length == limit and "cut-off-forgotten" not in flags
             if ends or cut:
                 n = length + ("start-counted" in flags) - ("end-not-counted" in flags)
-                score = float(totals[place])
+                score = total = float(totals[place])
                 if "no-penalty" not in flags:
-                    share = ((5 + n) / 6) ** alpha
+                    share = (n if "length-itself" in flags else (5 + n) / 6) ** (1 if "not-raised" in flags else alpha)
                     score = score * share if "multiplied" in flags else score / share
-                if score > best_score:
-                    best, best_score = text, score
-                any_end = True
-            else:
+                if place < wanted:
+                    any_end, n_ended = True, n_ended + 1
+                    if score > best_score:
+                        best, best_score, best_total = text, score, total
+            elif len(still) < wanted:
                 still.append(place)
                 going.append(text)
         if "narrowing" in flags:
             room = len(going)
-        if not going or (any_end and "first-end" in flags):
+        if not going or (any_end and "first-end" in flags) or (n_ended >= beams and "stops-when-full" in flags):
             break
         texts, totals = going, totals[still]
-    return np.array(best if "start-returned" in flags else best[1:]), np.array(best_score)
+    told = best if "start-returned" in flags else best[1:]
+    if "end-dropped" in flags:
+        told = [token for token in told if token != end_id]
+    return np.array(told), np.array(best_total if "score-undivided" in flags else best_score)
 
 
 COUNTED = "((5 + length) / 6)"
 ENDED = "text[-1] == end_id or length == limit"
+SCORED = "if ends and score > best_score:"
 
 BEAM = Task(
     id="10.beam",
@@ -285,6 +217,56 @@ BEAM = Task(
                 "        beams = len(still_open)\n        if not still_open:\n            break",
             ),
             says="Each finished text makes the beam narrower: `beams` continuations are kept at EVERY step.",
+        ),
+        known(
+            "refilled",
+            ("min(beams, log_p.numel())", "log_p.numel()"),
+            ("zip(grown, totals.tolist(), ended, strict=True)", "zip(grown[:beams], totals.tolist(), ended)"),
+            ("if not ends]", "if not ends][:beams]"),
+            says="Texts that end are replaced by the next best, so that `beams` others stay open: here they take a "
+            "place among the `beams` that are kept.",
+        ),
+        known(
+            "stops-when-full",
+            (SCORED, f"n_ended += ends\n            {SCORED}"),
+            ("    for length in", "    n_ended = 0\n    for length in"),
+            ("if not still_open:", "if not still_open or n_ended >= beams:"),
+            says="The search stops as soon as `beams` texts have ended: longer ones that are still open may come out "
+            "better.",
+        ),
+        known(
+            "never-more-than-tokens",
+            ("log_p.numel()", "log_p.shape[1]"),
+            says="No more continuations are kept than the table has tokens: there are W * V of them to choose from.",
+        ),
+        known(
+            "table-transposed",
+            ("table[torch", "table.T[torch"),
+            says="A column of the table is read: ROW i says what follows token i.",
+        ),
+        known(
+            "score-undivided",
+            ("best, best_score = text, score", "best, best_score, best_total = text, score, total"),
+            ("return best[1:], best_score", "return best[1:], best_total"),
+            says="The right text is found, but its log-probability comes back: its score is asked for, divided by the "
+            "length penalty.",
+        ),
+        known(
+            "end-dropped",
+            ("return best[1:],", "return [token for token in best[1:] if token != end_id],"),
+            says="The end token is missing from the text: it was chosen, and is returned.",
+            number=77,
+        ),
+        known(
+            "length-itself",
+            (COUNTED, "length"),
+            says="The log-probability is divided by a power of the length itself, as some programs do: the penalty "
+            "asked for is ((5 + n)/6) ** alpha.",
+        ),
+        known(
+            "not-raised",
+            (" ** alpha", ""),
+            says="The exponent alpha is missing.",
         ),
         known(
             "one-beam",

@@ -1,4 +1,4 @@
-"""Tasks on keeping keys and values: positions of the newest tokens, a longer cache, attention with one, a layer."""
+"""Tasks on keeping keys and values: a longer cache, and attention with one."""
 
 from typing import Any
 
@@ -6,103 +6,9 @@ import numpy as np
 
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.inference import switches
-from softlookup.checks.inference.page import PAGE, Flags
+from softlookup.checks.inference.page import PAGE
 from softlookup.checks.known import ATTENTIONS, known
 from softlookup.checks.task import Case, Task
-
-
-def _position_cases(rng: Rng, for_padding: int) -> list[Case]:
-    def real(lengths: list[int], total: int) -> np.ndarray:
-        return np.arange(total) >= total - np.array(lengths)[:, None]
-
-    return [
-        Case("three texts of 5, 2 and 4, one new token", (real([5, 2, 4], 5), 1)),
-        Case("the prompt itself: all of it is new", (real([3, 6], 6), 6)),
-        Case("three new tokens behind a kept prompt", (real([7, 5, 4, 6], 7), 3)),
-        Case("no padding, two new tokens", (real([6, 6], 6), 2)),
-        Case("as many texts as tokens", (real([1, 3, 2], 3), 2)),
-    ]
-
-
-def _positions(real: Any, n_new: int, for_padding: int) -> Any:
-    """Row by row: a column's place, less the padding in front."""
-    import torch
-
-    s = real.shape[1]
-    fronts = [s - int(row.sum()) for row in real]
-    columns = range(s - n_new, s)
-    return torch.tensor([[c - front if c >= front else for_padding for c in columns] for front in fronts])
-
-
-def positions(flags: Flags, real: np.ndarray, n_new: int, for_padding: int) -> np.ndarray:
-    """Positions of the newest tokens, with mistakes."""
-    counted = real[:, -n_new:] if "cache-forgotten" in flags else real
-    if "padding-counted" in flags:
-        counted = np.ones_like(counted)
-    places = counted.cumsum(1) - ("starts-at-one" not in flags)
-    if "below-zero" not in flags:
-        filled = real[:, -n_new:] if "cache-forgotten" in flags else real
-        places = np.where(filled, places, for_padding)
-    if "all-returned" in flags:
-        return places
-    return places[:, :n_new] if "oldest-returned" in flags else places[:, -n_new:]
-
-
-POSITIONS = Task(
-    id="10.positions",
-    name="newest_positions",
-    title="Where the newest tokens stand",
-    points=3,
-    minutes=10,
-    difficulty=2,
-    page=PAGE,
-    anchor="inference-positions",
-    returns=("positions",),
-    cases=_position_cases,
-    oracle=_positions,
-    mistaken=positions,
-    variants=({"for_padding": 0}, {"for_padding": 1}),
-    mistakes=(
-        known(
-            "cache-forgotten",
-            ("real.cumsum", "real[:, -n_new:].cumsum"),
-            ("masked_fill(~real", "masked_fill(~real[:, -n_new:]"),
-            says="The newest tokens are counted from 0: those whose keys are kept come before them, so position 0 is "
-            "taken.",
-            number=70,
-        ),
-        known(
-            "padding-counted",
-            ("real.cumsum", "torch.ones_like(real).cumsum"),
-            says="The padding on the left is counted: the first real token stands at position 0, however long the "
-            "other texts of the batch are.",
-            number=73,
-        ),
-        known(
-            "starts-at-one",
-            ("real.cumsum(dim=1) - 1", "real.cumsum(dim=1)"),
-            says="The first token stands at position 1: positions begin at 0.",
-            number=29,
-        ),
-        known(
-            "below-zero",
-            (".masked_fill(~real, for_padding)", ""),
-            says="Padding gets the position -1, and no table has such a row: give it the one that is asked for.",
-            number=73,
-        ),
-        known(
-            "all-returned",
-            ("return positions[:, -n_new:]", "return positions"),
-            says="The positions of all tokens come back: only the newest are asked for.",
-        ),
-        known(
-            "oldest-returned",
-            ("[:, -n_new:]", "[:, :n_new]"),
-            says="These are the positions of the FIRST columns: the newest tokens are the last ones.",
-            number=70,
-        ),
-    ),
-)
 
 
 def _append_cases(rng: Rng) -> list[Case]:
@@ -157,6 +63,38 @@ APPEND = Task(
             says="The old rows stay in their old order: after a step of beam search row i continues row rows[i], and "
             "its keys and values have to come along, or texts go on with the memory of others.",
             number=72,
+        ),
+        known(
+            "new-chosen-too",
+            (JOINED_K, "torch.cat((k[rows], new_k[rows]), dim=2)"),
+            (JOINED_V, "torch.cat((v[rows], new_v[rows]), dim=2)"),
+            says="The newest keys and values are chosen too: they are in the new order already.",
+            number=72,
+        ),
+        known(
+            "other-way-round",
+            ("k[rows]", "k[rows.argsort(stable=True)]"),
+            ("v[rows]", "v[rows.argsort(stable=True)]"),
+            says="The old rows move the other way round: new text i continues old text rows[i], which is k[rows].",
+            number=72,
+        ),
+        known(
+            "keys-not-reordered",
+            ("k[rows]", "k"),
+            says="Only the values are put in the new order: the keys belong to the same texts.",
+            number=72,
+        ),
+        known(
+            "values-stale",
+            (JOINED_V, "v[rows]"),
+            says="The newest keys are kept, the newest values are not: both caches grow.",
+            number=72,
+        ),
+        known(
+            "exchanged",
+            (f"return {JOINED_K}, {JOINED_V}", f"return {JOINED_V}, {JOINED_K}"),
+            says="Keys and values have changed places: the keys come first.",
+            number=13,
         ),
         known(
             "values-not-reordered",
@@ -218,6 +156,8 @@ def _attend_cases(rng: Rng) -> list[Case]:
         drawn = normal(rng, b, n, t, h), normal(rng, b, kv, s, h), normal(rng, b, kv, s, h)
         return Case(label, drawn, part=part)
 
+    q, k = normal(rng, 2, 2, 2, 4), normal(rng, 2, 2, 4, 4)
+    k[:, :, -1] = 300 * q[:, :, 0] / (q[:, :, 0] ** 2).sum(-1, keepdims=True)  # the last key, for the query before it
     return [
         case("one new token behind five, N = K = 3", 2, 3, 3, 1, 6, 4),
         case("two new tokens behind three", 2, 2, 2, 2, 5, 3),
@@ -226,6 +166,7 @@ def _attend_cases(rng: Rng) -> list[Case]:
         case("four query heads share two key-value heads", 2, 4, 2, 2, 6, 3, "groups"),
         case("six query heads share one, one new token", 1, 6, 1, 1, 4, 2, "groups"),
         case("six share three, a prompt", 1, 6, 3, 4, 4, 4, "groups"),
+        Case("a hidden score far above the others", (q, k, normal(rng, 2, 2, 4, 4)), part="large", tolerance=1e-3),
     ]
 
 
@@ -245,6 +186,8 @@ def _attend(q: Any, k: Any, v: Any) -> Any:
     return torch.stack(heads, dim=1)
 
 
+WEIGHTS = 'torch.softmax(s.masked_fill(~may, float("-inf")), dim=-1)'
+AFTER = "a = torch.softmax(s, dim=-1) * may"
 QUERIES, MAY = "torch.arange(n_all - n_new, n_all)", "may = keys[None, :] <= queries[:, None]"
 
 ATTEND = Task(
@@ -260,7 +203,7 @@ ATTEND = Task(
     cases=_attend_cases,
     oracle=_attend,
     mistaken=switches.attend,
-    parts={"core": 0.7, "groups": 0.3},
+    parts={"core": 0.6, "groups": 0.3, "large": 0.1},
     forbids=ATTENTIONS,
     mistakes=(
         known(
@@ -295,6 +238,34 @@ ATTEND = Task(
             says="The key-value heads are tiled (0, 1, 0, 1): neighbouring query heads share one (0, 0, 1, 1).",
             number=26,
         ),
+        known(
+            "values-tiled",
+            ("v.repeat_interleave(shared, dim=1)", "v.repeat(1, shared, 1, 1)"),
+            says="The values are tiled (0, 1, 0, 1), the keys are not: neighbouring heads share both.",
+            number=26,
+        ),
+        known(
+            "first-for-all",
+            ("k.repeat_interleave(shared, dim=1)", "k[:, :1].expand(-1, q.shape[1], -1, -1)"),
+            ("v.repeat_interleave(shared, dim=1)", "v[:, :1].expand(-1, q.shape[1], -1, -1)"),
+            says="Every query head looks at the first key-value head: each group of N/K neighbours has one of its own.",
+        ),
+        known(
+            "own-hidden",
+            ("<= queries[:, None]", "< queries[:, None]"),
+            says="No query sees its own token: it may look at itself and at all before it.",
+            number=54,
+        ),
+        known("mask-inverted", ("masked_fill(~may", "masked_fill(may")),
+        known("masked-to-zero", ('float("-inf")', "0.0")),
+        known("mask-after-softmax", (WEIGHTS, "(torch.softmax(s, dim=-1) * may)")),
+        known(
+            "mask-renormalised",
+            (f"return {WEIGHTS}", f"{AFTER}\n    return a / a.sum(dim=-1, keepdim=True)"),
+        ),
+        known("divided-by-width", ("math.sqrt(q.shape[-1])", "q.shape[-1]")),
+        known("sqrt-of-tokens", ("math.sqrt(q.shape[-1])", "math.sqrt(n_all)")),
+        known("sqrt-of-model-width", ("math.sqrt(q.shape[-1])", "math.sqrt(q.shape[1] * q.shape[-1])")),
         known(
             "keys-as-values",
             ("dim=-1) @ v", "dim=-1) @ k"),

@@ -10,7 +10,7 @@ from softlookup.checks.known import dtype_lost, known
 from softlookup.checks.task import Case, Task
 
 
-def soft(x: np.ndarray, axis: int = -1) -> np.ndarray:
+def soft(x: np.ndarray, axis: int | None = -1) -> np.ndarray:
     """The softmax; a row of nothing but -inf, or with +inf in it, gives NaN as torch's does."""
     e = np.exp(x - x.max(axis=axis, keepdims=True))
     return e / e.sum(axis=axis, keepdims=True)
@@ -28,8 +28,12 @@ def _temperature_cases(rng: Rng) -> list[Case]:
         Case("a temperature of 1 changes nothing", (logits(3, 6), 1.0)),
         Case("one text, nearly greedy", (logits(1, 7), 0.2)),
         Case("very hot", (logits(2, 3), 25.0)),
-        Case("a temperature of 0", (logits(3, 6), 0), part="zero", exact_zeros=True),
-        Case("a temperature of 0.0, all logits below zero", (-5.0 - np.abs(logits(2, 5)), 0.0), part="zero"),
+        Case("a temperature of 0", (logits(3, 6), 0), part="zero", exact_zeros=True, keeps_dtype=True),
+        Case(
+            "a temperature of 0.0, all logits below zero",
+            (-5.0 - np.abs(logits(2, 5)), 0.0),
+            part="zero",
+        ),
         Case("logits near 1000", (far, 2.0), part="large", tolerance=1e-3),
         Case("float64", (logits(2, 4, "float64"), 0.5), part="dtype", keeps_dtype=True),
         Case("float32", (logits(2, 4), 0.5), part="dtype", keeps_dtype=True),
@@ -49,11 +53,15 @@ def _temperature(logits: Any, temperature: float) -> Any:
 def with_temperature(flags: Flags, logits: np.ndarray, temperature: float) -> np.ndarray:
     """Probabilities at a temperature, with mistakes."""
     dtype = logits.dtype.type
+    if "as-one-at-zero" in flags:
+        temperature = temperature or 1.0
     if temperature == 0 and "nan-at-zero" not in flags:
         chosen = logits.argmax(-1)
         return chosen if "id-at-zero" in flags else np.eye(logits.shape[1], dtype=dtype)[chosen]
     t = dtype(temperature)
-    axis = 0 if "over-rows" in flags else -1
+    axis = None if "whole-tensor" in flags else 0 if "over-rows" in flags else -1
+    if "softmax-between" in flags:
+        logits = soft(logits, axis)
     if "divided-after" in flags:
         return soft(logits, axis) / t
     if "not-normalised" in flags:
@@ -61,7 +69,12 @@ def with_temperature(flags: Flags, logits: np.ndarray, temperature: float) -> np
     scaled = logits if "ignored" in flags else logits * t if "multiplied" in flags else logits / t
     if "root" in flags:
         scaled = logits / np.sqrt(t)
-    return scaled if "no-softmax" in flags else soft(scaled, axis)
+    if "no-softmax" in flags:
+        return scaled
+    if "no-max" in flags:
+        return np.exp(scaled) / np.exp(scaled).sum(axis=axis, keepdims=True)
+    p = soft(scaled, axis)
+    return np.log(p) if "log-probabilities" in flags else soft(p, axis) if "softmax-twice" in flags else p
 
 
 SOFT = "torch.softmax(logits / temperature, dim=-1)"
@@ -123,6 +136,33 @@ TEMPERATURE = Task(
             says="These are logits: probabilities are asked for, so the softmax follows.",
         ),
         known(
+            "softmax-between",
+            (SOFT, "torch.softmax(torch.softmax(logits, dim=-1) / temperature, dim=-1)"),
+            says="The probabilities are divided, and go through a second softmax: it is the logits that are divided, "
+            "and one softmax follows.",
+            number=75,
+        ),
+        known("softmax-twice", (SOFT, f"torch.softmax({SOFT}, dim=-1)")),
+        known(
+            "log-probabilities",
+            (SOFT, "torch.log_softmax(logits / temperature, dim=-1)"),
+            says="These are logarithms of probabilities: the probabilities themselves are asked for.",
+        ),
+        known(
+            "whole-tensor",
+            (SOFT, "torch.softmax((logits / temperature).flatten(), dim=0).view_as(logits)"),
+            says="All rows together sum to 1: each text (row) has a distribution of its own.",
+        ),
+        known(
+            "no-max",
+            (SOFT, "torch.exp(logits / temperature) / torch.exp(logits / temperature).sum(dim=-1, keepdim=True)"),
+        ),
+        known(
+            "as-one-at-zero",
+            ("if temperature == 0:", "temperature = temperature or 1.0\n    if temperature == 0:"),
+            says="A temperature of 0 is taken for 1: there the likeliest token alone is left.",
+        ),
+        known(
             "nan-at-zero",
             ("if temperature == 0:", "if temperature < 0:"),
             says="At a temperature of 0 the logits are divided by 0: there the likeliest token gets 1, and needs a "
@@ -172,8 +212,15 @@ def _top_k(logits: Any, k: int) -> Any:
 
 def top_k(flags: Flags, logits: np.ndarray, k: int) -> np.ndarray:
     """The k likeliest, with mistakes."""
+    import torch
+
     v = logits.shape[1]
     order = np.argsort(logits if "least-likely" in flags else -logits, axis=-1, kind="stable")
+    if "topk-at-ties" in flags:  # torch does not say which of equal numbers it takes, so it is asked
+        best = torch.from_numpy(logits).topk(min(k, v), dim=-1, largest="least-likely" not in flags).indices.numpy()
+        order = np.stack(
+            [[*row, *(i for i in all_ids if i not in row)] for row, all_ids in zip(best, order, strict=True)]
+        )
     cut = k - 1 if "one-fewer" in flags else k + 1 if "one-more" in flags else k
     first = order[:, :cut]
     if "k-columns" in flags:
@@ -183,14 +230,29 @@ def top_k(flags: Flags, logits: np.ndarray, k: int) -> np.ndarray:
     if "ties-kept" in flags:
         edge = np.take_along_axis(logits, first, 1)[:, -1:]
         kept = np.broadcast_to(logits, (len(logits), v)) >= edge
+    if "edge-dropped" in flags:
+        edge = np.take_along_axis(logits, first, 1)[:, -1:] if cut else np.full((len(logits), 1), -np.inf)
+        kept = np.broadcast_to(logits, (len(logits), v)) > edge
+    if "first-rows-choice" in flags:
+        kept = np.broadcast_to(kept[:1], kept.shape)
     if "inverted" in flags:
         kept = ~kept
+    if "in-order-of-size" in flags:
+        return soft(np.where(np.arange(v) < cut, np.take_along_axis(logits, order, 1), logits.dtype.type(-np.inf)))
+    if "equal-shares" in flags:
+        return (kept / kept.sum(-1, keepdims=True)).astype(logits.dtype)
+    if "no-softmax" in flags:
+        return np.where(kept, logits, logits.dtype.type(-np.inf))
+    if "softmax-twice" in flags:
+        logits = soft(logits)
     if "not-renormalised" in flags:
         return soft(logits) * kept
     return soft(np.where(kept, logits, logits.dtype.type(0.0 if "masked-to-zero" in flags else -np.inf)))
 
 
 KEPT = "torch.zeros_like(logits, dtype=torch.bool).scatter(1, order[:, :k], True)"
+ORDER = "order = logits.sort(dim=-1, descending=True, stable=True).indices"
+SIZES = 'logits.gather(1, order).masked_fill(torch.arange(logits.shape[1]) >= k, float("-inf"))'
 CUT = 'torch.softmax(logits.masked_fill(~kept, float("-inf")), dim=-1)'
 
 TOP_K = Task(
@@ -224,6 +286,41 @@ TOP_K = Task(
             (KEPT, "logits >= logits.gather(1, order[:, :k])[:, -1:]"),
             says="Everything as likely as the k-th token is kept, so there may be more than k: exactly k are asked "
             "for, of equal ones those with the lowest ids.",
+        ),
+        known(
+            "topk-at-ties",
+            (ORDER, "order = logits.topk(min(k, logits.shape[1]), dim=-1).indices"),
+            says="Where tokens are equally likely the wrong ones are kept: `topk` does not say which of them it takes. "
+            "Those with the lowest ids are asked for (a sort with stable=True keeps their order).",
+        ),
+        known(
+            "edge-dropped",
+            (KEPT, "logits > logits.gather(1, order[:, :k])[:, -1:]"),
+            says="The k-th token itself is dropped: compare with >=, not with >, and mind equal ones.",
+        ),
+        known(
+            "first-rows-choice",
+            ("scatter(1, order[:, :k], True)", "scatter(1, order[:1, :k].expand(len(logits), -1), True)"),
+            says="The first row's choice is used for every row: each text has k likeliest tokens of its own.",
+        ),
+        known(
+            "equal-shares",
+            (CUT, "kept.to(logits.dtype) / kept.sum(dim=-1, keepdim=True)"),
+            says="All kept tokens get the same share: they keep the proportions that they had.",
+        ),
+        known(
+            "no-softmax",
+            (CUT, 'logits.masked_fill(~kept, float("-inf"))'),
+            says="These are logits: probabilities are asked for, so the softmax follows.",
+        ),
+        known(
+            "softmax-twice",
+            (CUT, 'torch.softmax(torch.softmax(logits, dim=-1).masked_fill(~kept, float("-inf")), dim=-1)'),
+        ),
+        known(
+            "in-order-of-size",
+            (CUT, f"torch.softmax({SIZES}, dim=-1)"),
+            says="The probabilities come back in order of size: each belongs at its own id.",
         ),
         known("one-fewer", ("order[:, :k]", "order[:, : k - 1]"), says="One token too few is kept: k of them are."),
         known("one-more", ("order[:, :k]", "order[:, : k + 1]"), says="One token too many is kept: k of them are."),

@@ -37,8 +37,11 @@ def bytes_of(flags: Flags, layers: int, n: int, kv: int, width: int, batch: int,
     count = 1 if "keys-alone" in flags else 2
     count *= 1 if "one-layer" in flags else layers
     count *= 1 if "one-text" in flags else batch
-    count *= n if "query-heads" in flags else kv
-    count *= tokens * tokens if "scores-kept" in flags else tokens
+    count *= n * kv if "all-heads" in flags else n if "query-heads" in flags else kv
+    count *= 1 if "one-token" in flags else tokens * tokens if "scores-kept" in flags else tokens
+    if "queries-kept-too" in flags:
+        count = count // (2 * kv) * (n + 2 * kv)
+    each = 2 if "always-half" in flags else each
     count *= 1 if "width-forgotten" in flags else width
     return np.array(count * (1 if "numbers" in flags else 8 * each if "bits" in flags else each))
 
@@ -69,6 +72,29 @@ CACHE_BYTES = Task(
             ("= 2 * n_layers", "= n_layers"),
             says="Keys or values are missing: both are kept, which makes it twice as much.",
             number=79,
+        ),
+        known(
+            "queries-kept-too",
+            ("2 * n_layers * batch * n_kv_heads", "n_layers * batch * (n_heads + 2 * n_kv_heads)"),
+            says="Queries are counted beside keys and values: they have been asked, and are not kept.",
+            number=83,
+        ),
+        known(
+            "all-heads",
+            ("* n_kv_heads *", "* n_heads * n_kv_heads *"),
+            says="Both numbers of heads are multiplied in: it is the K key-value heads alone.",
+            number=83,
+        ),
+        known(
+            "always-half",
+            ("numbers * bytes_each", "numbers * 2"),
+            says="Two bytes are counted for each number, whatever was asked.",
+            number=80,
+        ),
+        known(
+            "one-token",
+            (" * n_tokens", ""),
+            says="One token is counted: each of the n_tokens has a key and a value.",
         ),
         known(
             "numbers",
@@ -138,6 +164,14 @@ def cost(flags: Flags, n_prompt: int, n_new: int) -> tuple[np.ndarray, ...]:
         scores_again = sum(lengths)
     if "scores-as-tokens" in flags:
         scores_cached = cached
+    if "prompt-rows-free" in flags:
+        scores_cached -= pairs(n_prompt)
+    if "prompt-unmasked" in flags:
+        scores_cached += n_prompt * n_prompt - pairs(n_prompt)
+    if "last-step-alone" in flags:
+        scores_again = pairs(n_prompt + n_new - 1)
+    if "one-step-more" in flags:
+        again, scores_again = again + n_prompt + n_new, scores_again + pairs(n_prompt + n_new)
     found = again, cached, scores_again, scores_cached
     return tuple(np.array(found[i]) for i in ((1, 0, 3, 2) if "exchanged" in flags else range(4)))
 
@@ -200,6 +234,28 @@ COST = Task(
             "scores-as-tokens",
             (HALF_CACHED, "tokens_cached"),
             says="With a cache one score is counted for each token: each new token makes a row, as long as the text.",
+        ),
+        known(
+            "prompt-rows-free",
+            (HALF_CACHED, f"{HALF_CACHED} - n_prompt * (n_prompt + 1) // 2"),
+            says="With a cache the prompt's own scores are left out: reading it makes its whole triangle, once.",
+        ),
+        known(
+            "prompt-unmasked",
+            (HALF_CACHED, f"{HALF_CACHED} + n_prompt * (n_prompt - 1) // 2"),
+            says="With a cache the prompt's scores are counted as a full square: it is read under a causal mask too.",
+            number=82,
+        ),
+        known(
+            "last-step-alone",
+            (f"sum({HALF} in lengths)", "lengths[-1] * (lengths[-1] + 1) // 2"),
+            says="Computed again, only the last step's scores are counted: every step makes a triangle.",
+        ),
+        known(
+            "one-step-more",
+            ("lengths = range(n_prompt, n_prompt + n_new)", "lengths = range(n_prompt, n_prompt + n_new + 1)"),
+            says="Computed again, one step too many is counted: the last token is never fed in.",
+            number=77,
         ),
         known(
             "exchanged",

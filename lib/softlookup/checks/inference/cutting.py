@@ -26,15 +26,15 @@ def _top_p_cases(rng: Rng) -> list[Case]:
     def case(label: str, b: int, v: int, p: float, scale: float = 1.2, part: str = "core") -> Case:
         return Case(label, (_distribution(rng, b, v, p, scale), p), part=part)
 
+    exact = np.array([[0.125, 0.5, 0.03125, 0.25, 0.09375], [0.25, 0.03125, 0.5, 0.09375, 0.125]])
     sure = np.array([[0.02, 0.9, 0.05, 0.03], [0.55, 0.25, 0.15, 0.05]])
     return [
         case("B = 2, V = 6, p = 0.7", 2, 6, 0.7),
         case("B = V = 4, p = 0.8", 4, 4, 0.8),
         case("B = 3, V = 9, p = 0.55", 3, 9, 0.55, 0.9),
         case("half of it", 2, 5, 0.5, 0.7),
-        Case(
-            "p = 1 keeps everything", (np.array([[0.5, 0.125, 0.25, 0.125 - 1 / 64, 1 / 64]]), 1.0), part="everything"
-        ),
+        Case("p = 1 keeps everything", (np.array([[0.5, 0.125, 0.25, 0.125 - 1 / 64, 1 / 64]]), 1.0), part="exact"),
+        Case("two tokens hold exactly p", (exact, 0.75), part="exact"),
         Case("the likeliest alone holds more than p", (sure, 0.4), part="sure"),
         Case("a tiny p: greedy", (_distribution(rng, 3, 5, 0.05), 0.02), part="sure", exact_zeros=True),
     ]
@@ -57,6 +57,12 @@ def top_p(flags: Flags, probabilities: np.ndarray, p: float) -> np.ndarray:
     through = in_order.cumsum(-1)
     before = through - in_order
     kept_in_order = before < p
+    if "reached-goes-on" in flags:
+        kept_in_order = before <= p
+    if "tail-mass" in flags:
+        kept_in_order = before < 1 - p
+    if "inverted" in flags:
+        kept_in_order = before >= p
     if "crossing-dropped" in flags:
         kept_in_order = through < p
     if "only-first-kept" in flags:
@@ -67,11 +73,17 @@ def top_p(flags: Flags, probabilities: np.ndarray, p: float) -> np.ndarray:
     np.put_along_axis(kept, order, kept_in_order, 1)
     if "each-compared" in flags:
         kept = probabilities >= p
+    if "not-sorted" in flags:
+        kept = probabilities.cumsum(-1) - probabilities < p
     if "not-sorted-back" in flags:
         kept = kept_in_order
+    if "gathered" in flags:
+        kept = np.take_along_axis(kept_in_order, order, 1)
     left = in_order * kept_in_order if "in-order-of-size" in flags else probabilities * kept
     if "softmax-again" in flags:
         return soft(left)
+    if "softmax-of-kept" in flags:
+        return soft(np.where(kept, probabilities, -np.inf))
     return left if "not-renormalised" in flags else left / left.sum(-1, keepdims=True)
 
 
@@ -92,7 +104,7 @@ TOP_P = Task(
     cases=_top_p_cases,
     oracle=_top_p,
     mistaken=top_p,
-    parts={"core": 0.7, "sure": 0.2, "everything": 0.1},
+    parts={"core": 0.7, "sure": 0.2, "exact": 0.1},
     mistakes=(
         known(
             "crossing-dropped",
@@ -115,6 +127,33 @@ TOP_P = Task(
             "one-more",
             (BEFORE, "kept_in_order = mass_before - in_order.roll(1, dims=1) * (mass_before > 0) < p"),
             says="One token too many is kept: the one that crosses p is the last.",
+        ),
+        known(
+            "reached-goes-on",
+            (BEFORE, "kept_in_order = mass_before <= p"),
+            says="Where the kept tokens hold exactly p, one more is kept: p or more is enough, so compare with <.",
+        ),
+        known(
+            "tail-mass",
+            (BEFORE, "kept_in_order = mass_before < 1 - p"),
+            says="p is taken for the mass that is dropped: it is the mass that is kept.",
+        ),
+        known(
+            "inverted",
+            (BEFORE, "kept_in_order = mass_before >= p"),
+            says="The likeliest tokens are dropped, and the tail is kept.",
+            number=48,
+        ),
+        known(
+            "not-sorted",
+            (BACK, "kept = probabilities.cumsum(dim=-1) - probabilities < p"),
+            says="The mass is summed in the order of ids: sort first, and begin with the likeliest.",
+        ),
+        known(
+            "gathered",
+            (BACK, "kept = kept_in_order.gather(1, order)"),
+            says="The way back is the other one: column i of the sorted row belongs at id order[i], so scatter (or "
+            "gather with order.argsort).",
         ),
         known(
             "not-sorted-back",
@@ -141,6 +180,12 @@ TOP_P = Task(
             "each-compared",
             (BACK, "kept = probabilities >= p"),
             says="Each token is compared with p by itself: it is the mass of all likelier ones together that counts.",
+        ),
+        known(
+            "softmax-of-kept",
+            (LEFT, 'return torch.softmax(probabilities.masked_fill(~kept, float("-inf")), dim=-1)'),
+            says="A softmax of the kept probabilities: it flattens them, since they are no logits. Divide by the sum.",
+            number=11,
         ),
         known(
             "softmax-again",
@@ -185,6 +230,13 @@ def drawn(flags: Flags, probabilities: np.ndarray, u: np.ndarray) -> np.ndarray:
     """Tokens drawn, with mistakes."""
     if "always-likeliest" in flags:
         return probabilities.argmax(-1)
+    if "by-number" in flags:
+        return (u * probabilities.shape[1]).astype(int)
+    if "first-larger" in flags:
+        return (probabilities > u[:, None]).argmax(-1)
+    order = np.argsort(-probabilities, axis=-1, kind="stable")
+    if "sorted-line" in flags:
+        probabilities = np.take_along_axis(probabilities, order, 1)
     line = probabilities if "not-summed" in flags else probabilities.cumsum(0 if "over-rows" in flags else -1)
     if "turned-round" in flags:
         u = 1 - u
@@ -192,9 +244,13 @@ def drawn(flags: Flags, probabilities: np.ndarray, u: np.ndarray) -> np.ndarray:
         u = u[:1]
     passed = line < u[:, None] if "right-ends-held" in flags else line <= u[:, None]
     count = passed.sum(-1)
+    if "sorted-line" in flags:
+        count = np.take_along_axis(order, np.minimum(count, order.shape[1] - 1)[:, None], 1)[:, 0]
     return count + 1 if "one-ahead" in flags else count - 1 if "one-behind" in flags else count
 
 
+ENDS = "right_ends = probabilities.cumsum(dim=-1)"
+SORTED_ENDS = "in_order, order = probabilities.sort(dim=-1, descending=True)\n    right_ends = in_order.cumsum(dim=-1)"
 DRAWN = "(right_ends <= u[:, None]).sum(dim=-1)"
 
 DRAW = Task(
@@ -232,6 +288,23 @@ DRAW = Task(
             "over-rows",
             (".cumsum(dim=-1)", ".cumsum(dim=0)"),
             says="The sums run over the batch: each row is a line of its own, over the tokens.",
+        ),
+        known(
+            "first-larger",
+            (DRAWN, "(probabilities > u[:, None]).int().argmax(dim=-1)"),
+            says="The first token that is likelier than u is taken: u is a place on the line, so it is the SUMS that "
+            "are compared with it.",
+        ),
+        known(
+            "by-number",
+            (DRAWN, "(u * probabilities.shape[1]).long()"),
+            says="All tokens get stretches of the same length: a stretch is as long as its token is likely.",
+        ),
+        known(
+            "sorted-line",
+            (ENDS, SORTED_ENDS),
+            (DRAWN, f"order.gather(1, {DRAWN}[:, None])[:, 0]"),
+            says="The line is laid in order of size: here it is in the order of the ids.",
         ),
         known(
             "one-number-for-all",

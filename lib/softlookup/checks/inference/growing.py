@@ -43,7 +43,14 @@ def next_of(flags: Flags, logits: np.ndarray, lengths: np.ndarray) -> np.ndarray
         place = np.zeros_like(lengths)
     if "first-texts-length" in flags:
         place = np.full_like(lengths, place[0])
-    return logits[rows, place].argmax(-1)
+    if "longest-for-all" in flags:
+        place = np.full_like(lengths, place.max())
+    if "every-length" in flags:
+        return logits[:, place].argmax(-1)
+    last = logits[rows, place]
+    if "likelihood-returned" in flags:
+        return last.max(-1)
+    return last if "no-choice" in flags else last.argmax(-1)
 
 
 PLACE = "logits[torch.arange(len(logits)), lengths - 1]"
@@ -92,6 +99,28 @@ NEXT = Task(
             "first-texts-length",
             (PLACE, "logits[torch.arange(len(logits)), lengths[0] - 1]"),
             says="Every row is read at the end of the first text: each has an end of its own.",
+        ),
+        known(
+            "longest-for-all",
+            (PLACE, "logits[torch.arange(len(logits)), lengths.max() - 1]"),
+            says="Every row is read at the end of the longest text: each has an end of its own.",
+            number=74,
+        ),
+        known(
+            "every-length",
+            (PLACE, "logits[:, lengths - 1]"),
+            says="Every row is read at the ends of ALL texts: give rows and positions side by side, "
+            "logits[torch.arange(B), lengths - 1].",
+        ),
+        known(
+            "no-choice",
+            (".argmax(dim=-1)", ""),
+            says="These are the logits of the last token: the id of the likeliest token is asked for (argmax).",
+        ),
+        known(
+            "likelihood-returned",
+            (".argmax(dim=-1)", ".max(dim=-1).values"),
+            says="This is the largest logit: asked for is the id of its token (argmax).",
         ),
     ),
 )
@@ -146,20 +175,23 @@ def greedy(flags: Flags, table: np.ndarray, ids: np.ndarray, end_id: int, limit:
     written = [int(i) for i in ids]
     if "limit-counts-prompt" in flags:
         limit = limit - len(ids)
-    if "one-too-many" in flags:
-        limit = limit + 1
+    limit = limit + ("one-too-many" in flags) - ("one-too-few" in flags)
     if "ended-before-it-began" in flags and written[-1] == end_id:
         limit = 0
     for _ in range(limit):
         last = written[0] if "first-position" in flags else written[-1]
+        if "last-given" in flags:
+            last = int(ids[-1])
         row = table[:, last] if "table-transposed" in flags else table[last]
         token = int(row.argmin() if "least-likely" in flags else row.argmax())
         ends = token == end_id and "no-stop" not in flags
         if ends and "end-dropped" in flags:
             break
         written.append(token)
-        if ends:
+        if ends or ("given-end-stops" in flags and end_id in ids):
             break
+    if "filled-up" in flags:
+        written += [end_id] * (len(ids) + limit - len(written))
     return np.array(written[len(ids) :] if "prompt-dropped" in flags else written)
 
 
@@ -202,6 +234,28 @@ GREEDY = Task(
             ("range(limit)", "range(limit + 1)"),
             says="It writes one token more than the limit allows.",
             number=77,
+        ),
+        known(
+            "one-too-few",
+            ("range(limit)", "range(limit - 1)"),
+            says="It writes one token less than the limit allows.",
+            number=77,
+        ),
+        known(
+            "last-given",
+            ("table[written[-1]]", "table[ids[-1]]"),
+            says="Every token is chosen by the last one that was GIVEN: what was written goes on from there.",
+        ),
+        known(
+            "given-end-stops",
+            ("if token == end_id:", "if end_id in written:"),
+            says="It stops as soon as the end token stands anywhere, also in what is given: only one that was WRITTEN "
+            "ends a text.",
+        ),
+        known(
+            "filled-up",
+            ("    return written", "    return written + [end_id] * (len(ids) + limit - len(written))"),
+            says="The text is filled up to the limit behind its end: in a batch that is done, here it stops.",
         ),
         known(
             "limit-counts-prompt",

@@ -48,8 +48,14 @@ def scores_of(
 ) -> np.ndarray:
     """Scores of finished texts, with mistakes."""
     is_end = (ids == end_id).astype(int)
+    if "last-end" in flags:
+        is_end = is_end * (is_end[:, ::-1].cumsum(1)[:, ::-1] == 1)
     before = is_end.cumsum(1) - (0 if "end-left-out" in flags else is_end)
     counted = before >= 0 if "filling-counted" in flags else before == 0
+    if "endless-is-one" in flags:
+        counted = np.arange(ids.shape[1]) <= is_end.argmax(1)[:, None]
+    if "all-but-ends" in flags:
+        counted = is_end == 0
     counted_for_sum = before >= 0 if "filling-summed" in flags else counted
     lengths = counted.sum(1)
     if "end-not-counted" in flags:
@@ -61,6 +67,12 @@ def scores_of(
         return total
     if "plain-mean" in flags:
         return total / lengths
+    if "length-itself" in flags:
+        return total / lengths**alpha
+    if "times-alpha" in flags:
+        return total / ((base + lengths) / (base + 1) * alpha)
+    if "below-not-raised" in flags:
+        return total / ((base + lengths) ** alpha / (base + 1))
     share = (base + lengths) / (base + 1)
     if "undivided" in flags:
         share = base + lengths
@@ -69,6 +81,7 @@ def scores_of(
     return total * share**alpha if "multiplied" in flags else total / share**alpha
 
 
+LAST = "ends = ends * (ends.flip(1).cumsum(dim=1).flip(1) == 1)"
 LENGTHS = "lengths = counted.sum(dim=1)"
 PENALISED = "totals / ((base + lengths) / (base + 1)) ** alpha"
 
@@ -117,6 +130,41 @@ SCORE = Task(
             ("torch.where(counted, log_p, 0.0)", "log_p"),
             says="The lengths are right, but the sum goes on behind the end token: it is filling there.",
             number=62,
+        ),
+        known(
+            "last-end",
+            ("ends = (ids == end_id).int()", "ends = (ids == end_id).int()\n    " + LAST),
+            says="The text goes on to the LAST end token: what stands behind the first one is filling.",
+            number=62,
+        ),
+        known(
+            "endless-is-one",
+            ("ends_before == 0", "torch.arange(ids.shape[1]) <= ends.argmax(dim=1)[:, None]"),
+            says="A text without an end token is cut after its first token: argmax gives 0 where nothing is found. It "
+            "counts as a whole.",
+        ),
+        known(
+            "all-but-ends",
+            ("ends_before == 0", "ends == 0"),
+            says="Every token that is no end token is counted, also the filling behind the end; and the end token "
+            "itself is not, though it was chosen.",
+            number=77,
+        ),
+        known(
+            "length-itself",
+            (PENALISED, "totals / lengths**alpha"),
+            says="The log-probability is divided by a power of the length itself, as some programs do: another "
+            "penalty is asked for.",
+        ),
+        known(
+            "times-alpha",
+            (PENALISED, "totals / ((base + lengths) / (base + 1) * alpha)"),
+            says="The penalty is multiplied by alpha: alpha is its exponent.",
+        ),
+        known(
+            "below-not-raised",
+            ("((base + lengths) / (base + 1)) ** alpha", "((base + lengths) ** alpha / (base + 1))"),
+            says="Only the number above is raised to alpha: the whole fraction is.",
         ),
         known(
             "no-penalty",

@@ -19,6 +19,10 @@ def extend(flags: Flags, k: Array, v: Array, new_k: Array, new_v: Array, rows: A
 
     def joined(old: Array, new: Array, stays: bool) -> Array:
         chosen = old if stays else old[rows]
+        if "new-chosen-too" in flags:
+            new = new[rows]
+        if "other-way-round" in flags:
+            chosen = old[rows.argsort(kind="stable")]
         if "stale" in flags:
             return chosen
         if "old-forgotten" in flags:
@@ -26,10 +30,13 @@ def extend(flags: Flags, k: Array, v: Array, new_k: Array, new_v: Array, rows: A
         return np.concatenate((new, chosen) if "new-in-front" in flags else (chosen, new), axis=axis)
 
     stays = "not-reordered" in flags
-    all_k = joined(k, new_k, stays)
+    all_k = joined(k, new_k, stays or "keys-not-reordered" in flags)
     if "values-from-keys" in flags:
         return all_k, all_k
-    return all_k, joined(v, new_v, stays or "values-not-reordered" in flags)
+    all_v = joined(v, new_v, stays or "values-not-reordered" in flags)
+    if "values-stale" in flags:
+        all_v = v[rows]
+    return (all_v, all_k) if "exchanged" in flags else (all_k, all_v)
 
 
 def attend(flags: Flags, q: Array, k: Array, v: Array) -> Array:
@@ -37,12 +44,16 @@ def attend(flags: Flags, q: Array, k: Array, v: Array) -> Array:
     n_new, n_all = q.shape[2], k.shape[2]
     ahead = np.arange(n_all)[None, :] - np.arange(n_new)[:, None] - (0 if "top-left" in flags else n_all - n_new)
     may = ahead <= ("one-ahead" in flags)
+    if "own-hidden" in flags:
+        may = ahead < 0
     if "newest-only" in flags:
         may = may & (np.arange(n_all) >= n_all - n_new)[None, :]
     if "no-mask" in flags:
         may = np.ones_like(may)
-    k, v = heads.share(flags, k, q.shape[1]), heads.share(flags, v, q.shape[1])
-    return heads.attend(flags, q, k, v, may)
+    k = heads.share(flags, k, q.shape[1])
+    v = heads.share(flags | {"tiled"} if "values-tiled" in flags else flags, v, q.shape[1])
+    # A row with nothing to see gives NaN here: none may come up, and where one does, a mistake made it.
+    return heads.attend(flags | {"nan-rows"}, q, k, v, may, q.shape[1] * q.shape[3])
 
 
 def layer(
@@ -58,17 +69,24 @@ def layer(
     v: Array,
 ) -> tuple[Array, Array, Array]:
     """A layer of self-attention with a cache."""
-    q = heads.split(NONE, x @ w_q, n_heads)
-    new_k = heads.split(NONE, x @ w_k, n_kv_heads)
-    new_v = heads.split(NONE, x @ (w_k if "values-from-keys" in flags else w_v), n_kv_heads)
+    cut = flags & {"reshape-alone"}
+    q = heads.split(cut, x @ w_q, n_heads)
+    new_k = heads.split(cut, x @ w_k, n_kv_heads)
+    new_v = heads.split(cut, x @ (w_k if "values-from-keys" in flags else w_v), n_kv_heads)
     rows = np.arange(len(x))
     all_k, all_v = extend(flags & {"new-in-front"}, k, v, new_k, new_v, rows)
     seen_k, seen_v = (new_k, new_v) if "cache-not-read" in flags else (all_k, all_v)
-    z = attend(flags & {"top-left", "no-mask"}, q, seen_k, seen_v)
-    y = heads.merge(NONE, z)
+    z = attend(flags & {"top-left", "no-mask", "tiled"}, q, seen_k, seen_v)
+    y = heads.merge(flags & {"merged-without-transpose"}, z)
     y = y if "output-missing" in flags else y @ w_o
+    if "residual-added" in flags:
+        y = x + y
+    if "last-alone" in flags:
+        y = y[:, -1:]
+    if "shared-out-and-kept" in flags:
+        all_k, all_v = heads.share(NONE, all_k, n_heads), heads.share(NONE, all_v, n_heads)
     if "old-cache-returned" in flags:
         return y, k, v
     if "new-alone-returned" in flags:
         return y, new_k, new_v
-    return y, all_k, all_v
+    return (y, all_v, all_k) if "exchanged" in flags else (y, all_k, all_v)

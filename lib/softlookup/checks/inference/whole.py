@@ -1,4 +1,4 @@
-"""Tasks that put it together: a layer with a cache, and a small model that writes with one."""
+"""The task on a small model that writes with a cache."""
 
 from typing import Any
 
@@ -6,166 +6,50 @@ import numpy as np
 
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.inference import switches
+from softlookup.checks.inference.choosing import soft
+from softlookup.checks.inference.layer import weights
 from softlookup.checks.inference.page import PAGE, Flags
 from softlookup.checks.known import ATTENTIONS, known
 from softlookup.checks.positions.switches import table as sinusoids
 from softlookup.checks.task import Case, Task
 
 
-def _weights(rng: Rng, d: int, wide: int, narrow: int, dtype: str = "float32") -> tuple[np.ndarray, ...]:
-    shapes = (d, wide), (d, narrow), (d, narrow), (wide, d)
-    return tuple(normal(rng, *shape, dtype=dtype, scale=1.5 * shape[0] ** -0.5) for shape in shapes)
-
-
-def _step_cases(rng: Rng) -> list[Case]:
-    def case(label: str, b: int, t: int, s: int, d: int, n: int, kv: int, h: int, part: str = "core") -> Case:
-        kept = normal(rng, b, kv, s, h), normal(rng, b, kv, s, h)
-        return Case(label, (normal(rng, b, t, d), *_weights(rng, d, n * h, kv * h), n, kv, *kept), part=part)
-
-    return [
-        case("one new token behind four, N = K = 2", 2, 1, 4, 5, 2, 2, 3),
-        case("three new tokens behind two", 2, 3, 2, 6, 3, 3, 2),
-        case("B = T = S = N = K = H = 3, D = 9", 3, 3, 3, 9, 3, 3, 3),
-        case("a prompt, and an empty cache", 2, 4, 0, 6, 2, 2, 3),
-        case("four query heads, two key-value heads", 2, 2, 3, 8, 4, 2, 2, "groups"),
-        case("one key-value head, one token", 1, 1, 5, 6, 3, 1, 2, "groups"),
-    ]
-
-
-def _step(
-    x: Any, w_q: Any, w_k: Any, w_v: Any, w_o: Any, n_heads: int, n_kv_heads: int, k: Any, v: Any
-) -> tuple[Any, Any, Any]:
-    """Query by query, head by head, by torch's own attention."""
-    import torch
-
-    b, t, _ = x.shape
-    h = w_q.shape[1] // n_heads
-    new_k, new_v = (torch.stack([x @ w[:, i * h : i * h + h] for i in range(n_kv_heads)], dim=1) for w in (w_k, w_v))
-    all_k, all_v = torch.cat((k, new_k), dim=-2), torch.cat((v, new_v), dim=-2)
-    y = torch.zeros_like(x)
-    for i in range(n_heads):
-        own = slice(i * h, i * h + h)
-        head = i * n_kv_heads // n_heads
-        for j in range(t):
-            m = k.shape[2] + j + 1
-            z = torch.nn.functional.scaled_dot_product_attention(
-                x[:, j : j + 1] @ w_q[:, own], all_k[:, head, :m], all_v[:, head, :m]
-            )
-            y[:, j : j + 1] += z @ w_o[own]
-    return y, all_k, all_v
-
-
-LONGER = "k, v = extend_cache(k, v, new_k, new_v, torch.arange(len(x)))"
-LOOKED = "z = attend(q, k, v)"
-RETURNED = "return merge_heads(z) @ w_o, k, v"
-
-STEP = Task(
-    id="10.step",
-    name="cached_attention",
-    title="A layer that remembers",
-    points=4,
-    minutes=12,
-    difficulty=3,
-    page=PAGE,
-    anchor="inference-cache",
-    returns=("y", "k", "v"),
-    cases=_step_cases,
-    oracle=_step,
-    mistaken=switches.layer,
-    parts={"core": 0.75, "groups": 0.25},
-    forbids=ATTENTIONS,
-    mistakes=(
-        known(
-            "old-cache-returned",
-            (LONGER, f"old_k, old_v = k, v\n    {LONGER}"),
-            (RETURNED, RETURNED.replace("k, v", "old_k, old_v")),
-            says="The cache comes back as it went in: without the newest keys and values the next token forgets them.",
-            number=72,
-        ),
-        known(
-            "new-alone-returned",
-            (RETURNED, RETURNED.replace("k, v", "new_k, new_v")),
-            says="Only the newest keys and values come back: the next token needs those before them too.",
-            number=72,
-        ),
-        known(
-            "cache-not-read",
-            (LOOKED, "z = attend(q, new_k, new_v)"),
-            says="The newest tokens look at each other alone: it is the whole cache that they look at.",
-            number=72,
-        ),
-        known(
-            "new-in-front",
-            (LONGER, "k, v = extend_cache(new_k, new_v, k, v, torch.arange(len(x)))"),
-            says="The newest keys stand in front of the old ones: they belong behind them.",
-            number=72,
-        ),
-        known(
-            "top-left",
-            (
-                LOOKED,
-                "n = n_heads // n_kv_heads\n    s = q @ k.repeat_interleave(n, 1).mT / math.sqrt(q.shape[-1])\n"
-                "    may = torch.ones(s.shape[-2:]).tril().bool()\n"
-                "    z = torch.softmax(s.masked_fill(~may, -torch.inf), dim=-1) @ v.repeat_interleave(n, 1)",
-            ),
-            says="The mask hangs at the top left, as if the newest tokens were the first: one new query would see the "
-            "oldest key alone. Query t stands at position S - T + t.",
-            number=71,
-        ),
-        known(
-            "no-mask",
-            (
-                LOOKED,
-                "n = n_heads // n_kv_heads\n    s = q @ k.repeat_interleave(n, 1).mT / math.sqrt(q.shape[-1])\n"
-                "    z = torch.softmax(s, dim=-1) @ v.repeat_interleave(n, 1)",
-            ),
-            says="There is no mask: of several new tokens, earlier ones may not look at later ones.",
-        ),
-        known(
-            "values-from-keys",
-            ("x @ w_v", "x @ w_k"),
-            says="The values are made with w_k: keys decide the weights, values have a matrix of their own.",
-            number=13,
-        ),
-        known(
-            "output-missing",
-            (" @ w_o", ""),
-            says="The output matrix is missing: the heads lie side by side, and w_o blends them.",
-            number=23,
-        ),
-    ),
-)
-
-
-def _model(rng: Rng, v: int, d: int) -> tuple[np.ndarray, ...]:
+def _model(rng: Rng, v: int, d: int, dtype: str) -> tuple[np.ndarray, ...]:
     """A small model; its states are far enough apart that no two logits compete."""
-    w_q, w_k, w_v, w_o = _weights(rng, d, d, d, "float64")
-    return normal(rng, v, d, dtype="float64"), w_q, w_k, 1.6 * w_v, 1.6 * w_o
+    w_q, w_k, w_v, w_o = weights(rng, d, d, d, dtype)
+    return normal(rng, v, d, dtype=dtype), w_q, w_k, 1.6 * w_v, 1.6 * w_o
 
 
 def _write_cases(rng: Rng) -> list[Case]:
-    def case(label: str, v: int, d: int, n: int, prompt: int, limit: int, end_after: int, part: str = "core") -> Case:
+    def case(
+        label: str, v: int, d: int, n: int, prompt: int, limit: int, end_after: int, dtype: str = "float64"
+    ) -> Case:
         """A model that writes at least three different tokens; the end token is the one it writes after so many."""
-        for _ in range(60):
+        end_given = "given" in label
+        for _ in range(200):
             given = rng.integers(0, v, size=prompt)
-            asked: Any = (*_model(rng, v, d), n, given, -1, limit)
+            asked: Any = (*_model(rng, v, d, dtype), n, given, -1, limit)
             written, logits = run(frozenset(), *asked)
             two = np.sort(logits, axis=1)[:, -2:]
             ids = [int(i) for i in written]
             new_there = end_after > limit or ids[end_after - 1] not in ids[: end_after - 1]
+            if end_given and ids[end_after - 1] not in given[:-1]:
+                continue
             if new_there and (two[:, 1] - two[:, 0]).min() > 1e-3:
                 break
         end = ids[end_after - 1] if end_after <= limit else v - 1
         while end_after > limit and end in ids:
             end = (end + 1) % v
-        return Case(label, (*asked[:-2], end, limit), part=part)
+        return Case(label, (*asked[:-2], end, limit), part="core" if dtype == "float64" else "dtype")
 
     return [
+        case("the end comes at once", 8, 4, 1, 5, 3, 1),  # first, since all pairs of mistakes are tried on it
         case("the end comes after three tokens, V = 9, D = 6, N = 2", 9, 6, 2, 4, 6, 3),
         case("the limit comes first", 11, 8, 4, 3, 5, 9),
         case("a prompt of one token", 7, 6, 3, 1, 4, 4),
-        case("the end comes at once", 8, 4, 1, 5, 3, 1),
         case("V = D = 8, eight tokens", 8, 8, 2, 6, 8, 9),
+        case("the end token stands in what is given", 7, 6, 2, 5, 5, 3),
+        case("everything in float32", 9, 6, 2, 3, 4, 9, "float32"),
     ]
 
 
@@ -207,29 +91,47 @@ def run(
     """A small model that writes, with mistakes."""
     d = embedding.shape[1]
     k = v = np.zeros((1, n_heads, 0, d // n_heads), dtype=embedding.dtype)
-    ids, seen = np.asarray(prompt), 0
+    ids, seen = np.asarray(prompt[-1:] if "prompt-not-read" in flags else prompt), 0
+    if "last-fed-twice" in flags:
+        places = sinusoids(frozenset(), len(ids), d).astype(embedding.dtype)
+        x = embedding[ids][None] + places
+        _, k, v = switches.layer(frozenset(), x, w_q, w_k, w_v, w_o, n_heads, n_heads, k, v)
+        ids, seen = ids[-1:], len(ids)
+    limit = limit + ("one-too-many" in flags) - ("limit-counts-prompt" in flags) * len(prompt)
     written: list[int] = []
     logits: list[np.ndarray] = []
     for _ in range(limit):
         first = 0 if "offset-forgotten" in flags else seen + ("one-late" in flags)
+        if "prompt-not-counted" in flags:
+            first = len(written)
         places = sinusoids(frozenset(), first + len(ids), d)[first:].astype(embedding.dtype)
-        x = embedding[ids][None] + (0 if "no-positions" in flags else places)
+        own = embedding[ids] * embedding.dtype.type(np.sqrt(d) if "scaled" in flags else 1)
+        x = own[None] + (0 if "no-positions" in flags else places)
         y, new_k, new_v = switches.layer(frozenset(), x, w_q, w_k, w_v, w_o, n_heads, n_heads, k, v)
         if "cache-not-kept" not in flags:
             k, v = new_k, new_v
         seen = seen + len(ids)
         state = y if "no-residual" in flags else x + y
         logits.append(state[0, 0 if "first-position" in flags else -1] @ embedding.T)
+        if "log-probabilities" in flags:
+            logits[-1] = np.log(soft(logits[-1]))
         token = int(logits[-1].argmax())
         written.append(token)
-        if token == end_id and "no-stop" not in flags:
+        if (token == end_id or ("given-end-stops" in flags and end_id in prompt)) and "no-stop" not in flags:
             break
         ids = np.concatenate((ids, [token])) if "fed-again" in flags else np.array([token])
+    if "end-dropped" in flags:
+        written = [token for token in written if token != end_id]
     told = [*(int(i) for i in prompt), *written] if "prompt-returned" in flags else written
     return np.array(told), np.stack(logits)
 
 
 PLACES = "sinusoidal(seen + len(ids), d_model)[seen:]"
+READ_FIRST = (
+    "    x = embedding[ids][None] + sinusoidal(len(ids), d_model).to(embedding)\n"
+    "    _, k, v = cached_attention(x, w_q, w_k, w_v, w_o, n_heads, n_heads, k, v)\n"
+    "    ids, seen = ids[-1:], len(ids)\n"
+)
 CALLED = "y, k, v = cached_attention("
 
 WRITE = Task(
@@ -245,6 +147,7 @@ WRITE = Task(
     cases=_write_cases,
     oracle=_write,
     mistaken=run,
+    parts={"core": 0.9, "dtype": 0.1},
     forbids=ATTENTIONS,
     mistakes=(
         known(
@@ -294,6 +197,59 @@ WRITE = Task(
             "no-positions",
             ("embedding[ids][None] + places", "embedding[ids][None]"),
             says="No positions are added.",
+        ),
+        known(
+            "prompt-not-counted",
+            (PLACES, "sinusoidal(len(written) + len(ids), d_model)[len(written) :]"),
+            says="Positions go on from the number of tokens that were WRITTEN: the prompt stands before them.",
+            number=70,
+        ),
+        known(
+            "scaled",
+            ("embedding[ids][None]", "embedding[ids][None] * math.sqrt(d_model)"),
+            says="The embedding is multiplied by the root of D, as in the first paper: here there is no factor.",
+        ),
+        known(
+            "log-probabilities",
+            ("(x + y)[0, -1] @ embedding.T", "torch.log_softmax((x + y)[0, -1] @ embedding.T, dim=-1)"),
+            says="Log-probabilities come back: the logits themselves are asked for.",
+        ),
+        known(
+            "prompt-not-read",
+            ("logits, seen = prompt, [], [], 0", "logits, seen = prompt[-1:], [], [], 0"),
+            says="Only the last token of the prompt is read: all of it runs through the model once, and is kept.",
+            number=72,
+        ),
+        known(
+            "last-fed-twice",
+            ("    for _ in range(limit):", f"{READ_FIRST}    for _ in range(limit):"),
+            says="The prompt is read, and then its last token is fed in once more: the first new token comes out of "
+            "the pass that reads the prompt.",
+            number=72,
+        ),
+        known(
+            "end-dropped",
+            ("return written, ", "return [token for token in written if token != end_id], "),
+            says="The end token is missing from what comes back: it was written.",
+            number=77,
+        ),
+        known(
+            "one-too-many",
+            ("range(limit)", "range(limit + 1)"),
+            says="It writes one token more than the limit allows.",
+            number=77,
+        ),
+        known(
+            "limit-counts-prompt",
+            ("range(limit)", "range(limit - len(prompt))"),
+            says="The tokens that were given count against the limit: it is for the new ones alone.",
+            number=77,
+        ),
+        known(
+            "given-end-stops",
+            ("if token == end_id:", "if token == end_id or end_id in prompt:"),
+            says="It stops as soon as the end token stands anywhere, also in the prompt: only one that was WRITTEN "
+            "ends a text.",
         ),
         known(
             "prompt-returned",
