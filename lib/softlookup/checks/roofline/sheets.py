@@ -117,8 +117,8 @@ SHEET = Task(
         known(
             "binary-sizes",
             ('if unit[1] == "i"', 'if unit[1] == "i" or unit.endswith("B")'),
-            says="Sizes of memories in GB are read as 2**30 bytes, rates as powers of ten: without an i both are powers "
-            "of ten.",
+            says="Sizes of memories in GB are read as 2**30 bytes, rates as powers of ten: without an i both are "
+            "powers of ten.",
         ),
         known(
             "prefix-kept",
