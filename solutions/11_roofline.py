@@ -188,7 +188,7 @@ check("11.rows", fewest_rows)
 # [[task 11.near]]
 #
 # A computation did `flops` operations, moved `n_bytes` bytes and took `seconds`, on a machine with this peak (FLOP/s) and bandwidth (bytes/s). Return two things: the **share** of what is attainable at its intensity that it reached (1 would
-# be the roof itself), and a truth value: whether it is **compute-bound**, which we count as true also exactly at the ridge.
+# be the roof itself; a run out of a cache may lie above), and a truth value: whether it is **compute-bound**, which we count as true also exactly at the ridge.
 
 
 # %% nbgrader={"grade": false, "grade_id": "11-near", "locked": false, "schema_version": 3, "solution": true, "task": false}
