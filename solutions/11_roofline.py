@@ -188,7 +188,7 @@ check("11.rows", fewest_rows)
 # [[task 11.near]]
 #
 # A computation did `flops` operations, moved `n_bytes` bytes and took `seconds`, on a machine with this peak (FLOP/s) and bandwidth (bytes/s). Return two things: the **share** of what is attainable at its intensity that it reached (1 would
-# be the roof itself), and a truth value: whether it is **compute-bound**, which we count as true also exactly at the ridge.
+# be the roof itself; a run out of a cache may lie above), and a truth value: whether it is **compute-bound**, which we count as true also exactly at the ridge.
 
 
 # %% nbgrader={"grade": false, "grade_id": "11-near", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -249,6 +249,63 @@ def time_with_link(flops, n_bytes, link_bytes, peak, bandwidth, link):
 
 # %% nbgrader={"grade": true, "grade_id": "11-link-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check("11.link", time_with_link)
+
+# %% [markdown]
+# ## Predict, then measure
+#
+# Not graded, and it works once 11.link is done: your own function says how long something will take on the machine in front of you, and then it is timed. `predict_then_measure` gets operations, bytes and a call; it takes a second or two. It uses
+# one thread and float32, counts the time in which that thread had the processor, and keeps the quickest of several runs: whoever else uses this machine can only add to a time. The roof is measured anew each time, since it moves with what else
+# the machine does. Copy these lines into a cell of your own and run them one after another. **Before** each, write down: memory or compute, and about how many milliseconds? (Run `measured_roof()` once to know the two numbers.)
+#
+# ```python
+# import torch
+#
+# n = 1 << 25
+# a, b, c = (torch.rand(n) for _ in range(3))
+# predict_then_measure(n, 12 * n, lambda: torch.mul(a, b, out=c))
+# predict_then_measure(2 * n, 8 * n, lambda: torch.dot(a, b))
+# x, y, z = torch.rand(1024, 512), torch.rand(512, 2048), torch.empty(1024, 2048)
+# predict_then_measure(*product_cost(1024, 512, 2048, 4), lambda: torch.mm(x, y, out=z))
+# ```
+#
+# Then try counts of your own: one row, two and four rows that meet a matrix of 8192 x 8192, short arrays, `torch.tanh`. Where clock and prediction disagree, *Your own machine* and *What the roof leaves out* in the book may say why.
+
+
+# %% nbgrader={"grade": false, "grade_id": "11-measure", "locked": true, "schema_version": 3, "solution": false, "task": false}
+def seconds_of(call, runs=7):
+    """Time of this thread, the quickest of several runs after one for warmth."""
+    import time
+
+    call()
+    times = []
+    for _ in range(runs):
+        begun = time.thread_time()
+        call()
+        times.append(time.thread_time() - begun)
+    return min(times)
+
+
+def measured_roof():
+    """Peak in FLOP/s and bandwidth in bytes/s of one core, float32."""
+    import torch
+
+    torch.set_num_threads(1)
+    n, side = 1 << 25, 1536
+    a, b, c = (torch.ones(n) for _ in range(3))
+    bandwidth = 3 * 4 * n / seconds_of(lambda: torch.add(a, b, out=c))
+    x, y, z = (torch.ones(side, side) for _ in range(3))
+    peak = 2 * side**3 / seconds_of(lambda: torch.mm(x, y, out=z))
+    print(f"peak {peak / 1e9:.1f} GFLOP/s, bandwidth {bandwidth / 1e9:.1f} GB/s, ridge {peak / bandwidth:.2f} FLOP/B")
+    return peak, bandwidth
+
+
+def predict_then_measure(flops, n_bytes, call):
+    """The roof of this moment, the prediction of 11.link for it (nothing goes over a link), and the clock."""
+    predicted, limit = time_with_link(flops, n_bytes, 0, *measured_roof(), 1)
+    print(f"  {('compute', 'memory')[int(limit)]}-bound, predicted {1e3 * predicted:.2f} ms")
+    measured = seconds_of(call)
+    print(f"  measured {1e3 * measured:.2f} ms: {measured / predicted:.2f} times the prediction")
+
 
 # %% [markdown]
 # ## In your own words

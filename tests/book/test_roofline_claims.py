@@ -9,7 +9,15 @@ import pytest
 from built_book import ROOT
 
 from softlookup.checks import get_task
-from softlookup.roofline import attainable_flops_per_s, hardware, measured_hardware, predicted_time_s, ridge
+from softlookup.roofline import (
+    attainable_flops_per_s,
+    hardware,
+    known_hardware,
+    measured_hardware,
+    predicted_time_s,
+    ridge,
+)
+from softlookup.widgets.roofline_explorer import PHASES, describe
 
 A100 = hardware("A100 80GB SXM")
 PAGE = (ROOT / "book" / "11_roofline.md").read_text(encoding="utf-8")
@@ -82,24 +90,69 @@ def test_half_of_all_predictions_lie_within_15_per_cent(run):
         assert np.median(off) < 0.15
 
 
-def test_outliers_are_those_that_the_page_explains(run, ratio):
-    for row in run["points"]:
-        few = row["kind"] == "product" and 2 <= int(row["name"].split()[1]) <= 128
-        assert few or abs(row["ratio"] - 1) < 0.35, row["name"]
+def test_outliers_are_those_that_the_page_explains_and_two_that_it_does_not(run, ratio):
+    outside = [row for row in run["points"] if abs(row["ratio"] - 1) > 0.15]
+    assert {row["kind"] for row in outside} == {"product"}
+    others = [row for row in outside if not 2 <= int(row["name"].split()[1]) <= 128]
+    assert len(others) == 2 and {row["dtype"] for row in others} == {"float64"}
+    assert all(row["ratio"] < 1.2 for row in others)
     for dtype in ("float32", "float64"):
         one, two, four = (ratio[f"{dtype} {t} x 8192 x 8192"] for t in (1, 2, 4))
         assert one < 1.25 and 1.4 < two < 2.6 and 2.8 < four < 5
-    assert all(ratio[name] > 1 for name in ratio if "scale" in name)
 
 
-def test_counting_the_copy_of_the_matrix_explains_16_to_128_rows(run):
-    machine = measured_hardware(run)
+def test_what_16_to_128_rows_take_too_long_is_two_or_three_fetches_of_the_matrix(run):
+    bandwidth = run["bandwidth"]["median"]
+    fetches = []
     for row in run["points"]:
         words = row["name"].split()
-        if row["kind"] == "product" and row["dtype"] == "float32" and 16 <= int(words[1]) <= 128:
-            copied = row["flops"] / machine.dense_flops_per_s["float32"]
-            copied += 4 * 4 * int(words[3]) * int(words[5]) / machine.bandwidth_bytes_per_s
-            assert abs(row["measured_s"] / copied - 1) < min(0.25, abs(row["ratio"] - 1) + 0.05), row["name"]
+        if row["kind"] == "product" and 16 <= int(words[1]) <= 128:
+            matrix = {"float32": 4, "float64": 8}[row["dtype"]] * int(words[3]) * int(words[5])
+            fetches.append(row["measured_s"] * (1 - 1 / row["ratio"]) / (matrix / bandwidth))
+    assert len(fetches) == 6 and 2 < min(fetches) and max(fetches) < 4
+
+
+def test_reads_for_stores_explain_scaling_and_not_what_stores_little(run, ratio):
+    def fetched(reads, writes):
+        """What a read for each store makes of a prediction by the roof's stream, two reads and a write."""
+        return Fraction(reads + 2 * writes, reads + writes) / Fraction(4, 3)
+
+    assert (fetched(1, 1), fetched(2, 0), fetched(4, 1)) == (Fraction(9, 8), Fraction(3, 4), Fraction(9, 10))
+    for stream, expected, near in (("scale", 9 / 8, True), ("dot", 3 / 4, False), ("sum of four", 9 / 10, False)):
+        found = ratio[f"C {stream}, 128 MiB"]
+        assert (abs(found - expected) < 0.03) is near and (abs(found - 1) < 0.03) is not near
+    plain, touched = (run["errors"]["streams"][key] for key in ("median", "touched"))
+    assert abs(plain - touched) < 0.01
+
+
+def test_predictions_that_the_reader_is_asked_for_land(run):
+    machine = measured_hardware(run)
+    for name in ("numpy mul, 192 MiB", "float32 1 x 8192 x 8192", "float32 1024 x 512 x 2048"):
+        row = next(row for row in run["points"] if row["name"] == name)
+        least = predicted_time_s(machine, row["flops"], row["bytes"], "float32")
+        assert abs(row["measured_s"] / least - 1) < 0.15
+    assert row["flops"] / row["bytes"] > 30 * ridge(machine, "float32")
+
+
+def test_scores_need_heads_wider_than_the_ridge():
+    def bound(name, tokens, width):
+        rows = describe(hardware(name), "bfloat16", 1, tokens, 32, width, "prefill")
+        return next(row["bound"] for row in rows if row["name"] == "scores")
+
+    assert {bound(name, 1 << 15, 128) for name in known_hardware()} == {"memory"}
+    assert [bound(name, 1024, 256) for name in known_hardware()] == ["compute"] * 2 + ["memory"] * 2
+
+
+def test_elementwise_operations_stay_on_the_slope_of_the_ordinary_units():
+    """Whatever the sizes: no graphics processor's ordinary units, in float64 or float32, are their limit."""
+    for name in known_hardware():
+        machine = hardware(name)
+        for dtype in ("float64", "float32"):
+            for tokens, width in ((1, 16), (1024, 128), (1 << 15, 256)):
+                for phase in PHASES:
+                    for row in describe(machine, dtype, 1, tokens, 32, width, phase):
+                        if row["part"] in ("norm", "residual") or row["name"] in ("softmax", "relu"):
+                            assert row["intensity"] < ridge(machine, dtype), (name, row["name"])
 
 
 def test_what_is_left_out_shows_in_the_run(run):

@@ -1,5 +1,6 @@
 """Right answers to the tasks of chapter 11, each written in another way than the published solution."""
 
+import math
 import re
 from decimal import Decimal
 from fractions import Fraction
@@ -150,6 +151,11 @@ def rows_rounded_up(d, f, bytes_per_number, ridge):
     return float(np.ceil(needed / (2 * d * f - ridge * bytes_per_number * (d + f))))
 
 
+def rows_by_reciprocals(d, f, bytes_per_number, ridge):
+    left = 2 / (ridge * bytes_per_number) - 1 / d - 1 / f
+    return math.ceil(1 / left) if left > 0 else 0
+
+
 # 11.near
 def near_by_times(flops, n_bytes, seconds, peak, bandwidth):
     computing, moving = flops / peak, n_bytes / bandwidth
@@ -211,7 +217,7 @@ RIGHT = {
     "11.sheet": [sheet_by_pattern, sheet_in_decimals, sheet_by_letters],
     "11.ridge": [ridge_of_times, ridge_torch, ridge_in_tera],
     "11.attainable": [attainable_in_tera, attainable_by_ridge, attainable_numpy],
-    "11.rows": [rows_by_trying, rows_by_widths, rows_rounded_up],
+    "11.rows": [rows_by_trying, rows_by_widths, rows_rounded_up, rows_by_reciprocals],
     "11.near": [near_by_times, near_two_shares, near_by_branch],
     "11.time": [time_at_once, time_torch, time_by_rates],
     "11.link": [link_numpy, link_sorted, link_by_branches],

@@ -18,6 +18,11 @@ def test_roof_bends_at_peak_over_bandwidth_and_no_mark_lies_above_it():
     assert "bends at 10 FLOP/B" in figure.get_label() and "low, at 0.5 FLOP/B" in figure.get_label()
 
 
+def test_an_intensity_of_thousands_is_said_in_full():
+    figure = figures.roofline({"x": (100.0, 0.05)}, [("product", 4096 / 3)], span=(0.1, 3000), palette=LIGHT)
+    assert "bends at 2,000 FLOP/B" in figure.get_label() and "product, at 1,365 FLOP/B" in figure.get_label()
+
+
 def test_measured_roof_says_how_near_the_points_come_and_refuses_strangers():
     figure = figures.measured_roof({"a": (100.0, 10.0)}, {"a": [(1.0, 5.0), (20.0, 100.0)]}, palette=LIGHT)
     assert "at least 75 % of the roof, the lowest 50 %" in figure.get_label()
@@ -27,7 +32,7 @@ def test_measured_roof_says_how_near_the_points_come_and_refuses_strangers():
 
 def test_passes_add_up_the_bytes_and_refuse_an_array_without_a_column():
     figure = figures.loop_passes([("one", [("x = A", ("A",), ("x",))])], ("A", "x"), palette=LIGHT)
-    assert "one: 1 pass, 8 bytes for each place" in figure.get_label()
+    assert "one: 8 bytes for each place, x = A reads A and writes x" in figure.get_label()
     with pytest.raises(ValueError, match="x = B names B; the columns are A, x"):
         figures.loop_passes([("one", [("x = B", ("B",), ("x",))])], ("A", "x"), palette=LIGHT)
 

@@ -33,9 +33,10 @@ def loop_passes(
     for title, steps in programs:
         moved = number_bytes * sum(len(read) + len(written) for _, read, written in steps)
         rows += [f"{title}: {moved} bytes for each place", *steps]
-        said.append(f"{title}: {len(steps)} {'pass' if len(steps) == 1 else 'passes'}, {moved} bytes for each place")
+        each = (f"{what} reads {', '.join(read)} and writes {', '.join(written)}" for what, read, written in steps)
+        said.append(f"{title}: {moved} bytes for each place, {'; '.join(each)}")
     figure = Figure(figsize=(0.72 * len(arrays) + 1.9, 0.42 * len(rows) + 0.5))
-    figure.set_label(f"Arrays read and written, pass by pass. {'; '.join(said)}.")
+    figure.set_label(f"Arrays read and written, pass by pass. {'. '.join(said)}.")
     axes = figure.subplots()
     for place, row in enumerate(rows):
         y = -place

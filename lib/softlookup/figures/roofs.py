@@ -36,7 +36,7 @@ def roofline(
     colors = dict(zip(roofs, palette.series, strict=False))
     for index, (name, (peak, bandwidth)) in enumerate(roofs.items()):
         draw_roof(axes, peak, bandwidth, span, colors[name], name, below=index > 0)
-        said.append(f"{name} rises to {rate_words(peak)} and bends at {peak / bandwidth:,.3g} FLOP/B")
+        said.append(f"{name} rises to {rate_words(peak)} and bends at {intensity_words(peak / bandwidth)} FLOP/B")
     first = next(iter(roofs.values()))
     for place, (name, intensity) in enumerate(sorted(marks, key=lambda mark: mark[1])):
         rate = min(first[0], first[1] * intensity)
@@ -53,7 +53,7 @@ def roofline(
             size=8.5,
             linespacing=1.25,
         )
-        said.append(f"{name}, at {intensity:.3g} FLOP/B, reaches at most {rate_words(rate)}")
+        said.append(f"{name}, at {intensity_words(intensity)} FLOP/B, reaches at most {rate_words(rate)}")
     figure.set_label(
         "Attainable operations a second against operations for each byte, both axes logarithmic. A roof rises and then "
         f"lies flat. {'; '.join(said)}."
@@ -117,7 +117,7 @@ def draw_roof(
     axes.plot([bend, bend], [1, peak], color=color, linewidth=1, linestyle=":", zorder=1)
     # The first name stands at the end, above its line; the next ones begin at their bend, below.
     axes.annotate(
-        f"{name}: bends at {bend:,.3g}",
+        f"{name}: bends at {intensity_words(bend)}",
         (1.25 * bend, peak) if below else (span[1], peak),
         xytext=(0, -4 if below else 3),
         textcoords="offset points",
@@ -143,6 +143,15 @@ def finish(axes: Axes, roofs: Iterable[Roof], span: tuple[float, float]) -> None
     axes.minorticks_off()
     axes.grid(alpha=0.6)
     axes.set_axisbelow(True)
+
+
+def intensity_words(intensity: float) -> str:
+    """Write an intensity with three digits, and all of those before the point.
+
+    >>> intensity_words(1 / 12), intensity_words(9.56), intensity_words(4096 / 3)
+    ('0.0833', '9.56', '1,365')
+    """
+    return f"{intensity:,.0f}" if intensity >= 1000 else f"{intensity:.3g}"
 
 
 def rate_words(flops_per_s: float) -> str:

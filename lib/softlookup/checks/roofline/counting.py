@@ -40,6 +40,8 @@ def _intensity_mistaken(flags: Flags, reads: int, writes: int, operations: int, 
         moved += writes
     if "loads-forgotten" in flags:
         moved -= reads
+    if "one-store" in flags:
+        moved -= writes - 1
     if moved == 0:
         return np.array(np.inf)
     return np.array(moved * width / operations if "upside-down" in flags else operations / (moved * width))
@@ -92,6 +94,11 @@ INTENSITY = Task(
             says="What is read is left out: loads cross the same road as stores.",
         ),
         known(
+            "one-store",
+            (MOVED, "moved = (reads + 1) * bytes_per_number"),
+            says="One store is counted for each place, however many numbers are written: `writes` says how many.",
+        ),
+        known(
             "fetched-before-stored",
             (MOVED, "moved = (reads + 2 * writes) * bytes_per_number"),
             says="Every store is counted twice. Caches may fetch what they are about to overwrite, but the intensity "
@@ -133,12 +140,14 @@ def _product_mistaken(flags: Flags, t: int, d: int, f: int, width: int) -> tuple
     flops = (1 if "one-operation" in flags else 2) * t * d * f
     if "inner-forgotten" in flags:
         flops //= d
+    if "one-sum-less" in flags:
+        flops -= t * f
     if "elements-for-bytes" in flags:
         width = 1
     if "always-four" in flags:
         width = 4
     weights = 0 if "weights-forgotten" in flags else t * d * f if "weights-for-each-row" in flags else d * f
-    numbers = t * d + weights + (0 if "result-forgotten" in flags else t * f)
+    numbers = (0 if "rows-forgotten" in flags else t * d) + weights + (0 if "result-forgotten" in flags else t * f)
     pair = np.array(flops), np.array(numbers * width)
     return pair[::-1] if "pair-swapped" in flags else pair
 
@@ -169,6 +178,13 @@ PRODUCT = Task(
             number=78,
         ),
         known(
+            "one-sum-less",
+            (FLOPS, "flops = (2 * d - 1) * t * f"),
+            says="D products are added up in D - 1 sums here. That is exact on paper, but data sheets and this book "
+            "count D multiply-adds, each two operations: 2*D for each result.",
+            number=78,
+        ),
+        known(
             "inner-forgotten",
             (FLOPS, "flops = 2 * t * f"),
             says="Each of the T*F results is a dot product over D numbers: D is missing.",
@@ -183,6 +199,11 @@ PRODUCT = Task(
             "always-four",
             (PAIR, "return flops, 4 * numbers"),
             says="Every number is taken to have 4 bytes: the last argument says how many it has.",
+        ),
+        known(
+            "rows-forgotten",
+            (NUMBERS, "numbers = d * f + t * f"),
+            says="The rows that meet the matrix are read, too: T*D numbers.",
         ),
         known(
             "result-forgotten",

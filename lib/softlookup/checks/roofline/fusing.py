@@ -18,8 +18,12 @@ def _cases(rng: Rng) -> list[Case]:
     again = [["u", ["a", "b"]], ["v", ["u", "a"]], ["w", ["v", "u"]]]
     norm = [["c", ["x", "m"]], ["q", ["c", "c"]], ["n", ["c", "r"]], ["y", ["n", "g"]]]
     n = int(rng.integers(50, 900))
+    named = [["tmp1", ["A", "B"]], ["tmp2", ["tmp1", "C"]], ["AB", ["tmp2", "AC"]]]
+    unused = [["u", ["a", "b"]], ["v", ["a", "b"]], ["w", ["v", "c"]]]
     rows = (
         ("the three steps of the chapter", (chain, ["e"], 10, 4)),
+        ("arrays with longer names", (named, ["AB"], 20, 8)),
+        ("a result that nobody wants", (unused, ["w"], 30, 2)),
         ("a number used twice in one step", (square, ["t"], 100, 2)),
         ("an operand used in two steps, two results kept", (again, ["u", "w"], n, 4)),
         ("another two to be kept", (norm, ["q", "y"], n, 2)),
@@ -56,6 +60,8 @@ def _mistaken(flags: Flags, steps: Steps, keep: list[str], n: int, width: int) -
     else:
         given = len({name for _, inputs in steps for name in inputs} - made)
     written = len(steps) if "middle-written" in flags else len(keep)
+    if "unread-written" in flags:
+        written = len({output for output, _ in steps} - {name for _, inputs in steps for name in inputs} | set(keep))
     if "last-alone" in flags:
         written = 1
     if "results-forgotten" in flags:
@@ -118,6 +124,12 @@ FUSE = Task(
             "given-read-again",
             (GIVEN, "given = [name for _, inputs in steps for name in set(inputs) - made]"),
             says="Fused, an operand that two steps use is read twice: the second time it is at hand already.",
+        ),
+        known(
+            "unread-written",
+            (FUSED, "fused = len(given) + len(made - {name for _, inputs in steps for name in inputs} | set(keep))"),
+            says="Fused, a result that no step reads is written although nobody wants it: only what is in `keep` "
+            "reaches memory.",
         ),
         known(
             "last-alone",

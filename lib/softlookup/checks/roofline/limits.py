@@ -120,6 +120,8 @@ def _near_cases(rng: Rng) -> list[Case]:
         ("a product", (2.0**40, 2.0**32, 32.0, 2.0**36, 2.0**34)),
         ("exactly at the ridge", (2.0**36, 2.0**34, 2.0, 2.0**36, 2.0**34)),
         ("between bytes and operations", (3e12, 0.9e12, 80.0, 80e9, 20e9)),
+        ("a slow product", (8e12, 0.2e12, 500.0, 80e9, 20e9)),
+        ("quicker than memory, out of a cache", (3e9, 12e9, 0.4, 80e9, 20e9)),
         ("drawn", (float(rng.integers(2, 9)) * 1e12, 2e12, 300.0, 80e9, 20e9)),
     )
     return [Case(label, args, frame="plain") for label, args in rows]
@@ -140,17 +142,27 @@ def _near_mistaken(
         best = peak
     if "share-of-slope" in flags:
         best = road * amount
+    if "added" in flags:
+        best = 1 / (1 / peak + 1 / (road * amount))
+    if "larger-one" in flags:
+        best = max(peak, road * amount)
     share = flops / seconds / best
+    if "clipped" in flags:
+        share = min(1.0, share)
+    if "per-cent" in flags:
+        share *= 100
     edge = peak / road
     bound = amount > edge if "ridge-left-out" in flags else amount >= edge
     if "names-exchanged" in flags:
         bound = not bound
-    return np.array(1 / share if "upside-down" in flags else share), np.array(bound)
+    pair = np.array(1 / share if "upside-down" in flags else share), np.array(bound)
+    return pair[::-1] if "pair-swapped" in flags else pair
 
 
 AMOUNT = "amount = flops / n_bytes"
 BEST = "best = min(peak, bandwidth * amount)"
 SHARE = "share = flops / seconds / best"
+NEAR_PAIR = "return share, amount >= peak / bandwidth"
 BOUND = "amount >= peak / bandwidth"
 
 NEAR = Task(
@@ -178,6 +190,33 @@ NEAR = Task(
             "share-of-slope",
             (BEST, "best = bandwidth * amount"),
             says="The run is compared with the sloped roof alone: above the ridge the peak is the limit.",
+        ),
+        known(
+            "added",
+            (BEST, "best = 1 / (1 / peak + 1 / (bandwidth * amount))"),
+            says="Computing and moving are added up, as if one waited for the other: under the roof they go on at the "
+            "same time, and the longer one counts.",
+        ),
+        known(
+            "larger-one",
+            (BEST, "best = max(peak, bandwidth * amount)"),
+            says="The run is compared with the larger of the two limits: both hold, so the smaller one is attainable.",
+        ),
+        known(
+            "clipped",
+            (SHARE, "share = min(1.0, flops / seconds / best)"),
+            says="The share is cut off at 1. A run can be quicker than its memory (out of a cache, or because the "
+            "count is wrong), and then a share above 1 is what shows it.",
+        ),
+        known(
+            "per-cent",
+            (SHARE, "share = 100 * flops / seconds / best"),
+            says="The share is in per cent: 1 is to be the roof itself.",
+        ),
+        known(
+            "pair-swapped",
+            (NEAR_PAIR, "return amount >= peak / bandwidth, share"),
+            says="The two results have changed places: the share first, then the truth value.",
         ),
         known(
             "upside-down",
@@ -229,14 +268,16 @@ def _link(
 def _link_mistaken(
     flags: Flags, flops: float, n_bytes: float, link_bytes: float, peak: float, road: float, link: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    one_way = link if "both-ways" in flags else link / 2
+    one_way = link if "both-ways" in flags else 2 * link if "doubled" in flags else link / 2
     memory = n_bytes + link_bytes if "through-memory" in flags else n_bytes
-    limits = [flops / peak, memory / road, link_bytes / one_way]
+    over_link = n_bytes + link_bytes if "all-over-link" in flags else link_bytes
+    limits = [flops / peak, memory / road, over_link / one_way]
     if "link-forgotten" in flags:
         limits.pop()
     seconds = min(limits) if "shortest" in flags else max(limits)
     where = limits.index(seconds) + (1 if "from-one" in flags else 0)
-    return np.array(sum(limits) if "added" in flags else seconds), np.array(where)
+    pair = np.array(sum(limits) if "added" in flags else seconds), np.array(where)
+    return pair[::-1] if "pair-swapped" in flags else pair
 
 
 LIMITS = "limits = [flops / peak, n_bytes / bandwidth, link_bytes / (link / 2)]"
@@ -265,6 +306,17 @@ LINK = Task(
             "of it.",
         ),
         known(
+            "doubled",
+            (LIMITS, LIMITS.replace("(link / 2)", "(2 * link)")),
+            says="The link's number is doubled: it counts both directions already, and what goes one way gets half "
+            "of it.",
+        ),
+        known(
+            "all-over-link",
+            (LIMITS, LIMITS.replace("link_bytes /", "(n_bytes + link_bytes) /")),
+            says="What moves between processor and memory is sent over the link as well: only `link_bytes` go there.",
+        ),
+        known(
             "link-forgotten",
             (LIMITS, "limits = [flops / peak, n_bytes / bandwidth]"),
             says="The link is no limit here: it is the third one.",
@@ -284,6 +336,11 @@ LINK = Task(
             "shortest",
             (LONGEST, "seconds = min(limits)"),
             says="The shortest of the times is taken: it is done when all three are.",
+        ),
+        known(
+            "pair-swapped",
+            (ANSWER, "return limits.index(seconds), seconds"),
+            says="The two results have changed places: the seconds first, then the number of the limit.",
         ),
         known(
             "from-one",

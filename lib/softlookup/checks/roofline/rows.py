@@ -20,7 +20,8 @@ def _cases(rng: Rng) -> list[Case]:
         (256, 128, 4, 9.5),
         (64, 64, 2, 161.25),
         (width, 3 * width, 1, 300.5),
-        (2, 2, 1, 1.875),
+        (1024, 1024, 2, 509.5),
+        (2, 2, 1, 1.89),
         (2, 2, 1, 2.0),
         (2, 2, 1, 2.125),
     )
@@ -49,17 +50,28 @@ def _oracle(d: int, f: int, width: int, ridge: float) -> int:
 def _mistaken(flags: Flags, d: int, f: int, width: int, ridge: float) -> np.ndarray:
     operation = 1 if "one-operation" in flags else 2
     width = 1 if "elements-for-bytes" in flags else width
-    around = 0 if "matrix-alone" in flags else d if "result-forgotten" in flags else d + f
+    around = (0 if "rows-forgotten" in flags else d) + (0 if "result-forgotten" in flags else f)
+    if "matrix-alone" in flags:
+        around = 0
     gain = operation * d * f - ridge * width * around
     if gain == 0 or (gain < 0 and "never-overlooked" not in flags):
-        return np.array(0)
+        return np.array(-1 if "never-minus-one" in flags else np.inf if "never-infinite" in flags else 0)
     rows = ridge * width * d * f / gain
     return np.array(
-        int(rows) if "rounded-down" in flags else int(rows) + 1 if "one-too-many" in flags else -(-rows // 1)
+        int(rows)
+        if "rounded-down" in flags
+        else int(rows) + 1
+        if "one-too-many" in flags
+        else rows
+        if "not-rounded" in flags
+        else np.rint(rows)
+        if "rounded-to-nearest" in flags
+        else -(-rows // 1)
     )
 
 
 GAIN = "gain = 2 * d * f - ridge * bytes_per_number * (d + f)"
+NEVER = "if gain <= 0:\n        return 0"
 LAST = "return math.ceil(ridge * bytes_per_number * d * f / gain)"
 
 ROWS = Task(
@@ -81,6 +93,11 @@ ROWS = Task(
             "matrix-alone",
             (GAIN, "gain = 2 * d * f"),
             says="Only the matrix is counted among the bytes: the rows that go in and come out grow with T.",
+        ),
+        known(
+            "rows-forgotten",
+            (GAIN, "gain = 2 * d * f - ridge * bytes_per_number * f"),
+            says="The rows that go in, T*D numbers, are missing among the bytes.",
         ),
         known(
             "result-forgotten",
@@ -106,9 +123,29 @@ ROWS = Task(
             says="The number of rows is rounded down, and is not enough: round up.",
         ),
         known(
+            "rounded-to-nearest",
+            (LAST, LAST.replace("math.ceil", "round")),
+            says="The number of rows is rounded to the nearest one, which may be below it and not enough: round up.",
+        ),
+        known(
+            "not-rounded",
+            (LAST, LAST.replace("math.ceil", "")),
+            says="This is where the intensity meets the ridge, between two whole numbers: round up to the next one.",
+        ),
+        known(
             "one-too-many",
             (LAST, LAST.replace("math.ceil(", "1 + int(")),
             says="Where the intensity meets the ridge exactly, that is enough: one row too many.",
+        ),
+        known(
+            "never-infinite",
+            (NEVER, NEVER.replace("return 0", 'return float("inf")')),
+            says="Where no number of rows is enough, infinity is returned: the task asks for 0 there.",
+        ),
+        known(
+            "never-minus-one",
+            (NEVER, NEVER.replace("return 0", "return -1")),
+            says="Where no number of rows is enough, -1 is returned: the task asks for 0 there.",
         ),
         known(
             "never-overlooked",

@@ -24,6 +24,10 @@ def _sheet_cases(rng: Rng) -> list[Case]:
         "512 MiB",
         "600 MB/s",
         "2 TiB",
+        "78 GFLOPS",
+        "1.5 TB",
+        "64 MiB/s",
+        "1,024,000 MB",
         f"{int(rng.integers(2, 9))},{int(rng.integers(100, 999))} TFLOPS*",
         f"{int(rng.integers(100, 999))} GB/s",
     )
@@ -32,11 +36,11 @@ def _sheet_cases(rng: Rng) -> list[Case]:
 
 def _sheet(text: str) -> float:
     """In decimals, unit by unit."""
-    for unit, power in (("TFLOPS", 12), ("TOPS", 12), ("TB/s", 12), ("GB/s", 9), ("MB/s", 6), ("GB", 9)):
+    for unit, power in (("TFLOPS", 12), ("GFLOPS", 9), ("TOPS", 12), ("TB", 12), ("GB", 9), ("MB", 6)):
         if f" {unit}" in text:
             number = Decimal(text.partition(" ")[0].replace(",", "")).scaleb(power)
             return float(number / 2 if "*" in text else number)
-    digits, unit = text.split(" ")
+    digits, unit = text.removesuffix("/s").split(" ")
     return float(Decimal(digits) * 1024 ** {"MiB": 2, "GiB": 3, "TiB": 4}[unit])
 
 
@@ -45,12 +49,17 @@ def _sheet_mistaken(flags: Flags, text: str) -> np.ndarray:
     value = float(number.replace(",", "." if "comma-as-point" in flags else ""))
     binary = unit[1] == "i" and "binary-overlooked" not in flags
     powers: dict[str, float] = {"M": 1e6, "G": 1e9, "T": 1e12}
-    if binary or "binary-everywhere" in flags:
+    if binary or "binary-everywhere" in flags or ("binary-bytes" in flags and "B" in unit):
+        powers = {"M": 2.0**20, "G": 2.0**30, "T": 2.0**40}
+    if "binary-sizes" in flags and "B" in unit and "/s" not in unit:
         powers = {"M": 2.0**20, "G": 2.0**30, "T": 2.0**40}
     if "tera-as-giga" in flags:
         powers["T"] = powers["G"]
+    if "prefix-kept" in flags:
+        powers = dict.fromkeys(powers, 1.0)
     starred = text.endswith("*") and "sparse-peak" not in flags
-    return np.array(value * powers[unit[0]] / (2 if starred else 1))
+    half = 2 if starred else 1
+    return np.array(value * powers[unit[0]] * (half if "star-doubled" in flags else 1 / half))
 
 
 DECIMAL = '{"M": 1e6, "G": 1e9, "T": 1e12}'
@@ -79,9 +88,21 @@ SHEET = Task(
             number=81,
         ),
         known(
+            "star-doubled",
+            (STAR, STAR.replace("/ (2", "* (2")),
+            says="A number with a star is doubled: the star says that twice the dense rate is printed already.",
+            number=81,
+        ),
+        known(
             "binary-everywhere",
             (DECIMAL, '{"M": 2**20, "G": 2**30, "T": 2**40}'),
-            says="GB is read as 2**30 bytes: that is GiB. The prefixes of data sheets are powers of ten.",
+            says="Every prefix is read as a power of two, that of TFLOPS, too: without an i it is a power of ten.",
+        ),
+        known(
+            "binary-bytes",
+            ('if unit[1] == "i"', 'if "B" in unit'),
+            says="GB is read as 2**30 bytes: that is GiB. The prefixes of data sheets are powers of ten, for bytes as "
+            "for operations.",
         ),
         known(
             "binary-overlooked",
@@ -92,6 +113,17 @@ SHEET = Task(
             "comma-as-point",
             ('replace(",", "")', 'replace(",", ".")'),
             says="The comma is read as a decimal point: here it parts thousands.",
+        ),
+        known(
+            "binary-sizes",
+            ('if unit[1] == "i"', 'if unit[1] == "i" or unit.endswith("B")'),
+            says="Sizes of memories in GB are read as 2**30 bytes, rates as powers of ten: without an i both are "
+            "powers of ten.",
+        ),
+        known(
+            "prefix-kept",
+            (STAR, STAR.replace(" * powers[unit[0]]", "")),
+            says="The number still has its prefix: 312 TFLOPS are 312 times 10**12 operations a second.",
         ),
         known(
             "tera-as-giga",
@@ -130,7 +162,7 @@ def _ridge(sheet: dict[str, Any], dtype: str) -> float:
 
 def _ridge_mistaken(flags: Flags, sheet: dict[str, Any], dtype: str) -> np.ndarray:
     kind = "bfloat16" if "always-bfloat16" in flags else dtype
-    peak = sheet["dense"][kind]
+    peak = max(sheet["dense"].values()) if "largest-peak" in flags else sheet["dense"][kind]
     if "sparse-peak" in flags:
         peak = sheet["sparse"].get(kind, peak)
     road = sheet["NVLink"] if "link-for-memory" in flags else sheet["memory"]
@@ -138,9 +170,14 @@ def _ridge_mistaken(flags: Flags, sheet: dict[str, Any], dtype: str) -> np.ndarr
         road = 800e9
     if "giga-dropped" in flags:
         road /= 1e9
+    if "prefixes-mixed" in flags:
+        road *= 1e3
+    if "numbers-for-bytes" in flags:
+        road /= NUMBER_BYTES[dtype]
     return np.array(road / peak if "upside-down" in flags else peak / road)
 
 
+NUMBER_BYTES = {"float32": 4, "tf32": 4, "bfloat16": 2, "float8": 1}
 RIDGE_LINE = 'return sheet["dense"][dtype] / sheet["memory"]'
 
 RIDGE = Task(
@@ -183,6 +220,17 @@ RIDGE = Task(
             says="The peak of bfloat16 is taken for every kind of number: each has a rate of its own.",
         ),
         known(
+            "largest-peak",
+            (RIDGE_LINE, 'return max(sheet["dense"].values()) / sheet["memory"]'),
+            says="The largest peak of the sheet is taken: each kind of number has a rate of its own.",
+        ),
+        known(
+            "numbers-for-bytes",
+            (RIDGE_LINE, f"return {NUMBER_BYTES}[dtype] * " + RIDGE_LINE.removeprefix("return ")),
+            says="These are operations for each number that is moved: the ridge is operations for each byte.",
+            number=80,
+        ),
+        known(
             "upside-down",
             (RIDGE_LINE, 'return sheet["memory"] / sheet["dense"][dtype]'),
             says="These are bytes for each operation: the ridge is operations for each byte, peak over bandwidth.",
@@ -191,6 +239,12 @@ RIDGE = Task(
             "giga-dropped",
             (RIDGE_LINE, 'return sheet["dense"][dtype] / (sheet["memory"] / 1e9)'),
             says="The peak is in FLOP/s and the bandwidth in GB/s: both have to be without a prefix, or with the same "
+            "one.",
+        ),
+        known(
+            "prefixes-mixed",
+            (RIDGE_LINE, 'return (sheet["dense"][dtype] / 1e12) / (sheet["memory"] / 1e9)'),
+            says="The peak is in TFLOP/s and the bandwidth in GB/s: both have to be without a prefix, or with the same "
             "one.",
         ),
     ),
@@ -223,8 +277,12 @@ def _attainable_mistaken(
 ) -> np.ndarray:
     giga = 2.0**30 if "binary-giga" in flags else 1e9
     slope = bandwidth * giga * intensity
+    if "step-of-1024" in flags:
+        slope *= 1000 / 1024
+    if "giga-dropped" in flags:
+        slope /= giga
     if "divided" in flags:
-        slope = bandwidth * giga / intensity
+        slope /= intensity**2
     top = peak * 1e12
     if "prefixes-mixed" in flags:
         slope = slope / giga * 1e12
@@ -299,6 +357,17 @@ ATTAINABLE = Task(
             (ROOF, ROOF.replace("* intensity", "/ intensity")),
             says="The bandwidth is divided by the intensity: bytes a second times operations for each byte are "
             "operations a second.",
+        ),
+        known(
+            "giga-dropped",
+            (ROOF, ROOF.replace(" * 1e9", "")),
+            says="The peak is taken in FLOP/s and the bandwidth in GB/s: the slope is 10**9 times too low, so that "
+            "everything seems memory-bound.",
+        ),
+        known(
+            "step-of-1024",
+            (ROOF, ROOF.replace(" * 1e9", " * 1e12 / 1024")),
+            says="From giga to tera a step of 1024 is taken: data sheets' prefixes are powers of ten, so it is 1000.",
         ),
         known(
             "binary-giga",
