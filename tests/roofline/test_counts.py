@@ -4,6 +4,7 @@ import math
 
 import pytest
 import torch
+from sizes_of_models import SMALL, built
 from torch.utils.flop_counter import FlopCounterMode
 
 from softlookup import model
@@ -25,39 +26,6 @@ from softlookup.roofline import (
 )
 
 LLAMA = MODELS["Llama 2 7B"]
-SMALL = (
-    TransformerSizes("plain", D=24, N=4, F=40, V=50, L=3, hidden_bias=True),
-    TransformerSizes("biased", D=24, N=4, F=40, V=50, L=3, attention_bias=True, hidden_bias=True, positions=64),
-    TransformerSizes("grouped", D=20, N=6, K=2, H=7, F=30, V=41, L=2, gated=True, activation="silu", norm="rms"),
-    TransformerSizes("untied", D=16, N=2, K=1, F=24, V=33, L=4, gated=True, activation="silu", norm="rms", tied=False),
-    TransformerSizes("pair", D=24, N=4, F=40, V=50, L=3, decoder_layers=2, hidden_bias=True),
-    TransformerSizes("grouped pair", D=24, N=4, K=2, H=5, F=40, V=50, L=2, decoder_layers=3, tied=False),
-)
-
-
-def built(sizes):
-    """The library's own model of these sizes, on the device that holds no numbers."""
-    config = model.Config(
-        sizes.V,
-        d_model=sizes.D,
-        n_heads=sizes.N,
-        n_layers=sizes.L,
-        n_decoder_layers=sizes.decoder_layers,
-        d_hidden=sizes.F,
-        head_width=sizes.H,
-        n_kv_heads=sizes.K,
-        max_length=sizes.positions or 64,
-        positions="learned" if sizes.positions else "none",
-        norm=sizes.norm,
-        pre_norm=sizes.last_norm,
-        activation="swiglu" if sizes.gated else sizes.activation,
-        attention_bias=sizes.attention_bias,
-        hidden_bias=sizes.hidden_bias,
-        tied=sizes.tied,
-        dropout=0.0,
-    )
-    with torch.device("meta"):
-        return (model.Transformer if sizes.decoder_layers else model.DecoderLM)(config)
 
 
 def counted(sizes, batch, tokens, source):

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from softlookup.roofline.layer_operations import ELEMENTWISE, Kernels, causal_pairs, layer
 from softlookup.roofline.operations import FLOAT_BYTES, HALF_BYTES, Moved, Operation
-from softlookup.roofline.sizes import TransformerSizes, parameters, product_weights
+from softlookup.roofline.sizes import TransformerSizes, check_source, parameters, product_weights
 
 __all__ = [
     "ELEMENTWISE",
@@ -58,9 +58,7 @@ def forward(
     Raises:
         ValueError: If an encoder-decoder has no source, or another model has one; or a size is too small.
     """
-    if bool(sizes.decoder_layers) != bool(source):
-        kind = "is an encoder-decoder and needs a source" if sizes.decoder_layers else "has no encoder for a source"
-        raise ValueError(f"{sizes.name} {kind}; got source = {source}")
+    check_source(sizes, source)
     steps: list[Operation] = []
     if sizes.decoder_layers and not cached:
         steps += _entrance(sizes, batch, source, number_bytes)
@@ -130,7 +128,9 @@ def backward(sizes: TransformerSizes, operations: Iterable[Operation]) -> list[O
     """Count the way back through operations that went forward.
 
     Each product has two: the gradient of its left factor, and that of its right one. Elementwise work is counted as
-    ``ELEMENTWISE`` says. A fused kernel goes back by five products instead of four, since it makes the scores again.
+    ``ELEMENTWISE`` says, and reads what it needs from the way forward. Where several steps used one tensor (queries,
+    keys and values; a gate and what it opens; the memory in every layer of a decoder), their gradients are added, two
+    at a time. A fused kernel goes back by five products instead of four, since it makes the scores again.
 
     Args:
         sizes: The model.
@@ -141,28 +141,57 @@ def backward(sizes: TransformerSizes, operations: Iterable[Operation]) -> list[O
     """
     back: list[Operation] = []
     for one in reversed(list(operations)):
-        after = tuple(Moved(f"d {t.name}", t.shape, t.number_bytes) for t in one.writes)
-        before = tuple(Moved(f"d {t.name}", t.shape, t.number_bytes) for t in one.reads)
-        if one.name == "fused attention":
-            soft = one.elementwise_flops // ELEMENTWISE["softmax"][0] * sum(ELEMENTWISE["softmax"])
-            steps = [
-                Operation("d fused attention", one.product_flops * 5 // 2, soft, (*one.reads, *one.writes), before)
-            ]
-        elif one.product_flops:
-            left, right = one.reads[:2]
-            # A bias's gradient is a sum over rows, made beside that of its matrix.
-            added = after[0].elements if before[2:] else 0
-            steps = [
-                Operation(f"d {left.name} of {one.name}", one.product_flops, 0, (right,), before[:1]),
-                Operation(f"d {right.name} of {one.name}", one.product_flops, added, (left,), before[1:]),
-            ]
-        elif one.name == "embed":
-            steps = [Operation("d embed", 0, one.reads[1].elements, one.reads[:1], before[1:])]
-        else:
-            each = ELEMENTWISE[_kind(one.name, sizes)][1] * one.writes[0].elements
-            steps = [Operation(f"d {one.name}", 0, each, () if one.part == "residual" else one.reads, before)]
-        back += [replace(step, reads=(*after, *step.reads), times=one.times, part=one.part) for step in steps]
+        steps = _turned(one, sizes)
+        if one.name == "gate" or (one.part, one.name) in (("attention", "k"), ("attention", "q")):
+            steps.append(_meeting(one.reads[0]))
+        crossing = one.part == "cross-attention" and one.name == "k"
+        if crossing:
+            steps.append(_meeting(one.reads[0]))
+        back += [replace(step, times=one.times, part=one.part) for step in steps]
+        if crossing and one.times > 1:
+            back.append(replace(_meeting(one.reads[0]), times=one.times - 1, part=one.part))
     return back
+
+
+def _meeting(tensor: Moved) -> Operation:
+    """Two gradients of one tensor become one."""
+    one, other, both = (replace(tensor, name=f"{which}d {tensor.name}") for which in ("a ", "another ", ""))
+    return Operation(f"d {tensor.name} added", 0, tensor.elements, (one, other), (both,))
+
+
+def _turned(one: Operation, sizes: TransformerSizes) -> list[Operation]:
+    """What one operation becomes on the way back."""
+    name, kept = f"d {one.name}", one.reads
+    after = tuple(replace(t, name=f"d {t.name}") for t in one.writes)
+    before = tuple(replace(t, name=f"d {t.name}") for t in one.reads)
+    if one.name == "fused attention":
+        soft = one.elementwise_flops // ELEMENTWISE["softmax"][0] * sum(ELEMENTWISE["softmax"])
+        return [Operation(name, one.product_flops * 5 // 2, soft, (*after, *kept, *one.writes), before)]
+    if one.product_flops:
+        left, right = kept[:2]
+        # A bias's gradient is a sum over rows, made beside that of its matrix.
+        added = after[0].elements if before[2:] else 0
+        return [
+            Operation(f"d {left.name} of {one.name}", one.product_flops, 0, (*after, right), before[:1]),
+            Operation(f"d {right.name} of {one.name}", one.product_flops, added, (*after, left), before[1:]),
+        ]
+    if one.name == "embed":  # added to the rows of the table's gradient
+        ids, rows = kept[0], before[1]
+        return [Operation(name, 0, rows.elements, (*after, ids, rows), (rows,))]
+    kind = _kind(one.name, sizes)
+    flops = ELEMENTWISE[kind][1] * one.writes[0].elements
+    if kind == "add":
+        # Positions get the sum over the batch; the states pass a residual connection by and meet what went through.
+        reads, writes = (after, before[1:]) if one.part == "embedding" else ((*after, before[1]), before[:1])
+    elif kind == "loss":  # the first gradient of all: from the probabilities and the labels
+        reads, writes = (*one.writes, kept[1]), before[:1]
+    elif kind == "softmax":
+        reads, writes = (*after, *one.writes), before
+    elif kind == "rotary":
+        reads, writes = (*after, kept[1]), before[:1]
+    else:  # norms need no shift; activations and gates what they were given
+        reads, writes = (*after, *kept[:2]), before
+    return [Operation(name, 0, flops, reads, writes)]
 
 
 def loss(sizes: TransformerSizes, batch: int, tokens: int, *, number_bytes: int = FLOAT_BYTES) -> Operation:

@@ -3,10 +3,7 @@
 from dataclasses import dataclass
 
 from softlookup.roofline.operations import HALF_BYTES, Moved
-from softlookup.roofline.sizes import TransformerSizes, parameters
-
-GIB = 2**30
-"""Bytes of a GiB; a GB is 10**9. A card of "80 GB" has 80 GiB or nearly so, and tools print either."""
+from softlookup.roofline.sizes import TransformerSizes, check_source, parameters
 
 
 @dataclass(frozen=True)
@@ -68,57 +65,79 @@ def state_bytes(n_parameters: int, recipe: str = "master") -> dict[str, int]:
     return {name: n_parameters * getattr(one, name) for name in ("weights", "gradients", "master", "optimizer")}
 
 
-def cache_bytes(sizes: TransformerSizes, batch: int, context: int, *, number_bytes: int = HALF_BYTES) -> int:
+def cache_bytes(
+    sizes: TransformerSizes, batch: int, context: int, *, source: int = 0, number_bytes: int = HALF_BYTES
+) -> int:
     """Count the keys and values of all layers: 2 * B * S * L * K * H numbers.
 
     Args:
-        sizes: A model of one stack, or the decoder of two (its own keys and values; the memory's are as many again for
-            each token of the source).
+        sizes: The model; of two stacks, the decoder keeps its own keys and values and those of the encoder's output.
         batch: B, sequences.
         context: S, tokens of each.
+        source: Tokens of the source, for an encoder-decoder.
         number_bytes: Bytes of a number.
+
+    Raises:
+        ValueError: If an encoder-decoder has no source, or another model has one.
 
     >>> from softlookup.roofline import MODELS
     >>> cache_bytes(MODELS["Llama 2 7B"], 1, 4096) / 2**30
     2.0
     """
+    check_source(sizes, source)
     layers = sizes.decoder_layers or sizes.L
-    return 2 * batch * context * layers * sizes.narrow * number_bytes
+    return 2 * batch * (context + source) * layers * sizes.narrow * number_bytes
 
 
 def activations(
-    sizes: TransformerSizes, batch: int, tokens: int, *, dropout: bool = False, fused: bool = False
+    sizes: TransformerSizes,
+    batch: int,
+    tokens: int,
+    *,
+    memory: int = 0,
+    dropout: bool = False,
+    fused: bool = False,
 ) -> list[Moved]:
     """List what one layer keeps from the way forward for the way back, in half precision.
 
     Args:
-        sizes: A model whose layer has no cross-attention.
+        sizes: The model.
         batch: B, sequences.
         tokens: T, tokens of each.
+        memory: E, the encoder's length; 0 for a layer without cross-attention. Its output itself, which all layers
+            share, is not in the list.
         dropout: Whether weights and both sublayers' outputs go through dropout, whose masks take a byte a number.
         fused: Whether a kernel keeps no scores (it makes them again).
 
     Returns:
         Tensors by name. Each product keeps its inputs, each norm and activation its input, the softmax its output.
+        (What is left out is small: two numbers a row of each norm, one a row of a fused softmax. A ReLU could do with
+        its output alone.)
 
     Source: Korthikanti et al. 2022, section 4.1 and equation 1: with K = N, F = 4 D, GELU and dropout it is
         B T D (34 + 5 N T / D) bytes.
     """
-    b, t, d, n = batch, tokens, sizes.D, sizes.N
-    square, hidden = (b, n, t, t), (b, t, sizes.F)
-    kept = [
-        Moved("input of norm 1", (b, t, d)),
-        Moved("input of q, k and v", (b, t, d)),
-        Moved("q", (b, n, t, sizes.head_width)),
-        Moved("k", (b, sizes.kv_heads, t, sizes.head_width)),
-    ]
-    if not fused:
-        kept.append(Moved("weights", square))
-        if dropout:
-            kept += [Moved("mask of the weights", square, 1), Moved("weights after dropout", square)]
-    kept += [Moved("v", (b, sizes.kv_heads, t, sizes.head_width)), Moved("input of output", (b, t, sizes.wide))]
-    if dropout:
-        kept.append(Moved("mask of attention", (b, t, d), 1))
+    b, t, d = batch, tokens, sizes.D
+    hidden = (b, t, sizes.F)
+
+    def attention(keys: int, asks: str, across: str) -> list[Moved]:
+        heads, square = (b, sizes.kv_heads, keys, sizes.head_width), (b, sizes.N, t, keys)
+        found = [
+            Moved(f"input of norm {across or 1}", (b, t, d)),
+            Moved(f"input of {asks}", (b, t, d)),
+            Moved(f"q {across}".strip(), (b, sizes.N, t, sizes.head_width)),
+            Moved(f"k {across}".strip(), heads),
+        ]
+        if not fused:
+            found.append(Moved(f"weights {across}".strip(), square))
+            if dropout:
+                found += [Moved("mask of the weights", square, 1), Moved("weights after dropout", square)]
+        found += [Moved(f"v {across}".strip(), heads), Moved("input of output", (b, t, sizes.wide))]
+        return [*found, Moved("mask of attention", (b, t, d), 1)] if dropout else found
+
+    kept = attention(t, "q, k and v", "")
+    if memory:
+        kept += attention(memory, "q across", "across")
     kept += [Moved("input of norm 2", (b, t, d)), Moved("input of up", (b, t, d))]
     kept += [Moved(f"input of {sizes.activation}", hidden)]
     if sizes.gated:
@@ -134,6 +153,7 @@ def training_memory(
     batch: int,
     tokens: int,
     *,
+    source: int = 0,
     recipe: str = "master",
     fused: bool = True,
     recompute: bool = False,
@@ -141,34 +161,41 @@ def training_memory(
     """Count what a step of training has in memory at its fullest, all layers forward and none back yet.
 
     Args:
-        sizes: A model of one stack.
+        sizes: The model.
         batch: B, sequences.
-        tokens: T, tokens of each.
+        tokens: T, tokens of each (of the target, for an encoder-decoder).
+        source: Tokens of the source, for an encoder-decoder.
         recipe: One of RECIPES.
         fused: Whether the scores are not kept.
         recompute: Whether a layer keeps its input alone and is computed again on the way back; one layer is whole then.
 
     Returns:
-        Bytes by "weights", "gradients", "master", "optimizer", "activations" and "logits" (in float32, with their
-        gradient).
+        Bytes by "weights", "gradients", "master", "optimizer", "activations" (for an encoder-decoder with the
+        encoder's output) and "logits" (in float32, with their gradient).
 
     Raises:
         KeyError: If there is no such recipe.
-        ValueError: If there are two stacks.
+        ValueError: If an encoder-decoder has no source, or another model has one.
     """
+    check_source(sizes, source)
+    stacks = [(sizes.decoder_layers or sizes.L, tokens, source)]
     if sizes.decoder_layers:
-        raise ValueError(f"{sizes.name} has two stacks; training_memory counts one")
-    one_layer = sum(one.bytes for one in activations(sizes, batch, tokens, fused=fused))
-    entering = batch * tokens * sizes.D * HALF_BYTES
+        stacks.append((sizes.L, source, 0))
+    row = batch * sizes.D * HALF_BYTES
+    whole = [sum(one.bytes for one in activations(sizes, batch, t, memory=e, fused=fused)) for _, t, e in stacks]
+    if recompute:
+        kept = sum(layers * t * row for layers, t, _ in stacks) + max(whole)
+    else:
+        kept = sum(layers * one for (layers, _, _), one in zip(stacks, whole, strict=True))
     return {
         **state_bytes(sum(parameters(sizes).values()), recipe),
-        "activations": sizes.L * entering + one_layer if recompute else sizes.L * one_layer,
+        "activations": kept + source * row,
         "logits": 2 * batch * tokens * sizes.V * 4,
     }
 
 
 def inference_memory(
-    sizes: TransformerSizes, batch: int, context: int, *, number_bytes: int = HALF_BYTES
+    sizes: TransformerSizes, batch: int, context: int, *, source: int = 0, number_bytes: int = HALF_BYTES
 ) -> dict[str, int]:
     """Count what writing has in memory: weights, and keys and values of every token so far.
 
@@ -176,12 +203,16 @@ def inference_memory(
         sizes: The model.
         batch: B, sequences.
         context: S, tokens of each.
+        source: Tokens of the source, for an encoder-decoder.
         number_bytes: Bytes of a number.
 
     Returns:
         Bytes by "weights" and "cache". What one step works with is small beside them and left out.
+
+    Raises:
+        ValueError: If an encoder-decoder has no source, or another model has one.
     """
     return {
         "weights": sum(parameters(sizes).values()) * number_bytes,
-        "cache": cache_bytes(sizes, batch, context, number_bytes=number_bytes),
+        "cache": cache_bytes(sizes, batch, context, source=source, number_bytes=number_bytes),
     }

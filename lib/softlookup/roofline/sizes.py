@@ -91,6 +91,17 @@ class TransformerSizes:
         return replace(self, **changes)  # type: ignore[arg-type]
 
 
+def check_source(sizes: TransformerSizes, source: int) -> None:
+    """Refuse a source where there is no encoder for it, and an encoder-decoder without one.
+
+    Raises:
+        ValueError: If an encoder-decoder has no source, or another model has one; the message names the model.
+    """
+    if bool(sizes.decoder_layers) != bool(source):
+        kind = "is an encoder-decoder and needs a source" if sizes.decoder_layers else "has no encoder for a source"
+        raise ValueError(f"{sizes.name} {kind}; got source = {source}")
+
+
 def parameters(sizes: TransformerSizes) -> dict[str, int]:
     """Count the parameters of a whole model.
 

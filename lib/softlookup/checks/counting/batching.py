@@ -1,5 +1,7 @@
 """Tasks on batches: who gains from one, and from which size on."""
 
+from fractions import Fraction
+
 import numpy as np
 
 from softlookup.checks.counting.page import PAGE, Flags, meta, plain, product_flops
@@ -37,15 +39,24 @@ def _decode_mistaken(
 ) -> tuple[np.ndarray, np.ndarray]:
     ops = 1 if "one-operation" in flags else 2
     bytes_each = 1 if "elements-for-bytes" in flags else size
-    dense_numbers = b * d + (b if "matrix-for-each" in flags else 1) * d * f + b * f
-    keys = (1 if "keys-shared-by-all" in flags else b) * (n if "own-keys" in flags else k) * s * h
-    numbers = b * n * h + keys + (0 if "scores-unwritten" in flags else b * n * s)
+    vectors = (0 if "vectors-unread" in flags else b * d) + (0 if "dense-result-unwritten" in flags else b * f)
+    dense_numbers = vectors + (b if "matrix-for-each" in flags else 1) * d * f
+    keys = (
+        (2 if "values-too" in flags else 1)
+        * (1 if "keys-shared-by-all" in flags else b)
+        * (n if "own-keys" in flags else k)
+        * s
+        * h
+    )
+    numbers = (0 if "queries-unread" in flags else b * n * h) + keys + (0 if "scores-unwritten" in flags else b * n * s)
     if "grouped-scores" in flags:
         flops = ops * b * k * s * h
     else:
         flops = ops * b * n * s * h
     dense = ops * b * d * f / (dense_numbers * bytes_each)
     scores = flops / (numbers * bytes_each)
+    if "intensity-inverted" in flags:
+        dense, scores = 1 / dense, 1 / scores
     pair = np.array(dense), np.array(scores)
     return pair[::-1] if "pair-swapped" in flags else pair
 
@@ -91,6 +102,33 @@ DECODE = Task(
         shared("one-operation", ("_flops = 2 * batch", "_flops = batch")),
         shared("elements-for-bytes", (" * bytes_per_number", "")),
         known(
+            "vectors-unread",
+            ("batch * d_model + d_model * d_hidden", "d_model * d_hidden"),
+            says="The tokens' vectors are missing among what the dense product moves: they are read.",
+        ),
+        known(
+            "dense-result-unwritten",
+            (" + batch * d_hidden", ""),
+            says="The result of the dense product is missing among what is moved: it is written.",
+        ),
+        known(
+            "queries-unread",
+            ("queries + keys", "keys"),
+            says="The queries are missing among what the scores move: they are read.",
+        ),
+        known(
+            "values-too",
+            (KEYS, KEYS.replace("= batch", "= 2 * batch")),
+            says="Keys and values are counted as read: the scores need the keys alone, the values are for the mixing.",
+        ),
+        shared(
+            "intensity-inverted",
+            (
+                "return dense, score_flops / (score_numbers * bytes_per_number)",
+                "return 1 / dense, (score_numbers * bytes_per_number) / score_flops",
+            ),
+        ),
+        known(
             "scores-unwritten",
             ("queries + keys + scores", "queries + keys"),
             says="The scores are missing among what is moved: they are written.",
@@ -118,15 +156,19 @@ def _ridge_cases(rng: Rng) -> list[Case]:
         (1, 128, 128, 2, 161.24),
         (t, int(rng.integers(500, 900)), 1000, 2, 30.07),
         (3, 40, 50, 4, 9.63),
+        (4, 64, 64, 2, 16.0),  # 8 sequences lie on the ridge itself
+        (1, 64, 64, 2, 32.0),  # which no batch reaches, though every larger one comes nearer
+        (1, 64, 64, 2, 31.87),
     )
 
 
 def _ridge(t: int, d: int, f: int, size: int, ridge: float) -> int:
-    """Doubled until it is enough, then closed in from both sides."""
+    """Doubled until it is enough, then closed in from both sides; in fractions, since ties count."""
+    exact = Fraction(ridge)
 
     def enough(batch: int) -> bool:
         rows = batch * t
-        return 2.0 * rows * d * f >= ridge * size * (rows * d + d * f + rows * f)
+        return 2 * rows * d * f >= exact * size * (rows * d + d * f + rows * f)
 
     high = 1
     while not enough(high):
@@ -144,14 +186,25 @@ def _ridge_mistaken(flags: Flags, t: int, d: int, f: int, size: int, ridge: floa
     size = 1 if "elements-for-bytes" in flags else size
     ops = 1 if "one-operation" in flags else 2
     needed = ridge * size * d * f
-    gained = ops * d * f - (0 if "weights-alone" in flags else ridge * size * (d + f))
-    if gained <= 0 and "never-unseen" not in flags:
+    moving = (0 if "inputs-unread" in flags else d) + (0 if "results-unwritten" in flags else f)
+    gained = ops * d * f - (0 if "weights-alone" in flags else ridge * size * moving)
+    if "intensity-is-batch" in flags:
+        return np.array(int(np.ceil(ridge / t)))
+    if gained == 0 or (gained < 0 and "never-unseen" not in flags):
         return np.array(0)
     rows = needed / gained
     wanted = rows if "tokens-for-sequences" in flags else rows / t
+    if "fraction" in flags:
+        return np.array(wanted)
+    if "above-the-ridge" in flags:
+        return np.array(int(np.floor(wanted)) + 1)
+    if "search-ends" in flags and wanted > 1000:
+        return np.array(0)
     return np.array(int(np.floor(wanted) if "rounded-down" in flags else np.ceil(wanted)))
 
 
+STOP = "if gained <= 0:"
+ENDING = "return math.ceil(needed / gained / n_tokens)"
 GAINED = "gained = 2 * d_model * d_hidden - ridge * bytes_per_number * (d_model + d_hidden)"
 
 RIDGE = Task(
@@ -178,6 +231,39 @@ RIDGE = Task(
             "the batch.",
         ),
         known(
+            "inputs-unread",
+            ("(d_model + d_hidden)", "d_hidden"),
+            says="The tokens are not counted as read: their bytes grow with the batch.",
+        ),
+        known(
+            "results-unwritten",
+            ("(d_model + d_hidden)", "d_model"),
+            says="The results are not counted as written: their bytes grow with the batch.",
+        ),
+        known(
+            "intensity-is-batch",
+            (ENDING, "return math.ceil(ridge / n_tokens)"),
+            (STOP, "if False:"),
+            says="The intensity is taken to be the number of rows: in half precision it is nearly that for few rows, "
+            "and always a little less.",
+        ),
+        known(
+            "above-the-ridge",
+            (ENDING, "return math.floor(needed / gained / n_tokens) + 1"),
+            says="Where a batch lies on the ridge itself, the next one is taken: not below it is enough.",
+        ),
+        known(
+            "search-ends",
+            (ENDING, "found = math.ceil(needed / gained / n_tokens)\n    return found if found <= 1000 else 0"),
+            says="The search ends too early: close to the largest intensity that a matrix can have, it takes "
+            "thousands of sequences. Solve for the number of rows instead.",
+        ),
+        known(
+            "fraction",
+            (ENDING, "return needed / gained / n_tokens"),
+            says="This is no whole number: part of a sequence is none.",
+        ),
+        known(
             "tokens-for-sequences",
             (" / n_tokens", ""),
             says="This is the number of tokens: each sequence brings T of them.",
@@ -190,7 +276,7 @@ RIDGE = Task(
         ),
         known(
             "never-unseen",
-            ("if gained <= 0:", "if False:"),
+            (STOP, "if gained == 0:"),
             says="Where no batch is large enough, 0 is asked for: with narrow matrices the tokens' own bytes keep the "
             "intensity below the ridge for ever.",
         ),

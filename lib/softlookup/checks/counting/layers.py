@@ -1,6 +1,4 @@
-"""Tasks that count the products of a layer, and of an encoder-decoder."""
-
-from typing import Any
+"""The task that counts the products of a layer as it is today."""
 
 import numpy as np
 
@@ -43,27 +41,35 @@ def _layer_mistaken(
 ) -> np.ndarray:
     ops = 1 if "one-operation" in flags else 2
     wide, narrow = n * h, (n if "own-keys" in flags else k) * h
+    if "heads-fill-model" in flags:
+        wide = d
     columns = 2 * wide + (0 if "qkv-once" in flags else 2 * narrow)
     if "output-forgotten" in flags:
         columns -= wide
-    matrices = 1 if "hidden-once" in flags else 3 if gated and "gate-forgotten" not in flags else 2
+    matrices = (
+        1 if "hidden-once" in flags else 3 if (gated or "gate-always" in flags) and "gate-forgotten" not in flags else 2
+    )
     masked = causal and "causal-ignored" not in flags or "causal-always" in flags
     seen = s if "context-through" in flags else t
-    pairs = t * s
+    made = ops * d * (seen * columns + (2 * (s - t) * narrow if "keys-made-anew" in flags else 0))
+    pairs = t * (t if "new-alone" in flags else s + t if "new-twice" in flags else s)
     if masked:
         pairs -= t * (t - 1) // 2
         if "diagonal-hidden" in flags:
             pairs -= t
         if "half-the-rectangle" in flags:
             pairs = t * s // 2
+        if "half-the-square" in flags:
+            pairs = t * (s - t) + t * t // 2
         if "cache-forgotten" in flags:
             pairs = t * (t + 1) // 2
-    attention = 2 * ops * pairs * ((k * h) if "grouped-scores" in flags else wide)
+    across = d if "scores-of-model-width" in flags else h if "one-head" in flags else wide
+    attention = 2 * ops * pairs * ((k * h) if "grouped-scores" in flags else across)
     if "mixing-forgotten" in flags:
         attention //= 2
-    total = ops * seen * d * columns + attention + ops * t * d * f * matrices
+    total = made + attention + ops * t * d * f * matrices
     if masked and "everything-halved" in flags:
-        total = (ops * seen * d * columns + 2 * ops * t * s * wide + ops * t * d * f * matrices) // 2
+        total = (made + 2 * ops * t * s * wide + ops * t * d * f * matrices) // 2
     return np.array(total)
 
 
@@ -136,6 +142,43 @@ LAYER = Task(
             "kept, and only the T new tokens pass through the projections.",
         ),
         known(
+            "keys-made-anew",
+            (PROJECTIONS, "projections = 2 * d_model * (n_tokens * 2 * wide + context * 2 * narrow)"),
+            says="Keys and values are made for the whole context: those of earlier tokens are kept, and only the T new "
+            "tokens pass through the projections.",
+        ),
+        known(
+            "new-alone",
+            ("pairs = n_tokens * context", "pairs = n_tokens**2"),
+            says="Only pairs among the new tokens are counted, masked or not: each of them looks at all S tokens.",
+        ),
+        known(
+            "new-twice",
+            ("pairs = n_tokens * context", "pairs = n_tokens * (context + n_tokens)"),
+            says="The new tokens are added to the context: they are among its S tokens, the last T of them.",
+        ),
+        known(
+            "one-head",
+            (ATTENTION, "attention = 4 * pairs * head_width"),
+            says="Scores and mixing are counted for one head: there are N of them.",
+        ),
+        known(
+            "scores-of-model-width",
+            (ATTENTION, "attention = 4 * pairs * d_model"),
+            says="Scores and mixing are counted with D: they work in heads, N * H wide all in all, and that need not "
+            "be D.",
+        ),
+        known(
+            "heads-fill-model",
+            ("wide, narrow = n_heads * head_width", "wide, narrow = d_model"),
+            says="The query heads are taken to be D wide together: they are N * H, and that need not be D.",
+        ),
+        known(
+            "gate-always",
+            (HIDDEN, "3"),
+            says="A gate is counted where gated is False: then the network has two matrices.",
+        ),
+        known(
             "causal-ignored",
             ("if causal:", "if False:"),
             says="The causal mask has no effect: where causal is True, hidden pairs are not computed.",
@@ -161,6 +204,12 @@ LAYER = Task(
             number=82,
         ),
         known(
+            "half-the-square",
+            (SKIPPED, "pairs = n_tokens * (context - n_tokens) + n_tokens**2 // 2"),
+            says="Half of the new tokens' square is counted: with the diagonal it is T * (T + 1) / 2, a little more.",
+            number=82,
+        ),
+        known(
             "cache-forgotten",
             (SKIPPED, "pairs = n_tokens * (n_tokens + 1) // 2"),
             says="Only pairs among the new tokens are counted: each of them looks at all that was kept before, too.",
@@ -172,131 +221,6 @@ LAYER = Task(
             (RETURN, "return (projections + attention + hidden) // (2 if causal else 1)"),
             says="The mask halves everything: it acts on pairs of tokens, so on scores and mixing and nothing else.",
             number=82,
-        ),
-    ),
-)
-
-
-def _pair_cases(rng: Rng) -> list[Case]:
-    drawn = tuple(int(rng.integers(low, low + 8)) for low in (2, 11, 21, 31, 41, 2, 61))
-    return plain(
-        "B, S, T, D, F, L, V",
-        (1, 9, 7, 512, 2048, 6, 37000),
-        (3, 5, 4, 6, 10, 2, 11),
-        (2, 8, 8, 12, 48, 1, 30),
-        (1, 1, 3, 4, 5, 3, 6),
-        drawn,
-    )
-
-
-def _pair(b: int, s: int, t: int, d: int, f: int, n_layers: int, v: int) -> tuple[int, int]:
-    """The products of shapes, one sequence after the other; heads do not change these counts."""
-
-    def looking(asking: int, seen: int) -> list[tuple[Shapes, Shapes]]:
-        into = [((asking, d), (d, d)), ((seen, d), (d, d)), ((seen, d), (d, d))]
-        return [*into, ((asking, d), (d, seen)), ((asking, seen), (seen, d)), ((asking, d), (d, d))]
-
-    def thinking(rows: int) -> list[tuple[Shapes, Shapes]]:
-        return [((rows, d), (d, f)), ((rows, f), (f, d))]
-
-    encoder = product_flops(*looking(s, s), *thinking(s))
-    decoder = product_flops(*looking(t, t), *looking(t, s), *thinking(t))
-    return b * n_layers * encoder, b * (n_layers * decoder + product_flops(((t, d), (d, v))))
-
-
-def _pair_mistaken(flags: Flags, b: int, s: int, t: int, d: int, f: int, n_layers: int, v: int) -> tuple[Any, ...]:
-    half = 2 if "one-operation" in flags else 1
-    square, own = d * d, 4 if "qkv-once" in flags else 8
-    ffn = (2 if "hidden-once" in flags else 4) * d * f
-    encoder = s * (own * square + ffn) + 4 * s * s * d
-    decoder = t * (own * square + ffn) + 4 * t * t * d
-    across = 4 * t * square + 4 * s * square + 4 * t * s * d
-    if "cross-square-of-target" in flags:
-        across += 4 * t * t * d - 4 * t * s * d
-    if "memory-from-target" in flags:
-        across += 4 * t * square - 4 * s * square
-    if "cross-forgotten" in flags:
-        across = 0
-    logits = 0 if "logits-forgotten" in flags else 2 * t * d * v
-    if "last-logits" in flags and logits:
-        logits = 2 * d * v
-    if "logits-in-each-layer" in flags:
-        logits *= n_layers
-    batch = 1 if "batch-forgotten" in flags else b
-    pair = batch * n_layers * encoder // half, batch * (n_layers * (decoder + across) + logits) // half
-    if "pair-swapped" in flags:
-        pair = pair[::-1]
-    return np.array(pair[0]), np.array(pair[1])
-
-
-CROSS = "cross = 4 * target * square + 4 * source * square + 4 * target * source * d_model"
-SUM = "(n_layers * (decoder + cross) + logits)"
-ENCODER = "batch * n_layers * encoder"
-
-ENCODER_DECODER = Task(
-    id="12.encoder-decoder",
-    name="translator_flops",
-    title="An encoder-decoder",
-    points=3,
-    minutes=12,
-    difficulty=3,
-    page=PAGE,
-    anchor="counting-encoder-decoder",
-    returns=("encoder", "decoder"),
-    cases=_pair_cases,
-    oracle=_pair,
-    mistaken=_pair_mistaken,
-    frame="plain",
-    mistakes=(
-        shared(
-            "one-operation",
-            (f"return {ENCODER}, batch * {SUM}", f"return {ENCODER} // 2, batch * {SUM} // 2"),
-        ),
-        known(
-            "qkv-once",
-            ("(8 * square", "(4 * square"),
-            says="Queries, keys and values of self-attention are counted once: with the output there are four products "
-            "with D*D weights, 8*D*D operations for each token.",
-            number=79,
-        ),
-        known(
-            "hidden-once",
-            ("+ 4 * hidden)", "+ 2 * hidden)"),
-            says="The feed-forward network is counted once: it is two products, up and down.",
-            number=79,
-        ),
-        known("cross-forgotten", ("(decoder + cross)", "decoder"), says="Cross-attention is missing in the decoder."),
-        known(
-            "memory-from-target",
-            ("4 * source * square", "4 * target * square"),
-            says="Keys and values of cross-attention are counted for the target's tokens: they are made from the "
-            "encoder's output, S tokens.",
-        ),
-        known(
-            "cross-square-of-target",
-            ("4 * target * source * d_model", "4 * target * target * d_model"),
-            says="The pairs of cross-attention are counted as T * T: each of T tokens looks at S of the source.",
-        ),
-        known("logits-forgotten", (" + logits)", ")"), says="The logits are missing: D*V weights at each position."),
-        known(
-            "last-logits",
-            ("2 * target * d_model * vocab_size", "2 * d_model * vocab_size"),
-            says="Logits are made for one position alone: they are asked for at every position of the target.",
-        ),
-        known(
-            "logits-in-each-layer",
-            (SUM, "n_layers * (decoder + cross + logits)"),
-            says="The logits are counted in every layer: they are made once, behind the last one.",
-        ),
-        known(
-            "batch-forgotten",
-            (f"{ENCODER}, batch * {SUM}", f"n_layers * encoder, {SUM}"),
-            says="The batch is missing: every sentence pair costs as much.",
-        ),
-        known(
-            "pair-swapped",
-            (f"{ENCODER}, batch * {SUM}", f"batch * {SUM}, {ENCODER}"),
-            says="The two numbers have changed places: the encoder comes first.",
         ),
     ),
 )

@@ -45,9 +45,10 @@ def _parameters_mistaken(
     flags: Flags, v: int, d: int, n: int, k: int, h: int, f: int, n_layers: int, tied: bool
 ) -> tuple[Any, ...]:
     narrow = (n if "own-keys" in flags else k) * h
-    attention = 2 * d * n * h + (0 if "qkv-once" in flags else 2 * d * narrow)
+    wide = d if "heads-fill-model" in flags else n * h
+    attention = 2 * d * wide + (0 if "qkv-once" in flags else 2 * d * narrow)
     if "output-forgotten" in flags:
-        attention -= d * n * h
+        attention -= d * wide
     hidden = (1 if "hidden-once" in flags else 2 if "gate-forgotten" in flags else 3) * d * f
     table = v * d
     layers = 1 if "one-layer" in flags else n_layers
@@ -58,12 +59,17 @@ def _parameters_mistaken(
         norms = 0
     if "gain-and-shift" in flags:
         norms *= 2
+    tied = not tied if "tied-turned" in flags else tied
     tables = table if (tied or "always-tied" in flags) and "never-tied" not in flags else 2 * table
     matrices = layers * (attention + hidden)
     total = tables + matrices + norms
     products = matrices + table
-    if "logits-forgotten" in flags:
+    if "logits-forgotten" in flags or (tied and "tied-logits-forgotten" in flags):
         products = matrices
+    if "lookup-in-products" in flags:
+        products = matrices + tables
+    if "gains-in-products" in flags:
+        products += norms
     if "everything-in-products" in flags:
         products = total
     return np.array(total), np.array(products)
@@ -140,10 +146,37 @@ PARAMETERS = Task(
             says="The matrix that makes the logits is missing among the products. Tied or not, it meets every token.",
         ),
         known(
+            "tied-logits-forgotten",
+            (RETURN, "return tables + matrices + norms, matrices + (0 if tied else table)"),
+            says="Where the table is tied, the logits are missing among the products: it is the table that makes them "
+            "then.",
+        ),
+        known(
+            "lookup-in-products",
+            (RETURN, "return tables + matrices + norms, matrices + tables"),
+            says="Where there are two tables, both are counted as standing in products: looking up a row is none.",
+        ),
+        known(
+            "gains-in-products",
+            (RETURN, "return tables + matrices + norms, matrices + table + norms"),
+            says="The gains of the norms are counted as standing in products: each is multiplied with one number, and "
+            "nothing is summed.",
+        ),
+        known(
             "everything-in-products",
             (RETURN, "return tables + matrices + norms, tables + matrices + norms"),
             says="All parameters are counted as standing in products: looking up a row of the table is none, and the "
             "gains are none either.",
+        ),
+        known(
+            "heads-fill-model",
+            ("wide, narrow = n_heads * head_width", "wide, narrow = d_model"),
+            says="The query heads are taken to be D wide together: they are N * H, and that need not be D.",
+        ),
+        known(
+            "tied-turned",
+            ("table if tied", "table if not tied"),
+            says="It is the other way round: where tied is True there is one table, otherwise two.",
         ),
         known(
             "one-layer",
@@ -185,12 +218,14 @@ def _turned(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 def _token_mistaken(flags: Flags, weights: int, layers: int, n: int, h: int, s: int) -> tuple[Any, ...]:
     ops = 1 if "one-operation" in flags else 2
-    pairs = 0 if "attention-forgotten" in flags else 2 * ops * (1 if "one-layer" in flags else layers) * n * h * s
+    layers, n = 1 if "one-layer" in flags else layers, 1 if "one-head" in flags else n
+    looked = s - 1 if "itself-left-out" in flags else s + 1 if "itself-twice" in flags else s
+    pairs = 0 if "attention-forgotten" in flags else 2 * ops * layers * n * h * looked
     if "mixing-forgotten" in flags:
         pairs //= 2
     if "square" in flags:
         pairs *= s
-    there = ops * weights + pairs
+    there = (ops * weights + pairs) * (s if "whole-text" in flags else 1)
     both = (2 if "back-like-forward" in flags else 3) * there
     if "attention-not-trained" in flags:
         both -= 2 * pairs
@@ -235,6 +270,27 @@ TOKEN = Task(
             "one-layer",
             ("4 * n_layers *", "4 *"),
             says="Scores and mixing are counted for one layer: every layer has its own.",
+        ),
+        known(
+            "one-head",
+            ("n_layers * n_heads *", "n_layers *"),
+            says="Scores and mixing are counted for one head: there are N in each layer.",
+        ),
+        known(
+            "itself-left-out",
+            ("* context", "* (context - 1)"),
+            says="One key is missing: the token is itself among the S that it looks at.",
+            number=82,
+        ),
+        known(
+            "itself-twice",
+            ("* context", "* (context + 1)"),
+            says="There is one key too many: the token is already among the S that it looks at.",
+        ),
+        known(
+            "whole-text",
+            ("forward = 2 * n_weights + attention", "forward = (2 * n_weights + attention) * context"),
+            says="This is S tokens' work: one token is asked for.",
         ),
         known(
             "square",

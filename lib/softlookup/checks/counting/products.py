@@ -36,7 +36,9 @@ def _product(rows: int, d_in: int, d_out: int, size: int) -> tuple[int, int, flo
 
 def _product_mistaken(flags: Flags, r: int, i: int, o: int, size: int) -> tuple[Any, ...]:
     flops = (1 if "one-operation" in flags else 2) * r * i * o
-    numbers = r * i
+    if "sums-less-one" in flags:
+        flops -= r * o
+    numbers = 0 if "input-unread" in flags else r * i
     if "matrix-forgotten" not in flags:
         numbers += i * o
     if "result-unwritten" not in flags:
@@ -44,6 +46,8 @@ def _product_mistaken(flags: Flags, r: int, i: int, o: int, size: int) -> tuple[
     moved = numbers * (1 if "elements-for-bytes" in flags else 8 * size if "bits" in flags else size)
     below = numbers if "per-number" in flags else moved
     intensity = below / flops if "intensity-inverted" in flags else flops / below
+    if "whole-number" in flags:
+        intensity = flops // below
     return np.array(flops), np.array(moved), np.array(intensity)
 
 
@@ -73,6 +77,23 @@ PRODUCT = Task(
             says="The intensity is operations for each number: each of them takes several bytes, and it is bytes that "
             "memory moves.",
             number=80,
+        ),
+        known(
+            "whole-number",
+            ("flops / n_bytes", "flops // n_bytes"),
+            says="The intensity is cut to a whole number (//): for few rows hardly anything is left of it.",
+        ),
+        known(
+            "sums-less-one",
+            ("2 * rows * d_in * d_out", "(2 * d_in - 1) * rows * d_out"),
+            says="A sum of D products has D - 1 additions: true, and not what is counted. By convention each product "
+            "is added to something, a multiply-add is two, and the sum costs 2 * D.",
+            number=78,
+        ),
+        known(
+            "input-unread",
+            ("rows * d_in + d_in * d_out", "d_in * d_out"),
+            says="The rows x are missing among what is moved: both factors are read.",
         ),
         known(
             "result-unwritten",
@@ -129,35 +150,41 @@ def _table(b: int, t: int, n: int, h: int, size: int) -> np.ndarray:
 
 def _table_mistaken(flags: Flags, b: int, t: int, n: int, h: int, size: int) -> np.ndarray:
     d = n * h
-    x = b * t * d
+    x = (1 if "batch-forgotten" in flags else b) * t * d
     hidden = (1 if "hidden-narrow" in flags else 4) * x
-    scores = b * (1 if "heads-share-scores" in flags else n) * t * t
+    pairs = t * (t + 1) // 2 if "triangle" in flags else t * t
+    scores = (1 if "batch-forgotten" in flags else b) * (1 if "heads-share-scores" in flags else n) * pairs
     maps = scores // 2 if "causal-halved" in flags else scores
     ops = 1 if "one-operation" in flags else 2
     times = 1 if "qkv-once" in flags else 3
     ffn = d * d * (1 if "hidden-narrow" in flags else 4)
-    reads = 2 * x + d * d
-    qkv = 4 * x + 3 * d * d if "qkv-fused" in flags and times == 3 else times * reads
+    own = b if "matrix-for-each" in flags else 1
+    reads, ffn = 2 * x + own * d * d, own * ffn
+    through = 0 if "hidden-unmoved" in flags else hidden
+    heads = 2 * x + (0 if "scores-unwritten" in flags else scores)
+    deep = d if "full-width" in flags else h
+    qkv = 4 * x + 3 * own * d * d if "qkv-fused" in flags and times == 3 else times * reads
     soft = 0 if "softmax-free" in flags else scores if "softmax-unwritten" in flags else 2 * scores
     steps = [
         (times * ops * x * d, qkv),
-        (ops * maps * h, 2 * x + scores),
+        (ops * maps * deep, heads),
         ((5 if "scale-forgotten" in flags else 6) * maps, soft),
-        (ops * maps * h, 2 * x + scores),
+        (ops * maps * deep, heads),
         (ops * x * d, reads),
-        (ops * hidden * d, x + ffn + hidden),
-        (hidden, 2 * hidden),
-        (ops * hidden * d, x + ffn + hidden),
+        (ops * hidden * d, x + ffn + through),
+        (0 if "relu-free" in flags else hidden, (1 if "relu-unwritten" in flags else 2) * hidden),
+        (ops * hidden * d, x + ffn + through),
     ]
     if "hidden-once" in flags:
         steps[7] = (0, 0)
     made = []
     for flops, numbers in steps:
         moved = numbers * (1 if "elements-for-bytes" in flags else size)
+        below = numbers if "per-number" in flags else moved
         if not moved:
             made.append((flops, 0, 0.0))
         else:
-            made.append((flops, moved, moved / flops if "intensity-inverted" in flags and flops else flops / moved))
+            made.append((flops, moved, below / flops if "intensity-inverted" in flags and flops else flops / below))
     return np.array(made, dtype=np.float64)
 
 
@@ -215,6 +242,52 @@ TABLE = Task(
         ),
         shared("elements-for-bytes", ("n_bytes = numbers * bytes_per_number", "n_bytes = numbers")),
         known(
+            "per-number",
+            (RATIO, "flops / numbers]"),
+            says="The intensity is operations for each number: each of them takes several bytes, and it is bytes that "
+            "memory moves.",
+            number=80,
+        ),
+        known(
+            "batch-forgotten",
+            ("tokens = batch * n_tokens", "tokens = n_tokens"),
+            ("scores = batch * n_heads", "scores = n_heads"),
+            says="One sequence is counted: B of them go through the layer.",
+        ),
+        known(
+            "matrix-for-each",
+            ("square = d_model**2", "square = batch * d_model**2"),
+            says="The matrices are read once for each sequence: they are read once for the whole batch, and that is "
+            "what batching gains.",
+            number=84,
+        ),
+        known(
+            "hidden-unmoved",
+            ("x + 4 * square + hidden", "x + 4 * square"),
+            says="The hidden numbers are missing in up and down, as in the lecture's table: up writes them, and down "
+            "reads them again.",
+        ),
+        known(
+            "scores-unwritten",
+            ("2 * scores * head_width, 2 * x + scores", "2 * scores * head_width, 2 * x"),
+            says="The square is missing in scores and mixing: the scores are written there, and the weights read.",
+        ),
+        known(
+            "full-width",
+            ("2 * scores * head_width", "2 * scores * d_model"),
+            says="Each head's scores are sums over D products: a head is H wide, and D = N * H is all of them.",
+        ),
+        known(
+            "relu-free",
+            ("(hidden, 2 * hidden)", "(0, 2 * hidden)"),
+            says="The ReLU has no operations here: one for each hidden number is asked for.",
+        ),
+        known(
+            "relu-unwritten",
+            ("(hidden, 2 * hidden)", "(hidden, hidden)"),
+            says="The ReLU reads the hidden numbers and writes nothing, or the other way round: it does both.",
+        ),
+        known(
             "heads-share-scores",
             (SCORES, "scores = batch * n_tokens**2"),
             says="The scores of one head are counted: each of the N heads has a square of its own.",
@@ -225,6 +298,13 @@ TABLE = Task(
             ("6 * scores", "6 * (scores // 2)"),
             says="The operations of the square are halved, as if a causal mask skipped pairs: here the full square is "
             "computed, as the conventions say.",
+            number=82,
+        ),
+        known(
+            "triangle",
+            (SCORES, "scores = batch * n_heads * (n_tokens * (n_tokens + 1) // 2)"),
+            says="Only the pairs that a causal mask allows are counted: here the full square is computed, as the "
+            "conventions say.",
             number=82,
         ),
         known(

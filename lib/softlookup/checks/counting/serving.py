@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.counting.page import PAGE, Flags, meta, plain
+from softlookup.checks.counting.products import shared
 from softlookup.checks.draws import Rng
 from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
@@ -14,9 +15,10 @@ def _fit_cases(rng: Rng, kind: str, size: int) -> list[Case]:
     return plain(
         "memory, parameters, L, N, K, H, S",
         (80, 6_738_415_616, 32, 32, 32, 128, 4096),
-        (80, 8_030_261_248, 32, 32, 8, 128, 8192),
+        (80, 8_030_261_248, 32, 32, 8, 128, 8000),
         (80, 68_976_648_192, 80, 64, 8, 128, 4096),
         (24, 6_738_415_616, 32, 32, 32, 128, 2048),
+        (80, 7_000_000_000, 20, 32, 8, 125, 500),  # the last sequence fits to the byte
         (40, 7_000_000_000, 24, 32, 4, 64, int(rng.integers(300, 900))),
         (int(rng.integers(5, 9)), 10**9, 16, 12, 4, 64, int(rng.integers(200, 400))),
     )
@@ -53,9 +55,16 @@ def _fit_mistaken(
         room -= (1 if "weights-one-byte" in flags else size) * p
     kv = 1 if "keys-alone" in flags else 2
     heads = n if "query-heads" in flags else k
-    each = size * kv * (1 if "layers-forgotten" in flags else layers) * heads * h * s
+    each = size * kv * (1 if "layers-forgotten" in flags else layers) * heads * h
+    each *= 1 if "one-token" in flags else s
+    if "fraction" in flags:
+        return np.array(max(0.0, room / each))
+    if "to-the-nearest" in flags:
+        return np.array(max(0, round(room / each)))
+    if "byte-to-spare" in flags:
+        room -= 1
     fits = -(-room // each) if "rounded-up" in flags else room // each
-    return np.array(fits if "below-zero" in flags else max(0, fits))
+    return np.array(fits if "below-zero" in flags else max(1 if "one-at-least" in flags else 0, fits))
 
 
 EACH = "each = 2 * size * n_layers * n_kv_heads * head_width * context"
@@ -114,6 +123,31 @@ CACHE = Task(
             says="One layer's keys and values are counted: every layer has its own.",
         ),
         known(
+            "one-token",
+            (" * context", ""),
+            says="The keys and values of one token are counted: S tokens are kept.",
+        ),
+        known(
+            "fraction",
+            (LAST, "return max(0, free / each)"),
+            says="This is no whole number: part of a sequence is none.",
+        ),
+        known(
+            "to-the-nearest",
+            (LAST, "return max(0, round(free / each))"),
+            says="The number is rounded to the nearest: the last sequence has to fit as a whole.",
+        ),
+        known(
+            "byte-to-spare",
+            (LAST, "return max(0, int((free - 1) // each))"),
+            says="Where the last sequence fits to the byte, it is left out: it fits.",
+        ),
+        known(
+            "one-at-least",
+            (LAST, LAST.replace("max(0,", "max(1,")),
+            says="One sequence is promised where not even one fits: then it is 0.",
+        ),
+        known(
             "rounded-up",
             (LAST, "return max(0, -int(-free // each))"),
             says="The number is rounded up: the last sequence does not fit as a whole.",
@@ -134,6 +168,7 @@ def _step_cases(rng: Rng) -> list[Case]:
         (64, 13_476_831_232, 524_288_000, 13_738_442_752, 2039.0, 312.0),
         (512, 13_476_831_232, 10_000_000, 13_738_442_752, 2039.0, 312.0),
         (1000, 2_000_000, 3, 10**6, 100.0, 0.05),
+        (4, 10**6, 10, 10**9, 100.0, 0.5),
         (int(rng.integers(2, 30)), 10**9, int(rng.integers(10**6, 10**8)), 3 * 10**9, 50.0, float(rng.integers(1, 4))),
     )
 
@@ -150,14 +185,16 @@ def _step(
 def _step_mistaken(
     flags: Flags, b: int, weights: int, cache: int, flops: int, gb: float, tflop: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    moved = (b if "weights-for-each" in flags else 1) * weights
+    moved = (0 if "weights-forgotten" in flags else b if "weights-for-each" in flags else 1) * weights
     moved += (1 if "one-cache" in flags else b) * (0 if "cache-forgotten" in flags else cache)
     moving = moved / (gb * (2**30 if "wrong-giga" in flags else 1e9)) * (8 if "bits" in flags else 1)
     tera = 1e9 if "giga-for-tera" in flags else 1e12
     computing = (1 if "one-token-computed" in flags else b) * flops / (tflop * tera)
     how: Any = min if "smaller-of-both" in flags else max
     step = moving + computing if "one-after-the-other" in flags else how(moving, computing)
-    return np.array(step), np.array((1 if "one-sequence" in flags else b) / step)
+    step = moving if "moving-alone" in flags else computing if "computing-alone" in flags else step
+    pair = np.array(step), np.array((1 if "one-sequence" in flags else b) / step)
+    return pair[::-1] if "pair-swapped" in flags else pair
 
 
 MOVING = "moving_s = (weight_bytes + batch * cache_bytes) / (gb_per_s * 1e9)"
@@ -186,6 +223,26 @@ STEP = Task(
             "smaller-of-both",
             ("max(", "min("),
             says="The shorter time is taken: neither can be undercut, so the longer one decides.",
+        ),
+        known(
+            "moving-alone",
+            ("max(moving_s, computing_s)", "moving_s"),
+            says="Only the bytes are looked at: with a large batch it is the operations that take longer.",
+        ),
+        known(
+            "computing-alone",
+            ("max(moving_s, computing_s)", "computing_s"),
+            says="Only the operations are looked at: with a small batch it is the bytes that take longer.",
+        ),
+        shared(
+            "pair-swapped",
+            ("return step_s, batch / step_s", "return batch / step_s, step_s"),
+            says="The two numbers have changed places: the seconds come first.",
+        ),
+        known(
+            "weights-forgotten",
+            ("(weight_bytes + batch * cache_bytes)", "(batch * cache_bytes)"),
+            says="The weights are missing: each step reads them once.",
         ),
         known(
             "weights-for-each",

@@ -15,7 +15,7 @@ DAY_S = 86400.0
 
 def _days_cases(rng: Rng, unit: str, unit_s: float) -> list[Case]:
     a100 = {"dense": 312.0, "sparse": 624.0}
-    odd = {"dense": float(rng.integers(20, 200)), "sparse": float(rng.integers(300, 900))}
+    odd = {"sparse": float(rng.integers(300, 900)), "dense": float(rng.integers(20, 200))}  # no order is promised
     return plain(
         "parameters, tokens, devices, sheet, share",
         (6_738_415_616, 2_000_000_000_000, 1024, a100, 0.4),
@@ -37,12 +37,13 @@ def _days(
 def _days_mistaken(
     flags: Flags, p: int, tokens: int, devices: int, sheet: dict[str, float], share: float, unit: str, unit_s: float
 ) -> np.ndarray:
-    each = 2 if "forward-alone" in flags else 3 if "one-operation" in flags else 6
-    rate = sheet["sparse" if "sparse-peak" in flags else "dense"] * (1e9 if "giga" in flags else 1e12)
+    each = 2 if "forward-alone" in flags else 4 if "back-alone" in flags else 3 if "one-operation" in flags else 6
+    first = next(iter(sheet)) if "first-of-sheet" in flags else "dense"
+    rate = sheet["sparse" if "sparse-peak" in flags else first] * (1e9 if "giga" in flags else 1e12)
     if "one-device" not in flags:
         rate *= devices
     if "peak-reached" not in flags:
-        rate *= share
+        rate *= 1 / share if "share-turned" in flags else share
     seconds = each * float(p) * float(tokens) / rate
     return np.array(seconds / (1.0 if "seconds" in flags else unit_s))
 
@@ -80,6 +81,22 @@ DAYS = Task(
             "forward-alone",
             ("6 * n_parameters", "2 * n_parameters"),
             says="Two operations for each parameter and token are the way forward: with the way back they are six.",
+        ),
+        known(
+            "first-of-sheet",
+            ('sheet["dense"]', "next(iter(sheet.values()))"),
+            says="The first number of the sheet is taken, whatever it says: the dense peak stands under its name.",
+            number=81,
+        ),
+        known(
+            "back-alone",
+            ("6 * n_parameters", "4 * n_parameters"),
+            says="Four operations for each parameter and token are the way back: with the way forward they are six.",
+        ),
+        known(
+            "share-turned",
+            ("* 1e12 * share", "* 1e12 / share"),
+            says="The share of the peak makes the training shorter here: who reaches half of it takes twice as long.",
         ),
         known(
             "one-operation",
@@ -129,6 +146,13 @@ def _states_mistaken(flags: Flags, n: int, recipe: str) -> tuple[Any, ...]:
     master = 4 * n if (half or "master-always" in flags) and "master-forgotten" not in flags else 0
     state = (2 if half and "half-states" in flags else 4) * n
     adam = (1 if "one-state" in flags else 2) * state
+    if "master-half" in flags:
+        master //= 2
+    if recipe == "autocast":
+        master = 2 * n if "copies-counted" in flags else master
+        gradients = 2 * n if "autocast-gradients" in flags else gradients
+    if "master-with-adam" in flags or "master-twice" in flags:
+        master, adam = 0 if "master-with-adam" in flags else master, adam + master
     made = [weights, gradients, master, adam]
     if "elements-for-bytes" in flags:
         made = [n, n, n if master else 0, (1 if "one-state" in flags else 2) * n]
@@ -138,6 +162,7 @@ def _states_mistaken(flags: Flags, n: int, recipe: str) -> tuple[Any, ...]:
 SIZE = 'size = 2 if recipe == "master" else 4'
 MASTER = 'master = 4 * n_parameters if recipe == "master" else 0'
 ADAM = "adam = 2 * 4 * n_parameters"
+RETURNED = "return weights, gradients, master, adam"
 WEIGHTS = "weights = gradients = size * n_parameters"
 
 STATES = Task(
@@ -193,6 +218,32 @@ STATES = Task(
             "half precision.",
         ),
         known(
+            "master-half",
+            (MASTER, MASTER.replace("4 *", "2 *")),
+            says="The master copy is counted in half precision: it is there because half precision is too coarse.",
+        ),
+        known(
+            "master-with-adam",
+            (RETURNED, "return weights, gradients, 0, master + adam"),
+            says="The master copy is counted with Adam's states, as some papers do: it has a place of its own here.",
+        ),
+        known(
+            "master-twice",
+            (RETURNED, "return weights, gradients, master, master + adam"),
+            says="The master copy is counted twice, once with Adam's states.",
+        ),
+        known(
+            "copies-counted",
+            (MASTER, 'master = {"master": 4, "autocast": 2, "float32": 0}[recipe] * n_parameters'),
+            says="Autocast's half-precision copies are counted as a master copy: they come and go, and there is none.",
+        ),
+        known(
+            "autocast-gradients",
+            (RETURNED, RETURNED.replace("gradients,", '(2 * n_parameters if recipe == "autocast" else gradients),')),
+            says="Autocast's gradients are counted in half precision: a gradient has its weight's precision, which "
+            "is float32 there.",
+        ),
+        known(
             "autocast-halves",
             (SIZE, 'size = 4 if recipe == "float32" else 2'),
             (MASTER, 'master = 0 if recipe == "float32" else 4 * n_parameters'),
@@ -227,14 +278,20 @@ def _activation(b: int, t: int, d: int, n: int, f: int, fused: bool) -> int:
 def _activation_mistaken(flags: Flags, b: int, t: int, d: int, n: int, f: int, fused: bool) -> np.ndarray:
     count = 8
     count += 2 if "input-thrice" in flags else 0
-    count -= 2 if "norm-inputs-forgotten" in flags else 0
+    count -= 2 if "norm-inputs-forgotten" in flags else 1 if "one-forgotten" in flags else 0
+    count += 1 if "one-too-many" in flags else 0
+    if "paper-formula" in flags:
+        return np.array(b * t * d * (34 + 5 * n * t / d))
     numbers = count * b * t * d + (1 if "hidden-once" in flags else 2) * b * t * f
-    maps = b * (1 if "one-head" in flags else n) * t * t
+    maps = (1 if "one-sequence" in flags else b) * (1 if "one-head" in flags else n) * t * t
     if "scores-too" in flags:
         maps *= 2
+    if "causal-halved" in flags:
+        maps //= 2
+    fused = fused != ("fused-turned" in flags)
     if "weights-forgotten" not in flags and (not fused or "fused-ignored" in flags):
         numbers += maps
-    return np.array(numbers * (1 if "elements-for-bytes" in flags else 2))
+    return np.array(numbers * (1 if "elements-for-bytes" in flags else 4 if "float32-numbers" in flags else 2))
 
 
 MAPS = "weights = 0 if fused else batch * n_heads * n_tokens**2"
@@ -261,6 +318,44 @@ ACTIVATIONS = Task(
             "elements-for-bytes",
             (KEPT, "return narrow + wide + weights"),
             says="This counts numbers, not bytes: each is half precision and takes two.",
+        ),
+        known(
+            "float32-numbers",
+            (KEPT, KEPT.replace("2 *", "4 *")),
+            says="Each number is counted with four bytes: in half precision it takes two.",
+        ),
+        known(
+            "paper-formula",
+            (KEPT, "return batch * n_tokens * d_model * (34 + 5 * n_heads * n_tokens / d_model)"),
+            says="This is the published formula: it holds with dropout, a hidden width of 4*D and no fused kernel. Add "
+            "up the tensors of the list.",
+        ),
+        known(
+            "fused-turned",
+            ("0 if fused else batch * n_heads * n_tokens**2", "batch * n_heads * n_tokens**2 if fused else 0"),
+            says="It is the other way round: the fused kernel is the one that keeps no weights.",
+        ),
+        known(
+            "one-sequence",
+            ("batch * n_heads * n_tokens**2", "n_heads * n_tokens**2"),
+            says="The weights of one sequence are counted: each of the B has squares of its own.",
+        ),
+        known(
+            "causal-halved",
+            ("batch * n_heads * n_tokens**2", "batch * n_heads * n_tokens**2 // 2"),
+            says="Half of the square is kept here, as if a causal mask left pairs out: the full square is computed.",
+            number=82,
+        ),
+        known(
+            "one-forgotten",
+            (NARROW, "narrow = 7 * tokens * d_model"),
+            says="One of the tensors of width D is missing: go through the list once more, queries, keys and values "
+            "are three.",
+        ),
+        known(
+            "one-too-many",
+            (NARROW, "narrow = 9 * tokens * d_model"),
+            says="There is one tensor of width D too many: the layer's output, say, is the next layer's to keep.",
         ),
         known(
             "fused-ignored",
@@ -291,8 +386,8 @@ ACTIVATIONS = Task(
         known(
             "norm-inputs-forgotten",
             (NARROW, "narrow = 6 * tokens * d_model"),
-            says="Two of the tensors of width D are missing, as many as there are norms: each norm keeps its input, "
-            "and what follows keeps the norm's result.",
+            says="Two of the tensors of width D are missing. There are as many norms, each of which keeps its input "
+            "(what follows keeps the norm's result); and as many are left out if queries, keys and values are one.",
         ),
         known(
             "hidden-once",
