@@ -151,8 +151,8 @@ FIND_LEAK = Task(
         known(
             "last-token-forgotten",
             (PLACES, "range(1, ids.shape[1] - 1)"),
-            says="The last token is never changed: a leak from there stays unseen. (Ids of your own that are shorter than "
-            "those given do not reach it.)",
+            says="The last token is never changed: a leak from there stays unseen. (Ids of your own that are shorter "
+            "than those given do not reach it.)",
             number=54,
         ),
         known(
