@@ -301,11 +301,11 @@ if TRAIN:  # It may be interrupted, and goes on when you run this cell again.
 # %% [markdown]
 # ## It trains, but it is wrong
 #
-# In the last four tasks **you write the test**. It is handed pieces of training runs, each of which lets the loss go down nicely. Some are sound, some are broken, and you see only what they do. Return True for a broken one.
+# In the last four tasks **you write the test**. It is handed pieces of training runs, each of which lets the loss go down nicely. Some are sound, some are broken, and you see only what they do: call them, and do not look inside. Return True for a broken one.
 #
 # [[task 09.find-leak]]
 #
-# `model(ids)` gives logits `(B, T, V)` for ids `(B, T)`. Say whether it leaks: whether any token can change an output at an **earlier** place. It may look at nothing else than ids and logits. Ids are from 0 to `n_words` - 1.
+# `model(ids)` gives logits `(B, T, V)` for ids `(B, T)`. Say whether it leaks: whether any token can change an output at an **earlier** place. Your test may look at nothing else than ids and logits. You may hand over ids of your own, from 0 to `n_words` - 1, in as many rows as you like, but no longer than those you are given.
 
 
 # %% nbgrader={"grade": false, "grade_id": "09-find-leak", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -328,7 +328,7 @@ check("09.find-leak", leaks)
 # %% [markdown]
 # [[task 09.find-shift]]
 #
-# `loss_of(model, ids)` cuts ids `(B, T)` into inputs and labels, calls `model(inputs)` for logits `(B, t, V)`, and returns the mean cross-entropy. Sound labels are the tokens that **follow** in the same sentence, and nothing else. You choose the ids (at least two different rows, from 0 to `n_words` - 1; `n_words` is 8 or more) **and the model**: any function from inputs to logits.
+# `loss_of(model, ids)` cuts ids `(B, T)` into inputs and labels, calls `model(inputs)` for logits `(B, t, V)`, and returns the mean cross-entropy. Sound labels are the tokens that **follow** in the same sentence, and nothing else. You choose the ids (at least two different rows of three or more, from 0 to `n_words` - 1; `n_words` is 8 or more) **and the model**: any function from inputs to logits, which has to answer whatever part of `ids` it is handed.
 
 
 # %% nbgrader={"grade": false, "grade_id": "09-find-shift", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -370,7 +370,7 @@ check("09.find-padding", counts_padding)
 # %% [markdown]
 # [[task 09.find-dropout]]
 #
-# `model` has `train()` and `eval()` like torch's modules, and `model(x)` gives a tensor like `x`. It may be handed over in either state. Say whether it still drops numbers in use.
+# `model` has `train()` and `eval()` like torch's modules (and nothing else of theirs), and `model(x)` gives a tensor like `x`. It may be handed over in either state. Say whether it still drops numbers in use.
 
 
 # %% nbgrader={"grade": false, "grade_id": "09-find-dropout", "locked": false, "schema_version": 3, "solution": true, "task": false}

@@ -13,7 +13,8 @@ def label(name):
 def test_shifted_labels_pair_each_token_with_the_next_and_leave_padding_out():
     said = shifted_labels(["<s>", "un", "chien", "</s>"], 2, palette=LIGHT).get_label()
     assert "after <s> comes un; after un comes chien; after chien comes </s>." in said
-    assert "2 places of padding" in said
+    assert "2 places of padding are" in said
+    assert "1 place of padding is left out" in shifted_labels(["a", "b"], 1, palette=LIGHT).get_label()
 
 
 def test_memory_bars_add_up():
@@ -29,7 +30,8 @@ def test_rate_curves_name_each_peak():
 def test_smoothed_loss_is_lowest_where_the_model_gives_what_was_asked():
     said = smoothing(1000, 0.2, palette=LIGHT).get_label()
     lowest = float(said.split("lowest at ")[1].split(" ")[0])
-    assert abs(lowest - (1 - 0.2 + 0.2 / 1000)) < 0.01
+    assert lowest == round(1 - 0.2 + 0.2 / 1000, 3)
+    assert "lowest at 0.900 " in smoothing(4000, 0.1, palette=LIGHT).get_label()
 
 
 def test_peaks_leave_lost_runs_out_and_count_them():

@@ -2,14 +2,32 @@
 
 Tasks in which the student writes a test ("does the future leak?") need something to be tested. It is made on the
 student's side from plain numbers that the case gives: masks, shifts, shares. No name and no number says whether what it
-makes is sound; who takes it apart finds what it does, which is what the test is to find out. Nothing here knows a right
-answer.
+makes is sound; who takes it apart finds what it does, which is what the test is to find out by calling it. Nothing here
+knows a right answer.
 """
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+
+INSIDES = (
+    "__closure__",
+    "__wrapped__",
+    "__code__",
+    "__dict__",
+    "__getattribute__",
+    "cell_contents",
+    "_weights",
+    "_shares",
+    "_getframe",
+    "currentframe",
+    "getclosurevars",
+    "get_objects",
+    "getattr",
+    "vars",
+)
+"""Names that a test has no need of: it is to call what it is handed, not to look inside."""
 
 
 def is_candidate(value: Any) -> bool:
@@ -61,21 +79,22 @@ def _decoder(masks: np.ndarray, table: np.ndarray, blend: float, own: float) -> 
     return run
 
 
-def _loss_of_model(shift: int, whole: bool, turned: int) -> Callable[..., Any]:
+def _loss_of_model(shift: int, before: int, behind: int, turned: int, joined: bool) -> Callable[..., Any]:
     """A loss (model, ids) -> number; labels stand ``shift`` places behind the inputs, and come from ``turned`` rows on.
 
     Args:
-        shift: By how much labels are shifted.
-        whole: Whether nothing is cut off, so that the row's beginning follows its end.
+        shift: By how much labels are shifted; the row's beginning follows its end.
+        before: How many places are cut off in front, of inputs and labels alike.
+        behind: How many are cut off at the end.
         turned: By how many rows of the batch the labels are turned.
+        joined: Whether the next row's beginning follows a row's end instead.
     """
     import torch
 
     def loss(model: Callable[[Any], Any], ids: Any) -> Any:
-        labels = ids.roll(-shift, dims=1).roll(turned, dims=0)
-        first, last = max(0, -shift), ids.shape[1] - max(0, shift)
-        inputs = ids if whole else ids[:, first:last]
-        labels = labels if whole else labels[:, first:last]
+        labels = ids.flatten().roll(-shift).view_as(ids) if joined else ids.roll(-shift, dims=1)
+        kept = slice(before, ids.shape[1] - behind)
+        inputs, labels = ids[:, kept], labels.roll(turned, dims=0)[:, kept]
         return torch.nn.functional.cross_entropy(model(inputs).flatten(0, 1).float(), labels.flatten())
 
     return loss
@@ -96,8 +115,12 @@ def _loss_of_logits(above: float, below: float, summed: bool, known: int | None)
         padding = labels == (pad_id if known is None else known)
         log_p = torch.log_softmax(logits.double(), dim=-1)
         surprise = -log_p.gather(-1, labels[..., None])[..., 0]
-        total = (surprise * torch.where(padding, above, 1.0)).sum()
-        return total if summed else total / torch.where(padding, below, 1.0).sum()
+        # Real tokens are added up alone: where padding weighs nothing, it changes no bit.
+        total = surprise[~padding].sum()
+        if above:
+            total = total + above * surprise[padding].sum()
+        count = 1.0 if summed else (~padding).sum() + below * padding.sum()
+        return (total / count).to(logits.dtype)
 
     return loss
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from softlookup.checks.candidates import INSIDES
 from softlookup.checks.diagnose import SHORTCUT
 from softlookup.checks.judge import judge
 from softlookup.checks.layers import layer_around
@@ -142,6 +143,8 @@ def not_callable(task: Task, kind: str, variant: int) -> CheckResult:
 def used_shortcut(task: Task, used: str, variant: int) -> CheckResult:
     """The result where an answer uses what the task forbids."""
     said = f"This task asks you to write it yourself: `{used}`, from whatever library, is not allowed here."
+    if used in INSIDES:
+        said = f"Find it out by calling what you are handed, not by looking inside: `{used}` is not allowed here."
     return no_points(task, "wrong", said, variant, (SHORTCUT,))
 
 

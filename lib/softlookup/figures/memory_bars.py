@@ -34,6 +34,7 @@ def memory_bars(recipes: Mapping[str, Mapping[str, float]], *, palette: Palette)
         axes.text(left + 0.15, y, f"= {left:g}", va="center", size=9.5, weight="bold", color=palette.ink)
     axes.set_yticks(range(len(recipes)), list(recipes))
     axes.set(xlabel="bytes for each parameter", ylim=(len(recipes) - 0.55, -0.75), xlim=(0, 18.5))
+    axes.set_xticks(range(0, 17, 4))
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     said = "; ".join(

@@ -45,5 +45,6 @@ def shifted_labels(tokens: Sequence[str], padding: int, *, palette: Palette) -> 
     axes.set_axis_off()
     said = "; ".join(f"after {g} comes {w}" for g, w in zip(given, wanted, strict=True) if w != "·")
     left_out = wanted.count("·")
-    figure.set_label(f"Inputs and labels of a sentence: {said}. {left_out} places of padding are left out of the loss.")
+    places = "1 place of padding is" if left_out == 1 else f"{left_out} places of padding are"
+    figure.set_label(f"Inputs and labels of a sentence: {said}. {places} left out of the loss.")
     return figure

@@ -157,6 +157,8 @@ def train_on_grammar(
         every=every,
     )
     seconds = time.perf_counter() - begun_s
+    if note is not None:
+        note("Trained. Now unseen sentences are translated, to judge it …")
     translator = load_translator(folder, device=device)
     look = alignment_scores(translator, validation)[0].look
     report = GrammarReport(

@@ -113,8 +113,14 @@ def watch_grammar_run(folder: str | Path, recipe: Recipe | None = None, **sizes:
     """
     recipe = grammar_recipe() if recipe is None else recipe
     curve = LiveCurve(recipe.steps)
+    curve.show()
+
+    def note(line: str) -> None:
+        curve.note(line)
+        curve.show()
+
     try:
-        report = train_on_grammar(folder, recipe, on_step=curve, note=curve.note, every=EVERY, **sizes)
+        report = train_on_grammar(folder, recipe, on_step=curve, note=note, every=EVERY, **sizes)
     except KeyboardInterrupt:
         print(f"Interrupted. What has been learned is kept in {folder}: run the cell again, and it goes on from there.")
         raise

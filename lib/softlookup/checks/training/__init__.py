@@ -5,9 +5,10 @@ from softlookup.checks.training.finding import FIND_DROPOUT, FIND_PADDING
 from softlookup.checks.training.groups import ACCUMULATE, CLIP
 from softlookup.checks.training.memory import BYTES, COUNT
 from softlookup.checks.training.noise import DROPOUT, FIRST_WEIGHTS
+from softlookup.checks.training.perplexity import PERPLEXITY
 from softlookup.checks.training.run import TRAIN
 from softlookup.checks.training.steps import ADAM, RATE
-from softlookup.checks.training.targets import CROSS_ENTROPY, PERPLEXITY, SHIFT, SMOOTHED_LOSS
+from softlookup.checks.training.targets import CROSS_ENTROPY, SHIFT, SMOOTHED_LOSS
 
 TASKS = (
     SHIFT,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.candidates import made
+from softlookup.checks.candidates import INSIDES, made
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import known
 from softlookup.checks.task import Case, Mistake, Task
@@ -38,7 +38,9 @@ def _leak_cases(rng: Rng) -> list[Case]:
 
     def case(label: str, masks: np.ndarray, blend: float = 0.0, own: float = 0.0, rows: int = 2) -> Case:
         whole = np.broadcast_to(masks, (layers, n, t, t)).copy()
-        settings = {"masks": whole, "table": normal(rng, v, d, scale=0.7), "blend": blend, "own": own}
+        # In float64: whoever compares with a shorter sentence meets other rounding, and is right all the same.
+        table = normal(rng, v, d, dtype="float64", scale=0.7)
+        settings = {"masks": whole, "table": table, "blend": blend, "own": own}
         return Case(label, ({"candidate": "model", **settings}, rng.integers(0, v, size=(rows, t)), v))
 
     def also(*pairs: tuple[int, int]) -> np.ndarray:
@@ -57,7 +59,8 @@ def _leak_cases(rng: Rng) -> list[Case]:
         case("everybody sees the last token", also(*((i, t - 1) for i in range(t)))),
         case("sound: each sees itself alone", np.eye(t, dtype=bool)),
         case("the first token sees the last", also((0, t - 1))),
-        case("a thousandth of the mean over all tokens", past, blend=1e-3),
+        case("the third token sees the fifth", also((2, 4))),
+        case("a trace of the mean over all tokens", past, blend=6.5e-5),
         # With so many rows some winner moves for certain.
         case("everybody sees everything", np.ones((t, t), dtype=bool), rows=12),
         case("a leak that changes no winner", np.ones((t, t), dtype=bool), own=200.0),
@@ -80,25 +83,33 @@ def leaks(flags: Flags, model: Any, ids: Any, n_words: int) -> np.ndarray:
 
     run, ids = made(model), torch.as_tensor(np.asarray(ids))
     length = ids.shape[1]
-    places = range(1, length)
+    places = range(1, length - 1 if "last-token-forgotten" in flags else length)
     if "last-token-alone" in flags:
         places = range(length - 1, length)
     if "second-token-alone" in flags:
         places = range(1, 2)
-    before, found = run(ids), False
+
+    def asked(ids: Any) -> Any:
+        return run(ids).softmax(-1) if "probabilities-compared" in flags else run(ids)
+
+    before, found = asked(ids), False
     for place in places:
         other = ids.clone()
         other[:, place] = (other[:, place] + 1) % n_words
-        after = run(other)
+        after = asked(other)
         if "winners-compared" in flags:
-            moved = (after.argmax(-1) != before.argmax(-1))[:, :place]
+            moved = after.argmax(-1) != before.argmax(-1)
         else:
-            moved = ((after - before).abs() > (0.1 if "wide-tolerance" in flags else 1e-6))[:, :place]
+            moved = ((after - before).abs() > (0.1 if "wide-tolerance" in flags else 1e-6)).any(-1)
+        moved = moved[:, place + 1 :] if "later-compared" in flags else moved[:, :place]
+        if "first-output-alone" in flags:
+            moved = moved[:, :1]
         found |= bool((moved[:, -1:] if "neighbour-alone" in flags else moved).any())
     return verdict(flags, found)
 
 
 PLACES = "range(1, ids.shape[1])"
+BEFORE = "before = model(ids)"
 MOVED = "(model(other) - before)[:, :place].abs().max() > 1e-6"
 
 FIND_LEAK = Task(
@@ -114,6 +125,7 @@ FIND_LEAK = Task(
     cases=_leak_cases,
     oracle=_leaks,
     mistaken=leaks,
+    forbids=INSIDES,
     lends=False,
     mistakes=(
         known(NEVER, ("return True", "return False"), says="It never finds anything: every leak passes."),
@@ -137,6 +149,25 @@ FIND_LEAK = Task(
             number=54,
         ),
         known(
+            "last-token-forgotten",
+            (PLACES, "range(1, ids.shape[1] - 1)"),
+            says="The last token is never changed: a leak from there stays unseen. (Ids of your own that are shorter "
+            "than those given do not reach it.)",
+            number=54,
+        ),
+        known(
+            "first-output-alone",
+            ("[:, :place]", "[:, :1]"),
+            says="Only the first output is looked at: a later one may see ahead where the first does not. Compare all "
+            "earlier outputs.",
+            number=54,
+        ),
+        known(
+            "later-compared",
+            (MOVED, "not torch.equal(model(other)[:, place + 1 :], before[:, place + 1 :])"),
+            says="The outputs BEHIND the changed token are compared: these may move. Earlier ones must not.",
+        ),
+        known(
             "neighbour-alone",
             ("[:, :place]", "[:, place - 1]"),
             says="Only the output just before the changed token is looked at: a leak may reach further. Compare all "
@@ -154,31 +185,41 @@ FIND_LEAK = Task(
             (MOVED, "(model(other).argmax(-1) != before.argmax(-1))[:, :place].any()"),
             says="Only the most likely words are compared: a leak moves the logits long before it moves a winner.",
         ),
+        known(
+            "probabilities-compared",
+            (BEFORE, "before = model(ids).softmax(-1)"),
+            ("(model(other) - before)", "(model(other).softmax(-1) - before)"),
+            says="Probabilities are compared: where a model is sure they are 0 and 1, whatever leaks. Compare logits.",
+        ),
     ),
 )
 
 
 def _shift_cases(rng: Rng) -> list[Case]:
-    def case(label: str, shift: int, whole: bool = False, turned: int = 0) -> Case:
-        settings = {"shift": shift, "whole": whole, "turned": turned}
+    def case(
+        label: str, shift: int, before: int = 0, behind: int = 1, *, turned: int = 0, joined: bool = False
+    ) -> Case:
+        settings = {"shift": shift, "before": before, "behind": behind, "turned": turned, "joined": joined}
         n_words = int(rng.integers(4, 7)) * 2
         return Case(label, ({"candidate": "loss of a model", **settings}, n_words))
 
     return [
         case("sound: the next token", 1),
         case("the token itself", 0),
-        case("the token after the next", 2),
+        case("the token after the next", 2, behind=2),
         case("sound: the next token, once more", 1),
-        case("the token before", -1),
-        case("the row's first token follows its last", 1, whole=True),
+        case("the token before", -1, 1, 0),
+        case("the row's first token follows its last", 1, behind=0),
         case("the next token of another sentence", 1, turned=1),
-        case("the token itself, nothing cut", 0, whole=True),
+        case("the token itself, nothing cut", 0, behind=0),
+        case("the next row's first token follows a row's last", 1, behind=0, joined=True),
         case("sound: another size", 1),
     ]
 
 
 def _labels_wrong(loss_of: dict[str, Any], n_words: int) -> np.ndarray:
-    return np.asarray((loss_of["shift"], loss_of["whole"], loss_of["turned"]) != (1, False, 0))
+    sound = loss_of["shift"] == 1 and loss_of["behind"] >= 1 and not loss_of["turned"]
+    return np.asarray(not sound)
 
 
 def labels_wrong(flags: Flags, loss_of: Any, n_words: int) -> np.ndarray:
@@ -196,17 +237,28 @@ def labels_wrong(flags: Flags, loss_of: Any, n_words: int) -> np.ndarray:
     if "copying-alone" in flags:
         ahead = 0
 
+    handed: list[Any] = []
+
     def model(inputs: Any) -> Any:
+        handed.append(inputs)
         following = 1 - inputs if "alternating" in flags and ahead else (inputs + ahead) % n_words
         return 30.0 * torch.nn.functional.one_hot(following, n_words)
 
     loss = float(loss_of(model, ids))
-    return verdict(flags, loss < 0.01 if "copying-alone" in flags else loss > 0.01)
+    if "inputs-alone" in flags:
+        return verdict(flags, not torch.equal(handed[0], ids[:, :-1]))
+    if "copying-alone" in flags:
+        return verdict(flags, loss < 0.01)
+    return verdict(flags, loss > (10.0 if "wide-bound" in flags else 0.01))
 
 
 IDS = "ids = torch.arange(n_words - 2) + torch.tensor([[0], [1]])"
 COUNTS = "torch.nn.functional.one_hot((inputs + 1) % n_words, n_words)"
 JUDGED = f"return bool(loss_of(lambda inputs: 30.0 * {COUNTS}, ids) > 0.01)"
+HANDED = (
+    "handed = []\n    loss_of(lambda inputs: (handed.append(inputs), torch.zeros(*inputs.shape, n_words))[1], ids)\n"
+    "    return not torch.equal(handed[0], ids[:, :-1])"
+)
 
 FIND_SHIFT = Task(
     id="09.find-shift",
@@ -221,13 +273,15 @@ FIND_SHIFT = Task(
     cases=_shift_cases,
     oracle=_labels_wrong,
     mistaken=labels_wrong,
+    forbids=INSIDES,
     lends=False,
     mistakes=(
         known(NEVER, (JUDGED, "return False"), says="It never finds anything: wrong labels pass.", number=61),
         known(
             ALWAYS,
             ("> 0.01", ">= 0"),
-            says="It calls sound labels wrong as well: a loss is never below 0. A bound such as 0.01 parts the two.",
+            says="It calls sound labels wrong as well. A loss is never below 0, and near 0 only if your model says for "
+            "each place of YOUR ids the token that follows, with logits far apart. Then a bound such as 0.01 will do.",
         ),
         inverted(("> 0.01", "<= 0.01")),
         known(
@@ -236,6 +290,18 @@ FIND_SHIFT = Task(
             ("> 0.01", "< 0.01"),
             says="It asks whether a model that COPIES is praised: labels that are shifted too far pass. Ask whether "
             "one that says the next token is.",
+            number=61,
+        ),
+        known(
+            "wide-bound",
+            ("> 0.01", "> 10.0"),
+            says="The bound is too wide: one wrong label among many passes. Sound labels give a loss of nearly 0.",
+        ),
+        known(
+            "inputs-alone",
+            (JUDGED, HANDED),
+            says="Only what the model is HANDED is looked at: that may be right, and the labels wrong. They show in "
+            "the loss alone.",
             number=61,
         ),
         known(
@@ -256,7 +322,7 @@ FIND_SHIFT = Task(
         known(
             "one-row",
             ("torch.tensor([[0], [1]])", "torch.tensor([[0]])"),
-            says="There is one sentence only: labels that come from another row of the batch pass.",
+            says="There is one sentence only, or all are alike: labels that come from another row of the batch pass.",
             number=33,
         ),
     ),

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.candidates import made
+from softlookup.checks.candidates import INSIDES, made
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
@@ -14,8 +14,10 @@ from softlookup.checks.training.page import PAGE, Flags
 
 def _padding_cases(rng: Rng) -> list[Case]:
     def case(label: str, above: float, below: float, summed: bool = False, fixed: int | None = None) -> Case:
-        settings = {"above": above, "below": below, "summed": summed, "known": fixed}
-        return Case(label, ({"candidate": "loss of logits", **settings}, int(rng.integers(5, 12))))
+        n_words = int(rng.integers(5, 12))
+        taken = None if fixed is None else fixed % n_words
+        settings = {"above": above, "below": below, "summed": summed, "known": taken}
+        return Case(label, ({"candidate": "loss of logits", **settings}, n_words))
 
     return [
         case("sound: a mean over real tokens", 0.0, 0.0),
@@ -25,7 +27,8 @@ def _padding_cases(rng: Rng) -> list[Case]:
         case("left out of the count, not of the sum", 1.0, 0.0),
         case("the id 0 is always taken for padding", 0.0, 0.0, fixed=0),
         case("a sum over all places", 1.0, 1.0, summed=True),
-        case("padding counts a tenth", 0.1, 0.1),
+        case("the last id is always taken for padding", 0.0, 0.0, fixed=-1),
+        case("padding counts a hundredth", 0.01, 0.01),
     ]
 
 
@@ -40,7 +43,8 @@ def counts_padding(flags: Flags, loss_of: Any, n_words: int) -> np.ndarray:
 
     loss_of, found = made(loss_of), False
     draws = torch.Generator().manual_seed(3)
-    for pad_id in (0,) if "pad-zero-alone" in flags else (0, n_words - 1):
+    tried = [pad_id for pad_id, slug in ((0, "pad-last-alone"), (n_words - 1, "pad-zero-alone")) if slug not in flags]
+    for pad_id in tried:
         logits = torch.randn(2, 7, n_words, generator=draws)
         if "equal-logits" in flags:
             logits = torch.zeros(2, 7, n_words)
@@ -71,6 +75,7 @@ FIND_PADDING = Task(
     cases=_padding_cases,
     oracle=_padding,
     mistaken=counts_padding,
+    forbids=INSIDES,
     lends=False,
     mistakes=(
         known(NEVER, ("return True", "return False"), says="It never finds anything: padding counts.", number=62),
@@ -86,6 +91,13 @@ FIND_PADDING = Task(
             (LOOP, "for pad_id in (0,):"),
             says="It pads with 0 alone: a loss that takes 0 for padding, whatever it is told, passes. Try another id "
             "as well.",
+            number=62,
+        ),
+        known(
+            "pad-last-alone",
+            (LOOP, "for pad_id in (n_words - 1,):"),
+            says="It pads with the last id alone: a loss that takes that one for padding, whatever it is told, passes. "
+            "Try another id as well.",
             number=62,
         ),
         known(
@@ -116,14 +128,14 @@ def _dropping_cases(rng: Rng) -> list[Case]:
     def case(label: str, *shares: tuple[float, float], training: bool = True) -> Case:
         weights = normal(rng, len(shares), d, d, scale=d**-0.5)
         settings = {"weights": weights, "shares": list(shares), "training": training}
-        return Case(label, ({"candidate": "layers", **settings}, normal(rng, 30, d)))
+        return Case(label, ({"candidate": "layers", **settings}, normal(rng, 100, d)))
 
     return [
         case("sound: drops in training alone", (0.3, 0.0), (0.1, 0.0)),
         case("drops in use as well", (0.3, 0.3), (0.1, 0.1)),
         case("sound: never drops", (0.0, 0.0), (0.0, 0.0)),
         case("one layer of three stays in training", (0.2, 0.0), (0.2, 0.0), (0.2, 0.2)),
-        case("drops a twentieth in use", (0.1, 0.05), training=False),
+        case("drops one number in two hundred in use", (0.1, 0.005), training=False),
         case("sound: handed over in use", (0.4, 0.0), training=False),
         case("drops in use alone", (0.0, 0.4), (0.0, 0.0)),
     ]
@@ -169,6 +181,7 @@ FIND_DROPOUT = Task(
     cases=_dropping_cases,
     oracle=_drops,
     mistaken=drops_in_use,
+    forbids=INSIDES,
     lends=False,
     mistakes=(
         known(
@@ -199,7 +212,8 @@ FIND_DROPOUT = Task(
         known(
             "wide-tolerance",
             ("not torch.equal(first, second)", "bool((first - second).abs().mean() > 0.2)"),
-            says="The tolerance is too wide: a little dropout passes. Two passes in use agree to the last bit.",
+            says="A little dropout passes: the tolerance is too wide, or too few numbers are looked at. Two passes in "
+            "use agree to the last bit, everywhere.",
             number=69,
         ),
     ),

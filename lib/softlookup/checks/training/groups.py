@@ -13,9 +13,9 @@ from softlookup.checks.training.page import PAGE, Flags
 def _clip_cases(rng: Rng) -> list[Case]:
     def case(label: str, max_norm: float, *scales: float, dtype: str = "float32") -> Case:
         shapes = ((2, 3), (3,), (4, 1))
-        return Case(
-            label, (*(normal(rng, *s, dtype=dtype, scale=k) for s, k in zip(shapes, scales, strict=True)), max_norm)
-        )
+        gradients = (normal(rng, *s, dtype=dtype, scale=k) for s, k in zip(shapes, scales, strict=True))
+        # torch's own adds a millionth to the norm, against dividing by zero.
+        return Case(label, (*gradients, max_norm), tolerance=1e-6 if dtype == "float64" else None)
 
     return [
         case("gradients of unequal size", 1.0, 3.0, 0.2, 1.0),
@@ -42,9 +42,13 @@ def clipped(flags: Flags, g_1: np.ndarray, g_2: np.ndarray, g_3: np.ndarray, max
     norm = squares.sum() if "root-forgotten" in flags else np.sqrt(squares.sum())
     if "norms-added" in flags:
         norm = np.sqrt(squares).sum()
+    if "longest-alone" in flags:
+        norm = np.sqrt(squares).max()
 
     def factor(length: Any) -> Any:
         share = max_norm / length
+        if "to-one" in flags and share < 1:
+            share = 1 / length
         return share if "always-scaled" in flags else np.minimum(share, 1.0)
 
     factors = [factor(np.sqrt(s)) for s in squares] if "each-alone" in flags else [factor(norm)] * 3
@@ -105,6 +109,17 @@ CLIP = Task(
             number=68,
         ),
         known(
+            "longest-alone",
+            (NORM, "norm = max(g.norm() for g in gradients)"),
+            says="The longest gradient's norm is taken for that of all: add the squares, and take the root of the sum.",
+            number=68,
+        ),
+        known(
+            "to-one",
+            (FACTOR, "factor = 1.0 if norm <= max_norm else 1 / norm"),
+            says="Long gradients get the norm 1, whatever the bound is: the factor is max_norm over the norm.",
+        ),
+        known(
             "norm-afterwards",
             (GIVEN, "return (*(g * factor for g in gradients), norm * factor)"),
             says="The norm after the clipping is returned: wanted is the one before. It says whether the run is calm.",
@@ -152,14 +167,22 @@ def accumulated(
             total, count = total + gradient, count + n
         last = i + 1 == len(gradients) and "rest-dropped" not in flags
         due = i % every == 0 if "at-zero" in flags else (i + 1) % every == 0
+        if "one-late" in flags:
+            due = i % every == 0 and i > 0
         if due or last or "each-batch" in flags:
-            below: float = 1.0 if "not-divided" in flags else float(held if "by-batches" in flags else count)
+            below = 1.0 if "not-divided" in flags else float(held if "by-batches" in flags else count)
+            if "by-every" in flags:
+                below = float(every)
+            if "last-count" in flags:
+                below = float(n)
             w = w - (rate * total / np.asarray(below, w.dtype)).astype(w.dtype)
             held = 0
-            if "never-cleared" not in flags:
-                total, count = np.zeros_like(w), 0
+            if not flags & {"never-cleared", "sum-kept"}:
+                total = np.zeros_like(w)
+            if not flags & {"never-cleared", "count-kept"}:
+                count = 0
         after.append(w)
-    return np.stack(after)
+    return np.stack([w] * len(after) if "one-tensor" in flags else after)
 
 
 DUE = "if (i + 1) % every == 0 or i + 1 == len(gradients):"
@@ -189,6 +212,13 @@ ACCUMULATE = Task(
             number=67,
         ),
         known(
+            "one-late",
+            (DUE, DUE.replace("(i + 1) % every == 0", "(i % every == 0 and i > 0)")),
+            says="All steps come one batch too late: counted from 0, the group is full when i + 1 is a multiple of "
+            "`every`.",
+            number=67,
+        ),
+        known(
             "each-batch",
             (DUE, "if True:"),
             says="Each batch makes a step: wait until `every` of them have been added up.",
@@ -212,11 +242,40 @@ ACCUMULATE = Task(
             says="The sum is divided by the number of batches: these are sums over tokens, so divide by the tokens.",
             number=63,
         ),
+        known(
+            "by-every",
+            (MOVED, "w = w - rate * total / every"),
+            says="The sum is divided by `every`: these are sums over tokens, so divide by the tokens of the group.",
+            number=63,
+        ),
+        known(
+            "last-count",
+            (ADDED, "total, count = total + gradients[i], tokens[i]"),
+            says="The sum is divided by the tokens of the last batch alone: count those of the whole group.",
+            number=63,
+        ),
         known("not-divided", (MOVED, "w = w - rate * total"), says="The sum is not divided by the number of tokens."),
         known(
             "never-cleared",
             (CLEARED, ""),
             says="Old gradients are kept after the step, and are added to the next ones: begin again with zeros.",
+        ),
+        known(
+            "sum-kept",
+            (CLEARED, "            count = 0\n"),
+            says="The count begins again after a step, but old gradients are kept: begin both again.",
+        ),
+        known(
+            "count-kept",
+            (CLEARED, "            total = torch.zeros_like(w)\n"),
+            says="The gradients begin again after a step, but the tokens are counted on: begin both again.",
+        ),
+        known(
+            "one-tensor",
+            ("total, count, after = ", "w = w.clone()\n    total, count, after = "),
+            (MOVED, "w -= rate * total / count"),
+            says="All rows are the SAME tensor, changed in place, so all show its last state: append a copy "
+            "(`w.clone()`), or make a new w.",
         ),
     ),
 )

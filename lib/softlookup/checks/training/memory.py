@@ -42,11 +42,21 @@ def training_bytes(flags: Flags, parameters: int, activations: int, recipe: str)
         weights, gradients = 2, 2
     if "master-forgotten" in flags:
         master = 0
+    if "copies-counted" in flags and recipe == "autocast":
+        weights += 2
+    if "gradients-whole" in flags and recipe == "master":
+        gradients = 4
+    if "master-on-top" in flags and recipe == "master":
+        weights, gradients = 4, 4
     if "one-moment" in flags:
         moments //= 2
+    if "adam-forgotten" in flags:
+        moments = 0
     if "gradients-forgotten" in flags:
         gradients = 0
     wide = 2 if half and "activations-whole" not in flags else 4
+    if "autocast-activations" in flags and recipe == "autocast":
+        wide = 4
     if "elements" in flags:
         return np.array(parameters * (5 if recipe == "master" else 4)), np.array(activations)
     return np.array((weights + gradients + moments + master) * parameters), np.array(wide * activations)
@@ -96,6 +106,27 @@ BYTES = Task(
             says="Adam keeps two numbers for each parameter: the average of its gradients and that of their squares.",
         ),
         known(
+            "adam-forgotten",
+            (MASTER, "2 + 2 + 4 if"),
+            (WHOLE, "else 4 + 4"),
+            says="Adam's two averages are missing: two float32 numbers for each parameter.",
+        ),
+        known(
+            "copies-counted",
+            (WHOLE, 'else 18 if recipe == "autocast" else 16'),
+            says="Under autocast the halves are made for each product and gone again: they are left aside here.",
+        ),
+        known(
+            "gradients-whole",
+            (MASTER, "2 + 4 + 4 + 4 + 4 if"),
+            says="With a master copy the gradients are in half precision, as the weights are.",
+        ),
+        known(
+            "master-on-top",
+            (MASTER, "20 if"),
+            says="The master copy comes on top of float32 weights and gradients: in this recipe both are halves.",
+        ),
+        known(
             "gradients-forgotten",
             (MASTER, "2 + 4 + 4 + 4 if"),
             (WHOLE, "else 4 + 4 + 4"),
@@ -105,6 +136,11 @@ BYTES = Task(
             "activations-whole",
             (ACTIVATIONS, "4 * activations"),
             says="The activations are not halved: they are what half precision makes smaller.",
+        ),
+        known(
+            "autocast-activations",
+            (ACTIVATIONS, '(2 if recipe == "master" else 4) * activations'),
+            says="Under autocast too the activations are halves: what the products give is kept as it comes.",
         ),
         known(
             "elements",
@@ -148,11 +184,15 @@ def count(flags: Flags, v: int, d: int, f: int, n_layers: int) -> np.ndarray:
     """Parameters of an encoder-decoder, with mistakes."""
     attention = (3 if "output-forgotten" in flags else 4) * d * d
     hidden = 2 * d * f + (0 if "biases-forgotten" in flags else f + d)
-    norm = d if "gain-alone" in flags else 2 * d
+    norm = d if "gain-alone" in flags else 0 if "norms-forgotten" in flags else 2 * d
+    if "attention-biased" in flags:
+        attention += 4 * d
+    if "inner-bias-forgotten" in flags:
+        hidden -= f
     crossing = 1 if "cross-forgotten" in flags else 2
     encoder = attention + hidden + 2 * norm
     decoder = crossing * attention + hidden + (2 if "two-norms" in flags else 3) * norm
-    tables = 3 if "three-tables" in flags else 0 if "table-forgotten" in flags else 1
+    tables = 2 if "two-tables" in flags else 3 if "three-tables" in flags else 0 if "table-forgotten" in flags else 1
     ends = 2 * norm if "ends-normed" in flags else 0
     return np.array(tables * v * d + n_layers * (encoder + decoder) + ends)
 
@@ -195,6 +235,27 @@ COUNT = Task(
             says="Three tables are counted: source, target and output share ONE (tied weights).",
         ),
         known(
+            "two-tables",
+            (TOTAL, TOTAL.replace("vocab_size *", "2 * vocab_size *")),
+            says="Two tables are counted: source, target and output share ONE (tied weights).",
+        ),
+        known(
+            "attention-biased",
+            (ATTENTION, "attention = 4 * d_model**2 + 4 * d_model"),
+            says="Biases are counted in attention: here its four matrices have none.",
+        ),
+        known(
+            "inner-bias-forgotten",
+            (HIDDEN, "hidden = 2 * d_model * d_hidden + d_model"),
+            says="The F biases inside the feed-forward network are missing: it has F + D of them.",
+        ),
+        known(
+            "norms-forgotten",
+            ("norm = 2 * d_model", "norm = 0"),
+            says="The norms are missing: each has a gain and a shift, 2 D numbers.",
+            number=42,
+        ),
+        known(
             "table-forgotten",
             (TOTAL, TOTAL.replace("vocab_size * d_model + ", "")),
             says="The table of embeddings is missing: V rows of D numbers.",
@@ -202,7 +263,8 @@ COUNT = Task(
         known(
             "two-norms",
             (DECODER, DECODER.replace("3 * norm", "2 * norm")),
-            says="The decoder's layer has three norms, one for each of its parts.",
+            says="2 L D numbers are missing: a norm in each pair of layers (an encoder's has two, a decoder's three, "
+            "one for each part), or the D biases behind each of the two feed-forward networks.",
         ),
         known(
             "biases-forgotten",

@@ -17,9 +17,9 @@ def _dropout_cases(rng: Rng) -> list[Case]:
         return normal(rng, *shape, dtype=dtype), u.astype(dtype), p, training
 
     return [
-        Case("in training, p = 0.25", args((3, 4), 0.25, True)),
+        Case("in training, p = 0.25", args((3, 5), 0.25, True)),
         Case("in use, p = 0.25", args((2, 5), 0.25, False)),
-        Case("in training, p = 0.5, three axes", args((2, 3, 2), 0.5, True)),
+        Case("in training, p = 0.5, three axes", args((3, 1, 3), 0.5, True)),
         Case("in training, p = 0", args((2, 3), 0.0, True)),
         Case("half precision", args((3, 3), 0.25, True, "float16"), keeps_dtype=True, part="dtype"),
         Case(
@@ -46,7 +46,9 @@ def dropped(flags: Flags, x: np.ndarray, u: np.ndarray, p: float, training: bool
         training = not training
     if not (training or "always-on" in flags):
         return x
-    keep = u < p if "share-inverted" in flags else u >= p
+    keep = u < p if "share-inverted" in flags else u > p if "bound-dropped" in flags else u >= p
+    if "others-scaled" in flags:
+        return x * keep * np.asarray(keep.size / keep.sum(), x.dtype)
     if "not-scaled" in flags or "scaled-in-use" in flags:
         return x * keep
     below = np.asarray(p if "divided-by-p" in flags else 1 - p, x.dtype)
@@ -99,6 +101,16 @@ DROPOUT = Task(
             says="It is scaled in use instead of in training. The sums agree too, but here x comes back untouched in "
             "use.",
         ),
+        known(
+            "bound-dropped",
+            (KEPT, "(u > p)"),
+            says="Numbers whose u is p are dropped as well: only those BELOW p are. (With p = 0 nothing is.)",
+        ),
+        known(
+            "others-scaled",
+            (SCALED, "return x * (u >= p) * (u.numel() / (u >= p).sum())"),
+            says="It is divided by the share that happened to be kept: divide by the chance, 1 - p.",
+        ),
         known("share-inverted", (KEPT, "(u < p)"), says="The share p is kept: it is to be dropped."),
         known(
             "divided-by-p",
@@ -115,7 +127,9 @@ DROPOUT = Task(
 def _first_cases(rng: Rng) -> list[Case]:
     def case(n_in: int, n_out: int, after_relu: bool, dtype: str = "float32") -> Case:
         label = f"{n_in} in, {n_out} out, {'behind a ReLU' if after_relu else 'no ReLU'}"
-        return Case(label, (normal(rng, n_in, n_out, dtype=dtype), after_relu))
+        # A root taken in float32 costs nothing.
+        tolerance = 1e-6 if dtype == "float64" else None
+        return Case(label, (normal(rng, n_in, n_out, dtype=dtype), after_relu), tolerance=tolerance)
 
     return [case(3, 5, False), case(3, 5, True), case(4, 4, False), case(6, 2, True, "float64"), case(6, 2, False)]
 
@@ -133,15 +147,23 @@ def first_weights(flags: Flags, z: np.ndarray, after_relu: bool) -> np.ndarray:
     he, xavier = 2 / n_in, 2 / (n_in + n_out)
     if "two-forgotten" in flags:
         he, xavier = 1 / n_in, 1 / (n_in + n_out)
+    if "he-halved" in flags:
+        he /= 2
+    if "fan-in-alone" in flags:
+        xavier = 1 / n_in
+    if "xavier-halved" in flags:
+        xavier /= 2
     if "limit-for-deviation" in flags:
         xavier = 6 / (n_in + n_out)
     if "names-exchanged" in flags:
         he, xavier = xavier, he
     if "always-xavier" in flags:
         he = xavier
+    if "always-he" in flags:
+        xavier = he
     variance = he if after_relu else xavier
     factor = variance if "variance-for-deviation" in flags else variance**0.5
-    return z * np.asarray(factor, z.dtype)
+    return z / np.asarray(factor, z.dtype) if "divided" in flags else z * np.asarray(factor, z.dtype)
 
 
 VARIANCE = "variance = 2 / n_in if after_relu else 2 / (n_in + n_out)"
@@ -186,6 +208,31 @@ FIRST_WEIGHTS = Task(
             "always-xavier",
             (VARIANCE, "variance = 2 / (n_in + n_out)"),
             says="It is Xavier's variance everywhere: behind a ReLU it is He's, 2 / in.",
+        ),
+        known(
+            "always-he",
+            (VARIANCE, "variance = 2 / n_in"),
+            says="It is He's variance everywhere: without a ReLU it is Xavier's, 2 / (in + out).",
+        ),
+        known(
+            "he-halved",
+            (VARIANCE, "variance = 1 / n_in if after_relu else 2 / (n_in + n_out)"),
+            says="He's 2 is missing: a ReLU takes half of what comes, and the 2 puts it back.",
+        ),
+        known(
+            "xavier-halved",
+            (VARIANCE, "variance = 2 / n_in if after_relu else 1 / (n_in + n_out)"),
+            says="Xavier's 2 is missing: it is one over the MEAN of in and out.",
+        ),
+        known(
+            "fan-in-alone",
+            (VARIANCE, "variance = 2 / n_in if after_relu else 1 / n_in"),
+            says="Without a ReLU the variance is 1 / in: Xavier minds the way back too, and takes the mean of both.",
+        ),
+        known(
+            "divided",
+            ("z * math.sqrt(variance)", "z / math.sqrt(variance)"),
+            says="It is divided by the standard deviation: numbers of variance 1 are multiplied by it.",
         ),
         known(
             "limit-for-deviation",

@@ -9,7 +9,7 @@ from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
 from softlookup.checks.training import switches
 from softlookup.checks.training.page import PAGE, Flags
-from softlookup.checks.training.targets import SOFTMAX_TWICE, sentences
+from softlookup.checks.training.targets import BY_SENTENCES, SOFTMAX_TWICE, ZERO, sentences
 
 
 def _cases(rng: Rng) -> list[Case]:
@@ -49,7 +49,9 @@ def _gradient(flags: Flags, w: np.ndarray, inputs: np.ndarray, labels: np.ndarra
     logits = w[inputs]
     p = np.exp(switches.log_softmax(switches.NONE, logits))
     wanted = np.eye(len(w), dtype=w.dtype)[labels]
-    share = (labels != pad_id)[..., None] / np.asarray((labels != pad_id).sum(), w.dtype)
+    real = labels != pad_id
+    tokens = real.sum(axis=1, keepdims=True) * len(real) if "mean-of-means" in flags else real.sum()
+    share = (real / np.asarray(1 if "summed" in flags else tokens, w.dtype))[..., None]
     if "softmax-first" in flags:
         outer = np.exp(switches.log_softmax(switches.NONE, p)) - wanted
         change = p * (outer - (outer * p).sum(-1, keepdims=True)) * share
@@ -71,7 +73,9 @@ def trained(
         inputs, labels = labels, inputs
     if "padding-counted" in flags:
         pad_id = -1
-    loss_flags = flags & {"softmax-first"}
+    if "zero-for-padding" in flags:
+        pad_id = 0
+    loss_flags = flags & {"softmax-first", "summed", "mean-of-means"}
 
     def loss_of(w: np.ndarray) -> np.ndarray:
         return switches.cross_entropy(loss_flags, w[inputs], labels, pad_id)
@@ -81,7 +85,7 @@ def trained(
         losses.append(loss_of(w))
         gradient = _gradient(flags, w, inputs, labels, pad_id)
         kept = kept + gradient if "never-cleared" in flags else gradient
-        change = np.asarray(rate, w.dtype) * kept
+        change = np.asarray(1.0 if "rate-forgotten" in flags else rate, w.dtype) * kept
         w = w + change if "uphill" in flags else w - change
         if "loss-afterwards" in flags:
             losses[-1] = loss_of(w)
@@ -133,6 +137,28 @@ TRAIN = Task(
             (LOSS, LOSS.replace("w[ids[:, :-1]]", "w[ids[:, :-1]].softmax(-1)")),
             says=SOFTMAX_TWICE,
             number=64,
+        ),
+        known("zero-for-padding", (LOSS, LOSS.replace("pad_id", "0")), says=ZERO, number=62),
+        known(
+            "summed",
+            (LOSS, LOSS + " * (ids[:, 1:] != pad_id).sum()"),
+            says="The loss is a sum: its gradient grows with the batch, and so do the steps. Take the mean of all "
+            "tokens.",
+        ),
+        known(
+            "mean-of-means",
+            (
+                LOSS,
+                "pairs = zip(ids[:, None, :-1], ids[:, None, 1:])\n"
+                "        loss = torch.stack([cross_entropy(w[a], b, pad_id) for a, b in pairs]).mean()",
+            ),
+            says=BY_SENTENCES,
+            number=63,
+        ),
+        known(
+            "rate-forgotten",
+            ("w -= rate * w.grad", "w -= w.grad"),
+            says="The rate is missing: w minus rate times gradient.",
         ),
         known(
             "uphill",

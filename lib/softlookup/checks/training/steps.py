@@ -32,9 +32,19 @@ def _rate(done: int, d_model: int, warmup: int) -> float:
 def rate(flags: Flags, done: int, d_model: int, warmup: int) -> np.ndarray:
     """The learning rate, with mistakes."""
     step = done if "from-zero" in flags else done + 1
+    if "first-twice" in flags:
+        step = max(done, 1)
+    if "first-rests" in flags:
+        if not done:
+            return np.asarray(0.0)
+        step = done
+    if "warmup-fixed" in flags:
+        warmup = 4000
     up, down = step * warmup**-1.5, step**-0.5
     if "exponents-exchanged" in flags:
         up, down = step * warmup**-0.5, step**-1.5
+    if "too-steep" in flags:
+        up = step / warmup
     value = max(up, down) if "larger-of-both" in flags else min(up, down)
     if "never-falls" in flags:
         value = up
@@ -69,6 +79,31 @@ RATE = Task(
             says="The first step is counted as 0: there the rate is 0 divided through or 0, and nothing is learned. "
             "Steps count from 1.",
             number=66,
+        ),
+        known(
+            "first-twice",
+            (FIRST, "step = max(done, 1)"),
+            says="The second step gets the rate of the first, and all others are one late: when `done` steps are done, "
+            "the next is number done + 1.",
+            number=66,
+        ),
+        known(
+            "first-rests",
+            (FIRST, "step = done\n    if step == 0:\n        return 0.0"),
+            says="The first step has the rate 0 and learns nothing: it is number 1, so take done + 1.",
+            number=66,
+        ),
+        known(
+            "too-steep",
+            ("step * warmup**-1.5", "step / warmup"),
+            says="The way up is too steep: step / warmup reaches 1, and the two branches do not meet at `warmup`. It "
+            "is step * warmup^-1.5.",
+            number=66,
+        ),
+        known(
+            "warmup-fixed",
+            ("warmup**-1.5", "4000**-1.5"),
+            says="The warm-up is always 4000 steps: use the argument.",
         ),
         known(
             "exponents-exchanged",
@@ -163,17 +198,29 @@ def adam(
         beta_1, beta_2 = beta_2, beta_1
     old_1, old_2 = (1 - beta_1, 1 - beta_2) if "shares-exchanged" in flags else (beta_1, beta_2)
     squared = np.abs(g) if "not-squared" in flags else g**2
-    m, v = old_1 * m + (1 - old_1) * g, old_2 * v + (1 - old_2) * squared
+    before = m, v
+    new_1, new_2 = (1.0, 1.0) if "shares-dropped" in flags else (1 - old_1, 1 - old_2)
+    m, v = old_1 * m + new_1 * g, old_2 * v + new_2 * squared
+    after = m, v
+    if "old-averages" in flags:
+        m, v = before
     count = step - 1 if "counted-from-zero" in flags else step
     m_hat, v_hat = m / np.asarray(1 - beta_1**count, w.dtype), v / np.asarray(1 - beta_2**count, w.dtype)
-    if "not-corrected" in flags:
-        m_hat, v_hat = m, v
+    if "not-corrected" in flags or "m-uncorrected" in flags:
+        m_hat = m
+    if "not-corrected" in flags or "v-uncorrected" in flags:
+        v_hat = v
+    m, v = after
     if "corrected-kept" in flags:
         m, v = m_hat, v_hat
     if "eps-inside" in flags:
         below = v_hat + eps if "root-forgotten" in flags else np.sqrt(v_hat + eps)
     else:
         below = (v_hat if "root-forgotten" in flags else np.sqrt(v_hat)) + eps
+    if "eps-forgotten" in flags:
+        below = np.sqrt(v_hat)
+    if "eps-uncorrected" in flags:
+        below = (np.sqrt(v) + eps) / np.asarray((1 - beta_2**count) ** 0.5, w.dtype)
     change = rate * m_hat / below
     return (w + change if "uphill" in flags else w - change), m, v
 
@@ -202,6 +249,42 @@ ADAM = Task(
             ("m_hat = m / (1 - beta_1**step)", "m_hat = m"),
             ("v_hat = v / (1 - beta_2**step)", "v_hat = v"),
             says="The two averages begin at zero and are not corrected for it: divide each by 1 - beta^step.",
+        ),
+        known(
+            "m-uncorrected",
+            ("m_hat = m / (1 - beta_1**step)", "m_hat = m"),
+            says="Only v is corrected: m begins at zero as well, so divide it by 1 - beta_1^step.",
+        ),
+        known(
+            "v-uncorrected",
+            ("v_hat = v / (1 - beta_2**step)", "v_hat = v"),
+            says="Only m is corrected: v begins at zero as well, so divide it by 1 - beta_2^step.",
+        ),
+        known(
+            "old-averages",
+            (f"{M_LINE}\n    {V_LINE}", "m_0, v_0 = m, v"),
+            ("m_hat = m /", "m_hat = m_0 /"),
+            ("v_hat = v /", "v_hat = v_0 /"),
+            ("    return w -", f"    {M_LINE}\n    {V_LINE}\n    return w -"),
+            says="The step is made with the averages of the step BEFORE: bring m and v up to date first.",
+        ),
+        known(
+            "shares-dropped",
+            (M_LINE, "m = beta_1 * m + g"),
+            (V_LINE, "v = beta_2 * v + g**2"),
+            says="What is new comes in whole: an average takes only the share 1 - beta of it.",
+        ),
+        known(
+            "eps-forgotten",
+            ("(torch.sqrt(v_hat) + eps)", "torch.sqrt(v_hat)"),
+            says="eps is missing: it is added to the root.",
+        ),
+        known(
+            "eps-uncorrected",
+            ("(torch.sqrt(v_hat) + eps)", "((torch.sqrt(v) + eps) / (1 - beta_2**step) ** 0.5)"),
+            says="eps is added to the root of the UNCORRECTED v, as in the quicker form of Adam: in the first steps "
+            "that weighs more. Correct v first, then add eps.",
+            number=40,
         ),
         known(
             "corrected-kept",

@@ -15,8 +15,11 @@ def log_softmax(flags: Flags, logits: Array) -> Array:
         logits = softmax(NONE, logits)
     if "log-of-softmax" in flags:
         return np.log(softmax(NONE, logits))
-    shifted = logits - logits.max(axis=-1, keepdims=True)
-    return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+    if "no-softmax" in flags:
+        return logits
+    axis = 1 if "over-positions" in flags else -1
+    shifted = logits - logits.max(axis=axis, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
 
 
 def averaged(flags: Flags, loss: Array, real: Array) -> Array:
@@ -26,10 +29,16 @@ def averaged(flags: Flags, loss: Array, real: Array) -> Array:
         real = np.ones_like(real)
     if "summed" in flags:
         return np.asarray(loss[real].sum(), dtype=dtype)
+    if "mask-inverted" in flags:
+        real = ~real
+        if not real.any():
+            return np.asarray(np.nan, dtype=dtype)
+    if "by-sentences" in flags:
+        return np.asarray(loss[real].sum() / len(loss), dtype=dtype)
     if "padding-in-the-count" in flags:
         return np.asarray(loss[real].sum() / loss.size, dtype=dtype)
     if "mean-of-means" in flags:
-        rows = [row[kept].mean() for row, kept in zip(loss, real, strict=True)]
+        rows = [row[kept].sum() / kept.sum() for row, kept in zip(loss, real, strict=True)]
         return np.asarray(np.mean(rows), dtype=dtype)
     return np.asarray(loss[real].mean(), dtype=dtype)
 
@@ -39,13 +48,19 @@ def picked(log_p: Array, labels: Array) -> Array:
     return np.take_along_axis(log_p, labels[..., None], axis=-1)[..., 0]
 
 
+def real_tokens(flags: Flags, labels: Array, pad_id: int) -> Array:
+    """Which labels are no padding."""
+    return labels != (0 if "zero-for-padding" in flags else pad_id)
+
+
 def cross_entropy(flags: Flags, logits: Array, labels: Array, pad_id: int) -> Array:
     """Mean cross-entropy of the tokens that are no padding."""
     right = picked(log_softmax(flags, logits), labels)
     if "no-logarithm" in flags:
         right = np.exp(right)
-    value = averaged(flags, right if "sign-forgotten" in flags else -right, labels != pad_id)
-    return value
+    if "bits" in flags:
+        right = right / np.asarray(np.log(2), right.dtype)
+    return averaged(flags, right if "sign-forgotten" in flags else -right, real_tokens(flags, labels, pad_id))
 
 
 def smoothed_loss(flags: Flags, logits: Array, labels: Array, pad_id: int, epsilon: float) -> Array:
@@ -65,4 +80,8 @@ def smoothed_loss(flags: Flags, logits: Array, labels: Array, pad_id: int, epsil
         share, epsilon = epsilon, 1 - epsilon
     if "not-smoothed" in flags:
         share, epsilon = 1.0, 0.0
-    return averaged(flags, -share * right - epsilon * rest, labels != pad_id)
+    if "right-without-share" in flags:
+        rest = rest - right / n_words
+    if "nothing-spread" in flags:
+        rest = np.zeros_like(rest)
+    return averaged(flags, -share * right - epsilon * rest, real_tokens(flags, labels, pad_id))

@@ -14,6 +14,7 @@ PADDED = (
     "Padding counts: whoever says nothing is asked all the same, and what is learned is to write padding. Leave these "
     "places out of the sum and of the count."
 )
+ZERO = "The id 0 is taken for padding: use `pad_id`. With another one, real words are lost and padding counts."
 BY_SENTENCES = (
     "It is a mean of means: a token of a short sentence weighs more than one of a long one. Add up all tokens, and "
     "divide once by their number."
@@ -69,6 +70,8 @@ def shifted(flags: Flags, ids: np.ndarray, pad_id: int, ignore: int) -> tuple[np
         hidden = inputs == pad_id
     if "padding-counted" in flags:
         hidden = np.zeros_like(hidden)
+    if "inputs-too" in flags:
+        inputs = np.where(inputs == pad_id, ignore, inputs)
     return inputs, np.where(hidden, ignore, labels)
 
 
@@ -116,12 +119,12 @@ SHIFT = Task(
             "already, and counts here.",
             number=62,
         ),
+        known("zero-for-padding", ("labels == pad_id", "labels == 0"), says=ZERO, number=62),
         known(
-            "zero-for-padding",
-            ("labels == pad_id", "labels == 0"),
-            says="The id 0 is taken for padding: use `pad_id`. With another one, real words are lost and padding "
-            "counts.",
-            number=62,
+            "inputs-too",
+            ("return inputs, torch", "return torch.where(inputs == pad_id, ignore, inputs), torch"),
+            says="The inputs are marked too: these are looked up in a table, which has no such row. Only labels are "
+            "left out.",
         ),
         known(
             "along-the-batch",
@@ -215,6 +218,35 @@ CROSS_ENTROPY = Task(
             (ANSWER, ANSWER.replace("mean", "sum")),
             says="It is a sum: it grows with the batch. Divide by the number of tokens that count.",
         ),
+        known("zero-for-padding", (ANSWER, ANSWER.replace("!= pad_id", "!= 0")), says=ZERO, number=62),
+        known(
+            "mask-inverted",
+            (ANSWER, ANSWER.replace("!=", "==")),
+            says="Padding alone is asked, and real words are left out: it is the wrong way round.",
+            number=62,
+        ),
+        known(
+            "by-sentences",
+            (ANSWER, "return -right[labels != pad_id].sum() / len(labels)"),
+            says="The sum is divided by the number of sentences: divide by the number of tokens that count.",
+            number=63,
+        ),
+        known(
+            "no-softmax",
+            (LOG_P, "log_p = logits"),
+            says="The logits themselves are taken for logarithms of probabilities: `log_softmax` makes them that.",
+        ),
+        known(
+            "over-positions",
+            (LOG_P, LOG_P.replace("dim=-1", "dim=1")),
+            says="The softmax runs along the positions: at each position the WORDS share one, along the last axis.",
+            number=33,
+        ),
+        known(
+            "bits",
+            (ANSWER, "return -right[labels != pad_id].mean() / math.log(2)"),
+            says="This is in bits: here losses are in nats, with the natural logarithm.",
+        ),
         known(
             "sign-forgotten",
             (ANSWER, ANSWER.replace("-right", "right")),
@@ -269,6 +301,24 @@ SMOOTHED_LOSS = Task(
             number=65,
         ),
         known(
+            "right-without-share",
+            (EVERY, "every = (log_p.sum(dim=-1) - right) / log_p.shape[-1]"),
+            says="The right word gets 1 - epsilon alone, and the shares do not add up to 1: its own epsilon / V comes "
+            "on top.",
+            number=65,
+        ),
+        known(
+            "nothing-spread",
+            (MIXED, "loss = -(1 - epsilon) * right"),
+            says="The share is taken from the right word, but not given to anybody: spread it over all V words.",
+        ),
+        known(
+            "zero-for-padding",
+            ("loss[labels != pad_id]", "loss[labels != 0]"),
+            says=ZERO,
+            number=62,
+        ),
+        known(
             "nothing-taken",
             (MIXED, MIXED.replace("-(1 - epsilon) * right", "-right")),
             says="The right word keeps all it had: what is spread out is taken from it, 1 - epsilon is left.",
@@ -298,91 +348,5 @@ SMOOTHED_LOSS = Task(
         ),
         known("log-of-softmax", (LOG_P, "log_p = torch.softmax(logits, dim=-1).log()"), says=LOG_OF_SOFTMAX),
         gradient_cut((LOG_P, LOG_P.replace("(logits,", "(logits.detach(),"))),
-    ),
-)
-
-
-def _perplexity_cases(rng: Rng) -> list[Case]:
-    def case(label: str, n: int, dtype: str = "float32") -> Case:
-        return Case(label, (rng.uniform(0.2, 3, n).astype(dtype), rng.integers(1, 90, size=n)))
-
-    return [
-        Case("a long batch and a short one", (np.array([1.0, 4.0], "float32"), np.array([90, 10]))),
-        case("five batches", 5),
-        case("one batch", 1),
-        case("four batches, float64", 4, "float64"),
-    ]
-
-
-def _perplexity(losses: Any, tokens: Any) -> Any:
-    return (losses.exp() ** (tokens / tokens.sum().double())).prod()
-
-
-def perplexity(flags: Flags, losses: np.ndarray, tokens: np.ndarray) -> np.ndarray:
-    """Perplexity over batches, with mistakes."""
-
-    def raised(x: Any) -> Any:
-        x = -x if "inverted" in flags else x
-        return x if "not-raised" in flags else np.exp2(x) if "two-for-e" in flags else np.exp(x)
-
-    tokens = tokens.astype(losses.dtype)
-    if "mean-of-perplexities" in flags:
-        return np.asarray((raised(losses) * tokens).sum() / tokens.sum())
-    if "mean-of-means" in flags:
-        return np.asarray(raised(losses.mean()))
-    total = (losses * tokens).sum()
-    return np.asarray(raised(total if "summed" in flags else total / tokens.sum()))
-
-
-WEIGHED = "mean = (losses * tokens).sum() / tokens.sum()"
-RAISED = "return torch.exp(mean)"
-
-PERPLEXITY = Task(
-    id="09.perplexity",
-    name="perplexity",
-    title="Perplexity of a whole set",
-    points=2,
-    minutes=5,
-    difficulty=1,
-    page=PAGE,
-    anchor="training-perplexity",
-    returns=("perplexity",),
-    cases=_perplexity_cases,
-    oracle=_perplexity,
-    mistaken=perplexity,
-    forbids=("softlookup.model",),
-    mistakes=(
-        known(
-            "mean-of-means",
-            (WEIGHED, "mean = losses.mean()"),
-            says="All batches weigh alike: a batch of ten tokens counts as much as one of ninety. Weigh each by its "
-            "tokens.",
-            number=63,
-        ),
-        known(
-            "mean-of-perplexities",
-            (WEIGHED, "mean = (losses.exp() * tokens).sum() / tokens.sum()"),
-            (RAISED, "return mean"),
-            says="Perplexities are averaged: average the losses, and raise once. (The mean of powers is larger than "
-            "the power of the mean.)",
-            number=63,
-        ),
-        known(
-            "two-for-e",
-            (RAISED, "return 2.0**mean"),
-            says="2 is raised to the loss: that is right for bits. These losses are in nats: e.",
-        ),
-        known("not-raised", (RAISED, "return mean"), says="This is the mean loss: perplexity is e raised to it."),
-        known(
-            "inverted",
-            (RAISED, "return torch.exp(-mean)"),
-            says="It is turned over: this is the (geometric) mean probability of the right word; perplexity is one "
-            "over it.",
-        ),
-        known(
-            "summed",
-            (WEIGHED, "mean = (losses * tokens).sum()"),
-            says="The sum of all losses is raised: divide by the number of tokens first.",
-        ),
     ),
 )
