@@ -33,13 +33,13 @@ import math
 
 import torch
 from torch import nn
+from torch.nn import functional as F
 
 from softlookup import check
 
 # %% [markdown]
 # ## Your parts
-
-# %% [markdown]
+#
 # [[task 90.split]]
 #
 # `(..., T, N*H)` becomes `(..., N, T, H)`: head `i` gets the columns `i*H` to `(i+1)*H` of every token.
@@ -285,7 +285,7 @@ check("90.transformer", Transformer)
 def translation_loss(logits, labels, pad_id, eps):
     """logits (B, T, V), labels (B, T), two numbers -> the loss, one number."""
     ### BEGIN SOLUTION
-    log_p = torch.log_softmax(logits, dim=-1)
+    log_p = F.log_softmax(logits, dim=-1)
     own = log_p.gather(-1, labels[..., None])[..., 0]
     losses = -(1 - eps) * own - eps * log_p.mean(dim=-1)
     real = labels != pad_id
@@ -387,14 +387,14 @@ check("90.greedy", write_greedily)
 #
 # Task 90-run · difficulty ●●○ · about 30 minutes, most of them waiting · 5 points, graded by a person · [read in the book](../../_build/html/book/13_beyond_text_capstone.html#beyond-text-capstone-run)
 #
-# Now train it in earnest, on English and French sentences that a small grammar makes. Put this into a cell of your own. It shows how it goes; interrupt it when you like, and the same lines go on where it was:
+# Now train it in earnest, on English and French sentences that a small grammar makes. Put this into a cell of your own. It shows how it goes; interrupt it when you like, and the same line goes on where it was:
 #
-# `from softlookup.training.own_run import train_own` · `run = train_own(Transformer, translation_loss, "my_run", minutes=10)` · `run.plot()`
+# `from softlookup.training.own_run import train_own; run = train_own(Transformer, translation_loss, "my_run", minutes=10); run.plot("curve.png")`
 #
-# Hand in below: the losses at the beginning, after a tenth of the run, and at the end; three sentences with what your model made of them (`run.translate("The car is green.")`), at least one of them wrong; and in two to four sentences what the
-# curve shows, and what you would try next. You may add the plot as a picture.
+# **Hand in the plot**, as a picture in the cell below: open that cell for editing, and paste the picture (copied from your own cell's output) or drag the file `curve.png` into it. Beside it the losses at the beginning, after a tenth of the run, and
+# at the end; three sentences with what your model made of them (`run.translate("The car is green.")`), at least one of them wrong; and in two to four sentences what the curve shows, and what you would try next.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "90-run", "locked": false, "points": 5, "schema_version": 3, "solution": true, "task": false}
-# The first loss is near the logarithm of the number of words, which is what a model that knows nothing pays; it falls steeply while the model learns which words are common, then more slowly while it learns which French word belongs to
+# (Here the plot.) The first loss is near the logarithm of the number of words, which is what a model that knows nothing pays; it falls steeply while the model learns which words are common, then more slowly while it learns which French word belongs to
 # which English one, and in the end it stays above 0, since smoothing keeps it from being quite sure. Short sentences come out right early; wrong ones mostly have the right words in the wrong place, or the wrong gender, which depends on a
 # word further away. Next I would train longer with a falling rate, and look whether the validation loss still follows the training loss; if it does not, a smaller model or dropout.

@@ -95,12 +95,31 @@ def _variants(node: ast.AST, names: list[str]) -> Iterator[tuple[str, ast.AST]]:
             yield f"{keyword.arg}= dropped", changed
 
 
-class _Replace(ast.NodeTransformer):
-    def __init__(self, target: ast.AST, new: ast.AST) -> None:
-        self.target, self.new = target, new
+def _places(tree: ast.AST) -> dict[int, tuple[object, str | int]]:
+    """For each node by its id: what holds it (a node, or a list of one), and the name or number of its place there."""
+    found: dict[int, tuple[object, str | int]] = {}
+    for parent in ast.walk(tree):
+        for field, value in ast.iter_fields(parent):
+            if isinstance(value, ast.AST):
+                found[id(value)] = parent, field
+            elif isinstance(value, list):
+                found |= {id(one): (value, i) for i, one in enumerate(value)}
+    return found
 
-    def visit(self, node: ast.AST) -> ast.AST:
-        return self.new if node is self.target else super().generic_visit(node)
+
+def _text_with(tree: ast.Module, place: tuple[object, str | int], new: ast.AST) -> str:
+    """The tree's source with one node replaced; the tree itself stays as it was."""
+    holder, key = place
+    if isinstance(holder, list):
+        old, holder[key] = holder[key], new  # type: ignore[index]
+        text = ast.unparse(tree)
+        holder[key] = old  # type: ignore[index]
+        return text
+    old = getattr(holder, str(key))
+    setattr(holder, str(key), new)
+    text = ast.unparse(tree)
+    setattr(holder, str(key), old)
+    return text
 
 
 def mutants(task_id: str, source: str) -> list[Mutant]:
@@ -123,12 +142,12 @@ def _mutants_of(function: ast.FunctionDef, tree: ast.Module, task_id: str) -> di
     body = [n for statement in function.body for n in ast.walk(statement)]
     found: dict[str, Mutant] = {}
     plain = ast.unparse(tree)
+    places = _places(tree)
     for node in body:
         if _is_docstring(node, function):
             continue
         for what, new in _variants(node, names):
-            # Trees are small: each mutant is a fresh copy of the text with one node replaced.
-            changed = ast.unparse(ast.fix_missing_locations(_Replace(node, new).visit(copy_tree(tree, node, new))))
+            changed = _text_with(tree, places[id(node)], new)
             if changed != plain:
                 where = f"line {getattr(node, 'lineno', 0)}: {what}"
                 found.setdefault(changed, Mutant(task_id, where, _changed_line(plain, changed), changed))
@@ -146,11 +165,6 @@ def _mutants_of(function: ast.FunctionDef, tree: ast.Module, task_id: str) -> di
                 setattr(parent, field, lines)
                 found.setdefault(changed, Mutant(task_id, f"line {line.lineno} dropped", "", changed))
     return found
-
-
-def copy_tree(tree: ast.Module, node: ast.AST, new: ast.AST) -> ast.Module:
-    """A deep copy of a tree that keeps one node itself, so that it can be found and replaced."""
-    return copy.deepcopy(tree, {id(node): node, id(new): new})
 
 
 def _is_docstring(node: ast.AST, function: ast.FunctionDef) -> bool:

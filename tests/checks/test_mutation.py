@@ -7,10 +7,10 @@ from importlib import import_module
 import pytest
 
 from mutants import Mutant, mutants
-from published import ALL_TASKS, solutions, world
-from softlookup.checks import check, get_task
+from published import solutions, world
+from softlookup.checks import check, get_task, tasks
 from softlookup.checks.home import LocalStudent
-from softlookup.checks.judge import judge
+from softlookup.checks.judge import Questions, judge, questions
 from softlookup.checks.registry import CHAPTERS
 
 SEED = 300
@@ -23,9 +23,22 @@ def verdicts_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("softlookup.checks.judge.diagnose", lambda *asked: [])
 
 
+@pytest.fixture(autouse=True)
+def questions_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All mutants of a task are asked the same; to draw a whole model's questions takes longer than most answers."""
+    monkeypatch.setattr(
+        "softlookup.checks.judge.questions", lambda task, seed, variant=0: drawn(task.id, seed, variant)
+    )
+
+
 @cache
-def all_mutants() -> list[Mutant]:
-    return [m for task in ALL_TASKS for m in mutants(task.id, solutions(task.chapter)[task.slug])]
+def drawn(task_id: str, seed: int, variant: int) -> Questions:
+    return questions(get_task(task_id), seed, variant)
+
+
+@cache
+def mutants_of(chapter: int) -> list[Mutant]:
+    return [m for task in tasks(chapter) for m in mutants(task.id, solutions(chapter)[task.slug])]
 
 
 def survives(mutant: Mutant) -> bool:
@@ -47,7 +60,7 @@ def unexplained(chosen: list[Mutant]) -> list[str]:
 
 @pytest.mark.parametrize("chapter", sorted(CHAPTERS))
 def test_300_seeded_mutants_of_each_chapter_are_killed_or_equal(chapter):
-    everything = [m for m in all_mutants() if get_task(m.task_id).chapter == chapter]
+    everything = mutants_of(chapter)
     chosen = random.Random(SEED).sample(everything, min(300, len(everything)))
     left = unexplained(chosen)
     assert chosen and not left, f"{len(left)} of {len(chosen)} mutants survive:\n" + "\n\n".join(left)
@@ -55,14 +68,14 @@ def test_300_seeded_mutants_of_each_chapter_are_killed_or_equal(chapter):
 
 @pytest.mark.slow
 def test_all_mutants_are_killed_or_equal():
-    everything = all_mutants()
+    everything = [m for chapter in sorted(CHAPTERS) for m in mutants_of(chapter)]
     left = unexplained(everything)
     assert not left, f"{len(left)} of {len(everything)} mutants survive:\n" + "\n\n".join(left)
 
 
 def test_every_explained_mutant_still_exists_and_survives():
     """An explanation that explains nothing any more is dropped from the list."""
-    by_key = {(m.task_id, m.line): m for m in all_mutants()}
+    by_key = {(m.task_id, m.line): m for chapter in sorted(CHAPTERS) for m in mutants_of(chapter)}
     for task_id, line, reason in EQUAL:
         assert len(reason) > 10
         assert (task_id, line) in by_key, f"{task_id}, {line}: no such mutant"

@@ -4,6 +4,7 @@ import math
 
 import pytest
 import torch
+from IPython.core.formatters import DisplayFormatter
 
 from softlookup.model import CheckpointError
 from softlookup.training.bench_own import bench_own, library_model, smoothed
@@ -45,8 +46,11 @@ def test_first_loss_is_that_of_guessing_and_a_run_writes_words_and_a_picture(tmp
     run = train_own(library_model, smoothed, tmp_path, plan=PLAN, show=lambda line: None)
     assert abs(run.losses[0] - math.log(len(run.french))) < 1.5
     assert set(run.translate("The car is green.").split()) <= set(run.french)
-    axes = run.plot().axes[0]
-    assert len(axes.lines[0].get_xdata()) == PLAN.steps and len(axes.lines) == 2
+    curve = run.plot(tmp_path / "curve.png")
+    assert len(curve.axes[0].lines[0].get_xdata()) == PLAN.steps and len(curve.axes[0].lines) == 2
+    shown = DisplayFormatter().format(curve)[0]  # a notebook in which nobody has imported pyplot
+    assert shown["image/png"] == (tmp_path / "curve.png").read_bytes()
+    assert shown["image/png"].startswith(b"\x89PNG")
 
 
 def test_quick_bench_of_the_capstone_has_every_field():

@@ -59,16 +59,31 @@ def _data(told: Any) -> dict[str, str]:
     data = {}
     if isinstance(told.get("text/plain"), str):
         data["text/plain"] = clean(told["text/plain"])
-    for kind, mark in _PICTURES.items():
-        picture = told.get(kind)
-        if isinstance(picture, str) and len(picture) <= MAX_PICTURE:
-            try:
-                raw = base64.b64decode(picture.replace("\n", ""), validate=True)
-            except (binascii.Error, ValueError):
-                continue
-            if raw.startswith(mark):
-                data[kind] = base64.b64encode(raw).decode("ascii")
+    for kind in _PICTURES:
+        found = picture(kind, told.get(kind))
+        if found is not None:
+            data[kind] = found
     return data
+
+
+def picture(kind: Any, told: Any) -> str | None:
+    """Take a picture in base64, if it is one of this kind and not too large.
+
+    Args:
+        kind: "image/png" or "image/jpeg"; others are refused.
+        told: Anything.
+
+    Returns:
+        The picture, encoded anew; None where it is refused.
+    """
+    mark = _PICTURES.get(kind) if isinstance(kind, str) else None
+    if mark is None or not isinstance(told, str) or len(told) > MAX_PICTURE:
+        return None
+    try:
+        raw = base64.b64decode(told.replace("\n", ""), validate=True)
+    except (binascii.Error, ValueError):
+        return None
+    return base64.b64encode(raw).decode("ascii") if raw.startswith(mark) else None
 
 
 def clean(text: Any, most: int = MAX_TEXT) -> str:

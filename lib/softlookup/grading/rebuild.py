@@ -1,7 +1,8 @@
 """The notebook that is graded: the release, with the source of its solution cells taken from the submission.
 
-Everything else that a submission holds is left where it is: other cells, outputs, metadata, the order of the cells. So
-nothing that a submission says of itself counts, and an accident with a cell costs nothing.
+Pictures in a text answer come along. Everything else that a submission holds is left where it is: other cells, outputs,
+metadata, the order of the cells. So nothing that a submission says of itself counts, and an accident with a cell costs
+nothing.
 """
 
 import ast
@@ -14,6 +15,7 @@ from nbformat import NotebookNode
 
 from softlookup.checks.registry import UnknownTask, earlier, get_task
 from softlookup.checks.task import Task
+from softlookup.grading.attached import attached
 from softlookup.grading.notebooks import BadNotebook, grade_id, is_graded, is_solution, notebook_json, task_id
 
 MAX_SOURCE = 200_000
@@ -112,6 +114,8 @@ def rebuild(release: NotebookNode, raw: bytes, name: str) -> Rebuilt:
             remarks += said
             if taken == cell.source:
                 untouched.add(own)
+            elif cell.cell_type == "markdown":
+                remarks += _with_pictures(cell, taken, handed.get(own, []))
             cell.source = taken
         elif is_graded(cell) and own not in handed:
             gone.append(task_id(own))
@@ -198,6 +202,16 @@ def _chosen(cell: NotebookNode, handed: Sequence[dict[str, Any]]) -> tuple[str, 
         said.append(f"The cell of {own} holds a null character; it counts as not filled in.")
         return cell.source, said
     return text, said
+
+
+def _with_pictures(cell: NotebookNode, taken: str, handed: Sequence[dict[str, Any]]) -> list[str]:
+    """Put the pictures of a text answer into its cell, and say what was left out."""
+    pictures, left_out = attached(next((one for one in reversed(handed) if _text(one) == taken), {}))
+    if pictures:
+        cell.attachments = NotebookNode({name: NotebookNode(kinds) for name, kinds in pictures.items()})
+    own = task_id(grade_id(cell))
+    one = "1 attachment" if left_out == 1 else f"{left_out:,} attachments"
+    return [f"{one} of {own} left out: only PNG and JPEG pictures below 1.5 MB are taken."] if left_out else []
 
 
 def lendable(notebook: NotebookNode, asked: Asked) -> tuple[str, ...]:

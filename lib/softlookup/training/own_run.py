@@ -1,5 +1,6 @@
 """A student's own model trained in earnest: on the generated grammar, with progress, and taken up where it was."""
 
+import io
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -75,21 +76,34 @@ class OwnRun:
             ids.append(int(self.model(source, torch.tensor([ids]))[0, -1].argmax()))
         return " ".join(self.french[i] for i in ids[1:] if i != END)
 
-    def plot(self) -> Any:
+    def plot(self, path: str | Path | None = None) -> Any:
         """Draw the curve: the loss of each step, and the validation losses.
 
+        Args:
+            path: Where to keep it as a PNG picture too, to be handed in.
+
         Returns:
-            A matplotlib figure.
+            A matplotlib figure; a notebook shows it as a picture.
         """
         from matplotlib.figure import Figure
 
-        figure = Figure(figsize=(6, 3.4), layout="constrained")
+        class Curve(Figure):
+            """Notebooks know figures as pictures only once pyplot is there; this one brings its picture along."""
+
+            def _repr_png_(self) -> bytes:
+                into = io.BytesIO()
+                self.savefig(into, format="png")
+                return into.getvalue()
+
+        figure = Curve(figsize=(6, 3.4), layout="constrained")
         axes = figure.subplots()
         axes.plot(range(1, len(self.losses) + 1), self.losses, linewidth=0.8, label="training")
         if self.validations:
             axes.plot(*zip(*self.validations, strict=True), "o-", markersize=4, label="validation")
         axes.set(xlabel="step", ylabel="loss, nats for each word")
         axes.legend()
+        if path is not None:
+            figure.savefig(path, format="png")
         return figure
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from softlookup.checks.beyond_text.page import PAGE, Flags
 from softlookup.checks.draws import Rng, normal, qkv
 from softlookup.checks.known import ATTENTIONS, gradient_cut, known
+from softlookup.checks.one_head import pipeline
 from softlookup.checks.task import Case, Task
 
 
@@ -15,6 +16,9 @@ def _feature(flags: Flags, x: np.ndarray) -> np.ndarray:
         return x
     if "exp-feature" in flags:
         return np.exp(x)
+    if "one-inside" in flags:
+        x = x + x.dtype.type(1)
+        return np.where(x > 0, x, np.expm1(np.minimum(x, 0)))
     y = np.where(x > 0, x, np.expm1(np.minimum(x, 0)))
     return y if "without-one" in flags else y + x.dtype.type(1)
 
@@ -55,11 +59,12 @@ def _linear(q: Any, k: Any, v: Any) -> Any:
 
 
 def _linear_mistaken(flags: Flags, q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
-    f, g = _feature(flags, q), _feature(flags, k)
+    if "softmax-attention" in flags:
+        return pipeline.weights(frozenset(), q, k) @ v
+    root = q.dtype.type(np.sqrt(q.shape[-1]) if "scaled" in flags else 1)
+    f, g = _feature(flags, q / root), _feature(flags, k)
     if "keys-plain" in flags:
         g = k
-    if "scaled" in flags:
-        f = f / f.dtype.type(np.sqrt(q.shape[-1]))
     summed = np.swapaxes(g, -1, -2) @ v
     mixed = f @ summed
     if "not-divided" in flags:
@@ -72,6 +77,7 @@ def _linear_mistaken(flags: Flags, q: np.ndarray, k: np.ndarray, v: np.ndarray) 
 
 TOTAL = "total = f @ g.sum(dim=-2)[..., None]"
 OUT = "return f @ summed / total"
+ONE_INSIDE = "The 1 is added inside, elu(x + 1), which may be negative: it is elu(x) + 1."
 FEATURE_Q, FEATURE_K = "f = F.elu(q) + 1", "g = F.elu(k) + 1"
 
 LINEAR = Task(
@@ -134,23 +140,38 @@ LINEAR = Task(
             says="The feature is exp(x): this task asks for elu(x) + 1. (With exp it would be another attention, and "
             "still not softmax.)",
         ),
+        known(
+            "one-inside",
+            (FEATURE_Q, "f = F.elu(q + 1)"),
+            (FEATURE_K, "g = F.elu(k + 1)"),
+            says=ONE_INSIDE,
+        ),
+        known(
+            "scaled",
+            (FEATURE_Q, "f = F.elu(q / math.sqrt(q.shape[-1])) + 1"),
+            says="The queries are divided by sqrt(H): there is no root in linear attention.",
+        ),
+        known(
+            "softmax-attention",
+            (OUT, "return torch.softmax(q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1]), dim=-1) @ v"),
+            says="This is softmax attention, with a table of T by S: here elu(x) + 1 stands in place of the "
+            "exponential, and the keys are summed up first.",
+        ),
         gradient_cut((OUT, "return (f @ summed / total).detach()")),
     ),
 )
 
 
 def _step_cases(rng: Rng) -> list[Case]:
-    def draw(*shape: int) -> np.ndarray:
-        return normal(rng, *shape, dtype="float64")  # as in 13.linear
-
     def state(*lead: int, h: int, hv: int) -> tuple[np.ndarray, np.ndarray]:
-        return draw(*lead, h, hv), 1 + rng.random((*lead, h))
+        # float64 here too: what stands below the line may come near 0.
+        return normal(rng, *lead, h, hv, dtype="float64"), 1 + rng.random((*lead, h))
 
     def ask(*lead: int, h: int, hv: int, empty: bool = False) -> tuple[np.ndarray, ...]:
         sums = state(*lead, h=h, hv=hv)
         if empty:
             sums = np.zeros_like(sums[0]), np.zeros_like(sums[1])
-        return *sums, draw(*lead, h), draw(*lead, h), draw(*lead, hv)
+        return *sums, *(normal(rng, *lead, width, dtype="float64") for width in (h, h, hv))
 
     return [
         Case("B = 2, N = 3, H = 4, H' = 2", ask(2, 3, h=4, hv=2)),
@@ -253,6 +274,12 @@ STEP = Task(
             (FEATURE_Q, "f = F.elu(q)"),
             (FEATURE_K, "g = F.elu(k)"),
             says="elu alone is negative below 0: add 1 to it.",
+        ),
+        known(
+            "one-inside",
+            (FEATURE_Q, "f = F.elu(q + 1)"),
+            (FEATURE_K, "g = F.elu(k + 1)"),
+            says=ONE_INSIDE,
         ),
     ),
 )

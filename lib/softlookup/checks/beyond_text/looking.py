@@ -80,11 +80,18 @@ def _look_mistaken(
     asks = picture if turned else x
     keys = x if turned or "keys-and-values-from-text" in flags else picture
     values = x if turned or flags & {"keys-and-values-from-text", "values-from-text"} else picture
+    if "keys-and-values-exchanged" in flags:
+        w_k, w_v = w_v, w_k
     q, k = heads.split(NONE, asks @ w_q, n_heads), heads.split(NONE, keys @ w_k, n_heads)
     v = heads.split(NONE, values @ w_v, n_heads)
     mask = np.tri(q.shape[-2], k.shape[-2], dtype=bool) if "causal-too" in flags else None
-    y = heads.merge(NONE, pipeline.weights(flags, q, k, mask, x.shape[-1]) @ v) @ w_o
-    factor = 1.0 if "no-gate" in flags else gate if "gate-not-squashed" in flags else np.tanh(gate)
+    y = heads.merge(NONE, pipeline.weights(flags, q, k, mask, x.shape[-1]) @ v)
+    if "no-blend" not in flags:
+        y = y @ w_o
+    squashed = 1 / (1 + np.exp(-gate)) if "sigmoid-gate" in flags else np.tanh(gate)
+    factor = 1.0 if "no-gate" in flags else gate if "gate-not-squashed" in flags else squashed
+    if "gate-over-all" in flags and "no-residual" not in flags:
+        return (x + y) * np.asarray(factor, dtype=y.dtype)
     y = y * np.asarray(factor, dtype=y.dtype)
     return y if "no-residual" in flags else x + y
 
@@ -150,6 +157,29 @@ LOOK = Task(
             says="The gate is used as it is: its tanh keeps it between -1 and 1.",
         ),
         known(
+            "sigmoid-gate",
+            (OUT, "return x + torch.sigmoid(gate) * y"),
+            says="The gate goes through a sigmoid, which is 1/2 at 0: tanh is 0 there, so that the text is at first "
+            "what it was.",
+        ),
+        known(
+            "gate-over-all",
+            (OUT, "return torch.tanh(gate) * (x + y)"),
+            says="The gate shrinks the text as well: only what was seen is multiplied by tanh(gate).",
+        ),
+        known(
+            "keys-and-values-exchanged",
+            (KEYS, KEYS.replace("w_k", "w_v")),
+            (VALUES, VALUES.replace("w_v", "w_k")),
+            says="Keys and values have changed places: k comes from w_k, v from w_v.",
+        ),
+        known(
+            "no-blend",
+            ("y = merge_heads(torch.softmax(s, dim=-1) @ v) @ w_o", "y = merge_heads(torch.softmax(s, dim=-1) @ v)"),
+            says="The heads are side by side and not blended: multiply by w_o.",
+            number=23,
+        ),
+        known(
             "no-residual",
             (OUT, "return torch.tanh(gate) * y"),
             says="The text itself is lost: what was seen is ADDED to x.",
@@ -193,7 +223,9 @@ def _rollout(maps: Any) -> Any:
 
 
 def _rollout_mistaken(flags: Flags, maps: np.ndarray) -> np.ndarray:
-    a = maps.sum(1) if "heads-summed" in flags else maps.max(1) if "heads-largest" in flags else maps.mean(1)
+    axis = 0 if "layers-for-heads" in flags else 1
+    fold = np.sum if "heads-summed" in flags else np.max if "heads-largest" in flags else np.mean
+    a = fold(maps, axis=axis)
     one = np.eye(a.shape[-1], dtype=a.dtype)
     half = a.dtype.type(0.5)
     if "no-residual" in flags:
@@ -280,6 +312,12 @@ ROLLOUT = Task(
             "heads-largest",
             (MEAN, "a = maps.amax(dim=1)"),
             says="The largest weight of all heads is taken: it is their mean.",
+        ),
+        known(
+            "layers-for-heads",
+            (MEAN, "a = maps.mean(dim=0)"),
+            says="The mean is taken over the layers, and the heads are multiplied: axis 0 is the layers, axis 1 the "
+            "heads of a layer.",
         ),
         known(
             "cell-by-cell",

@@ -61,7 +61,11 @@ def _loss_mistaken(
             raise ValueError("it is right in this variant")
         sign = -1.0
     i, t = (images, texts) if "not-normalised" in flags else (_unit(images), _unit(texts))
+    if "down-the-batch" in flags:
+        i, t = _unit(images.T).T, _unit(texts.T).T
     factor = log_scale * sign if "scale-not-raised" in flags else np.exp(sign * log_scale)
+    if "no-scale" in flags:
+        factor = np.ones_like(log_scale)
     s = i @ t.T * factor
     if "softmax-first" in flags:
         s = np.exp(_log_softmax(s, -1))
@@ -134,6 +138,18 @@ CONTRASTIVE = Task(
             says="The similarities are multiplied by the logarithm of the scale: raise e to it first.",
         ),
         known(
+            "no-scale",
+            (SCORES, "s = i @ t.T"),
+            says="The scale is left out: cosines alone lie too near together for a softmax.",
+        ),
+        known(
+            "down-the-batch",
+            (IMAGES, IMAGES.replace("-1", "0")),
+            (TEXTS, TEXTS.replace("-1", "0")),
+            says="The columns of the batch are scaled to length 1: each picture's and each text's own vector is, a "
+            "row.",
+        ),
+        known(
             "scale-inverted",
             (SCORES, "s = i @ t.T / torch.exp(log_scale)"),
             says="The similarities are divided by the scale; your notebook says multiplied.",
@@ -189,16 +205,21 @@ def _zero_mistaken(flags: Flags, images: np.ndarray, labels: np.ndarray, scale: 
     i = images if "pictures-not-normalised" in flags else _unit(images)
     t = labels if "sentences-not-normalised" in flags else _unit(labels)
     axis = 0 if "over-pictures" in flags else -1
-    factor = images.dtype.type(1.0 if "no-scale" in flags else scale)
+    factor = images.dtype.type(1.0 if "no-scale" in flags else 1 / scale if "scale-inverted" in flags else scale)
     if "probabilities-averaged" in flags:
         shares = [np.exp(_log_softmax(i @ t[:, k].T * factor, axis)) for k in range(t.shape[1])]
         return np.mean(shares, axis=0)
     if "first-sentence-alone" in flags:
         t = t[:, :1]
+    if "best-sentence" in flags:
+        s = np.einsum("bd,jkd->bjk", i, t).max(-1) * factor
+        return s if "no-softmax" in flags else np.exp(_log_softmax(s, axis))
     mean = t.mean(1)
     if "mean-not-normalised" not in flags:
         mean = _unit(mean)
     s = i @ mean.T * factor
+    if "logarithms" in flags:
+        return _log_softmax(s, axis)
     return s if "no-softmax" in flags else np.exp(_log_softmax(s, axis))
 
 
@@ -252,12 +273,29 @@ ZERO_SHOT = Task(
             says="Only the first sentence of each label is used: a label is the mean of all of them.",
         ),
         known(
+            "best-sentence",
+            (MEAN, "pass"),
+            (CHOICE, "return torch.softmax(torch.einsum('bd,jkd->bjk', i, t).amax(dim=-1) * scale, dim=-1)"),
+            says="The nearest sentence of each label counts alone: a label is the mean of all its sentences' vectors.",
+        ),
+        known(
             "over-pictures",
             (CHOICE, CHOICE.replace("dim=-1", "dim=0")),
             says="The probabilities sum to 1 over the pictures: each picture chooses among the labels.",
         ),
         known(
             "no-scale", (CHOICE, CHOICE.replace(" * scale", "")), says="The cosines are not multiplied by the scale."
+        ),
+        known(
+            "scale-inverted",
+            (CHOICE, CHOICE.replace("* scale", "/ scale")),
+            says="The cosines are divided by the scale: it makes the choice sharper, so they are multiplied by it.",
+            number=75,
+        ),
+        known(
+            "logarithms",
+            (CHOICE, CHOICE.replace("torch.softmax", "torch.log_softmax")),
+            says="These are the probabilities' logarithms.",
         ),
         known(
             "no-softmax",

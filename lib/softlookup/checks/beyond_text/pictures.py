@@ -56,6 +56,8 @@ def _patches_mistaken(flags: Flags, images: np.ndarray, patch: int, order: tuple
     axes = list(ORDERS[1] if "channels-last" in flags else order)
     if "columns-first" in flags:
         axes[1], axes[2] = axes[2], axes[1]
+    if "channels-apart" in flags:
+        axes = [0, 1, 4, 2, 3, 5] if "columns-first" in flags else [0, 1, 2, 4, 3, 5]
     x = x.transpose(axes).reshape(b, down * across, c * patch * patch)
     return x.transpose(0, 2, 1) if "patches-in-columns" in flags else x
 
@@ -110,6 +112,12 @@ PATCHES = Task(
             "into (which patch, where in it), in this order.",
         ),
         known(
+            "channels-apart",
+            (TURN, "x = x.permute(0, 1, 2, 4, 3, 5)"),
+            says="All patches of the first channel come before those of the second, so that a row mixes patches: the "
+            "channel's axis goes behind the two that say which patch it is.",
+        ),
+        known(
             "patches-in-columns",
             (ROWS, ROWS + ".transpose(1, 2)"),
             says="The patches stand in columns: (B, T, C*P*P) has a row for each patch, as a sentence for each word.",
@@ -155,7 +163,9 @@ def _kernel_mistaken(flags: Flags, w: np.ndarray, channels: int, patch: int) -> 
         kernel = kernel.swapaxes(-1, -2)
     if "flipped" in flags:
         kernel = kernel[..., ::-1, ::-1]
-    return kernel.swapaxes(0, 1) if "channels-in-front" in flags else kernel
+    if "channels-in-front" in flags:
+        kernel = kernel.swapaxes(0, 1)
+    return np.moveaxis(kernel, 0, -1) if "outputs-last" in flags else kernel
 
 
 KERNEL = "return w.T.reshape(-1, channels, patch, patch)"
@@ -202,6 +212,11 @@ KERNEL_TASK = Task(
             (KERNEL, KERNEL + ".transpose(0, 1)"),
             says="The axes are (C, D, P, P): conv2d wants (D, C, P, P), outputs first.",
         ),
+        known(
+            "outputs-last",
+            (KERNEL, "return w.reshape(channels, patch, patch, -1)"),
+            says="The axes are (C, P, P, D): conv2d wants (D, C, P, P), outputs first.",
+        ),
         gradient_cut((KERNEL, KERNEL.replace("w.T", "w.detach().T"))),
     ),
 )
@@ -214,7 +229,7 @@ def _frame_cases(rng: Rng) -> list[Case]:
         Case("frames side by side: 12 samples, frames of 3, a hop of 3", (normal(rng, 1, 12), 3, 3)),
         Case("gaps between them: 11 samples, frames of 2, a hop of 4", (normal(rng, 2, 11), 2, 4)),
         Case("B = 4, frames of 4, a hop of 1, 7 samples: T = 4", (normal(rng, 4, 7), 4, 1)),
-        Case("one frame, and nothing is left", (normal(rng, 2, 6), 6, 2)),
+        Case("one frame, and nothing is left", (normal(rng, 2, 6), 6, 2), part="one"),
     ]
 
 
@@ -225,7 +240,7 @@ def _frames(samples: Any, width: int, hop: int) -> Any:
 def _frames_mistaken(flags: Flags, samples: np.ndarray, width: int, hop: int) -> np.ndarray:
     if "width-and-hop-exchanged" in flags:
         width, hop = hop, width
-    step = width if "no-overlap" in flags else hop
+    step = width if "no-overlap" in flags else 1 if "hop-ignored" in flags else hop
     last = samples.shape[1] - width
     count = last // step + 1
     if "end-filled-up" in flags:
@@ -233,6 +248,8 @@ def _frames_mistaken(flags: Flags, samples: np.ndarray, width: int, hop: int) ->
         samples = np.pad(samples, ((0, 0), (0, count * step + width)))
     elif "last-one-lost" in flags:
         count = -(-last // step)
+    elif "one-short" in flags:
+        count = last // step
     if count < 1:
         raise ValueError("nothing to stack")
     made = np.stack([samples[:, i * step : i * step + width] for i in range(count)], axis=1)
@@ -255,6 +272,7 @@ FRAMES = Task(
     cases=_frame_cases,
     oracle=_frames,
     mistaken=_frames_mistaken,
+    parts={"core": 0.9, "one": 0.1},
     mistakes=(
         known(
             "no-overlap",
@@ -281,6 +299,17 @@ FRAMES = Task(
             (BEGINS, BEGINS.replace(" + 1", "")),
             says="The last frame is missing: a frame may end exactly where the sound ends. T = (length - width) // hop "
             "+ 1.",
+        ),
+        known(
+            "one-short",
+            (BEGINS, "begins = [i * hop for i in range((samples.shape[1] - width) // hop)]"),
+            says="There is always one frame too few: (length - width) // hop counts the hops, and the first frame "
+            "needs none. T = (length - width) // hop + 1.",
+        ),
+        known(
+            "hop-ignored",
+            (BEGINS, BEGINS.replace(", hop)", ")")),
+            says="A frame begins at every sample: it begins `hop` samples after the one before.",
         ),
         known(
             "frames-in-columns",

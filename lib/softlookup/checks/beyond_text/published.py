@@ -93,13 +93,23 @@ def _mistaken(
         approximate = KINDS[1]
     eps = 1e-5 if "usual-eps" in flags else EPS
     first, second = (w_in, w_out) if "untransposed" in flags else (w_in.T, w_out.T)
-    given = parts.layer_norm(frozenset(), x, gain, bias, eps) if "norm-first" in flags else x
+    given = (
+        parts.layer_norm(flags & {"unbiased", "gain-and-shift-exchanged"}, x, gain, bias, eps)
+        if "norm-first" in flags
+        else x
+    )
     h = given @ first + (0 if "no-biases" in flags else b_in)
     h = np.maximum(h, 0) if "relu" in flags else _gelu(h, approximate).astype(x.dtype)
+    if "quick-gelu" in flags:
+        raw = given @ first + (0 if "no-biases" in flags else b_in)
+        h = (raw / (1 + np.exp(-1.702 * raw))).astype(x.dtype)
     y = h @ second + (0 if "no-biases" in flags else b_out)
+    spread = flags & {"unbiased", "gain-and-shift-exchanged"}
+    if "norm-inside" in flags:
+        return x * ("no-residual" not in flags) + parts.layer_norm(spread, y, gain, bias, eps)
     if "no-residual" not in flags:
         y = x + y
-    return y if "norm-first" in flags else parts.layer_norm(frozenset(), y, gain, bias, eps)
+    return y if "norm-first" in flags else parts.layer_norm(spread, y, gain, bias, eps)
 
 
 HIDDEN = "h = F.gelu(x @ w_in.T + b_in, approximate=approximate)"
@@ -153,6 +163,34 @@ PUBLISHED = Task(
             (NORM, "return y"),
             says="The norm comes first (pre-LN): in this model it comes after the sum.",
             number=43,
+        ),
+        known(
+            "norm-inside",
+            (BACK, BACK.replace("x + ", "")),
+            (NORM, NORM.replace("return ", "return x + ")),
+            says="Only the network's own result is normed, before the sum: in this model the norm takes the sum.",
+            number=43,
+        ),
+        known(
+            "quick-gelu",
+            (HIDDEN, "h = x @ w_in.T + b_in\n    h = h * torch.sigmoid(1.702 * h)"),
+            says="This is the GELU by a sigmoid, x times sigmoid(1.702 x), which CLIP has: this model has another.",
+            number=85,
+        ),
+        known(
+            "gain-and-shift-exchanged",
+            (NORM, NORM.replace("gain, bias", "bias, gain")),
+            says="Gain and bias of the norm have changed places: the gain multiplies, the bias is added.",
+        ),
+        known(
+            "unbiased",
+            (
+                NORM,
+                "y = y - y.mean(-1, keepdim=True)\n"
+                "    return y / torch.sqrt(y.var(-1, keepdim=True) + 1e-12) * gain + bias",
+            ),
+            says="The variance is divided by D - 1, as torch.var does by itself: a layer norm divides by D.",
+            number=39,
         ),
         known(
             "no-residual",

@@ -24,8 +24,10 @@ def _part(
 
 
 def _cases(rng: Rng) -> list[Case]:
-    def both(lead: tuple[int, ...], s: int, other: int, hv: int, shift: float = 0.0) -> tuple[Any, ...]:
-        return *_part(rng, lead, s, hv), *_part(rng, lead, other, hv, shift)
+    def both(
+        lead: tuple[int, ...], s: int, other: int, hv: int, shift: float = 0.0, all_of_it: float = 0.0
+    ) -> tuple[Any, ...]:
+        return *_part(rng, lead, s, hv, all_of_it), *_part(rng, lead, other, hv, shift + all_of_it)
 
     neither = _part(rng, (3,), 4, 2, blind=True)
     again = _part(rng, (3,), 2, 2, blind=True)
@@ -34,6 +36,7 @@ def _cases(rng: Rng) -> list[Case]:
         Case("the second tile has the larger scores", both((3,), 5, 2, 4, 3.0)),
         Case("the first one has", both((4,), 3, 6, 3, -3.0)),
         Case("T = H' = 3", both((3,), 3, 3, 3)),
+        Case("all scores far below 0", both((2, 3), 4, 3, 2, 1.0, -15.0)),
         Case("scores in the thousands", both((2, 2), 3, 4, 3, 2000.0), part="large", tolerance=1e-4),
         Case(
             "a query that saw nothing in the first tile",
@@ -76,12 +79,18 @@ def _mistaken(
 ) -> tuple[np.ndarray, ...]:
     m = m_a if "first-largest" in flags else np.maximum(m_a, m_b)
     level = m if "nan-where-blind" in flags else np.where(m == -np.inf, np.float32(0), m)
+    if "never-below-zero" in flags:
+        level = np.maximum(level, np.float32(0))
     sign = np.float32(-1 if "factor-inverted" in flags else 1)
     a, b = np.exp(sign * (m_a - level)), np.exp(sign * (m_b - level))
+    if "raised-to-the-full" in flags:
+        a, b = np.exp(m_a) / np.exp(m), np.exp(m_b) / np.exp(m)
     if "not-brought-down" in flags:
         a, b = np.ones_like(a), np.ones_like(b)
     z_up, z_right = (np.ones_like(a), np.ones_like(b)) if "mixture-not-brought-down" in flags else (a, b)
     total = l_a * a + l_b * b
+    if "weighted-by-sums" in flags:
+        z_up, z_right = z_up * l_a, z_right * l_b
     z = z_a * z_up[..., None] + z_b * z_right[..., None]
     if "divided-already" in flags:
         z = z / total[..., None]
@@ -138,6 +147,25 @@ MERGE = Task(
             says="A query that has seen nothing yet gives NaN: -inf minus -inf. Its sum and its mixture are 0 and stay "
             "so.",
             number=51,
+        ),
+        known(
+            "never-below-zero",
+            (LEVEL, "level = m.clamp(min=0)"),
+            says="Where all scores are below 0, they are brought down to 0 and not to the largest of them: only -inf "
+            "needs another level.",
+        ),
+        known(
+            "raised-to-the-full",
+            (DOWN, "a, b = torch.exp(m_a) / torch.exp(m), torch.exp(m_b) / torch.exp(m)"),
+            says="e is raised to the scores themselves, which overflows where they are large: subtract first, "
+            "exp(own - larger).",
+            number=14,
+        ),
+        known(
+            "weighted-by-sums",
+            (MIXTURE, "z = z_a * (l_a * a)[..., None] + z_b * (l_b * b)[..., None]"),
+            says="The mixtures are multiplied by their sums, as if they had been divided by them: here they never "
+            "were.",
         ),
         known(
             "divided-already",

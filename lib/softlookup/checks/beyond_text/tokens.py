@@ -45,13 +45,16 @@ def _tokens(patches: Any, w: Any, b: Any, class_token: Any, positions: Any) -> A
 def _mistaken(
     flags: Flags, patches: np.ndarray, w: np.ndarray, b: np.ndarray, class_token: np.ndarray, positions: np.ndarray
 ) -> np.ndarray:
-    x = patches @ w + (0 if "no-bias" in flags else b)
+    added = np.zeros_like(b) if "no-bias" in flags else b
+    x = patches @ w + added
     if "scaled" in flags:
         x = x * x.dtype.type(np.sqrt(w.shape[1]))
     if "positions-first" in flags:
         x = x + positions[:-1]
     if "class-without-position" in flags:
         x = x + positions[1:]
+    if "bias-on-class" in flags:
+        class_token = class_token + added
     first = np.broadcast_to(class_token, (len(x), 1, len(class_token))).astype(x.dtype)
     x = np.concatenate([x, first] if "class-behind" in flags else [first, x], axis=1)
     if flags & {"no-positions", "positions-first", "class-without-position"}:
@@ -106,6 +109,12 @@ TOKENS = Task(
             (OUT, "return x + positions[: len(x), None]"),
             says="The positions run along the batch: each picture gets one row. They run along the tokens, axis 1.",
             number=33,
+        ),
+        known(
+            "bias-on-class",
+            (PROJECT, "x = patches @ w"),
+            (JOIN, JOIN + " + b"),
+            says="The bias is added to the class token, too: it belongs to the projection of the patches.",
         ),
         known("no-bias", (PROJECT, "x = patches @ w"), says="The bias b of the projection is missing."),
         known(

@@ -6,7 +6,8 @@ the chapters where they were written, under ids of this notebook.
 
 from dataclasses import replace
 
-from softlookup.checks.capstone.running import GREEDY, LOSS, TRAIN
+from softlookup.checks.capstone.loss import LOSS
+from softlookup.checks.capstone.running import GREEDY, TRAIN
 from softlookup.checks.decoder_and_masks.attending import CROSS, MASKED_SOFTMAX
 from softlookup.checks.decoder_and_masks.layer import DECODER_LAYER
 from softlookup.checks.decoder_and_masks.masks import CAUSAL, PADDING

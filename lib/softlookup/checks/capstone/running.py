@@ -1,144 +1,25 @@
-"""Tasks on a whole model at work: its loss, some steps of training, and what it writes."""
+"""Tasks on a whole model at work: some steps of training, and what it writes."""
 
 from typing import Any
 
 import numpy as np
 
+from softlookup.checks.capstone.loss import SMOOTHING, losses
 from softlookup.checks.capstone.page import PAGE, Flags
 from softlookup.checks.decoder_and_masks import layer
 from softlookup.checks.decoder_and_masks.whole import TRANSFORMER, shapes
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import gradient_cut, known
+from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
 
 NONE: Flags = frozenset()
-SMOOTHING, BETAS, EPS = 0.1, (0.9, 0.98), 1e-9
+BETAS, EPS = (0.9, 0.98), 1e-9
 
 
-def _loss_cases(rng: Rng) -> list[Case]:
-    def ask(
-        b: int, t: int, v: int, pad: int, real: tuple[int, ...], eps: float, dtype: str = "float32"
-    ) -> tuple[Any, ...]:
-        labels = rng.integers(0, v, (b, t))
-        labels[labels == pad] = (pad + 1) % v
-        labels[np.arange(t) >= np.array(real)[:, None]] = pad
-        return normal(rng, b, t, v, dtype=dtype, scale=2.0), labels, pad, eps
-
-    return [
-        Case("B = 3, T = 5, V = 7, sentences of 5, 2 and 3 words", ask(3, 5, 7, 0, (5, 2, 3), 0.1)),
-        Case("B = 2, T = 4, V = 6, the pad is 5", ask(2, 4, 6, 5, (1, 4), 0.3)),
-        Case("B = T = V = 4, nothing to fill up", ask(4, 4, 4, 0, (4, 4, 4, 4), 0.2)),
-        Case("no smoothing", ask(2, 3, 9, 0, (3, 1), 0.0)),
-        Case(
-            "the gradient",
-            ask(2, 3, 5, 0, (3, 2), 0.1, "float64"),
-            gradients=(0,),
-            upstream=np.asarray(1.3),
-            part="gradient",
-        ),
-    ]
-
-
-def _loss(logits: Any, labels: Any, pad_id: int, eps: float) -> Any:
-    import torch
-
-    return torch.nn.functional.cross_entropy(
-        logits.flatten(0, 1), labels.flatten(), ignore_index=pad_id, label_smoothing=eps
-    )
-
-
-def _losses(flags: Flags, logits: Any, labels: Any, pad_id: int, eps: float) -> Any:
-    """The same with mistakes, in torch, so that steps of training can be taken with it."""
-    import torch
-
-    if "softmax-first" in flags:
-        logits = torch.softmax(logits, dim=-1)
-    log_p = logits - torch.logsumexp(logits, dim=-1, keepdim=True)
-    own = log_p.gather(-1, labels[..., None])[..., 0]
-    everywhere = log_p.mean(dim=-1)
-    if "no-smoothing" in flags:
-        eps = 0.0
-    if "others-alone" in flags:
-        everywhere = (log_p.sum(dim=-1) - own) / (log_p.shape[-1] - 1)
-    losses = -(1 - eps) * own - eps * everywhere
-    real = torch.ones_like(labels, dtype=torch.bool) if "padding-counted" in flags else labels != pad_id
-    if "mean-of-means" in flags:
-        return torch.stack([one[seen].mean() for one, seen in zip(losses, real, strict=True)]).mean()
-    return losses[real].sum() if "summed" in flags else losses[real].mean()
-
-
-def _loss_mistaken(flags: Flags, logits: np.ndarray, labels: np.ndarray, pad_id: int, eps: float) -> np.ndarray:
-    import torch
-
-    found = _losses(flags, torch.from_numpy(logits), torch.from_numpy(labels), pad_id, eps)
-    return np.asarray(found.numpy())
-
-
-REAL = "real = labels != pad_id"
-LOG = "log_p = torch.log_softmax(logits, dim=-1)"
-EACH = "losses = -(1 - eps) * own - eps * log_p.mean(dim=-1)"
-LOSS_OUT = "return losses[real].mean()"
-
-LOSS = Task(
-    id="90.loss",
-    name="translation_loss",
-    title="The loss",
-    points=3,
-    minutes=10,
-    difficulty=2,
-    page=PAGE,
-    anchor="beyond-text-capstone-loss",
-    returns=("loss",),
-    cases=_loss_cases,
-    oracle=_loss,
-    mistaken=_loss_mistaken,
-    parts={"core": 0.8, "gradient": 0.2},
-    mistakes=(
-        known(
-            "padding-counted",
-            (LOSS_OUT, "return losses.mean()"),
-            says="Padding is counted: nothing was to be predicted there, so its places are left out of sum and count.",
-            number=62,
-        ),
-        known(
-            "mean-of-means",
-            (LOSS_OUT, "return torch.stack([one[r].mean() for one, r in zip(losses, real)]).mean()"),
-            says="This is the mean of each sentence's mean, in which a word of a short sentence counts more: it is one "
-            "mean over all real words.",
-            number=63,
-        ),
-        known("summed", (LOSS_OUT, "return losses[real].sum()"), says="The losses are added up: it is their mean."),
-        known(
-            "softmax-first",
-            (LOG, "log_p = torch.log_softmax(torch.softmax(logits, dim=-1), dim=-1)"),
-            says="The logits go through a softmax twice.",
-            number=64,
-        ),
-        known(
-            "no-smoothing",
-            (EACH, "losses = -own"),
-            says="Nothing is smoothed: the share eps goes to all V words alike, eps/V each.",
-            number=65,
-        ),
-        known(
-            "others-alone",
-            (
-                EACH,
-                "others = (log_p.sum(dim=-1) - own) / (logits.shape[-1] - 1)\n    "
-                "losses = -(1 - eps) * own - eps * others",
-            ),
-            says="The share eps goes to the other words alone, eps/(V-1) each: here all V words have eps/V, the right "
-            "one among them.",
-            number=65,
-        ),
-        gradient_cut((LOSS_OUT, "return losses[real].mean().detach()")),
-    ),
-)
-
-
-def _sentences(rng: Rng, b: int, t: int, v: int, least: int, special: int = 3) -> np.ndarray:
-    ids = rng.integers(special, v, (b, t))
-    ids[np.arange(t) >= rng.integers(least, t + 1, b)[:, None]] = 0
+def _sentences(rng: Rng, b: int, t: int, v: int, least: int, special: tuple[int, int, int]) -> np.ndarray:
+    """Rows of words, filled up; the special ones are the pad, the start and the end."""
+    ids = rng.choice(np.setdiff1d(np.arange(v), special), (b, t))
+    ids[np.arange(t) >= rng.integers(least, t + 1, b)[:, None]] = special[0]
     return ids
 
 
@@ -160,15 +41,17 @@ def _logits(sizes: tuple[int, ...], weights: list[Any], source: Any, target: Any
 
 def _train_cases(rng: Rng) -> list[Case]:
     def case(label: str, sizes: tuple[int, ...], steps: int, b: int, s: int, t: int, rates: list[float]) -> Case:
-        source = np.stack([_sentences(rng, b, s, sizes[0], 2) for _ in range(steps)])
-        rows = np.stack([_sentences(rng, b, t, sizes[0], 2) for _ in range(steps)])
+        special = sizes[-1], 1, 2
+        source = np.stack([_sentences(rng, b, s, sizes[0], 2, special) for _ in range(steps)])
+        rows = np.stack([_sentences(rng, b, t, sizes[0], 2, special) for _ in range(steps)])
         rows[:, :, 0] = 1
-        return Case(label, (*sizes, source, rows, np.array(rates), *_weights(rng, sizes)), tolerance=1e-6)
+        return Case(label, (*sizes, source, rows, np.array(rates), *_weights(rng, sizes)), tolerance=1e-8)
 
+    # The short one first: whatever is wrong in it is told from most mistakes by one step.
     return [
-        case("three steps, V = 9, D = 4, one layer", (9, 4, 2, 5, 1, 0), 3, 2, 4, 5, [0.01, 0.03, 0.02]),
-        case("two steps, V = 8, D = 6, two layers", (8, 6, 3, 4, 2, 0), 2, 3, 3, 4, [0.02, 0.01]),
         case("one step", (7, 4, 1, 3, 1, 0), 1, 2, 3, 3, [0.05]),
+        case("three steps, V = 9, D = 4, one layer", (9, 4, 2, 5, 1, 0), 3, 2, 4, 5, [0.01, 0.03, 0.02]),
+        case("two steps, V = 8, D = 6, two layers, the pad is 5", (8, 6, 3, 4, 2, 5), 2, 3, 3, 4, [0.02, 0.01]),
     ]
 
 
@@ -178,22 +61,36 @@ def _trained(flags: Flags, sizes: tuple[int, ...], source: Any, target: Any, rat
 
     weights = [one.detach().clone() for one in given]
     first, second = ([torch.zeros_like(one) for one in weights] for _ in range(2))
+    eps = 1e-8 if "usual-eps" in flags else EPS
     b1, b2 = (0.9, 0.999) if "usual-betas" in flags else BETAS
-    losses = []
+    found, kept = [], [torch.zeros_like(one) for one in weights]
     for step in range(len(rates)):
         rate = rates[0] if "first-rate-alone" in flags else rates[step]
+        batch, k = (0 if "first-batch-alone" in flags else step), step + 1
+        if "state-forgotten" in flags:
+            first, second, k = [0 * one for one in first], [0 * one for one in second], 1
+        if "steps-from-zero" in flags:
+            k -= 1
+        rows = target[batch]
+
+        def loss_of(leaves: Any, rows: Any = rows, batch: int = batch) -> Any:
+            shown = rows[:, 1:] if "not-shifted" in flags else rows[:, :-1]
+            return losses(flags, _logits(sizes, leaves, source[batch], shown), rows[:, 1:], sizes[-1], SMOOTHING)
+
         leaves = [one.clone().requires_grad_(True) for one in weights]
-        rows = target[step]
-        logits = _logits(sizes, leaves, source[step], rows[:, 1:] if "not-shifted" in flags else rows[:, :-1])
-        loss = _losses(flags, logits, rows[:, 1:], sizes[-1], SMOOTHING)
-        losses.append(loss.detach())
+        loss = loss_of(leaves)
+        found.append(loss.detach())
         for i, grad in enumerate(torch.autograd.grad(loss, leaves)):
-            first[i] = torch.lerp(grad, first[i], b1)
-            second[i] = torch.lerp(grad**2, second[i], b2)
-            ups = (1.0, 1.0) if "not-corrected" in flags else (1 - b1 ** (step + 1), 1 - b2 ** (step + 1))
-            move = grad if "plain-descent" in flags else first[i] / ups[0] / ((second[i] / ups[1]).sqrt() + EPS)
-            weights[i] = weights[i] - rate * move
-    return torch.stack(losses), torch.cat([one.flatten() for one in weights])
+            kept[i] = grad + kept[i] if "gradients-kept" in flags else grad
+            first[i] = torch.lerp(kept[i], first[i], b1)
+            second[i] = torch.lerp(kept[i] ** 2, second[i], b2)
+            ups = (1.0, 1.0) if "not-corrected" in flags else (1 - b1**k, 1 - b2**k)
+            move = kept[i] if "plain-descent" in flags else first[i] / ups[0] / ((second[i] / ups[1]).sqrt() + eps)
+            weights[i] = weights[i] - rate * (move + 0.01 * weights[i] if "decayed" in flags else move)
+        if "loss-after-step" in flags:
+            found[-1] = loss_of(weights).detach()
+    kept_ones = given if "given-ones-returned" in flags else weights
+    return torch.stack(found), torch.cat([one.flatten() for one in kept_ones])
 
 
 def _train(*given: Any) -> tuple[Any, Any]:
@@ -206,14 +103,16 @@ def _train_mistaken(flags: Flags, *given: Any) -> tuple[np.ndarray, np.ndarray]:
 
     tensors = [torch.from_numpy(one) if isinstance(one, np.ndarray) else one for one in given]
     source, target, rates = tensors[6:9]
-    losses, weights = _trained(flags, tuple(given[:6]), source, target, rates, tensors[9:])
-    return losses.numpy(), weights.numpy()
+    told, weights = _trained(flags, tuple(given[:6]), source, target, rates, tensors[9:])
+    return told.numpy(), weights.numpy()
 
 
 SQUARES = "v[i] = 0.98 * v[i] + (1 - 0.98) * g * g"
 CORRECTED = "up, root = m[i] / (1 - 0.9**k), (v[i] / (1 - 0.98**k)).sqrt()"
 CALL = "logits = model(ids, rows[:, :-1])"
 STEP_LOSS = "loss = translation_loss(logits, rows[:, 1:], pad_id, 0.1)"
+GRADS = "grads = torch.autograd.grad(loss, own)"
+KEEP = "losses.append(loss.detach())"
 MOVE = "own[i] -= rate * up / (root + 1e-9)"
 
 TRAIN = Task(
@@ -244,9 +143,58 @@ TRAIN = Task(
             says="The second beta is 0.999, the usual one: the paper's is 0.98.",
         ),
         known(
+            "usual-eps",
+            (MOVE, MOVE.replace("1e-9", "1e-8")),
+            says="What is added below the line is 1e-8, torch's own: here it is 1e-9.",
+        ),
+        known(
+            "given-ones-returned",
+            ("weights_of(model)", "torch.cat([w.flatten() for w in weights])"),
+            says="The weights that were given are returned: with_weights made copies, and those have moved.",
+        ),
+        known(
             "not-corrected",
             (CORRECTED, "up, root = m[i], v[i].sqrt()"),
             says="The running means begin at 0 and are too small at first: divide them by 1 - beta^k.",
+        ),
+        known(
+            "gradients-kept",
+            (GRADS, "loss.backward()\n        grads = [w.grad for w in own]"),
+            says="The gradients of earlier steps are still there and add up: clear them before each backward "
+            "(zero_grad).",
+        ),
+        known(
+            "loss-after-step",
+            (KEEP, "pass"),
+            (
+                MOVE,
+                f"{MOVE}\n        losses.append(translation_loss(model(ids, rows[:, :-1]), rows[:, 1:], pad_id, "
+                "0.1).detach())",
+            ),
+            says="Each loss is computed after its step: it is the one that the step was taken for.",
+        ),
+        known(
+            "state-forgotten",
+            (CALL, f"{CALL}\n        m, v, k = [0 * w for w in own], [0 * w for w in own], 1"),
+            says="The running means begin anew in every step (an optimiser made inside the loop): make it once, "
+            "before the loop.",
+        ),
+        known(
+            "steps-from-zero",
+            (", start=1)", ", start=0)"),
+            says="The steps are counted from 0, so that the first correction divides by 1 - beta^0 = 0: they are "
+            "counted from 1.",
+            number=66,
+        ),
+        known(
+            "first-batch-alone",
+            (CALL, f"ids, rows = source[0], target[0]\n        {CALL}"),
+            says="Every step is taken with the first batch: each has its own.",
+        ),
+        known(
+            "decayed",
+            (MOVE, "own[i] -= rate * (0.01 * own[i] + up / (root + 1e-9))"),
+            says="The weights are pulled towards 0 as well (AdamW's weight decay of 0.01): this is Adam, without it.",
         ),
         known(
             "first-rate-alone",
@@ -276,21 +224,28 @@ TRAIN = Task(
 
 
 def _greedy_cases(rng: Rng) -> list[Case]:
-    def case(label: str, sizes: tuple[int, ...], b: int, s: int, longest: int) -> Case:
-        # Models with random weights often write one word alone; such a one would show no mistake.
+    def case(label: str, sizes: tuple[int, ...], b: int, s: int, longest: int, start: int = 1, end: int = 2) -> Case:
+        # Models with random weights often write one word alone; such a one would show no mistake. Where the last gain
+        # is below 0, a word is rather not followed by itself.
+        gain = sorted(shapes(sizes[0], sizes[1], sizes[4], sizes[3])).index("decoder_norm.weight")
         for _ in range(300):
-            args = (*sizes, 1, 2, longest, _sentences(rng, b, s, sizes[0], 2), *_weights(rng, sizes, 1.5))
+            weights = _weights(rng, sizes, 1.5)
+            weights[gain] = -weights[gain]
+            source = _sentences(rng, b, s, sizes[0], 2, (sizes[-1], start, end))
+            args = (*sizes, start, end, longest, source, *weights)
             right = _greedy_mistaken(NONE, *args)
-            wrong = (_greedy_mistaken(frozenset({slug}), *args) for slug in ("never-stops", "first-position"))
+            slips = ("never-stops", "first-position", "last-word-alone")
+            wrong = (_greedy_mistaken(frozenset({slug}), *args) for slug in slips)
             if all(not np.array_equal(right, one) for one in wrong):
                 break
         return Case(label, args)
 
+    short = (7, 4, 2, 3, 1, 0)
     return [
         case("four sentences, V = 6, D = 4", (6, 4, 2, 5, 1, 0), 4, 4, 6),
-        case("six sentences, V = 5, two layers", (5, 6, 3, 4, 2, 0), 6, 3, 5),
+        case("the pad is 4, the start 0, the end 3", (5, 6, 3, 4, 2, 4), 6, 3, 5, 0, 3),
         case("many short ones, V = 4", (4, 4, 1, 6, 1, 0), 8, 4, 4),
-        Case("one word", (7, 4, 2, 3, 1, 0, 1, 2, 1, _sentences(rng, 3, 3, 7, 2), *_weights(rng, (7, 4, 2, 3, 1, 0)))),
+        Case("one word", (*short, 1, 2, 1, _sentences(rng, 3, 3, 7, 2, (0, 1, 2)), *_weights(rng, short))),
     ]
 
 
@@ -321,9 +276,10 @@ def _greedy_mistaken(flags: Flags, *given: Any) -> np.ndarray:
     weights = [named[name] for name in names]
     ids, open_ = np.full((len(source), 1), start), np.ones(len(source), dtype=bool)
     for _ in range(longest):
-        logits = TRANSFORMER.mistaken(NONE, *sizes, *weights, source, ids)
+        shown = ids[:, -1:] if "last-word-alone" in flags else ids
+        logits = TRANSFORMER.mistaken(NONE, *sizes, *weights, source, shown)
         best = logits[:, 0 if "first-position" in flags else -1].argmax(-1)
-        best = np.where(open_, best, pad)
+        best = np.where(open_, best, end if "end-repeated" in flags else pad)
         if "never-stops" not in flags:
             open_ = open_ & (best != end)
         ids = np.concatenate([ids, best[:, None]], axis=1)
@@ -360,6 +316,17 @@ GREEDY = Task(
             "never-stops",
             (FILL, "pass"),
             says="It writes on behind the end token: from there on a sentence is padding.",
+            number=74,
+        ),
+        known(
+            "last-word-alone",
+            (BEST, BEST.replace("written)", "written[:, -1:])")),
+            says="The decoder is shown the last word alone: it looks back at all that is written so far.",
+        ),
+        known(
+            "end-repeated",
+            (FILL, FILL.replace("pad_id", "end_id")),
+            says="Behind its end a sentence is filled up with end tokens: there stands padding.",
             number=74,
         ),
         known(

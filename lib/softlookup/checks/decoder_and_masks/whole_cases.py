@@ -1,5 +1,7 @@
 """What the encoder-decoder is asked: weights and sentences; and the oracle, torch's own encoder and decoder."""
 
+import threading
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -88,6 +90,22 @@ def cases(rng: Rng) -> list[Case]:
     ]
 
 
+@lru_cache(maxsize=16)
+def _stacks(thread: int, d_model: int, n_heads: int, d_hidden: int, n_layers: int, dtype: Any) -> tuple[Any, Any]:
+    """Torch's own layers, made once for each thread: to make them takes longer than what they compute.
+
+    Each call puts weights of its own in place of theirs.
+    """
+    from torch import nn
+
+    options: dict[str, Any] = {"dropout": 0.0, "norm_first": True, "batch_first": True, "dtype": dtype}
+    norm = nn.LayerNorm(d_model, dtype=dtype)
+    one = nn.TransformerEncoderLayer(d_model, n_heads, d_hidden, **options)
+    other = nn.TransformerDecoderLayer(d_model, n_heads, d_hidden, **options)
+    encoder = nn.TransformerEncoder(one, n_layers, norm, enable_nested_tensor=False)
+    return encoder, nn.TransformerDecoder(other, n_layers, norm)
+
+
 def oracle(vocab: int, d_model: int, n_heads: int, d_hidden: int, n_layers: int, pad_id: int, *given: Any) -> Any:
     """Torch's own encoder and decoder, between embeddings and logits written out."""
     import torch
@@ -96,7 +114,6 @@ def oracle(vocab: int, d_model: int, n_heads: int, d_hidden: int, n_layers: int,
     w = dict(zip(names, given, strict=False))
     source, target = given[len(names) :]
     table = w["embedding"]
-    options: dict[str, Any] = {"dropout": 0.0, "norm_first": True, "batch_first": True, "dtype": table.dtype}
 
     def embedded(ids: Any) -> Any:
         place = torch.arange(ids.shape[1], dtype=table.dtype)[:, None]
@@ -115,13 +132,9 @@ def oracle(vocab: int, d_model: int, n_heads: int, d_hidden: int, n_layers: int,
     def encoder_names(own: dict[str, Any]) -> dict[str, Any]:
         return layer.torch_attention("attention", own, "self_attn") | layer.torch_rest(own, 2)
 
-    norm = torch.nn.LayerNorm(d_model, dtype=table.dtype)
     hidden = source.eq(pad_id)
-    one = torch.nn.TransformerEncoderLayer(d_model, n_heads, d_hidden, **options)
-    encoder = torch.nn.TransformerEncoder(one, n_layers, norm, enable_nested_tensor=False)
+    encoder, decoder = _stacks(threading.get_ident(), d_model, n_heads, d_hidden, n_layers, table.dtype)
     memory = run(encoder, "encoder", encoder_names, embedded(source), src_key_padding_mask=hidden)
-    other = torch.nn.TransformerDecoderLayer(d_model, n_heads, d_hidden, **options)
-    decoder = torch.nn.TransformerDecoder(other, n_layers, norm)
     future = torch.ones(target.shape[1], target.shape[1]).triu(1).bool()
     y = run(
         decoder,

@@ -1,0 +1,169 @@
+"""The task on the loss of a batch: smoothed, and over its words alone."""
+
+from typing import Any
+
+import numpy as np
+
+from softlookup.checks.capstone.page import PAGE, Flags
+from softlookup.checks.draws import Rng, normal
+from softlookup.checks.known import gradient_cut, known
+from softlookup.checks.task import Case, Task
+
+SMOOTHING = 0.1
+
+
+def _loss_cases(rng: Rng) -> list[Case]:
+    def ask(
+        b: int, t: int, v: int, pad: int, real: tuple[int, ...], eps: float, dtype: str = "float32"
+    ) -> tuple[Any, ...]:
+        labels = rng.integers(0, v, (b, t))
+        labels[labels == pad] = (pad + 1) % v
+        labels[np.arange(t) >= np.array(real)[:, None]] = pad
+        return normal(rng, b, t, v, dtype=dtype, scale=2.0), labels, pad, eps
+
+    return [
+        Case("B = 3, T = 5, V = 7, sentences of 5, 2 and 3 words", ask(3, 5, 7, 0, (5, 2, 3), 0.1)),
+        Case("B = 2, T = 4, V = 6, the pad is 5", ask(2, 4, 6, 5, (1, 4), 0.3)),
+        Case("B = T = V = 4, nothing to fill up", ask(4, 4, 4, 0, (4, 4, 4, 4), 0.2)),
+        Case("no smoothing", ask(2, 3, 9, 0, (3, 1), 0.0)),
+        Case(
+            "the gradient",
+            ask(2, 3, 5, 0, (3, 2), 0.1, "float64"),
+            gradients=(0,),
+            upstream=np.asarray(1.3),
+            part="gradient",
+        ),
+    ]
+
+
+def _loss(logits: Any, labels: Any, pad_id: int, eps: float) -> Any:
+    import torch
+
+    return torch.nn.functional.cross_entropy(
+        logits.flatten(0, 1), labels.flatten(), ignore_index=pad_id, label_smoothing=eps
+    )
+
+
+def losses(flags: Flags, logits: Any, labels: Any, pad_id: int, eps: float) -> Any:
+    """The same with mistakes, in torch, so that steps of training can be taken with it."""
+    import torch
+
+    if "softmax-first" in flags:
+        logits = torch.softmax(logits, dim=-1)
+    log_p = logits - torch.logsumexp(logits, dim=-1, keepdim=True)
+    own = log_p.gather(-1, labels[..., None])[..., 0]
+    everywhere = log_p.mean(dim=-1)
+    eps = 0.0 if "no-smoothing" in flags else SMOOTHING if "eps-fixed" in flags else eps
+    if "others-alone" in flags:
+        everywhere = (log_p.sum(dim=-1) - own) / (log_p.shape[-1] - 1)
+    if "right-without-share" in flags:
+        everywhere = (log_p.sum(dim=-1) - own) / log_p.shape[-1]
+    if "everybody-all-of-it" in flags:
+        everywhere = log_p.sum(dim=-1)
+    each = -(1 - eps) * own - eps * everywhere
+    pad_id = 0 if "pad-is-zero" in flags else pad_id
+    real = torch.ones_like(labels, dtype=torch.bool) if "padding-counted" in flags else labels != pad_id
+    if "mean-of-means" in flags:
+        return torch.stack([one[seen].mean() for one, seen in zip(each, real, strict=True)]).mean()
+    if "summed" in flags:
+        return each[real].sum()
+    return each[real].sum() / labels.numel() if "padding-in-the-count" in flags else each[real].mean()
+
+
+def _loss_mistaken(flags: Flags, logits: np.ndarray, labels: np.ndarray, pad_id: int, eps: float) -> np.ndarray:
+    import torch
+
+    found = losses(flags, torch.from_numpy(logits), torch.from_numpy(labels), pad_id, eps)
+    return np.asarray(found.numpy())
+
+
+REAL = "real = labels != pad_id"
+LOG = "log_p = F.log_softmax(logits, dim=-1)"
+EACH = "losses = -(1 - eps) * own - eps * log_p.mean(dim=-1)"
+LOSS_OUT = "return losses[real].mean()"
+
+LOSS = Task(
+    id="90.loss",
+    name="translation_loss",
+    title="The loss",
+    points=3,
+    minutes=10,
+    difficulty=2,
+    page=PAGE,
+    anchor="beyond-text-capstone-loss",
+    returns=("loss",),
+    cases=_loss_cases,
+    oracle=_loss,
+    mistaken=_loss_mistaken,
+    parts={"core": 0.8, "gradient": 0.2},
+    mistakes=(
+        known(
+            "padding-counted",
+            (LOSS_OUT, "return losses.mean()"),
+            says="Padding is counted: nothing was to be predicted there, so its places are left out of sum and count.",
+            number=62,
+        ),
+        known(
+            "mean-of-means",
+            (LOSS_OUT, "return torch.stack([one[r].mean() for one, r in zip(losses, real)]).mean()"),
+            says="This is the mean of each sentence's mean, in which a word of a short sentence counts more: it is one "
+            "mean over all real words.",
+            number=63,
+        ),
+        known("summed", (LOSS_OUT, "return losses[real].sum()"), says="The losses are added up: it is their mean."),
+        known(
+            "softmax-first",
+            (LOG, "log_p = F.log_softmax(torch.softmax(logits, dim=-1), dim=-1)"),
+            says="The logits go through a softmax twice.",
+            number=64,
+        ),
+        known(
+            "no-smoothing",
+            (EACH, "losses = -own"),
+            says="Nothing is smoothed: the share eps goes to all V words alike, eps/V each.",
+            number=65,
+        ),
+        known(
+            "others-alone",
+            (
+                EACH,
+                "others = (log_p.sum(dim=-1) - own) / (logits.shape[-1] - 1)\n    "
+                "losses = -(1 - eps) * own - eps * others",
+            ),
+            says="The share eps goes to the other words alone, eps/(V-1) each: here all V words have eps/V, the right "
+            "one among them.",
+            number=65,
+        ),
+        known(
+            "pad-is-zero",
+            (REAL, "real = labels != 0"),
+            says="The pad is taken to be 0: its id is handed over, as pad_id.",
+            number=62,
+        ),
+        known(
+            "eps-fixed",
+            (EACH, EACH.replace("eps", "0.1")),
+            says="The smoothing is always 0.1: it is handed over, as eps.",
+        ),
+        known(
+            "right-without-share",
+            (EACH, "losses = -(1 - eps) * own - eps / logits.shape[-1] * (log_p.sum(dim=-1) - own)"),
+            says="The right word gets 1 - eps alone, so that the wanted distribution does not sum to 1: it has its "
+            "share eps/V besides.",
+            number=65,
+        ),
+        known(
+            "everybody-all-of-it",
+            (EACH, "losses = -(1 - eps) * own - eps * log_p.sum(dim=-1)"),
+            says="Every word gets the whole of eps: it is shared out, eps/V each.",
+            number=65,
+        ),
+        known(
+            "padding-in-the-count",
+            (LOSS_OUT, "return (losses * real).mean()"),
+            says="Padding has a loss of 0 but is counted in the mean: divide by the number of real words.",
+            number=62,
+        ),
+        gradient_cut((LOSS_OUT, "return losses[real].mean().detach()")),
+    ),
+)

@@ -1,0 +1,30 @@
+"""Pictures that stand in a text answer: what a notebook calls the attachments of a cell."""
+
+from typing import Any
+
+from softlookup.grading.outputs import picture
+
+MAX_ATTACHED = 10
+MAX_NAME = 200
+
+
+def attached(cell: dict[str, Any]) -> tuple[dict[str, dict[str, str]], int]:
+    """Take the pictures that a cell brings along.
+
+    Args:
+        cell: A cell of a file that may hold anything.
+
+    Returns:
+        Name -> kind -> picture, of PNG and JPEG pictures that are what they say and not too large; and how many
+        attachments were left out.
+    """
+    told = cell.get("attachments")
+    if not isinstance(told, dict):
+        return {}, 0
+    kept: dict[str, dict[str, str]] = {}
+    for name, kinds in list(told.items())[:MAX_ATTACHED]:
+        if isinstance(name, str) and name.isprintable() and len(name) <= MAX_NAME and isinstance(kinds, dict):
+            sound = {kind: found for kind, one in kinds.items() if (found := picture(kind, one)) is not None}
+            if sound:
+                kept[name] = sound
+    return kept, len(told) - len(kept)
