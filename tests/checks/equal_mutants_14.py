@@ -68,6 +68,7 @@ EQUAL: list[tuple[str, str, str]] = [
     ("14.intensity", "numbers = loads + stores * moves", COMMUTES),
     ("14.intensity", "numbers = loads + stores", ONCE),
     ("14.intensity", "per_byte = flops / (bytes_per_number * numbers)", COMMUTES),
+    ("14.conventions", "kinds.append(2 if count == adds * 2 else 1 if count == adds else 0)", COMMUTES),
     ("14.conventions", "adds = columns * (times * rows * inner)", COMMUTES),
     ("14.conventions", "adds = inner * (times * rows) * columns", COMMUTES),
     ("14.conventions", "adds = rows * times * inner * columns", COMMUTES),

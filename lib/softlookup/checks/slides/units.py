@@ -140,7 +140,7 @@ def _intensity_cases(rng: Rng, moves: int, named: str) -> list[Case]:
     cases += [
         (flops, loads, stores, 1, round(flops / (loads + moves * stores), 4), 4),
         (2, 3, 2, 2, round(2 / (3 + moves * 2) / 2, 4) + 0.0003, 4),
-        (3, 4, 1, 8, round(3 / (4 + moves), 4) + 0.0003, 4),
+        (3, 4, 1, 2, round(3 / (4 + moves), 4) + 0.0003, 4),
         (5, 4, 3, 4, 3.21, 2),
         (11, 3, 2, 2, round(11 / (3 + moves * 2), 2), 2),
         (1, 0, 1, 4, round(1 / moves, 2), 2),
