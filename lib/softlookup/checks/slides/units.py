@@ -27,6 +27,7 @@ def _balance_cases(rng: Rng, unit: float, named: str) -> list[Case]:
         ("two that give the same", *whole, 200),
         ("no quotient of these", peaks, bandwidths, 1000),
         ("the inverse", [2.0, 40.0], [50.0, 500_000.0], 250),
+        ("another prefix", [0.5, 2.0], [1000.0, 4000.0], 125),
         ("without the prefixes", [3000.0, 9.0], [100.0, 3.0], 1000),
         ("a sheet drawn at random", *drawn, round(1000 * drawn[0][i] / drawn[1][j])),
     )
