@@ -9,7 +9,7 @@ import numpy as np
 from softlookup.audit.item import VERDICTS, Found, Item
 
 _STYLE = """<style>
-.slf-audit select{font:inherit;color:inherit;background:var(--pst-color-background);border:1px solid
+.slf-audit select,.slf-audit button{font:inherit;color:inherit;background:var(--pst-color-background);border:1px solid
 var(--pst-color-border);border-radius:4px;padding:.25em .4em;max-width:100%}
 .slf-audit .narrow{display:flex;flex-wrap:wrap;gap:.6em 1.2em;margin:1em 0}
 .slf-audit .narrow label{display:flex;flex-direction:column;font-size:.9em}
@@ -29,23 +29,32 @@ border-spacing:2px}
 _SCRIPT = """<script>
 document.querySelectorAll(".slf-audit").forEach((list) => {
   const picks = [...list.querySelectorAll("select")], all = [...list.querySelectorAll("article")];
-  const told = list.querySelector("[role=status]");
+  const told = list.querySelector("[role=status]"), every = list.querySelector("button");
+  let section = new URLSearchParams(location.search).get("section");
+  if (!all.some((one) => one.dataset.section === section)) section = "";
   const narrow = () => {
     let shown = 0;
     for (const one of all) {
-      one.hidden = picks.some((pick) => pick.value && one.dataset[pick.name] !== pick.value);
+      one.hidden = picks.some((pick) => pick.value && one.dataset[pick.name] !== pick.value)
+        || Boolean(section && one.dataset.section !== section);
       shown += !one.hidden;
     }
-    told.textContent = `${shown} of ${all.length} statements`;
+    told.textContent = `${shown} of ${all.length} statements` + (section ? ", those of one section" : "");
+    every.hidden = !section;
+  };
+  const widen = () => {
+    section = "";
+    narrow();
   };
   const arrive = () => {
     const wanted = document.getElementById(location.hash.slice(1));
     if (!all.includes(wanted)) return;
     for (const pick of picks) pick.value = "";
-    narrow();
+    widen();
     wanted.scrollIntoView();
   };
-  for (const pick of picks) pick.addEventListener("change", narrow);
+  for (const pick of picks) pick.addEventListener("change", widen);
+  every.addEventListener("click", widen);
   addEventListener("hashchange", arrive);
   narrow();
   arrive();
@@ -76,23 +85,25 @@ def as_html(items: Sequence[Item], titles: dict[str, str]) -> str:
         _pick("verdict", "Verdict", [(key, f"{VERDICTS[key]} ({verdicts[key]})") for key in VERDICTS if verdicts[key]]),
     ]
     head = f'<div class="narrow">{"".join(picks)}</div><p role="status">{len(items)} statements</p>'
+    head += '<button type="button" hidden>Show all</button>'
     return f'{_STYLE}<div class="slf-audit">{head}{"".join(_article(one, titles) for one in items)}</div>{_SCRIPT}'
 
 
-def links_html(items: Sequence[Item], page: str) -> str:
-    """The items that a page explains, as links to them, section by section.
+def sections(items: Sequence[Item]) -> dict[str, dict[str, int]]:
+    """How many items each section explains.
 
     Args:
         items: All items.
-        page: "04_one_head".
+
+    Returns:
+        Counts by page, "04_one_head", and label, "one-head-project".
     """
-    own = [one for one in items if one.section.split("#")[0] == page]
-    links = (
-        f'<a href="14_slides_recomputed.html#{one.id}" title="{escape(one.states)}">{one.id}</a> '
-        f"({escape(VERDICTS[one.verdict])})"
-        for one in own
-    )
-    return f"<p>{', '.join(links)}</p>" if own else ""
+    found: dict[str, dict[str, int]] = {}
+    for one in items:
+        page, label = one.section.split("#")
+        counts = found.setdefault(page, {})
+        counts[label] = counts.get(label, 0) + 1
+    return found
 
 
 def _pick(name: str, label: str, options: Sequence[tuple[str, str]]) -> str:
@@ -121,6 +132,7 @@ def _article(item: Item, titles: dict[str, str]) -> str:
     read += [f'<a href="bibliography.html">source: {key}</a>' for key in item.source]
     lines.append(f"<p>{', '.join(read)}</p>")
     data = f'data-lecture="{item.lecture}" data-chapter="{chapter_of(item)}" data-verdict="{item.verdict}"'
+    data += f' data-section="{anchor}"'
     return f'<article id="{item.id}" {data}>{"".join(lines)}</article>'
 
 

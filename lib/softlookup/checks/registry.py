@@ -20,6 +20,7 @@ CHAPTERS: dict[int, str] = {
     11: "softlookup.checks.roofline",
     12: "softlookup.checks.counting",
     13: "softlookup.checks.beyond_text",
+    14: "softlookup.checks.slides",
     90: "softlookup.checks.capstone",
 }
 """Chapter number -> the package that defines TASKS, a tuple in the order of the notebook.

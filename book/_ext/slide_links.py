@@ -1,0 +1,60 @@
+"""Lead back to the slides: under each heading whose section explains audited statements, one small line with a link.
+
+The statements themselves name their sections (``softlookup.audit``), and the page *The slides, recomputed* links to
+them. Nothing is typed on the chapters' pages.
+"""
+
+from functools import cache
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util import logging
+
+LIST = "book/14_slides_recomputed"
+"""The page that lists all statements; ``?section=LABEL`` narrows its list to one section's."""
+
+CLASS = "on-the-slides"
+log = logging.getLogger(__name__)
+
+
+@cache
+def explained() -> dict[str, dict[str, int]]:
+    """Count the statements that each section explains, by page and label."""
+    from softlookup.audit import items
+    from softlookup.audit.listing import sections
+
+    return sections(items())
+
+
+def line(target: str, label: str, count: int) -> nodes.paragraph:
+    """Make the line: how many statements, and the link to them.
+
+    Args:
+        target: Address of the list, as the page sees it.
+        label: The section's label.
+        count: How many statements the section explains.
+    """
+    said = f"{count} statement{'s' if count > 1 else ''} recomputed"
+    link = nodes.reference("", said, refuri=f"{target}?section={label}#slides-all", internal=True)
+    return nodes.paragraph("", "", nodes.Text("On the slides: "), link, classes=[CLASS])
+
+
+def add_lines(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """Put the lines under the headings of a page."""
+    labels = explained().get(docname.rpartition("/")[2], {})
+    if not labels or app.builder.format != "html":
+        return
+    found = {name: section for section in doctree.findall(nodes.section) for name in section["ids"]}
+    target = app.builder.get_relative_uri(docname, LIST)
+    for label, count in labels.items():
+        if label in found:
+            found[label].insert(1, line(target, label, count))
+        else:
+            log.warning("statements of the slides name %r, which is no section of this page", label, location=docname)
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Hook it in, where the page's references are all known."""
+    app.connect("doctree-resolved", add_lines)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

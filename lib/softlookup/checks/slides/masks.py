@@ -1,0 +1,201 @@
+"""Tasks on masks: what a one stands for, and what a wrong way to join two of them lets through."""
+
+import numpy as np
+
+from softlookup.checks.draws import Rng
+from softlookup.checks.known import known
+from softlookup.checks.slides.page import PAGE, Flags, round_to, shares
+from softlookup.checks.task import Case, Task
+
+
+def _weights(rng: Rng, look: np.ndarray, places: int = 3, scale: float = 1.0) -> np.ndarray:
+    scores = np.where(look, scale * rng.standard_normal(look.shape), -np.inf)
+    return round_to(shares(scores), places)
+
+
+def _polarity_cases(rng: Rng) -> list[Case]:
+    causal = np.tril(np.ones((5, 5), dtype=int))
+    drawn = (rng.random((4, 6)) < 0.5).astype(int)
+    drawn[:, 0], drawn[:, 1] = 1, 0
+    words = np.array([[1, 1, 1, 0, 0]])
+    first_hidden = np.triu(np.ones((4, 4), dtype=int), 1)
+    sharp = _weights(rng, causal == 1)
+    sharp[4] = [0.0, 0.999, 0.001, 0.0, 0.0]
+    broken = _weights(rng, drawn == 1)
+    broken[2, 1] = 0.05
+    later = _weights(rng, drawn == 0)
+    later[3, 0] = 0.07
+    once = np.ones((1, 4), dtype=int)
+    tables = (
+        ("a triangle of ones", causal, _weights(rng, causal == 1)),
+        ("ones above the diagonal", first_hidden, _weights(rng, first_hidden == 0)),
+        ("one row for all queries, ones are words", words, _weights(rng, np.repeat(words == 1, 3, axis=0))),
+        ("one row for all queries, ones are hidden", words, _weights(rng, np.repeat(words == 0, 4, axis=0))),
+        ("drawn, ones look", drawn, _weights(rng, drawn == 1)),
+        ("drawn, ones are hidden", drawn, _weights(rng, drawn == 0)),
+        ("allowed weights so small that 0 is printed", causal, sharp),
+        ("neither fits: a hidden weight is not zero", drawn, broken),
+        ("neither fits: the last row leaks", drawn, later),
+        ("nothing is hidden", once, _weights(rng, np.ones((3, 4), dtype=bool))),
+    )
+    return [Case(label, (mask, weights), frame="numpy") for label, mask, weights in tables]
+
+
+def _polarity(mask: np.ndarray, weights: np.ndarray) -> int:
+    """Cell by cell: what the cells that got something say."""
+    seen = {
+        int(mask[i if len(mask) > 1 else 0, j])
+        for i in range(weights.shape[0])
+        for j in range(weights.shape[1])
+        if weights[i, j] != 0
+    }
+    return 1 if seen == {1} else 0 if seen == {0} else -1
+
+
+def _polarity_mistaken(flags: Flags, mask: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    mask = np.broadcast_to(mask, weights.shape)
+    if "first-row" in flags:
+        mask, weights = mask[:1], weights[:1]
+    if "positive-wanted" in flags:
+        kinds = [(weights == 0) == (mask == 0), (weights == 0) == (mask == 1)]
+    else:
+        kinds = [weights[mask == 0] == 0, weights[mask == 1] == 0]
+    look, hide = (one.any() if "any-cell" in flags else one.all() for one in kinds)
+    if "neither-forgotten" in flags:
+        hide = True
+    answer = 1 if look else 0 if hide else -1
+    return np.array({1: 0, 0: 1, -1: -1}[answer] if "swapped" in flags else answer)
+
+
+ANSWER = "1 if look else 0 if hide else -1"
+LOOK, HIDE = "(weights[mask == 0] == 0).all()", "(weights[mask == 1] == 0).all()"
+SPREAD = "mask = np.broadcast_to(mask, weights.shape)"
+
+POLARITY = Task(
+    id="14.polarity",
+    name="what_a_one_means",
+    title="What does a one stand for?",
+    points=2,
+    minutes=6,
+    difficulty=1,
+    page=PAGE,
+    anchor="slides-masks",
+    returns=("meaning",),
+    cases=_polarity_cases,
+    oracle=_polarity,
+    mistaken=_polarity_mistaken,
+    frame="numpy",
+    mistakes=(
+        known(
+            "swapped",
+            (ANSWER, "0 if look else 1 if hide else -1"),
+            says="The two meanings have changed places: 1 if a one may be looked at, 0 if it is hidden.",
+            number=48,
+        ),
+        known(
+            "positive-wanted",
+            (LOOK, "((weights == 0) == (mask == 0)).all()"),
+            (HIDE, "((weights == 0) == (mask == 1)).all()"),
+            says="Every allowed weight has to be above 0 here: a small one is printed as 0. Only hidden ones must be.",
+        ),
+        known(
+            "any-cell",
+            (".all()", ".any()"),
+            says="One cell that is 0 is enough here: all hidden ones have to be.",
+        ),
+        known(
+            "first-row",
+            (SPREAD, f"{SPREAD}[:1]\n    weights = weights[:1]"),
+            says="Only the first query is looked at: the other rows have a say, too.",
+        ),
+        known(
+            "neither-forgotten",
+            (ANSWER, "1 if look else 0"),
+            says="What does not fit the one meaning is given the other: where neither fits, it is -1.",
+        ),
+    ),
+)
+
+
+def _leaks_cases(rng: Rng) -> list[Case]:
+    cases = []
+    causal, words = np.tril(np.ones((5, 5), dtype=int)), np.array([[1, 1, 1, 0, 0]])
+    cases.append(("a triangle and words, joined by or", causal, words, causal | words, True))
+    cases.append(("the same, joined by and", causal, words, causal & words, True))
+    cases.append(("ones are hidden, joined by or", 1 - causal, 1 - words, (1 - causal) | (1 - words), False))
+    cases.append(("ones are hidden, joined by and", 1 - causal, 1 - words, (1 - causal) & (1 - words), False))
+    for t, s, look in ((4, 6, True), (6, 4, False), (3, 5, True), (5, 3, False)):
+        first, second, joined = ((rng.random((t, s)) < 0.5).astype(int) for _ in range(3))
+        cases.append(
+            (f"masks drawn at random, {'ones look' if look else 'ones are hidden'}", first, second, joined, look)
+        )
+    return [Case(label, tuple(args), frame="numpy") for label, *args in cases]
+
+
+def _leaks(first: np.ndarray, second: np.ndarray, joined: np.ndarray, one_means_look: bool) -> np.ndarray:
+    """As numbers: 1 for may look, and products of masks."""
+    masks = [one if one_means_look else 1 - one for one in (first, second, joined)]
+    return np.asarray(masks[2] * (1 - masks[0] * masks[1])) > 0
+
+
+def _leaks_mistaken(
+    flags: Flags, first: np.ndarray, second: np.ndarray, joined: np.ndarray, one_means_look: bool
+) -> np.ndarray:
+    look = int(one_means_look)
+    if "polarity-ignored" in flags:
+        look = 1
+    if "polarity-inverted" in flags:
+        look = 1 - look
+    one, two, lets = np.broadcast_arrays(first == look, second == look, joined == look)
+    if "first-alone" in flags:
+        two = np.ones_like(one)
+    if "second-alone" in flags:
+        one = np.ones_like(two)
+    allowed = one | two if "both-forbid" in flags else one & two
+    return np.asarray(lets != allowed if "all-differences" in flags else lets & ~allowed)
+
+
+ALLOWED = "(first == look) & (second == look)"
+
+LEAKS = Task(
+    id="14.leaks",
+    name="leaks",
+    title="What a joined mask lets through",
+    points=2,
+    minutes=6,
+    difficulty=2,
+    page=PAGE,
+    anchor="slides-masks",
+    returns=("leaks",),
+    cases=_leaks_cases,
+    oracle=_leaks,
+    mistaken=_leaks_mistaken,
+    frame="numpy",
+    mistakes=(
+        known(
+            "polarity-ignored",
+            ("1 if one_means_look else 0", "1"),
+            says="A one is taken for 'may look' whatever is said: the same masks mean the opposite otherwise.",
+            number=48,
+        ),
+        known(
+            "polarity-inverted",
+            ("1 if one_means_look else 0", "0 if one_means_look else 1"),
+            says="The meaning of a one is turned round.",
+            number=48,
+        ),
+        known(
+            "both-forbid",
+            (ALLOWED, "(first == look) | (second == look)"),
+            says="A pair counts only if both masks forbid it: one that forbids is enough, and that is why OR leaks.",
+            number=56,
+        ),
+        known(
+            "all-differences",
+            ("(joined == look) & ~allowed", "(joined == look) != allowed"),
+            says="Pairs that are hidden although both masks allow them are counted, too: they are no leak.",
+        ),
+        known("first-alone", (ALLOWED, "(first == look) | (second != second)"), says="Only the first mask is asked."),
+        known("second-alone", (ALLOWED, "(first != first) | (second == look)"), says="Only the second mask is asked."),
+    ),
+)

@@ -1,0 +1,185 @@
+"""Tasks on scores: the token that is claimed to be looked at most, and the rank that a table can have."""
+
+import numpy as np
+
+from softlookup.checks.draws import Rng, normal
+from softlookup.checks.known import known
+from softlookup.checks.slides.page import PAGE, Flags, round_to, slipped
+from softlookup.checks.task import Case, Task
+
+
+def _place_cases(rng: Rng) -> list[Case]:
+    cases = []
+    for t, s, h in ((3, 5, 4), (5, 5, 3), (6, 4, 2), (4, 4, 4), (1, 7, 3)):
+        q, k = normal(rng, t, h, dtype="float64"), normal(rng, s, h, dtype="float64", scale=2.0)
+        cases.append(Case(f"{t} queries, {s} keys", (q, k, rng.integers(0, s, t)), frame="numpy"))
+    x = rng.uniform(0.2, 1.5, (5, 3))
+    cases.append(Case("tokens that ask themselves", (x, x, np.arange(5)[::-1].copy()), frame="numpy"))
+    return cases
+
+
+def _place(q: np.ndarray, k: np.ndarray, claimed: np.ndarray) -> np.ndarray:
+    """By sorting."""
+    order = [sorted(range(len(k)), key=lambda j, row=row: -float(row @ k[j])) for row in q]  # type: ignore[misc]
+    return np.array([one.index(int(key)) + 1 for one, key in zip(order, claimed, strict=True)])
+
+
+def _place_mistaken(flags: Flags, q: np.ndarray, k: np.ndarray, claimed: np.ndarray) -> np.ndarray:
+    if "directions" in flags:
+        k = k / np.linalg.norm(k, axis=1, keepdims=True)
+    left, right = (k, q) if "keys-ask" in flags else (q, q) if "queries-with-queries" in flags else (q, k)
+    scores = left @ right.T
+    rows = np.arange(len(q))
+    if "sorted-index" in flags:
+        return np.asarray(np.argsort(-scores, axis=1)[rows, claimed] + ("from-zero" not in flags))
+    own = scores[rows, claimed]
+    ahead = scores < own[:, None] if "from-the-bottom" in flags else scores > own[:, None]
+    return np.asarray(ahead.sum(axis=1) + ("from-zero" not in flags))
+
+
+PLACES = "1 + (scores > own[:, None]).sum(axis=1)"
+
+PLACE = Task(
+    id="14.place",
+    name="place_of",
+    title="Is it looked at most?",
+    points=2,
+    minutes=6,
+    difficulty=1,
+    page=PAGE,
+    anchor="slides-order",
+    returns=("places",),
+    cases=_place_cases,
+    oracle=_place,
+    mistaken=_place_mistaken,
+    frame="numpy",
+    mistakes=(
+        known(
+            "from-the-bottom",
+            (PLACES, "1 + (scores < own[:, None]).sum(axis=1)"),
+            says="This counts from the bottom: place 1 is the key that is looked at most.",
+        ),
+        known("from-zero", ("1 + (", "("), says="The places start at 0 here: the first is 1."),
+        known(
+            "sorted-index",
+            (PLACES, "1 + np.argsort(-scores, axis=1)[np.arange(len(q)), claimed]"),
+            says="argsort gives the key at a place, not the place of a key: sort once more, or count larger scores.",
+        ),
+        known(
+            "keys-ask",
+            ("q @ k.T", "k @ q.T"),
+            says="The table is transposed: rows belong to those who ask, columns to those who are looked at.",
+            number=7,
+        ),
+        known("queries-with-queries", ("q @ k.T", "q @ q.T")),
+        known(
+            "directions",
+            ("q @ k.T", "q @ (k / np.linalg.norm(k, axis=1, keepdims=True)).T"),
+            says="The keys are brought to one length first: a dot product counts length as well as direction.",
+        ),
+    ),
+)
+
+
+def _rank_cases(rng: Rng) -> list[Case]:
+    def scores(t: int, s: int, h: int, places: int) -> np.ndarray:
+        return round_to(rng.standard_normal((t, h)) @ rng.standard_normal((h, s)), places)
+
+    flat = np.full((2, 2), 1.0)
+    little, within, beyond = flat.copy(), flat.copy(), flat.copy()
+    little[1, 1], within[1, 1], beyond[1, 1] = 1.01, 1.02, 1.03
+    tables = (
+        ("sound scores", scores(8, 6, 2, 2), 2, 2),
+        ("sound scores, few places", scores(9, 9, 3, 1), 3, 1),
+        ("scores with a slip", slipped(rng, scores(5, 7, 3, 2), 2, 60), 3, 2),
+        ("scores with two slips", slipped(rng, slipped(rng, scores(6, 6, 2, 3), 3, 900), 3, 700), 2, 3),
+        ("scores with a small slip", slipped(rng, scores(10, 10, 1, 2), 2, 30), 1, 2),
+        ("numbers made up", round_to(rng.standard_normal((7, 5)), 2), 3, 2),
+        ("a head wider than the table", round_to(rng.standard_normal((4, 5)), 2), 6, 2),
+        ("a head as wide as there are queries", round_to(rng.standard_normal((3, 5)), 2), 3, 2),
+        ("a second direction that one rounding could have made", little, 1, 2),
+        ("one that four could have made", within, 1, 2),
+        ("one that they could not", beyond, 1, 2),
+    )
+    return [Case(label, (table, width, places), frame="numpy") for label, table, width, places in tables]
+
+
+def _rank(scores: np.ndarray, width: int, places: int) -> tuple[int, bool]:
+    """What is left of the table after its nearest one of that rank."""
+    import torch
+
+    u, s, v = torch.linalg.svd(torch.from_numpy(scores), full_matrices=False)
+    largest = min(len(s), width)
+    rest = (u[:, largest:] * s[largest:]) @ v[largest:]
+    left = float(torch.linalg.matrix_norm(rest, 2)) if rest.numel() and largest < len(s) else 0.0
+    return largest, left > 10.0**-places / 2 * scores.size**0.5
+
+
+def _rank_mistaken(flags: Flags, scores: np.ndarray, width: int, places: int) -> tuple[np.ndarray, np.ndarray]:
+    largest = min(scores.shape) if "tokens-for-width" in flags else min(*scores.shape, width)
+    values = np.append(np.linalg.svd(scores, compute_uv=False), 0.0)
+    rounding = (1.0 if "whole-unit" in flags else 0.5) * 10.0**-places
+    rounding *= 1 if "one-cell" in flags else scores.size ** (1.0 if "all-cells" in flags else 0.5)
+    if "no-rounding" in flags:
+        rounding = 1e-9
+    beyond = values[largest - ("one-early" in flags)] > rounding
+    return np.array(width if "width-alone" in flags else largest), np.array(beyond)
+
+
+LARGEST = "largest = min(*scores.shape, width)"
+ROOT = " * math.sqrt(scores.size)"
+
+RANK = Task(
+    id="14.rank",
+    name="too_much_rank",
+    title="A rank that is impossible",
+    points=3,
+    minutes=10,
+    difficulty=3,
+    page=PAGE,
+    anchor="slides-rank",
+    returns=("largest rank", "impossible"),
+    cases=_rank_cases,
+    oracle=_rank,
+    mistaken=_rank_mistaken,
+    frame="numpy",
+    mistakes=(
+        known(
+            "tokens-for-width",
+            (LARGEST, "largest = min(scores.shape)"),
+            says="Only the table's sides limit the rank here: scores are products of vectors of the head's width, and "
+            "that limits it too.",
+        ),
+        known(
+            "width-alone",
+            ("return largest,", "return width,"),
+            says="The head's width is returned even where the table has fewer rows or columns than that.",
+        ),
+        known(
+            "no-rounding",
+            ("values[largest] > rounding", "np.linalg.matrix_rank(scores) > width"),
+            says="Rounding is left out: it makes the rank of every printed table full. How large is what is too much?",
+        ),
+        known(
+            "one-early",
+            ("values[largest]", "values[largest - 1]"),
+            says="The last singular value that may be there is looked at: the first that may not is the next one.",
+        ),
+        known(
+            "one-cell",
+            (ROOT, ""),
+            says="Half a unit is allowed for the whole table: all its cells were rounded, and together they can do "
+            "more, up to the root of their number.",
+        ),
+        known(
+            "all-cells",
+            (ROOT, " * scores.size"),
+            says="What is allowed grows with the number of cells: it is the root of that number.",
+        ),
+        known(
+            "whole-unit",
+            ("0.5 * 10.0", "1.0 * 10.0"),
+            says="A whole unit is allowed for each cell: rounding moves it by half a unit at most.",
+        ),
+    ),
+)

@@ -1,0 +1,244 @@
+"""Tasks on what comes first: project then split, and what happens to tokens that change places."""
+
+import numpy as np
+
+from softlookup.checks.draws import Rng
+from softlookup.checks.known import known
+from softlookup.checks.slides.page import PAGE, Flags, near, round_to, shares, slipped
+from softlookup.checks.task import Case, Task
+
+
+def _head(x: np.ndarray, w: np.ndarray, own: slice, kind: int) -> np.ndarray:
+    return x @ w[:, own] if kind == 0 else x[:, own] @ w[own, own] if kind == 1 else x[:, own] @ w[own, own].T
+
+
+def _split_cases(rng: Rng) -> list[Case]:
+    cases = []
+    for t, n, h, places, kinds in (
+        (5, 2, 2, 2, (0, 0)),
+        (5, 2, 2, 2, (1, 1)),
+        (3, 4, 2, 2, (0, 1, 2, 0)),
+        (4, 3, 4, 3, (1, 0, 2)),
+        (6, 2, 3, 1, (2, 0)),
+    ):
+        x, w = rng.standard_normal((t, n * h)), rng.standard_normal((n * h, n * h))
+        heads = [_head(x, w, slice(i * h, (i + 1) * h), kind) for i, kind in enumerate(kinds)]
+        cases.append((f"{n} heads of width {h}", x, w, round_to(np.stack(heads), places), places))
+    x, w = rng.standard_normal((4, 6)), np.kron(np.eye(3), np.ones((2, 2))) * rng.standard_normal((6, 6))
+    both = round_to(np.stack([_head(x, w, slice(2 * i, 2 * i + 2), 0) for i in range(3)]), 2)
+    x_slip, w_slip = rng.standard_normal((4, 4)), rng.standard_normal((4, 4))
+    slip = round_to(np.stack([_head(x_slip, w_slip, slice(2 * i, 2 * i + 2), 0) for i in range(2)]), 2)
+    almost = round_to(np.stack([_head(x_slip, w_slip, slice(2 * i, 2 * i + 2), 1) for i in range(2)]), 2)
+    almost[0, 0, 0] += 0.02
+    cases += [
+        ("heads cut first, and a slip in the last place", x_slip, w_slip, round_to(almost, 2), 2),
+        ("a matrix of blocks, for which both are the same", x, w, both, 2),
+        ("one slip", x_slip, w_slip, slipped(rng, slip, 2), 2),
+    ]
+    return [Case(label, tuple(args), frame="numpy") for label, *args in cases]
+
+
+def _split(x: np.ndarray, w: np.ndarray, printed: np.ndarray, places: int) -> list[int]:
+    """All heads of either order at once: by axes, and with a mask of blocks on the matrix."""
+    n, t, h = printed.shape
+    blocks = np.kron(np.eye(n), np.ones((h, h)))
+    whole, cut = ((x @ one).reshape(t, n, h).swapaxes(0, 1) for one in (w, w * blocks))
+    fits = [near(printed, one, places).all(axis=(1, 2)) for one in (whole, cut)]
+    return [0 if a else 1 if b else 2 for a, b in zip(*fits, strict=True)]
+
+
+def _split_mistaken(flags: Flags, x: np.ndarray, w: np.ndarray, printed: np.ndarray, places: int) -> np.ndarray:
+    n, _, h = printed.shape
+    found = []
+    for i in range(n):
+        own = slice(i, None, n) if "interleaved" in flags else slice(i * h, (i + 1) * h)
+        made = x @ (w[own].T if "rows-of-w" in flags else w[:, own])
+        fits = [near(printed[i], one, places) for one in (made, x[:, own] @ w[own, own])]
+        whole, cut = (bool(one.any() if "any-cell" in flags else one.all()) for one in fits)
+        if "neither-is-cut" in flags:
+            cut = True
+        if "cut-first" in flags:
+            found.append(1 if cut else 0 if whole else 2)
+        else:
+            found.append(0 if whole else 1 if cut else 2)
+    if "names-swapped" in flags:
+        found = [(1, 0, 2)[one] for one in found]
+    return np.array([found[0]] * n if "one-verdict" in flags else found)
+
+
+VERDICT = "0 if whole else 1 if cut else 2"
+
+SPLIT = Task(
+    id="14.split",
+    name="cut_or_projected",
+    title="Project, then split?",
+    points=3,
+    minutes=10,
+    difficulty=2,
+    page=PAGE,
+    anchor="slides-recipes",
+    returns=("orders",),
+    cases=_split_cases,
+    oracle=_split,
+    mistaken=_split_mistaken,
+    frame="numpy",
+    mistakes=(
+        known(
+            "interleaved",
+            ("slice(i * width, (i + 1) * width)", "slice(i, None, n_heads)"),
+            says="Every n-th column is given to a head: head i owns the columns from i * H on, side by side.",
+            number=17,
+        ),
+        known(
+            "rows-of-w",
+            ("x @ w[:, own]", "x @ w[own].T"),
+            says="Rows of the matrix are taken for a head: queries are x @ w, so a head owns columns.",
+        ),
+        known(
+            "names-swapped",
+            (VERDICT, "1 if whole else 0 if cut else 2"),
+            says="0 and 1 have changed places: 0 is projected first.",
+        ),
+        known(
+            "cut-first",
+            (VERDICT, "1 if cut else 0 if whole else 2"),
+            says="Where both orders give the printed table, the cut input is named: then it is no error, and 0 is "
+            "asked for.",
+        ),
+        known(
+            "neither-is-cut",
+            (VERDICT, "0 if whole else 1"),
+            says="What is not projected first is taken to be cut first: it may be neither, which is 2.",
+        ),
+        known(
+            "any-cell",
+            (".all()", ".any()"),
+            says="One cell that agrees is enough here: all cells of the head have to.",
+        ),
+        known(
+            "one-verdict",
+            ("return found", "return [found[0]] * n_heads"),
+            says="The first head's verdict is given for all heads: each has its own.",
+        ),
+    ),
+)
+
+
+def _moved_cases(rng: Rng) -> list[Case]:
+    def attention(x: np.ndarray) -> np.ndarray:
+        return shares(x @ x.T) @ x
+
+    cases: list[tuple[str, np.ndarray, np.ndarray, np.ndarray]] = []
+    order = np.array([2, 0, 3, 4, 1])  # no order that undoes itself
+    x = rng.standard_normal((5, 3))
+    waves = rng.standard_normal((5, 3))
+    square = rng.standard_normal((4, 4))
+    turn = np.array([1, 2, 3, 0])
+    cases += [
+        ("self-attention", attention(x), attention(x[order]), order),
+        ("a mean over all tokens", x.mean(axis=0, keepdims=True), x[order].mean(axis=0, keepdims=True), order),
+        ("attention with positions", attention(x + waves), attention(x[order] + waves), order),
+        ("the same row for every token", np.tile(x.mean(axis=0), (5, 1)), np.tile(x.mean(axis=0), (5, 1)), order),
+        ("tokens that stay where they are", attention(x), attention(x), np.arange(5)),
+        ("rows that are always sorted", np.sort(x, axis=0), np.sort(x[order], axis=0), order),
+        ("rows that move the other way", x, x[np.argsort(order)], order),
+        ("columns that move", square, square[:, turn], turn),
+        ("the first row alone moves rightly", square, np.vstack([square[turn][:1], square[1:] + 1]), turn),
+        ("as many tokens as numbers in a token", attention(square), attention(square[turn]), turn),
+        ("one token", x[:1], x[:1].copy(), np.array([0])),
+    ]
+    noise = 1e-12
+    return [
+        Case(label, (before, after + noise * rng.standard_normal(after.shape), order), frame="numpy")
+        for label, before, after, order in cases
+    ]
+
+
+def _moved(before: np.ndarray, after: np.ndarray, order: np.ndarray) -> tuple[bool, bool]:
+    """Row by row: row t of the new output belongs to token order[t]."""
+    invariant = float(np.abs(before - after).max()) < 1e-6
+    if len(before) != len(order):
+        return invariant, False
+    gaps = [float(np.abs(after[t] - before[token]).max()) for t, token in enumerate(order.tolist())]
+    return invariant, max(gaps) < 1e-6
+
+
+def _moved_mistaken(
+    flags: Flags, before: np.ndarray, after: np.ndarray, order: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    def same(a: np.ndarray, b: np.ndarray) -> bool:
+        return bool(np.array_equal(a, b) if "exact" in flags else np.allclose(a, b))
+
+    invariant = same(before, after)
+    moves = len(before) == len(order)
+    if moves:
+        if "moved-back" in flags:
+            order = np.argsort(order)
+        if "heap-of-rows" in flags:
+            moves = same(before.sum(axis=0), after.sum(axis=0))
+        elif "columns" in flags:
+            moves = before.shape[1] == len(order) and same(before[:, order], after)
+        elif "first-row" in flags:
+            moves = same(before[order][0], after[0])
+        else:
+            moves = same(before[order], after)
+    if "not-both" in flags:
+        moves = moves and not invariant
+    pair = np.array(invariant), np.array(moves)
+    return pair[::-1] if "names-swapped" in flags else pair
+
+
+EQUIVARIANT = "np.allclose(before[order], after)"
+
+MOVED = Task(
+    id="14.moved",
+    name="invariant_or_equivariant",
+    title="Invariant, or equivariant?",
+    points=3,
+    minutes=8,
+    difficulty=2,
+    page=PAGE,
+    anchor="slides-words",
+    returns=("invariant", "equivariant"),
+    cases=_moved_cases,
+    oracle=_moved,
+    mistaken=_moved_mistaken,
+    frame="numpy",
+    mistakes=(
+        known(
+            "names-swapped",
+            ("return invariant, equivariant", "return equivariant, invariant"),
+            says="The two have changed places: invariant is what does not change at all, and comes first.",
+        ),
+        known(
+            "moved-back",
+            (EQUIVARIANT, "np.allclose(before[np.argsort(order)], after)"),
+            says="The rows are moved the other way round: token order[t] stands at place t now, and so must its row.",
+        ),
+        known(
+            "heap-of-rows",
+            (EQUIVARIANT, "np.allclose(before.sum(axis=0), after.sum(axis=0))"),
+            says="The rows are compared as a heap: each has to move to where its own token went.",
+        ),
+        known(
+            "columns",
+            (EQUIVARIANT, "before.shape[1] == len(order) and np.allclose(before[:, order], after)"),
+            says="Columns are moved here: tokens are rows.",
+        ),
+        known(
+            "first-row",
+            (EQUIVARIANT, "np.allclose(before[order][0], after[0])"),
+            says="Only the first row is looked at: all rows have to move with their tokens.",
+        ),
+        known(
+            "not-both",
+            (EQUIVARIANT, f"{EQUIVARIANT} and not invariant"),
+            says="A map cannot be both here: where all rows are equal, or nothing moves, it is.",
+        ),
+        known(
+            "exact",
+            ("np.allclose", "np.array_equal"),
+            says="The numbers have to be equal to the last bit: sums in another order differ in the last digits.",
+        ),
+    ),
+)

@@ -1,0 +1,240 @@
+"""Tasks that look for what made a table: the candidate that explains most cells, and how values were mixed."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from softlookup.checks.draws import Rng
+from softlookup.checks.known import known
+from softlookup.checks.slides.page import PAGE, Flags, near, round_to, shares, slipped
+from softlookup.checks.task import Case, Task
+
+
+def _hypothesis_cases(rng: Rng) -> list[Case]:
+    x, w = rng.standard_normal((5, 3)), rng.standard_normal((3, 3))
+    turned = np.stack([x @ w, x @ w.T, x[:, :2] @ w[:2]])
+    mixed = round_to(np.where(np.arange(15).reshape(5, 3) % 3 == 1, turned[1], turned[2]), 2)
+    true = rng.standard_normal((4, 6))
+    # The second explains ten cells of 24 and misses the others by much, the first is close everywhere, and wrong.
+    close, half = true + 0.012, np.where(np.arange(24).reshape(4, 6) < 10, true, true + 9.0)
+    drawn = rng.standard_normal((4, 3, 5))
+    which = int(rng.integers(1, 4))
+    tables = (
+        ("a matrix and its transpose", round_to(turned[1], 2), turned, 2),
+        ("a table of two recipes", mixed, turned, 2),
+        ("close everywhere, or right in places", round_to(true, 2), np.stack([close, half]), 2),
+        ("two that explain as much", round_to(drawn[2], 2), np.stack([drawn[0], drawn[2], drawn[2], drawn[1]]), 2),
+        ("four drawn at random", slipped(rng, round_to(drawn[which], 1), 1), drawn, 1),
+        ("the first of them", round_to(drawn[0], 2), drawn, 2),
+        ("nothing fits", round_to(drawn[0] + 50.0, 2), drawn[1:], 2),
+    )
+    return [Case(label, (shown, made, places), frame="numpy") for label, shown, made, places in tables]
+
+
+def _best(printed: np.ndarray, candidates: np.ndarray, places: int) -> tuple[int, int]:
+    best, most = 0, -1
+    for i, one in enumerate(candidates):
+        count = int(near(printed, one, places).sum())
+        if count > most:
+            best, most = i, count
+    return best, most
+
+
+def _best_mistaken(
+    flags: Flags, printed: np.ndarray, candidates: np.ndarray, places: int
+) -> tuple[np.ndarray, np.ndarray]:
+    explained = [printed == one if "exact" in flags else near(printed, one, places) for one in candidates]
+    counts = [one.all() if "whole-tables" in flags else one.sum() for one in explained]
+    if "share" in flags:
+        counts = [one / printed.size for one in counts]
+    if "nearest" in flags:
+        best = int(np.argmin([((printed - one) ** 2).sum() for one in candidates]))
+    elif "last-of-equals" in flags:
+        best = len(counts) - 1 - int(np.argmax(counts[::-1]))
+    else:
+        best = int(np.argmin(counts) if "worst" in flags else np.argmax(counts))
+    return np.array(best + ("from-one" in flags)), np.array(counts[best])
+
+
+COUNTS = "agrees(printed, one, places).sum()"
+BEST = "int(np.argmax(counts))"
+
+HYPOTHESIS = Task(
+    id="14.hypothesis",
+    name="best_hypothesis",
+    title="What made this table?",
+    points=2,
+    minutes=6,
+    difficulty=1,
+    page=PAGE,
+    anchor="slides-recipes",
+    returns=("hypothesis", "cells"),
+    cases=_hypothesis_cases,
+    oracle=_best,
+    mistaken=_best_mistaken,
+    frame="numpy",
+    mistakes=(
+        known(
+            "nearest",
+            (BEST, "int(np.argmin([((printed - one) ** 2).sum() for one in candidates]))"),
+            says="The nearest table on average is taken: a recipe that made a part of the cells gives those exactly, "
+            "however far off the others are.",
+        ),
+        known(
+            "whole-tables",
+            (COUNTS, "agrees(printed, one, places).all()"),
+            says="A candidate counts only if it explains every cell: slides mix recipes, and have slips besides.",
+        ),
+        known(
+            "exact",
+            (COUNTS, "(printed == one).sum()"),
+            says="Printed numbers are held against unrounded ones: your `agrees` knows what rounding explains.",
+        ),
+        known("share", (COUNTS, "agrees(printed, one, places).mean()"), says="This is a share: count the cells."),
+        known(
+            "last-of-equals",
+            (BEST, "len(counts) - 1 - int(np.argmax(counts[::-1]))"),
+            says="Of candidates that explain as many cells the last is taken: the first is asked for.",
+        ),
+        known("worst", (BEST, "int(np.argmin(counts))"), says="This is the candidate that explains the fewest cells."),
+        known(
+            "from-one",
+            ("return best,", "return best + 1,"),
+            says="The candidates are counted from 1 here: the first is number 0.",
+        ),
+    ),
+)
+
+
+def _mixed(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> list[np.ndarray]:
+    scores = q @ k.T
+    scaled = scores / math.sqrt(q.shape[1])
+    ways = (shares(scaled), shares(scores), shares(scaled, axis=0), np.full_like(scores, 1 / len(k)))
+    return [weights @ v for weights in ways]
+
+
+def _uniform_cases(rng: Rng) -> list[Case]:
+    def drawn(t: int, s: int, h: int, width: int = 3) -> tuple[np.ndarray, ...]:
+        q, k = 1.5 * rng.standard_normal((t, h)), 1.5 * rng.standard_normal((s, h))
+        return q, k, 3 * rng.standard_normal((s, width))
+
+    named = ("softmax of scaled scores", "softmax of unscaled scores", "softmax down the columns", "equal weights")
+    cases: list[tuple[Any, ...]] = []
+    for way, label in enumerate(named):
+        args = drawn(4, 6, 3)
+        cases.append((label, *args, round_to(_mixed(*args)[way], 2), 2))
+        args = drawn(5, 5, 2)
+        cases.append((f"{label}, as many queries as keys", *args, round_to(_mixed(*args)[way], 3), 3))
+    q, k, v = drawn(4, 5, 3)
+    slip = round_to(_mixed(q, k, v)[0], 2)
+    slip[2, 1] += 0.05
+    spoilt = round_to(_mixed(q, k, v)[3], 2)
+    spoilt[0] = round_to(_mixed(q, k, v)[1], 2)[0]
+    late = round_to(_mixed(q, k, v)[0], 2)
+    late[0] += 50.0
+    cases += [
+        ("scaled scores but for the first row", q, k, v, late, 2),
+        ("scaled scores, and a slip in one cell", q, k, v, round_to(slip, 2), 2),
+        ("equal weights but for the first row", q, k, v, spoilt, 2),
+        ("equal values: every mean is the same", q, k, np.ones((5, 2)), np.ones((4, 2)), 2),
+        ("a head of width one", *(one := drawn(3, 4, 1)), round_to(_mixed(*one)[0], 2), 2),
+    ]
+    return [Case(label, tuple(args), frame="numpy") for label, *args in cases]
+
+
+def _uniform(q: np.ndarray, k: np.ndarray, v: np.ndarray, printed: np.ndarray, places: int) -> int:
+    """With torch's own attention where it can."""
+    import torch
+    from torch.nn.functional import scaled_dot_product_attention as attention
+
+    queries, keys, values = (torch.from_numpy(one) for one in (q, k, v))
+    columns = torch.softmax(keys @ queries.T / math.sqrt(q.shape[1]), dim=1).T
+    ways = (
+        attention(queries, keys, values),
+        attention(queries, keys, values, scale=1.0),
+        columns @ values,
+        values.mean(dim=0).expand(len(q), -1),
+    )
+    for number, made in enumerate(ways):
+        if bool(near(printed, made.numpy(), places).all()):
+            return number
+    return 4
+
+
+def _uniform_mistaken(
+    flags: Flags, q: np.ndarray, k: np.ndarray, v: np.ndarray, printed: np.ndarray, places: int
+) -> np.ndarray:
+    scores = q @ k.T
+    scaled = scores / math.sqrt(len(k) if "root-of-keys" in flags else q.shape[1])
+    ways = [shares(scaled), shares(scores), shares(scaled, axis=0)]
+    if "roots-swapped" in flags:
+        ways[:2] = ways[1::-1]
+    ways.append(np.ones_like(scores) if "sums" in flags else np.full_like(scores, 1 / len(k)))
+    fits = [near(printed, one @ v, places) for one in ways]
+    if "first-row" in flags:
+        fits = [one[0] for one in fits]
+    found = [bool(one.any() if "any-cell" in flags else one.all()) for one in fits]
+    if "last-fit" in flags:
+        return np.array(max((i for i in range(4) if found[i]), default=3 if "none-unseen" in flags else 4))
+    return np.array([*found[:3], True].index(True) if "none-unseen" in flags else [*found, True].index(True))
+
+
+FITS = "agrees(printed, weights @ v, places)"
+INDEX = "[*fits, True].index(True)"
+
+UNIFORM = Task(
+    id="14.uniform",
+    name="how_mixed",
+    title="How were the values mixed?",
+    points=3,
+    minutes=10,
+    difficulty=2,
+    page=PAGE,
+    anchor="slides-recipes",
+    returns=("way",),
+    cases=_uniform_cases,
+    oracle=_uniform,
+    mistaken=_uniform_mistaken,
+    frame="numpy",
+    mistakes=(
+        known(
+            "any-cell",
+            (f"{FITS}.all()", f"{FITS}.any()"),
+            says="One cell that agrees is enough here: every cell has to, or chance decides.",
+        ),
+        known(
+            "first-row",
+            (FITS, f"{FITS}[0]"),
+            says="Only the first row is looked at: a table may begin right.",
+        ),
+        known(
+            "none-unseen",
+            (INDEX, "[*fits[:3], True].index(True)"),
+            says="Where no way fits, equal weights are named: that case is number 4.",
+        ),
+        known(
+            "last-fit",
+            (INDEX, "max((i for i in range(4) if fits[i]), default=4)"),
+            says="Where several ways fit, the last is named: the first is asked for.",
+        ),
+        known(
+            "roots-swapped",
+            ("softmax(scaled), softmax(scores),", "softmax(scores), softmax(scaled),"),
+            says="Ways 0 and 1 have changed places: 0 is the one with the root.",
+            number=3,
+        ),
+        known(
+            "root-of-keys",
+            ("math.sqrt(q.shape[1])", "math.sqrt(len(k))"),
+            says="The root is taken of the number of keys: it is the width of the head.",
+            number=5,
+        ),
+        known(
+            "sums",
+            ("np.full_like(scores, 1 / len(k))", "np.ones_like(scores)"),
+            says="Equal weights are 1 each here, which adds the values up: they share 1 among the keys.",
+            number=2,
+        ),
+    ),
+)

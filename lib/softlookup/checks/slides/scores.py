@@ -1,0 +1,118 @@
+"""The task on scores of two models: whether both were measured on the same data."""
+
+import numpy as np
+
+from softlookup.checks.draws import Rng
+from softlookup.checks.known import known
+from softlookup.checks.slides.page import PAGE, Flags, near, round_to
+from softlookup.checks.task import Case, Task
+
+
+def _scores_cases(rng: Rng) -> list[Case]:
+    def drawn(sets: tuple[int, int], places: int, n: int = 6) -> tuple[np.ndarray, np.ndarray, int]:
+        published = rng.uniform(60, 95, (2, 2, n))
+        published[1, 0, 0] = published[0, 0, 0] + 9  # so that the sets do not agree on who is ahead
+        published[1, 1, 0] = published[0, 1, 0] - 9
+        published = round_to(published, 2)
+        published += 0.001  # away from halves
+        printed = np.stack([published[i, one] if one < 2 else published[i, 0] + 1 for i, one in enumerate(sets)])
+        return round_to(printed, places), published, places
+
+    def tied(sets: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, int]:
+        printed, published, places = drawn(sets, 1, 5)
+        published[1, 0, 2:4] = published[0, 0, 2:4]
+        return round_to(np.stack([published[i, one] for i, one in enumerate(sets)]), 1), published, places
+
+    almost = drawn((0, 0), 1)
+    almost[1][0, 0, 0], almost[0][0, 0] = 80.101, 80.2
+    half = drawn((1, 0), 1)
+    half[0][0, 3] += 2
+    cases = [("the slide's case: one of each", drawn((1, 0), 1))]
+    cases += [(f"rows from {sets}", drawn(sets, 1)) for sets in ((0, 0), (1, 1), (0, 1), (2, 0), (1, 2))]
+    cases += [("some are equal", tied((0, 1))), ("all but one task agree", half)]
+    cases += [("one task is off in the last place", almost), ("two places", drawn((1, 0), 2, 4))]
+    return [Case(label, args, frame="numpy") for label, args in cases]
+
+
+def _measured(printed: np.ndarray, published: np.ndarray, places: int) -> tuple[np.ndarray, int]:
+    """All four comparisons at once."""
+    fits = np.asarray(near(printed[:, None], published, places).all(axis=-1))
+    sets = np.where(fits[:, 0], 0, np.where(fits[:, 1], 1, 2))
+    return sets, int(np.sum(published[0, 0] - published[1, 0] > 0))
+
+
+def _measured_mistaken(
+    flags: Flags, printed: np.ndarray, published: np.ndarray, places: int
+) -> tuple[np.ndarray, np.ndarray]:
+    sets = []
+    for row, reports in zip(printed, published, strict=True):
+        fits = [near(row, one, places) for one in reports]
+        found = [bool(one.any() if "any-task" in flags else one.all()) for one in fits]
+        if "neither-unseen" in flags:
+            found[1] = True
+        sets.append([*found, True].index(True))
+    if "names-swapped" in flags:
+        sets = [(1, 0, 2)[one] for one in sets]
+    first, second = published[:, 1] if "test-compared" in flags else published[:, 0]
+    if "printed-compared" in flags:
+        first, second = printed
+    ahead = first < second if "other-ahead" in flags else first > second
+    if "ties-counted" in flags:
+        ahead = ahead | (first == second)
+    return np.array(sets), np.array(ahead.sum())
+
+
+AHEAD = "published[0, 0] > published[1, 0]"
+
+SCORES = Task(
+    id="14.scores",
+    name="measured_on",
+    title="Measured on the same data?",
+    points=3,
+    minutes=8,
+    difficulty=2,
+    page=PAGE,
+    anchor="slides-words",
+    returns=("sets", "ahead"),
+    cases=_scores_cases,
+    oracle=_measured,
+    mistaken=_measured_mistaken,
+    frame="numpy",
+    mistakes=(
+        known(
+            "printed-compared",
+            (AHEAD, "printed[0] > printed[1]"),
+            says="The printed rows are compared: they may come from different data, which is what this is about.",
+        ),
+        known(
+            "test-compared",
+            (AHEAD, "published[0, 1] > published[1, 1]"),
+            says="The test scores are compared: the validation scores are asked for.",
+        ),
+        known(
+            "other-ahead",
+            (AHEAD, "published[0, 0] < published[1, 0]"),
+            says="This counts the tasks in which the second model is ahead: the first one's are asked for.",
+        ),
+        known(
+            "ties-counted",
+            (AHEAD, "published[0, 0] >= published[1, 0]"),
+            says="Equal scores are counted: the first model has to be ahead.",
+        ),
+        known(
+            "any-task",
+            (".all()", ".any()"),
+            says="One task that agrees is enough here: the whole row has to be what was published.",
+        ),
+        known(
+            "names-swapped",
+            ("sets.append([*fits, True].index(True))", "sets.append((1, 0, 2)[[*fits, True].index(True)])"),
+            says="0 and 1 have changed places: 0 is validation.",
+        ),
+        known(
+            "neither-unseen",
+            ("[*fits, True].index(True)", "0 if fits[0] else 1"),
+            says="What is not from validation is taken to be from the test: it may be neither, which is 2.",
+        ),
+    ),
+)

@@ -1,0 +1,356 @@
+"""Tasks that add up: what rounding explains, rows of weights, the checksum of a product."""
+
+import numpy as np
+
+from softlookup.checks.draws import Rng
+from softlookup.checks.known import known
+from softlookup.checks.slides.page import PAGE, Flags, near, round_to, shares
+from softlookup.checks.task import Case, Task
+
+
+def _one_table(rng: Rng, shape: tuple[int, ...], places: int, most: int = 400) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers away from halves; most are rounded, the others slipped in one of five ways."""
+    whole = rng.integers(1, most, shape) * rng.choice([-1, 1], shape)
+    part = rng.uniform(0.1, 0.45, shape) * rng.choice([-1, 1], shape)
+    kinds = rng.permutation(np.arange(whole.size) % 7).reshape(shape)
+    part = np.where(kinds == 2, -np.sign(whole) * np.abs(part), np.where(kinds == 5, 0.0, part))
+    true = whole + part
+    shown = np.select(
+        [kinds == 1, kinds == 2, kinds == 3, kinds == 4], [whole + 1, np.trunc(true), -whole, whole - 10], whole
+    )
+    unit = 10.0**places
+    return shown / unit, np.where(kinds == 5, whole / unit, true / unit)
+
+
+def _printed_cases(rng: Rng) -> list[Case]:
+    cases = [
+        Case(f"a table of shape {shape}, printed to {places} places", (*_one_table(rng, shape, places), places))
+        for shape, places in (((4, 7), 2), ((14,), 3), ((3, 7), 1), ((2, 2, 7), 3))
+    ]
+    cases.append(Case("one number that agrees", (0.33, 0.3261, 2)))
+    cases.append(Case("one number that does not", (-0.66, -0.6536, 2)))
+    return [Case(one.label, one.args, frame="numpy") for one in cases]
+
+
+def _agrees(printed: np.ndarray, true: np.ndarray, places: int) -> np.ndarray:
+    return near(np.asarray(printed), np.asarray(true), places)
+
+
+def _printed_mistaken(flags: Flags, printed: np.ndarray, true: np.ndarray, places: int) -> np.ndarray:
+    places = 2 if "two-places" in flags else places
+    printed, true = np.asarray(printed), np.asarray(true)
+    if "sign-dropped" in flags:
+        printed, true = np.abs(printed), np.abs(true)
+    apart = np.abs(printed - true)
+    if "exact" in flags:
+        same = printed == true
+    elif "cut-off" in flags:
+        same = np.trunc(true * 10**places) == np.rint(printed * 10**places)
+    elif "whole-unit" in flags:
+        same = apart < 10.0**-places
+    elif "relative" in flags:
+        same = apart <= 0.5 * 10.0**-places * np.abs(true)
+    elif "two-places" in flags:
+        same = np.rint(printed * 100) == np.rint(true * 100)
+    else:
+        same = near(printed, true, places)
+    same = ~same if "off-cells" in flags else same
+    return np.asarray(same.all() if "one-verdict" in flags else same)
+
+
+ROUNDED = "np.round(true, places) == np.round(printed, places)"
+
+PRINTED = Task(
+    id="14.printed",
+    name="agrees",
+    title="What rounding explains",
+    points=2,
+    minutes=5,
+    difficulty=1,
+    page=PAGE,
+    anchor="slides-twice",
+    returns=("agrees",),
+    cases=_printed_cases,
+    oracle=_agrees,
+    mistaken=_printed_mistaken,
+    frame="numpy",
+    mistakes=(
+        known(
+            "exact",
+            (ROUNDED, "true == printed"),
+            says="The printed number is held against the true one as it is: it was rounded, so hardly any is equal.",
+        ),
+        known(
+            "whole-unit",
+            (ROUNDED, "np.abs(true - printed) < 10.0**-places"),
+            says="A whole unit of the last place is allowed: rounding moves a number by half a unit at most.",
+        ),
+        known(
+            "relative",
+            (ROUNDED, "np.abs(true - printed) <= 0.5 * 10.0**-places * np.abs(true)"),
+            says="What is allowed grows with the number: rounding to so many places moves large and small ones alike.",
+        ),
+        known(
+            "cut-off",
+            (ROUNDED, "np.trunc(true * 10**places) == np.round(printed * 10**places)"),
+            says="The true number is cut off after its last place, and not rounded: 0.998 is 1.00, not 0.99.",
+        ),
+        known(
+            "sign-dropped",
+            (ROUNDED, "np.round(np.abs(true), places) == np.round(np.abs(printed), places)"),
+            says="The signs are left aside: a number with the other sign is as wrong as any.",
+        ),
+        known(
+            "two-places",
+            (ROUNDED, "np.round(true, 2) == np.round(printed, 2)"),
+            says="Two places are taken, whatever `places` says.",
+        ),
+        known(
+            "off-cells",
+            (ROUNDED, "np.round(true, places) != np.round(printed, places)"),
+            says="This is True at the cells that are off: True is to stand where rounding explains the number.",
+        ),
+        known(
+            "one-verdict",
+            (ROUNDED, f"({ROUNDED}).all()"),
+            says="This is one verdict for the table: every cell is to have its own.",
+        ),
+    ),
+)
+
+
+def _rows(rng: Rng, s: int, places: int, off: tuple[int, ...], negative: tuple[int, ...] = ()) -> np.ndarray:
+    """Rows of shares, in units of the last place, whose sums are off by so many; some with a negative cell."""
+    whole = 10**places
+    table = np.rint(shares(rng.standard_normal((len(off), s))) * whole).astype(np.int64)
+    for i, row in enumerate(table):
+        if i in negative:
+            row[int(rng.integers(s - 1))] = -3
+        row[-1] += whole + off[i] - row.sum()
+    for row in table:
+        rng.shuffle(row)
+    return np.asarray(table / whole)
+
+
+def _rows_cases(rng: Rng) -> list[Case]:
+    tables = (
+        ("five keys, three places", _rows(rng, 5, 3, (0, 1, -2, 3, -4, 5, 0), (6,)), 3),
+        ("four keys, two places", _rows(rng, 4, 2, (0, -1, 3, -3, 1)), 2),
+        ("nine keys, three places", _rows(rng, 9, 3, (4, -4, 5, -6, 9, 0), (5,)), 3),
+        ("two heads", np.stack([_rows(rng, 5, 2, (0, 3, -1)), _rows(rng, 5, 2, (-5, 0, 2))]), 2),
+        ("a sound table", _rows(rng, 6, 3, (0, 1, -2, 2)), 3),
+        ("as many rows as keys", _rows(rng, 5, 3, (0, 4, 0, -3, 0)), 3),
+    )
+    return [Case(label, (table, places), frame="numpy") for label, table, places in tables]
+
+
+def _impossible(weights: np.ndarray, places: int) -> np.ndarray:
+    """In whole units, row by row."""
+    flat = weights.reshape(-1, weights.shape[-1])
+    found = []
+    for row in flat:
+        units = [round(float(one) * 10**places) for one in row]
+        found.append(2 * abs(sum(units) - 10**places) > len(units) or min(units) < 0)
+    return np.array(found).reshape(weights.shape[:-1])
+
+
+def _rows_mistaken(flags: Flags, weights: np.ndarray, places: int) -> np.ndarray:
+    if "columns" in flags:
+        weights = weights.swapaxes(-1, -2)
+    s = weights.shape[-1]
+    units = (weights.sum(axis=-1) - 1) * 10**places
+    if "only-above" not in flags:
+        units = np.abs(units)
+    allowed = s / 2
+    for slug, other in (("no-rounding", 1e-6), ("unit-each", float(s))):
+        allowed = other if slug in flags else allowed
+    bad = units > allowed
+    if "negative-passes" not in flags:
+        bad = bad | (weights < 0).any(axis=-1)
+    return ~bad if "sound-rows" in flags else bad
+
+
+HALF_EACH = "weights.shape[-1] / 2"
+NEGATIVE = " | (weights < 0).any(axis=-1)"
+
+ROWS = Task(
+    id="14.rows",
+    name="impossible_rows",
+    title="Rows that are no softmax",
+    points=2,
+    minutes=6,
+    difficulty=1,
+    page=PAGE,
+    anchor="slides-sums",
+    returns=("impossible",),
+    cases=_rows_cases,
+    oracle=_impossible,
+    mistaken=_rows_mistaken,
+    frame="numpy",
+    mistakes=(
+        known(
+            "columns",
+            ("axis=-1", "axis=-2"),
+            ("shape[-1]", "shape[-2]"),
+            says="Columns are added up: a query's weights stand in a row, and it is the row that sums to 1.",
+            number=8,
+        ),
+        known(
+            "no-rounding",
+            (HALF_EACH, "1e-6"),
+            says="The printed numbers have to sum to 1 exactly, or to half a unit: each of them was rounded by up to "
+            "half a unit, and the sum of a sound row may miss by more.",
+        ),
+        known(
+            "unit-each",
+            (HALF_EACH, "weights.shape[-1]"),
+            says="A whole unit is allowed for each number: rounding moves it by half a unit at most.",
+        ),
+        known(
+            "only-above",
+            ("np.abs(weights.sum(axis=-1) - 1)", "(weights.sum(axis=-1) - 1)"),
+            says="Only sums above 1 are found: a sum that falls short is as impossible.",
+        ),
+        known(
+            "negative-passes",
+            (NEGATIVE, ""),
+            says="A row with a negative number passes, where its sum is right: no weight of a softmax is below zero.",
+        ),
+        known(
+            "sound-rows",
+            ("return (units", "return ~((units"),
+            (NEGATIVE, f"{NEGATIVE})"),
+            says="This is True at the rows that are possible: those that are not are asked for.",
+        ),
+    ),
+)
+
+
+def _product(rng: Rng, t: int, d: int, h: int, places: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    x, w = rng.standard_normal((t, d)), rng.standard_normal((d, h))
+    return x, w, round_to(x @ w, places)
+
+
+def _checksum_cases(rng: Rng) -> list[Case]:
+    def planted(t: int, d: int, h: int, places: int, *cells: tuple[int, int, int]) -> tuple[np.ndarray, ...]:
+        x, w, printed = _product(rng, t, d, h, places)
+        for i, j, units in cells:
+            printed[i, j] = (np.rint(printed[i, j] * 10**places) + units) / 10**places
+        return x, w, printed
+
+    # One-hot tokens, so that every cell of a column is rounded the same way, by nearly half a unit: still sound.
+    tokens = np.eye(3)[[0, 1, 2, 1, 0]]
+    whole = rng.integers(-90, 90, (3, 4)).astype(float)
+    sound = tokens, (whole + 0.47) / 100, tokens @ whole / 100
+    one = tokens, sound[1], sound[2].copy()
+    one[2][1, 2] += 0.4
+    # Two units for a row of three, three for a column of five: no more than rounding alone could not do.
+    few = tokens, (whole[:, :3] + 0.05) / 100, tokens @ whole[:, :3] / 100
+    few[2][1, 2] += 0.03
+    two = tokens, few[1], few[2].copy()
+    two[2][[1, 3], 2] += -0.01, 0.3
+    both = planted(5, 3, 4, 2, (1, 2, 40), (3, 0, -25))
+    tables = (
+        ("one cell is off", planted(5, 3, 4, 2, (2, 1, 30)), 2),
+        ("two cells are off, in two rows and two columns", both, 2),
+        ("two cells of one row", planted(6, 4, 3, 1, (4, 0, 20), (4, 2, 30)), 1),
+        ("two cells of one row, which cancel out", planted(4, 2, 5, 2, (1, 0, 30), (1, 3, -30)), 2),
+        ("nothing is off", planted(5, 3, 4, 2), 2),
+        ("nothing is off, and all was rounded down", sound, 2),
+        ("one cell, where all was rounded down", one, 2),
+        ("one cell, off by little", few, 2),
+        ("two cells of one column, one of them off by little", two, 2),
+        ("as many tokens as columns", planted(4, 3, 4, 3, (3, 1, 60)), 3),
+    )
+    return [Case(label, (*args, places), frame="numpy") for label, args, places in tables]
+
+
+def _suspects(x: np.ndarray, w: np.ndarray, printed: np.ndarray, places: int) -> np.ndarray:
+    """With a row and a column of ones beside the factors, as checksums are made in hardware."""
+    t, h = printed.shape
+    whole = np.vstack([x, np.ones(t) @ x]) @ np.hstack([w, w @ np.ones((h, 1))])
+    unit = 10.0**-places
+    found = np.zeros((t, h), dtype=bool)
+    for i in range(t):
+        for j in range(h):
+            in_row = abs(sum(printed[i]) - whole[i, h]) > h * unit / 2
+            found[i, j] = in_row and abs(sum(printed[:, j]) - whole[t, j]) > t * unit / 2
+    return found
+
+
+def _checksum_mistaken(flags: Flags, x: np.ndarray, w: np.ndarray, printed: np.ndarray, places: int) -> np.ndarray:
+    half = 0.5 * 10.0**-places
+    if "recomputed" in flags:
+        return np.abs(printed - x @ w) > half
+    t, h = printed.shape[::-1] if "lengths-crossed" in flags else printed.shape
+    if "one-rounding" in flags:
+        t = h = 1
+    if "no-rounding" in flags:
+        half = 1e-9
+    off = printed - x @ w
+    rows = np.abs(off.sum(axis=1)) > half * h
+    columns = np.abs(off.sum(axis=0)) > half * t
+    if "rows-alone" in flags:
+        columns = np.ones_like(columns)
+    if "columns-alone" in flags:
+        rows = np.ones_like(rows)
+    return rows[:, None] | columns if "either" in flags else rows[:, None] & columns
+
+
+BOTH = "rows[:, None] & columns"
+
+CHECKSUM = Task(
+    id="14.checksum",
+    name="suspects",
+    title="The checksum of a product",
+    points=3,
+    minutes=10,
+    difficulty=2,
+    page=PAGE,
+    anchor="slides-sums",
+    returns=("suspects",),
+    cases=_checksum_cases,
+    oracle=_suspects,
+    mistaken=_checksum_mistaken,
+    frame="numpy",
+    mistakes=(
+        known(
+            "rows-alone",
+            (BOTH, "rows[:, None] & np.ones_like(columns)"),
+            says="Whole rows are suspected: the sums of the columns say which cell of the row it is.",
+        ),
+        known(
+            "columns-alone",
+            (BOTH, "np.ones_like(rows)[:, None] & columns"),
+            says="Whole columns are suspected: the sums of the rows say which cell of the column it is.",
+        ),
+        known(
+            "either",
+            (BOTH, "rows[:, None] | columns"),
+            says="A cell is suspected where its row or its column is off: a wrong cell spoils both.",
+        ),
+        known(
+            "no-rounding",
+            ("half = 0.5 * 10.0**-places", "half = 1e-9"),
+            says="The sums have to agree exactly: every printed number was rounded, so sums of sound ones miss a bit.",
+        ),
+        known(
+            "one-rounding",
+            (" * printed.shape[1]", ""),
+            (" * printed.shape[0]", ""),
+            says="Half a unit is allowed for a whole sum: each of its numbers was rounded by up to half a unit.",
+        ),
+        known(
+            "lengths-crossed",
+            ("printed.shape[1]", "printed.shape[2 - 2]"),
+            ("printed.shape[0]", "printed.shape[1]"),
+            says="The allowances have changed places: a row has as many numbers as there are columns.",
+        ),
+        known(
+            "recomputed",
+            (BOTH, "np.abs(printed - x @ w) > half"),
+            says="Every cell was computed again. That finds more; but asked are the cells whose row and column both "
+            "fail their checksum, which takes far fewer products.",
+        ),
+    ),
+)

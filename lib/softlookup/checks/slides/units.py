@@ -1,0 +1,340 @@
+"""Tasks on units: two rates and their quotient, operations for each byte or number, and mixed conventions."""
+
+import numpy as np
+
+from softlookup.checks.draws import Rng
+from softlookup.checks.known import known
+from softlookup.checks.slides.page import PAGE, Flags, near
+from softlookup.checks.task import Case, Task
+
+A100 = ([312.0, 624.0, 156.0, 19.5], [800.0, 1935.0, 2039.0])
+"""TFLOP/s by kind of number, and GB/s: the slide's bandwidth and those of its own table."""
+
+
+def _balance_cases(rng: Rng, unit: float, named: str) -> list[Case]:
+    scale = 1e9 / unit
+    peaks, bandwidths = A100
+    drawn = [float(one) for one in rng.integers(40, 900, 3)], [float(one) for one in rng.integers(500, 4000, 4)]
+    i, j = int(rng.integers(1, 3)), int(rng.integers(1, 4))
+    whole = [900.0, 300.0], [4500.0, 1500.0]
+    sheets = (
+        ("the slide's division", peaks, bandwidths, 390),
+        ("the sheet's own bandwidth", peaks, bandwidths, 153),
+        ("the other form of the card", peaks, bandwidths, 161),
+        ("a quotient that is rounded up", peaks, bandwidths, 81),
+        ("the same, cut off", peaks, bandwidths, 80),
+        ("a bandwidth in powers of two", peaks, bandwidths, 363),
+        ("two that give the same", *whole, 200),
+        ("no quotient of these", peaks, bandwidths, 1000),
+        ("the inverse", [2.0, 40.0], [50.0, 500_000.0], 250),
+        ("another prefix", [0.5, 2.0], [1000.0, 4000.0], 125),
+        ("without the prefixes", [3000.0, 9.0], [100.0, 3.0], 1000),
+        ("a sheet drawn at random", *drawn, round(1000 * drawn[0][i] / drawn[1][j])),
+    )
+    return [
+        Case(label, (list(top), [one * scale for one in below], printed), frame="plain")
+        for label, top, below, printed in sheets
+    ]
+
+
+def _balance(peaks: list[float], bandwidths: list[float], printed: int, unit: float, named: str) -> tuple[int, int]:
+    """Bytes that go by while that many operations are done."""
+    for i, peak in enumerate(peaks):
+        for j, bandwidth in enumerate(bandwidths):
+            seconds = 1 / (bandwidth * unit)
+            if abs(peak * 1e12 * seconds - printed) <= 0.5:
+                return i, j
+    return -1, -1
+
+
+def _balance_mistaken(
+    flags: Flags, peaks: list[float], bandwidths: list[float], printed: int, unit: float, named: str
+) -> tuple[np.ndarray, np.ndarray]:
+    tera, per_unit = 1e12, unit
+    if "prefix-lost" in flags:
+        tera = per_unit = 1.0
+    if "powers-of-two" in flags:
+        per_unit *= 1.073741824
+    pairs = [(i, j) for i in range(len(peaks)) for j in range(len(bandwidths))]
+    if "last" in flags:
+        pairs = pairs[::-1]
+    quotients = [peaks[i] * tera / (bandwidths[j] * per_unit) for i, j in pairs]
+    if "inverted" in flags:
+        quotients = [1 / one for one in quotients]
+    whole = [int(one) if "cut-off" in flags else round(one) for one in quotients]
+    none = pairs[int(np.argmin([abs(one - printed) for one in quotients]))] if "nearest" in flags else (-1, -1)
+    found = next((pair for pair, one in zip(pairs, whole, strict=True) if one == printed), none)
+    i, j = found
+    return (np.array(j), np.array(i)) if "pair-swapped" in flags else (np.array(i), np.array(j))
+
+
+QUOTIENT = "peak * 1e12 / (bandwidth * unit)"
+
+BALANCE = Task(
+    id="14.balance",
+    name="which_quotient",
+    title="Which division is it?",
+    points=3,
+    minutes=8,
+    difficulty=2,
+    page=PAGE,
+    anchor="slides-units",
+    returns=("peak", "bandwidth"),
+    cases=_balance_cases,
+    oracle=_balance,
+    mistaken=_balance_mistaken,
+    frame="plain",
+    variants=({"unit": 1e9, "named": "GB/s"}, {"unit": 1e6, "named": "MB/s"}),
+    mistakes=(
+        known(
+            "prefix-lost",
+            (QUOTIENT, "peak / bandwidth"),
+            says="The prefixes are lost: TFLOP/s are 10^12 operations a second, and the bandwidth has a prefix of its "
+            "own.",
+        ),
+        known(
+            "inverted",
+            (QUOTIENT, "bandwidth * unit / (peak * 1e12)"),
+            says="The division is upside down: operations go above the line, bytes below.",
+        ),
+        known(
+            "cut-off",
+            (f"round({QUOTIENT})", f"int({QUOTIENT})"),
+            says="The quotient is cut off, and not rounded to the nearest whole number.",
+        ),
+        known(
+            "nearest",
+            (
+                "return -1, -1",
+                "apart = [\n"
+                "        (abs(peak * 1e12 / (bandwidth * unit) - printed), i, j)\n"
+                "        for i, peak in enumerate(peaks)\n"
+                "        for j, bandwidth in enumerate(bandwidths)\n"
+                "    ]\n"
+                "    return min(apart)[1:]",
+            ),
+            says="The nearest quotient is named even where none gives the printed number: then it is -1 and -1.",
+        ),
+        known("pair-swapped", ("return i, j", "return j, i"), says="They have changed places: the peak comes first."),
+        known(
+            "last",
+            ("in enumerate(peaks)", "in reversed(list(enumerate(peaks)))"),
+            ("in enumerate(bandwidths)", "in reversed(list(enumerate(bandwidths)))"),
+            says="Where several quotients fit, the last is named: the first is asked for.",
+        ),
+        known(
+            "powers-of-two",
+            ("(bandwidth * unit)", "(bandwidth * unit * 1.073741824)"),
+            says="The bandwidth is counted in powers of two: data sheets mean powers of ten.",
+        ),
+    ),
+)
+
+
+def _intensity_cases(rng: Rng, moves: int, named: str) -> list[Case]:
+    cases = []
+    for flops, loads, stores, size in ((1, 2, 1, 4), (3, 6, 3, 4), (3, 4, 1, 4), (7, 5, 2, 2), (2, 3, 1, 8)):
+        numbers = loads + moves * stores
+        cases.append((flops, loads, stores, size, round(flops / (numbers * size), 4), 4))
+        cases.append((flops, loads, stores, size, round(flops / numbers, 4), 4))
+    flops, loads, stores = (int(rng.integers(1, 9)) for _ in range(3))
+    cases += [
+        (flops, loads, stores, 1, round(flops / (loads + moves * stores), 4), 4),
+        (2, 3, 2, 2, round(2 / (3 + moves * 2) / 2, 4) + 0.0003, 4),
+        (3, 4, 1, 2, round(3 / (4 + moves), 4) + 0.0003, 4),
+        (5, 4, 3, 4, 3.21, 2),
+        (11, 3, 2, 2, round(11 / (3 + moves * 2), 2), 2),
+        (1, 0, 1, 4, round(1 / moves, 2), 2),
+    ]
+    return [Case(f"flops, loads, stores, bytes, printed, places = {one}", one, frame="plain") for one in cases]
+
+
+def _intensity(
+    flops: int, loads: int, stores: int, size: int, printed: float, places: int, moves: int, named: str
+) -> tuple[int, float]:
+    """From the bytes of each access, one after the other."""
+    moved = sum([size] * loads + [moves * size] * stores)
+    per_byte = flops / moved
+    for number, true in enumerate((per_byte, per_byte * size)):
+        if abs(printed - true) <= 0.5 * 10.0**-places * (1 + 1e-9):
+            return number, per_byte
+    return 2, per_byte
+
+
+def _intensity_mistaken(
+    flags: Flags, flops: int, loads: int, stores: int, size: int, printed: float, places: int, moves: int, named: str
+) -> tuple[np.ndarray, np.ndarray]:
+    moves = 0 if "stores-forgotten" in flags else moves
+    size = 8 * size if "bits" in flags else size
+    numbers = (0 if "loads-forgotten" in flags else loads) + moves * stores
+    per_byte, per_number = flops / (numbers * size), flops / numbers
+    if "inverted" in flags:
+        per_byte, per_number = 1 / per_byte, 1 / per_number
+    fits = [bool(near(np.array(printed), np.array(one), places)) for one in (per_byte, per_number)]
+    if "no-neither" in flags:
+        fits[1] = True
+    answer = [*fits, True].index(True)
+    if "names-swapped" in flags:
+        answer = (1, 0, 2)[answer]
+    return np.array(answer), np.array(per_number if "per-number" in flags else per_byte)
+
+
+NUMBERS = "numbers = loads + moves * stores"
+EITHER = "[*fits, True].index(True)"
+
+INTENSITY = Task(
+    id="14.intensity",
+    name="counted_how",
+    title="For each byte, or for each number?",
+    points=2,
+    minutes=8,
+    difficulty=2,
+    page=PAGE,
+    anchor="slides-units",
+    returns=("counted", "intensity"),
+    cases=_intensity_cases,
+    oracle=_intensity,
+    mistaken=_intensity_mistaken,
+    frame="plain",
+    variants=(
+        {"moves": 1, "named": "A store moves its number once"},
+        {"moves": 2, "named": "A store moves its number twice (the memory's line is read before it is written)"},
+    ),
+    mistakes=(
+        known(
+            "per-number",
+            (f"return {EITHER}, per_byte", f"return {EITHER}, per_number"),
+            says="The second result counts numbers: the intensity is operations for each byte.",
+            number=80,
+        ),
+        known(
+            "names-swapped",
+            (EITHER, f"(1, 0, 2)[{EITHER}]"),
+            says="0 and 1 have changed places: 0 is for each byte.",
+        ),
+        known(
+            "stores-forgotten",
+            (NUMBERS, "numbers = loads"),
+            says="Stores are left out: what is written crosses the memory's wires as well.",
+        ),
+        known(
+            "loads-forgotten",
+            (NUMBERS, "numbers = moves * stores"),
+            says="Loads are left out: what is read crosses the memory's wires, too.",
+        ),
+        known(
+            "inverted",
+            ("flops / (numbers * bytes_per_number)", "(numbers * bytes_per_number) / flops"),
+            ("per_number = flops / numbers", "per_number = numbers / flops"),
+            says="The intensity is upside down: operations go above the line, bytes below.",
+        ),
+        known(
+            "bits",
+            ("(numbers * bytes_per_number)", "(8 * numbers * bytes_per_number)"),
+            says="These are bits: a number takes bytes_per_number bytes.",
+        ),
+        known(
+            "no-neither",
+            (EITHER, "0 if fits[0] else 1"),
+            says="What does not count bytes is taken to count numbers: it may be neither, which is 2.",
+        ),
+    ),
+)
+
+
+def _conventions_cases(rng: Rng) -> list[Case]:
+    d = 64
+    layer = [[3, 50, d, d], [1, 50, d, d], [8, 50, d, d]]
+    unit = 50 * d * d
+
+    def drawn(kinds: list[int]) -> tuple[list[list[int]], list[int]]:
+        products = [[int(one) for one in rng.integers(2, 30, 4)] for _ in kinds]
+        adds = [int(np.prod(one)) for one in products]
+        return products, [kind * n if kind else 3 * n for kind, n in zip(kinds, adds, strict=True)]
+
+    tables = (
+        ("the slide's column", layer, [unit, unit, 16 * unit]),
+        ("all operations", layer, [6 * unit, 2 * unit, 16 * unit]),
+        ("all multiply-adds", layer, [3 * unit, unit, 8 * unit]),
+        ("products counted once", [[2, 5, 7, 3], [4, 5, 7, 3]], [210, 105]),
+        ("nothing that fits", [[1, 5, 7, 3]], [104]),
+        ("drawn, mixed", *drawn([2, 1, 2, 0])),
+        ("drawn, operations and something else", *drawn([2, 2, 0])),
+        ("drawn, operations", *drawn([2, 2, 2, 2, 2])),
+        ("drawn, none fits", *drawn([0, 0])),
+    )
+    return [Case(label, (products, counts), frame="plain") for label, products, counts in tables]
+
+
+def _conventions(products: list[list[int]], printed: list[int]) -> tuple[list[int], bool]:
+    """From the quotient."""
+    quotients = [count / float(np.prod(one)) for one, count in zip(products, printed, strict=True)]
+    kinds = [int(one) if one in (1.0, 2.0) else 0 for one in quotients]
+    return kinds, any(one != kinds[0] for one in kinds)
+
+
+def _conventions_mistaken(flags: Flags, products: list[list[int]], printed: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    kinds = []
+    for (times, rows, inner, columns), count in zip(products, printed, strict=True):
+        adds = rows * inner * columns * (1 if "times-forgotten" in flags else times)
+        if "square" in flags:
+            adds = adds // columns * rows
+        other = 1 if "neither-as-adds" in flags else 0
+        kinds.append(2 if count == 2 * adds else 1 if count == adds else other)
+    if "names-swapped" in flags:
+        kinds = [(0, 2, 1)[one] for one in kinds]
+    mixed = {1, 2} <= set(kinds) if "neither-unseen" in flags else len(set(kinds)) > 1
+    return np.array(kinds), np.array(not mixed if "one-convention" in flags else mixed)
+
+
+KIND = "2 if count == 2 * adds else 1 if count == adds else 0"
+MIXED = "len(set(kinds)) > 1"
+
+CONVENTIONS = Task(
+    id="14.conventions",
+    name="conventions",
+    title="Operations, or multiply-adds?",
+    points=3,
+    minutes=8,
+    difficulty=2,
+    page=PAGE,
+    anchor="slides-units",
+    returns=("kinds", "mixed"),
+    cases=_conventions_cases,
+    oracle=_conventions,
+    mistaken=_conventions_mistaken,
+    frame="plain",
+    mistakes=(
+        known(
+            "names-swapped",
+            (KIND, "1 if count == 2 * adds else 2 if count == adds else 0"),
+            says="1 and 2 have changed places: a multiply-add is two operations, so operations are the larger count.",
+            number=78,
+        ),
+        known(
+            "times-forgotten",
+            ("adds = times * rows", "adds = rows"),
+            says="One product is counted where the row stands for several of the same kind.",
+            number=79,
+        ),
+        known(
+            "square",
+            ("* inner * columns", "* inner * rows"),
+            says="The result is taken to be square: it has as many columns as the second factor.",
+        ),
+        known(
+            "neither-as-adds",
+            (KIND, "2 if count == 2 * adds else 1"),
+            says="What are not operations are taken for multiply-adds: a count may be neither, which is 0.",
+        ),
+        known(
+            "neither-unseen",
+            (MIXED, "{1, 2} <= set(kinds)"),
+            says="A column is called mixed only if both conventions stand in it: a count that fits neither, beside "
+            "one that fits, cannot be compared with it either.",
+        ),
+        known(
+            "one-convention", (MIXED, "len(set(kinds)) == 1"), says="This says whether there is only one convention."
+        ),
+    ),
+)

@@ -1,0 +1,92 @@
+"""Sections and statements of the slides lead to each other, both ways, without a word typed on a chapter's page."""
+
+import importlib
+import re
+import sys
+from types import SimpleNamespace
+
+import pytest
+from built_book import HTML, ROOT, need_book
+from docutils import nodes
+from docutils.utils import new_document
+
+from softlookup.audit import items
+from softlookup.audit.listing import as_html, sections
+
+sys.path.insert(0, str(ROOT / "book" / "_ext"))
+slide_links = importlib.import_module("slide_links")
+
+ITEMS = items()
+COUNTS = {(page, label): n for page, labels in sections(ITEMS).items() for label, n in labels.items()}
+APP = SimpleNamespace(builder=SimpleNamespace(format="html", get_relative_uri=lambda here, there: "list.html"))
+
+
+def page_with(*labels):
+    document = new_document("page")
+    for label in labels:
+        document += nodes.section("", nodes.title("", "A heading"), nodes.paragraph("", "Words."), ids=["auto", label])
+    return document
+
+
+def test_every_statement_is_counted_in_its_section():
+    assert sum(COUNTS.values()) == len(ITEMS)
+    assert all(re.fullmatch(r"\d\d_\w+", page) and re.fullmatch(r"[a-z0-9-]+", label) for page, label in COUNTS)
+
+
+def test_a_section_gets_one_line_under_its_heading():
+    (page, label), count = max(COUNTS.items(), key=lambda one: one[1])
+    document = page_with("another", label)
+    slide_links.add_lines(APP, document, f"book/{page}")
+    lines = [one for one in document.findall(nodes.paragraph) if slide_links.CLASS in one["classes"]]
+    ours = next(one for one in lines if one.parent["ids"][1] == label)
+    assert len(lines) == 1 and isinstance(ours.parent[0], nodes.title) and ours.parent[1] is ours
+    assert ours.astext() == f"On the slides: {count} statements recomputed"
+    assert ours[1]["refuri"] == f"list.html?section={label}#slides-all"
+
+
+def test_one_statement_is_said_in_the_singular():
+    assert slide_links.line("list.html", "label", 1).astext() == "On the slides: 1 statement recomputed"
+
+
+def test_a_statement_whose_section_is_gone_is_a_warning(monkeypatch):
+    said = []
+    monkeypatch.setattr(slide_links.log, "warning", lambda text, *more, **_: said.append(text % more))
+    page = next(page for page, _ in COUNTS)
+    slide_links.add_lines(APP, page_with("another"), f"book/{page}")
+    assert len(said) == sum(one == page for one, _ in COUNTS) and "no section of this page" in said[0]
+
+
+def test_pages_without_statements_stay_as_they_are():
+    document = page_with("one-head-project")
+    slide_links.add_lines(APP, document, "book/glossary")
+    assert not list(document.findall(nodes.reference))
+
+
+def test_the_list_knows_the_section_of_each_statement():
+    some = ITEMS[:5]
+    html = as_html(some, {key: key for key in ("000", "001", "002", "003", "004")})
+    for one in some:
+        label = one.section.split("#")[1]
+        assert re.search(rf'<article id="{one.id}" [^>]*data-section="{label}"', html)
+
+
+@pytest.mark.book
+@pytest.mark.parametrize("page", sorted({page for page, _ in COUNTS}))
+def test_built_sections_link_back_to_the_list(page):
+    need_book()
+    html = (HTML / "book" / f"{page}.html").read_text(encoding="utf-8")
+    links = re.findall(r'class="on-the-slides">On the slides: <a [^>]*href="([^"]+)">(\d+) statement', html)
+    found = {re.sub(r".*section=([^#]+)#.*", r"\1", href): int(count) for href, count in links}
+    assert found == {label: count for (one, label), count in COUNTS.items() if one == page}
+    assert all(href.startswith("14_slides_recomputed.html?section=") for href, _ in links)
+    for label in found:
+        under = html[html.index(f'id="{label}"') :]
+        assert 0 < under.index(f"section={label}#") < 1500, "the line stands under its own heading"
+
+
+@pytest.mark.book
+def test_the_built_list_has_every_statement_and_the_place_that_lines_link_to():
+    need_book()
+    html = (HTML / "book" / "14_slides_recomputed.html").read_text(encoding="utf-8")
+    assert 'id="slides-all"' in html
+    assert all(f'<article id="{one.id}"' in html for one in ITEMS)

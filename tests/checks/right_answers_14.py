@@ -1,0 +1,364 @@
+"""Chapter 14: right answers written otherwise: loops, whole units, einsum, torch, sets of pairs."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import torch
+
+
+def agrees_apart(printed, true, places):
+    return np.abs(np.asarray(printed) - np.asarray(true)) <= 0.5 / 10**places * (1 + 1e-9)
+
+
+def agrees_units(printed, true, places):
+    unit = 10.0**places
+    return np.rint(np.asarray(true) * unit) == np.rint(np.asarray(printed) * unit)
+
+
+def agrees_written(printed, true, places):
+    shown, right = np.asarray(printed), np.asarray(true)
+    same = [f"{a:.{places}f}" == f"{b:.{places}f}" for a, b in zip(shown.ravel(), right.ravel(), strict=True)]
+    return np.array(same).reshape(shown.shape)
+
+
+def rows_in_units(weights, places):
+    units = np.rint(weights * 10**places).astype(int)
+    short = np.abs(units.sum(-1) - 10**places)
+    return np.logical_or(2 * short > units.shape[-1], units.min(axis=-1) < 0)
+
+
+def rows_torch(weights, places):
+    w = torch.from_numpy(weights)
+    most = w.shape[-1] * 0.5 * 10**-places
+    return ((w.sum(-1) - 1).abs() > most + 1e-9) | (w.amin(-1) < 0)
+
+
+def rows_bounds(weights, places):
+    half = 0.5 / 10**places
+    low, high = (weights - half).sum(-1), (weights + half).sum(-1)
+    return ~((low <= 1 + 1e-9) & (high >= 1 - 1e-9)) | np.any(weights < 0, axis=-1)
+
+
+def checksum_ones(x, w, printed, places):
+    t, h = printed.shape
+    off = printed - x @ w
+    rows, columns = np.abs(off @ np.ones(h)), np.abs(np.ones(t) @ off)
+    return np.outer(rows > h * 0.5 / 10**places, columns > t * 0.5 / 10**places)
+
+
+def checksum_loops(x, w, printed, places):
+    t, h = printed.shape
+    found = []
+    for i in range(t):
+        row = abs(sum(printed[i]) - sum(x[i, d] * sum(w[d]) for d in range(len(w)))) > h / 2 / 10**places
+        column = [abs(sum(printed[:, j]) - sum(x.sum(0) * w[:, j])) > t / 2 / 10**places for j in range(h)]
+        found.append([bool(row and one) for one in column])
+    return found
+
+
+def checksum_torch(x, w, printed, places):
+    x, w, printed = map(torch.from_numpy, (x, w, printed))
+    rows = (printed.sum(1) - x @ w.sum(1)).abs() / printed.shape[1]
+    columns = (printed.sum(0) - x.sum(0) @ w).abs() / printed.shape[0]
+    half = 0.5 * 10**-places
+    return (rows[:, None] > half) & (columns[None] > half)
+
+
+def place_sorted_twice(q, k, claimed):
+    places = np.argsort(np.argsort(-(q @ k.T), axis=1), axis=1) + 1
+    return [int(row[j]) for row, j in zip(places, claimed, strict=True)]
+
+
+def place_weights(q, k, claimed):
+    weights = np.exp(q @ k.T / math.sqrt(q.shape[1]))
+    weights /= weights.sum(1, keepdims=True)
+    own = np.take_along_axis(weights, claimed[:, None], axis=1)
+    return (weights >= own).sum(axis=1)
+
+
+def place_torch(q, k, claimed):
+    scores = torch.from_numpy(q) @ torch.from_numpy(k).T
+    own = scores.gather(1, torch.from_numpy(claimed)[:, None])
+    return 1 + (scores > own).sum(1)
+
+
+def rank_left_over(scores, width, places):
+    u, s, v = np.linalg.svd(scores, full_matrices=False)
+    largest = min(width, len(s))
+    s[:largest] = 0
+    return largest, np.max(s) > 0.5 / 10**places * np.sqrt(scores.shape[0] * scores.shape[1])
+
+
+def rank_torch(scores, width, places):
+    values = torch.linalg.svdvals(torch.from_numpy(scores)).tolist()
+    most = 10**-places / 2 * scores.size**0.5
+    return min(len(values), width), any(one > most for one in values[width:])
+
+
+def rank_count(scores, width, places):
+    limit = 0.5 * 10.0**-places * math.sqrt(scores.size)
+    largest = min(list(scores.shape) + [width])
+    return largest, int(np.linalg.matrix_rank(scores, tol=limit)) > largest
+
+
+def hypothesis_loop(printed, candidates, places):
+    best = most = -1
+    for i, one in enumerate(candidates):
+        count = int((np.abs(printed - one) <= 0.5 / 10**places * (1 + 1e-9)).sum())
+        if count > most:
+            best, most = i, count
+    return best, most
+
+
+def hypothesis_at_once(printed, candidates, places):
+    counts = (np.round(candidates, places) == np.round(printed, places)).sum(axis=(1, 2))
+    return counts.argmax(), counts.max()
+
+
+def hypothesis_max(printed, candidates, places):
+    counts = [np.count_nonzero(np.round(one - printed, 9).__abs__() <= 0.5 / 10**places) for one in candidates]
+    return max((count, -i) for i, count in enumerate(counts))[1] * -1, max(counts)
+
+
+def _softmax(x, axis):
+    e = np.exp(x - x.max())
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+def mixed_ifs(q, k, v, printed, places):
+    def fits(made):
+        return (np.round(made, places) == np.round(printed, places)).all()
+
+    s = q @ k.T
+    r = np.sqrt(q.shape[-1])
+    if fits(_softmax(s / r, 1) @ v):
+        return 0
+    if fits(_softmax(s, 1) @ v):
+        return 1
+    if fits(_softmax(s / r, 0) @ v):
+        return 2
+    return 3 if fits(np.broadcast_to(v.mean(0), printed.shape)) else 4
+
+
+def mixed_torch(q, k, v, printed, places):
+    q, k, v, printed = map(torch.from_numpy, (q, k, v, printed))
+    s = q @ k.T
+    made = [
+        torch.nn.functional.scaled_dot_product_attention(q, k, v),
+        s.softmax(-1) @ v,
+        (s / q.shape[1] ** 0.5).softmax(0) @ v,
+        torch.zeros_like(s).softmax(-1) @ v,
+    ]
+    fits = [bool(((one - printed).abs() <= 0.5 / 10**places * (1 + 1e-9)).all()) for one in made]
+    return fits.index(True) if any(fits) else 4
+
+
+def mixed_einsum(q, k, v, printed, places):
+    s = np.einsum("th,sh->ts", q, k)
+    scaled = s * q.shape[1] ** -0.5
+    ways = [_softmax(scaled, -1), _softmax(s, -1), _softmax(scaled, 0), np.ones(s.shape) / s.shape[1]]
+    for i, way in enumerate(ways):
+        if np.abs(np.einsum("ts,sw->tw", way, v) - printed).max() <= 0.5 / 10**places * (1 + 1e-9):
+            return i
+    return 4
+
+
+def split_reshaped(x, w, printed, places):
+    n, t, h = printed.shape
+    whole = (x @ w).reshape(t, n, h).transpose(1, 0, 2)
+    found = []
+    for i in range(n):
+        part = w[i * h : (i + 1) * h, i * h : (i + 1) * h]
+        options = (whole[i], x[:, i * h : (i + 1) * h] @ part)
+        fits = [np.array_equal(np.round(one, places), np.round(printed[i], places)) for one in options]
+        found.append(fits.index(True) if True in fits else 2)
+    return found
+
+
+def split_chunks(x, w, printed, places):
+    n = len(printed)
+    verdicts = np.full(n, 2)
+    half = 0.5 / 10**places * (1 + 1e-9)
+    for i, (columns, own) in enumerate(zip(np.split(w, n, axis=1), np.split(x, n, axis=1), strict=True)):
+        block = np.split(columns, n, axis=0)[i]
+        if np.all(np.abs(own @ block - printed[i]) <= half):
+            verdicts[i] = 1
+        if np.all(np.abs(x @ columns - printed[i]) <= half):
+            verdicts[i] = 0
+    return verdicts
+
+
+def split_torch(x, w, printed, places):
+    n, _, h = printed.shape
+    x, w, printed = map(torch.from_numpy, (x, w, printed))
+    blocks = torch.block_diag(*[torch.ones(h, h, dtype=w.dtype)] * n)
+    half = 0.5 / 10**places * (1 + 1e-9)
+    fits = [((torch.stack((x @ m).split(h, 1)) - printed).abs() <= half).all(-1).all(-1) for m in (w, w * blocks)]
+    return torch.where(fits[0], 0, torch.where(fits[1], 1, 2))
+
+
+def moved_loop(before, after, order):
+    def near(a, b):
+        return max(abs(a - b)) < 1e-6
+
+    still = all(near(a, b) for a, b in zip(before, after, strict=True))
+    if len(before) != len(order):
+        return still, False
+    return still, all(near(after[t], before[token]) for t, token in enumerate(order))
+
+
+def moved_matrix(before, after, order):
+    swap = np.eye(len(order))[order]
+    still = bool(np.abs(before - after).max() < 1e-8)
+    return still, before.shape[0] == order.size and bool(np.abs(swap @ before - after).max() < 1e-8)
+
+
+def moved_torch(before, after, order):
+    a, b = torch.from_numpy(before), torch.from_numpy(after)
+    moves = len(a) == len(order) and torch.allclose(a.index_select(0, torch.from_numpy(order)), b)
+    return torch.allclose(a, b), moves
+
+
+def scores_strings(printed, published, places):
+    sets = []
+    for row, reports in zip(np.round(printed, places).tolist(), np.round(published, places).tolist(), strict=True):
+        sets.append(reports.index(row) if row in reports else 2)
+    return sets, sum(a > b for a, b in zip(published[0][0], published[1][0], strict=True))
+
+
+def scores_at_once(printed, published, places):
+    fits = (np.abs(printed[:, None] - published) <= 0.5 / 10**places * (1 + 1e-9)).all(axis=2)
+    sets = np.argmax(np.hstack([fits, np.ones((2, 1), dtype=bool)]), axis=1)
+    return sets, np.count_nonzero(published[0, 0] - published[1, 0] > 0)
+
+
+def scores_torch(printed, published, places):
+    printed, published = torch.from_numpy(printed), torch.from_numpy(published)
+    fits = torch.round(published, decimals=places).isclose(printed[:, None]).all(-1)
+    sets = [0 if a else 1 if b else 2 for a, b in fits.tolist()]
+    return sets, int(published[0, 0].gt(published[1, 0]).sum())
+
+
+def polarity_largest(mask, weights):
+    given = np.broadcast_to(mask, weights.shape)[weights > 0]
+    if given.all():
+        return 1
+    return -1 if given.any() else 0
+
+
+def polarity_products(mask, weights):
+    if np.all(weights * (1 - mask) == 0):
+        return 1
+    return 0 if np.all(weights * mask == 0) else -1
+
+
+def polarity_loop(mask, weights):
+    said = set()
+    for i, row in enumerate(weights):
+        for j, weight in enumerate(row):
+            if weight:
+                said.add(int(mask[i % len(mask)][j]))
+    return said.pop() if len(said) == 1 else -1
+
+
+def leaks_turned(first, second, joined, one_means_look):
+    hidden = [(one == 0) if one_means_look else (one == 1) for one in (first, second, joined)]
+    return (hidden[0] | hidden[1]) & ~hidden[2]
+
+
+def leaks_products(first, second, joined, one_means_look):
+    if not one_means_look:
+        first, second, joined = 1 - first, 1 - second, 1 - joined
+    return joined > first * second
+
+
+def leaks_loops(first, second, joined, one_means_look):
+    look = int(one_means_look)
+    t, s = joined.shape
+    return [
+        [
+            bool(joined[i, j] == look and not (first[i, j] == look and second[i % len(second), j] == look))
+            for j in range(s)
+        ]
+        for i in range(t)
+    ]
+
+
+def quotient_table(peaks, bandwidths, printed):
+    table = np.round(np.outer(peaks, 1 / np.array(bandwidths)) * 1000)
+    found = np.argwhere(table == printed)
+    return tuple(found[0]) if len(found) else (-1, -1)
+
+
+def quotient_exact(peaks, bandwidths, printed):
+    for i in range(len(peaks)):
+        for j in range(len(bandwidths)):
+            if abs(Fraction(peaks[i]) * 1000 / Fraction(bandwidths[j]) - printed) < Fraction(1, 2):
+                return [i, j]
+    return [-1, -1]
+
+
+def quotient_next(peaks, bandwidths, printed):
+    pairs = ((i, j) for i in range(len(peaks)) for j in range(len(bandwidths)))
+    return next((p for p in pairs if round(1e3 * peaks[p[0]] / bandwidths[p[1]]) == printed), (-1, -1))
+
+
+def intensity_ifs(flops, loads, stores, size, printed, places):
+    numbers = loads + stores
+    true = flops / numbers / size
+    if round(true, places) == printed:
+        return 0, true
+    return (1 if round(flops / numbers, places) == printed else 2), true
+
+
+def intensity_numpy(flops, loads, stores, size, printed, places):
+    moved = np.array([size, 1]) * (loads + stores)
+    fits = np.abs(flops / moved - printed) <= 0.5 / 10**places * (1 + 1e-9)
+    return np.argmax([*fits, True]), flops / moved[0]
+
+
+def intensity_written(flops, loads, stores, size, printed, places):
+    true = flops / ((loads + stores) * size)
+    shown = [f"{true:.{places}f}", f"{true * size:.{places}f}", f"{printed:.{places}f}"]
+    return shown.index(shown[2]), true
+
+
+def conventions_quotients(products, printed):
+    kinds = []
+    for one, count in zip(products, printed, strict=True):
+        adds = math.prod(one)
+        kinds.append({2 * adds: 2, adds: 1}.get(count, 0))
+    return kinds, min(kinds) != max(kinds)
+
+
+def conventions_numpy(products, printed):
+    ratio = np.array(printed) / np.prod(products, axis=1)
+    kinds = np.where(ratio == 2, 2, np.where(ratio == 1, 1, 0))
+    return kinds, bool((kinds != kinds[0]).any())
+
+
+def conventions_torch(products, printed):
+    adds = torch.tensor(products).prod(dim=1)
+    count = torch.tensor(printed)
+    kinds = 2 * (count == 2 * adds).int() + (count == adds).int()
+    return kinds, len(kinds.unique()) != 1
+
+
+RIGHT = {
+    "14.printed": [agrees_apart, agrees_units, agrees_written],
+    "14.rows": [rows_in_units, rows_torch, rows_bounds],
+    "14.checksum": [checksum_ones, checksum_loops, checksum_torch],
+    "14.place": [place_sorted_twice, place_weights, place_torch],
+    "14.rank": [rank_left_over, rank_torch, rank_count],
+    "14.hypothesis": [hypothesis_loop, hypothesis_at_once, hypothesis_max],
+    "14.uniform": [mixed_ifs, mixed_torch, mixed_einsum],
+    "14.split": [split_reshaped, split_chunks, split_torch],
+    "14.moved": [moved_loop, moved_matrix, moved_torch],
+    "14.scores": [scores_strings, scores_at_once, scores_torch],
+    "14.polarity": [polarity_largest, polarity_products, polarity_loop],
+    "14.leaks": [leaks_turned, leaks_products, leaks_loops],
+    "14.balance": [quotient_table, quotient_exact, quotient_next],
+    "14.intensity": [intensity_ifs, intensity_numpy, intensity_written],
+    "14.conventions": [conventions_quotients, conventions_numpy, conventions_torch],
+}
