@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 
 LARGEST_DENOMINATOR = 5000
+TOO_LONG = 10**12
+"""From here on numbers are written with a power of ten."""
 
 
 def exact(number: Any) -> Fraction | None:
@@ -47,6 +49,9 @@ def tex(value: Any) -> str:
 def _number(value: Any) -> str:
     if isinstance(value, float | np.floating) and not np.isfinite(value):
         return r"-\infty" if value < 0 else r"\infty"
+    if abs(value) >= TOO_LONG:
+        power = len(str(int(abs(value)))) - 1
+        return rf"{tex(float(value) / 10**power)} \cdot 10^{{{power}}}"
     fraction = value if isinstance(value, Fraction) else exact(value)
     if fraction is None:
         return f"{float(value):.4g}"

@@ -52,8 +52,8 @@ def days(rng: np.random.Generator) -> Drawn:
         f"time "
         "in hours, to two digits. Scores and mixing are left out.",
         (work, hours),
-        f"$6 \\cdot {billions} \\cdot 10^9 \\cdot {trillions:g} \\cdot 10^{{12}} = {work:.2e}$ operations at "
-        f"${rate:.2e}$ a second: {hours:.3g} hours.",
+        f"$6 \\cdot {billions} \\cdot 10^9 \\cdot {trillions:g} \\cdot 10^{{12}} = {tex(work)}$ operations at "
+        f"${tex(rate)}$ a second: {float(f'{hours:.3g}'):,g} hours.",
         ((2, "six operations for each weight and token"), (1, "the rate, all processors and the share"), (1, "hours")),
         {"billions": billions, "trillions": trillions, "devices": devices, "peak": peak, "share": share},
         (
@@ -84,7 +84,7 @@ def fits(rng: np.random.Generator) -> Drawn:
         value,
         f"Weights: {2 * billions} GB; left: {memory - 2 * billions} GB. One sequence: $2 \\cdot {tokens} \\cdot "
         f"{layers} "
-        f"\\cdot {shared} \\cdot {head}$ numbers, {tex(each / 1e6)} MB. So ${value}$, rounded down.",
+        f"\\cdot {shared} \\cdot {head}$ numbers, ${tex(each / 1e6)}$ MB. So ${value}$, rounded down.",
         ((1, "weights in bytes"), (2, "bytes of one sequence"), (1, "the quotient, rounded down")),
         {"memory": memory, "billions": billions, "L": layers, "K": shared, "H": head, "S": tokens, "N": heads},
         (
@@ -148,10 +148,10 @@ def pairs(rng: np.random.Generator) -> Drawn:
         "that "
         f"kernel, if {kept} tokens stand in the cache before?",
         value,
-        f"Each pair takes $2NH$ for its score and $2NH$ for its value. (a) {full} pairs: {tex(value[0])}. (b) "
-        f"{tokens} · {tokens + 1} / 2 = {causal} pairs, the diagonal among them: {tex(value[1])}. (c) {kept} · "
+        f"Each pair takes $2NH$ for its score and $2NH$ for its value. (a) {full} pairs: ${tex(value[0])}$. (b) "
+        f"{tokens} · {tokens + 1} / 2 = {causal} pairs, the diagonal among them: ${tex(value[1])}$. (c) {kept} · "
         f"{tokens} more: "
-        f"{behind} pairs, {tex(value[2])}.",
+        f"{behind} pairs, ${tex(value[2])}$.",
         ((1, "(a)"), (1, "(b), diagonal included"), (1, "(c)")),
         {"tokens": tokens, "kept": kept, "wide": wide},
         (

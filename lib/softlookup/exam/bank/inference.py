@@ -96,7 +96,7 @@ def temperature(rng: np.random.Generator) -> Drawn:
         f"temperature?",
         (square, odds),
         f"The ratio is $e^{{(\\ln {square} - 0)/\\tau}} = {square}^{{1/\\tau}}$: (a) {square}, (b) "
-        f"{tex(odds)}. (c) No: dividing by a positive number keeps the order.",
+        f"${tex(odds)}$. (c) No: dividing by a positive number keeps the order.",
         ((1, "(a)"), (1, "(b)"), (1, "(c)")),
         {"square": square, "tau": tau},
         (
@@ -191,7 +191,7 @@ def cache(rng: np.random.Generator) -> Drawn:
         f"cache, "
         "and how many with one? The last token written is not fed in again.",
         (mib, without, prompt + written - 1),
-        f"(a) $2LBKSH$ numbers of two bytes: {tex(mib)} MiB. (b) Without: "
+        f"(a) $2LBKSH$ numbers of two bytes: ${tex(mib)}$ MiB. (b) Without: "
         f"{' + '.join(str(prompt + i) for i in range(written))} = {without}; with one: "
         f"{prompt} + {written - 1} = {prompt + written - 1}.",
         ((2, "(a): keys and values, all layers, key-value heads, two bytes"), (1, "without"), (1, "with")),

@@ -66,7 +66,7 @@ def attainable(rng: np.random.Generator) -> Drawn:
     return Drawn(
         f"A machine computes {peak} TFLOP/s (dense) and reads {bandwidth} TB/s. (a) Where is its ridge? What can a "
         f"computation reach that has (b) {low} FLOP/B, (c) {high} FLOP/B? (d) A run of (b) measures "
-        f"{tex(reach[0] * 0.9)} TFLOP/s. Is there much left to gain without fewer bytes?",
+        f"{reach[0] * 0.9:g} TFLOP/s. Is there much left to gain without fewer bytes?",
         (bend, *reach),
         f"(a) $P/\\beta = {tex(bend)}$ FLOP/B. (b) $\\beta I = {tex(reach[0])}$ TFLOP/s. (c) ${tex(reach[1])}$ "
         f"TFLOP/s, the "
@@ -102,8 +102,9 @@ def least_time(rng: np.random.Generator) -> Drawn:
         "and what half of the bytes?",
         (round(value, 9), bound),
         f"Operations take ${tex(ms[0])}$ ms, bytes ${tex(ms[1])}$ ms; both go on at once, so ${tex(value)}$ ms, held "
-        f"up by "
-        f"{bound}. Twice the peak: {tex(max(ms[0] / 2, ms[1]))} ms. Half the bytes: {tex(max(ms[0], ms[1] / 2))} ms.",
+        f"up by {bound}. Twice the peak: ${tex(max(ms[0] / 2, ms[1]))}$ ms. "
+        f"Half the bytes: ${tex(max(ms[0], ms[1] / 2))}$ "
+        f"ms.",
         ((2, "both times, with their prefixes"), (1, "the longer, and its name"), (1, "both changes")),
         {"bandwidth": bandwidth, "peak": peak, "flops": flops, "data": data},
         (
@@ -159,7 +160,7 @@ def roof(rng: np.random.Generator) -> Drawn:
         "moved), "
         "a vector times a large matrix in half precision, and a product with 1000 FLOP/B.",
         None,
-        f"Across: intensity in FLOP/B; up: FLOP/s. A line of slope 1 that bends at {tex(bend)} FLOP/B into a level "
+        f"Across: intensity in FLOP/B; up: FLOP/s. A line of slope 1 that bends at ${tex(bend)}$ FLOP/B into a level "
         f"of {peak} "
         f"TFLOP/s. The computations lie at $\\tfrac{{1}}{{12}}$, about 1 and 1000 FLOP/B, on the roof at "
         + ", ".join(f"{r:.3g}" for r in reach)

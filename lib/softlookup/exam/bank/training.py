@@ -98,7 +98,7 @@ def smoothing(rng: np.random.Generator) -> Drawn:
     """The distribution that a smoothed loss asks for."""
     words, eps = pick(rng, 4, 5, 8), pick(rng, 0.1, 0.2, 0.4)
     label = int(rng.integers(words))
-    target = label_smoothing(torch.tensor([[label]]), words, eps)[0, 0].double().numpy().round(9)
+    target = label_smoothing(torch.tensor([[label]]), words, eps)[0, 0].double().numpy().round(6)
     others = np.where(np.arange(words) == label, 1 - eps, eps / (words - 1))
     return Drawn(
         f"A vocabulary has {words} words, the right one is number {label} (from 0), and labels are smoothed by "
@@ -135,7 +135,7 @@ def memory(rng: np.random.Generator) -> Drawn:
             f"({' + '.join(str(n) for n in state_bytes(1, recipe).values() if n)})"
             for letter, recipe in zip("ab", (one, other), strict=True)
         )
-        + f": {tex(gigabytes[0])} and {tex(gigabytes[1])} GB.",
+        + f": ${tex(gigabytes[0])}$ and ${tex(gigabytes[1])}$ GB.",
         ((2, "all that is kept, in bytes for each parameter"), (1, "both numbers")),
         {"billions": billions, "recipes": (one, other)},
         (
