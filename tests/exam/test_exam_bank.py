@@ -78,7 +78,9 @@ def test_numbers_of_the_question_are_those_that_were_drawn(question: Question):
                 and value > 1
                 and name not in ("one", "label", "hidden", "size", "square", "back")
             ):
-                shown = {str(value), tex(value), f"{value // 1000}", str(1 - value), str(value + 1)} | ({str(2**value)} if value < 40 else set())
+                shown = {str(value), tex(value), f"{value // 1000}", str(1 - value), str(value + 1)} | (
+                    {str(2**value)} if value < 40 else set()
+                )
                 found = set(re.findall(r"\d+(?:\{,\}\d+)*", one.text))
                 said = {f"{value:,}", f"{value / 1e9:g}"} | shown
                 assert any(s in found or s in one.text for s in said), (name, value)

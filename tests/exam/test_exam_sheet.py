@@ -95,7 +95,7 @@ def test_command_takes_the_chapters_of_a_route(route: str):
     from softlookup.teaching import ROUTES
 
     output = call("--seed", 4, "--route", route).output
-    chapters = ", ".join(str(n) for n in sorted(set(ROUTES[route].chapters)) if n)
+    chapters = ", ".join(str(n) for n in sorted(ROUTES[route].chapters) if 0 < n < 90)
     assert f"chapters {chapters} ·" in output
 
 

@@ -107,3 +107,23 @@ def shortest_edges() -> tuple[Edge, ...]:
         if not any(edge.needs in needed(one) for one in between):
             kept.append(edge)
     return tuple(kept)
+
+
+PLACES: dict[int, tuple[float, float]] = {
+    0: (0, 4),
+    1: (1, 5),
+    2: (1, 0),
+    3: (1, 3),
+    4: (2, 2),
+    5: (3, 2),
+    6: (4, 1),
+    7: (4, 2),
+    8: (5, 2),
+    9: (6, 4),
+    10: (6, 0),
+    11: (4, 5),
+    12: (6, 5),
+    13: (6, 1),
+    90: (7, 2),
+}
+"""Where each chapter stands in the picture: column and row, rows from above. No arrow may cross a box."""

@@ -59,9 +59,8 @@ def route_table(book: Path, route: Route) -> str:
         of_these = [task for one in told for task in one.tasks]
         parts = "all" if len(told) == len(page.sections) else f"{len(told)} of {len(page.sections)} sections"
         minutes = sum(one.minutes for one in told)
-        lines.append(
-            f"| {_name(number)} | {page.minutes} min | {minutes} min, {parts} | {_minutes(every)} | {_minutes(of_these)} |"
-        )
+        cells = (_name(number), f"{page.minutes} min", f"{minutes} min, {parts}", _minutes(every), _minutes(of_these))
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
