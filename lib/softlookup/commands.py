@@ -237,5 +237,23 @@ def exam(seed: int, chapters: str | None, route: str | None, points: int, key_al
         raise click.ClickException(str(error)) from None
 
 
-COMMANDS = (report, explain, export, extension, forget, assemble, exam)
+@click.command()
+@click.argument("chapters", nargs=-1, type=int, metavar="[CHAPTER]...")
+@click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="Write them here.")
+def slides(chapters: tuple[int, ...], out: Path) -> None:
+    """Make slides of each CHAPTER's figures and formulas (of all, unless named), from its page.
+
+    They open by a double click and need no network. Outputs come from the book's last build, or from running the page.
+    """
+    from softlookup.teaching.export import write_slides
+    from softlookup.teaching.pages import PageError
+
+    try:
+        for path in write_slides(chapters, out):
+            click.echo(f"wrote {path}")
+    except (PageError, FileNotFoundError, RuntimeError) as error:
+        raise click.ClickException(str(error)) from None
+
+
+COMMANDS = (report, explain, export, extension, forget, assemble, exam, slides)
 """What the command line adds to its own."""
