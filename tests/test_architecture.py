@@ -29,6 +29,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "checks": {"notation", "reference"},
     "grading": {"notation", "checks"},
     "authoring": {"notation", "checks"},
+    "teaching": {"notation", "checks"},
+    "exam": {"notation", "reference", "text", "model", "roofline", "checks", "teaching"},
 }
 MAY_IMPORT["commands"] = MAY_IMPORT["cli"] = {*MAY_IMPORT, "commands"}
 

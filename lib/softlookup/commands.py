@@ -203,5 +203,57 @@ def kept_bench(name: str, file: Path | None, weights: Path | None, *, quick: boo
     return bench_pairs(quick=quick, kept=kept, weights=weights, show=to_stderr)
 
 
-COMMANDS = (report, explain, export, extension, forget, assemble)
+@click.command()
+@click.option("--seed", required=True, type=click.IntRange(min=0), help="Draws the questions and their numbers.")
+@click.option("--chapters", help="Such as 2-8 or 1,4,6-9. Default: all.")
+@click.option("--route", type=click.Choice(["introduction", "systems"]), help="The chapters of a route instead.")
+@click.option("--points", default=60, show_default=True, help="What the sheet is worth.")
+@click.option("--key", "key_alone", is_flag=True, help="Print the key alone. Default: the sheet, and the key after it.")
+@click.option(
+    "--out", type=click.Path(path_type=Path, file_okay=False), help="Write sheet and key here: .md and .html."
+)
+def exam(seed: int, chapters: str | None, route: str | None, points: int, key_alone: bool, out: Path | None) -> None:
+    """Draw an exam sheet and its key: answers, marks, and the mistakes to expect.
+
+    The same seed gives the same sheet. All sums can be done by hand.
+    """
+    from softlookup.exam import ExamError, draw_sheet, key_markdown, parse_chapters, sheet_markdown, write_exam
+
+    if chapters and route:
+        raise click.UsageError("got --chapters and --route; wanted one of them")
+    try:
+        asked = parse_chapters(chapters) if chapters else None
+        if route:
+            from softlookup.teaching import ROUTES
+
+            asked = [number for number in ROUTES[route].chapters if 0 < number < 90]
+        sheet = draw_sheet(seed, asked, points)
+        if out is None:
+            click.echo(key_markdown(sheet) if key_alone else f"{sheet_markdown(sheet)}\n---\n\n{key_markdown(sheet)}")
+            return
+        for path in write_exam(sheet, out):
+            click.echo(f"wrote {path}")
+    except (ExamError, FileNotFoundError) as error:
+        raise click.ClickException(str(error)) from None
+
+
+@click.command()
+@click.argument("chapters", nargs=-1, type=int, metavar="[CHAPTER]...")
+@click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="Write them here.")
+def slides(chapters: tuple[int, ...], out: Path) -> None:
+    """Make slides of each CHAPTER's figures and formulas (of all, unless named), from its page.
+
+    They open by a double click and need no network. Outputs come from the book's last build, or from running the page.
+    """
+    from softlookup.teaching.export import write_slides
+    from softlookup.teaching.pages import PageError
+
+    try:
+        for path in write_slides(chapters, out):
+            click.echo(f"wrote {path}")
+    except (PageError, FileNotFoundError, RuntimeError) as error:
+        raise click.ClickException(str(error)) from None
+
+
+COMMANDS = (report, explain, export, extension, forget, assemble, exam, slides)
 """What the command line adds to its own."""

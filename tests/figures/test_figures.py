@@ -35,6 +35,15 @@ FIGURES = {
     **BEYOND_TEXT,
     "pipeline": (figures.pipeline, ()),
     "stages": (figures.stages, (Q, K, V, WORDS, np.tril(np.ones((4, 4), dtype=bool)))),
+    "chapters": (
+        figures.chapters,
+        (
+            {0: "First", 1: "Second", 2: "Third", 90: "Last"},
+            {0: (0, 0), 1: (0, 1), 2: (3, 1), 90: (3, 3)},
+            [(1, 0, True), (2, 0, True), (90, 2, False), (90, 1, True)],
+            [0, 1],
+        ),
+    ),
     "dependency": (figures.dependency, (WORDS, 3)),
     "variance": (figures.variance, (WIDTHS, WIDTHS * 1.1, np.full(6, 1.1))),
     "saturation": (figures.saturation, (np.array([0.97, 0.02, 0.01]), np.array([0.5, 0.3, 0.2]))),

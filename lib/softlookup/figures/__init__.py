@@ -11,6 +11,7 @@ from softlookup.figures.beyond_length import beyond_length
 from softlookup.figures.blending import blending
 from softlookup.figures.broadcast import stretched
 from softlookup.figures.by_heads import cost_by_heads
+from softlookup.figures.chapters import chapters
 from softlookup.figures.cost import score_memory
 from softlookup.figures.counted import memory_by_part, step_intensities, work_by_context
 from softlookup.figures.cross_map import cross_map
@@ -92,6 +93,7 @@ __all__ = [
     "common_direction",
     "chain",
     "comparison",
+    "chapters",
     "cost_by_heads",
     "cross_map",
     "cut_up",

@@ -1,0 +1,20 @@
+"""Exam questions that are drawn anew from a seed, with answers that are computed, and hints for marking."""
+
+from softlookup.exam.printed import write_exam
+from softlookup.exam.question import Drawn, Question, Slip
+from softlookup.exam.sheet import ExamError, Placed, Sheet, draw_sheet, parse_chapters
+from softlookup.exam.written import key_markdown, sheet_markdown
+
+__all__ = [
+    "Drawn",
+    "ExamError",
+    "Placed",
+    "Question",
+    "Sheet",
+    "Slip",
+    "draw_sheet",
+    "key_markdown",
+    "parse_chapters",
+    "sheet_markdown",
+    "write_exam",
+]

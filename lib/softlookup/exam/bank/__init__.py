@@ -1,0 +1,35 @@
+"""The bank: questions on every chapter, one module for each."""
+
+from softlookup.exam.bank import (
+    beyond_text,
+    counting,
+    decoder_and_masks,
+    encoder,
+    inference,
+    many_heads,
+    motivation,
+    one_head,
+    positions,
+    roofline,
+    soft_lookup,
+    tokens_and_embeddings,
+    training,
+)
+from softlookup.exam.question import Question
+
+QUESTIONS: tuple[Question, ...] = (
+    *motivation.QUESTIONS,
+    *soft_lookup.QUESTIONS,
+    *tokens_and_embeddings.QUESTIONS,
+    *one_head.QUESTIONS,
+    *many_heads.QUESTIONS,
+    *positions.QUESTIONS,
+    *encoder.QUESTIONS,
+    *decoder_and_masks.QUESTIONS,
+    *training.QUESTIONS,
+    *inference.QUESTIONS,
+    *roofline.QUESTIONS,
+    *counting.QUESTIONS,
+    *beyond_text.QUESTIONS,
+)
+"""All questions, by chapter."""

@@ -1,0 +1,143 @@
+"""Choose questions for a sheet: every chapter asked for in turn, points exactly as wanted."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from softlookup.exam.question import Drawn, Question
+
+LEAST_POINTS = 2
+
+
+class ExamError(ValueError):
+    """No such sheet can be drawn; the message says what was asked for and what there is."""
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A question at its place on a sheet."""
+
+    number: int
+    question: Question
+    drawn: Drawn
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A sheet of a seed.
+
+    Attributes:
+        seed: Draws which questions stand on it, and their numbers.
+        chapters: The chapters asked for.
+        questions: In the order of the chapters.
+    """
+
+    seed: int
+    chapters: tuple[int, ...]
+    questions: tuple[Placed, ...]
+
+    @cached_property
+    def points(self) -> int:
+        """What all questions are worth together."""
+        return sum(one.question.points for one in self.questions)
+
+    @cached_property
+    def minutes(self) -> int:
+        """How long all questions should take together."""
+        return sum(one.question.minutes for one in self.questions)
+
+
+def draw_sheet(seed: int, chapters: Iterable[int] | None = None, points: int = 60) -> Sheet:
+    """Draw a sheet: the same for the same seed, chapters and points.
+
+    Args:
+        seed: A whole number, 0 or more.
+        chapters: Which chapters are asked about; None means all.
+        points: What the sheet is to be worth.
+
+    Returns:
+        The sheet, whose points are exactly those asked for. Chapters take turns, so that each has a question where
+        there are points enough.
+
+    Raises:
+        ExamError: If the seed is below 0, a chapter has no questions, or these points cannot be had; the message
+            says what there is.
+    """
+    from softlookup.exam.bank import QUESTIONS
+
+    if seed < 0:
+        raise ExamError(f"the seed is {seed}; wanted a whole number, 0 or more")
+    known = sorted({one.chapter for one in QUESTIONS})
+    asked = known if chapters is None else sorted(set(chapters))
+    strange = [number for number in asked if number not in known]
+    if strange or not asked:
+        raise ExamError(
+            f"no questions on chapter {', '.join(map(str, strange)) or '(none given)'}; there are some on chapters "
+            f"{known[0]} to {known[-1]}"
+        )
+    available = [one for one in QUESTIONS if one.chapter in asked]
+    chosen = _choose(available, points, np.random.default_rng([seed, 0]))
+    drawn = [one for one in QUESTIONS if one in chosen]
+    placed = tuple(Placed(i, one, one.draw(seed)) for i, one in enumerate(drawn, 1))
+    return Sheet(seed, tuple(asked), placed)
+
+
+def _choose(available: list[Question], points: int, rng: np.random.Generator) -> list[Question]:
+    """Go through the chapters in turns, and take what still lets the points come out exactly."""
+    order = _in_turns(available, rng)
+    # reach[i] has a bit for each sum that the questions from i on can give.
+    reach = [1]
+    for one in reversed(order):
+        reach.append(reach[-1] | reach[-1] << one.points)
+    reach.reverse()
+    most = sum(one.points for one in available)
+    if points < LEAST_POINTS or points > most:
+        raise ExamError(
+            f"a sheet of {points} points; wanted {LEAST_POINTS} to {most}, which these chapters have in all"
+        )
+    if not reach[0] >> points & 1:
+        near = min((n for n in range(1, most + 1) if reach[0] >> n & 1), key=lambda n: abs(n - points))
+        raise ExamError(f"no questions of these chapters make {points} points together; {near} can be had")
+    chosen, left = [], points
+    for place, one in enumerate(order):
+        if one.points <= left and reach[place + 1] >> (left - one.points) & 1:
+            chosen.append(one)
+            left -= one.points
+    return chosen
+
+
+def _in_turns(available: list[Question], rng: np.random.Generator) -> list[Question]:
+    """One question of each chapter, then another of each, in an order that is drawn."""
+    chapters = sorted({one.chapter for one in available})
+    piles = {}
+    for chapter in chapters:
+        pile = [one for one in available if one.chapter == chapter]
+        piles[chapter] = [pile[i] for i in rng.permutation(len(pile))]
+    turns = [chapters[i] for i in rng.permutation(len(chapters))]
+    most = max(len(pile) for pile in piles.values())
+    return [piles[chapter][i] for i in range(most) for chapter in turns if i < len(piles[chapter])]
+
+
+def parse_chapters(text: str) -> list[int]:
+    """Read which chapters are meant.
+
+    Args:
+        text: Such as ``2-8`` or ``1,4,6-9``.
+
+    Raises:
+        ExamError: If it is something else, with what was got.
+
+    >>> parse_chapters("1,4-6")
+    [1, 4, 5, 6]
+    """
+    found: list[int] = []
+    for part in text.split(","):
+        first, dash, last = (piece.strip() for piece in part.partition("-"))
+        if not first.isdecimal() or (dash and not last.isdecimal()) or (dash and int(last) < int(first)):
+            raise ExamError(f"chapters are {text!r}; wanted numbers such as 2-8 or 1,4,6-9")
+        found += range(int(first), int(last if dash else first) + 1)
+        if len(found) > 1000:
+            raise ExamError(f"chapters are {text!r}, which are more than there are")
+    return found

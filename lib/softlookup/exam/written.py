@@ -1,0 +1,90 @@
+"""A sheet and its key, in Markdown."""
+
+from softlookup.exam.notes import tex
+from softlookup.exam.question import Drawn, Slip
+from softlookup.exam.sheet import Placed, Sheet
+
+KIND_SAYS = {
+    "number": "numbers",
+    "matrix": "rows and matrices",
+    "shape": "shapes",
+    "text": "words",
+    "explanation": "your own words",
+    "true-false": "true or false, with the reason",
+    "sketch": "a sketch",
+}
+
+
+def sheet_markdown(sheet: Sheet, *, title: str = "Exam: transformers") -> str:
+    """Write the sheet that is handed out.
+
+    Args:
+        sheet: The sheet.
+        title: Its heading.
+
+    Returns:
+        Markdown with formulas between dollar signs, without answers.
+    """
+    return "\n\n".join([_head(sheet, title), _ABOUT, *(_asked(one) for one in sheet.questions)]) + "\n"
+
+
+def key_markdown(sheet: Sheet, *, title: str = "Key: transformers") -> str:
+    """Write the key: every question with its answer, how it is marked, and mistakes to expect.
+
+    Args:
+        sheet: The sheet.
+        title: Its heading.
+
+    Returns:
+        Markdown with formulas between dollar signs.
+    """
+    return "\n\n".join([_head(sheet, title), *(_keyed(one) for one in sheet.questions)]) + "\n"
+
+
+_ABOUT = (
+    "Name: ______________________________\n\nAll sums can be done by hand. Write the way to your answer: it has "
+    "points of "
+    "its own. Letters as in the course: $B$ sequences, $T$ queries, $S$ keys, $D$ model width, $N$ query heads, $K$ "
+    "key-value heads, $H$ head width, $F$ hidden width, $V$ words, $L$ layers."
+)
+
+
+def _head(sheet: Sheet, title: str) -> str:
+    chapters = ", ".join(map(str, sheet.chapters))
+    return f"# {title}\n\n{sheet.points} points · {sheet.minutes} minutes · chapters {chapters} · seed {sheet.seed}"
+
+
+def _title(one: Placed) -> str:
+    plural = "s" if one.question.points > 1 else ""
+    return f"## {one.number}. ({one.question.points} point{plural})"
+
+
+def _asked(one: Placed) -> str:
+    return f"{_title(one)}\n\n{one.drawn.text}"
+
+
+def _keyed(one: Placed) -> str:
+    asked = "\n".join(f"> {line}".rstrip() for line in one.drawn.text.splitlines())
+    about = f"*Chapter {one.question.chapter} · {KIND_SAYS[one.question.kind]} · {one.question.minutes} minutes · "
+    about += f"`{one.question.id}`*"
+    return "\n\n".join([_title(one), about, asked, f"**Answer.** {one.drawn.answer}", marking(one.drawn)])
+
+
+def marking(drawn: Drawn) -> str:
+    """Write how a question is marked, and which mistakes are to be expected."""
+    marks = ["**Marks.**", ""] + [f"- {points}: {what}" for points, what in drawn.marks]
+    if drawn.slips:
+        marks += ["", "**Mistakes to expect.**", ""] + [f"- {_slip(one)}" for one in drawn.slips]
+    return "\n".join(marks)
+
+
+def _slip(one: Slip) -> str:
+    words = one.words if one.value is None else f"{_shown(one.value)}: {one.words}"
+    return f"{words} ({one.task})" if one.task else words
+
+
+def _shown(value: object) -> str:
+    """An answer as a formula; parts of several kinds are written one after the other."""
+    if isinstance(value, tuple) and any(not isinstance(part, int | float) for part in value):
+        return ", ".join(f"${tex(part)}$" for part in value)
+    return f"${tex(value)}$"

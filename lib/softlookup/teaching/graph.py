@@ -1,0 +1,129 @@
+"""Which chapter needs which, and why. Every edge is written here, and nowhere else."""
+
+from dataclasses import dataclass
+
+NAMES: dict[int, str] = {
+    0: "Before you start",
+    1: "Why transformers",
+    2: "A soft lookup",
+    3: "Tokens",
+    4: "One head",
+    5: "Many heads",
+    6: "Positions",
+    7: "The encoder",
+    8: "The decoder",
+    9: "Training",
+    10: "Inference",
+    11: "The roofline",
+    12: "Counting",
+    13: "Beyond text",
+    90: "The capstone",
+}
+"""Chapters by number, by a short name. Number 90 is the capstone."""
+
+
+@dataclass(frozen=True)
+class Edge:
+    """One chapter needs another.
+
+    Attributes:
+        chapter: The one that needs.
+        needs: The one that is needed.
+        why: What is taken from it.
+        strict: Whether the chapter cannot be followed without it; else it only helps.
+    """
+
+    chapter: int
+    needs: int
+    why: str
+    strict: bool = True
+
+
+EDGES: tuple[Edge, ...] = (
+    Edge(1, 0, "products, the chain rule and cross-entropy", strict=False),
+    Edge(2, 0, "softmax", strict=False),
+    Edge(3, 0, "shapes of products", strict=False),
+    Edge(4, 2, "attention is a soft lookup whose queries, keys and values are learned", strict=False),
+    Edge(4, 3, "the rows that a head reads are embeddings", strict=False),
+    Edge(5, 4, "a layer is several heads side by side"),
+    Edge(6, 4, "without positions a head does not know the order"),
+    Edge(6, 5, "positions act in each head"),
+    Edge(7, 5, "attention is the first half of a layer"),
+    Edge(7, 6, "positions are added before the first layer", strict=False),
+    Edge(8, 4, "masks act on the scores of a head"),
+    Edge(8, 5, "masks need an axis for the heads"),
+    Edge(8, 7, "residual connections and norms"),
+    Edge(8, 3, "padding, start and end tokens", strict=False),
+    Edge(9, 8, "labels are shifted, and masks keep the future hidden"),
+    Edge(9, 0, "gradients and cross-entropy"),
+    Edge(10, 8, "a decoder is what writes"),
+    Edge(10, 2, "softmax at a temperature"),
+    Edge(10, 5, "key-value heads decide what a cache keeps"),
+    Edge(10, 6, "a cached token's place", strict=False),
+    Edge(11, 5, "how the operations of a product are counted"),
+    Edge(12, 5, "the shapes of a layer's products"),
+    Edge(12, 7, "the feed-forward network and its share"),
+    Edge(12, 8, "cross-attention and causal pairs"),
+    Edge(12, 11, "intensity and the ridge"),
+    Edge(12, 10, "the cache, and a step of writing", strict=False),
+    Edge(13, 4, "values, keys and what a map of weights shows"),
+    Edge(13, 5, "heads, whose maps are looked at"),
+    Edge(13, 7, "the encoder that reads patches"),
+    Edge(13, 8, "cross-attention between two kinds of tokens"),
+    Edge(90, 5, "your own splitting and merging"),
+    Edge(90, 8, "your own masks and layers"),
+    Edge(90, 9, "the loss and the steps", strict=False),
+    Edge(90, 10, "greedy writing", strict=False),
+)
+
+
+def needed(chapter: int, *, strict: bool = True) -> frozenset[int]:
+    """All chapters that come before one, at any distance.
+
+    Args:
+        chapter: Its number.
+        strict: Only what it cannot be followed without; else also what helps.
+
+    Raises:
+        KeyError: If there is no such chapter; the message lists those that there are.
+    """
+    if chapter not in NAMES:
+        raise KeyError(f"no chapter {chapter}; there are {', '.join(map(str, NAMES))}")
+    found: set[int] = set()
+    waiting = [chapter]
+    while waiting:
+        one = waiting.pop()
+        more = {edge.needs for edge in EDGES if edge.chapter == one and (edge.strict or not strict)} - found
+        found |= more
+        waiting += sorted(more)
+    return frozenset(found)
+
+
+def shortest_edges() -> tuple[Edge, ...]:
+    """The edges without those that a longer way of strict edges says already: the ones that a picture needs."""
+    kept = []
+    for edge in EDGES:
+        between = {e.needs for e in EDGES if e.chapter == edge.chapter and e.strict} - {edge.needs}
+        if not any(edge.needs in needed(one) for one in between):
+            kept.append(edge)
+    return tuple(kept)
+
+
+PLACES: dict[int, tuple[float, float]] = {
+    0: (0, 4),
+    1: (1, 5),
+    2: (1, 0),
+    3: (1, 3),
+    4: (2, 2),
+    5: (3, 2),
+    6: (4, 1),
+    7: (4, 2),
+    8: (5, 2),
+    9: (6, 4),
+    10: (6, 0),
+    11: (4, 5),
+    12: (6, 5),
+    13: (6, 1),
+    90: (7, 2),
+}
+"""Where each chapter stands in the picture: column and row, rows from above. No arrow may cross a box."""

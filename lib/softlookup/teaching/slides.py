@@ -1,0 +1,198 @@
+"""Slides of a chapter, made from its page: headings, formulas, tables and figures; the prose becomes notes."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+_LABEL = re.compile(r"^\([a-z0-9-]+\)= *$", re.MULTILINE)
+_HEADING = re.compile(r"^(#{1,3}) +(.+?) *$")
+_FORMULA = re.compile(r"\$\$(.+?)\$\$(?: *\([a-z0-9-]+\))?", re.DOTALL)
+_FENCE = re.compile(r"^(`{3,}|~{3,}|:{3,}).*?^\1 *$", re.DOTALL | re.MULTILINE)
+_TABLE = re.compile(r"(?:^\|.*\|\s*$\n?){3,}", re.MULTILINE)
+_ROLE = re.compile(r"\{([a-z:]+)\}`([^`]*)`")
+_LINK = re.compile(r"(?<!!)\[([^\]]*)\]\([^)]*\)")
+_DARK_IMAGE = re.compile(r'<img class="only-dark[^>]*>')
+_NOT_SHOWN = ("Summary", "Questions with answers", "Sources")
+_WIDGET = "application/vnd.jupyter.widget-view+json"
+LONG_FORMULA = 180
+
+
+def said_values(notebook: NotebookNode) -> dict[str, Any]:
+    """The numbers and words that an executed page keeps for its sentences."""
+    found: dict[str, Any] = {}
+    for cell in notebook.cells:
+        for output in cell.get("outputs", ()):
+            name = output.get("metadata", {}).get("scrapbook", {}).get("name")
+            for kind, text in output.get("data", {}).items() if name else ():
+                if kind.endswith("text/plain"):
+                    found[name] = _plain(str(text))
+    return found
+
+
+def _plain(text: str) -> Any:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text[1:-1] if text[:1] in "'\"" else text
+
+
+def cleaned(text: str, values: Mapping[str, Any]) -> str:
+    """Prose without the book's own markup: numbers put in, links and roles as their words.
+
+    Args:
+        text: Markdown of a page.
+        values: What its sentences show, by name.
+    """
+
+    def role(found: re.Match[str]) -> str:
+        kind, content = found[1], found[2]
+        if kind.startswith("glue"):
+            name, _, form = content.partition(":")
+            value = values.get(name, "…")
+            return format(value, form) if form and not isinstance(value, str) else str(value)
+        return "" if kind.startswith("cite") else re.sub(r" *<[^>]*>$", "", content)
+
+    text = _FENCE.sub("", _LABEL.sub("", text))
+    text = _LINK.sub(lambda found: found[1], _ROLE.sub(role, text))
+    return re.sub(r"\n{3,}", "\n\n", text).strip()
+
+
+def slides_notebook(notebook: NotebookNode, page: str) -> NotebookNode:
+    """Make a notebook of slides from an executed page.
+
+    Each section with a formula, a table or a figure becomes a slide: formulas with the sentence before them, every
+    figure on a slide of its own beneath it. The prose of the section goes into the speaker's notes.
+
+    Args:
+        notebook: The page, executed.
+        page: Its name, such as ``04_one_head``.
+
+    Returns:
+        A notebook whose cells have slide types, for nbconvert's exporter of slides.
+    """
+    values = said_values(notebook)
+    made = nbformat.v4.new_notebook()
+    made.metadata.title = page
+    for section in _sections(notebook):
+        made.cells += _slides(section, values, page)
+    for number, cell in enumerate(made.cells):
+        cell.id = f"slide-{number}"
+    return made
+
+
+class _Section:
+    def __init__(self, level: int, title: str) -> None:
+        self.level, self.title = level, title
+        self.parts: list[tuple[str, Any]] = []
+
+
+def _sections(notebook: NotebookNode) -> Iterator[_Section]:
+    """The page's sections, small ones too, without summary, questions and sources."""
+    current = _Section(1, "")
+    shown = True
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            if shown:
+                current.parts += [("output", output) for output in cell.get("outputs", ()) if _is_figure(output)]
+            continue
+        for heading, body in _pieces(cell.source):
+            if heading:
+                if shown:
+                    yield current
+                level, title = len(heading[1]), heading[2]
+                shown = not title.startswith(_NOT_SHOWN) if level == 2 else shown
+                current = _Section(level, title)
+            if shown and body.strip():
+                current.parts.append(("text", body))
+    if shown:
+        yield current
+
+
+def _pieces(source: str) -> Iterator[tuple[re.Match[str] | None, str]]:
+    """Cut Markdown at its headings, but not at a comment in code."""
+    lines: list[str] = []
+    heading, fence = None, ""
+    for line in source.splitlines():
+        mark = re.match(r"(`{3,}|~{3,}|:{3,})", line)
+        if mark and (not fence or line.strip() == fence):
+            fence = "" if fence else mark[1]
+        found = None if fence else _HEADING.match(line)
+        if found:
+            yield heading, "\n".join(lines)
+            heading, lines = found, []
+        else:
+            lines.append(line)
+    yield heading, "\n".join(lines)
+
+
+def _is_figure(output: Any) -> bool:
+    data = output.get("data", {})
+    return "slk-figure" in "".join(data.get("text/html", "")) or _WIDGET in data
+
+
+def _slides(section: _Section, values: Mapping[str, Any], page: str) -> list[NotebookNode]:
+    mark = "#" * section.level
+    title = f"{mark} {cleaned(section.title, values)}"
+    if section.level == 1:
+        first = next((body for kind, body in section.parts if kind == "text"), "")
+        question = cleaned(first, values).split("\n\n")[0] if section.title else ""
+        return [_cell(f"{title}\n\n{question}", "slide")] if section.title else []
+    shown: list[str] = []
+    figures: list[NotebookNode] = []
+    notes: list[str] = []
+    for kind, part in section.parts:
+        if kind == "output":
+            figures.append(part)
+            continue
+        shown += _formulas_and_tables(part, values)
+        notes.append(_FORMULA.sub("", _TABLE.sub("", cleaned(part, values))))
+    first_kind = "slide" if section.level == 2 else "subslide"
+    cells: list[NotebookNode] = []
+    for place in range(0, len(shown), 2):
+        cells.append(_cell(f"{title}\n\n" + "\n\n".join(shown[place : place + 2]), "subslide" if cells else first_kind))
+    for figure in figures:
+        cells.append(_cell(title, "subslide" if cells else first_kind))
+        cells.append(_figure(figure, page))
+    said = re.sub(r"\n{3,}", "\n\n", "\n\n".join(notes)).strip()
+    if cells and said:
+        cells.insert(1 if cells[0].cell_type == "markdown" and not figures else len(cells), _cell(said, "notes"))
+    return cells
+
+
+def _formulas_and_tables(text: str, values: Mapping[str, Any]) -> list[str]:
+    """Each displayed formula with the sentence before it, and each table, in the order of the page."""
+    body = cleaned(text, values)
+    found = []
+    for match in sorted([*_FORMULA.finditer(body), *_TABLE.finditer(body)], key=lambda one: one.start()):
+        if match.re is _TABLE:
+            found.append(match[0].strip())
+            continue
+        before = body[: match.start()].rstrip().split("\n\n")[-1]
+        sentence = re.split(r"(?<=[.?!]) +(?=[A-Z$*])", before)[-1].strip()
+        lead = sentence if sentence.endswith((":", ",")) and "$$" not in sentence and len(sentence) < 240 else ""
+        formula = f"$${match[1].strip()}$$"
+        if len(formula) > LONG_FORMULA:
+            formula = f'<div class="long">\n\n{formula}\n\n</div>'
+        found.append(f"{lead}\n\n{formula}" if lead else formula)
+    return found
+
+
+def _cell(source: str, kind: str) -> NotebookNode:
+    cell = nbformat.v4.new_markdown_cell(source)
+    cell.metadata["slideshow"] = {"slide_type": kind}
+    return cell
+
+
+def _figure(output: Any, page: str) -> NotebookNode:
+    """A drawn figure as it is, light alone; of one to be operated, where it is to be found."""
+    if _WIDGET in output["data"]:
+        return _cell(f"An interactive figure: show it on the page `{page}.html` of the book.", "-")
+    html = _DARK_IMAGE.sub("", "".join(output["data"]["text/html"]))
+    cell = nbformat.v4.new_code_cell("", outputs=[nbformat.v4.new_output("display_data", {"text/html": html})])
+    cell.metadata["slideshow"] = {"slide_type": "-"}
+    return cell

@@ -1,0 +1,55 @@
+"""A chapter's slides, opened from the disk: nothing is fetched from outside, formulas and figures stand."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from softlookup.teaching.export import write_slides
+
+pytestmark = pytest.mark.browser
+NAME = "04_one_head"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("slides")
+    assert [path.name for path in write_slides([4], folder)] == [f"{NAME}.ipynb", f"{NAME}.html"]
+    return folder
+
+
+def each_slide(page: Page) -> list[str]:
+    """Go through all slides, and give the heading of each."""
+    headings = []
+    for _ in range(page.evaluate("Reveal.getTotalSlides()")):
+        headings.append(page.evaluate("Reveal.getCurrentSlide().querySelector('h1, h2, h3').innerText"))
+        page.evaluate("Reveal.next()")
+    return headings
+
+
+def test_slides_need_nothing_but_their_folder(folder: Path, chromium: Browser) -> None:
+    context = chromium.new_context(viewport={"width": 1280, "height": 800})
+    page = context.new_page()
+    asked: list[str] = []
+    complaints: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("requestfailed", lambda request: complaints.append(request.url))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("console", lambda said: said.type in {"error", "warning"} and complaints.append(said.text))
+    try:
+        page.goto((folder / f"{NAME}.html").as_uri())
+        page.evaluate("() => MathJax.startup.promise")
+        headings = each_slide(page)
+        formulas = page.evaluate("document.querySelectorAll('section mjx-container').length")
+        left = page.evaluate(
+            "[...document.querySelectorAll('section p')].filter((p) => /\\$\\$/.test(p.innerText)).length"
+        )
+        widths = page.evaluate("[...document.querySelectorAll('.slk-figure img')].map((one) => one.naturalWidth)")
+        pictures = page.evaluate("[...document.querySelectorAll('.slk-figure img')].map((one) => one.alt.length)")
+    finally:
+        context.close()
+    here = folder.as_uri()
+    assert [url for url in asked if not url.startswith((here, "data:", "blob:"))] == [] and complaints == []
+    assert len(headings) >= 12 and headings[0] == "One head of self-attention" and len(set(headings)) >= 8
+    assert formulas >= 10 and left == 0
+    assert len(widths) >= 3 and min(widths) > 100 and min(pictures) > 20

@@ -1,0 +1,238 @@
+"""Every answer of chapters 8 to 13 once more, by another way; and the table of all of them."""
+
+from fractions import Fraction
+from itertools import product
+from math import floor, log2, sqrt
+
+import numpy as np
+from second_ways_early import EARLY, shares
+
+
+def combine(ids):
+    mask = np.array([[int(s <= t and ids[s] != 0) for s in range(5)] for t in range(5)])
+    return mask, sum(not row.any() for row in mask)
+
+
+def cached(kept, new):
+    rows = [[int(s <= kept + t) for s in range(kept + new)] for t in range(new)]
+    return np.array(rows), tuple(kept + t for t in range(new))
+
+
+def masked_softmax(first, second, hidden):
+    return np.stack([shares(first, [i != hidden for i in range(3)]), np.zeros(len(second))])
+
+
+def labels(words):
+    given, wanted = np.zeros((2, 5), dtype=int), np.zeros((2, 5), dtype=int)
+    for row, sentence in enumerate(words):
+        for place, (now, then) in enumerate(zip([1, *sentence], [*sentence, 2], strict=True)):
+            given[row, place], wanted[row, place] = now, then
+    return given, wanted, int((wanted != 0).sum())
+
+
+def cross(B, N, T, S):  # noqa: N803
+    return (B, N, T, S), (B, 1, 1, S)
+
+
+def perplexity(powers, padded):
+    chance = 1.0
+    for power in powers:
+        chance *= 0.5**power
+    return -log2(chance) / 4, chance ** (-1 / 4)
+
+
+def warmup(warm, early, late):
+    def rate(step):
+        return min(step**-0.5, step * warm**-1.5)
+
+    return rate(early) / rate(warm), rate(late) / rate(warm)
+
+
+def clip(one, other, bound):
+    factor = bound / sqrt(sum(n * n for n in (*one, *other)))
+    return factor, np.array(one) * factor, np.array(other) * factor
+
+
+def smoothing(V, eps, label):  # noqa: N803
+    return np.array([(1 - eps) * (i == label) + eps / V for i in range(V)])
+
+
+def state_bytes(billions, recipes):
+    each = {"master": 2 + 2 + 4 + 4 + 4, "half": 2 + 2 + 2 + 2, "autocast": 4 + 4 + 4 + 4, "sgd": 4 + 4, "float32": 16}
+    return tuple(float(billions * each[recipe]) for recipe in recipes)
+
+
+def adam(gradient, rate):
+    m, v = 0.1 * gradient, 0.001 * gradient.astype(float) ** 2
+    return -rate * (m / (1 - 0.9)) / np.sqrt(v / (1 - 0.999))
+
+
+def top_p(shares, p):
+    left, kept = Fraction(p).limit_denominator(20), set()
+    for i in sorted(range(5), key=lambda i: -shares[i]):
+        if left <= 0:
+            break
+        kept.add(i)
+        left -= Fraction(int(shares[i]), 20)
+    return np.array([float(shares[i]) if i in kept else 0.0 for i in range(5)]) / sum(float(shares[i]) for i in kept)
+
+
+def draw(shares, u):
+    line = [token for token, share in enumerate(shares) for _ in range(10 * int(share))]
+    return line[floor(round(u * 100))], max(range(4), key=lambda i: shares[i])
+
+
+def odds(square, tau):
+    return square, square ** (1 / tau)
+
+
+def beam(totals, steps):
+    found = sorted(
+        ((int(totals[i]) + int(steps[i][j]), "XY"[i] + "abc"[j]) for i in range(2) for j in range(3)), reverse=True
+    )
+    return tuple(name for _, name in found[:2]), tuple(total for total, _ in found[:2])
+
+
+def penalty(short, long, a, b):
+    one, other = a * 6 / (5 + short), b * 6 / (5 + long)
+    return one, other, "first" if one > other else "second"
+
+
+def model_cache(L, N, K, H, B, S, prompt, written):  # noqa: N803
+    kept = sum(2 * 2 * B * S * H for _ in range(L) for _ in range(K)) / 1024**2
+    text, without, with_one = prompt, 0, 0
+    for step in range(written):
+        without += text
+        with_one += text if step == 0 else 1
+        text += 1
+    return kept, without, with_one
+
+
+def intensity(formula, size):
+    right = formula.split("=")[1]
+    ops = right.count("+") + right.count("\\cdot") + right.count("^2") + right.count("a x")
+    numbers = len(set(right) & set("xzuv")) + 1
+    return ops / (numbers * size)
+
+
+def attainable(bandwidth, peak, low, high):
+    return peak / bandwidth, min(peak, bandwidth * low), min(peak, bandwidth * high)
+
+
+def least_time(bandwidth, peak, flops, data):
+    times = {"operations": flops / peak / 1e12 * 1e3, "memory": data / bandwidth / 1e12 * 1e3}
+    longest = max(times, key=times.__getitem__)
+    return round(times[longest], 9), longest
+
+
+def fuse(steps, size):
+    passes = [step.split("=") for step in steps.split(", \\quad ")]
+    apart = sum(len(set(right) & set("xyzwuv")) + 1 for _, right in passes)
+    outside = {letter for _, right in passes for letter in right} & set("xyzw")
+    return apart * size, (len(outside) + 1) * size, 1
+
+
+def rows(tokens, side):
+    ops, moved = 2 * tokens * side**2, 2 * (2 * tokens * side + side**2)
+    many = 10**12
+    return ops, moved, ops / moved, round(2 * many * side**2 / (2 * (2 * many * side + side**2)), 3)
+
+
+def model(D, L, V):  # noqa: N803
+    weights = sum(4 * D * D + D * 4 * D + 4 * D * D for _ in range(L)) + V * D
+    return weights, weights + weights, 3 * (weights + weights)
+
+
+def days(billions, trillions, devices, peak, share):
+    work = 6 * billions * trillions * 1e21
+    return work, work / (devices * peak * share * 1e12) / 3600
+
+
+def fits(memory, billions, L, K, H, S, N):  # noqa: N803
+    left, each, count = memory * 10**9 - billions * 2 * 10**9, 2 * 2 * S * L * K * H, 0
+    while (count + 1) * each <= left:
+        count += 1
+    return count
+
+
+def step(billions, giga, cache, batch):
+    one, many = ((2 * billions + cache * n) / giga for n in (1, batch))
+    return one * 1e3, many * 1e3, batch / many
+
+
+def pairs(tokens, kept, wide):
+    def ops(seen):
+        return sum(2 * wide + 2 * wide for _ in range(seen))
+
+    behind = sum(kept + t + 1 for t in range(tokens))
+    return ops(tokens * tokens), ops(sum(range(1, tokens + 1))), ops(behind)
+
+
+def patches(down, across, side, channels, width):
+    def count(size):
+        return len(range(0, down, size)) * len(range(0, across, size))
+
+    numbers = channels * side * side
+    return (count(side), numbers), numbers * width, count(side) + 1, count(side // 2) ** 2 // count(side) ** 2
+
+
+def frames(hop, width, seconds):
+    starts = [s for s in range(0, 16_000 * seconds, hop) if s + width <= 16_000 * seconds]
+    return len(starts), len(set(range(width)) & set(range(hop, hop + width)))
+
+
+def tiles(top, totals, mixed):
+    powers = [n * t for n, t in zip(totals, top, strict=True)]
+    return sum(powers) / max(top), sum(m * t for m, t in zip(mixed, top, strict=True)) / sum(powers)
+
+
+def rollout(maps):
+    answer = np.zeros((2, 2))
+    for t, middle, s in product(range(2), repeat=3):
+        late, early = ((a[i, j] + (i == j)) / 2 for a, i, j in ((maps[1], t, middle), (maps[0], middle, s)))
+        answer[t, s] += late * early
+    return answer
+
+
+def linear(q, keys, values):
+    weights = [sum(int(a) * int(b) for a, b in zip(q, k, strict=True)) for k in keys]
+    out = sum(w * int(v) for w, v in zip(weights, values, strict=True)) / sum(weights)
+    state = sum(np.asarray(k) * int(v) for k, v in zip(keys, values, strict=True))
+    return state, sum(np.asarray(k) for k in keys), out
+
+
+SECOND = EARLY | {
+    "08/combine": combine,
+    "08/cached": cached,
+    "08/softmax": masked_softmax,
+    "08/labels": labels,
+    "08/cross": cross,
+    "09/perplexity": perplexity,
+    "09/warm-up": warmup,
+    "09/clip": clip,
+    "09/smoothing": smoothing,
+    "09/bytes": state_bytes,
+    "09/adam": adam,
+    "10/top-p": top_p,
+    "10/draw": draw,
+    "10/temperature": odds,
+    "10/beam": beam,
+    "10/penalty": penalty,
+    "10/cache": model_cache,
+    "11/intensity": intensity,
+    "11/attainable": attainable,
+    "11/time": least_time,
+    "11/fuse": fuse,
+    "11/product": rows,
+    "12/model": model,
+    "12/days": days,
+    "12/fits": fits,
+    "12/step": step,
+    "12/pairs": pairs,
+    "13/patches": patches,
+    "13/frames": frames,
+    "13/merge": tiles,
+    "13/rollout": rollout,
+    "13/linear": linear,
+}
+"""The id of each question with numbers, and its answer from what was drawn, by another way."""

@@ -1,0 +1,196 @@
+"""The sentences that are true or false, tried out."""
+
+from math import exp, log
+
+import numpy as np
+import torch
+
+RNG = np.random.default_rng(4)
+
+
+def softmax(x):
+    powers = np.exp(np.asarray(x) - np.max(x, axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True)
+
+
+def attend(q, k, v):
+    return softmax(q @ k.T / q.shape[1] ** 0.5) @ v
+
+
+def far_gradient():
+    x = torch.randn(12, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0), requires_grad=True)
+    out = torch.softmax(x @ x.T / 2, dim=-1) @ x
+    norms = torch.autograd.grad(out[-1].sum(), x)[0].norm(dim=1)[:-1]
+    return bool((norms.diff() >= 0).all())
+
+
+def order_of_outputs():
+    x = RNG.normal(size=(5, 3))
+    last_alone = attend(x[-1:], x, x)
+    return np.allclose(last_alone, attend(x, x, x)[-1:])
+
+
+def exchange_pairs():
+    q, k, v = RNG.normal(size=(2, 3)), RNG.normal(size=(4, 3)), RNG.normal(size=(4, 2))
+    moved = [1, 0, 2, 3]
+    return np.allclose(attend(q, k, v), attend(q, k[moved], v[moved]))
+
+
+def untouched_rows():
+    table = torch.zeros(6, 2, requires_grad=True)
+    (table[torch.tensor([1, 4, 1])] * 3).sum().backward()
+    return sorted(set(table.grad.nonzero()[:, 0].tolist())) == [1, 4]
+
+
+def zero_afterwards():
+    row = np.array([1.0, 2.0, 0.5])
+    before = softmax(np.where([True, False, True], row, -np.inf))
+    return np.allclose(softmax(row) * [1, 0, 1], before)
+
+
+def sum_over_heads():
+    z, w = RNG.normal(size=(3, 2, 4)), RNG.normal(size=(8, 5))
+    together = np.concatenate([z[:, 0], z[:, 1]], axis=1) @ w
+    return np.allclose(together, z[:, 0] @ w[:4] + z[:, 1] @ w[4:])
+
+
+def slice_input():
+    x, w = RNG.normal(size=(3, 4)), RNG.normal(size=(4, 4))
+    return np.allclose((x @ w)[:, :2], x[:, :2] @ w[:2, :2])
+
+
+def turned(x, angle):
+    number = complex(*x) * np.exp(1j * angle)
+    return np.array([number.real, number.imag])
+
+
+def scores_when_late(values_too=False):
+    q, k = (1.0, 2.0), (0.5, -1.0)
+    now, late = (turned(q, 3 + late) @ turned(k, 1 + late) for late in (0, 1))
+    return not np.isclose(now, late)
+
+
+def rows_grow():
+    lengths = [sum(np.sin(p / 10**i) ** 2 + np.cos(p / 10**i) ** 2 for i in range(4)) for p in range(50)]
+    return not np.allclose(lengths, lengths[0])
+
+
+def no_bend():
+    w_1, w_2, x = RNG.normal(size=(3, 50)), RNG.normal(size=(50, 3)), RNG.normal(size=(7, 3))
+    return not np.allclose(x @ w_1 @ w_2, x @ (w_1 @ w_2))
+
+
+def network_mixes():
+    x, w_1, w_2 = RNG.normal(size=(4, 3)), RNG.normal(size=(3, 6)), RNG.normal(size=(6, 3))
+    changed = x.copy()
+    changed[2] += 1
+
+    def network(x):
+        return np.maximum(x @ w_1, 0) @ w_2
+
+    return not np.allclose(network(x)[[0, 1, 3]], network(changed)[[0, 1, 3]])
+
+
+def equal_token():
+    x = np.full(4, 3.0)
+    return np.allclose((x - x.mean()) / np.sqrt(x.var() + 1e-5), 0)
+
+
+def hidden_or():
+    one, other = np.array([1, 1, 0, 0], dtype=bool), np.array([1, 0, 1, 0], dtype=bool)
+    may_look = ~one & ~other
+    return bool((may_look == ~(one | other)).all())
+
+
+def two_layers():
+    n = 6
+    reach = np.eye(n, dtype=int)
+    for ahead in (1, 0):
+        reach = np.tril(np.ones((n, n), dtype=int), ahead) @ reach
+    return not np.triu(reach, 2).any()
+
+
+def smoothed_floor():
+    asked = np.array([0.1 / 5] * 4 + [0.9 + 0.1 / 5])
+    return -(asked * np.log(asked)).sum() > 0.1
+
+
+def greedy_likeliest():
+    first, second = {"a": 0.6, "b": 0.4}, {"a": [0.5, 0.5], "b": [0.95, 0.05]}
+    greedy = first["a"] * max(second["a"])
+    return greedy >= max(first[t] * p for t in first for p in second[t])
+
+
+def same_number_kept():
+    def kept(p):
+        return int((np.cumsum(np.sort(p)[::-1]) < 0.9).sum()) + 1
+
+    return kept([0.95, 0.03, 0.02]) == kept([0.4, 0.3, 0.3])
+
+
+def double_rows():
+    def seconds(rows, side=8192):
+        return max(2 * rows * side**2 / 3e14, 2 * (2 * rows * side + side**2) / 2e12)
+
+    return seconds(16) > 1.5 * seconds(8)
+
+
+def tiles_approximate():
+    scores, v = RNG.normal(size=6) * 3, RNG.normal(size=6)
+    most, total, mixed = -np.inf, 0.0, 0.0
+    for tile in (slice(0, 2), slice(2, 6)):
+        new = max(most, scores[tile].max())
+        keep = exp(most - new)
+        powers = np.exp(scores[tile] - new)
+        most, total, mixed = new, total * keep + powers.sum(), mixed * keep + powers @ v[tile]
+    return not np.isclose(mixed / total, softmax(scores) @ v)
+
+
+def shuffled_patches():
+    x, places, moved = RNG.normal(size=(5, 3)), RNG.normal(size=(5, 3)), RNG.permutation(5)
+    then, now = x + places, x[moved] + places[moved]
+    return np.allclose(attend(then, then, then).mean(axis=0), attend(now, now, now).mean(axis=0))
+
+
+TRIED = {
+    "fewer-than-plain": lambda: any(8 * t * d * d + 4 * t * t * d < 4 * t * d * d for t in (1, 10) for d in (4, 64)),
+    "far-gradient": far_gradient,
+    "order-of-outputs": order_of_outputs,
+    "raise-all": lambda: softmax([1.0, 2.0]).max() < softmax([11.0, 12.0]).max() - 1e-12,
+    "exchange-pairs": exchange_pairs,
+    "tie-goes-to-first": lambda: bool(softmax(np.array([5.0, 5.0, 1.0]) / 1e-3)[0] > 0.99),
+    "zero-padding": lambda: softmax([1.0, 0.0])[1] == 0,
+    "untouched-rows": untouched_rows,
+    "tokenizer-one-hot": lambda: False,  # tests/text look at what every tokenizer returns
+    "columns-sum": lambda: np.allclose(softmax(RNG.normal(size=(3, 3))).sum(axis=0), 1),
+    "large-equal-scores": lambda: np.allclose(softmax([1000.0] * 4), 0.25),
+    "zero-afterwards": zero_afterwards,
+    "double-heads": lambda: 16 * 7 * 7 * 32 != 8 * 7 * 7 * 64,
+    "sum-over-heads": sum_over_heads,
+    "slice-input": slice_input,
+    "rotary-both-late": scores_when_late,
+    "values-turned": lambda: True,  # tests/model compare the layer with published ones
+    "row-length": rows_grow,
+    "equal-token": equal_token,
+    "no-bend-one-matrix": no_bend,
+    "network-mixes": network_mixes,
+    "hidden-or": hidden_or,
+    "divide-logits": lambda: bool(np.argmax([1.0, 3.0, 2.0]) != np.argmax(np.array([1.0, 3.0, 2.0]) / 0.5)),
+    "two-layer-leak": two_layers,
+    "first-loss": lambda: abs(log(1000) - 6.9) < 0.05,
+    "mean-of-means": lambda: np.isclose(np.mean([np.mean([1, 1, 1]), np.mean([4])]), np.mean([1, 1, 1, 4])),
+    "smoothed-floor": smoothed_floor,
+    "last-position": lambda: True,  # tests/model write with the last position's logits alone
+    "greedy-likeliest": greedy_likeliest,
+    "top-k-top-p": same_number_kept,
+    "double-rows": double_rows,
+    "sparse-star": lambda: 624 / 312 == 2,
+    "low-share": lambda: 3e14 * 0.01 < 2e12 / 12,
+    "precision-operations": lambda: False,
+    "training-three": lambda: (2 + 2 + 2) / 2 == 3,
+    "double-prompt": lambda: 2 * 200 * 64**2 / (2 * 100 * 64**2) == 4,
+    "tiles-approximate": tiles_approximate,
+    "shuffled-patches": shuffled_patches,
+    "zero-shot-none": lambda: bool((softmax([-20.0, -21.0]) < 0.01).all()),
+}
+"""The key of each statement, and an experiment that says whether it holds."""

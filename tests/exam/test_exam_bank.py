@@ -1,0 +1,135 @@
+"""The bank of exam questions: right, drawn anew, and without flaws, over many seeds."""
+
+import re
+from collections import Counter
+from functools import cache
+
+import numpy as np
+import pytest
+from second_ways import SECOND
+from statements import TRIED
+
+from softlookup.exam.bank import QUESTIONS
+from softlookup.exam.notes import exact, logs, same, tex
+from softlookup.exam.question import KINDS, Chapter, Drawn, Question, known, slip
+
+SEEDS = range(25)
+MATH = re.compile(r"\$\$.*?\$\$|\$[^$]*\$|`[^`]*`", re.DOTALL)
+
+
+@cache
+def drawn(question: Question) -> list[Drawn]:
+    return [question.draw(seed) for seed in SEEDS]
+
+
+every_question = pytest.mark.parametrize("question", QUESTIONS, ids=lambda one: one.id)
+
+
+def test_bank_has_questions_of_every_kind_on_every_chapter():
+    per_chapter = Counter(one.chapter for one in QUESTIONS)
+    assert len(QUESTIONS) >= 45
+    assert set(per_chapter) == set(range(1, 14)) and min(per_chapter.values()) >= 3
+    assert {one.kind for one in QUESTIONS} == set(KINDS)
+    assert len({one.id for one in QUESTIONS}) == len(QUESTIONS)
+
+
+def test_bank_has_a_second_way_to_each_answer_and_no_more():
+    words = {"explanation", "sketch", "true-false"}
+    assert set(SECOND) == {one.id for one in QUESTIONS if one.kind not in words}
+
+
+@every_question
+def test_answer_is_what_another_computation_gives(question: Question):
+    for one in drawn(question):
+        if question.id in SECOND:
+            assert same(one.value, SECOND[question.id](**one.given)), one.given
+        elif question.kind == "true-false":
+            assert bool(TRIED[one.given["statement"]]()) is one.value
+        else:
+            assert one.value is None
+
+
+@every_question
+def test_text_has_no_flaws(question: Question):
+    for one in drawn(question):
+        for part in (one.text, one.answer, *(what for _, what in one.marks), *(s.words for s in one.slips)):
+            rest = MATH.sub("x", part)
+            assert part.strip() and part.count("$") % 2 == 0
+            if part in (one.text, one.answer):
+                assert not re.search(r"[\\{}$]|\bnan\b|\bNone\b|  ", rest.replace("\n\n", " ")), rest
+            assert not re.search(r"\bnan\b|array\(|e[+-]\d\d", part)
+            assert all(span.count("{") == span.count("}") for span in MATH.findall(part))
+        assert not one.gives_away() and "Answer" not in one.text
+
+
+@every_question
+def test_no_mistake_gives_the_right_answer(question: Question):
+    for one in drawn(question):
+        assert not any(s.value is not None and same(s.value, one.value) for s in one.slips)
+        assert sum(points for points, _ in one.marks) == question.points
+
+
+@every_question
+def test_numbers_of_the_question_are_those_that_were_drawn(question: Question):
+    for one in drawn(question):
+        for name, value in one.given.items():
+            if (
+                isinstance(value, int)
+                and value > 1
+                and name not in ("one", "label", "hidden", "size", "square", "back")
+            ):
+                shown = {str(value), tex(value), f"{value // 1000}", str(1 - value), str(value + 1)} | (
+                    {str(2**value)} if value < 40 else set()
+                )
+                found = set(re.findall(r"\d+(?:\{,\}\d+)*", one.text))
+                said = {f"{value:,}", f"{value / 1e9:g}"} | shown
+                assert any(s in found or s in one.text for s in said), (name, value)
+
+
+@pytest.mark.parametrize("question", [one for one in QUESTIONS if one.id in SECOND], ids=lambda one: one.id)
+def test_other_seeds_give_other_numbers(question: Question):
+    assert len({one.text for one in drawn(question)}) >= 3
+
+
+def test_statements_are_all_met_and_of_both_kinds():
+    seen = {}
+    for question in (one for one in QUESTIONS if one.kind == "true-false"):
+        for seed in range(60):
+            one = question.draw(seed)
+            seen[one.given["statement"]] = one.value
+    assert set(seen) == set(TRIED) and 10 < sum(seen.values()) < len(seen) - 10
+
+
+def test_question_refuses_marks_that_are_not_its_points():
+    ask = Chapter(4)
+
+    @ask("wrong", "number", points=3, minutes=2)
+    def wrong(rng: np.random.Generator) -> Drawn:
+        return Drawn("How many?", 7, "Seven.", ((2, "all"),))
+
+    with pytest.raises(ValueError, match="04/wrong has 3 points"):
+        ask.questions[0].draw(0)
+
+
+@pytest.mark.parametrize(
+    "text, value, slips",
+    [("Is it 7 or 8?", 7, ()), ("How many?", 7, (slip(7.0, "by luck"),)), ("See $(1,\\ 2)$.", (1, 2), ())],
+)
+def test_question_without_a_good_version_is_refused(text: str, value: object, slips: tuple):
+    ask = Chapter(4)
+    ask("poor", "number", points=1, minutes=1)(lambda rng: Drawn(text, value, "so", ((1, "all"),), {}, slips))
+    with pytest.raises(ValueError, match="04/poor: .* draws"):
+        ask.questions[0].draw(0)
+
+
+def test_slip_of_no_task_is_refused():
+    with pytest.raises(LookupError, match="04.scale knows no mistake 'no-such'"):
+        _ = known("04.scale", "no-such").words
+
+
+def test_numbers_are_written_exactly():
+    assert tex(0.125) == r"\tfrac{1}{8}" and tex(-1.5) == r"-\tfrac{3}{2}" and tex(12345) == "12{,}345"
+    assert tex(2**0.5) == "1.414" and tex(float("-inf")) == r"-\infty" and tex(True) == r"\text{true}"
+    assert tex(1.2e21) == r"\tfrac{6}{5} \cdot 10^{21}"
+    assert tex(np.array([[1, 2], [3, 4]])) == r"\begin{bmatrix} 1 & 2 \\ 3 & 4 \end{bmatrix}"
+    assert logs([1, 3]) == r"(0,\ \ln 3)" and exact(1 / 3) is not None and exact(np.pi) is None
