@@ -41,7 +41,10 @@ RECIPES: dict[str, Recipe] = {
     "sgd": Recipe(4, 4, 0, 0, "float32, plain gradient descent without momentum"),
 }
 """Recipes by name. "master" is that of Micikevicius et al. 2018, "autocast" what torch.autocast does with float32
-weights (its casts are made for each product and are activations)."""
+weights (its casts are made for each product and are activations).
+
+Book: 12_counting.html#counting-memory.
+"""
 
 
 def state_bytes(n_parameters: int, recipe: str = "master") -> dict[str, int]:
@@ -78,6 +81,9 @@ def cache_bytes(sizes: TransformerSizes, batch: int, context: int, *, number_byt
         context: S, tokens of each.
         number_bytes: Bytes of a number.
 
+    Returns:
+        Bytes.
+
     >>> from softlookup.roofline import MODELS
     >>> cache_bytes(MODELS["Llama 2 7B"], 1, 4096) / 2**30
     2.0
@@ -102,7 +108,7 @@ def activations(
         Tensors by name. Each product keeps its inputs, each norm and activation its input, the softmax its output.
 
     Source: Korthikanti et al. 2022, section 4.1 and equation 1: with K = N, F = 4 D, GELU and dropout it is
-        B T D (34 + 5 N T / D) bytes.
+    B T D (34 + 5 N T / D) bytes.
     """
     b, t, d, n = batch, tokens, sizes.D, sizes.N
     square, hidden = (b, n, t, t), (b, t, sizes.F)
@@ -155,6 +161,8 @@ def training_memory(
     Raises:
         KeyError: If there is no such recipe.
         ValueError: If there are two stacks.
+
+    Book: 12_counting.html#counting-activations.
     """
     if sizes.decoder_layers:
         raise ValueError(f"{sizes.name} has two stacks; training_memory counts one")
@@ -180,6 +188,8 @@ def inference_memory(
 
     Returns:
         Bytes by "weights" and "cache". What one step works with is small beside them and left out.
+
+    Book: 12_counting.html#counting-fits.
     """
     return {
         "weights": sum(parameters(sizes).values()) * number_bytes,
