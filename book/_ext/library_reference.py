@@ -1,139 +1,33 @@
 """The reference of the library, from its docstrings, and the links between it and the sections that explain it.
 
 A page says ``.. library-reference:: softlookup.model`` once; what stands below is read from the package: one heading
-for each of its modules, one entry for each public name. Which section explains a name is said in
-``book/coverage.yml`` (a row's ``library`` beside its ``anchor``) and in the docstring's own line ``Book:``. From the
-same two come the links at each name and the line "In the library" at the end of each of those sections.
+for each of its modules, one entry for each public name, with links to the sections that explain it. At the end of
+each of those sections the line "In the library" leads back.
 """
 
 import ast
 import importlib
 import inspect
 import re
-import sys
 import textwrap
-from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-import yaml
 from docutils import nodes
 from docutils.statemachine import StringList
-from section_links import append_line, section_of
+from public_names import BOOK, COVERAGE, doc_of, documented, find, forget, kind_of, names_at, places_of
+from section_links import append_line, link, section_of
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
-from sphinx.pycode import ModuleAnalyzer
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import make_refnode
-
-PACKAGES = ("softlookup.model", "softlookup.reference", "softlookup.roofline", "softlookup.checks")
-COVERAGE = Path(__file__).resolve().parents[1] / "coverage.yml"
-
-BOOK = re.compile(r"\bBook: (?P<places>[\w.]+\.html#[\w-]+(?:, [\w.]+\.html#[\w-]+)*)\.")
-"""The line of a docstring that says where the book explains it: "Book: 04_one_head.html#one-head-weights."."""
 
 QUIET = {"extra_repr"}
 """Methods that say nothing of a class to somebody who uses it."""
 
 LITERAL = re.compile(r"(``.+?``|:\w+:`.+?`|`[^`]+`_?)")
 SPECIAL = re.compile(r"([*|\\])|(?<=\w)_(?!\w)")
-
-
-@cache
-def rows() -> dict[str, dict[str, Any]]:
-    """Read book/coverage.yml."""
-    return yaml.safe_load(COVERAGE.read_text(encoding="utf-8"))
-
-
-@cache
-def find(dotted: str) -> Any:
-    """Import a dotted name: as much of it as is a module, the rest as attributes."""
-    module, *rest = dotted.split(".")
-    found = importlib.import_module(module)
-    for name in rest:
-        module = f"{module}.{name}"
-        found = getattr(found, name) if hasattr(found, name) else importlib.import_module(module)
-    return found
-
-
-@cache
-def documented(package: str) -> dict[str, list[str]]:
-    """List what the reference shows of a package: dotted names by the module that they come from.
-
-    Public are the names in the package's ``__all__``, under the package's own name, and those of its modules that
-    ``book/coverage.yml`` names. Modules stand in the order in which the package imports them.
-    """
-    whole = importlib.import_module(package)
-    names = [f"{package}.{name}" for name in whole.__all__]
-    named = {name for row in rows().values() for name in row["library"] if name.startswith(f"{package}.")}
-    names += sorted(name for name in named - {*names} if inspect.ismodule(find(name.rpartition(".")[0])))
-    order = [node.module for node in ast.walk(ast.parse(inspect.getsource(whole))) if isinstance(node, ast.ImportFrom)]
-    found: dict[str, list[str]] = {module: [] for module in order if module and module != package}
-    for name in names:
-        if not isinstance(find(name), ModuleType):
-            found.setdefault(home_of(name), []).append(name)
-    return {module: sorted(inside, key=str.lower) for module, inside in found.items() if inside}
-
-
-def home_of(name: str) -> str:
-    """Say which module a name is written in: a class or function knows it, a constant is looked for."""
-    package, _, last = name.rpartition(".")
-    if kind_of(name) != "data":
-        return inspect.unwrap(find(name)).__module__
-    loaded = [module for module in sys.modules if module.startswith(f"{package}.")]
-    return next(module for module in sorted(loaded) if constant_doc(last, module))
-
-
-def kind_of(name: str) -> str:
-    """Say which of autodoc's kinds a name is of; a function that keeps its results is one too."""
-    if inspect.isclass(find(name)):
-        return "class"
-    return "function" if inspect.isfunction(inspect.unwrap(find(name))) else "data"
-
-
-@cache
-def places_of(name: str) -> tuple[str, ...]:
-    """Name the sections that explain a name: "04_one_head.html#one-head-weights", the docstring's own first."""
-    said = BOOK.findall(doc_of(name))
-    first = [place for places in said for place in places.split(", ")]
-    rest = [row["anchor"] for row in rows().values() if name in row["library"]]
-    return tuple(dict.fromkeys(first + rest))
-
-
-@cache
-def names_at() -> dict[str, list[str]]:
-    """Turn ``places_of`` round: for each section, the names that it explains."""
-    found: dict[str, list[str]] = {}
-    for package in PACKAGES:
-        for names in documented(package).values():
-            for name in names:
-                for place in places_of(name):
-                    found.setdefault(place, []).append(name)
-    for row in rows().values():  # names of a class's parts, which have no entry of their own in the list
-        for name in row["library"]:
-            if name.startswith(PACKAGES) and name not in found.get(row["anchor"], []):
-                found.setdefault(row["anchor"], []).append(name)
-    return found
-
-
-def link(reftype: str, domain: str, target: str, child: nodes.Node, **more: Any) -> pending_xref:
-    """Make a link that Sphinx resolves, or complains of."""
-    made = pending_xref("", child, refdomain=domain, reftype=reftype, reftarget=target, refwarn=True, **more)
-    return made
-
-
-def constant_doc(constant: str, module: str) -> str:
-    """Fetch the string below a constant in a module's source; empty where the module has no such constant."""
-    return "\n".join(ModuleAnalyzer.for_module(module).find_attr_docs().get(("", constant), []))
-
-
-def doc_of(name: str) -> str:
-    """Fetch a docstring, or the string below a constant."""
-    if kind_of(name) != "data":
-        return inspect.getdoc(find(name)) or ""
-    return constant_doc(name.rpartition(".")[2], home_of(name))
 
 
 class LibraryReference(SphinxDirective):
@@ -256,8 +150,7 @@ def add_lines(app: Sphinx, doctree: nodes.document) -> None:
             continue  # the test of the coverage table says so
         links = []
         for name in names:
-            short = name.rpartition(".")[2]
-            links.append(link("obj", "py", name, nodes.literal("", short, classes=["xref"]), refspecific=False))
+            links.append(link("py", "obj", name, nodes.literal("", name.removeprefix("softlookup."))))
         append_line(section, "in-the-library", "In the library:", links)
 
 
@@ -284,10 +177,9 @@ def name_fields(app: Sphinx, doctree: nodes.document) -> None:
                 name[:] = [nodes.Text("Attributes")]
 
 
-def forget(app: Sphinx, env: BuildEnvironment, added: set[str], changed: set[str], removed: set[str]) -> list[str]:
-    """Read the table anew at every build, in a process that builds twice."""
-    for kept in (rows, documented, places_of, names_at):
-        kept.cache_clear()
+def read_anew(app: Sphinx, env: BuildEnvironment, added: set[str], changed: set[str], removed: set[str]) -> list[str]:
+    """Let a second build in the same process see the table as it is then."""
+    forget()
     return []
 
 
@@ -296,7 +188,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("library-reference", LibraryReference)
     app.connect("autodoc-process-docstring", process_docstring, priority=400)
     app.connect("autodoc-process-signature", process_signature)
-    app.connect("env-get-outdated", forget)
+    app.connect("env-get-outdated", read_anew)
     app.connect("doctree-read", add_lines)
     app.connect("doctree-read", name_fields)
     app.connect("missing-reference", resolve)

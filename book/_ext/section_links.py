@@ -4,12 +4,18 @@ from collections.abc import Iterable
 from typing import Any
 
 from docutils import nodes
+from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 
 
 def section_of(doctree: nodes.document, label: str) -> nodes.section | None:
     """Find the section that a label names; None where there is none."""
     return next((section for section in doctree.findall(nodes.section) if label in section["ids"]), None)
+
+
+def link(domain: str, reftype: str, target: str, child: nodes.Node, **more: Any) -> pending_xref:
+    """Make a link that Sphinx resolves, or complains of: ("py", "obj", a dotted name) or ("std", "ref", a label)."""
+    return pending_xref("", child, refdomain=domain, reftype=reftype, reftarget=target, refwarn=True, **more)
 
 
 def append_line(section: nodes.section, kind: str, lead: str, links: Iterable[nodes.Node]) -> None:
