@@ -46,7 +46,7 @@ class LibraryReference(SphinxDirective):
             section = nodes.section(ids=[f"reference-{title.replace('.', '-').replace('_', '-')}"], names=[title])
             section += nodes.title("", title)
             about = (inspect.getdoc(importlib.import_module(module)) or "").partition("\n\n")[0]
-            lines = [f".. py:module:: {module}", "   :no-index:", "", *tidy(about.splitlines()), ""]
+            lines = [*tidy(about.splitlines()), ""]
             for name in names:
                 lines += entry(name)
             self.state.nested_parse(StringList(lines, source=f"<{module}>"), self.content_offset, section)
