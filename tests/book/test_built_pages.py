@@ -1,6 +1,7 @@
 """The built book as files: links, anchors, what pages load, and how much."""
 
 import re
+from html.parser import HTMLParser
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -88,6 +89,50 @@ def test_every_page_names_its_language_and_every_picture_has_an_alternative():
         page = Page(path)
         assert page.language == "en", path
         assert [image for image in page.images if "alt" not in image] == [], path
+
+
+class Figures(HTMLParser):
+    """The figures of a page: the alternatives of their pictures, and their captions."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.found, self.inside, self.caption, self.told = [], False, False, False
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        if tag == "figure":
+            self.found.append(([], []))
+            self.inside = True
+        if self.inside and tag in {"img", "svg"}:
+            self.found[-1][0].append(given.get("alt") or given.get("aria-label") or "")
+        self.caption = tag == "figcaption" or self.caption
+        self.told = self.inside and tag == "desc"  # what an svg says of itself
+
+    def handle_endtag(self, tag):
+        self.caption = self.caption and tag != "figcaption"
+        self.told = False
+        self.inside = self.inside and tag != "figure"
+
+    def handle_data(self, data):
+        if self.caption:
+            self.found[-1][1].append(data)
+        if self.told:
+            self.found[-1][0][-1] += data
+
+
+def test_every_figure_has_an_alternative_that_says_what_it_shows():
+    told = 0
+    for path in pages():
+        for alternatives, caption in Figures(path.read_text(encoding="utf-8")).found:
+            words = " ".join("".join(caption).split())
+            assert alternatives, f"{path.name}: a figure without a picture: {words}"
+            for alternative in alternatives:
+                assert len(alternative.split()) >= 10, f"{path.name}: {alternative!r} says too little"
+                assert "$" not in alternative, f"{path.name}: TeX in {alternative!r}"
+                assert alternative.strip() != words, f"{path.name}: the alternative repeats the caption: {words}"
+                told += 1
+    assert told > 50
 
 
 def test_first_view_of_a_page_is_light():

@@ -1,17 +1,20 @@
 """Every row of the lectures that a chapter covers has its place, and what the table names is really there."""
 
 import importlib
+import re
+from html import unescape
 
 import pytest
 import yaml
 from built_book import HTML, ROOT, Page, need_book
 
-from softlookup import checks
+from softlookup import checks, widgets
 from softlookup.checks.registry import CHAPTERS
+from softlookup.widgets.interactive import InteractiveFigure
 
 # How many rows of the lectures' list each chapter owes a place.
 ROWS_OF = {0: 1, 1: 7, 2: 6, 3: 3, 4: 11, 5: 7, 6: 10, 7: 6, 8: 8, 9: 9, 10: 4, 11: 7, 12: 6, 13: 10, 14: 2, 90: 1}
-ROWS = [f"{chapter}.{row}" for chapter in CHAPTERS for row in range(1, ROWS_OF[chapter] + 1)]
+ROWS = [f"{chapter}.{row}" for chapter, rows in ROWS_OF.items() for row in range(1, rows + 1)]
 TABLE = ROOT / "book" / "coverage.yml"
 FIELDS = {"title", "anchor", "library", "tasks", "figures", "widgets"}
 
@@ -32,7 +35,7 @@ def find(dotted):
 
 
 def test_every_row_is_there_with_every_field(table):
-    assert [row for row in ROWS if row not in table] == []
+    assert sorted(table) == sorted(ROWS)
     assert {row: FIELDS ^ set(entry) for row, entry in table.items() if set(entry) != FIELDS} == {}
 
 
@@ -52,6 +55,39 @@ def test_every_task_of_the_table_exists_and_every_task_is_in_it(table):
     known = {task.id for task in checks.tasks()}
     named = {task for entry in table.values() for task in entry["tasks"]}
     assert known and known == named
+
+
+def drawn_on(chapter):
+    """Name the figures and interactive figures that the code of a chapter's pages uses."""
+    code = "\n".join(
+        cell
+        for page in (ROOT / "book").glob(f"{chapter:02}_*.md")
+        for cell in re.findall(r"```\{code-cell\}.*?\n```", page.read_text(encoding="utf-8"), re.S)
+    )
+    pictures = {f"softlookup.figures.{name}" for name in re.findall(r"(?<!softlookup\.)\bfigures\.(\w+)", code)}
+    classes = {
+        name for name, one in vars(widgets).items() if isinstance(one, type) and issubclass(one, InteractiveFigure)
+    }
+    return pictures, {f"softlookup.widgets.{name}" for name in classes & set(re.findall(r"\w+", code))}
+
+
+@pytest.mark.parametrize("chapter", [chapter for chapter in ROWS_OF if chapter < 90])
+def test_figures_of_the_table_are_those_that_the_chapter_draws(table, chapter):
+    rows = [row for number, row in table.items() if int(number.split(".")[0]) == chapter]
+    named = [{name for row in rows for name in row[kind]} for kind in ("figures", "widgets")]
+    drawn = drawn_on(chapter)
+    assert named[0] == drawn[0] - {"softlookup.figures.show", "softlookup.figures.wrong_cells"}
+    assert named[1] == drawn[1]
+
+
+@pytest.mark.book
+def test_page_shows_every_row_with_its_title_and_its_tasks(table):
+    need_book()
+    text = re.sub(r"<[^>]+>", "", (HTML / "book" / "coverage.html").read_text(encoding="utf-8"))
+    text = unescape(text).replace("’", "'")
+    for row, entry in table.items():
+        assert f"{row} {entry['title']}" in text, row
+        assert f"Tasks: {', '.join(entry['tasks'])}" in text if entry["tasks"] else True, row
 
 
 @pytest.mark.book

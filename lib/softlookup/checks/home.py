@@ -175,6 +175,8 @@ def check(task_id: str, obj: Any, *, variant: int = 0) -> CheckResult:
         The result. In a notebook it shows itself; in a terminal ``print(result.text())`` does. A wrong answer, an
         exception in it, an interruption or an unknown task gives a result too, never an exception.
 
+    Book: 00_before_you_start_running.html#before-check.
+
     >>> check("04.spread", lambda head_width, sigma_q, sigma_k: head_width**0.5 * sigma_q * sigma_k).verdict
     'pass'
     """

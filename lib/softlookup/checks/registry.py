@@ -36,8 +36,13 @@ def tasks(chapter: int | None = None) -> tuple[Task, ...]:
     Args:
         chapter: Only this chapter's.
 
+    Returns:
+        The tasks, each described once.
+
     Raises:
         KeyError: If no such chapter has tasks; the message lists those that have.
+
+    Book: instructors.html#instructors-choosing.
     """
     if chapter is None:
         return tuple(task for number in sorted(CHAPTERS) for task in tasks(number))
@@ -54,7 +59,10 @@ def earlier(task: Task) -> tuple[Task, ...]:
 
 
 class UnknownTask(KeyError):
-    """There is no task of that id; the message names the nearest ones."""
+    """There is no task of that id; the message names the nearest ones.
+
+    Book: instructors.html#instructors-choosing.
+    """
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -63,8 +71,16 @@ class UnknownTask(KeyError):
 def get_task(task_id: str) -> Task:
     """The task of that id.
 
+    Args:
+        task_id: Chapter and name, "04.scale".
+
+    Returns:
+        Its one description.
+
     Raises:
         UnknownTask: If there is none.
+
+    Book: instructors.html#instructors-choosing.
     """
     head = str(task_id).split(".")[0]
     chapter = int(head) if head.isascii() and head.isdigit() else -1

@@ -7,6 +7,10 @@ from typing import Any
 from softlookup.checks.compare import Difference
 
 MIME = "application/vnd.softlookup.verdict+json"
+"""The type under which a notebook keeps a verdict's record, beside its text and its picture.
+
+Book: 00_before_you_start_running.html#before-check.
+"""
 
 VERDICTS = ("pass", "partial", "wrong", "blank", "error", "timeout", "stopped")
 
@@ -44,6 +48,8 @@ class CheckResult:
         names: Names of the results.
         printed: What the student's code printed there.
         reveals: Whether the wanted numbers may be shown.
+
+    Book: 00_before_you_start_running.html#before-check.
     """
 
     task_id: str
@@ -74,7 +80,11 @@ class CheckResult:
         return f"{HEADLINES[self.verdict]}: {self.title} ({self.task_id}), {points}"
 
     def record(self) -> dict[str, Any]:
-        """What the grade report keeps of it."""
+        """What the grade report keeps of it.
+
+        Returns:
+            Plain values by name, ready for JSON.
+        """
         return {
             "task": self.task_id,
             "variant": self.variant,
@@ -86,7 +96,11 @@ class CheckResult:
         }
 
     def text(self) -> str:
-        """The whole verdict in plain words, for a terminal or a screen reader."""
+        """The whole verdict in plain words, for a terminal or a screen reader.
+
+        Returns:
+            A line for the verdict, and one for each sentence and each section to read.
+        """
         lines = [self.headline, *("  " + s for s in self.sentences)]
         if self.printed:
             lines.append("  Your code printed: " + self.printed.strip()[:200])

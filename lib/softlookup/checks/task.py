@@ -34,6 +34,8 @@ class Case:
         sizes: Where the answer is a layer's class: how many of the first arguments it is made with.
         parameters: Names of the layer's parameters, which the arguments that follow are put in place of; the layer
             is called with the rest. Empty where the answer is a function.
+
+    Book: instructors_task.html#instructors-task-says.
     """
 
     label: str
@@ -73,6 +75,8 @@ class Mistake:
         edits: (old, new) replacements that turn the published solution into a submission with this mistake.
         symptom: Set when the mistake shows as a kind of failure (see ``probe.Failure.kind``), not as a tensor.
         anchor: Label of the section to read about it, on the task's page; None where it is the task's own.
+
+    Book: instructors_task.html#instructors-task-says.
     """
 
     slug: str
@@ -84,6 +88,12 @@ class Mistake:
 
     def applied_to(self, source: str) -> str:
         """The solution's source with this mistake in it.
+
+        Args:
+            source: The published solution's cell.
+
+        Returns:
+            The same cell as somebody would hand it in who makes this mistake.
 
         Raises:
             ValueError: If an edit does not occur in the source, or this mistake has none.
@@ -142,6 +152,12 @@ class Task:
         reveals: Whether the wanted numbers are shown; not where they are the whole answer.
         lends: Whether a sound answer may stand in for a wrong one in later tasks.
         layer: Where the answer is a class that later tasks build on: how a sound one stands in for it.
+
+    Raises:
+        ValueError: If two known mistakes share a slug, the parts lack the core or do not sum to 1, or the difficulty
+            is not 1, 2 or 3.
+
+    Book: instructors_task.html#instructors-task-says.
     """
 
     id: str
@@ -197,12 +213,25 @@ class Task:
         return {name: parameter for name, parameter in declared.items() if name not in self.variants[0]}
 
     def readings(self, diagnosis: Sequence[str]) -> tuple[str, ...]:
-        """The sections to read after a diagnosis: those of the mistakes that it names, or the task's own."""
+        """The sections to read after a diagnosis: those of the mistakes that it names, or the task's own.
+
+        Args:
+            diagnosis: Slugs of known mistakes.
+
+        Returns:
+            Addresses in the rendered book, relative to its first page, each once.
+        """
         anchors = [m.anchor or self.anchor for slug in diagnosis for m in self.mistakes if m.slug == slug]
         return tuple(f"book/{self.page}.html#{anchor}" for anchor in dict.fromkeys(anchors or [self.anchor]))
 
     def mistake(self, slug: str) -> Mistake:
         """The known mistake of that name.
+
+        Args:
+            slug: As diagnoses give it, "no-sqrt".
+
+        Returns:
+            The mistake.
 
         Raises:
             KeyError: If this task does not know it.
@@ -213,7 +242,11 @@ class Task:
         raise KeyError(f"{self.id} knows no mistake {slug!r}; it knows {[m.slug for m in self.mistakes]}")
 
     def summary(self) -> dict[str, Any]:
-        """What ``softlookup tasks --json`` tells about it."""
+        """What ``softlookup tasks --json`` tells about it.
+
+        Returns:
+            Plain values by name, ready for JSON.
+        """
         return {
             "id": self.id,
             "title": self.title,

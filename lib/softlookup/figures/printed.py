@@ -57,7 +57,7 @@ def comparison(
     figure = Figure(figsize=(6.2, 0.52 * len(printed) + 0.6))
     left, right = figure.subplots(1, 2)
     figure.set_label(
-        f"Two grids, {wrong.shape[0]} by {wrong.shape[1]}, of {name}. Left as printed, with "
+        f"Two grids, {wrong.shape[0]} by {wrong.shape[1]}, of {name.replace('$', '')}. Left as printed, with "
         f"{wrong.sum()} of {wrong.size} cells framed as wrong; right as computed."
         + (f" The printed rows sum to {', '.join(f'{s:.3f}' for s in printed.sum(axis=1))}." if sums else "")
     )

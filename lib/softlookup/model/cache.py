@@ -11,8 +11,13 @@ class LayerCache:
     The tensors are kept with room to grow: adding a token writes one row, and only when the room is used up are
     all of them copied, into twice the space.
 
+    Args:
+        once: Whether the first call brings all the keys (cross-attention).
+
     Attributes:
         complete: Whether the keys are all there (cross-attention after its first call): nothing is added any more.
+
+    Book: 10_inference.html#inference-cache.
     """
 
     def __init__(self, *, once: bool = False) -> None:
@@ -108,7 +113,8 @@ class KVCache:
         cross: Whether the layers also look at an encoder's output, whose keys are kept from the first step on.
         memory_mask: Which of the encoder's positions may be looked at, (B, 1, 1, S).
 
-    Source: Shazeer 2019, section 3 (the cost of reading the cache); Pope et al. 2022. Book: 10_inference.html.
+    Source: Shazeer 2019, section 3 (the cost of reading the cache); Pope et al. 2022.
+    Book: 10_inference.html#inference-cache.
     """
 
     def __init__(

@@ -57,6 +57,12 @@ class Config:
         pad_id: The id that fills up short rows.
         start_id: The id that the decoder's input begins with.
         end_id: The id that ends a sentence.
+
+    Raises:
+        ValueError: If a size is below 1, a share is outside [0, 1), a name is unknown, or a special id is outside the
+            vocabulary. The message names the field, what was got and what was wanted.
+
+    Book: 07_encoder.html#encoder-stack, 09_training.html#training-sizes.
     """
 
     vocab_size: int

@@ -49,7 +49,7 @@ class Residual(nn.Module):
         config: Whose norm, place of the norm and dropout are taken.
 
     Source: Vaswani et al. 2017, section 3.1 (post-LN) and 5.4 (dropout before adding); Xiong et al. 2020 (pre-LN).
-    Book: 07_encoder.html.
+    Book: 07_encoder.html#encoder-residual.
     """
 
     def __init__(self, config: Config) -> None:
@@ -83,7 +83,8 @@ class Layer(nn.Module):
         config: Sizes and parts.
         cross: Whether the layer looks at an encoder's output.
 
-    Source: Vaswani et al. 2017, section 3.1. Book: 07_encoder.html, 08_decoder.html.
+    Source: Vaswani et al. 2017, section 3.1.
+    Book: 07_encoder.html#encoder-layer, 08_decoder_and_masks.html#decoder-layer.
     """
 
     def __init__(self, config: Config, *, cross: bool = False) -> None:

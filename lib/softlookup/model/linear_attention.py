@@ -20,13 +20,22 @@ class LinearState:
     Attributes:
         key_values: The sum over the keys so far of feature(k) v^T.
         keys: The sum over the keys so far of feature(k).
+
+    Book: 13_beyond_text.html#beyond-text-recurrent.
     """
 
     key_values: Float[Tensor, "*batch H Hv"]
     keys: Float[Tensor, "*batch H"]
 
     def select(self, rows: Int[Tensor, " M"]) -> "LinearState":
-        """Take some rows of the first axis, in the order given; a row may be taken more than once."""
+        """Take some rows of the first axis, in the order given; a row may be taken more than once.
+
+        Args:
+            rows: Whole numbers, which rows.
+
+        Returns:
+            A new state; this one stays as it was.
+        """
         return LinearState(self.key_values[rows], self.keys[rows])
 
 
@@ -65,7 +74,7 @@ def linear_attention(
     Cost: 4*S*H*Hv + 4*T*H*Hv operations for each head or less, where attend takes 2*T*S*(H + Hv). Causal, T*H*Hv
     numbers in memory: one sum for each position.
 
-    Source: Katharopoulos et al. 2020, equations 4 to 9.
+    Source: Katharopoulos et al. 2020, equations 4 to 9. Book: 13_beyond_text.html#beyond-text-linear.
     """
     check_queries_and_keys(q, k)
     check_values(k, v)
@@ -110,7 +119,7 @@ def linear_attention_step(
 
     Cost: about 4*H*Hv operations for each head, whatever the position.
 
-    Source: Katharopoulos et al. 2020, equations 16 to 20.
+    Source: Katharopoulos et al. 2020, equations 16 to 20. Book: 13_beyond_text.html#beyond-text-recurrent.
     """
     check_queries_and_keys(q[..., None, :], k[..., None, :])
     check_values(k[..., None, :], v[..., None, :])

@@ -60,6 +60,7 @@ def window_mask(
         ValueError: If length, keys or width is below 1, or the offset below 0.
 
     Source: Beltagy et al. 2020, section 3.1; Jiang et al. 2023 (causal), section 2.
+    Book: 08_decoder_and_masks.html#decoder-window.
     """
     if width < 1:
         raise ValueError(f"width must be at least 1, the position itself; got {width}")
@@ -103,6 +104,8 @@ def length_mask(lengths: Int[Tensor, " B"], keys: int) -> Bool[Tensor, "B 1 1 S"
         TypeError: If lengths holds no integers.
 
     Cost: the lengths are read, which makes the program wait where they are on a GPU.
+
+    Book: 08_decoder_and_masks.html#decoder-padding.
     """
     check_integers("lengths", lengths)
     if lengths.ndim != 1:

@@ -87,7 +87,7 @@ def bert_config(description: Any, *, start_id: int = 101, end_id: int = 102) -> 
         ValueError: If the description asks for what this library does not have, or lacks a field; the message names
             the field.
 
-    Source: Devlin et al. 2019.
+    Source: Devlin et al. 2019. Book: 13_beyond_text.html#beyond-text-published.
     """
     fields = fields_of(description, "bert")
     only(fields, hidden_act="gelu", position_embedding_type="absolute", tie_word_embeddings=True)
@@ -129,6 +129,8 @@ def bert_weights(tensors: Mapping[str, Tensor], config: Config, *, head: bool = 
 
     Raises:
         ValueError: If tensors are missing, left over or of the wrong shape; the message names them.
+
+    Book: 13_beyond_text.html#beyond-text-published.
     """
     # The first files call a norm's gain and shift gamma and beta.
     tensors = {re.sub(r"\.gamma$", ".weight", re.sub(r"\.beta$", ".bias", name)): t for name, t in tensors.items()}
@@ -157,7 +159,7 @@ def gpt2_config(description: Any) -> Config:
         ValueError: If the description asks for what this library does not have, or lacks a field; the message names
             the field.
 
-    Source: Radford et al. 2019, section 2.3.
+    Source: Radford et al. 2019, section 2.3. Book: 13_beyond_text.html#beyond-text-published.
     """
     fields = fields_of(description, "gpt2")
     only(fields, scale_attn_weights=True, scale_attn_by_inverse_layer_idx=False, reorder_and_upcast_attn=False)
@@ -196,6 +198,8 @@ def gpt2_weights(tensors: Mapping[str, Tensor], config: Config) -> dict[str, Ten
 
     Raises:
         ValueError: If tensors are missing, left over or of the wrong shape; the message names them.
+
+    Book: 13_beyond_text.html#beyond-text-published.
     """
     cut = {}
     for name, tensor in tensors.items():
@@ -224,7 +228,7 @@ def llama_config(description: Any) -> Config:
         ValueError: If the description asks for what this library does not have (rotary scaling), or lacks a field;
             the message names the field.
 
-    Source: Touvron et al. 2023, section 2.2.
+    Source: Touvron et al. 2023, section 2.2. Book: 13_beyond_text.html#beyond-text-published.
     """
     fields = fields_of(description, "llama")
     # The newer descriptions keep all about rotary positions in one field, the older ones in two.
@@ -272,6 +276,8 @@ def llama_weights(tensors: Mapping[str, Tensor], config: Config) -> dict[str, Te
 
     Raises:
         ValueError: If tensors are missing, left over or of the wrong shape; the message names them.
+
+    Book: 13_beyond_text.html#beyond-text-published.
     """
     same = {"lm_head.weight": "model.embed_tokens.weight"} if config.tied else {}
     names = spread(_LLAMA) | layers(config.n_layers, "decoder.layers", "model.layers", _LLAMA_LAYER)

@@ -59,7 +59,7 @@ def marian_config(description: Any) -> Config:
         ValueError: If the description asks for what this library does not have (two vocabularies, another encoder
             than decoder), or lacks a field; the message names the field.
 
-    Source: Junczys-Dowmunt et al. 2018.
+    Source: Junczys-Dowmunt et al. 2018. Book: 13_beyond_text.html#beyond-text-published.
     """
     fields = fields_of(description, "marian")
     only(fields, share_encoder_decoder_embeddings=True, tie_word_embeddings=True)
@@ -101,6 +101,8 @@ def marian_weights(tensors: Mapping[str, Tensor], config: Config) -> dict[str, T
 
     Raises:
         ValueError: If tensors are missing, left over or of the wrong shape; the message names them.
+
+    Book: 13_beyond_text.html#beyond-text-published.
     """
     tensors = dict(tensors)
     if "final_logits_bias" in tensors:
@@ -128,6 +130,7 @@ def t5_config(description: Any) -> Config:
             the field.
 
     Source: Raffel et al. 2020, section 2.1; Shazeer 2020 (version 1.1).
+    Book: 13_beyond_text.html#beyond-text-published.
     """
     fields = fields_of(description, "t5")
     only(fields, relative_attention_num_buckets=32, relative_attention_max_distance=128)
@@ -172,6 +175,8 @@ def t5_weights(tensors: Mapping[str, Tensor], config: Config) -> dict[str, Tenso
 
     Raises:
         ValueError: If tensors are missing, left over or of the wrong shape; the message names them.
+
+    Book: 13_beyond_text.html#beyond-text-published.
     """
     same = {f"{stack}.embed_tokens.weight": "shared.weight" for stack in ("encoder", "decoder")}
     if config.tied:

@@ -84,12 +84,34 @@ def forward(
 
 
 def prefill(sizes: TransformerSizes, batch: int, tokens: int, **ways: bool | int) -> list[Operation]:
-    """Count the reading of a prompt: all tokens at once, logits for the last alone (unless ``last_logits=False``)."""
+    """Count the reading of a prompt: all tokens at once, logits for the last alone (unless ``last_logits=False``).
+
+    Args:
+        sizes: The model.
+        batch: B, sequences.
+        tokens: T, tokens of each prompt.
+        ways: What ``forward`` takes besides, by name.
+
+    Returns:
+        Operations in order, those of a layer once with ``times`` for the layers.
+
+    Raises:
+        ValueError: As ``forward`` does.
+    """
     return forward(sizes, batch, tokens, **{"last_logits": True, **ways})  # type: ignore[arg-type]
 
 
 def decode(sizes: TransformerSizes, batch: int, context: int, **ways: bool | int) -> list[Operation]:
     """Count the writing of one token for each sequence; it looks at ``context`` tokens, itself among them.
+
+    Args:
+        sizes: The model.
+        batch: B, sequences.
+        context: S, tokens that it looks at.
+        ways: What ``forward`` takes besides, by name.
+
+    Returns:
+        Operations in order, those of a layer once with ``times`` for the layers.
 
     Raises:
         ValueError: If the context holds no token: "context is C; wanted at least 1".
@@ -138,6 +160,8 @@ def backward(sizes: TransformerSizes, operations: Iterable[Operation]) -> list[O
 
     Returns:
         The operations of the way back, the last one first.
+
+    Book: 12_counting.html#counting-training.
     """
     back: list[Operation] = []
     for one in reversed(list(operations)):
@@ -195,7 +219,19 @@ def _turned(one: Operation, sizes: TransformerSizes) -> list[Operation]:
 
 
 def loss(sizes: TransformerSizes, batch: int, tokens: int, *, number_bytes: int = FLOAT_BYTES) -> Operation:
-    """Count the cross-entropy of the logits, whose probabilities are kept for the way back; 32 bits by default."""
+    """Count the cross-entropy of the logits, whose probabilities are kept for the way back; 32 bits by default.
+
+    Args:
+        sizes: The model, whose V is taken.
+        batch: B, sequences.
+        tokens: T, tokens of each, all of them judged.
+        number_bytes: Bytes of a logit and of a probability.
+
+    Returns:
+        One operation: logits and labels read, probabilities written, no products.
+
+    Book: 12_counting.html#counting-training.
+    """
     logits = Moved("logits", (batch, tokens, sizes.V), number_bytes)
     labels = Moved("labels", (batch, tokens), 8)
     kept = Moved("probabilities", logits.shape, number_bytes)
@@ -213,7 +249,7 @@ def adam_step(n_parameters: int, *, master: bool = True) -> Operation:
     Returns:
         Reads gradient, weight and two means; writes weight and means, and the half-precision weight where there is one.
 
-    Source: Kingma & Ba 2015, algorithm 1.
+    Source: Kingma & Ba 2015, algorithm 1. Book: 12_counting.html#counting-training.
     """
     held = tuple(Moved(name, (n_parameters,), FLOAT_BYTES) for name in ("weight", "mean", "mean of squares"))
     size = HALF_BYTES if master else FLOAT_BYTES
@@ -227,8 +263,21 @@ def training_step(
 ) -> dict[str, list[Operation]]:
     """Count a step of training in mixed precision with a float32 master copy.
 
+    Args:
+        sizes: The model. With ``decoder_layers`` it is an encoder-decoder.
+        batch: B, sequences.
+        tokens: T, tokens of each (of the target, for an encoder-decoder).
+        source: Tokens of the source, for an encoder-decoder.
+        causal: Whether hidden pairs are skipped in the stack that writes.
+        fused: Whether scores and weights stay inside one kernel.
+
     Returns:
         Operations by stage: "forward", "loss", "backward", "optimizer".
+
+    Raises:
+        ValueError: As ``forward`` does.
+
+    Book: 12_counting.html#counting-training.
     """
     there = forward(sizes, batch, tokens, source=source, causal=causal, fused=fused)
     judged = loss(sizes, batch, tokens)

@@ -30,6 +30,8 @@ class Hardware:
 
     Raises:
         ValueError: If there is no rate, or a number is not above 0: "NAME: KIND is NUMBER, wanted a number above 0".
+
+    Book: 11_roofline.html#roofline-sheet.
     """
 
     name: str
@@ -145,7 +147,13 @@ _KNOWN: dict[str, Hardware] = {
 
 
 def known_hardware() -> tuple[str, ...]:
-    """The names that ``hardware`` knows, in the order of their years."""
+    """The names that ``hardware`` knows, in the order of their years.
+
+    Returns:
+        Names, each once.
+
+    Book: 11_roofline.html#roofline-sheet.
+    """
     return tuple(_KNOWN)
 
 

@@ -21,7 +21,10 @@ ELEMENTWISE: dict[str, tuple[int, int]] = {
     "loss": (5, 2),  # maximum, subtract, exp, sum, divide; minus the label, by the number of labels
     "adam": (12, 0),  # two means of gradients (3 + 4), root, plus eps, divide, by the rate, subtract
 }
-"""Operations on each number, forward and backward, by kind. A transcendental function is one."""
+"""Operations on each number, forward and backward, by kind. A transcendental function is one.
+
+Book: 12_counting.html#counting-table.
+"""
 
 
 class Kernels:
@@ -129,6 +132,15 @@ class Kernels:
 def causal_pairs(queries: int, keys: int) -> int:
     """Count the pairs that a causal mask allows, where the queries are the newest tokens.
 
+    Args:
+        queries: T, how many tokens look.
+        keys: S, how many tokens there are, at least T.
+
+    Returns:
+        T * (S - T) + T * (T + 1) / 2 pairs.
+
+    Book: 12_counting.html#counting-layer.
+
     >>> causal_pairs(4, 4), causal_pairs(1, 4)
     (10, 4)
     """
@@ -167,7 +179,7 @@ def layer(
         ValueError: If a size is negative, or there are no sequences or queries: "batch is B; wanted at least 1".
 
     Source: Vaswani et al. 2017; the counts of bytes suppose that every kernel reads its inputs from memory and writes
-        its result there, which is what a roofline asks. Book: 12_counting.html#counting-table.
+    its result there, which is what a roofline asks. Book: 12_counting.html#counting-layer.
     """
     for name, got, least in (
         ("batch", batch, 1),

@@ -38,7 +38,10 @@ RECIPES: dict[str, Recipe] = {
     "sgd": Recipe(4, 4, 0, 0, "float32, plain gradient descent without momentum"),
 }
 """Recipes by name. "master" is that of Micikevicius et al. 2018, "autocast" what torch.autocast does with float32
-weights (its casts are made for each product and are activations)."""
+weights (its casts are made for each product and are activations).
+
+Book: 12_counting.html#counting-memory.
+"""
 
 
 def state_bytes(n_parameters: int, recipe: str = "master") -> dict[str, int]:
@@ -76,6 +79,9 @@ def cache_bytes(
         context: S, tokens of each.
         source: Tokens of the source, for an encoder-decoder.
         number_bytes: Bytes of a number.
+
+    Returns:
+        Bytes.
 
     Raises:
         ValueError: If an encoder-decoder has no source, or another model has one.
@@ -115,7 +121,7 @@ def activations(
         its output alone.)
 
     Source: Korthikanti et al. 2022, section 4.1 and equation 1: with K = N, F = 4 D, GELU and dropout it is
-        B T D (34 + 5 N T / D) bytes.
+    B T D (34 + 5 N T / D) bytes.
     """
     b, t, d = batch, tokens, sizes.D
     hidden = (b, t, sizes.F)
@@ -175,7 +181,9 @@ def training_memory(
 
     Raises:
         KeyError: If there is no such recipe.
-        ValueError: If an encoder-decoder has no source, or another model has one.
+        ValueError: If there are two stacks.
+
+    Book: 12_counting.html#counting-activations.
     """
     check_source(sizes, source)
     stacks = [(sizes.decoder_layers or sizes.L, tokens, source)]
@@ -209,8 +217,7 @@ def inference_memory(
     Returns:
         Bytes by "weights" and "cache". What one step works with is small beside them and left out.
 
-    Raises:
-        ValueError: If an encoder-decoder has no source, or another model has one.
+    Book: 12_counting.html#counting-fits.
     """
     return {
         "weights": sum(parameters(sizes).values()) * number_bytes,

@@ -47,4 +47,7 @@ _ALL = (
 )
 
 MODELS: dict[str, TransformerSizes] = {one.name: one for one in _ALL}
-"""Published models by name."""
+"""Published models by name.
+
+Book: 12_counting.html#counting-parameters.
+"""

@@ -10,9 +10,15 @@ from dataclasses import dataclass, replace
 from math import prod
 
 HALF_BYTES = 2
-"""Bytes of a number in half precision, float16 or bfloat16."""
+"""Bytes of a number in half precision, float16 or bfloat16.
+
+Book: 12_counting.html#counting-table.
+"""
 FLOAT_BYTES = 4
-"""Bytes of a number in float32."""
+"""Bytes of a number in float32.
+
+Book: 12_counting.html#counting-product.
+"""
 
 
 @dataclass(frozen=True)
@@ -23,6 +29,8 @@ class Moved:
         name: What it is ("weights A", "w_q").
         shape: Its axes, whole numbers.
         number_bytes: Bytes of one number.
+
+    Book: 12_counting.html#counting-product.
     """
 
     name: str
@@ -93,13 +101,29 @@ class Operation:
         return self.product_flops / self.bytes if self.bytes else 0.0
 
     def repeated(self, times: int) -> "Operation":
-        """This operation, done so many times as often."""
+        """This operation, done so many times as often.
+
+        Args:
+            times: By how much.
+
+        Returns:
+            A new operation; this one stays as it was.
+        """
         return replace(self, times=self.times * times)
 
 
 @dataclass(frozen=True)
 class Total:
-    """The sums over several operations, each as often as it is done."""
+    """The sums over several operations, each as often as it is done.
+
+    Attributes:
+        product_flops: Operations of matrix products.
+        elementwise_flops: Operations beside them.
+        read_bytes: Bytes read.
+        written_bytes: Bytes written.
+
+    Book: 12_counting.html#counting-layer.
+    """
 
     product_flops: int
     elementwise_flops: int
@@ -130,6 +154,8 @@ def total(operations: Iterable[Operation]) -> Total:
 
     Returns:
         Operations and bytes of all of it.
+
+    Book: 12_counting.html#counting-layer.
     """
     sums = [0, 0, 0, 0]
     for one in operations:
@@ -158,6 +184,8 @@ def product(
 
     Raises:
         ValueError: If the axis that is summed over is no axis of both factors: "NAME sums over I, but LEFT is SHAPE".
+
+    Book: 12_counting.html#counting-product.
     """
     for factor in (left, right):
         if inner not in factor.shape:

@@ -26,6 +26,12 @@ class TransformerSizes:
         rotary: Whether queries and keys are turned to their places.
         positions: Learned positions, each with a row of D numbers; 0 where there are none.
         tied: Whether the output matrix is the table of embeddings.
+
+    Raises:
+        ValueError: If a size is below 1, N is no multiple of K, D no multiple of N where H is not given, or an
+            activation or norm is unknown. The message names the field, what was got and what was wanted.
+
+    Book: 12_counting.html#counting-parameters.
     """
 
     name: str
@@ -87,7 +93,18 @@ class TransformerSizes:
         return self.kv_heads * self.head_width
 
     def but(self, **changes: object) -> "TransformerSizes":
-        """Copy the sizes with some changed, checked like any other."""
+        """Copy the sizes with some changed, checked like any other.
+
+        Args:
+            changes: New values by field name.
+
+        Returns:
+            New sizes; these stay as they were.
+
+        Raises:
+            ValueError: As for the class itself.
+            TypeError: If there is no field of that name.
+        """
         return replace(self, **changes)  # type: ignore[arg-type]
 
 
@@ -111,6 +128,8 @@ def parameters(sizes: TransformerSizes) -> dict[str, int]:
     Returns:
         By part: "embedding", "positions", "attention", "cross-attention", "feed-forward", "norms", "output"; their sum
         is all of them. Parts that the model does not have are 0.
+
+    Book: 12_counting.html#counting-parameters.
 
     >>> from softlookup.roofline import MODELS
     >>> sum(parameters(MODELS["Llama 2 7B"]).values())
@@ -149,6 +168,8 @@ def product_weights(sizes: TransformerSizes) -> int:
 
     Raises:
         ValueError: If there are two stacks: a source's token does not meet the decoder's weights.
+
+    Book: 12_counting.html#counting-parameters.
     """
     if sizes.decoder_layers:
         raise ValueError(f"{sizes.name} has two stacks; product_weights counts one")

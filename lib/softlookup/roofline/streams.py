@@ -26,7 +26,14 @@ class Stream:
     operations: int
 
     def n_flops(self, n: int) -> int:
-        """Operations for arrays of n numbers."""
+        """Operations for arrays of n numbers.
+
+        Args:
+            n: Numbers in an array.
+
+        Returns:
+            Additions and multiplications.
+        """
         return self.operations * n
 
     def n_bytes(self, n: int, bytes_per_number: int = 4, *, write_allocate: bool = False) -> int:
@@ -45,6 +52,12 @@ class Stream:
     def intensity(self, bytes_per_number: int = 4) -> Fraction:
         """Operations for each byte, exactly.
 
+        Args:
+            bytes_per_number: 4 for float32, 2 for the half precisions.
+
+        Returns:
+            FLOP / byte, as a fraction.
+
         >>> CHAIN.intensity(), FUSED.intensity()
         (Fraction(1, 12), Fraction(3, 20))
         """
@@ -54,9 +67,15 @@ class Stream:
 ADD = Stream("add", 2, 1, 1)
 MUL = Stream("mul", 2, 1, 1)
 CHAIN = Stream("add, mul, add", 6, 3, 3)
-"""E = D + (A + B) * C in three passes: what lies in between is written and read again."""
+"""E = D + (A + B) * C in three passes: what lies in between is written and read again.
+
+Book: 11_roofline.html#roofline-fusing.
+"""
 FUSED = Stream("fused", 4, 1, 3)
-"""The same in one pass."""
+"""The same in one pass.
+
+Book: 11_roofline.html#roofline-fusing.
+"""
 
 BLOCK = 1 << 15
 """Numbers in a block: 128 KiB of float32, which a second-level cache holds."""

@@ -1,0 +1,119 @@
+"""What is public in the library, and which sections explain it: read once, for every page that shows it.
+
+Where a name is explained is said in ``book/coverage.yml`` (a row's ``library`` beside its ``anchor``) and in the line
+``Book:`` of the docstring.
+"""
+
+import ast
+import importlib
+import inspect
+import re
+import sys
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import yaml
+from sphinx.pycode import ModuleAnalyzer
+
+PACKAGES = ("softlookup.model", "softlookup.reference", "softlookup.roofline", "softlookup.checks")
+COVERAGE = Path(__file__).resolve().parents[1] / "coverage.yml"
+
+BOOK = re.compile(r"\bBook: (?P<places>[\w.]+\.html#[\w-]+(?:, [\w.]+\.html#[\w-]+)*)\.")
+"""The line of a docstring that says where the book explains it: "Book: 04_one_head.html#one-head-weights."."""
+
+
+@cache
+def rows() -> dict[str, dict[str, Any]]:
+    """Read book/coverage.yml."""
+    return yaml.safe_load(COVERAGE.read_text(encoding="utf-8"))
+
+
+@cache
+def find(dotted: str) -> Any:
+    """Import a dotted name: as much of it as is a module, the rest as attributes."""
+    module, *rest = dotted.split(".")
+    found = importlib.import_module(module)
+    for name in rest:
+        module = f"{module}.{name}"
+        found = getattr(found, name) if hasattr(found, name) else importlib.import_module(module)
+    return found
+
+
+@cache
+def documented(package: str) -> dict[str, list[str]]:
+    """List what the reference shows of a package: dotted names by the module that they come from.
+
+    Public are the names in the package's ``__all__``, under the package's own name, and those of its modules that
+    ``book/coverage.yml`` names. Modules stand in the order in which the package imports them.
+    """
+    whole = importlib.import_module(package)
+    names = [f"{package}.{name}" for name in whole.__all__]
+    named = {name for row in rows().values() for name in row["library"] if name.startswith(f"{package}.")}
+    names += sorted(name for name in named - {*names} if inspect.ismodule(find(name.rpartition(".")[0])))
+    order = [node.module for node in ast.walk(ast.parse(inspect.getsource(whole))) if isinstance(node, ast.ImportFrom)]
+    found: dict[str, list[str]] = {module: [] for module in order if module and module != package}
+    for name in names:
+        if not isinstance(find(name), ModuleType):
+            found.setdefault(home_of(name), []).append(name)
+    return {module: sorted(inside, key=str.lower) for module, inside in found.items() if inside}
+
+
+def home_of(name: str) -> str:
+    """Say which module a name is written in: a class or function knows it, a constant is looked for."""
+    package, _, last = name.rpartition(".")
+    if kind_of(name) != "data":
+        return inspect.unwrap(find(name)).__module__
+    loaded = [module for module in sys.modules if module.startswith(f"{package}.")]
+    return next(module for module in sorted(loaded) if constant_doc(last, module))
+
+
+def kind_of(name: str) -> str:
+    """Say which of autodoc's kinds a name is of; a function that keeps its results is one too."""
+    if inspect.isclass(find(name)):
+        return "class"
+    return "function" if inspect.isfunction(inspect.unwrap(find(name))) else "data"
+
+
+@cache
+def places_of(name: str) -> tuple[str, ...]:
+    """Name the sections that explain a name: "04_one_head.html#one-head-weights", the docstring's own first."""
+    said = BOOK.findall(doc_of(name))
+    first = [place for places in said for place in places.split(", ")]
+    rest = [row["anchor"] for row in rows().values() if name in row["library"]]
+    return tuple(dict.fromkeys(first + rest))
+
+
+@cache
+def names_at() -> dict[str, list[str]]:
+    """Turn ``places_of`` round: for each section, the names that it explains."""
+    found: dict[str, list[str]] = {}
+    for package in PACKAGES:
+        for names in documented(package).values():
+            for name in names:
+                for place in places_of(name):
+                    found.setdefault(place, []).append(name)
+    for row in rows().values():  # names of a class's parts, which have no entry of their own in the list
+        for name in row["library"]:
+            if name.startswith(PACKAGES) and name not in found.get(row["anchor"], []):
+                found.setdefault(row["anchor"], []).append(name)
+    return found
+
+
+def constant_doc(constant: str, module: str) -> str:
+    """Fetch the string below a constant in a module's source; empty where the module has no such constant."""
+    return "\n".join(ModuleAnalyzer.for_module(module).find_attr_docs().get(("", constant), []))
+
+
+def doc_of(name: str) -> str:
+    """Fetch a docstring, or the string below a constant."""
+    if kind_of(name) != "data":
+        return inspect.getdoc(find(name)) or ""
+    return constant_doc(name.rpartition(".")[2], home_of(name))
+
+
+def forget() -> None:
+    """Read everything anew, in a process that builds twice."""
+    for kept in (rows, documented, places_of, names_at):
+        kept.cache_clear()

@@ -1,0 +1,47 @@
+"""Write a quiet line of links at the end of a section: for instance the names of the library that it explains."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from docutils import nodes
+from sphinx.addnodes import pending_xref
+from sphinx.application import Sphinx
+
+
+def section_of(doctree: nodes.document, label: str) -> nodes.section | None:
+    """Find the section that a label names; None where there is none."""
+    return next((section for section in doctree.findall(nodes.section) if label in section["ids"]), None)
+
+
+def link(domain: str, reftype: str, target: str, child: nodes.Node, **more: Any) -> pending_xref:
+    """Make a link that Sphinx resolves, or complains of: ("py", "obj", a dotted name) or ("std", "ref", a label)."""
+    return pending_xref("", child, refdomain=domain, reftype=reftype, reftarget=target, refwarn=True, **more)
+
+
+def append_line(section: nodes.section, kind: str, lead: str, links: Iterable[nodes.Node]) -> None:
+    """Put "lead link, link." behind what the section says, before its first section inside.
+
+    Lines of several kinds may stand one below the other, in the order in which they were put there.
+
+    Args:
+        section: Where the line goes.
+        kind: A class of the paragraph, beside "section-line", for its style and for tests.
+        lead: The words before the first link, without a space behind them.
+        links: What follows, already linked or still to be resolved.
+    """
+    line = nodes.paragraph(classes=["section-line", kind])
+    line += nodes.Text(lead)
+    for place, link in enumerate(links):
+        line += nodes.Text(", " if place else " ")
+        line += link
+    inside = next((i for i, child in enumerate(section.children) if isinstance(child, nodes.section)), None)
+    # A label of the section that follows stands before it, and has to stay next to it.
+    place = len(section.children) if inside is None else inside
+    while place and isinstance(section.children[place - 1], nodes.target):
+        place -= 1
+    section.insert(place, line)
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Nothing to hook in: other extensions use what stands here."""
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

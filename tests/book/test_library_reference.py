@@ -1,0 +1,175 @@
+"""The reference of the library: whole, said in full, and linked with the sections in both ways."""
+
+import importlib
+import inspect
+import re
+import sys
+from html.parser import HTMLParser
+from types import ModuleType
+
+import pytest
+from built_book import HTML, ROOT, Page, need_book
+from docutils import nodes
+
+sys.path.insert(0, str(ROOT / "book" / "_ext"))
+public_names = importlib.import_module("public_names")
+section_links = importlib.import_module("section_links")
+NAMES = [
+    name for package in public_names.PACKAGES for names in public_names.documented(package).values() for name in names
+]
+SECTION = re.compile(r"^\(([\w-]+)\)=\n#", re.M)
+
+
+def sections():
+    """Name the labelled sections of all pages, as places: "04_one_head.html#one-head-weights"."""
+    return {
+        f"{page.stem}.html#{label}"
+        for page in (ROOT / "book").glob("*.md")
+        for label in SECTION.findall(page.read_text(encoding="utf-8"))
+    }
+
+
+@pytest.mark.parametrize("package", public_names.PACKAGES)
+def test_every_public_name_of_a_package_is_shown(package):
+    whole = importlib.import_module(package)
+    assert whole.__all__ == sorted(set(whole.__all__), key=whole.__all__.index)
+    modules = {name for name in whole.__all__ if isinstance(getattr(whole, name), ModuleType)}
+    assert {f"{package}.{name}" for name in whole.__all__ if name not in modules} <= set(NAMES)
+    assert {f"{package}.{name}" for name in modules} <= set(public_names.documented(package))
+
+
+def test_every_name_leads_to_a_section_that_exists():
+    there = sections()
+    lost = {name: public_names.places_of(name) for name in NAMES}
+    assert {name: places for name, places in lost.items() if not places or not there.issuperset(places)} == {}
+
+
+def test_every_line_of_a_docstring_that_names_the_book_leads_to_a_label():
+    labels = {
+        f"{page.stem}.html#{label}"
+        for page in (ROOT / "book").glob("*.md")
+        for label in re.findall(r"^\(([\w-]+)\)=$", page.read_text(encoding="utf-8"), re.M)
+    }
+    dead = []
+    for source in (ROOT / "lib" / "softlookup").rglob("*.py"):
+        for line in re.findall(r"\bBook: [^\n\"]*", source.read_text(encoding="utf-8")):
+            said = public_names.BOOK.match(line)
+            if said is None or not labels.issuperset(said["places"].split(", ")):
+                dead.append(f"{source.name}: {line}")
+    assert dead == []
+
+
+def undocumented(call, doc):
+    """Say what a docstring leaves out: arguments, the result, errors that the code raises."""
+    if inspect.isclass(call) and issubclass(call, Exception):
+        return
+    signature = inspect.signature(inspect.unwrap(call))
+    for name in signature.parameters:
+        if name not in {"self", "cls"} and not re.search(rf"^    \*{{0,2}}{name}:", doc, re.M):
+            yield f"the argument {name}"
+    if inspect.isfunction(call) and signature.return_annotation not in (None, inspect.Signature.empty):
+        if "Returns:" not in doc and "Yields:" not in doc:
+            yield "what it returns"
+
+
+def raised(code):
+    return set(re.findall(r"\braise (\w+)\(", inspect.getsource(code)))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_docstring_of_a_public_name_is_whole(name):
+    thing, doc = public_names.find(name), public_names.doc_of(name)
+    assert doc, "no docstring"
+    if public_names.kind_of(name) == "data":
+        return
+    own = inspect.unwrap(thing)
+    missing = [*undocumented(own, doc)]
+    if inspect.isclass(own):
+        start = own.__dict__.get("__post_init__", own.__dict__.get("__init__"))
+        written = start is not None and start.__code__.co_filename == inspect.getsourcefile(own)
+        missing += [error for error in (raised(start) if written else ()) if error not in doc]
+        for part, member in vars(own).items():
+            member = getattr(member, "__func__", member)
+            if inspect.isfunction(member) and not part.startswith("_") and part != "extra_repr":
+                said = inspect.getdoc(member) or ""
+                missing += [
+                    f"{part}: {one}"
+                    for one in [*undocumented(member, said), *(raised(member) - set(re.findall(r"\w+", said)))]
+                ]
+    else:
+        missing += [error for error in raised(own) if error not in doc]
+    assert missing == []
+
+
+class Lines(HTMLParser):
+    """The links in the lines "In the library" of a page, by the section that they end."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.links, self.inside = [], {}, False
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        if tag in {"section", "span"} and given.get("id"):
+            if tag == "section":
+                self.open.append({given["id"]})
+            elif self.open and not self.links.get(id(self.open[-1])):
+                self.open[-1].add(given["id"])
+        elif tag == "section":
+            self.open.append(set())
+        if tag == "p" and "in-the-library" in given.get("class", ""):
+            self.inside = True
+        if tag == "a" and self.inside:
+            for name in self.open[-1]:
+                self.links.setdefault(name, []).append(given["href"])
+
+    def handle_endtag(self, tag):
+        if tag == "section":
+            self.open.pop()
+        if tag == "p":
+            self.inside = False
+
+
+@pytest.mark.book
+def test_every_name_stands_on_its_page_and_links_to_its_sections():
+    need_book()
+    for package in public_names.PACKAGES:
+        page = Page(HTML / "book" / "reference" / f"{package.rpartition('.')[2]}.html")
+        for name in (name for names in public_names.documented(package).values() for name in names):
+            assert name in page.ids, name
+            assert {f"../{place}" for place in public_names.places_of(name)} <= set(page.links), name
+
+
+@pytest.mark.book
+def test_every_section_links_to_the_names_that_it_explains():
+    need_book()
+    pages = {}
+    for place, names in public_names.names_at().items():
+        page, _, label = place.partition("#")
+        if page not in pages:
+            pages[page] = Lines((HTML / "book" / page).read_text(encoding="utf-8")).links
+        wanted = [f"reference/{name.split('.')[1]}.html#{name}" for name in names]
+        assert pages[page].get(label) == wanted, place
+
+
+def test_line_of_links_stands_before_the_sections_inside_and_their_labels():
+    inner = nodes.section(ids=["inner"])
+    outer = nodes.section(
+        "", nodes.title("", "Outer"), nodes.paragraph("", "text"), nodes.target(), inner, ids=["outer"]
+    )
+    document = nodes.section("", outer)
+    found = section_links.section_of(document, "outer")
+    section_links.append_line(found, "one-kind", "See:", [nodes.literal("", "a"), nodes.literal("", "b")])
+    section_links.append_line(found, "other-kind", "And:", [nodes.literal("", "c")])
+    assert [type(node).__name__ for node in found] == [
+        "title",
+        "paragraph",
+        "paragraph",
+        "paragraph",
+        "target",
+        "section",
+    ]
+    assert [node.astext() for node in found[2:4]] == ["See: a, b", "And: c"]
+    assert found[2]["classes"] == ["section-line", "one-kind"]
+    assert section_links.section_of(document, "nobody") is None

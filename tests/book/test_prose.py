@@ -1,0 +1,212 @@
+"""The words of all pages: nothing said twice, nothing misspelt, no number that a cell should fill in."""
+
+import re
+from collections import Counter, defaultdict
+from os.path import commonprefix
+from string import ascii_lowercase
+
+import pytest
+from prose import FILLED, PAGES, ROOT, paragraphs, prose, sentences
+
+TEXT = {page.relative_to(ROOT / "book").as_posix(): page.read_text(encoding="utf-8") for page in PAGES}
+
+FRAME = {
+    "sources are in the bibliography",
+    "the exercises check themselves as you go",
+    "words are in the glossary letters on the notation page",
+    "other words are in the glossary",
+    "three questions to begin with",
+    "how could one have noticed",
+    f"and {FILLED} in your own words",
+}
+"""What every chapter, or every worked slide, says in the same place, so that readers find it."""
+
+TWICE = {"million million"}
+"""A number in words, spelled as physicists spell it."""
+
+BRITISH = {
+    r"colors?": "colour",
+    r"behaviors?": "behaviour",
+    r"centers?": "centre",
+    r"neighbor\w*": "neighbour",
+    r"gray": "grey",
+    r"license": "licence (as a noun)",
+    r"optimiz(?!ers?$)\w+": "optimise, but optimizer",
+    r"model(?:ed|ing)": "modelled, modelling",
+    r"label(?:ed|ing)": "labelled, labelling",
+    r"analyz\w+": "analyse",
+    r"favor\w*": "favour",
+    r"fulfill": "fulfil",
+    r"(?:normal|initial|general|recogn|summar|quant|organ|real|minim|maxim|regular|visual|special|emphas)iz\w+": "-ise",
+    r"percent": "per cent",
+    r"learnt|spelt|burnt": "learned, spelled, burned",
+    r"alright": "all right",
+}
+"""Spellings that the book does not use, as patterns, and what it writes instead. "Tokenize" is the field's own word."""
+
+MISSPELT = (
+    "accomodate acheive accross agressive apparant arguement begining beleive calender catagory comming concious "
+    "definately dependant wich existance finaly foriegn fourty futher goverment harrass heirarchy immediatly "
+    "independant inital knowlege liason lenght maintainance matirx neccessary noticable occassion occured occuring "
+    "ommit paralell parrallel perfomance posession preceed priviledge probablity propogate publically recieve "
+    "recomend refered seperate similiar sucess sucessful supercede suprise targetted teh tendancy threshhold "
+    "tommorow truely unforseen untill usefull vaccum varient wether wierd whereever writting"
+).split()
+
+RIGHT = "backed borders cautions charged charges defend forgot lowers matching painted preference spared ticked".split()
+"""Rare words that are one letter away from a common one, and meant."""
+
+NUMBER = re.compile(
+    r"(?<![\w.,/:@-])(?:\d+\.\d{2,}|\d{2,}\.\d+|\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{4,}(?:\.\d+)?"
+    r"|\d+(?:\.\d+)?(?= ?(?:%|per cent|(?:[kMGT]i?B|[MGTP]?FLOPS?|ms|µs)\b)))(?![\w,]*\d)"
+)
+"""What looks computed: two decimals, three digits with a decimal, four digits, and anything with a unit."""
+
+QUOTED = re.compile(r"\b(?:slides?|papers?|reports?|sheets?|prints?|printed|authors?)\b")
+"""A sentence that says whose number it is: what others have printed is typed."""
+
+TYPED = {
+    "00_before_you_start_running.md": {"3.11"},  # a version
+    "02_soft_lookup.md": {"0.001"},  # chosen: the nudge of a difference quotient
+    "04_one_head.md": {"0.99"},  # chosen: the limit above which a row counts as decided
+    "04_one_head_practice.md": {
+        *{"1.10", "0.50"},  # on the slide that the section is about
+        *{"0.005", "0.025", "0.0025", "0.05"},  # half a unit of the last printed digit, times the numbers added
+    },
+    "05_many_heads.md": {"0.15"},  # from the paper that is cited there
+    "06_positions.md": {"5.98", "8.94", "13.37"},  # by hand, and the cell below prints them
+    "08_decoder_and_masks.md": {"15", "80", "10"},  # BERT's recipe
+    "09_training.md": {"65504"},  # float16's largest number, by its definition
+    "10_inference.md": {"90"},  # chosen: the p of a question
+    "11_roofline.md": {
+        *{"1,935", "2,039", "80"},  # the data sheet's, which a section quotes
+        "0.8",  # of the peak in float32: test_roofline_claims computes it
+        "1",  # one GB, one GiB
+    },
+    "instructors.md": {"3.11"},  # a version
+}
+"""Numbers that are rightly typed, by page, with the reason."""
+
+
+def plain(sentence):
+    return re.sub(rf"[^a-z0-9{FILLED} ]", "", sentence.lower()).strip()
+
+
+def test_no_sentence_stands_twice():
+    places = defaultdict(list)
+    for page, text in TEXT.items():
+        for sentence in sentences(re.sub(r"^ *[#|].*$", "", text, flags=re.M)):
+            words = [word for word in plain(sentence).split() if word != FILLED]
+            if len(words) >= 5 and not sentence.startswith("Reading time"):
+                places[plain(sentence)].append(page)
+    twice = {sentence: where for sentence, where in places.items() if len(where) > 1 and sentence not in FRAME}
+    assert len(places) > 3000
+    assert twice == {}
+    assert [sentence for sentence in FRAME if len(places[sentence]) < 2] == []
+
+
+def test_no_word_stands_twice_in_a_row():
+    twice = [
+        f"{page}: {found[0]}"
+        for page, text in TEXT.items()
+        for paragraph in paragraphs(text)
+        for found in re.finditer(r"\b([a-z]{2,}) \1\b", paragraph)
+        if found[0] not in TWICE
+    ]
+    assert twice == []
+
+
+def words():
+    counted, where = Counter(), {}
+    for page, text in TEXT.items():
+        own = re.sub(r'"[^"\n]*"', FILLED, prose(text))  # what others have said is theirs to spell
+        for word in re.findall(rf"(?<![\w{FILLED}\\-])[A-Za-z]+(?![\w{FILLED}])", own):
+            counted[word] += 1
+            where.setdefault(word, page)
+    return counted, where
+
+
+def test_spelling_is_british_throughout():
+    counted, where = words()
+    assert counted["neighbours"] > 5
+    foreign = {
+        f"{where[word]}: {word}": wanted
+        for word in counted
+        for p, wanted in BRITISH.items()
+        if re.fullmatch(p, word, re.I)
+    }
+    assert foreign == {}
+
+
+def test_no_known_misspelling():
+    counted, where = words()
+    assert {word: where[word] for word in counted if word.lower() in MISSPELT} == {}
+
+
+def one_letter_away(word):
+    """Everything that a slip of one finger makes: a letter dropped, doubled, exchanged or swapped."""
+    for i in range(len(word) + 1):
+        for letter in ascii_lowercase:
+            yield word[:i] + letter + word[i:]
+            yield word[:i] + letter + word[i + 1 :]
+        yield word[:i] + word[i + 1 :]
+        yield word[:i] + word[i + 1 : i + 2] + word[i : i + 1] + word[i + 2 :]
+
+
+def another_ending(a, b):
+    """Whether two words are alike but for their last letters."""
+    return len(commonprefix([a, b])) >= min(len(a), len(b)) - 1
+
+
+def slips(counted, known):
+    """Words that stand once in the whole project, one letter away from a common one."""
+    rare = {word for word in counted if len(word) >= 6 and word.islower() and known[word] == 1}
+    near = {
+        word: [other for other in {*one_letter_away(word)} if known[other] >= 30 and not another_ending(word, other)]
+        for word in rare - {*RIGHT}
+    }
+    return {word: others[:3] for word, others in near.items() if others}
+
+
+def test_no_rare_word_is_a_slip_of_a_common_one():
+    counted, where = words()
+    known = Counter(counted)
+    for path in [*(ROOT / "lib").rglob("*.py"), *(ROOT / "solutions").glob("*.py"), *ROOT.glob("*.md")]:
+        known.update(re.findall(r"[A-Za-z]+", path.read_text(encoding="utf-8")))
+    assert {f"{where[word]}: {word}": near for word, near in slips(counted, known).items()} == {}
+    planted = Counter(["attenion", "wieghts", "querries", "softmqx"])
+    assert set(slips(planted, known + planted)) == set(planted)
+
+
+def chosen(number):
+    """Whether a number is round enough to be an input, or a year."""
+    value = float(number.replace(",", ""))
+    if re.fullmatch(r"(?:19|20)\d\d", number):
+        return True
+    whole = int(value)
+    return value == whole >= 1000 and (len(str(whole).rstrip("0")) <= 2 or whole & (whole - 1) == 0)
+
+
+@pytest.mark.parametrize("page", TEXT)
+def test_numbers_that_look_computed_come_from_a_cell(page):
+    text = re.sub(r"^## Questions.*?(?=^## |\Z)", "", TEXT[page], flags=re.S | re.M)  # a question's numbers are its own
+    typed = {
+        number: sentence
+        for sentence in sentences(text)
+        if not QUOTED.search(sentence)
+        for number in NUMBER.findall(sentence)
+        if not chosen(number)
+    }
+    allowed = TYPED.get(page, set())
+    assert {number: sentence for number, sentence in typed.items() if number not in allowed} == {}
+    assert allowed - set(typed) == set(), "no longer typed there"
+
+
+def test_prose_leaves_out_what_is_no_prose():
+    page = (
+        "---\nkernelspec: x\n---\n# Title\n\n(label-one)=\n## Section\n\nIt takes {glue:text}`n` steps, $T^2$ of them, "
+        "see [there](x.md).\n\n```{code-cell} python3\n:tags: [x]\nwrong = 12345\n```\n\n````{admonition} Now you\n"
+        ":class: task\n\n`04.scale` is **short**.\n\n```python\nfenced = 1\n```\n\nAfter it.\n````\n\nLast."
+    )
+    expected = ["Title", "Section", f"It takes {FILLED} steps, {FILLED} of them, see there.", "Now you"]
+    assert paragraphs(page) == [*expected, f"{FILLED} is short.", "After it.", "Last."]
