@@ -82,7 +82,7 @@ def ask(task_id: str, text: str, given: tuple[Any, ...], want: Kind, show: Mappi
     Args:
         task_id: The task, "04.scale".
         text: The question, complete in itself.
-        given: The task's arguments: arrays, numbers or None.
+        given: The task's arguments: arrays, numbers or None; lists of numbers are taken as arrays of floats.
         want: What is asked for.
         show: Small matrices or rows to show beneath the question, by name.
 
@@ -90,7 +90,8 @@ def ask(task_id: str, text: str, given: tuple[Any, ...], want: Kind, show: Mappi
         ValueError: If no known mistake gives an answer other than the right one: then nothing can be named.
     """
     task = get_task(task_id)
-    args = tuple(np.asarray(a, dtype=float) if isinstance(a, list) else a for a in given)
+    numbers = task.frame in ("torch", "numpy")
+    args = tuple(np.asarray(a, dtype=float) if numbers and isinstance(a, list) else a for a in given)
     case = Case("in the page", args, frame=task.frame)
     constants = task.variants[0]
     right = want.answer(wanted(task, case, constants))

@@ -31,8 +31,15 @@ class Number:
         return 0.6 * 10.0**-self.decimals
 
     def answer(self, results: tuple[np.ndarray, ...]) -> Answer:
-        """The number, as a list of one."""
-        return [float(results[self.of][self.at])]
+        """The number, as a list of one.
+
+        Raises:
+            ValueError: If something larger stands there.
+        """
+        value = np.asarray(results[self.of][self.at])
+        if value.size != 1:
+            raise ValueError(f"a number is asked for, but index {self.at} of shape {results[self.of].shape} is none")
+        return [float(value.reshape(()))]
 
     def told(self, answer: Answer) -> str:
         """An answer as the page writes it."""
