@@ -30,6 +30,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "grading": {"notation", "checks"},
     "authoring": {"notation", "checks"},
     "teaching": {"notation", "checks"},
+    "quick": {"checks"},
     "exam": {"notation", "reference", "text", "model", "roofline", "checks", "teaching"},
 }
 MAY_IMPORT["commands"] = MAY_IMPORT["cli"] = {*MAY_IMPORT, "commands"}
