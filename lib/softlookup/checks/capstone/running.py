@@ -163,7 +163,9 @@ def _train_cases(rng: Rng) -> list[Case]:
         source = np.stack([_sentences(rng, b, s, sizes[0], 2) for _ in range(steps)])
         rows = np.stack([_sentences(rng, b, t, sizes[0], 2) for _ in range(steps)])
         rows[:, :, 0] = 1
-        return Case(label, (*sizes, source, rows, np.array(rates), *_weights(rng, sizes)), tolerance=1e-6)
+        return Case(
+            label, (*sizes, source, rows, np.array(rates), *_weights(rng, sizes)), tolerance=1e-6, descends=True
+        )
 
     return [
         case("three steps, V = 9, D = 4, one layer", (9, 4, 2, 5, 1, 0), 3, 2, 4, 5, [0.01, 0.03, 0.02]),
