@@ -201,6 +201,20 @@ def test_a_gradient_is_lent_only_where_one_is_asked_for(begin):
         ask(session, np.ones(3), sound=lambda *given: 1, lent=("04.a",))
 
 
+def test_an_answer_that_goes_down_a_gradient_is_lent_it(begin):
+    session = begin()
+    session.run("def square(x): raise NotImplementedError")
+    step = "w = w.clone().requires_grad_()\n    square(w).sum().backward()\n    return w.detach() - w.grad / 4"
+    session.run(f"def f(w):\n    {step}")
+    session.check("", {**ABOUT, "earlier": {"square": "04.a"}})
+
+    def sound(name, args, named, upstream):
+        return [2 * args[0] * upstream[0]] if upstream else args[0] ** 2
+
+    found = ask(session, np.array([1.0, -2.0]), sound=sound, descends=True, **SOUND)
+    np.testing.assert_array_equal(found.arrays[0], [0.5, -1.0])
+
+
 @pytest.mark.parametrize(
     ("body", "wanted"),
     [

@@ -27,6 +27,7 @@ class Case:
             answer is text, whole numbers, lists or dictionaries (see ``texts``).
         gradients: Positions of the arguments whose gradients are asked for; empty asks for the values.
         upstream: For gradients: the gradient of a loss with respect to the (only) result.
+        descends: The answer goes down gradients of its own: lent functions give theirs, though values are asked for.
         keeps_dtype: The first result must have the dtype of the first array of floats among the arguments.
         tolerance: Absolute and relative tolerance; None takes the one of the dtype.
         absolute: The tolerance is absolute alone, as for numbers rounded by hand.
@@ -44,6 +45,7 @@ class Case:
     frame: str = "torch"
     gradients: tuple[int, ...] = ()
     upstream: np.ndarray | None = None
+    descends: bool = False
     keeps_dtype: bool = False
     tolerance: float | None = None
     absolute: bool = False

@@ -45,7 +45,9 @@ def _train_cases(rng: Rng) -> list[Case]:
         source = np.stack([_sentences(rng, b, s, sizes[0], 2, special) for _ in range(steps)])
         rows = np.stack([_sentences(rng, b, t, sizes[0], 2, special) for _ in range(steps)])
         rows[:, :, 0] = 1
-        return Case(label, (*sizes, source, rows, np.array(rates), *_weights(rng, sizes)), tolerance=1e-8)
+        return Case(
+            label, (*sizes, source, rows, np.array(rates), *_weights(rng, sizes)), tolerance=1e-8, descends=True
+        )
 
     # The short one first: whatever is wrong in it is told from most mistakes by one step.
     return [

@@ -17,7 +17,7 @@ def _cases(rng: Rng) -> list[Case]:
         label: str, lengths: tuple[int, ...], n_words: int, pad_id: int, rate: float, steps: int, dtype: str = "float32"
     ) -> Case:
         ids = sentences(rng, lengths, n_words, pad_id)
-        return Case(label, (normal(rng, n_words, n_words, dtype=dtype), ids, pad_id, rate, steps))
+        return Case(label, (normal(rng, n_words, n_words, dtype=dtype), ids, pad_id, rate, steps), descends=True)
 
     return [
         case("three steps, two sentences", (5, 3), 7, 0, 2.0, 3),

@@ -254,8 +254,9 @@ class Session:
         # What a text task lends takes time that grows with the square of a text.
         least = 512 if any(case.frame == "text" for case in cases) else 4096
         most = max(least, 2 * max(largest(case.args, arrays) for case in cases))
-        # A gradient is lent where one is asked for: elsewhere it would be an answer, not a part of one.
-        told, back = self._asked(header, arrays, left, lent, sound, most, all(case.gradients for case in cases), reals)
+        # A gradient is lent where one is asked for, or gone down: elsewhere it would be an answer, not a part of one.
+        inside = all(case.gradients or case.descends for case in cases)
+        told, back = self._asked(header, arrays, left, lent, sound, most, inside, reals)
         if told.get("late") is True:
             raise OutOfTime
         answers = told.get("answers")
