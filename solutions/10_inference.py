@@ -210,7 +210,7 @@ check("10.beam-step", beam_step)
 # %% [markdown]
 # [[task 10.beam]]
 #
-# The whole search, in the table model again (rows of **log-probabilities** this time). It begins with `start_id` alone. A step continues every open text by every token and keeps the `beams` likeliest continuations, by log-probability alone (at the first step there may be fewer). One of them that ends, by `end_id` or because it has `limit` tokens, is finished; the others are open at the next step.
+# The whole search, in the table model again (rows of **log-probabilities** this time). It begins with `start_id` alone. A step continues every open text by every token and keeps the `beams` likeliest continuations, by log-probability alone (at the first step there may be fewer). One of them that ends, by `end_id` or because it has `limit` tokens, is finished, and nothing takes its place; the others are open at the next step.
 #
 # A finished text of $n$ tokens, the start token not counted and the end token counted, has the score log-probability $/ ((5 + n)/6)^\alpha$. The search goes on until no text is open. Return the tokens of the finished text with the best score, without the start token, and that score.
 
@@ -241,25 +241,7 @@ def beam_search(table, start_id, end_id, beams, limit, alpha):
 check("10.beam", beam_search)
 
 # %% [markdown]
-# [[task 10.positions]]
-#
-# `real` says for all tokens so far which are tokens (True) and which are padding (False); rows are filled up **on the left**. The last `n_new` columns are the newest tokens, whose keys are not kept yet. Return their positions: the first real token of a row stands at position 0, padding does not count, and earlier tokens do, whether their keys are kept or not. Padding itself gets position [[10.positions:for_padding]].
-
-
-# %% nbgrader={"grade": false, "grade_id": "10-positions", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def newest_positions(real, n_new):
-    """real (B, S), True = a token, a number of 1 to S -> positions (B, n_new)."""
-    ### BEGIN SOLUTION
-    for_padding = 0  # variant 10.positions:for_padding
-    positions = (real.cumsum(dim=1) - 1).masked_fill(~real, for_padding)
-    return positions[:, -n_new:]
-    ### END SOLUTION
-
-
-# %% nbgrader={"grade": true, "grade_id": "10-positions-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("10.positions", newest_positions)
-
-# %% [markdown]
+# ## Keys and values are kept
 # [[task 10.append]]
 #
 # The cache holds keys and values of `B` texts. Beam search has chosen which go on: text `i` of the new batch continues text `rows[i]` of the old one (a text may be chosen twice, or not at all). Choose the rows, then put the newest keys and values, which are in the new order already, **behind** the old ones. A cache may still be empty (`S = 0`).
@@ -322,9 +304,28 @@ def cached_attention(x, w_q, w_k, w_v, w_o, n_heads, n_kv_heads, k, v):
 check("10.step", cached_attention)
 
 # %% [markdown]
+# [[task 10.positions]]
+#
+# `real` says for all tokens so far which are tokens (True) and which are padding (False); rows are filled up **on the left**. The last `n_new` columns are the newest tokens, whose keys are not kept yet. Return their positions: the first real token of a row stands at position 0, padding does not count, and earlier tokens do, whether their keys are kept or not. Padding itself gets position [[10.positions:for_padding]].
+
+
+# %% nbgrader={"grade": false, "grade_id": "10-positions", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def newest_positions(real, n_new):
+    """real (B, S), True = a token, a number of 1 to S -> positions (B, n_new)."""
+    ### BEGIN SOLUTION
+    for_padding = 0  # variant 10.positions:for_padding
+    positions = (real.cumsum(dim=1) - 1).masked_fill(~real, for_padding)
+    return positions[:, -n_new:]
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "10-positions-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check("10.positions", newest_positions)
+
+# %% [markdown]
 # [[task 10.write]]
 #
-# A model that writes, small but whole. A token's vector `x` is its row of `embedding` plus its sinusoidal position (`sinusoidal`, in the embedding's dtype; there is no factor). One layer of attention, with as many key-value heads as query heads, gives `y`; the state is `x + y`, and its dot products with the rows of `embedding` are the logits. Continue `prompt` greedily, stop after the end token, write at most `limit` tokens. Read the prompt in one go, then feed one token at a time, with a cache. Return the ids that were **written** (the end token included, the prompt not), and the logits that each was chosen from.
+# A model that writes, small but whole. A token's vector `x` is its row of `embedding` plus its sinusoidal position (`sinusoidal`, in the embedding's dtype; there is no factor). One layer of attention, with as many key-value heads as query heads, gives `y`; the state is `x + y`, and its dot products with the rows of `embedding` are the logits. Continue `prompt` greedily, stop after the end token, write at most `limit` tokens. (As in `greedy`, an end token that stands in the prompt stops nothing.) Read the prompt in one go, then feed one token at a time, with a cache. Return the ids that were **written** (the end token included, the prompt not), and the logits that each was chosen from.
 
 
 # %% nbgrader={"grade": false, "grade_id": "10-write", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -353,6 +354,7 @@ def write(embedding, w_q, w_k, w_v, w_o, n_heads, prompt, end_id, limit):
 check("10.write", write)
 
 # %% [markdown]
+# ## What it costs
 # [[task 10.cache-bytes]]
 #
 # How much memory do the keys and values of `batch` texts of `n_tokens` tokens each take, in **bytes**? Every layer keeps keys and values of its own, and each number takes `bytes_each` bytes (2 in half precision).

@@ -66,9 +66,10 @@ APPEND = Task(
         ),
         known(
             "new-chosen-too",
-            (JOINED_K, "torch.cat((k[rows], new_k[rows]), dim=2)"),
-            (JOINED_V, "torch.cat((v[rows], new_v[rows]), dim=2)"),
-            says="The newest keys and values are chosen too: they are in the new order already.",
+            (JOINED_K, "torch.cat((k, new_k), dim=2)[rows]"),
+            (JOINED_V, "torch.cat((v, new_v), dim=2)[rows]"),
+            says="The rows are chosen after the newest were put behind the old ones: the newest are in the new order "
+            "already, so choose first.",
             number=72,
         ),
         known(

@@ -18,9 +18,9 @@ def extend(flags: Flags, k: Array, v: Array, new_k: Array, new_v: Array, rows: A
     axis = next((a for slug, a in (("along-heads", 1), ("along-width", -1), ("along-batch", 0)) if slug in flags), 2)
 
     def joined(old: Array, new: Array, stays: bool) -> Array:
-        chosen = old if stays else old[rows]
         if "new-chosen-too" in flags:
-            new = new[rows]
+            return np.concatenate((old, new), axis=axis)[rows]
+        chosen = old if stays else old[rows]
         if "other-way-round" in flags:
             chosen = old[rows.argsort(kind="stable")]
         if "stale" in flags:
