@@ -153,7 +153,7 @@ check("13.look", look_at_picture)
 # %% [markdown]
 # [[task 13.contrastive]]
 #
-# Picture `i` and text `i` belong together; all others of the batch do not. Scale every vector to length 1. The scores are all cosines, [[13.contrastive:named]], where $s$ is the learned number `log_scale`. Every picture chooses among the texts
+# Picture `i` and text `i` belong together; all others of the batch do not. Scale every vector to length 1. The scores are all cosines, [[13.contrastive:named]], where $\sigma$ is the learned number `log_scale`. Every picture chooses among the texts
 # (a cross-entropy for each row), and every text among the pictures (one for each column); the loss is the mean over the batch of each, and the mean of the two. Natural logarithms.
 
 

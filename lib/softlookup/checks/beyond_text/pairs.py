@@ -86,7 +86,7 @@ IMAGES, TEXTS = "i = F.normalize(images, dim=-1)", "t = F.normalize(texts, dim=-
 SCORES = "s = i @ t.T * torch.exp(sign * log_scale)"
 ROWS, COLUMNS = "F.cross_entropy(s, own)", "F.cross_entropy(s.T, own)"
 LOSS = f"return ({ROWS} + {COLUMNS}) / 2"
-SCALE_NAMED = ("**multiplied by** $e^s$", "**divided by** $e^s$")
+SCALE_NAMED = ("**multiplied by** $e^\\sigma$", "**divided by** $e^\\sigma$")
 
 CONTRASTIVE = Task(
     id="13.contrastive",
