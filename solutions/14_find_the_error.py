@@ -13,21 +13,19 @@
 # %% [markdown]
 # # 14 · Find the error
 #
-# Slides have slips. You will write small functions that find them: rows that are no softmax, a rank that cannot be, cells that break a checksum, the recipe that made a table, a unit that was lost. Each is checked on fresh tables, some with a
-# slip and some without, so that a sound table is not accused. Each task has a cell to fill in and, below it, a cell that checks it. Run the check as often as you like: it says within a moment what is right, what is not, and often which
-# mistake it was. You may call your own functions from earlier tasks: if one of them is not right yet, the check puts a sound one in its place, so that a slip costs you points once. The chapter to this notebook is *The slides, recomputed* in
-# the book; every check links to the section it needs. Cells that you add are yours to try things in. They are left out when the notebook is graded, so what an answer needs (a helper function, an import) belongs in its own cell.
+# Slides have slips. You will write small functions that find them: rows that are no softmax, a rank that cannot be, cells that break a checksum, the recipe that made a table, a unit that was lost. Each is checked on fresh tables, some with
+# a slip and some without, so that a sound table is not accused. Each task has a cell to fill in and, below it, a cell that checks it. Run the check as often as you like: it says within a moment what is right, what is not, and often which
+# mistake it was. You may call your own functions from earlier tasks: if one of them is not right yet, the check puts a sound one in its place, so that a slip costs you points once. The chapter to this notebook is *The slides, recomputed*
+# in the book; every check links to the section it needs. Cells that you add are yours to try things in. They are left out when the notebook is graded, so what an answer needs (a helper function, an import) belongs in its own cell.
 #
 # | task | what you write | minutes | difficulty | points |
 # |---|---|---|---|---|
 # [[tasks-table]]
 # | 14-first | In your own words (graded by a person) | 8 | ●●○ | 3 |
 #
-# **Letters.** `T` queries, `S` keys, `D` width of a token, `H` width of a head, `N` heads. Rows are tokens: queries are `x @ w`, scores `q @ k.T`.
-#
-# **Printed numbers.** A slide prints so many `places` after the point, and every number was rounded to the nearest one. A number that lies exactly between two is never asked for. Tables are numpy arrays.
-#
-# **The slides' own tables** are in `softlookup.audit`, as they are printed. Each task says which one it grew from: try your function on that, too.
+# **Letters.** `T` queries, `S` keys, `D` width of a token, `H` width of a head, `N` heads. Rows are tokens: queries are `x @ w`, scores `q @ k.T`. **Printed numbers.** A slide prints so many `places` after the point, and every number was
+# rounded to the nearest one. A number that lies exactly between two is never asked for. Tables are numpy arrays. **The slides' own tables** are in `softlookup.audit`, as they are printed. Each task says which one it grew from: try your
+# function on that, too.
 
 # %% nbgrader={"grade": false, "grade_id": "14-setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import math
@@ -46,13 +44,11 @@ def softmax(scores, axis=-1):
 
 # %% [markdown]
 # ## Sums
-
-# %% [markdown]
+#
 # [[task 14.printed]]
 #
-# Before anything is called wrong: could it be rounding? `printed` and `true` are tables of one shape (or two numbers). Return a table of truth values: **True** where the true number, rounded to `places`, is the printed one.
-#
-# *The slide:* `first_head.QUERIES` beside `first_head.X @ first_head.W_Q`, printed to 2 places.
+# Before anything is called wrong: could it be rounding? `printed` and `true` are tables of one shape (or two numbers). Return a table of truth values: **True** where the true number, rounded to `places`, is the printed one. *The slide:*
+# `first_head.QUERIES` beside `first_head.X @ first_head.W_Q`, printed to 2 places.
 
 
 # %% nbgrader={"grade": false, "grade_id": "14-printed", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -69,10 +65,8 @@ check("14.printed", agrees)
 # %% [markdown]
 # [[task 14.rows]]
 #
-# `weights` (..., T, S) are printed as the weights of attention. Return for every row whether it is **impossible**, True or False, of shape (..., T). A row is impossible if rounding cannot explain how far its sum is from 1 (each of its `S`
-# numbers is off by half a unit of the last place at most), or if a number in it is below 0. Leave room for the last bits of floating point: sums that lie exactly at the limit are not asked for.
-#
-# *The slide:* `identity_head.WEIGHTS`, printed to 3 places, and said to sum to 1 in every row.
+# `weights` (..., T, S) are printed as the weights of attention. Return for every row whether it is **impossible**, True or False, of shape (..., T). A row is impossible if rounding does not explain its sum (each of its `S` numbers is off
+# by half a unit of the last place at most), or if a number in it is below 0. Sums exactly at the limit are not asked for. *The slide:* `identity_head.WEIGHTS`, printed to 3 places, and said to sum to 1 in every row.
 
 
 # %% nbgrader={"grade": false, "grade_id": "14-rows", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -90,9 +84,8 @@ check("14.rows", impossible_rows)
 # %% [markdown]
 # [[task 14.checksum]]
 #
-# A product of a table can be tested without making it again. Add up each row of `x @ w`: that is `x` times the **row sums** of `w`, one number for each token. Add up each column: that is the **column sums** of `x`, times `w`. Do the same with
-# the printed table, and compare. A sum is broken if it is off by more than rounding can do, half a unit for each number in it. A cell is **suspect** if its row and its column are both broken. Return truth values of the table's shape.
-#
+# A product of a table can be tested without making it again. Add up each row of `x @ w`: that is `x` times the **row sums** of `w`, one number for each token. Add up each column: that is the **column sums** of `x`, times `w`. Do the same
+# with the printed table, and compare. A sum is broken if it is off by more than rounding can do, half a unit for each number in it. A cell is **suspect** if its row and its column are both broken. Return truth values of the table's shape.
 # *The slide:* the keys, `first_head.KEYS`, which are `first_head.X` times `first_head.W_K`, printed to 2 places. (Where many cells are off, most are suspect.)
 
 
@@ -112,14 +105,12 @@ check("14.checksum", suspects)
 
 # %% [markdown]
 # ## Order and rank
-
-# %% [markdown]
+#
 # [[task 14.place]]
 #
-# A sentence says of each query which key it looks at most. `claimed` (T) holds the numbers of these keys, counted from 0. Return at which **place** each of them really stands, by the true scores: 1 for the key that is looked at most, `S` for
-# the one that is looked at least. No two scores of a row are equal. (Why does neither the scale nor the softmax matter here?)
-#
-# *The slide:* queries and keys are both `identity_head.X`; the first token is said to look hardest at the third, which is number 2.
+# A sentence says of each query which key it looks at most. `claimed` (T) holds the numbers of these keys, counted from 0. Return at which **place** each of them really stands, by the true scores: 1 for the key that is looked at most, `S`
+# for the one that is looked at least. No two scores of a row are equal. (Why does neither the scale nor the softmax matter here?) *The slide:* queries and keys are both `identity_head.X`; the first token is said to look hardest at the
+# third, which is number 2.
 
 
 # %% nbgrader={"grade": false, "grade_id": "14-place", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -141,10 +132,9 @@ check("14.place", place_of)
 # Nobody says what the queries and keys were; only the `scores` (T, S) of a head of that `width` are printed. What can be said all the same? Return two things: the **largest rank** that such scores can have; and whether the printed table is
 # **impossible**, since it has too much of it.
 #
-# Every rounded table has full rank, so look at singular values (`np.linalg.svd(scores, compute_uv=False)`, largest first). If the true table has rank `r`, rounding can raise the singular value after the `r`-th from 0 to half a unit of the last
-# place, times the root of the number of cells, and no further. Above that the table is impossible. Where the table has no singular value after the `r`-th, nothing can be said, and the answer is False.
-#
-# *The slide:* `identity_head.SCORES`, a head of width 3, printed to 2 places.
+# Every rounded table has full rank, so look at singular values (`np.linalg.svd(scores, compute_uv=False)`, largest first). If the true table has rank `r`, rounding can raise the singular value after the `r`-th from 0 to half a unit of the
+# last place, times the root of the number of cells, and no further. Above that the table is impossible. Where the table has no singular value after the `r`-th, nothing can be said, and the answer is False. *The slide:*
+# `identity_head.SCORES`, a head of width 3, printed to 2 places.
 
 
 # %% nbgrader={"grade": false, "grade_id": "14-rank", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -163,14 +153,11 @@ check("14.rank", too_much_rank)
 
 # %% [markdown]
 # ## What made it?
-
-# %% [markdown]
+#
 # [[task 14.hypothesis]]
 #
-# A table is wrong. How was it made? `candidates` (n, T, H) are unrounded tables that different recipes would give. Return two whole numbers: which candidate explains the **most cells** of the printed table, counted from 0 (of equals the first),
-# and how many cells it explains.
-#
-# *The slide:* `first_head.QUERIES` again. Try `X @ W_Q`, `X @ W_Q.T`, and the product without the tokens' third number.
+# A table is wrong. How was it made? `candidates` (n, T, H) are unrounded tables that different recipes would give. Return two whole numbers: which candidate explains the **most cells** of the printed table, counted from 0 (of equals the
+# first), and how many cells it explains. *The slide:* `first_head.QUERIES` again. Try `X @ W_Q`, `X @ W_Q.T`, and the product without the tokens' third number.
 
 
 # %% nbgrader={"grade": false, "grade_id": "14-hypothesis", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -189,15 +176,9 @@ check("14.hypothesis", best_hypothesis)
 # %% [markdown]
 # [[task 14.uniform]]
 #
-# An output is printed, and the weights are not. How were the values `v` (S, H') mixed? Return the number of the first way that gives **every** cell:
-#
-# - **0**: softmax of the scaled scores, as it should be; the scores are divided by $\sqrt{H}$;
-# - **1**: softmax of the scores, without the root;
-# - **2**: softmax of the scaled scores down each column, over the queries;
-# - **3**: equal weights, each 1/S;
-# - **4**: none of these.
-#
-# *The slide:* `uniform_head.OUTPUT`, from `uniform_head.Q`, `K` and `V`, printed to 2 places.
+# An output is printed, and the weights are not. How were the values `v` (S, H') mixed? Return the number of the first way that gives **every** cell: **0**, the softmax of the scaled scores, as it should be (they are divided by $\sqrt{H}$);
+# **1**, the softmax of the scores, without the root; **2**, the softmax of the scaled scores down each column, over the queries; **3**, equal weights, each 1/S; **4**, none of these. *The slide:* `uniform_head.OUTPUT`, from
+# `uniform_head.Q`, `K` and `V`, printed to 2 places.
 
 
 # %% nbgrader={"grade": false, "grade_id": "14-uniform", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -220,9 +201,7 @@ check("14.uniform", how_mixed)
 #
 # Queries of `N` heads are printed, (N, T, H), made of tokens `x` (T, D) and one matrix `w` (D, D) with `D = N * H`. In the paper's layer the whole token is projected first, and head `i` owns the columns from `i * H` on, `H` of them. The
 # slide's heads each got a **slice of the token** instead, of the same columns, and multiplied it by the block of `w` in these rows and columns. Return for each head: **0** if its table is what projecting first gives, **1** if it is what
-# cutting the token first gives, **2** if neither. Where both give it, 0.
-#
-# *The slide* shows no numbers of its own, only the shapes, and the first product.
+# cutting the token first gives, **2** if neither. Where both give it, 0. *The slide* shows no numbers of its own, only the shapes, and the first product.
 
 
 # %% nbgrader={"grade": false, "grade_id": "14-split", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -245,15 +224,12 @@ check("14.split", cut_or_projected)
 
 # %% [markdown]
 # ## Words
-
-# %% [markdown]
+#
 # [[task 14.moved]]
 #
-# A slide says that attention is *invariant* when tokens change places. Is it? `before` is what a map makes of tokens `x`; `after` is what it makes of `x[order]`, the same tokens in another order. Return two truth values. The map is **invariant**
-# here if nothing changed. It is **equivariant** if there is a row for each token, and every row moved to where its token went. A map that gives one row for all tokens has no rows to move: not equivariant, unless there is only one token. Numbers
-# that differ by rounding alone are equal (`np.allclose` will do).
-#
-# *The slide:* say what attention does, what a mean over all tokens does, and what attention does once positions are added.
+# A slide says that attention is *invariant* when tokens change places. Is it? `before` is what a map makes of tokens `x`; `after` is what it makes of `x[order]`, the same tokens in another order. Return two truth values. The map is
+# **invariant** here if nothing changed. It is **equivariant** if there is a row for each token, and every row moved to where its token went. A map that gives one row for all tokens has no rows to move: not equivariant, unless there is only
+# one token. Numbers that differ by rounding alone are equal (`np.allclose` will do). *The slide:* say what attention does, what a mean over all tokens does, and what attention does once positions are added.
 
 
 # %% nbgrader={"grade": false, "grade_id": "14-moved", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -272,9 +248,8 @@ check("14.moved", invariant_or_equivariant)
 # %% [markdown]
 # [[task 14.scores]]
 #
-# Two models are compared, one row of scores each: `printed` (2, n), for n tasks. What both papers report is in `published` (2, 2, n): model, then set (0 is the validation set, 1 the test set), then task. Return two things. For each printed row,
-# from which **set** it is, 0 or 1, if the whole row agrees with what was published; 2 if with neither, and 0 if with both. And in how many tasks the first model is **ahead** of the second when both are measured on the validation set.
-#
+# Two models are compared, one row of scores each: `printed` (2, n), for n tasks. What both papers report is in `published` (2, 2, n): model, then set (0 is the validation set, 1 the test set), then task. Return two things. For each printed
+# row, from which **set** it is, 0 or 1, if the whole row agrees with what was published; 2 if with neither, and 0 if with both. And in how many tasks the first model is **ahead** of the second when both are measured on the validation set.
 # *The slide:* `positions_001.BERT` beside `positions_001.ROFORMER`; `positions_001.DEV` has validation scores of a BERT.
 
 
@@ -295,14 +270,11 @@ check("14.scores", measured_on)
 
 # %% [markdown]
 # ## Masks
-
-# %% [markdown]
+#
 # [[task 14.polarity]]
 #
-# A mask of ones and zeros is printed, (T, S), or (1, S) where it is the same for all queries; and the weights (T, S) that came of it. Nothing says what a one stands for. Return **1** if a one means *may look*, **0** if a one means *hidden*,
-# **-1** if neither fits. A hidden weight is exactly 0; an allowed one may be so small that 0 is printed. Where both meanings fit, 1.
-#
-# *The slide:* `masks_004.WORDS` and `masks_004.TICKS`.
+# A mask of ones and zeros is printed, (T, S), or (1, S) where it is the same for all queries; and the weights (T, S) that came of it. Nothing says what a one stands for. Return **1** if a one means *may look*, **0** if a one means
+# *hidden*, **-1** if neither fits. A hidden weight is exactly 0; an allowed one may be so small that 0 is printed. Where both meanings fit, 1. *The slide:* `masks_004.WORDS` and `masks_004.TICKS`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "14-polarity", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -322,10 +294,8 @@ check("14.polarity", what_a_one_means)
 # %% [markdown]
 # [[task 14.leaks]]
 #
-# Two masks were joined somehow, and the `joined` mask is printed. In all three a one means *may look* where `one_means_look` is True, and *hidden* where it is False. Return truth values (T, S): **True** at every pair that leaks, which the joined
-# mask lets through although at least one of the two hides it. The second mask may be one row (1, S) for all queries.
-#
-# *The slide:* `masks_004.TICKS` and `masks_004.WORDS`, joined by OR; a tick and a one mean *may look*.
+# Two masks were joined somehow, and the `joined` mask is printed. In all three a one means *may look* where `one_means_look` is True, and *hidden* where it is False. Return truth values (T, S): **True** at every pair that leaks, which the
+# joined mask lets through although at least one of the two hides it. The second mask may be one row (1, S) for all queries. *The slide:* `masks_004.TICKS` and `masks_004.WORDS`, joined by OR; a tick and a one mean *may look*.
 
 
 # %% nbgrader={"grade": false, "grade_id": "14-leaks", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -343,14 +313,12 @@ check("14.leaks", leaks)
 
 # %% [markdown]
 # ## Units
-
-# %% [markdown]
+#
 # [[task 14.balance]]
 #
-# A slide prints a machine's balance, a whole number of operations for each byte: a peak divided by a bandwidth. Which ones? `peaks` are a data sheet's, in **TFLOP/s**, one for each kind of number; `bandwidths` are in **[[14.balance:named]]**.
-# Prefixes are powers of ten. Return two numbers, which peak and which bandwidth, counted from 0: the first pair whose quotient, rounded, is the printed number (go through all bandwidths of the first peak first). -1 and -1 if there is none.
-#
-# *The slide:* an A100's 312 TFLOP/s, a bandwidth of 800 GB/s, and a table with 1,935 and 2,039 GB/s right below. Which of them gives 390, and which 153?
+# A slide prints a machine's balance, a whole number of operations for each byte: a peak divided by a bandwidth. Which ones? `peaks` are a data sheet's, in **TFLOP/s**, one for each kind of number; `bandwidths` are in
+# **[[14.balance:named]]**. Prefixes are powers of ten. Return two numbers, which peak and which bandwidth, counted from 0: the first pair whose quotient, rounded, is the printed number (go through all bandwidths of the first peak first).
+# -1 and -1 if there is none. *The slide:* an A100's 312 TFLOP/s, a bandwidth of 800 GB/s, and a table with 1,935 and 2,039 GB/s right below. Which of them gives 390, and which 153?
 
 
 # %% nbgrader={"grade": false, "grade_id": "14-balance", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -372,10 +340,9 @@ check("14.balance", which_quotient)
 # %% [markdown]
 # [[task 14.intensity]]
 #
-# A loop does `flops` operations for each place of its arrays, and so many `loads` and `stores` of numbers of `bytes_per_number` bytes. A load moves its number once. **[[14.intensity:named]]**. A slide prints an arithmetic intensity. Return two
-# numbers. First **0** if operations for each byte are printed, **1** if it is operations for each number, **2** if neither; where both fit, 0. Then the true intensity, in operations for each byte.
-#
-# *The slide:* one addition, two loads and one store of four bytes each, and an intensity of 1/3.
+# A loop does `flops` operations for each place of its arrays, and so many `loads` and `stores` of numbers of `bytes_per_number` bytes. A load moves its number once. **[[14.intensity:named]]**. A slide prints an arithmetic intensity. Return
+# two numbers. First **0** if operations for each byte are printed, **1** if it is operations for each number, **2** if neither; where both fit, 0. Then the true intensity, in operations for each byte. *The slide:* one addition, two loads
+# and one store of four bytes each, and an intensity of 1/3.
 
 
 # %% nbgrader={"grade": false, "grade_id": "14-intensity", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -397,10 +364,9 @@ check("14.intensity", counted_how)
 # %% [markdown]
 # [[task 14.conventions]]
 #
-# A column of a table counts the work of products. `products` is a list, each entry four whole numbers: how many products of a kind, then rows, inner size and columns. `printed` are the counts of the column. Return two things. For each entry **2**
-# if its count is that of operations (a multiply-add is two), **1** if it is that of multiply-adds, **0** if neither. And whether the column is **mixed**: its entries are not all of one kind.
-#
-# *The slide:* in units of $bsh^2$, three projections are 1, one is 1, and the feed-forward network, which holds as many weights as eight projections, is 16.
+# A column of a table counts the work of products. `products` is a list, each entry four whole numbers: how many products of a kind, then rows, inner size and columns. `printed` are the counts of the column. Return two things. For each
+# entry **2** if its count is that of operations (a multiply-add is two), **1** if it is that of multiply-adds, **0** if neither. And whether the column is **mixed**: its entries are not all of one kind. *The slide:* in units of $bsh^2$,
+# three projections are 1, one is 1, and the feed-forward network, which holds as many weights as eight projections, is 16.
 
 
 # %% nbgrader={"grade": false, "grade_id": "14-conventions", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -424,11 +390,11 @@ check("14.conventions", conventions)
 #
 # Task 14-first · difficulty ●●○ · about 8 minutes · 3 points, graded by a person · [read in the book](../../_build/html/book/14_slides_recomputed.html#slides-tell)
 #
-# Somebody hands you a slide: queries, keys and values of six tokens in a head of width 2, printed to two places, then scores, weights and an output. You have five minutes and no computer. Which three tests do you make first, in which order, and what
-# does each of them find that the others do not? Name one kind of slip that none of your three would find. Four to seven sentences.
+# Somebody hands you a slide: queries, keys and values of six tokens in a head of width 2, printed to two places, then scores, weights and an output. You have five minutes and no computer. Which three tests do you make first, in which
+# order, and what does each of them find that the others do not? Name one kind of slip that none of your three would find. Four to seven sentences.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "14-first", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}
-# First the row sums of the weights: six additions of numbers below one, and whatever is off by more than three hundredths is no softmax. They say nothing of where the scores came from. So next I look at one row of scores beside its weights: the largest
-# score must have the largest weight, and equal steps must give equal factors, which finds a table of weights that belongs to other scores, though its rows sum to 1. Third a checksum: the sum of all keys, and one query times that sum is the sum of its row
-# of scores, which finds slips in the products before. With a width of 2 the output must also lie between the smallest and the largest value of each column, but that is weak. None of the three finds a wrong matrix that was used all the way through, such as
-# a transposed one: every later table agrees with it. Nor do they find that queries were made from a slice of each token.
+# First the row sums of the weights: six additions of numbers below one, and whatever is off by more than three hundredths is no softmax. They say nothing of where the scores came from. So next I look at one row of scores beside its
+# weights: the largest score must have the largest weight, and equal steps must give equal factors, which finds a table of weights that belongs to other scores, though its rows sum to 1. Third a checksum: the sum of all keys, and one query
+# times that sum is the sum of its row of scores, which finds slips in the products before. With a width of 2 the output must also lie between the smallest and the largest value of each column, but that is weak. None of the three finds a
+# wrong matrix that was used all the way through, such as a transposed one: every later table agrees with it. Nor do they find that queries were made from a slice of each token.

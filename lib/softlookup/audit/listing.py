@@ -11,6 +11,7 @@ from softlookup.audit.item import VERDICTS, Found, Item
 _STYLE = """<style>
 .slf-audit select,.slf-audit button{font:inherit;color:inherit;background:var(--pst-color-background);border:1px solid
 var(--pst-color-border);border-radius:4px;padding:.25em .4em;max-width:100%}
+.slf-audit button{margin:.3em 0 .9em}
 .slf-audit .narrow{display:flex;flex-wrap:wrap;gap:.6em 1.2em;margin:1em 0}
 .slf-audit .narrow label{display:flex;flex-direction:column;font-size:.9em}
 .slf-audit article{border-top:1px solid var(--pst-color-border);padding:.8em 0;scroll-margin-top:5em}
