@@ -25,7 +25,7 @@ def sheet_markdown(sheet: Sheet, *, title: str = "Exam: transformers") -> str:
         title: Its heading.
 
     Returns:
-        Markdown with formulas between dollar signs, without answers.
+        Markdown with formulas between dollar signs, without answers and without the seed, which gives them away.
     """
     return "\n\n".join([_head(sheet, title), _ABOUT, *(_asked(one) for one in sheet.questions)]) + "\n"
 
@@ -40,7 +40,7 @@ def key_markdown(sheet: Sheet, *, title: str = "Key: transformers") -> str:
     Returns:
         Markdown with formulas between dollar signs.
     """
-    return "\n\n".join([_head(sheet, title), *(_keyed(one) for one in sheet.questions)]) + "\n"
+    return "\n\n".join([f"{_head(sheet, title)} · seed {sheet.seed}", *(_keyed(one) for one in sheet.questions)]) + "\n"
 
 
 _ABOUT = (
@@ -53,7 +53,7 @@ _ABOUT = (
 
 def _head(sheet: Sheet, title: str) -> str:
     chapters = ", ".join(map(str, sheet.chapters))
-    return f"# {title}\n\n{sheet.points} points · {sheet.minutes} minutes · chapters {chapters} · seed {sheet.seed}"
+    return f"# {title}\n\n{sheet.points} points · {sheet.minutes} minutes · chapters {chapters}"
 
 
 def _title(one: Placed) -> str:
