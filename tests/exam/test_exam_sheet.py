@@ -8,6 +8,7 @@ from click.testing import CliRunner, Result
 from softlookup.cli import main
 from softlookup.exam import ExamError, draw_sheet, key_markdown, parse_chapters, sheet_markdown, write_exam
 from softlookup.exam.printed import as_html
+from softlookup.exam.written import apart
 
 
 def call(*words: object) -> Result:
@@ -50,8 +51,14 @@ def test_key_has_what_the_sheet_has_not():
     for word in ("Answer", "Marks", "Mistakes", "points: "):
         assert word not in asked
     for one in sheet.questions:
-        assert one.drawn.text in asked and one.drawn.answer not in asked and one.drawn.answer in key
-    assert f"{sheet.points} points" in asked and f"seed {sheet.seed}" in key and f"{sheet.minutes} minutes" in asked
+        assert apart(one.drawn.text) in asked and apart(f"**Answer.** {one.drawn.answer}") in key
+        assert one.drawn.answer not in asked and apart(one.drawn.answer) not in asked
+    assert (
+        f"{sheet.points} points" in asked
+        and f"seed {sheet.seed}" in key
+        and "seed" not in asked
+        and f"{sheet.minutes} minutes" in asked
+    )
 
 
 @pytest.mark.parametrize(
@@ -96,7 +103,7 @@ def test_command_takes_the_chapters_of_a_route(route: str):
 
     output = call("--seed", 4, "--route", route).output
     chapters = ", ".join(str(n) for n in sorted(ROUTES[route].chapters) if 0 < n < 90)
-    assert f"chapters {chapters} ·" in output
+    assert f"chapters {chapters}\n" in output
 
 
 @pytest.mark.parametrize(
@@ -121,6 +128,12 @@ def test_page_keeps_formulas_and_hides_markup():
     )
     assert r"\(a &lt; b\)" in page and r"\[\begin{bmatrix} 1 &amp; 2 \\ 3 &amp; 4 \end{bmatrix}\]" in page
     assert "<table>" in page and "<code>x</code>" in page and "http" not in page
+
+
+def test_displayed_formulas_stand_in_paragraphs_of_their_own():
+    assert apart("One $$a$$ two, $b$.") == "One\n\n$$a$$\n\ntwo, $b$." and apart("$$a$$") == "$$a$$"
+    lines = key_markdown(draw_sheet(3, points=250)).splitlines()
+    assert all(line.lstrip("> ").startswith("$$") and line.endswith("$$") for line in lines if "$$" in line)
 
 
 def test_files_are_written_with_what_typesets_them(tmp_path: Path):

@@ -12,6 +12,7 @@ from encoder_examples import ENCODER
 from inference_examples import INFERENCE
 from matplotlib.figure import Figure
 from roofline_examples import ROOFLINE
+from teaching_examples import TEACHING
 from training_examples import TRAINING
 
 from softlookup import figures, reference
@@ -33,17 +34,9 @@ FIGURES = {
     **INFERENCE,
     **ROOFLINE,
     **BEYOND_TEXT,
+    **TEACHING,
     "pipeline": (figures.pipeline, ()),
     "stages": (figures.stages, (Q, K, V, WORDS, np.tril(np.ones((4, 4), dtype=bool)))),
-    "chapters": (
-        figures.chapters,
-        (
-            {0: "First", 1: "Second", 2: "Third", 90: "Last"},
-            {0: (0, 0), 1: (0, 1), 2: (3, 1), 90: (3, 3)},
-            [(1, 0, True), (2, 0, True), (90, 2, False), (90, 1, True)],
-            [0, 1],
-        ),
-    ),
     "dependency": (figures.dependency, (WORDS, 3)),
     "variance": (figures.variance, (WIDTHS, WIDTHS * 1.1, np.full(6, 1.1))),
     "saturation": (figures.saturation, (np.array([0.97, 0.02, 0.01]), np.array([0.5, 0.3, 0.2]))),

@@ -56,7 +56,7 @@ def test_short_edges_say_as_much_as_all():
     assert len(shortest_edges()) < len(EDGES)
 
 
-def test_arrows_lead_to_the_right():
+def test_arrows_lead_downwards():
     for edge in EDGES:
         (x0, y0), (x1, y1) = PLACES[edge.needs], PLACES[edge.chapter]
         assert x0 < x1 or (x0 == x1 and y0 < y1)

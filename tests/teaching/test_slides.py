@@ -63,6 +63,7 @@ def test_slides_follow_the_page(made):
         ("slide", "# Heads"),
         ("slide", "## Scale"),
         ("subslide", "## Scale"),
+        ("subslide", "## Scale"),
         ("subslide", "### Try it"),
     ]
     nbformat.validate(made)
@@ -75,7 +76,15 @@ def test_title_has_the_readers_question(made):
 def test_formula_comes_with_its_sentence_and_table_after_it(made):
     scale = next(cell.source for cell in made.cells if cell.source.startswith("## Scale"))
     assert "The score is scaled, by the root:\n\n$$u = q \\cdot k / \\sqrt{H}$$" in scale
-    assert scale.rstrip().endswith("| 1 | $x$ |") and "scale-eq" not in scale
+    table = [cell.source for cell in made.cells if cell.source.startswith("## Scale")][1]
+    assert table.rstrip().endswith("| 1 | $x$ |") and "scale-eq" not in scale + table
+
+
+def test_long_table_is_cut_and_keeps_its_heading():
+    rows = "\n".join(f"| {i} | x |" for i in range(19))
+    page = new_notebook(cells=[new_markdown_cell(f"# A\n\n## B\n\n| n | what |\n|---|---|\n{rows}\n")])
+    tables = [cell.source for cell in slides_notebook(page, "x").cells[1:] if "| n | what |" in cell.source]
+    assert len(tables) == 3 and sum(one.count(" | x |") for one in tables) == 19
 
 
 def test_figure_is_shown_light_alone_with_its_caption(made):
@@ -107,7 +116,9 @@ def test_same_page_gives_the_same_slides():
 
 def test_values_are_numbers_and_words():
     assert said_values(PAGE) == {"a": 1.234}
-    assert cleaned("{glue:text}`w` {cite:t}`x2017` [a](#b) {ref}`text <label>`", {"w": "here"}) == "here  a text"
+    assert cleaned("{glue:text}`w` {cite:t}`lee2017` [a](#b) {ref}`text <label>` {cite}`b2000`:", {"w": "here"}) == (
+        "here Lee 2017 a text:"
+    )
 
 
 def test_page_exports_without_a_request_to_another_host(made):

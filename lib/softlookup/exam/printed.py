@@ -73,7 +73,7 @@ def write_exam(sheet: Sheet, folder: Path) -> list[Path]:
     copy_mathjax(folder / "mathjax")
     written = []
     for name, text, gap in (("sheet", sheet_markdown(sheet), "8rem"), ("key", key_markdown(sheet), "1.5rem")):
-        for ending, content in ((".md", text), (".html", as_html(text, f"{name}, seed {sheet.seed}", gap=gap))):
+        for ending, content in ((".md", text), (".html", as_html(text, f"Exam: {name}", gap=gap))):
             path = folder / f"exam-{sheet.seed}-{name}{ending}"
             path.write_text(content, encoding="utf-8")
             written.append(path)

@@ -1,5 +1,7 @@
 """A sheet and its key, in Markdown."""
 
+import re
+
 from softlookup.exam.notes import tex
 from softlookup.exam.question import Drawn, Slip
 from softlookup.exam.sheet import Placed, Sheet
@@ -23,7 +25,7 @@ def sheet_markdown(sheet: Sheet, *, title: str = "Exam: transformers") -> str:
         title: Its heading.
 
     Returns:
-        Markdown with formulas between dollar signs, without answers.
+        Markdown with formulas between dollar signs, without answers and without the seed, which gives them away.
     """
     return "\n\n".join([_head(sheet, title), _ABOUT, *(_asked(one) for one in sheet.questions)]) + "\n"
 
@@ -38,7 +40,7 @@ def key_markdown(sheet: Sheet, *, title: str = "Key: transformers") -> str:
     Returns:
         Markdown with formulas between dollar signs.
     """
-    return "\n\n".join([_head(sheet, title), *(_keyed(one) for one in sheet.questions)]) + "\n"
+    return "\n\n".join([f"{_head(sheet, title)} · seed {sheet.seed}", *(_keyed(one) for one in sheet.questions)]) + "\n"
 
 
 _ABOUT = (
@@ -51,7 +53,7 @@ _ABOUT = (
 
 def _head(sheet: Sheet, title: str) -> str:
     chapters = ", ".join(map(str, sheet.chapters))
-    return f"# {title}\n\n{sheet.points} points · {sheet.minutes} minutes · chapters {chapters} · seed {sheet.seed}"
+    return f"# {title}\n\n{sheet.points} points · {sheet.minutes} minutes · chapters {chapters}"
 
 
 def _title(one: Placed) -> str:
@@ -60,14 +62,19 @@ def _title(one: Placed) -> str:
 
 
 def _asked(one: Placed) -> str:
-    return f"{_title(one)}\n\n{one.drawn.text}"
+    return f"{_title(one)}\n\n{apart(one.drawn.text)}"
 
 
 def _keyed(one: Placed) -> str:
-    asked = "\n".join(f"> {line}".rstrip() for line in one.drawn.text.splitlines())
+    asked = "\n".join(f"> {line}".rstrip() for line in apart(one.drawn.text).splitlines())
     about = f"*Chapter {one.question.chapter} · {KIND_SAYS[one.question.kind]} · {one.question.minutes} minutes · "
     about += f"`{one.question.id}`*"
-    return "\n\n".join([_title(one), about, asked, f"**Answer.** {one.drawn.answer}", marking(one.drawn)])
+    return "\n\n".join([_title(one), about, asked, apart(f"**Answer.** {one.drawn.answer}"), marking(one.drawn)])
+
+
+def apart(text: str) -> str:
+    """Give each displayed formula a paragraph of its own, which every reader of Markdown understands."""
+    return re.sub(r"\s*(\$\$.+?\$\$)\s*", r"\n\n\1\n\n", text, flags=re.DOTALL).strip()
 
 
 def marking(drawn: Drawn) -> str:

@@ -1,6 +1,7 @@
 """Which chapter needs which."""
 
 from collections.abc import Mapping, Sequence
+from textwrap import fill
 
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
@@ -8,7 +9,8 @@ from matplotlib.path import Path
 
 from softlookup.figures.theme import Palette
 
-_WIDE, _HIGH = 1.7, 0.62
+_LONG, _BROAD = 1.05, 0.88  # a box, along the levels (2 apart) and across them (1 apart)
+_LINE = 13  # letters in a line of a name
 
 
 def chapters(
@@ -23,7 +25,7 @@ def chapters(
 
     Args:
         names: A short name of each chapter, by its number; numbers from 90 on are not shown.
-        places: Where each box stands: its column and its row, rows from above.
+        places: Where each box stands: its level, from above, and its lane, from the left.
         edges: Chapter, the chapter that it needs, and whether it cannot be followed without it; else it only helps.
         route: The chapters of a route, which are drawn strong, the others faint. None means all.
         palette: The colours to draw in.
@@ -38,9 +40,9 @@ def chapters(
     if lost:
         raise ValueError(f"chapters {', '.join(map(str, lost))} have edges, but no name or place")
     on = set(route or names)
-    columns = 1 + max(column for column, _ in places.values())
-    rows = 1 + max(row for _, row in places.values())
-    figure = Figure(figsize=(1.3 * columns, 0.6 * rows))
+    levels = 1 + max(level for level, _ in places.values())
+    lanes = 1 + max(lane for _, lane in places.values())
+    figure = Figure(figsize=(1.06 * lanes, 0.6 * levels))
     figure.set_label(_label(names, edges, route))
     axes = figure.subplots()
     for chapter, needs, strict in edges:
@@ -58,48 +60,42 @@ def chapters(
             )
         )
     for number, name in names.items():
-        column, row = places[number]
+        level, lane = places[number]
         strong = number in on
         axes.add_patch(
             FancyBboxPatch(
-                (2 * column - _WIDE / 2, -row - _HIGH / 2),
-                _WIDE,
-                _HIGH,
+                (lane - _BROAD / 2, -2 * level - _LONG / 2),
+                _BROAD,
+                _LONG,
                 boxstyle="round,pad=0,rounding_size=0.12",
+                mutation_aspect=1.9,
                 facecolor=palette.paper,
                 edgecolor=palette.query if strong else palette.faint,
                 linewidth=1.7 if strong else 1.0,
                 zorder=2,
             )
         )
-        text = f"{number} {name}" if number < 90 else name
-        axes.text(
-            2 * column,
-            -row,
-            text,
-            ha="center",
-            va="center",
-            size=7.5,
-            zorder=3,
-            color=palette.ink if strong else palette.muted,
-        )
-    axes.set(xlim=(-1.0, 2 * columns - 1.0), ylim=(-rows + 0.5, 0.5))
+        text = fill(f"{number} {name}" if number < 90 else name, _LINE)
+        ink = palette.ink if strong else palette.muted
+        axes.text(lane, -2 * level, text, ha="center", va="center", size=8, linespacing=1.1, zorder=3, color=ink)
+    axes.set(xlim=(-0.55, lanes - 0.4), ylim=(-2 * levels + 1.3, 0.7))
     axes.set_axis_off()
     return figure
 
 
 def _way(start: tuple[float, float], end: tuple[float, float]) -> list[tuple[float, float]]:
     """From one box to another: straight, or round what stands between."""
-    (x0, y0), (x1, y1) = (2 * start[0], -start[1]), (2 * end[0], -end[1])
-    side = _HIGH / 2 if y0 > y1 else -_HIGH / 2  # into the box from above, or from below
-    if x0 == x1 and abs(y0 - y1) == 1:
-        return [(x0, y0 - side), (x1, y1 + side)]
-    if x0 == x1:  # past the boxes of its own column
-        beside = x0 + _WIDE / 2 + 0.2
-        return [(x0 + _WIDE / 2, y0), (beside, y0), (beside, y1), (x1 + _WIDE / 2, y1)]
-    if y0 != y1 and x1 - x0 > 4:
-        return [(x0 + _WIDE / 2, y0), (x1, y0), (x1, y1 + side)]
-    return [(x0 + _WIDE / 2, y0), (x1 - _WIDE / 2, y1)]
+    (level, lane), (to_level, to_lane) = start, end
+    out, into = -2 * level - _LONG / 2, -2 * to_level + _LONG / 2  # from beneath the one, to the other from above
+    side = _BROAD / 2 if to_lane > lane else -_BROAD / 2
+    if level == to_level and abs(to_lane - lane) == 1:
+        return [(lane + side, -2 * level), (to_lane - side, -2 * level)]
+    if level == to_level:  # past the boxes of its own level
+        below = out - 0.35
+        return [(lane, out), (lane, below), (to_lane, below), (to_lane, out)]
+    if lane != to_lane and to_level - level > 2:
+        return [(lane, out), (lane, -2 * to_level), (to_lane - side, -2 * to_level)]
+    return [(lane, out), (to_lane, into)]
 
 
 def _label(names: Mapping[int, str], edges: Sequence[tuple[int, int, bool]], route: Sequence[int]) -> str:

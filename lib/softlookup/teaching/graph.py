@@ -126,4 +126,4 @@ PLACES: dict[int, tuple[float, float]] = {
     13: (6, 1),
     90: (7, 2),
 }
-"""Where each chapter stands in the picture: column and row, rows from above. No arrow may cross a box."""
+"""Where each chapter stands in the picture: its level from above, and its lane. No arrow may cross a box."""

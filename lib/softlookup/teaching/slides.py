@@ -13,11 +13,16 @@ _FORMULA = re.compile(r"\$\$(.+?)\$\$(?: *\([a-z0-9-]+\))?", re.DOTALL)
 _FENCE = re.compile(r"^(`{3,}|~{3,}|:{3,}).*?^\1 *$", re.DOTALL | re.MULTILINE)
 _TABLE = re.compile(r"(?:^\|.*\|\s*$\n?){3,}", re.MULTILINE)
 _ROLE = re.compile(r"\{([a-z:]+)\}`([^`]*)`")
+_CITED = re.compile(r" *\{cite(?::p)?\}`[^`]*`")
+_SOURCE = re.compile(r"([a-z]+)(\d{4})")
 _LINK = re.compile(r"(?<!!)\[([^\]]*)\]\([^)]*\)")
 _DARK_IMAGE = re.compile(r'<img class="only-dark[^>]*>')
 _NOT_SHOWN = ("Summary", "Questions with answers", "Sources")
 _WIDGET = "application/vnd.jupyter.widget-view+json"
 LONG_FORMULA = 180
+"""Characters from which a formula is set smaller, and from which two do not stand on one slide."""
+MOST_ROWS = 8
+"""Rows of a table on one slide."""
 
 
 def said_values(notebook: NotebookNode) -> dict[str, Any]:
@@ -55,9 +60,11 @@ def cleaned(text: str, values: Mapping[str, Any]) -> str:
             name, _, form = content.partition(":")
             value = values.get(name, "…")
             return format(value, form) if form and not isinstance(value, str) else str(value)
-        return "" if kind.startswith("cite") else re.sub(r" *<[^>]*>$", "", content)
+        if kind.startswith("cite"):
+            return ", ".join(f"{name.title()} {year}" for name, year in _SOURCE.findall(content))
+        return re.sub(r" *<[^>]*>$", "", content)
 
-    text = _FENCE.sub("", _LABEL.sub("", text))
+    text = _CITED.sub("", _FENCE.sub("", _LABEL.sub("", text)))
     text = _LINK.sub(lambda found: found[1], _ROLE.sub(role, text))
     return re.sub(r"\n{3,}", "\n\n", text).strip()
 
@@ -153,8 +160,8 @@ def _slides(section: _Section, values: Mapping[str, Any], page: str) -> list[Not
         notes.append(_FORMULA.sub("", _TABLE.sub("", cleaned(part, values))))
     first_kind = "slide" if section.level == 2 else "subslide"
     cells: list[NotebookNode] = []
-    for place in range(0, len(shown), 2):
-        cells.append(_cell(f"{title}\n\n" + "\n\n".join(shown[place : place + 2]), "subslide" if cells else first_kind))
+    for several in _together(shown):
+        cells.append(_cell(f"{title}\n\n" + "\n\n".join(several), "subslide" if cells else first_kind))
     for figure in figures:
         cells.append(_cell(title, "subslide" if cells else first_kind))
         cells.append(_figure(figure, page))
@@ -170,7 +177,7 @@ def _formulas_and_tables(text: str, values: Mapping[str, Any]) -> list[str]:
     found = []
     for match in sorted([*_FORMULA.finditer(body), *_TABLE.finditer(body)], key=lambda one: one.start()):
         if match.re is _TABLE:
-            found.append(match[0].strip())
+            found += _cut_table(match[0].strip())
             continue
         before = body[: match.start()].rstrip().split("\n\n")[-1]
         sentence = re.split(r"(?<=[.?!]) +(?=[A-Z$*])", before)[-1].strip()
@@ -180,6 +187,30 @@ def _formulas_and_tables(text: str, values: Mapping[str, Any]) -> list[str]:
             formula = f'<div class="long">\n\n{formula}\n\n</div>'
         found.append(f"{lead}\n\n{formula}" if lead else formula)
     return found
+
+
+def _cut_table(table: str) -> list[str]:
+    """A long table as several, each with the heading."""
+    head, rule, *rows = table.splitlines()
+    parts = -(-len(rows) // MOST_ROWS)
+    each = -(-len(rows) // parts)
+    return ["\n".join([head, rule, *rows[i : i + each]]) for i in range(0, len(rows), each)]
+
+
+def _together(shown: list[str]) -> Iterator[list[str]]:
+    """What stands on one slide: a table alone, or two formulas."""
+    waiting: list[str] = []
+    for one in shown:
+        table = one.startswith("|")
+        if waiting and (table or len(waiting) == 2 or LONG_FORMULA < len(one) + len(waiting[0])):
+            yield waiting
+            waiting = []
+        if table:
+            yield [one]
+        else:
+            waiting.append(one)
+    if waiting:
+        yield waiting
 
 
 def _cell(source: str, kind: str) -> NotebookNode:

@@ -66,7 +66,7 @@ def route_table(book: Path, route: Route) -> str:
 
 def sessions_table(book: Path, route: Route, length: int) -> str:
     """A route's sessions: what is told, shown, done in class and at home."""
-    lines = ["| | told | shown | tasks in class | homework |", "|--:|---|---|---|---|"]
+    lines = ["| session | told | shown | tasks in class | homework |", "|--:|---|---|---|---|"]
     for one in sessions(book, route, length):
         told = "<br>".join(
             f"**{number}** " + ", ".join(_link(section) for section in group)
