@@ -177,6 +177,21 @@ def name_fields(app: Sphinx, doctree: nodes.document) -> None:
                 name[:] = [nodes.Text("Attributes")]
 
 
+SIGNATURE = re.compile(r'<dt class="sig .*?</dt>', re.S)
+LINES = {"<dl>": '<span class="sig-lines">', "</dl>": "</span>", "<dd>": "<span>", "</dd>": "</span>"}
+"""Sphinx writes a long signature's arguments as a list of descriptions without terms, which no list may be."""
+
+
+def mend_signatures(app: Sphinx, pagename: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """Let each argument of a long signature be a line, and no item of a list."""
+    if pagename.startswith("book/reference/"):
+
+        def mended(signature: re.Match[str]) -> str:
+            return re.sub("</?d[ld]>", lambda tag: LINES[tag[0]], signature[0])
+
+        context["body"] = SIGNATURE.sub(mended, context.get("body", ""))
+
+
 def read_anew(app: Sphinx, env: BuildEnvironment, added: set[str], changed: set[str], removed: set[str]) -> list[str]:
     """Let a second build in the same process see the table as it is then."""
     forget()
@@ -192,4 +207,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("doctree-read", add_lines)
     app.connect("doctree-read", name_fields)
     app.connect("missing-reference", resolve)
+    app.connect("html-page-context", mend_signatures)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
