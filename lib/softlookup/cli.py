@@ -302,7 +302,7 @@ def bench(
         from softlookup.training.bench_positions import bench_positions
 
         measured = bench_positions(quick=quick)
-    elif name in ("digits", "pairs", "capstone"):
+    elif name in ("digits", "pairs", "capstone", "schedules"):
         measured = kept_bench(name, file, weights, quick=quick)
     elif name == "long-attention":
         from softlookup.training.bench_long import bench_long
@@ -312,10 +312,6 @@ def bench(
         from softlookup.training.bench_norms import bench_norms
 
         measured = bench_norms(device=device, quick=quick)
-    elif name == "schedules":
-        from softlookup.training.bench_schedules import bench_schedules
-
-        measured = bench_schedules(quick=quick)
     elif name == "roofline":
         from softlookup.roofline.bench import bench_roofline
 

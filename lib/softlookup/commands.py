@@ -194,6 +194,10 @@ def kept_bench(name: str, file: Path | None, weights: Path | None, *, quick: boo
         from softlookup.training.bench_own import bench_own
 
         return bench_own(quick=quick, show=to_stderr)
+    if name == "schedules":
+        from softlookup.training.bench_schedules import bench_schedules
+
+        return bench_schedules(quick=quick, kept=kept, show=to_stderr)
     if name == "digits":
         from softlookup.training.bench_digits import bench_digits
 

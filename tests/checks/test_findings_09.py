@@ -4,6 +4,7 @@ import pytest
 
 from published import everywhere, world
 from softlookup.checks import check, get_task
+from softlookup.checks.judge import draw
 
 DEF = {
     "09.shift": "inputs_and_labels(ids, pad_id)",
@@ -246,3 +247,8 @@ def test_a_test_that_goes_by_luck_or_by_looks_does_not_pass(task_id, body):
 def test_two_slips_in_a_perplexity_are_both_named():
     result = check("09.perplexity", written("09.perplexity", "return torch.exp(losses).mean()"))
     assert set(result.diagnosis) == {"mean-of-means", "mean-of-perplexities"}
+
+
+@pytest.mark.parametrize("task_id", ["09.train", "90.train"])
+def test_runs_are_lent_the_gradients_that_they_go_down(task_id):
+    assert all(case.descends and not case.gradients for case in draw(get_task(task_id), 1))

@@ -25,6 +25,24 @@ def test_record_of_schedules_has_every_run_once(record):
     assert record["machine"] and record["torch"] == torch.__version__
 
 
+def test_an_interrupted_bench_of_schedules_goes_on_where_it_was(record, tmp_path, monkeypatch):
+    lines, done, whole = [], [], bench._run
+
+    def interrupted(*args):
+        if len(done) == 3:
+            raise KeyboardInterrupt
+        done.append(args)
+        return whole(*args)
+
+    monkeypatch.setattr(bench, "_run", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        bench_schedules(quick=True, kept=tmp_path / "runs", show=lines.append)
+    assert len(lines) == 3 and lines[0].startswith("warm-up 0, peak 0.001, seed 1: ")
+    monkeypatch.setattr(bench, "_run", lambda *args: done.append(args) or whole(*args))
+    again = bench_schedules(quick=True, kept=tmp_path / "runs")
+    assert len(done) == len(record["runs"]) and again["runs"] == record["runs"]
+
+
 def test_committed_run_of_schedules_has_the_same_fields_and_is_a_whole_one(record):
     kept = json.loads(MEASURED.read_text(encoding="utf-8"))
     assert set(kept) == set(record)

@@ -7,7 +7,10 @@ peak and stay there as long as the others rise; from there on both have the same
 
 import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from statistics import mean
 from typing import Any
 
@@ -20,6 +23,7 @@ from softlookup.text.grammar import english_words, french_words
 from softlookup.training.bench_measures import machine
 from softlookup.training.data import BucketedBatches, IdPair
 from softlookup.training.grammar_run import grammar_splits
+from softlookup.training.kept_runs import KeptRuns
 from softlookup.training.loop import DivergedError, train, validation_loss
 
 PAD, UNKNOWN, START, END = 0, 1, 2, 3
@@ -47,24 +51,32 @@ _QUICK = _Plan(
 )
 
 
-def bench_schedules(*, quick: bool = False) -> dict[str, Any]:
+def bench_schedules(
+    *, quick: bool = False, kept: Path | None = None, show: Callable[[str], None] | None = None
+) -> dict[str, Any]:
     """Train small translators at several peaks of the learning rate, with a warm-up and without.
 
     Args:
         quick: A run of seconds that shows the record's shape, and measures nothing worth keeping.
+        kept: A file for the runs that are done: an interrupted bench goes on from there.
+        show: Takes a line about each run.
 
     Returns:
         A record. ``runs`` holds one entry for each run: warmup (0 is none), peak, seed, ``curve`` (the mean training
         loss of each ten steps, in nats a token) and ``loss`` on sentences that were not trained on, None where the
         loss ceased to be a number. ``ratio`` is the loss without a warm-up over that with one, at the peak that is
-        best with one.
+        best with one; ``cpu_seconds`` are those of this call.
     """
     plan = _QUICK if quick else _Plan()
     begun = time.process_time()
     batches, validation, vocabulary = _data(plan)
+    one_by_one = KeptRuns(kept, repr(plan), show)
     runs = [
         {"warmup": warmup, "peak": peak, "seed": seed}
-        | _run(plan, batches[seed], validation, vocabulary, warmup, peak, seed)
+        | one_by_one.do(
+            f"warm-up {warmup}, peak {peak:g}, seed {seed}",
+            partial(_run, plan, batches[seed], validation, vocabulary, warmup, peak, seed),
+        )
         for warmup in plan.warmups
         for peak in plan.peaks
         for seed in plan.seeds
@@ -74,6 +86,7 @@ def bench_schedules(*, quick: bool = False) -> dict[str, Any]:
         losses = [run["loss"] for run in runs if (run["warmup"], run["peak"]) == (warmup, peak)]
         return mean(float("inf") if loss is None else loss for loss in losses)
 
+    one_by_one.done()
     best = min(plan.peaks, key=lambda peak: final(plan.warmups[-1], peak))
     return {
         "bench": "schedules",
