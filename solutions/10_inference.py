@@ -210,9 +210,7 @@ check("10.beam-step", beam_step)
 # %% [markdown]
 # [[task 10.beam]]
 #
-# The whole search, in the table model again (rows of **log-probabilities** this time). It begins with `start_id` alone. A step continues every open text by every token and keeps the `beams` likeliest continuations, by log-probability alone (at the first step there may be fewer). One of them that ends, by `end_id` or because it has `limit` tokens, is finished, and nothing takes its place; the others are open at the next step.
-#
-# A finished text of $n$ tokens, the start token not counted and the end token counted, has the score log-probability $/ ((5 + n)/6)^\alpha$. The search goes on until no text is open. Return the tokens of the finished text with the best score, without the start token, and that score.
+# The whole search, in the table model again (rows of **log-probabilities** this time). It begins with `start_id` alone. A step continues every open text by every token and keeps the `beams` likeliest continuations, by log-probability alone (at the first step there may be fewer). One of them that ends, by `end_id` or because it has `limit` tokens, is finished, and nothing takes its place; the others are open at the next step. A finished text of $n$ tokens, the start token not counted and the end token counted, has the score log-probability $/ ((5 + n)/6)^\alpha$. The search goes on until no text is open. Return the tokens of the finished text with the best score, without the start token, and that score.
 
 
 # %% nbgrader={"grade": false, "grade_id": "10-beam", "locked": false, "schema_version": 3, "solution": true, "task": false}

@@ -173,3 +173,11 @@ def test_a_beam_wider_than_the_table_keeps_more_than_it_has_tokens():
 def test_right_inference_answers_in_other_words_pass(task_id, source):
     for result in results(task_id, source):
         assert result.verdict == "pass", result.text()
+
+
+@pytest.mark.parametrize("mistake", get_task("10.beam-step").mistakes, ids=lambda mistake: mistake.slug)
+def test_a_wrong_step_does_not_sink_the_search_since_a_lent_one_gives_whole_numbers(mistake):
+    step = mistake.applied_to(solutions(10)["10-beam-step"])
+    there = world(10, {"10-beam-step": step})
+    for result in everywhere("10.beam", there["beam_search"]):
+        assert result.verdict == "pass", result.text()

@@ -42,7 +42,8 @@ def _step(totals: Any, log_p: Any, beams: int) -> Any:
 
     w, v = log_p.shape
     found = sorted(((float(totals[i] + log_p[i, j]), i, j) for i, j in product(range(w), range(v))), reverse=True)
-    return tuple(torch.tensor([one[n] for one in found[:beams]], dtype=torch.float64) for n in range(3))
+    kinds = torch.float64, torch.int64, torch.int64  # a stand-in's parents and tokens are looked up with
+    return tuple(torch.tensor([one[n] for one in found[:beams]], dtype=kind) for n, kind in enumerate(kinds))
 
 
 def beam_step(flags: Flags, totals: np.ndarray, log_p: np.ndarray, beams: int) -> tuple[np.ndarray, ...]:
