@@ -239,7 +239,6 @@ EQUAL: list[tuple[str, str, str]] = [
     ("12.ridge", "gained = 2 * d_model * d_hidden - bytes_per_number * ridge * (d_model + d_hidden)", COMMUTES),
     ("12.ridge", "gained = 2 * d_model * d_hidden - ridge * bytes_per_number * (d_hidden + d_model)", COMMUTES),
     ("12.ridge", "if gained <= 1:", LARGE),
-    ("12.ridge", "if gained <= -1:", LARGE),
     ("12.step", "moving_s = (batch * cache_bytes + weight_bytes) / (gb_per_s * 1000000000.0)", COMMUTES),
     ("12.step", "moving_s = (weight_bytes + batch * cache_bytes) / (1000000000.0 * gb_per_s)", COMMUTES),
     ("12.step", "moving_s = (weight_bytes + cache_bytes * batch) / (gb_per_s * 1000000000.0)", COMMUTES),

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from softlookup import reference
+import softlookup as sl
 from softlookup.audit.compare import claim, table
 from softlookup.audit.item import Found, audited
 
@@ -114,7 +114,10 @@ def values() -> Found:
 )
 def handed_on() -> Found:
     q, k, v = X @ W_Q, X @ W_K, X @ W_V
-    weights, shown = reference.attention_weights(q, k), reference.attention_weights(np.array(QUERIES), np.array(KEYS))
+    weights, shown = (
+        sl.reference.attention_weights(q, k),
+        sl.reference.attention_weights(np.array(QUERIES), np.array(KEYS)),
+    )
     output, from_slide = weights @ v, shown @ np.array(VALUES)
     apart, gap = np.abs(weights - shown).max(), np.abs(output - from_slide).max()
     same = (weights.argmax(axis=1) == shown.argmax(axis=1)).sum()

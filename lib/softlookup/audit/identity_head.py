@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from softlookup import reference
+import softlookup as sl
 from softlookup.audit.compare import claim, table
 from softlookup.audit.item import Found, audited
 
@@ -41,7 +41,7 @@ OUTPUT = np.array([[0.87, 0.74, 0.59], [0.83, 0.88, 0.58], [0.83, 0.78, 0.68], [
 
 def true_weights() -> np.ndarray:
     """What the weights should be, all the way from X."""
-    return reference.attention_weights(X, X)
+    return sl.reference.attention_weights(X, X)
 
 
 def common_divisor(raised: ArrayLike, printed: ArrayLike, places: int = 3) -> tuple[np.ndarray, float, float]:
@@ -78,7 +78,7 @@ def sums_to_one(weights: np.ndarray) -> np.ndarray:
     "of a trained head are not.",
 )
 def identity_matrices() -> Found:
-    same = reference.project(X, np.eye(3))
+    same = sl.reference.project(X, np.eye(3))
     scores = same @ same.T
     return claim(
         bool(np.array_equal(same, X)),
@@ -177,7 +177,7 @@ def small_gradients() -> Found:
             q, k = rng.normal(size=(draws, width, 1)), rng.normal(size=(draws, keys, width))
             scores = (k @ q)[..., 0]
             for way, by in enumerate((np.sqrt(width), 1.0)):
-                a = reference.softmax(scores / by)
+                a = sl.reference.softmax(scores / by)
                 to_query = np.linalg.norm((a[:, :, None] * (np.eye(keys) - a[:, None, :])) @ k / by, axis=(1, 2))
                 least[way, seed], mean[way, seed] = np.percentile(to_query, 10), to_query.mean()
         holds = holds and bool((least[0] > 10 * least[1]).all())
@@ -202,7 +202,7 @@ def small_gradients() -> Found:
 def first_row() -> Found:
     raised = np.exp(SCORES[0] / np.sqrt(3))
     cells, least, largest = common_divisor(raised, WEIGHTS[0])
-    own = table(WEIGHTS[0], reference.softmax(SCALED[0]), places=3)
+    own = table(WEIGHTS[0], sl.reference.softmax(SCALED[0]), places=3)
     assert own.off is not None
     return table(
         WEIGHTS[0],
@@ -270,7 +270,7 @@ def looks_most() -> Found:
 def weights() -> Found:
     raised = np.exp(SCALED)
     sums = raised.sum(axis=1)
-    own = table(WEIGHTS, reference.softmax(SCALED), places=3)
+    own = table(WEIGHTS, sl.reference.softmax(SCALED), places=3)
     assert own.off is not None
     fits = [common_divisor(up, row) for up, row in zip(raised, WEIGHTS, strict=True)]
     counts = ", ".join(str(cells.sum()) for cells, _, _ in fits)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from softlookup import reference
+import softlookup as sl
 from softlookup.audit.compare import claim
 from softlookup.audit.item import Found, audited
 
@@ -25,9 +25,9 @@ TICKS = np.array([[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [1, 1, 1, 0, 0], [1, 1, 1, 1
 )
 def padding_shape() -> Found:
     ids = np.array([[5, 6, 7, 0, 0], [5, 6, 7, 8, 9]])
-    mask = reference.padding_mask(ids, pad_id=0)
+    mask = sl.reference.padding_mask(ids, pad_id=0)
     q, k = np.random.default_rng(0).normal(size=(2, 2, 3, 5, 4))
-    weights = reference.attention_weights(q, k, mask)
+    weights = sl.reference.attention_weights(q, k, mask)
     return claim(
         mask.shape == (2, 1, 1, 5) and bool((weights[0, ..., WORDS == 0] == 0).all()),
         f"For {len(ids)} sentences of {ids.shape[1]} tokens the mask has the shape {mask.shape} and is spread over "
@@ -46,7 +46,7 @@ def padding_shape() -> Found:
     "is masked has nothing to divide by.",
 )
 def minus_infinity() -> Found:
-    weights = reference.softmax(np.array([0.0, 1.0, -np.inf]))
+    weights = sl.reference.softmax(np.array([0.0, 1.0, -np.inf]))
     with np.errstate(invalid="ignore"):
         nothing = np.exp(np.full(2, -np.inf)) / np.exp(np.full(2, -np.inf)).sum()
     return claim(
@@ -69,7 +69,7 @@ def minus_infinity() -> Found:
 def look_ahead() -> Found:
     added = np.triu(np.full(TICKS.shape, -np.inf), k=1)
     with_diagonal = np.isneginf(np.triu(np.full(TICKS.shape, -np.inf))).all(axis=1)
-    right = reference.causal_mask(len(TICKS))
+    right = sl.reference.causal_mask(len(TICKS))
     return claim(
         bool((TICKS == right).all() and (np.isneginf(added) == (TICKS == 0)).all()),
         f"{TICKS.sum()} ticks and {(TICKS == 0).sum()} crosses, those of the causal mask. With the diagonal in the "
@@ -91,7 +91,7 @@ def look_ahead() -> Found:
 )
 def joined() -> Found:
     may, words = TICKS.astype(bool), np.broadcast_to(WORDS.astype(bool), TICKS.shape)
-    either, both = may | words, reference.combine_masks(may, words)
+    either, both = may | words, sl.reference.combine_masks(may, words)
     assert both is not None
     leaks = either & ~both
     ahead, pads = (leaks & ~may).sum(), (leaks & ~words).sum()

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+import softlookup as sl
 from softlookup.audit.compare import cited, claim
 from softlookup.audit.item import Found, audited
-from softlookup.reference import rotary, sinusoidal
 
 TASKS = ("MRPC", "SST-2", "QNLI", "STS-B", "QQP", "MNLI m", "MNLI mm")
 BERT = np.array([88.9, 93.5, 90.5, 85.8, 71.2, 84.6, 83.4])
@@ -21,7 +21,7 @@ def by_task(gains: np.ndarray) -> np.ndarray:
 
 def rotary_score(q: np.ndarray, k: np.ndarray, m: int, n: int) -> float:
     """The dot product of a query at place m and a key at place n, both turned."""
-    return float(rotary(q[None], offset=m)[0] @ rotary(k[None], offset=n)[0])
+    return float(sl.reference.rotary(q[None], offset=m)[0] @ sl.reference.rotary(k[None], offset=n)[0])
 
 
 @audited(
@@ -67,7 +67,7 @@ def both_move() -> Found:
     spreads, added = [], []
     for seed in range(5):
         q, k = np.random.default_rng(seed).standard_normal((2, 64))
-        waves = sinusoidal(64, 64)
+        waves = sl.reference.sinusoidal(64, 64)
         spreads.append(np.ptp([rotary_score(q, k, m + 5, m) for m in range(40)]))
         added.append(np.ptp([(q + waves[m + 5]) @ (k + waves[m]) for m in range(40)]))
     return claim(
@@ -111,7 +111,7 @@ def better_results() -> Found:
     "on the places is the score, once the waves are added to the tokens.",
 )
 def shift_is_linear() -> Found:
-    waves, shift = sinusoidal(200, 16), 7
+    waves, shift = sl.reference.sinusoidal(200, 16), 7
     move, *_ = np.linalg.lstsq(waves[:-shift], waves[shift:], rcond=None)
     error = np.abs(waves[:-shift] @ move - waves[shift:]).max()
     return claim(

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from softlookup import reference
+import softlookup as sl
 from softlookup.audit import identity_head
 from softlookup.audit.compare import claim, table
 from softlookup.audit.identity_head import sums_to_one
@@ -71,8 +71,8 @@ def turned_round(scores: np.ndarray, weights: np.ndarray) -> int:
     tell="Rows are tokens, columns are numbers of a token: five by three for X, and one score for each pair of rows.",
 )
 def sizes() -> Found:
-    q = k = v = reference.project(identity_head.X, np.eye(3))
-    scores, out = q @ k.T, reference.scaled_dot_product_attention(q, k, v)
+    q = k = v = sl.reference.project(identity_head.X, np.eye(3))
+    scores, out = q @ k.T, sl.reference.scaled_dot_product_attention(q, k, v)
     return claim(
         identity_head.X.shape == (5, 3) and q.shape[1] == k.shape[1] == 3 and scores.shape == (5, 5),
         f"X has the shape {identity_head.X.shape}, the scores {scores.shape}, the output {out.shape}.",
@@ -94,8 +94,8 @@ def batch_shapes() -> Found:
     B, L, D, H = 2, 5, 7, 3  # all different, so that no two can be mistaken for each other
     rng = np.random.default_rng(0)
     x, (w_q, w_k, w_v) = rng.normal(size=(B, L, D)), rng.normal(size=(3, D, H))
-    q, k, v = (reference.project(x, w) for w in (w_q, w_k, w_v))
-    a, z = reference.attention_weights(q, k), reference.scaled_dot_product_attention(q, k, v)
+    q, k, v = (sl.reference.project(x, w) for w in (w_q, w_k, w_v))
+    a, z = sl.reference.attention_weights(q, k), sl.reference.scaled_dot_product_attention(q, k, v)
     return claim(
         q.shape == k.shape == v.shape == z.shape == (B, L, H) and a.shape == (B, L, L),
         f"With batch {B}, {L} tokens, width {D} and a head of {H}: queries {q.shape}, weights {a.shape}, "
@@ -116,7 +116,7 @@ def batch_shapes() -> Found:
 )
 def square() -> Found:
     rng = np.random.default_rng(0)
-    counts = {n: reference.attention_weights(*rng.normal(size=(2, n, 3))).size for n in (5, 1000)}
+    counts = {n: sl.reference.attention_weights(*rng.normal(size=(2, n, 3))).size for n in (5, 1000)}
     return claim(
         counts == {5: 25, 1000: 1_000_000},
         f"{counts[5]} scores for five tokens and {counts[1000]:,} for a thousand, the latter {2 * counts[1000]:,} "
@@ -191,7 +191,7 @@ def scores() -> Found:
 def scaled_or_not() -> Found:
     raw = Q @ K.T
     to_raw, to_scaled = np.abs(SCORES - raw).mean(), np.abs(SCORES - raw / np.sqrt(3)).mean()
-    into = [np.abs(WEIGHTS - reference.softmax(one)).max() for one in (SCORES, SCORES / np.sqrt(3))]
+    into = [np.abs(WEIGHTS - sl.reference.softmax(one)).max() for one in (SCORES, SCORES / np.sqrt(3))]
     return claim(
         bool(to_scaled < to_raw),
         f"On average the table is {to_raw:.2f} from the plain products and {to_scaled:.2f} from the divided ones, so "
@@ -211,12 +211,12 @@ def scaled_or_not() -> Found:
     "the last; no temperature and no divisor can do that.",
 )
 def weights() -> Found:
-    own = table(WEIGHTS, reference.softmax(SCORES / np.sqrt(3)), places=3)
+    own = table(WEIGHTS, sl.reference.softmax(SCORES / np.sqrt(3)), places=3)
     assert own.off is not None
     assert SCORES[0, 0] > SCORES[0, 4] and WEIGHTS[0, 0] < WEIGHTS[0, 4]
     return table(
         WEIGHTS,
-        reference.attention_weights(Q, K),
+        sl.reference.attention_weights(Q, K),
         places=3,
         more=f"{own.off.sum()} do not follow from the printed scores either; pairs of weights in a row "
         f"that stand in the other order than their scores: {turned_round(SCORES, WEIGHTS)}.",
@@ -254,7 +254,7 @@ def row_sums() -> Found:
 def output() -> Found:
     own = table(OUTPUT, WEIGHTS @ V)
     assert own.off is not None
-    a = reference.attention_weights(Q, K)
+    a = sl.reference.attention_weights(Q, K)
     mean = V.mean(axis=0)
     assert np.allclose(OUTPUT, mean)
     return table(
@@ -279,7 +279,7 @@ def output() -> Found:
 )
 def same_shape() -> Found:
     rng = np.random.default_rng(0)
-    shapes = {H: reference.one_head(X, *rng.normal(size=(3, 3, H))).shape for H in (3, 2, 1)}
+    shapes = {H: sl.reference.one_head(X, *rng.normal(size=(3, 3, H))).shape for H in (3, 2, 1)}
     return claim(
         all(shape == X.shape for shape in shapes.values()),
         f"The input has the shape {X.shape}. Heads of width {', '.join(map(str, shapes))} give outputs of shape "
@@ -298,7 +298,7 @@ def same_shape() -> Found:
     slip="The sentence fits attention in general, and was not held against this example.",
 )
 def context_aware() -> Found:
-    true = reference.scaled_dot_product_attention(Q, K, V)
+    true = sl.reference.scaled_dot_product_attention(Q, K, V)
     printed, spread = np.ptp(OUTPUT, axis=0).max(), np.ptp(true, axis=0).max()
     return claim(
         bool(printed > 0),
@@ -317,7 +317,7 @@ def context_aware() -> Found:
     tell="The inner sizes meet and vanish: (5, 3) times (3, 5), then (5, 5) times (5, 3).",
 )
 def shapes() -> Found:
-    scores, out = Q @ K.T, reference.scaled_dot_product_attention(Q, K, V)
+    scores, out = Q @ K.T, sl.reference.scaled_dot_product_attention(Q, K, V)
     return claim(
         X.shape == Q.shape == K.shape == V.shape == out.shape == (5, 3) and scores.shape == (5, 5),
         f"X, Q, K and V have the shape {X.shape}, the scores {scores.shape}, the output {out.shape}.",

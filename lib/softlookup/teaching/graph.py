@@ -17,6 +17,7 @@ NAMES: dict[int, str] = {
     11: "The roofline",
     12: "Counting",
     13: "Beyond text",
+    14: "The slides",
     90: "The capstone",
 }
 """Chapters by number, by a short name. Number 90 is the capstone."""
@@ -70,6 +71,11 @@ EDGES: tuple[Edge, ...] = (
     Edge(13, 5, "heads, whose maps are looked at"),
     Edge(13, 7, "the encoder that reads patches"),
     Edge(13, 8, "cross-attention between two kinds of tokens"),
+    Edge(14, 4, "weights, rows that sum to 1, and what a head computes"),
+    Edge(14, 5, "heads, and the shapes of their projections"),
+    Edge(14, 8, "masks and what they let through"),
+    Edge(14, 11, "which division gives a ridge"),
+    Edge(14, 12, "operations, multiply-adds and bytes"),
     Edge(90, 5, "your own splitting and merging"),
     Edge(90, 8, "your own masks and layers"),
     Edge(90, 9, "the loss and the steps", strict=False),
@@ -124,6 +130,7 @@ PLACES: dict[int, tuple[float, float]] = {
     11: (4, 5),
     12: (6, 5),
     13: (6, 1),
+    14: (7, 4),
     90: (7, 2),
 }
 """Where each chapter stands in the picture: its level from above, and its lane. No arrow may cross a box."""

@@ -79,7 +79,7 @@ def sessions_table(book: Path, route: Route, length: int) -> str:
 
 
 def _name(number: int) -> str:
-    return f"{number} {NAMES[number]}" if number <= 13 else NAMES[number]
+    return f"{number} {NAMES[number]}" if number < 90 else NAMES[number]
 
 
 def _link(section: Section) -> str:

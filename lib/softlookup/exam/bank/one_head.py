@@ -16,8 +16,8 @@ def scores(rng: np.random.Generator) -> Drawn:
     q, k = rng.integers(-2, 4, size=(2, 4)), rng.integers(-2, 4, size=(2, 4))
     raw = (q @ k.T).astype(float)
     return Drawn(
-        f"A head of width $H = 4$ has $$Q = {tex(q)}, \\qquad K = {tex(k)}.$$ Give the matrix of scaled scores, before "
-        "the softmax.",
+        f"A head of width $H = 4$ has the queries $$Q = {tex(q)}$$ and the keys $$K = {tex(k)}.$$ Give the matrix of "
+        "scaled scores, before the softmax.",
         raw / 2,
         f"$$QK^\\top / \\sqrt{{4}} = {tex(raw)} / 2 = {tex(raw / 2)}$$ Row: query; column: key.",
         ((2, "queries times keys, each row against each row"), (1, "divided by the root of the width, 2")),
