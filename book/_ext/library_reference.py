@@ -96,8 +96,12 @@ def process_docstring(app: Sphinx, what: str, name: str, thing: Any, options: An
     """Escape, and put links in the place of the line "Book:"."""
     whole = BOOK.sub("", "\n".join(lines)).rstrip().splitlines()
     lines[:] = tidy(whole)
+    for at, line in enumerate(lines[:-1]):
+        if line == "Returns:":  # or napoleon takes what stands before a colon for a type
+            indent = len(lines[at + 1]) - len(lines[at + 1].lstrip())
+            lines[at + 1] = f"{lines[at + 1][:indent]}: {lines[at + 1][indent:]}"
     if what == "property":
-        lines.insert(0, "")  # or napoleon takes what stands before a colon for a type
+        lines.insert(0, "")  # for the same reason
     if what in {"class", "function"}:
         lines += ["", sections_line(name), ""]
 

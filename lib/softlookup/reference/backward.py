@@ -69,7 +69,7 @@ def attention_backward(
         ValueError: If sizes do not fit together; the message names them.
         TypeError: If the mask is not boolean.
 
-    Source: Dao et al. 2022, appendix B. Book, derived: 04_one_head.html#one-head-gradient.
+    Source: Dao et al. 2022, appendix B. Book: 04_one_head.html#one-head-gradient.
     """
     q_TH, k_SH, v_SH, dz_TH = to_float64(q), to_float64(k), to_float64(v), to_float64(grad)
     a_TS = attention_weights(q_TH, k_SH, mask)
