@@ -64,6 +64,13 @@ class Examining(WorkerPlugin):
 
     def grade(self, student: str, submission: bytes) -> bytes:
         """Grade one submission, see grade above."""
+        try:
+            return self._graded(student, submission)
+        finally:
+            if self._over:  # the run may have ended after the last look at it, while the lock was still held
+                self._close_if_idle()
+
+    def _graded(self, student: str, submission: bytes) -> bytes:
         with self._lock:
             if self._leaving:
                 self._leaving.cancel()
