@@ -64,7 +64,8 @@ def test_pages_without_statements_stay_as_they_are():
 
 def test_the_list_knows_the_section_of_each_statement():
     some = ITEMS[:5]
-    html = as_html(some, {key: key for key in ("000", "001", "002", "003", "004")})
+    lectures = {key: key for key in ("000", "001", "002", "003", "004")}
+    html = as_html(some, lectures, {one.id: one.work() for one in some})
     for one in some:
         label = one.section.split("#")[1]
         assert re.search(rf'<article id="{one.id}" [^>]*data-section="{label}"', html)

@@ -1,7 +1,7 @@
 """The items as a page shows them: a list that can be narrowed by lecture, chapter and verdict, in plain HTML."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
 import numpy as np
@@ -68,12 +68,13 @@ def chapter_of(item: Item) -> str:
     return item.section[:2]
 
 
-def as_html(items: Sequence[Item], titles: dict[str, str]) -> str:
+def as_html(items: Sequence[Item], titles: dict[str, str], found: Mapping[str, Found]) -> str:
     """All items as one list with three ways to narrow it.
 
     Args:
         items: What to show.
         titles: What each lecture is called, by its number.
+        found: What working out each item gave, by its id.
 
     Returns:
         HTML that needs nothing but the book's own colours; the list can be read without its script.
@@ -87,7 +88,8 @@ def as_html(items: Sequence[Item], titles: dict[str, str]) -> str:
     ]
     head = f'<div class="narrow">{"".join(picks)}</div><p role="status">{len(items)} statements</p>'
     head += '<button type="button" hidden>Show all</button>'
-    return f'{_STYLE}<div class="slf-audit">{head}{"".join(_article(one, titles) for one in items)}</div>{_SCRIPT}'
+    articles = "".join(_article(one, titles, found[one.id]) for one in items)
+    return f'{_STYLE}<div class="slf-audit">{head}{articles}</div>{_SCRIPT}'
 
 
 def sections(items: Sequence[Item]) -> dict[str, dict[str, int]]:
@@ -112,8 +114,7 @@ def _pick(name: str, label: str, options: Sequence[tuple[str, str]]) -> str:
     return f'<label>{label}<select name="{name}"><option value="">all</option>{inside}</select></label>'
 
 
-def _article(item: Item, titles: dict[str, str]) -> str:
-    found = item.work()
+def _article(item: Item, titles: dict[str, str], found: Found) -> str:
     page, anchor = item.section.split("#")
     badge = f'<span class="verdict {item.verdict}">{VERDICTS[item.verdict]}</span>'
     lines = [
