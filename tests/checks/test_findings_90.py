@@ -3,7 +3,7 @@
 import pytest
 
 from published import everywhere, solutions, world
-from softlookup.checks import get_task
+from softlookup.checks import check, get_task
 
 TRAIN = """def train_steps(vocab_size, d_model, n_heads, d_hidden, n_layers, pad_id, source, target, rates, *weights):
     model = with_weights(Transformer(vocab_size, d_model, n_heads, d_hidden, n_layers, pad_id), weights)
@@ -110,3 +110,12 @@ def test_right_answers_of_the_capstone_written_with_torchs_own_pass():
     for task_id, source in cases:
         for result in results(task_id, source):
             assert result.verdict == "pass", result.text()
+
+
+def test_a_wrong_transformer_sinks_neither_training_nor_writing():
+    source = solutions(90)["90-transformer"].replace("y = layer(y, memory, past, real)", "y = layer(y, x, past, real)")
+    given = world(90, {"90-transformer": source})
+    assert check("90.transformer", given["Transformer"]).verdict != "pass"
+    for task_id, name in (("90.train", "train_steps"), ("90.greedy", "write_greedily")):
+        result = check(task_id, given[name])
+        assert result.verdict == "pass", result.text()

@@ -6,11 +6,12 @@ import torch
 
 from published import solutions, world
 from softlookup.checks import check, get_task
+from softlookup.checks.decoder_and_masks.whole_cases import shapes
 from softlookup.checks.home import LocalStudent, stand_in
 from softlookup.checks.judge import judge
 from softlookup.checks.probe import run
 from softlookup.checks.registry import earlier
-from softlookup.checks.task import Case
+from softlookup.checks.task import Case, Layer
 
 LAYER = """
 import torch
@@ -141,3 +142,16 @@ def test_what_is_lent_has_the_precision_of_what_it_is_given():
     rotate = stand_in(get_task("06.rotary"), "torch")
     for dtype in (torch.float32, torch.float64):
         assert rotate(torch.ones(1, 1, 3, 4, dtype=dtype), 0).dtype == dtype
+
+
+def test_names_with_a_star_are_those_of_all_layers_in_turn():
+    stack = Layer(2, ("table", "down.*.w", "down.*.b", "up.*.w", "norm.weight"), depth=1)
+    assert stack.names((9, 0)) == ["table", "norm.weight"]
+    down = ["down.0.w", "down.0.b", "down.1.w", "down.1.b"]
+    assert stack.names((9, 2)) == ["table", *down, "up.0.w", "up.1.w", "norm.weight"]
+
+
+@pytest.mark.parametrize("n_layers", [1, 3])
+def test_a_whole_models_names_are_those_that_its_cases_give(n_layers):
+    task = get_task("08.transformer")
+    assert task.layer.names((7, 4, 2, 3, n_layers, 0)) == list(shapes(7, 4, n_layers, 3))

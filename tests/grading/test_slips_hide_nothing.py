@@ -48,6 +48,16 @@ def diagnoses(name, planted):
             },
             id="through a given class, and a class itself",
         ),
+        pytest.param(
+            "90_capstone",
+            {
+                "90.transformer": "embedding-not-scaled",
+                "90.loss": "eps-fixed",
+                "90.train": "steps-from-zero",
+                "90.greedy": "never-stops",
+            },
+            id="a whole model, whose parameters depend on its depth, and steps down its gradients",
+        ),
     ],
 )
 def test_every_planted_mistake_is_named(name, planted):

@@ -29,7 +29,7 @@ def layer_around(own: Any, call: Callable[..., Any], layer: Layer) -> Any:
         def forward(self, *args: Any, **named: Any) -> Any:
             weights = dict(self.named_parameters())
             inputs = _in_order(own.forward, (self, *args), named)[1:]
-            return call(*self.made_with, *(weights[name] for name in layer.parameters), *inputs)
+            return call(*self.made_with, *(weights[name] for name in layer.names(self.made_with)), *inputs)
 
     return Sound
 

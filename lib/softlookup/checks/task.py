@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -119,11 +120,23 @@ class Layer:
 
     Attributes:
         sizes: How many arguments it is made with.
-        parameters: Names of its parameters, in the order in which the oracle takes them.
+        parameters: Names of its parameters, in the order in which the oracle takes them. Names with a star
+            ("encoder.*.norm_1.weight") stand for those of all layers: a layer's together, one layer after the other.
+        depth: Which of the sizes says how many layers there are; None where no name has a star.
     """
 
     sizes: int
     parameters: tuple[str, ...]
+    depth: int | None = None
+
+    def names(self, made_with: Sequence[Any]) -> list[str]:
+        """Names of all parameters of one that is made with these sizes."""
+        found: list[str] = []
+        for before, alike in groupby(self.parameters, lambda name: name.partition("*")[0] if "*" in name else ""):
+            layers = range(made_with[self.depth] if before and self.depth is not None else 1)
+            own = list(alike)
+            found += [name.replace("*", str(i)) for i in layers for name in own]
+        return found
 
 
 @dataclass(frozen=True)

@@ -361,7 +361,9 @@ def _about(asked: Asked) -> dict[str, Any]:
         "forbids": list(task.forbids),
         "stop": others,
         "earlier": before,
-        "layers": {one.id: [one.layer.sizes, list(one.layer.parameters)] for one in earlier(task) if one.layer},
+        "layers": {
+            one.id: [one.layer.sizes, list(one.layer.parameters), one.layer.depth] for one in earlier(task) if one.layer
+        },
     }
 
 

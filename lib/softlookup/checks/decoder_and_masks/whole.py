@@ -6,10 +6,10 @@ from softlookup.checks.decoder_and_masks import layer, switches
 from softlookup.checks.decoder_and_masks.attending import FROM_DECODER
 from softlookup.checks.decoder_and_masks.masks import TRANSPOSED
 from softlookup.checks.decoder_and_masks.page import PAGE, Flags
-from softlookup.checks.decoder_and_masks.whole_cases import cases, oracle, shapes
+from softlookup.checks.decoder_and_masks.whole_cases import NAMES, SIZES, cases, oracle, shapes
 from softlookup.checks.known import gradient_cut, known
 from softlookup.checks.positions import switches as positions
-from softlookup.checks.task import Mistake, Task
+from softlookup.checks.task import Layer, Mistake, Task
 
 
 def _whole_mistaken(
@@ -110,6 +110,7 @@ TRANSFORMER = Task(
     mistaken=_whole_mistaken,
     parts={"core": 0.65, "mask": 0.2, "gradient": 0.15},
     forbids=layer.PARTS,
+    layer=Layer(SIZES, NAMES, depth=4),
     mistakes=(
         known(
             "future-seen",

@@ -25,6 +25,10 @@ def shapes(vocab: int, d: int, n_layers: int, hidden: int) -> dict[str, tuple[in
     return found | layer.norm_shapes("encoder_norm", d) | layer.norm_shapes("decoder_norm", d)
 
 
+NAMES = tuple(name.replace("coder.0.", "coder.*.") for name in shapes(1, 1, 1, 1))
+"""The same names for any number of layers."""
+
+
 def _sentences(rng: Rng, lengths: tuple[int, ...], total: int, vocab: int, pad_id: int) -> np.ndarray:
     free = [n for n in range(vocab) if n != pad_id]
     ids = np.full((len(lengths), total), pad_id)

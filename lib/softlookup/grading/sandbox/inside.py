@@ -122,7 +122,7 @@ class Inside:
     def _instead(self, task_id: str, in_torch: bool, own: Any) -> Any:
         sound = stand_in(task_id, self._sound, in_torch)
         layer = self.about["layers"].get(task_id)
-        return layer_around(own, sound, Layer(layer[0], tuple(layer[1]))) if layer else sound
+        return layer_around(own, sound, Layer(layer[0], tuple(layer[1]), layer[2])) if layer else sound
 
     def _sound(self, header: dict[str, Any], arrays: list[np.ndarray]) -> tuple[dict[str, Any], list[np.ndarray]]:
         self.line.send({**header, "token": self.token}, arrays)
