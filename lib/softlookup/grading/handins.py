@@ -21,12 +21,14 @@ class HandIn:
         text: The file as it is; None means that there is no file.
         did: The same in a few words.
         planted: The known mistake in each task, by task id.
+        waits: Grading waits for it until its time is up, so one assignment of a sample class is enough.
     """
 
     student: str
     text: str | None
     did: str
     planted: Mapping[str, str] = field(default_factory=dict)
+    waits: bool = False
 
     @classmethod
     def of(cls, student: str, notebook: NotebookNode, did: str, planted: Mapping[str, str] | None = None) -> "HandIn":
@@ -131,7 +133,8 @@ def broken_ones(release: NotebookNode, right: Mapping[str, str], tasks: Sequence
         "not-a-function": ("NAME = 3", "one answer is a number where a function was asked"),
     }
     for student, (text, did) in accidents.items():
-        yield HandIn.of(student, filled(release, {**right, task.slug: text.replace("NAME", name)}), did)
+        notebook = filled(release, {**right, task.slug: text.replace("NAME", name)})
+        yield HandIn(student, nbformat.writes(notebook), did, waits=text is _ENDLESS)
     gone = filled(release, right)
     gone.cells = [cell for cell in gone.cells if grade_id(cell) != task.slug]
     yield HandIn.of("deleted-function", gone, "the cell of one answer is deleted")
