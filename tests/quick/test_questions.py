@@ -74,3 +74,10 @@ def test_a_question_that_cannot_be_asked_is_refused(given, want, why):
 def test_a_map_needs_names_for_its_rows_and_columns():
     with pytest.raises(ValueError, match="1 rows and 1 columns have names"):
         Cell([[1.0, 2.0]], ("a",), ("x",))
+
+
+def test_neighbouring_whole_numbers_are_different_answers():
+    question = ask(
+        "14.place", "?", ([[1, 1]], [[2, 0], [0.5, 0.5], [1, 2], [0, 0.5]], np.array([1])), Number((0,), decimals=0)
+    )
+    assert question.right == [3.0] and [2.0] in [answer for answer, _ in question.wrong]

@@ -27,8 +27,8 @@ class Number:
 
     @property
     def tolerance(self) -> float:
-        """How far an answer may be from the right one."""
-        return 0.6 * 10.0**-self.decimals
+        """How far an answer may be from the right one; neighbouring whole numbers are told apart."""
+        return 0.6 * 10.0**-self.decimals if self.decimals else 0.45
 
     def answer(self, results: tuple[np.ndarray, ...]) -> Answer:
         """The number, as a list of one.
