@@ -71,7 +71,7 @@ class Watch:
         """Write all that has been seen; called after each cell."""
         for module in list(sys.modules.values()):
             file = getattr(module, "__file__", None)
-            if isinstance(file, str):
+            if isinstance(file, str) and os.path.isabs(file):  # torch makes up some that are not
                 self.note(self.files, file)
         seen = {
             "files": sorted(self.files),

@@ -199,9 +199,9 @@ def mend_signatures(app: Sphinx, pagename: str, template: str, context: dict[str
 
 
 def read_anew(app: Sphinx, env: BuildEnvironment, added: set[str], changed: set[str], removed: set[str]) -> list[str]:
-    """Name the pages that show something else than when they were last written: the reference, and lines that lead there.
+    """Name the pages that show something else than when they were last written: the reference, and lines to it.
 
-    They are worked out again only where a file of the library or the table has changed.
+    Both are worked out again only where a file of the library or the table has changed.
     """
     forget()
     project = Project(Path(app.srcdir))
