@@ -1,16 +1,21 @@
 """Show ``book/coverage.yml`` as a page: for each row of the list of contents, where it is taught, tested and drawn."""
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
+from as_shown import differing
 from docutils import nodes
+from page_needs import Project
 from public_names import COVERAGE, PACKAGES, documented, rows
 from section_links import link
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 
 from softlookup import checks
 
+TABLE = "book/coverage"
 BEYOND = 90
 """Rows from this number on belong to notebooks of no chapter."""
 
@@ -29,6 +34,7 @@ class CoverageTable(SphinxDirective):
             chapter = int(number.split(".")[0])
             if chapter not in chapters:
                 title = "Beside the chapters" if chapter >= BEYOND else f"Chapter {chapter}: {title_of(row['anchor'])}"
+                self.env.note_dependency(str(page_of(row["anchor"])))
                 section = nodes.section(ids=[f"coverage-{chapter}"], names=[title.lower()])
                 chapters[chapter] = nodes.definition_list(classes=["coverage"])
                 section += [nodes.title("", title), chapters[chapter]]
@@ -37,9 +43,14 @@ class CoverageTable(SphinxDirective):
         return made
 
 
+def page_of(anchor: str) -> Path:
+    """Find the file of the page that an anchor is on."""
+    return COVERAGE.with_name(anchor.partition(".html")[0] + ".md")
+
+
 def title_of(anchor: str) -> str:
     """Read the title of the page that an anchor is on."""
-    text = COVERAGE.with_name(anchor.partition(".html")[0] + ".md").read_text(encoding="utf-8")
+    text = page_of(anchor).read_text(encoding="utf-8")
     return next(line[2:] for line in text.splitlines() if line.startswith("# "))
 
 
@@ -72,7 +83,14 @@ def joined(parts: Iterable[nodes.Node]) -> list[nodes.Node]:
     return [node for place, part in enumerate(parts) for node in ([nodes.Text(", ")] if place else []) + [part]]
 
 
+def read_anew(app: Sphinx, env: BuildEnvironment, *_: set[str]) -> list[str]:
+    """Name the table's page where a file of the library has changed: titles of tasks, and names with a reference."""
+    whole = differing(app, "coverage table", {"": Project(Path(app.srcdir)).everything})
+    return [TABLE] if whole and TABLE in env.found_docs else []
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Hook it in."""
     app.add_directive("coverage-table", CoverageTable)
+    app.connect("env-get-outdated", read_anew)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

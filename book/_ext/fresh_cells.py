@@ -1,64 +1,155 @@
-"""Keep the numbers in the book true: when the library changes, every page that runs it runs again.
+"""Keep the numbers in the book true, and run no page in vain.
 
-Jupyter Book's cache compares the text of the cells alone, so a corrected function would leave the old numbers
-in the page. Here the cache lives in a folder that is named after a hash of the library, and Sphinx is told to
-read all pages anew when that hash is another one.
+A page's cells run when their text has changed, or when anything has changed that they used the last time
+(`page_needs.py` says how that is known). All that has to run is run before Sphinx reads the first page, several pages
+at a time; what Sphinx then reads comes from the kept outputs. A page that fails is left to myst-nb, which runs it once
+more and says what is wrong.
 """
 
-import hashlib
-import importlib.util
+import json
+import os
 import shutil
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+from as_shown import differing, remember
+from myst_nb.core.read import create_nb_reader
+from page_needs import WATCH, Kept, Project
 from sphinx.application import Sphinx
 from sphinx.config import Config
+from sphinx.environment import BuildEnvironment
+from sphinx.util import logging
 
-KEPT_CACHES = 3
-"""How many versions of the library keep their outputs, so that going back and forth between two is quick."""
+log = logging.getLogger(__name__)
 
-
-def library_hash(package: str = "softlookup", measured: Path | None = None) -> str:
-    """Hash every file of the installed library that a page could depend on.
-
-    Args:
-        package: Name of the importable package.
-        measured: A folder of measured figures that pages read, hashed with it.
-
-    Returns:
-        The first twelve hexadecimal digits of a SHA-256 over names and contents.
-
-    Raises:
-        RuntimeError: If the package is not installed; the message says what to run.
-    """
-    spec = importlib.util.find_spec(package)
-    if spec is None or not spec.submodule_search_locations:
-        raise RuntimeError(f"the book runs {package!r}, which is not installed here: run `make setup` first")
-    digest = hashlib.sha256()
-    folders = [*map(Path, spec.submodule_search_locations), *([measured] if measured else [])]
-    for folder in folders:
-        for path in sorted(folder.rglob("*")):
-            if path.is_file() and path.suffix in {".py", ".js", ".css", ".json", ".txt", ".safetensors"}:
-                digest.update(path.relative_to(folder).as_posix().encode() + b"\0")
-                digest.update(path.read_bytes() + b"\0")
-    return digest.hexdigest()[:12]
+RUNS = "runs"
+AT_ONCE = 4
+"""Kernels at a time, if there are as many processors: each holds a torch in memory."""
 
 
-def use_cache_of_this_library(app: Sphinx, config: Config) -> None:
-    """Point myst-nb's cache at the folder of this library's hash, and drop the oldest other ones."""
-    config.softlookup_library = library_hash(measured=Path(app.srcdir, "book", "measured"))
-    caches = Path(app.outdir).parent / ".jupyter_cache"
-    here = caches / config.softlookup_library
-    here.mkdir(parents=True, exist_ok=True)
-    here.touch()
-    config.nb_execution_cache_path = str(here)
-    by_age = sorted(caches.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
-    for old in by_age[KEPT_CACHES:]:
-        shutil.rmtree(old, ignore_errors=True)
+@dataclass
+class Page:
+    """A page whose cells are to run, and why."""
+
+    name: str
+    path: Path
+    notebook: Any
+    key: str
+    why: str
+
+
+@dataclass
+class Run:
+    """How a page ran; what its kernel has seen, or None where a cell failed."""
+
+    began: float
+    seconds: float
+    seen: dict[str, Any] | None
+
+
+def keep_in_one_place(app: Sphinx, config: Config) -> None:
+    """Point myst-nb at the kept outputs, and drop the folders in which they were kept before, one for each library."""
+    folder = Path(app.outdir).parent / ".jupyter_cache"
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.glob("*/global.db"):
+        shutil.rmtree(old.parent, ignore_errors=True)
+    config.nb_execution_cache_path = str(folder)
+    config.softlookup_extensions = Project(Path(app.srcdir), config.softlookup_package).extensions
+
+
+def kept(app: Sphinx) -> Kept:
+    """Open the kept outputs, with the project as it is now."""
+    project = Project(Path(app.srcdir), app.config.softlookup_package)
+    return Kept(Path(app.config.nb_execution_cache_path), project)
+
+
+def pages_out_of_date(app: Sphinx, env: BuildEnvironment, *_: set[str]) -> list[str]:
+    """Name the pages that Sphinx has to read again: what their cells need has changed, or other outputs are kept."""
+    store = kept(app)
+    cells = {name: key for name, key in getattr(env, "softlookup_cells", {}).items() if name in env.found_docs}
+    stale = {name for name, key in cells.items() if store.stale(key)}
+    other = {*differing(app, RUNS, {name: store.stamp(key) for name, key in cells.items()})}
+    return sorted((stale | other) & env.found_docs)
+
+
+def run_pages(app: Sphinx, env: BuildEnvironment, names: list[str]) -> None:
+    """Run the cells of the pages that will be read and have no outputs that hold."""
+    store = kept(app)
+    cells = env.softlookup_cells = getattr(env, "softlookup_cells", {})
+    waiting: dict[str, Page] = {}
+    for name in names:
+        notebook = notebook_of(env, name)
+        cells.pop(name, None)
+        if notebook is None or not any(cell.cell_type == "code" for cell in notebook.cells):
+            continue
+        key = cells[name] = store.key(notebook)
+        why = store.stale(key)
+        if why and key not in waiting:
+            store.forget(key)
+            waiting[key] = Page(name, Path(env.doc2path(name)), notebook, key, why)
+    if waiting:
+        run_all(app, store, list(waiting.values()))
+    remember(app, RUNS, {name: store.stamp(key) for name, key in cells.items() if name in env.found_docs})
+
+
+def run_all(app: Sphinx, store: Kept, pages: list[Page]) -> None:
+    """Run pages, as many at a time as there are processors, and keep what comes out."""
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    at_once = min(AT_ONCE, processors, len(pages))
+    log.info("running the cells of %d pages, %d at a time", len(pages), at_once)
+    with ThreadPoolExecutor(at_once) as pool:
+        runs = [(page, pool.submit(run_page, store, page, app.config)) for page in pages]
+        for page, run in runs:
+            done = run.result()
+            if done.seen is None:
+                log.info("%s: failed after %.1f s (%s)", page.name, done.seconds, page.why)
+                continue
+            store.keep(page.notebook, page.path, done.seconds, done.seen, done.began)
+            log.info("%s: %.1f s (%s)", page.name, done.seconds, page.why)
+
+
+def notebook_of(env: BuildEnvironment, name: str) -> Any | None:
+    """Read a page as myst-nb will; None where it has no cells that are to run."""
+    config = env.mystnb_config
+    path = Path(env.doc2path(name))
+    if path.suffix not in {".md", ".ipynb"} or config.execution_mode != "cache":
+        return None
+    if any(path.match(pattern) for pattern in config.execution_excludepatterns):
+        return None
+    text = path.read_text(encoding="utf-8-sig")
+    reader = create_nb_reader(str(path), env.myst_config, config, text)
+    return None if reader is None else reader.read(text)
+
+
+def run_page(store: Kept, page: Page, config: Config) -> Run:
+    """Run a page in a kernel that is watched."""
+    from jupyter_cache.executors.utils import single_nb_execution
+
+    with TemporaryDirectory() as folder:
+        seen = Path(folder) / "seen.json"
+        scope = {"__name__": "kernel_watch", "ASKED": store.project.asked(seen)}
+        line = f"exec(compile(open({str(WATCH)!r}, encoding='utf-8').read(), {str(WATCH)!r}, 'exec'), {scope!r})"
+        began = time.time()
+        done = single_nb_execution(
+            page.notebook,
+            cwd=str(page.path.parent),
+            timeout=config.nb_execution_timeout,
+            allow_errors=config.nb_execution_allow_errors,
+            extra_arguments=[f"--IPKernelApp.exec_lines={line}", "--log-level=ERROR"],
+        )
+        told = None if done.err is not None else json.loads(seen.read_text(encoding="utf-8"))
+    return Run(began, done.time, told)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Register the hash as a value that makes Sphinx read all pages again when it changes."""
-    app.add_config_value("softlookup_library", "", "env")
-    app.connect("config-inited", use_cache_of_this_library, priority=100)
+    """Hook it in. A changed extension makes Sphinx read all pages again; their outputs stay."""
+    app.add_config_value("softlookup_package", "softlookup", "env")
+    app.add_config_value("softlookup_extensions", "", "env")
+    app.connect("config-inited", keep_in_one_place, priority=100)
+    app.connect("env-get-outdated", pages_out_of_date)
+    app.connect("env-before-read-docs", run_pages)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -13,8 +13,10 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
+from as_shown import differing, shown
 from docutils import nodes
 from docutils.statemachine import StringList
+from page_needs import Project
 from public_names import BOOK, COVERAGE, doc_of, documented, find, forget, kind_of, names_at, places_of
 from section_links import append_line, link, section_of
 from sphinx.addnodes import pending_xref
@@ -197,9 +199,23 @@ def mend_signatures(app: Sphinx, pagename: str, template: str, context: dict[str
 
 
 def read_anew(app: Sphinx, env: BuildEnvironment, added: set[str], changed: set[str], removed: set[str]) -> list[str]:
-    """Let a second build in the same process see the table as it is then."""
+    """Name the pages that show something else than when they were last written: the reference, and lines to it.
+
+    Both are worked out again only where a file of the library or the table has changed.
+    """
     forget()
-    return []
+    project = Project(Path(app.srcdir))
+    now = {"": f"{project.everything} {project.hash(project.name(COVERAGE))}"}
+    whole = differing(app, "library", now)
+    lines = shown(app, "lines to the library")
+    if whole:
+        lines = {}
+        for place, names in sorted(names_at().items()):
+            page, _, label = place.partition(".html#")
+            lines[f"book/{page}"] = f"{lines.get(f'book/{page}', '')}{label}: {', '.join(names)}; "
+    other = differing(app, "lines to the library", lines)
+    made = [name for name in env.found_docs if name.startswith("book/reference/")] if whole else []
+    return sorted({*made, *other} & env.found_docs)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

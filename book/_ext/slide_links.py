@@ -4,11 +4,16 @@ The statements themselves name their sections (``softlookup.audit``), and the pa
 them. Nothing is typed on the chapters' pages.
 """
 
+import json
 from functools import cache
+from pathlib import Path
 from typing import Any
 
+from as_shown import differing, shown
 from docutils import nodes
+from page_needs import Project
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 
 LIST = "book/14_slides_recomputed"
@@ -54,7 +59,20 @@ def add_lines(app: Sphinx, doctree: nodes.document, docname: str) -> None:
             log.warning("statements of the slides name %r, which is no section of this page", label, location=docname)
 
 
+def read_anew(app: Sphinx, env: BuildEnvironment, *_: set[str]) -> list[str]:
+    """Name the pages whose lines are no longer those with which they were last written.
+
+    The lines are worked out again only where a file of the library has changed.
+    """
+    explained.cache_clear()
+    lines = shown(app, "lines to the slides")
+    if differing(app, "statements of the slides", {"": Project(Path(app.srcdir)).everything}):
+        lines = {f"book/{page}": json.dumps(counts) for page, counts in explained().items()}
+    return sorted({*differing(app, "lines to the slides", lines)} & env.found_docs)
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Hook it in, where the page's references are all known."""
+    app.connect("env-get-outdated", read_anew)
     app.connect("doctree-resolved", add_lines)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,235 @@
+"""What an executed page needs of this project: its kept outputs are shown only while all of that is the same.
+
+Beside each kept page lies a record of what its kernel loaded, opened, listed and looked for (`kernel_watch.py`), with
+hashes. A page without a record, or with one that does not hold any more, runs again. Three things nobody can watch, so
+the record is wider than what was seen: where a page starts a process, it needs every file of the library; where it
+loads a package whose native code opens files itself, it needs all files of that kind; and every page needs the
+versions of everything installed. What is not noticed: a page that asks only whether a file is there, and opens none.
+"""
+
+import hashlib
+import importlib.metadata
+import importlib.util
+import json
+import platform
+import sys
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+NATIVE = {"safetensors": ".safetensors"}
+"""Packages that open files past Python, and the ending of what they open."""
+
+NOT_OURS = ("_build", ".venv", ".git", "course", "book/_vendor")
+"""Folders of the checkout that hold nothing a page could need: what is made, and what is installed."""
+
+LEFT_BEHIND = {"__pycache__", ".ipynb_checkpoints"}
+
+
+def library_folder(package: str) -> Path:
+    """Find the importable package.
+
+    Raises:
+        RuntimeError: If it is not installed; the message says what to run.
+    """
+    spec = importlib.util.find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        raise RuntimeError(f"the book runs {package!r}, which is not installed here: run `make setup` first")
+    return Path(next(iter(spec.submodule_search_locations))).absolute()
+
+
+class Project:
+    """The project's files as they are now; each is read once.
+
+    Args:
+        root: The checkout. All names in records are relative to it.
+        package: The library that pages run.
+
+    Raises:
+        RuntimeError: If the package is not installed; the message says what to run.
+    """
+
+    def __init__(self, root: Path, package: str = "softlookup") -> None:
+        self.root = root.absolute()
+        self.library = library_folder(package)
+        self._hashes: dict[str, str | None] = {}
+        self._names: dict[str, list[str] | None] = {}
+
+    def name(self, path: str | Path) -> str:
+        """Name a file in records."""
+        path = Path(path)
+        return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else path.as_posix()
+
+    def hash(self, name: str) -> str | None:
+        """Hash a file; None where there is none."""
+        if name not in self._hashes:
+            path = self.root / name
+            self._hashes[name] = hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.is_file() else None
+        return self._hashes[name]
+
+    def listing(self, name: str) -> list[str] | None:
+        """List the names in a folder; None where there is none."""
+        if name not in self._names:
+            path = self.root / name
+            self._names[name] = sorted({one.name for one in path.iterdir()} - LEFT_BEHIND) if path.is_dir() else None
+        return self._names[name]
+
+    def candidates(self, module: str, folders: list[str]) -> list[str]:
+        """List all that an import of this name could find in these folders, so that a new one is noticed."""
+        stem = module.rpartition(".")[2]
+        return [f"{one}/{n}" for one in folders for n in self.listing(one) or [] if n.partition(".")[0] == stem]
+
+    @cached_property
+    def everything(self) -> str:
+        """Hash the whole library and the measured figures."""
+        digest = hashlib.sha256()
+        for folder in (self.library, self.root / "book" / "measured"):
+            for path in sorted(folder.rglob("*")):
+                if path.is_file() and not LEFT_BEHIND & {*path.parts}:
+                    digest.update(f"{self.name(path)}\0{self.hash(self.name(path))}\0".encode())
+        return digest.hexdigest()[:16]
+
+    @cached_property
+    def environment(self) -> str:
+        """Hash the versions of Python and of all that is installed, and the rules by which records are made."""
+        installed = {f"{one.name}=={one.version}" for one in importlib.metadata.distributions()}
+        rules = [Path(__file__).with_name(name).read_text(encoding="utf-8") for name in (WATCH.name, "page_needs.py")]
+        told = [sys.version, platform.machine(), *sorted(installed), *rules]
+        return hashlib.sha256("\0".join(told).encode()).hexdigest()[:16]
+
+    @cached_property
+    def extensions(self) -> str:
+        """Hash the code that turns pages into HTML."""
+        digest = hashlib.sha256()
+        for path in sorted(Path(__file__).parent.glob("*.py")):
+            digest.update(f"{path.name}\0{self.hash(self.name(path))}\0".encode())
+        return digest.hexdigest()[:16]
+
+    def asked(self, target: Path) -> dict[str, Any]:
+        """Say what the kernel is to watch: ``kernel_watch.Watch``'s arguments."""
+        without = [str(self.root / name) for name in NOT_OURS] + [sys.prefix, sys.base_prefix]
+        return {"target": str(target), "inside": [str(self.root), str(self.library)], "without": without}
+
+    def needs(self, seen: dict[str, Any]) -> dict[str, Any]:
+        """Make a record of what a kernel has seen.
+
+        Args:
+            seen: What ``kernel_watch.Watch`` wrote.
+        """
+        files = {self.name(path) for path in seen["files"]}
+        for package, ending in NATIVE.items():
+            if package in seen["modules"]:
+                files |= {self.name(path) for path in self.library.rglob(f"*{ending}")}
+                files |= {self.name(path) for path in self.root.glob(f"book/measured/*{ending}")}
+        imports = {
+            module: {"in": places, "found": self.candidates(module, places)}
+            for module, folders in seen["imports"].items()
+            if (places := [self.name(folder) for folder in folders])
+        }
+        return {
+            "environment": self.environment,
+            "everything": self.everything if seen["started"] else None,
+            "files": {name: self.hash(name) for name in sorted(files)},
+            "folders": {name: self.listing(name) for name in sorted(map(self.name, seen["folders"]))},
+            "imports": imports,
+        }
+
+    def changed(self, needs: dict[str, Any]) -> str | None:
+        """Say in a word or two what is not as a record has it; None where all is."""
+        if needs["environment"] != self.environment:
+            return "what is installed"
+        if needs["everything"] not in (None, self.everything):
+            return "the library"
+        found = [name for name, wanted in needs["files"].items() if self.hash(name) != wanted]
+        found += [name for name, wanted in needs["folders"].items() if self.listing(name) != wanted]
+        for module, one in needs["imports"].items():
+            now = self.candidates(module, one["in"])
+            found += sorted({*now} ^ {*one["found"]})
+        return found[0] if found else None
+
+
+WATCH = Path(__file__).with_name("kernel_watch.py")
+
+
+def kept_folder(root: Path) -> Path:
+    """Name the folder of the kept outputs (jupyter-cache's own) and of the records beside them."""
+    return root / "_build" / ".jupyter_cache"
+
+
+class Kept:
+    """Outputs of earlier builds, by the text of a page's cells.
+
+    Args:
+        folder: Where they lie.
+        project: What their records are compared with.
+    """
+
+    def __init__(self, folder: Path, project: Project) -> None:
+        from jupyter_cache import get_cache
+
+        self.folder, self.project, self.cache = folder, project, get_cache(folder)
+
+    def key(self, notebook: Any) -> str:
+        """Hash the code cells of a notebook, as jupyter-cache does."""
+        return str(self.cache.create_hashed_notebook(notebook)[1])
+
+    def record(self, key: str) -> Path:
+        """Name the file of a record."""
+        return self.folder / "needs" / f"{key}.json"
+
+    def stale(self, key: str) -> str | None:
+        """Say why the outputs of these cells cannot be shown; None where they can."""
+        try:
+            needs = json.loads(self.record(key).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return "nothing kept"
+        from jupyter_cache.cache.db import NbCacheRecord
+
+        try:
+            NbCacheRecord.record_from_hashkey(key, self.cache.db)
+        except KeyError:
+            return "nothing kept"
+        return self.project.changed(needs)
+
+    def stamp(self, key: str) -> str:
+        """Name a run of these cells: another run has another name; empty where none is kept."""
+        record = self.record(key)
+        return json.loads(record.read_text(encoding="utf-8"))["ran"] if record.exists() else ""
+
+    def forget(self, key: str) -> None:
+        """Drop what is kept of these cells."""
+        from jupyter_cache.cache.db import NbCacheRecord
+
+        self.record(key).unlink(missing_ok=True)
+        try:
+            self.cache.remove_cache(NbCacheRecord.record_from_hashkey(key, self.cache.db).pk)
+        except KeyError:
+            return
+
+    def outputs(self, notebook: Any) -> Any | None:
+        """Put kept outputs into a notebook; None where there are none that hold."""
+        return None if self.stale(self.key(notebook)) else self.cache.merge_match_into_notebook(notebook)[1]
+
+    def keep(self, notebook: Any, page: Path, seconds: float, seen: dict[str, Any], began: float) -> None:
+        """Keep an executed notebook and the record of what it needs.
+
+        Args:
+            notebook: With its outputs.
+            page: Its file.
+            seconds: How long it ran.
+            seen: What its kernel wrote.
+            began: When it began to run; a file that was written since may not be what it saw, and then there is no
+                record, so that the page runs once more.
+        """
+        from jupyter_cache.base import CacheBundleIn
+
+        needs = self.project.needs(seen)
+        key = self.key(notebook)
+        self.forget(key)
+        bundle = CacheBundleIn(notebook, str(page), data={"execution_seconds": seconds})
+        self.cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+        written = [self.project.root / name for name in needs["files"]]
+        if any(path.exists() and path.stat().st_mtime >= began for path in written):
+            return
+        self.record(key).parent.mkdir(exist_ok=True)
+        self.record(key).write_text(json.dumps({"ran": f"{began:.6f}"} | needs, indent=1), encoding="utf-8")

@@ -1,0 +1,110 @@
+# The names of the package; `softlookup.lazily` reads them here, and so do type checkers.
+
+from softlookup.figures.arms import shares_by_arm as shares_by_arm
+from softlookup.figures.batches import (
+    batches_under_roof as batches_under_roof,
+)
+from softlookup.figures.batches import (
+    predicted_and_measured as predicted_and_measured,
+)
+from softlookup.figures.bends import bends as bends
+from softlookup.figures.beyond_length import beyond_length as beyond_length
+from softlookup.figures.blending import blending as blending
+from softlookup.figures.broadcast import stretched as stretched
+from softlookup.figures.by_heads import cost_by_heads as cost_by_heads
+from softlookup.figures.chapters import chapters as chapters
+from softlookup.figures.cost import score_memory as score_memory
+from softlookup.figures.counted import (
+    memory_by_part as memory_by_part,
+)
+from softlookup.figures.counted import (
+    step_intensities as step_intensities,
+)
+from softlookup.figures.counted import (
+    work_by_context as work_by_context,
+)
+from softlookup.figures.cross_map import cross_map as cross_map
+from softlookup.figures.cut_tail import cut_tail as cut_tail
+from softlookup.figures.cut_up import cut_up as cut_up
+from softlookup.figures.decoder_parts import decoder_parts as decoder_parts
+from softlookup.figures.decoding import step_cost as step_cost
+from softlookup.figures.distance_curve import distance_curve as distance_curve
+from softlookup.figures.flow import pipeline as pipeline
+from softlookup.figures.groups import head_groups as head_groups
+from softlookup.figures.guesses import guess_by_layer as guess_by_layer
+from softlookup.figures.head_maps import head_maps as head_maps
+from softlookup.figures.heatmaps import stages as stages
+from softlookup.figures.hiding import hiding_curves as hiding_curves
+from softlookup.figures.input_slices import input_slices as input_slices
+from softlookup.figures.layer_costs import (
+    layer_operations as layer_operations,
+)
+from softlookup.figures.layer_costs import (
+    layer_times as layer_times,
+)
+from softlookup.figures.layer_costs import (
+    many_hands as many_hands,
+)
+from softlookup.figures.layer_gradients import gradient_by_layer as gradient_by_layer
+from softlookup.figures.lengths import vector_lengths as vector_lengths
+from softlookup.figures.long_rows import long_attention as long_attention
+from softlookup.figures.lookup import one_hot_product as one_hot_product
+from softlookup.figures.loop_passes import loop_passes as loop_passes
+from softlookup.figures.loss_stages import loss_stages as loss_stages
+from softlookup.figures.mask_panels import mask_panels as mask_panels
+from softlookup.figures.mean import weighted_mean as weighted_mean
+from softlookup.figures.memory_bars import memory_bars as memory_bars
+from softlookup.figures.merging import merging as merging
+from softlookup.figures.needs import dependency as dependency
+from softlookup.figures.norm_runs import norm_runs as norm_runs
+from softlookup.figures.normed import norm_steps as norm_steps
+from softlookup.figures.orders import norm_orders as norm_orders
+from softlookup.figures.pair_grid import pair_grid as pair_grid
+from softlookup.figures.parallel import common_direction as common_direction
+from softlookup.figures.passes import passes as passes
+from softlookup.figures.paths import signal_paths as signal_paths
+from softlookup.figures.peaks import peaks as peaks
+from softlookup.figures.position_stripes import position_stripes as position_stripes
+from softlookup.figures.predictions import prediction_errors as prediction_errors
+from softlookup.figures.predictions import stream_sizes as stream_sizes
+from softlookup.figures.printed import comparison as comparison
+from softlookup.figures.printed import wrong_cells as wrong_cells
+from softlookup.figures.rate_curves import rate_curves as rate_curves
+from softlookup.figures.reach import gradient_reach as gradient_reach
+from softlookup.figures.reading_times import reading_times as reading_times
+from softlookup.figures.refined import drifting as drifting
+from softlookup.figures.relative_grids import relative_grids as relative_grids
+from softlookup.figures.roofs import measured_roof as measured_roof
+from softlookup.figures.roofs import roofline as roofline
+from softlookup.figures.scaling import gradient_size as gradient_size
+from softlookup.figures.scaling import saturation as saturation
+from softlookup.figures.scaling import variance as variance
+from softlookup.figures.sharpened import sharpened as sharpened
+from softlookup.figures.shifted import shifted_labels as shifted_labels
+from softlookup.figures.show import Shown as Shown
+from softlookup.figures.show import render_svg as render_svg
+from softlookup.figures.show import show as show
+from softlookup.figures.slopes import chain as chain
+from softlookup.figures.slopes import surprise as surprise
+from softlookup.figures.smoothing import smoothing as smoothing
+from softlookup.figures.splitting import splitting as splitting
+from softlookup.figures.storage import reading_order as reading_order
+from softlookup.figures.store import lookup_table as lookup_table
+from softlookup.figures.tempered import temperature_curves as temperature_curves
+from softlookup.figures.theme import (
+    DARK as DARK,
+)
+from softlookup.figures.theme import (
+    LIGHT as LIGHT,
+)
+from softlookup.figures.theme import (
+    PALETTES as PALETTES,
+)
+from softlookup.figures.theme import (
+    Palette as Palette,
+)
+from softlookup.figures.theme import (
+    style as style,
+)
+from softlookup.figures.turned_pairs import turned_pairs as turned_pairs
+from softlookup.figures.vocabulary_size import vocabulary_size as vocabulary_size

@@ -1,0 +1,63 @@
+"""Packages whose names are loaded at their first use.
+
+Such a package has its list of names in ``__init__.pyi``, as import statements, which type checkers read as well. Who
+asks for one figure then loads that one, and a page of the book depends on the figures that it draws alone.
+"""
+
+import ast
+import sys
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+
+class LazyPackage(ModuleType):
+    """A package that finds its names when they are asked for; ``homes`` says in which modules they are."""
+
+    homes: dict[str, str]
+
+    def __getattr__(self, name: str) -> Any:
+        """Load the module of a name.
+
+        Raises:
+            AttributeError: If the package has no such name; the message lists those that it has.
+        """
+        if name not in type(self).homes:
+            raise AttributeError(
+                f"module {self.__name__!r} has no attribute {name!r}; it has {', '.join(sorted(type(self).homes))}"
+            )
+        found = getattr(import_module(type(self).homes[name]), name)
+        setattr(self, name, found)
+        return found
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Keep a module that Python puts here from hiding what it defines under the same name."""
+        if isinstance(value, ModuleType) and type(self).homes.get(name) == value.__name__:
+            value = getattr(value, name)
+        super().__setattr__(name, value)
+
+    def __dir__(self) -> list[str]:
+        """List the names, those not loaded yet included."""
+        return sorted({*super().__dir__(), *type(self).homes})
+
+
+def attach(package: str) -> list[str]:
+    """Let a package load its names at their first use.
+
+    Args:
+        package: Its own ``__name__``; the list is ``__init__.pyi`` beside its ``__init__.py``.
+
+    Returns:
+        The names, for ``__all__``.
+    """
+    module = sys.modules[package]
+    listed = Path(str(module.__file__)).with_suffix(".pyi").read_text(encoding="utf-8")
+    homes = {
+        alias.asname or alias.name: str(node.module)
+        for node in ast.parse(listed).body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    module.__class__ = type("LazyPackage", (LazyPackage,), {"homes": homes})
+    return sorted(homes)
