@@ -12,10 +12,10 @@ FIGURE_PX = 880
 """How high an interactive figure may be to stand on one sheet: A4's 297 mm without margins, and its note."""
 
 SCRIPT = Path(__file__).with_suffix(".js").read_text("utf-8")
-SETTLED = """async () => {
-  await window.MathJax?.startup?.promise;
-  await document.fonts.ready;
-}"""
+FONTS = "() => Promise.allSettled([...document.fonts].map((font) => font.load()))"
+"""All fonts that a page names are loaded before anything is measured: one that comes later would move what is there."""
+
+TYPESET = "async () => { await window.MathJax?.startup?.promise; }"
 RUNNING = """() => document.querySelectorAll("script[type='application/vnd.jupyter.widget-view+json']").length
   === document.querySelectorAll(".widget-area").length"""
 
@@ -94,10 +94,10 @@ def harvest(browser: Browser, html: Path, docname: str, docnames: list[str], sch
         page.route("**/_static/quick.js*", lambda route: route.abort())
         page.emulate_media(media="print")
         page.goto(path.as_uri(), wait_until="load")
-        page.evaluate(SETTLED)
+        page.evaluate(TYPESET)
+        page.evaluate(FONTS)
         page.wait_for_function(RUNNING)
         page.evaluate("dispatchEvent(new Event('beforeprint'))")  # print.js: the light theme, nothing folded
-        page.evaluate(SETTLED)
         known = {f"file://{(html / f'{name}.html').resolve()}": page_name(name) for name in docnames}
         found: dict[str, Any] = page.evaluate(SCRIPT, {"name": page_name(docname), "pages": known, "height": FIGURE_PX})
     finally:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pypdf
-from pdf_harvest import Piece
+from pdf_harvest import FONTS, Piece
 from playwright.sync_api import Browser
 from pypdf.generic import DictionaryObject, NameObject, TextStringObject
 
@@ -120,7 +120,7 @@ def _print(browser: Browser, text: str, target: Path, tagged: bool = True) -> No
     page = browser.new_page()
     try:
         page.goto(source.as_uri(), wait_until="load")
-        page.evaluate("document.fonts.ready")
+        page.evaluate(FONTS)
         page.pdf(path=target, prefer_css_page_size=True, print_background=True, tagged=tagged, outline=tagged)
     finally:
         page.close()

@@ -97,7 +97,7 @@ def test_pdf_keeps_its_text_on_the_paper(chromium, volume, chapter, tmp_path):
     page = chromium.new_page(viewport={"width": pdf_harvest.COLUMN_PX, "height": 1000})
     page.emulate_media(media="print")
     page.goto(source.as_uri())
-    page.evaluate("document.fonts.ready")
+    page.evaluate(pdf_harvest.FONTS)
     beyond = page.evaluate(
         """(width) => {
           const walk = document.createTreeWalker(document.querySelector(".bd-article"), NodeFilter.SHOW_TEXT);
