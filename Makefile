@@ -9,7 +9,7 @@ export PATH := $(BIN):$(PATH)
 export PYTHON
 PYTEST := $(BIN)/python -m pytest -n 2
 
-.PHONY: help setup course test test-long book lab lint exercises check-exercises clean
+.PHONY: help setup course test test-long book pdf lab lint exercises check-exercises clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -28,6 +28,9 @@ test-long: setup book  ## the long tests: every mutant, every example
 
 book: setup  ## the rendered book, in _build/html
 	$(BIN)/python scripts/build_book.py
+
+pdf: book  ## the book on paper: each chapter and the whole, in _build/pdf (Chromium prints it)
+	$(BIN)/python scripts/build_pdf.py
 
 lab: setup  ## JupyterLab on the exercises
 	$(BIN)/jupyter lab --notebook-dir=. --LabApp.default_url=/lab/tree/exercises $(if $(filter 0,$(shell id -u)),--allow-root)

@@ -61,7 +61,7 @@ if [ "$(id -u)" = 0 ] && have apt-get; then
 fi
 have_bubblewrap || say "Note: bubblewrap is not installed. Without it submissions cannot be graded in a sandbox; all else works." \
   "To add it: 'apt install bubblewrap' (Debian, Ubuntu) or 'dnf install bubblewrap' (Fedora)."
-have_chromium || say "Note: chromium is not installed. Without it the tests that open the book in a browser are skipped; all else works." \
+have_chromium || say "Note: chromium is not installed. Without it the tests that open the book in a browser are skipped, and nothing can be printed (make pdf); all else works." \
   "To add it: 'apt install chromium' (Debian), 'dnf install chromium' (Fedora) or 'brew install --cask chromium' (macOS)."
 
 # --- the virtual environment
