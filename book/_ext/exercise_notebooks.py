@@ -188,7 +188,11 @@ def page_text(exercise: Exercise, text: str) -> str:
     for cell in notebook["cells"]:
         grader = cell["metadata"].get("nbgrader", {})
         if cell["cell_type"] == "code":
-            kinds = {"answer-cell": grader.get("solution"), "check-cell": grader.get("grade")}
+            kinds = {
+                "answer-cell": grader.get("solution"),
+                "check-cell": grader.get("grade"),
+                "hide-input": grader.get("grade_id", "").endswith("-library"),  # the page's head says what it does
+            }
             cell["metadata"]["tags"] = [kind for kind, told in kinds.items() if told]
         elif grader.get("solution"):
             cell["source"] = "```{div} answer-place\nYour answer, in words.\n```"
