@@ -47,7 +47,8 @@ def line(target: str, label: str, count: int) -> nodes.paragraph:
 
 def add_lines(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Put the lines under the headings of a page."""
-    labels = explained().get(docname.rpartition("/")[2], {})
+    folder, _, page = docname.rpartition("/")
+    labels = explained().get(page, {}) if folder == "book" else {}
     if not labels or app.builder.format != "html":
         return
     found = {name: section for section in doctree.findall(nodes.section) for name in section["ids"]}

@@ -28,8 +28,8 @@ each_solution = pytest.mark.parametrize("solution", sorted((ROOT / "solutions").
 
 @pytest.fixture
 def checkout(tmp_path):
-    """A checkout with the solutions alone."""
-    (tmp_path / "_config.yml").write_text("title: x\n")
+    """A checkout with the settings and the solutions alone."""
+    shutil.copy(ROOT / "_config.yml", tmp_path)
     shutil.copytree(ROOT / "solutions", tmp_path / "solutions")
     return tmp_path
 

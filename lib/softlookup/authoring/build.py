@@ -21,6 +21,7 @@ from nbgrader.preprocessors import (
 )
 
 from softlookup.authoring import fill
+from softlookup.authoring.library_cell import addresses, library_cell
 from softlookup.authoring.variants import draw_variants
 
 # nbgrader's own list for `nbgrader generate_assignment`, less the two that need a database or a kernel.
@@ -71,12 +72,14 @@ def read_solution(path: Path, variants: Mapping[str, int] | None = None) -> Note
     """Read a hand-written solution as the notebook that nbgrader calls the source.
 
     Args:
-        path: A jupytext percent file whose cells carry nbgrader's metadata.
+        path: A jupytext percent file whose cells carry nbgrader's metadata, in a folder of the checkout.
         variants: Which variant of each task; the public ones if None.
 
     Returns:
-        The notebook: no outputs, cell ids from grade ids or positions, nothing of jupytext's in it.
+        The notebook: no outputs, cell ids from grade ids or positions, nothing of jupytext's in it. Before its first
+        code stands the cell that looks for the library.
     """
+    places = addresses(path.resolve().parents[1])
     chosen = draw_variants(None) if variants is None else dict(variants)
     notebook = jupytext.reads(path.read_text(encoding="utf-8"), fmt="py:percent")
     chapter = int(path.stem.split("_")[0])
@@ -87,10 +90,12 @@ def read_solution(path: Path, variants: Mapping[str, int] | None = None) -> Note
         cell.metadata = NotebookNode({"nbgrader": grader} if grader else {})
         cell.id = grader["grade_id"] if grader else f"cell-{index:02d}"
         if cell.cell_type == "markdown":
-            cell.source = fill.markdown(cell.source, chapter, chosen)
+            cell.source = fill.markdown(cell.source, chapter, chosen, book=places["book"])
         else:
             cell.source = fill.code(cell.source, chosen)
             cell.outputs, cell.execution_count = [], None
+    first = next(index for index, cell in enumerate(notebook.cells) if cell.cell_type == "code")
+    notebook.cells.insert(first, library_cell(chapter, **places))
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     return notebook
 

@@ -39,8 +39,14 @@ def table(chapter: int) -> str:
     )
 
 
-def markdown(text: str, chapter: int, chosen: Mapping[str, int]) -> str:
+def markdown(text: str, chapter: int, chosen: Mapping[str, int], book: str = "") -> str:
     """Fill the places in a Markdown cell.
+
+    Args:
+        text: The cell.
+        chapter: The notebook's number.
+        chosen: Which variant of each task.
+        book: Where the rendered book is on the web; empty where links lead to the one of the same checkout.
 
     Raises:
         ValueError: If a place names nothing that exists.
@@ -59,7 +65,8 @@ def markdown(text: str, chapter: int, chosen: Mapping[str, int]) -> str:
             return f"{value:g}" if isinstance(value, float) else str(value)
         raise ValueError(f"[[{what}]] names neither a task nor a constant of one's variants")
 
-    return PLACE.sub(fill, text)
+    text = PLACE.sub(fill, text)
+    return text.replace(f"]({BOOK}", f"]({book.rstrip('/')}/") if book else text
 
 
 def code(text: str, chosen: Mapping[str, int]) -> str:

@@ -1,0 +1,90 @@
+"""The first code cell of every notebook: it sees that the library is there, or says how it gets there.
+
+As shipped it installs nothing. A course that sets an address in ``_config.yml`` gets notebooks whose first cell
+fetches the library from it, as Colab and many hubs need.
+"""
+
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import yaml
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell
+
+SAYS = """\
+# `check` comes from the library softlookup. `make setup` installs it, and `make lab` opens notebooks where it is.
+try:
+    from softlookup import check
+except ModuleNotFoundError as missing:
+    if missing.name != "softlookup":
+        raise
+    raise ModuleNotFoundError(
+        "softlookup is not installed where this notebook runs: in the course's folder, run `make setup` and then "
+        "`make lab`; anywhere else, run `%pip install --no-deps` with the path of a copy of that folder, "
+        "then this cell once more."
+    ) from None
+"""
+
+FETCHES = """\
+# `check` comes from the library softlookup. Where it is missing, as on Colab, this cell installs it.
+try:
+    from softlookup import check
+except ModuleNotFoundError:
+    get_ipython().run_line_magic("pip", {command!r})
+    from softlookup import check
+"""
+
+LEADS = """
+import os
+
+os.environ.setdefault("SOFTLOOKUP_BOOK", {book!r})  # where the checks' links to the book lead
+"""
+
+
+class BadSetting(ValueError):
+    """An address in ``_config.yml`` is of no use; the message names it."""
+
+
+def addresses(root: Path) -> dict[str, str]:
+    """Read where the library and the book are, as a course's ``_config.yml`` says.
+
+    Args:
+        root: The checkout.
+
+    Returns:
+        "install", what pip installs the library from, and "book", the rendered book on the web; "" where not set.
+
+    Raises:
+        BadSetting: If ``softlookup_launch`` is no mapping, or an address is none.
+    """
+    path = root / "_config.yml"
+    content = yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else None
+    try:
+        launch = ((content or {}).get("sphinx") or {}).get("config", {}).get("softlookup_launch") or {}
+        found = {key: str(launch.get(key) or "").strip() for key in ("install", "book")}
+    except AttributeError as error:
+        raise BadSetting(f"{path}: softlookup_launch is no list of `name: address`") from error
+    for key, address in found.items():
+        # A command line is made of it, and a line of Python.
+        if address and (any(sign.isspace() for sign in address) or not urlsplit(address).scheme):
+            raise BadSetting(f"{path}: softlookup_launch has {key}: {address!r}, wanted an address such as https://…")
+    return found
+
+
+def library_cell(chapter: int, install: str = "", book: str = "") -> NotebookNode:
+    """Make the cell.
+
+    Args:
+        chapter: The notebook's number.
+        install: What pip installs the library from; where it is empty, the cell says what to do.
+        book: The rendered book on the web; where it is empty, links lead into the checkout.
+    """
+    command = f"install --quiet --no-deps {install}"
+    source = FETCHES.format(command=command) if install else SAYS
+    if book:
+        source += LEADS.format(book=book)
+    name = f"{chapter:02d}-library"
+    told = {"grade": False, "grade_id": name, "locked": True, "schema_version": 3, "solution": False, "task": False}
+    cell = new_code_cell(source.rstrip("\n"), metadata=NotebookNode(nbgrader=NotebookNode(told)))
+    cell.id = name
+    return cell
