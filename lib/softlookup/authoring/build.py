@@ -41,6 +41,10 @@ STEPS = (
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
 
+UNGRADED = Path("solutions", "ungraded")
+"""Sources of notebooks that are given out as they stand: no tasks in them, no assignments, nothing for nbgrader."""
+
+
 class NoCheckout(FileNotFoundError):
     """The command needs a checkout of the course, and there is none above the current folder."""
 
@@ -66,6 +70,11 @@ def find_root(start: Path | None = None) -> Path:
 def assignments(root: Path) -> list[str]:
     """Names of the assignments, in order: ``04_one_head``."""
     return sorted(p.stem for p in (root / "solutions").glob("[0-9][0-9]_*.py"))
+
+
+def ungraded(root: Path) -> list[Path]:
+    """Sources of the notebooks that are not graded, in order."""
+    return sorted((root / UNGRADED).glob("*.py"))
 
 
 def read_solution(path: Path, variants: Mapping[str, int] | None = None) -> NotebookNode:
@@ -96,6 +105,25 @@ def read_solution(path: Path, variants: Mapping[str, int] | None = None) -> Note
             cell.outputs, cell.execution_count = [], None
     first = next(index for index, cell in enumerate(notebook.cells) if cell.cell_type == "code")
     notebook.cells.insert(first, library_cell(chapter, **places))
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    return notebook
+
+
+def read_ungraded(path: Path) -> NotebookNode:
+    """Read the source of a notebook that is not graded: nothing is filled in, and nothing taken out.
+
+    Args:
+        path: A jupytext percent file.
+
+    Returns:
+        The notebook: no outputs, cell ids from positions, nothing of jupytext's in it.
+    """
+    notebook = jupytext.reads(path.read_text(encoding="utf-8"), fmt="py:percent")
+    notebook.metadata = NotebookNode(kernelspec=NotebookNode(KERNEL), language_info=NotebookNode(name="python"))
+    for index, cell in enumerate(notebook.cells):
+        cell.metadata, cell.id = NotebookNode(), f"cell-{index:02d}"
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     return notebook
 
@@ -141,10 +169,11 @@ def build_exercises(root: Path, check: bool = False) -> list[Path]:
     """
     stale: list[Path] = []
     wanted: set[Path] = set()
-    for name in assignments(root):
-        target = root / "exercises" / name / f"{name}.ipynb"
+    for source in [*(root / "solutions" / f"{name}.py" for name in assignments(root)), *ungraded(root)]:
+        target = root / "exercises" / source.stem / f"{source.stem}.ipynb"
         wanted.add(target)
-        text = notebook_text(make_release(read_solution(root / "solutions" / f"{name}.py")))
+        graded = source.parent.name != UNGRADED.name
+        text = notebook_text(make_release(read_solution(source)) if graded else read_ungraded(source))
         if target.is_file() and target.read_text(encoding="utf-8") == text:
             continue
         stale.append(target)

@@ -4,6 +4,7 @@ import inspect
 import operator
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial, wraps
 from typing import Any
 
@@ -17,7 +18,7 @@ from softlookup.checks.limits import calm_torch, time_limit
 from softlookup.checks.probe import Answer, TimeIsUp, run
 from softlookup.checks.registry import UnknownTask, earlier, get_task, tasks
 from softlookup.checks.result import CheckResult
-from softlookup.checks.source import functions_behind, names_in, reached, shortcut, standing_in
+from softlookup.checks.source import cell_hash, functions_behind, names_in, reached, shortcut, standing_in
 from softlookup.checks.task import Case, Task
 
 TIME_LIMIT_S = 10.0
@@ -191,6 +192,11 @@ def check(task_id: str, obj: Any, *, variant: int = 0) -> CheckResult:
         return no_points(task, "error", said)
     if not callable(obj):
         return not_callable(task, type(obj).__name__, number)
+    return replace(_judged(task, obj, number), answer=cell_hash(obj))
+
+
+def _judged(task: Task, obj: Any, number: int) -> CheckResult:
+    """The verdict on an answer that can be called."""
     stop = frozenset(other.name for other in tasks(task.chapter) if other.id != task.id)
     used = shortcut(obj, task.forbids, stop)
     if used:

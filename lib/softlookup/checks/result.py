@@ -48,6 +48,8 @@ class CheckResult:
         names: Names of the results.
         printed: What the student's code printed there.
         reveals: Whether the wanted numbers may be shown.
+        answer: A hash of the notebook cell that was judged, by which a verdict is seen to be older than its answer;
+            empty where the answer stands in no cell.
 
     Book: 00_before_you_start_running.html#before-check.
     """
@@ -67,6 +69,7 @@ class CheckResult:
     names: tuple[str, ...] = field(default=())
     printed: str = ""
     reveals: bool = True
+    answer: str = ""
 
     @property
     def message(self) -> str:
@@ -93,6 +96,7 @@ class CheckResult:
             "verdict": self.verdict,
             "diagnosis": list(self.diagnosis),
             "message": self.message,
+            **({"answer": self.answer} if self.answer else {}),
         }
 
     def text(self) -> str:

@@ -55,10 +55,30 @@ def rehearse(
     Raises:
         BadNotebook: If the file is not a notebook.
     """
-    notebook = read_notebook(path)
-    _execute(notebook, path.resolve().parent, timeout_s, done)
+    notebook = executed(path, timeout_s, done)
     answers = {task_id(grade_id(cell)): error_of(cell) for cell in notebook.cells if is_solution(cell)}
     return [_outcome(task, cell, answers.get(task)) for task, cell in verdict_cells(notebook)]
+
+
+def executed(
+    path: Path, timeout_s: float = 60.0, done: Callable[[int, int], None] = lambda number, total: None
+) -> NotebookNode:
+    """Run a notebook in a fresh kernel, on past errors.
+
+    Args:
+        path: The notebook; it is not changed.
+        timeout_s: How long one cell may run before it is interrupted, in seconds.
+        done: Called after each code cell with how many have run and how many there are.
+
+    Returns:
+        The notebook with the outputs of this run.
+
+    Raises:
+        BadNotebook: If the file is not a notebook.
+    """
+    notebook = read_notebook(path)
+    _execute(notebook, path.resolve().parent, timeout_s, done)
+    return notebook
 
 
 def _execute(notebook: NotebookNode, folder: Path, timeout_s: float, done: Callable[[int, int], None]) -> None:
