@@ -28,6 +28,8 @@ MATHJAX_PARTS = ["tex-chtml.js", "output/chtml/fonts/woff-v2", "input/tex/extens
 
 VIEW = re.compile(r'<script type="application/vnd\.jupyter\.widget-view\+json">(?P<json>.*?)</script>', re.S)
 WIDGET_START = f"{VENDOR}/widgets.js"
+FACE = re.compile(r"@font-face\s*\{[^}]*/fontawesome/[^}]*\}")
+"""The theme's own descriptions of its icon font; Firefox follows them although book.css describes the font again."""
 
 ICONS = {
     "bars": 0xF0C9,
@@ -149,6 +151,10 @@ def sweep(app: Sphinx, exception: Exception | None) -> None:
     shutil.rmtree(static / "vendor/fontawesome", ignore_errors=True)
     for leftover in [*static.rglob("*.map"), *static.rglob("*.LICENSE.txt")]:
         leftover.unlink()
+    for style in (static / "styles").glob("*.css"):
+        text = style.read_text(encoding="utf-8")
+        if FACE.search(text):
+            style.write_text(FACE.sub("", text), encoding="utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -44,7 +44,8 @@
     document.fonts.ready.then(check);
     document.fonts.addEventListener("loadingdone", check);
     const article = document.querySelector(".bd-article") ?? document.body;
-    new ResizeObserver(check).observe(article);
+    // In the next frame: what changes sizes while they are being told of is an error in WebKit.
+    new ResizeObserver(() => requestAnimationFrame(check)).observe(article);
     article.addEventListener("scroll", ({ target }) => target.classList?.contains("scrolls") && fade(target), true);
   });
 })();

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from book_browser import HTML, Seen, built_pages, settle
+from engines import Engine, Firefox, NoEngine, WebKit, listening
 from playwright.sync_api import Browser
 
 
@@ -24,6 +25,19 @@ def html() -> Path:
     return HTML
 
 
+@contextmanager
+def serving(folder: Path) -> Iterator[str]:
+    """Serve a folder to this machine; give its address."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder))) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}/"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
 class Quiet(SimpleHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
         pass
@@ -31,12 +45,23 @@ class Quiet(SimpleHTTPRequestHandler):
 
 @pytest.fixture(scope="session")
 def server(html: Path) -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(html))) as serving:
-        thread = threading.Thread(target=serving.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{serving.server_address[1]}/"
-        serving.shutdown()
-        thread.join()
+    with serving(html) as address:
+        yield address
+
+
+@pytest.fixture(scope="session", params=["Firefox", "WebKit"])
+def engine(request: pytest.FixtureRequest, html: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """Give each of the two other browsers; it knows the book's two addresses."""
+    if request.param == "WebKit":
+        html = listening(html, tmp_path_factory.mktemp("listening") / "html")
+    try:
+        browser = Firefox() if request.param == "Firefox" else WebKit(tmp_path_factory.mktemp("webkit") / "home")
+    except NoEngine as missing:
+        pytest.fail(str(missing))
+    with serving(html) as address:
+        browser.files, browser.served = html.as_uri() + "/", address
+        yield browser
+    browser.close()
 
 
 @pytest.fixture
