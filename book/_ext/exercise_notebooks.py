@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = "exercises"
+OWN = "my_work"
 
 ROW = re.compile(
     r"^\| (?P<id>\d\d[.-][a-z0-9-]+) \| (?P<title>.+?) \| (?P<minutes>\d+) \| (?P<dots>[●○]{3}) \| (?P<points>[\d.]+) \|$",
@@ -169,7 +170,7 @@ def exercises(root: Path) -> dict[str, Exercise]:
         root: The checkout.
     """
     pages = {path.stem: path.read_text(encoding="utf-8") for path in (root / "book").glob("*.md")}
-    paths = sorted((root / FOLDER).glob("*/*.ipynb"))
+    paths = sorted((root / FOLDER).glob("[0-9][0-9]_*/*.ipynb"))
     every = [read_exercise(path.stem, path.read_text(encoding="utf-8"), pages) for path in paths]
     return {one.docname: one for one in every}
 

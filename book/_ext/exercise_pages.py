@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 from docutils import nodes
-from exercise_notebooks import Exercise, exercises, page_text
+from exercise_notebooks import FOLDER, OWN, Exercise, exercises, page_text
 from launch import BadAddress, Places
 from section_links import link
 from sphinx.addnodes import download_reference
@@ -103,9 +103,8 @@ class Head(SphinxDirective):
         if colab := places.on_colab(exercise.path):
             doors += self._door("Open in Colab", colab)
         if not places.jupyterlab:
-            html = LAB.format(
-                lead="Open in your JupyterLab", path=escape(exercise.path), address=escape(places.lab(exercise.path))
-            )
+            own = exercise.path.replace(FOLDER, OWN, 1)
+            html = LAB.format(lead="Open in your JupyterLab", path=escape(own), address=escape(places.lab(own)))
             doors += nodes.raw("", html, format="html")
         return doors
 
