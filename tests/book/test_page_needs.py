@@ -54,7 +54,7 @@ def seen(project, tmp_path):
         done = subprocess.run(
             [sys.executable, "-c", CODE.format(watch=str(page_needs.WATCH), cells=cells), *asked(project(), target)],
             cwd=tmp_path / "book",
-            env=os.environ | {"PYTHONPATH": str(tmp_path / "lib")},
+            env=os.environ | {"PYTHONPATH": str(tmp_path / "lib"), "PYTHONDONTWRITEBYTECODE": ""},
             capture_output=True,
             text=True,
         )
