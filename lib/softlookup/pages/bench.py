@@ -26,7 +26,8 @@ def bench_book(root: Path, *, quick: bool = False) -> dict[str, Any]:
         quick: Two pages and no build: a run of seconds that shows the record's shape.
 
     Returns:
-        A record. ``ratio`` is the time of a fresh build over that of one after a changed page, in the same run; of a
+        A record. ``load`` is how many programs were waiting for the processors, before and after: where they are more than
+        the cores, times are longer than on a quiet machine, and only ratios say something. ``ratio`` is the time of a fresh build over that of one after a changed page, in the same run; of a
         quick run, which builds nothing, the frame time of the slowest figure over that of an empty page.
 
     Raises:
@@ -34,7 +35,7 @@ def bench_book(root: Path, *, quick: bool = False) -> dict[str, Any]:
         BuildFailed: If the copy does not build.
     """
     html = root / "_build" / "html"
-    began = time.perf_counter()
+    began, load = time.perf_counter(), os.getloadavg()[0]
     with served(html) as address, chromium() as browser:
         everything = sorted(path.relative_to(html).as_posix() for path in html.rglob("*.html"))
         names = [name for name in everything if not name.startswith("_") and name != "index.html"]
@@ -69,6 +70,7 @@ def bench_book(root: Path, *, quick: bool = False) -> dict[str, Any]:
         "builds": builds,
         "seconds": round(time.perf_counter() - began),
         "machine": f"{platform.machine()}, {platform.system()}, {_cores()} cores",
+        "load": {"before": load, "after": os.getloadavg()[0]},
         "versions": {
             "python": sys.version.split()[0],
             "chromium": browser_version,
