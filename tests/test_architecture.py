@@ -31,6 +31,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "grading": {"notation", "checks"},
     "authoring": {"notation", "checks"},
     "teaching": {"notation", "checks"},
+    "pages": set(),
     "quick": {"checks"},
     "exam": {"notation", "reference", "text", "model", "roofline", "checks", "teaching"},
 }

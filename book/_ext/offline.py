@@ -142,6 +142,22 @@ def start_widgets(app: Sphinx, pagename: str, templatename: str, context: dict[s
     context["body"] = VIEW.sub(with_fallback, context["body"])
 
 
+FORMULA = re.compile(r'class="[^"]*\bmath\b|\\[(\[]')
+"""What MathJax typesets: Sphinx's own formulas, and those between its signs in what cells and questions write."""
+
+
+def drop_idle_mathjax(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
+    """Leave MathJax out of pages without a formula: Sphinx loads it too where a page below in the contents has one."""
+    if FORMULA.search(context.get("body", "")) is None:
+        files = context["script_files"]
+        files[:] = [
+            one
+            for one in files
+            if not str(one.filename or "").endswith("tex-chtml.js")
+            and not str(one.attributes.get("body", "")).startswith("window.MathJax")
+        ]
+
+
 def sweep(app: Sphinx, exception: Exception | None) -> None:
     """Drop the theme's icon scripts, fonts and source maps, which no page loads any more."""
     if exception or app.builder.format != "html":
@@ -163,5 +179,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_config_value("comments_config", {}, "")
     app.connect("builder-inited", install)
     app.connect("html-page-context", start_widgets)
+    app.connect("html-page-context", drop_idle_mathjax, priority=900)  # after Sphinx has put it there
     app.connect("build-finished", sweep, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -17,6 +17,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+WATCH = Path(__file__).with_name("kernel_watch.py")
+
 NATIVE = {"safetensors": ".safetensors"}
 """Packages that open files past Python, and the ending of what they open."""
 
@@ -146,9 +148,6 @@ class Project:
             now = self.candidates(module, one["in"])
             found += sorted({*now} ^ {*one["found"]})
         return found[0] if found else None
-
-
-WATCH = Path(__file__).with_name("kernel_watch.py")
 
 
 def kept_folder(root: Path) -> Path:

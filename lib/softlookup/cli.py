@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import click
 
 from softlookup import __version__
-from softlookup.commands import COMMANDS, COURSE, course_in, default_course, kept_bench
+from softlookup.commands import COMMANDS, COURSE, ON_A_DEVICE, course_in, default_course, device_bench, kept_bench
 
 
 class Refusal(click.ClickException):
@@ -250,7 +250,7 @@ def train(folder: Path | None, **given: Any) -> None:
 
 BENCHES = (
     *("checks", "grading", "training", "decoding", "layers", "positions", "norms", "refinement", "schedules"),
-    *("prefill", "roofline", "batching", "digits", "pairs", "long-attention", "capstone"),
+    *("prefill", "roofline", "batching", "digits", "pairs", "long-attention", "capstone", "book"),
 )
 
 
@@ -294,24 +294,21 @@ def bench(
             from softlookup.figures.decoding import save_step_cost
 
             save_step_cost(measured["steps"], figure)
-    elif name == "layers":
-        from softlookup.training.bench_layers import bench_layers
-
-        measured = bench_layers(device=device, quick=quick)
     elif name == "positions":
         from softlookup.training.bench_positions import bench_positions
 
         measured = bench_positions(quick=quick)
+    elif name in ON_A_DEVICE:
+        measured = device_bench(name, device=device, quick=quick)
+    elif name == "book":
+        from softlookup.pages import NoBrowser, bench_book
+
+        try:
+            measured = bench_book(_root(), quick=quick)
+        except NoBrowser as missing:
+            _refuse(str(missing))
     elif name in ("digits", "pairs", "capstone", "schedules"):
         measured = kept_bench(name, file, weights, quick=quick)
-    elif name == "long-attention":
-        from softlookup.training.bench_long import bench_long
-
-        measured = bench_long(device=device, quick=quick)
-    elif name == "norms":
-        from softlookup.training.bench_norms import bench_norms
-
-        measured = bench_norms(device=device, quick=quick)
     elif name == "roofline":
         from softlookup.roofline.bench import bench_roofline
 
@@ -319,10 +316,6 @@ def bench(
             measured = bench_roofline(device=device, quick=quick)
         except ValueError as refusal:
             _refuse(str(refusal))
-    elif name == "batching":
-        from softlookup.roofline.bench_batching import bench_batching
-
-        measured = bench_batching(device=device, quick=quick)
     elif name == "refinement":
         from softlookup.training.bench_refinement import bench_refinement
 
@@ -330,10 +323,6 @@ def bench(
             measured = bench_refinement()
         except ModuleNotFoundError as missing:
             _refuse(str(missing))
-    elif name == "prefill":
-        from softlookup.training.bench_prefill import bench_prefill
-
-        measured = bench_prefill(device=device, quick=quick)
     elif name == "grading":
         from softlookup.grading.bench_grading import bench_grading
 

@@ -1,6 +1,7 @@
 """Commands for an instructor: report, explain, export, extension, forget. Each imports what it needs when it runs."""
 
 import json
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -183,6 +184,22 @@ def assemble(folder: Path | None, again: bool) -> None:
     words = {"kept": "kept, it holds an answer", "blank": "still blank there", "missing": "not found"}
     for one in found:
         click.echo(f"{one.cell:20} {words.get(one.what, one.what):26} {one.source}")
+
+
+ON_A_DEVICE = {
+    "layers": ("softlookup.training.bench_layers", "bench_layers"),
+    "long-attention": ("softlookup.training.bench_long", "bench_long"),
+    "norms": ("softlookup.training.bench_norms", "bench_norms"),
+    "prefill": ("softlookup.training.bench_prefill", "bench_prefill"),
+    "batching": ("softlookup.roofline.bench_batching", "bench_batching"),
+}
+"""Benches that ask for a device and nothing else, with the module and the function."""
+
+
+def device_bench(name: str, *, device: str, quick: bool) -> dict[str, Any]:
+    """Run one of `ON_A_DEVICE`."""
+    module, function = ON_A_DEVICE[name]
+    return dict(getattr(import_module(module), function)(device=device, quick=quick))
 
 
 def kept_bench(name: str, file: Path | None, weights: Path | None, *, quick: bool) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The small extensions under the book: the cache that knows the library, the copies, the runner."""
+"""The small extensions under the book: the copies, the icons, the runner."""
 
 import hashlib
 import importlib
@@ -11,40 +11,14 @@ import pytest
 from built_book import ROOT
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
-fresh_cells = importlib.import_module("fresh_cells")
 offline = importlib.import_module("offline")
+page_needs = importlib.import_module("page_needs")
 VENDOR = ROOT / "book" / "_vendor"
 
 
-@pytest.fixture
-def package(tmp_path, monkeypatch):
-    folder = tmp_path / "somebody"
-    folder.mkdir()
-    (folder / "__init__.py").write_text("x = 1\n")
-    (folder / "figure.js").write_text("1\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    importlib.invalidate_caches()
-    return folder
-
-
-@pytest.mark.parametrize("change", ["__init__.py", "figure.js", "new.py"])
-def test_library_hash_changes_with_every_file_that_a_page_could_show(package, change):
-    before = fresh_cells.library_hash("somebody")
-    assert before == fresh_cells.library_hash("somebody")
-    (package / change).write_text("x = 2\n")
-    assert fresh_cells.library_hash("somebody") != before
-
-
-def test_library_hash_ignores_what_python_leaves_behind(package):
-    before = fresh_cells.library_hash("somebody")
-    (package / "__pycache__").mkdir()
-    (package / "__pycache__" / "x.pyc").write_bytes(b"1")
-    assert fresh_cells.library_hash("somebody") == before
-
-
-def test_library_hash_says_what_to_run_where_the_library_is_missing():
+def test_project_says_what_to_run_where_the_library_is_missing(tmp_path):
     with pytest.raises(RuntimeError, match="'nobody', which is not installed here: run `make setup` first"):
-        fresh_cells.library_hash("nobody")
+        page_needs.Project(tmp_path, "nobody")
 
 
 def test_copy_brings_new_contents_and_leaves_equal_ones(tmp_path):

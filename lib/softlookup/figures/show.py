@@ -4,6 +4,7 @@ import base64
 import html
 import io
 import re
+import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -50,6 +51,7 @@ class Shown:
         alt: What the picture shows, for those who do not see it.
         caption: The sentence beneath it; empty for none.
         width_px: The width at which its letters have the size of the page's, where there is room.
+        height_px: The height that goes with it, so that a page keeps the room before the picture is there.
         least_px: The width below which its letters would be too small to read.
         png: The light image as PNG bytes, for paper.
     """
@@ -59,6 +61,7 @@ class Shown:
     alt: str
     caption: str
     width_px: int
+    height_px: int
     least_px: int
     png: bytes
 
@@ -67,7 +70,8 @@ class Shown:
         alt = html.escape(self.alt, quote=True)
         # The images get a box of their own: the theme hides a caption that directly follows .only-dark.
         images = "".join(
-            f'<img class="{shown} dark-light" src="{uri}" alt="{alt}" width="{self.width_px}">'
+            f'<img class="{shown} dark-light" src="{uri}" alt="{alt}"'
+            f' width="{self.width_px}" height="{self.height_px}">'
             for shown, uri in (("only-light", self.light), ("only-dark", self.dark))
         )
         caption = f"<figcaption>{html.escape(self.caption)}</figcaption>" if self.caption else ""
@@ -109,12 +113,14 @@ def show(draw: Callable[..., Figure], *args: Any, alt: str = "", caption: str = 
         if palette is LIGHT:
             drawn_px = figure.get_figwidth() * 96  # CSS pixels to the inch
             png = _png(figure, palette)
+    wide, high = struct.unpack(">II", png[16:24])  # a PNG's header says its size
     return Shown(
         uris["light"],
         uris["dark"],
         words,
         " ".join(caption.split()),
         round(SCALE * drawn_px),
+        round(SCALE * drawn_px * high / wide),
         round(0.8 * drawn_px),
         png,
     )

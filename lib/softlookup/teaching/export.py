@@ -25,7 +25,7 @@ CELL_SECONDS = 240
 
 
 def executed(file: Path, root: Path) -> NotebookNode:
-    """A page with its outputs: from the cache of the book's last build, if library and cells are the same.
+    """A page with its outputs: from the book's last build, if its cells and all that they used are the same.
 
     Args:
         file: The page.
@@ -44,21 +44,17 @@ def executed(file: Path, root: Path) -> NotebookNode:
 
 
 def _cached(notebook: NotebookNode, root: Path) -> NotebookNode | None:
-    """The notebook with the outputs of the last build, or None."""
-    folder = root / "_build" / ".jupyter_cache" / _fresh_cells(root).library_hash(measured=root / "book" / "measured")
+    """The notebook with the outputs of the last build, or None where they do not hold any more."""
+    needs = _page_needs(root)
+    folder = needs.kept_folder(root)
     if not (folder / "global.db").exists():
         return None
-    from jupyter_cache import get_cache  # type: ignore[import-untyped]
-
-    try:
-        return get_cache(folder).merge_match_into_notebook(notebook)[1]
-    except KeyError:
-        return None
+    return needs.Kept(folder, needs.Project(root)).outputs(notebook)
 
 
-def _fresh_cells(root: Path) -> ModuleType:
-    """The book's own module that says which cache belongs to this library."""
-    spec = importlib.util.spec_from_file_location("fresh_cells", root / "book" / "_ext" / "fresh_cells.py")
+def _page_needs(root: Path) -> ModuleType:
+    """The book's own module that says whether kept outputs still hold."""
+    spec = importlib.util.spec_from_file_location("page_needs", root / "book" / "_ext" / "page_needs.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -1,0 +1,83 @@
+"""The book's own bench: ``softlookup bench book``."""
+
+import os
+import platform
+import sys
+import time
+from importlib.metadata import version
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from softlookup.pages.browser import chromium, served
+from softlookup.pages.builds import time_builds
+from softlookup.pages.frames import frames_of_empty_page, frames_of_figures
+from softlookup.pages.weights import weigh_pages
+
+FEW = ("book/index.html", "book/02_soft_lookup.html")
+
+
+def bench_book(root: Path, *, quick: bool = False) -> dict[str, Any]:
+    """Weigh every page, drag in every interactive figure, and time builds of a copy.
+
+    Args:
+        root: The checkout, with the book built in ``_build/html``.
+        quick: Two pages and no build: a run of seconds that shows the record's shape.
+
+    Returns:
+        A record. ``load`` is how many programs were waiting for the processors, before and after: where they are more than
+        the cores, times are longer than on a quiet machine, and only ratios say something. ``ratio`` is the time of a fresh build over that of one after a changed page, in the same run; of a
+        quick run, which builds nothing, the frame time of the slowest figure over that of an empty page.
+
+    Raises:
+        NoBrowser: If there is no browser, or no built book.
+        BuildFailed: If the copy does not build.
+    """
+    html = root / "_build" / "html"
+    began, load = time.perf_counter(), os.getloadavg()[0]
+    with served(html) as address, chromium() as browser:
+        everything = sorted(path.relative_to(html).as_posix() for path in html.rglob("*.html"))
+        names = [name for name in everything if not name.startswith("_") and name != "index.html"]
+        if quick:
+            names = [name for name in names if name in FEW]
+        weights = weigh_pages(browser, address, html, names)
+        empty = frames_of_empty_page(browser)
+        figures = frames_of_figures(browser, address, names)
+        browser_version = browser.version
+    slowest = max(figures.values(), key=lambda one: one["median_ms"])
+    frames = {
+        "empty_page": empty,
+        "slowest_over_empty": round(slowest["median_ms"] / empty["median_ms"], 3),
+        "median_frames_per_s": median(one["frames_per_s"] for one in figures.values()),
+        "fewest_frames_per_s": min(one["frames_per_s"] for one in figures.values()),
+        "most_busy_ms_per_frame": max(one["busy_ms_per_frame"] for one in figures.values()),
+        "figures": figures,
+    }
+    record: dict[str, Any] = {"bench": "book"}
+    if quick:
+        record |= {"ratio": frames["slowest_over_empty"], "ratio_of": "frame time, slowest figure / empty page"}
+        builds = {}
+    else:
+        with TemporaryDirectory(prefix="softlookup-book-") as folder:
+            builds = time_builds(root, Path(folder))
+        ratio = builds["fresh"]["seconds"] / builds["one_page"]["seconds"]
+        record |= {"ratio": round(ratio, 2), "ratio_of": "build time, fresh / after a changed page"}
+    return {
+        **record,
+        "weights": weights,
+        "frames": frames,
+        "builds": builds,
+        "seconds": round(time.perf_counter() - began),
+        "machine": f"{platform.machine()}, {platform.system()}, {_cores()} cores",
+        "load": {"before": load, "after": os.getloadavg()[0]},
+        "versions": {
+            "python": sys.version.split()[0],
+            "chromium": browser_version,
+            **{name: version(name) for name in ("jupyter-book", "sphinx", "myst-nb", "playwright")},
+        },
+    }
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,72 @@
+"""A headless Chromium before the built book, served from this machine."""
+
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
+VIEW = 'script[type="application/vnd.jupyter.widget-view+json"]'
+
+
+class NoBrowser(RuntimeError):
+    """There is no browser to look with, or no book to look at; the message says what to do."""
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        """Say nothing of each request."""
+
+
+@contextmanager
+def served(html: Path) -> Iterator[str]:
+    """Serve a folder on this machine alone; gives its address.
+
+    Raises:
+        NoBrowser: If the book is not built.
+    """
+    if not (html / "index.html").exists():
+        raise NoBrowser(f"no built book in {html}: run `make book` first")
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(html))) as serving:
+        thread = threading.Thread(target=serving.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{serving.server_address[1]}/"
+        finally:
+            serving.shutdown()
+            thread.join()
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """Start Chromium; gives Playwright's browser.
+
+    Raises:
+        NoBrowser: If Playwright or the browser is missing.
+    """
+    try:
+        from playwright.sync_api import sync_playwright
+    except ModuleNotFoundError:
+        raise NoBrowser("pages are measured with Playwright: pip install playwright (make setup brings it)") from None
+    program = next(filter(None, map(shutil.which, NAMES)), None)
+    if program is None:
+        raise NoBrowser(f"pages are measured in a browser, and there is none of {', '.join(NAMES)} here")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=list(FLAGS))
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+def settle(page: Any) -> None:
+    """Wait until formulas are typeset in their fonts, and figures run."""
+    page.evaluate("async () => { await window.MathJax?.startup?.promise; await document.fonts.ready; }")
+    page.wait_for_function(
+        f"() => document.querySelectorAll('{VIEW}').length === document.querySelectorAll('.widget-area').length"
+    )

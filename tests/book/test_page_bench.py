@@ -1,0 +1,81 @@
+"""The book's bench: sums, copies, and what it says where something is missing."""
+
+import shutil
+import subprocess
+
+import pytest
+from built_book import HTML, ROOT, need_book
+
+from softlookup.pages import NoBrowser, browser, builds, weights
+
+
+def test_weigh_adds_up_by_kind_and_leaves_figures_out(tmp_path):
+    page, style, runner = tmp_path / "a.html", tmp_path / "a.css", tmp_path / "vendor" / "widgets.js"
+    runner.parent.mkdir()
+    state = b'<script type="application/vnd.jupyter.widget-state+json">' + bytes(range(97, 123)) * 3 + b"</script>"
+    page.write_bytes(b"<p>words</p>" + state)
+    style.write_bytes(b"p{}" * 400)
+    runner.write_bytes(b"run();" * 200)
+    told = weights.weigh({page: "html", style: "css", runner: "scripts"}, page)
+    assert set(told["bytes"]) == {"html", "css", "scripts"}
+    assert told["with_widgets"] == sum(told["bytes"].values())
+    assert told["bytes"]["css"] < 100
+    saved = told["with_widgets"] - told["before_widgets"]
+    assert told["bytes"]["scripts"] < saved < told["bytes"]["scripts"] + told["bytes"]["html"]
+
+
+def test_gzipped_bytes_is_never_more_than_the_file(tmp_path):
+    noise = tmp_path / "a.woff2"
+    noise.write_bytes(bytes(range(256)))
+    assert weights.gzipped_bytes(noise) == 256
+
+
+def test_bench_says_what_is_missing(tmp_path, monkeypatch):
+    with pytest.raises(NoBrowser, match=r"no built book in .*: run `make book` first"), browser.served(tmp_path):
+        pass
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    with pytest.raises(NoBrowser, match="there is none of chromium, chromium-browser, google-chrome here"):
+        with browser.chromium():
+            pass
+
+
+def test_copy_of_the_checkout_has_what_git_keeps_and_links_to_what_is_installed(tmp_path):
+    root, copy = tmp_path / "root", tmp_path / "copy"
+    (root / "book" / "_vendor" / "node_modules").mkdir(parents=True)
+    (root / "kept.md").write_text("kept")
+    (root / "made.log").write_text("made")
+    (root / ".gitignore").write_text("*.log\nnode_modules\n")
+    subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+    (copy / "book" / "_vendor").mkdir(parents=True)
+    builds.copy_checkout(root, copy)
+    assert (copy / "kept.md").read_text() == "kept" and not (copy / "made.log").exists()
+    assert (copy / "book/_vendor/node_modules").resolve() == (root / "book/_vendor/node_modules").resolve()
+
+
+def test_change_of_a_cell_changes_code_alone(tmp_path):
+    page = tmp_path / "page.md"
+    shutil.copy(ROOT / builds.PAGE, page)
+    before = page.read_text().splitlines()
+    builds.change_cell(page)
+    new = [line for line in page.read_text().splitlines() if line not in before]
+    assert new == ["# changed to see what runs"] and len(page.read_text().splitlines()) == len(before) + 1
+
+
+def test_file_that_the_bench_changes_is_there():
+    assert (ROOT / builds.LIBRARY).is_file()
+
+
+@pytest.mark.book
+@pytest.mark.browser
+def test_bench_finds_every_interactive_figure_and_keeps_the_limit(chromium):
+    from softlookup.pages.frames import frames_of_figures
+
+    need_book()
+    page = "book/10_inference.html"
+    with browser.served(HTML) as address:
+        found = frames_of_figures(chromium, address, [page])
+        seen = weights.weigh_pages(chromium, address, HTML, [page])
+    assert len(found) == 3 and all(one["frames"] > 10 for one in found.values())
+    assert seen["over_limit"] == 0 and seen["unsized_pictures"] == 0
+    views = seen["pages"][page]["desktop"]
+    assert 100_000 < views["before_widgets"] < views["with_widgets"] <= views["whole"]

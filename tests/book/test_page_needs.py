@@ -1,0 +1,183 @@
+"""What a page needs: which changes make kept outputs stale, and what a kernel's watch sees. Nothing is built here."""
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from built_book import ROOT
+
+sys.path.insert(0, str(ROOT / "book" / "_ext"))
+page_needs = importlib.import_module("page_needs")
+
+CODE = """\
+import json, os, sys
+names = {{"__name__": "kernel_watch"}}
+exec(compile(open({watch!r}).read(), {watch!r}, "exec"), names)
+watch = names["Watch"](**json.loads(sys.argv[1]))
+sys.meta_path.insert(0, watch)
+sys.addaudithook(watch)
+{cells}
+watch.write()
+"""
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A checkout with a library; calling it reads everything anew."""
+    for name, text in {
+        "lib/somelib/__init__.py": "",
+        "lib/somelib/one.py": "number = 1\n",
+        "lib/somelib/two.py": "number = 2\n",
+        "lib/somelib/three.py": "number = 3\n",
+        "lib/somelib/weights.safetensors": "1",
+        "book/measured/a.json": "1",
+        "book/measured/b.json": "2",
+    }.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    monkeypatch.syspath_prepend(tmp_path / "lib")
+    importlib.invalidate_caches()
+    return lambda: page_needs.Project(tmp_path, "somelib")
+
+
+@pytest.fixture
+def seen(project, tmp_path):
+    """Run cells in a process that is watched; give what it wrote."""
+
+    def run(cells):
+        target = tmp_path / "_build" / "seen.json"
+        target.parent.mkdir(exist_ok=True)
+        done = subprocess.run(
+            [sys.executable, "-c", CODE.format(watch=str(page_needs.WATCH), cells=cells), *asked(project(), target)],
+            cwd=tmp_path / "book",
+            env=os.environ | {"PYTHONPATH": str(tmp_path / "lib"), "PYTHONDONTWRITEBYTECODE": ""},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        return json.loads(target.read_text())
+
+    def asked(now, target):
+        return [json.dumps(now.asked(target))]
+
+    return run
+
+
+def files(needs):
+    return {name for name in needs["files"] if not name.endswith("__init__.py")}
+
+
+def test_page_needs_the_modules_and_files_that_it_used_and_no_other(project, seen):
+    needs = project().needs(seen("import somelib.one; open('measured/a.json').read()"))
+    assert files(needs) == {"lib/somelib/one.py", "book/measured/a.json"}
+    assert needs["everything"] is None and project().changed(needs) is None
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_page_is_stale_after_a_change_of_what_it_used_alone(project, seen, tmp_path, compiled):
+    if compiled:  # then Python opens the compiled file, and the source is found from there
+        seen("import somelib.one")
+        assert list((tmp_path / "lib" / "somelib" / "__pycache__").glob("one.*"))
+    needs = project().needs(seen("from somelib.one import number"))
+    (tmp_path / "lib/somelib/two.py").write_text("number = 22\n")
+    (tmp_path / "book/measured/a.json").write_text("11")
+    assert project().changed(needs) is None
+    (tmp_path / "lib/somelib/one.py").write_text("number = 11\n")
+    assert project().changed(needs) == "lib/somelib/one.py"
+
+
+def test_page_is_stale_when_a_file_that_it_looked_for_in_vain_is_there(project, seen, tmp_path):
+    cells = "try:\n    import somelib.four\nexcept ImportError:\n    pass\n"
+    cells += "try:\n    open('measured/c.json')\nexcept FileNotFoundError:\n    pass"
+    needs = project().needs(seen(cells))
+    assert project().changed(needs) is None
+    (tmp_path / "book/measured/c.json").write_text("3")
+    assert project().changed(needs) == "book/measured/c.json"
+    (tmp_path / "book/measured/c.json").unlink()
+    (tmp_path / "lib/somelib/four.py").write_text("")
+    assert project().changed(needs) == "lib/somelib/four.py"
+
+
+@pytest.mark.parametrize("new", ["lib/somelib/one/__init__.py", "lib/decimal.py", "book/somelib/__init__.py"])
+def test_page_is_stale_when_a_new_file_could_stand_before_a_module(project, seen, tmp_path, new):
+    needs = project().needs(seen("import sys; sys.path.insert(0, ''); import somelib.one, decimal"))
+    assert project().changed(needs) is None
+    (tmp_path / new).parent.mkdir(exist_ok=True)
+    (tmp_path / new).write_text("")
+    assert project().changed(needs) in {new, new.removesuffix("/__init__.py")}
+
+
+def test_page_is_stale_when_a_module_is_gone(project, seen, tmp_path):
+    needs = project().needs(seen("import somelib.one"))
+    (tmp_path / "lib/somelib/one.py").unlink()
+    assert project().changed(needs) == "lib/somelib/one.py"
+
+
+def test_page_that_lists_a_folder_is_stale_when_a_file_comes(project, seen, tmp_path):
+    needs = project().needs(seen("from pathlib import Path; list(Path('measured').glob('*.json'))"))
+    assert "book/measured" in needs["folders"] and project().changed(needs) is None
+    (tmp_path / "book/measured/c.json").write_text("3")
+    assert project().changed(needs) == "book/measured"
+
+
+def test_page_that_starts_a_process_needs_the_whole_library(project, seen, tmp_path):
+    needs = project().needs(seen("import subprocess; subprocess.run(['true'])"))
+    assert project().changed(needs) is None
+    (tmp_path / "lib/somelib/three.py").write_text("number = 33\n")
+    assert project().changed(needs) == "the library"
+
+
+def test_page_that_loads_what_reads_past_python_needs_all_such_files(project, tmp_path):
+    seen = {"files": [], "folders": [], "imports": {}, "started": [], "modules": ["safetensors", "numpy"]}
+    needs = project().needs(seen)
+    assert files(needs) == {"lib/somelib/weights.safetensors"}
+    assert project().needs(seen | {"modules": ["numpy"]})["files"] == {}
+
+
+def test_page_is_stale_when_another_version_of_anything_is_installed(project, seen, tmp_path, monkeypatch):
+    needs = project().needs(seen("1"))
+    info = tmp_path / "site" / "numbertools-2.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: numbertools\nVersion: 2.0\n")
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    assert project().changed(needs) == "what is installed"
+
+
+def test_watch_leaves_out_what_is_installed_and_what_is_built(project, seen, tmp_path):
+    (tmp_path / "_build" / "made.json").parent.mkdir(exist_ok=True)
+    (tmp_path / "_build" / "made.json").write_text("1")
+    needs = project().needs(seen("import decimal, numpy; open('../_build/made.json').read()"))
+    assert needs["files"] == {}
+
+
+@pytest.fixture
+def kept(project, tmp_path):
+    return lambda: page_needs.Kept(page_needs.kept_folder(tmp_path), project())
+
+
+def notebook(code, output=None):
+    import nbformat
+
+    outputs = [] if output is None else [nbformat.v4.new_output("execute_result", {"text/plain": output})]
+    cell = nbformat.v4.new_code_cell(code, outputs=outputs, id="one", execution_count=None)
+    return nbformat.v4.new_notebook(cells=[cell])
+
+
+def test_kept_outputs_are_given_while_they_hold_and_not_afterwards(kept, seen, tmp_path):
+    page, run = tmp_path / "book" / "page.md", seen("import somelib.one")
+    assert kept().outputs(notebook("number")) is None
+    kept().keep(notebook("number", "1"), page, 0.5, run, began=2e9)
+    assert kept().outputs(notebook("number")).cells[0].outputs[0]["data"]["text/plain"] == "1"
+    assert kept().outputs(notebook("number + 1")) is None
+    (tmp_path / "lib/somelib/one.py").write_text("number = 11\n")
+    assert kept().outputs(notebook("number")) is None
+
+
+def test_outputs_of_a_page_whose_files_were_written_while_it_ran_are_not_trusted(kept, seen, tmp_path):
+    run = seen("import somelib.one")
+    kept().keep(notebook("number", "1"), tmp_path / "book" / "page.md", 0.5, run, began=0.0)
+    assert kept().outputs(notebook("number")) is None

@@ -1,0 +1,70 @@
+"""What pages weigh when they are opened, from the files that they name; `softlookup bench book` asks a browser."""
+
+import re
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from built_book import HTML, Page, pages
+
+from softlookup.pages.weights import LIMIT_BYTES, without_widgets
+
+pytestmark = pytest.mark.book
+
+FONTS_BYTES = 150_000
+"""Kept free for what no page names: the fonts of its formulas, twice what the bench found on any page."""
+
+HEAVY = {"tex-chtml.js", "widgets.js", "searchtools.js", "searchindex.js", "language_data.js"}
+
+
+def weight(data):
+    import gzip
+
+    return len(gzip.compress(data, 6, mtime=0))
+
+
+def own_loads(page):
+    lazy = {image["src"] for image in page.images if image.get("loading") == "lazy"}
+    return {urlsplit(load).path for load in page.loads if not load.startswith("data:") and load not in lazy}
+
+
+def scripts(page):
+    return {load.rpartition("/")[2] for load in own_loads(page)} & HEAVY
+
+
+def test_first_view_of_every_page_is_under_a_megabyte_gzipped_before_widgets():
+    known, weights = {}, {}
+    for path in pages():
+        named = {(path.parent / unquote(load)).resolve() for load in own_loads(Page(path))}
+        for file in named:
+            known.setdefault(file, weight(file.read_bytes()))
+        own = weight(without_widgets(path.read_bytes()))
+        weights[path.relative_to(HTML).as_posix()] = own + sum(
+            known[file] for file in named if file.name != "widgets.js"
+        )
+    assert len(weights) > 20 and max(weights.values()) > FONTS_BYTES
+    assert {name: bytes_ for name, bytes_ in weights.items() if bytes_ > LIMIT_BYTES - FONTS_BYTES} == {}
+
+
+def test_heavy_scripts_load_on_the_pages_that_need_them_and_on_no_other():
+    wanted, loaded = {}, {}
+    for path in pages():
+        text, name = path.read_text(encoding="utf-8"), path.relative_to(HTML).as_posix()
+        wanted[name] = set()
+        if re.search(r'class="[^"]*\bmath\b', text):
+            wanted[name] |= {"tex-chtml.js"}
+        if "widget-view+json" in text:
+            wanted[name] |= {"widgets.js"}
+        if name == "search.html":
+            wanted[name] |= {"searchtools.js", "searchindex.js", "language_data.js"}
+        loaded[name] = scripts(Page(path))
+    assert loaded == wanted
+    assert {frozenset(one) for one in loaded.values()} >= {frozenset(), frozenset({"tex-chtml.js", "widgets.js"})}
+
+
+def test_pictures_have_width_and_height_so_that_a_page_keeps_still():
+    sized = 0
+    for path in pages():
+        for image in Page(path).images:
+            assert {"width", "height"} <= {*image}, f"{path.name}: {image.get('alt', '')[:80] or image.get('src')[:80]}"
+            sized += 1
+    assert sized > 50
