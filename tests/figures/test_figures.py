@@ -287,6 +287,12 @@ def test_chain_gathers_the_slope_that_a_nudge_finds(w, x, t):
     assert f"dL/dw = {slope:g}" in words and "dL/dL = 1" in words
 
 
+@pytest.mark.parametrize("name", ["head_maps", "guess_by_layer", "signal_paths", "beyond_length", "drifting"])
+def test_wide_figures_stand_on_a_phone_without_scrolling(name):
+    draw, given = FIGURES[name]
+    assert show(draw, *given).least_px <= 330
+
+
 def test_stretched_and_chain_show_their_point_on_a_phone_without_scrolling():
     """What they are about stood at the right end, out of sight."""
     for name, given in (("stretched", ([3.0, 1.0, 2.0], [1.0, 5.0, 2.0])), ("chain", (3.0, 2.0, 4.0))):

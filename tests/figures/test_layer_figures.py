@@ -1,10 +1,14 @@
 """The figures that compare kinds of layers: paths, operations, times, guesses."""
 
+import itertools
+
 import numpy as np
 import pytest
 
 from softlookup import figures
 from softlookup.figures import LIGHT
+from softlookup.figures.ends import kept_apart
+from softlookup.figures.theme import style
 
 WORDS = ["a", "word", "needs", "company"]
 
@@ -23,6 +27,39 @@ def test_names_at_the_ends_of_curves_do_not_lie_on_each_other():
     axes = figures.gradient_reach(np.arange(1, 41), curves, palette=LIGHT).axes[0]
     heights = sorted(np.log10(text.get_position()[1]) for text in axes.texts)
     assert min(np.diff(heights)) > 0.8
+
+
+def test_kept_apart_moves_up_only_what_lies_too_low():
+    assert kept_apart([0.5, 0.1, 0.12, 0.9], 0.1) == [0.5, 0.1, pytest.approx(0.2), 0.9]
+    assert kept_apart([1.0, 1.0, 1.0], 0.25) == [1.0, 1.25, 1.5]
+    assert kept_apart([], 1.0) == []
+
+
+@pytest.mark.parametrize("kind", ["drifting", "layer_times", "layer_operations", "many_hands", "beyond_length"])
+def test_names_of_curves_that_end_together_are_clear_of_each_other(kind):
+    ends = np.array([1.0, 1.001, 1.002, 1.003])
+    names = ("RNN", "GRU", "LSTM", "attention")
+    levels = {name: np.full(8, 100 * end) for name, end in zip(names, ends, strict=True)}
+    curves = {
+        name: {"curve": [[0.5 * end] * 4]} for name, end in zip(("t5", "alibi", "rotary", "none"), ends, strict=True)
+    }
+    x = 2.0 ** np.arange(4, 12)
+    figure = {
+        "drifting": lambda: figures.drifting(
+            np.full((2, 4), 0.5), np.full((2, 4), 0.501), [0.5] * 4, [0.5] * 4, palette=LIGHT
+        ),
+        "layer_times": lambda: figures.layer_times(x, levels | {"RNN": x}, palette=LIGHT),
+        "layer_operations": lambda: figures.layer_operations(x, 64, levels | {"attention": x}, {}, palette=LIGHT),
+        "many_hands": lambda: figures.many_hands(10.0 ** np.arange(8), levels | {"RNN": 1e9 / x}, palette=LIGHT),
+        "beyond_length": lambda: figures.beyond_length(8, 4, curves, curves, palette=LIGHT),
+    }[kind]()
+    with style(LIGHT):
+        figure.canvas.draw()
+        for axes in figure.axes:
+            boxes = [text.get_window_extent() for text in axes.texts if text.get_text() != " trained"]
+            assert len(boxes) == 4
+            for one, other in itertools.combinations(boxes, 2):
+                assert not one.overlaps(other)
 
 
 def test_a_layer_has_one_colour_in_all_figures_of_the_chapter():

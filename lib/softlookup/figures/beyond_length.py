@@ -7,6 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from softlookup.figures.ends import kept_apart
 from softlookup.figures.theme import Palette
 
 _NAMES = {
@@ -32,28 +33,29 @@ def beyond_length(
         palette: The colours to draw in.
 
     Returns:
-        Two panels, each curve named at its end, the trained length marked. The mean over the seeds is a line, the range
-        over them a shade.
+        Two panels above each other, each curve named at its end, the trained length marked. The mean over the
+        seeds is a line, the range over them a shade.
     """
-    figure = Figure(figsize=(6.9, 4.0))
-    left, right = figure.subplots(1, 2)
-    _panel(left, length, times, fetched, 0.055, palette)
-    _panel(right, length, times, text, 0.24, palette)
-    left.set_ylim(0, 1.03)
-    right.set_ylim(0.5, None)
-    left.set_title("fetch: share right", pad=17)
-    right.set_title("text: nats a character", pad=17)
+    figure = Figure(figsize=(4.3, 6.4))  # as wide as a phone
+    upper, lower = figure.subplots(2, 1)
+    worst_loss = max(np.max(one["curve"]) for one in text.values())
+    _panel(upper, length, times, fetched, (0, 1.03), palette)
+    _panel(lower, length, times, text, (0.5, 1.04 * float(worst_loss)), palette)
+    upper.set_title("fetch: share right", pad=17)
+    lower.set_title("text: nats a character", pad=17)
     end = {m: np.mean(text[m]["curve"], axis=0)[-1] for m in _NAMES if m in text}
     best, worst = min(end, key=lambda m: end[m]), max(end, key=lambda m: end[m])
     figure.set_label(
-        f"Two panels against the position, 0 to {times * length}, trained up to {length}. Left, the share of letters "
-        f"fetched; right, the loss on text. At the end of the right panel {_NAMES[best]} is best with {end[best]:.2f} "
+        f"Two panels against the position, 0 to {times * length}, trained up to {length}. Above, the share of letters "
+        f"fetched; below, the loss on text. At the end of the lower panel {_NAMES[best]} is best with {end[best]:.2f} "
         f"nats and {_NAMES[worst]} is worst with {end[worst]:.2f}."
     )
     return figure
 
 
-def _panel(axes: Axes, length: int, times: int, methods: Mapping[str, Any], apart: float, palette: Palette) -> None:
+def _panel(
+    axes: Axes, length: int, times: int, methods: Mapping[str, Any], bounds: tuple[float, float], palette: Palette
+) -> None:
     looks = dict(
         zip(
             _NAMES,
@@ -79,9 +81,8 @@ def _panel(axes: Axes, length: int, times: int, methods: Mapping[str, Any], apar
         axes.fill_between(x, curves.min(axis=0), curves.max(axis=0), color=color, alpha=0.16, linewidth=0)
         axes.plot(x, mean, dash, color=color, linewidth=1.7)
         ends.append((float(mean[-1]), _NAMES[method], color))
-    place = -np.inf
-    for value, name, color in sorted(ends):  # from the lowest up, each clear of the one below
-        place = max(value, place + apart)
+    line = 0.075 * (bounds[1] - bounds[0])  # the height of a name
+    for (_, name, color), place in zip(ends, kept_apart([end[0] for end in ends], line), strict=True):
         axes.text(whole * 1.02, place, name, color=color, va="center", size=9)
     axes.axvline(length, color=palette.muted, linewidth=1)
     axes.text(
@@ -94,6 +95,6 @@ def _panel(axes: Axes, length: int, times: int, methods: Mapping[str, Any], apar
         va="bottom",
         ha="center",
     )
-    axes.set(xlabel="position", xlim=(0, whole * 1.3))
+    axes.set(xlabel="position", xlim=(0, whole * 1.3), ylim=bounds)
     axes.set_xticks([length * n for n in range(times + 1)])
     axes.grid(axis="y")

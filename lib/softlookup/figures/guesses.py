@@ -27,14 +27,16 @@ def guess_by_layer(words: Sequence[str], shares: np.ndarray, *, palette: Palette
     if shares.ndim != 2 or shares.shape[0] != len(words):
         raise ValueError(f"shares have shape {shares.shape}; wanted a row for each of the {len(words)} words")
     layers = shares.shape[1] - 1
-    figure = Figure(figsize=(2.0 + 0.6 * shares.shape[1], 0.6 + 0.36 * len(words)))
+    figure = Figure(figsize=(4.3, 0.8 + 0.34 * len(words)))  # as wide as a phone
     begun, ended = max(float(shares[:, 0].max()), 0.01), shares[:, -1]
     figure.set_label(
         f"Probability of each word that is written, read after 0 to {layers} layers. Before the first layer all are "
         f"at {begun:.2f} or below; after the last they lie between {ended.min():.2f} and {ended.max():.2f}."
     )
     axes = figure.subplots()
-    columns = ["embedding", *(f"layer {i + 1}" for i in range(layers))]
+    columns = [str(i) for i in range(layers + 1)]
     draw_grid(axes, shares, palette, title="", rows=words, columns=columns, bounds=(0.0, 1.0))
+    axes.set_xlabel("after how many layers")
+    axes.xaxis.set_label_position("top")
     axes.set_aspect("auto")
     return figure

@@ -27,17 +27,18 @@ def head_maps(weights_NTS: np.ndarray, tokens: Sequence[str], titles: Sequence[s
     if len(titles) != n or len(tokens) != t or t != s:
         raise ValueError(f"weights of shape {weights_NTS.shape} with {len(titles)} titles and {len(tokens)} tokens")
     rows = (n + 1) // 2
-    figure = Figure(figsize=(6.6, 0.5 + 3.05 * rows))
+    figure = Figure(figsize=(4.3, 0.6 + 1.95 * rows))  # as wide as a phone
     told = []
     panels = np.atleast_1d(figure.subplots(rows, 2, sharex=True, sharey=True)).ravel()
     for axes, weights_TS, title in zip(panels, weights_NTS, titles, strict=False):
         axes.pcolormesh(weights_TS, cmap=ramp(palette), vmin=0, vmax=1, edgecolors=palette.faint, linewidth=0.4)
         most = weights_TS.argmax(axis=1)
-        axes.plot(most + 0.5, np.arange(t) + 0.5, "o", color=palette.ink, markersize=3)
-        axes.set(title=title, aspect="equal", xlim=(0, s), ylim=(t, 0))
+        axes.plot(most + 0.5, np.arange(t) + 0.5, "o", color=palette.ink, markersize=2.4)
+        axes.set_title(title, size=9.5)
+        axes.set(aspect="equal", xlim=(0, s), ylim=(t, 0))
         axes.set_xticks(np.arange(s) + 0.5, tokens, rotation=90)
         axes.set_yticks(np.arange(t) + 0.5, tokens)
-        axes.tick_params(length=0, labelsize=9)
+        axes.tick_params(length=0, labelsize=7.8, pad=2)
         for spine in axes.spines.values():
             spine.set_visible(False)
         told.append(f"{title}: " + f"{(most == np.arange(t)).sum()} of {t} look most at themselves")

@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from softlookup.figures.ends import kept_apart
 from softlookup.figures.theme import Palette
 
 
@@ -57,7 +58,7 @@ def layer_operations(
     colors = layer_colors(per_token, palette)
     for name, curve in per_token.items():
         axes.loglog(lengths, curve, color=colors[name])
-        axes.text(lengths[-1] * 1.15, curve[-1], name, color=colors[name], va="center")
+    _names(axes, lengths[-1] * 1.15, {name: curve[-1] for name, curve in per_token.items()}, colors)
     for name, tokens in equal_at.items():
         level = float(per_token[name][0])
         axes.plot(tokens, level, "o", color=colors[name], markersize=7)
@@ -89,7 +90,7 @@ def many_hands(hands: np.ndarray, times: Mapping[str, np.ndarray], *, palette: P
     colors = layer_colors(times, palette)
     for name, curve in times.items():
         axes.loglog(hands, curve, color=colors[name])
-        axes.text(hands[-1] * 1.6, curve[-1], f"{name}\n{curve[-1]:,.0f}", color=colors[name], va="center", size=9)
+    _names(axes, hands[-1] * 1.6, {name: curve[-1] for name, curve in times.items()}, colors, told=True)
     axes.set(xlabel="operations that can be done at once", ylabel="least time, in operations")
     axes.set_xlim(hands[0], hands[-1] * 60)
     axes.set_xticks(10.0 ** np.arange(np.log10(hands[0]), np.log10(hands[-1]) + 0.1, 3))
@@ -119,16 +120,23 @@ def layer_times(lengths: np.ndarray, times_ms: Mapping[str, np.ndarray], *, pale
         f"{lengths[-1]:,.0f} tokens: {said}. Quickest at first is {first}, at last {last}."
     )
     axes = figure.subplots()
-    order = sorted(times_ms, key=lambda name: times_ms[name][-1])
-    place = 0.0
     colors = layer_colors(times_ms, palette)
-    for name in order:
-        curve = np.asarray(times_ms[name], dtype=float)
+    for name, curve in times_ms.items():
         axes.loglog(lengths, curve, "o-", color=colors[name], markersize=4.5)
-        place = max(float(np.log10(curve[-1])), place + 0.2 if place else -9.0)
-        axes.text(lengths[-1] * 1.15, 10**place, name, color=colors[name], va="center")
+    _names(axes, lengths[-1] * 1.15, {name: curve[-1] for name, curve in times_ms.items()}, colors)
     _named(axes, lengths, "tokens $T$", "milliseconds")
     return figure
+
+
+def _names(axes: Axes, x: float, ends: Mapping[str, float], colors: Mapping[str, str], *, told: bool = False) -> None:
+    """Write each curve's name at its end, clear of the others, with its last value below it if that is ``told``."""
+    low, high = np.log10(axes.get_ylim())
+    line = (0.155 if told else 0.085) * (high - low)
+    for (name, end), place in zip(
+        ends.items(), kept_apart([float(np.log10(end)) for end in ends.values()], line), strict=True
+    ):
+        text = f"{name}\n{end:,.0f}" if told else name
+        axes.text(x, 10**place, text, color=colors[name], va="center", size=9 if told else None)
 
 
 def _named(axes: Axes, lengths: np.ndarray, x: str, y: str) -> None:

@@ -24,7 +24,7 @@ def signal_paths(tokens: Sequence[str], *, palette: Palette) -> Figure:
     n = len(tokens)
     if n < 2:
         raise ValueError(f"a way needs two words at least; got {n}")
-    figure = Figure(figsize=(5.6, 4.4))
+    figure = Figure(figsize=(4.3, 4.4))  # as wide as a phone
     figure.set_label(
         f"The words {' '.join(tokens)} twice, each with an output above. In the recurrent layer the way from "
         f"the first word to the last output goes through all {n} states, {n} steps; in attention one straight line "
@@ -39,8 +39,8 @@ def signal_paths(tokens: Sequence[str], *, palette: Palette) -> Figure:
         for j in range(n):
             _line(direct, (j, 0), (i, 1), palette, strong=(j, i) == (0, n - 1))
     for axes, letter, title in (
-        (chain, "h", f"recurrent: {n} steps from the first word to the last state"),
-        (direct, "z", "attention: 1 step from any word to any output"),
+        (chain, "h", f"recurrent: {n} steps from first to last"),
+        (direct, "z", "attention: 1 step from any to any"),
     ):
         axes.set_title(title)
         for i, token in enumerate(tokens):

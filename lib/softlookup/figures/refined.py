@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
+from softlookup.figures.ends import kept_apart
 from softlookup.figures.theme import Palette
 
 
@@ -23,15 +24,15 @@ def drifting(
     Returns:
         One panel; thin lines are single words, heavy ones their means.
     """
-    figure = Figure(figsize=(6.2, 3.6))
+    figure = Figure(figsize=(4.3, 4.2))  # as wide as a phone
     axes = figure.subplots()
     layers = np.arange(len(others))
     ends = []
     for curves, name, color, style in (
-        (together, "same word, same sense", palette.query, "-"),
-        (apart, "same word, two senses", palette.key, "-"),
-        (np.asarray(start)[None], "a token and its embedding", palette.mixed, "--"),
-        (np.asarray(others)[None], "two different tokens", palette.value, ":"),
+        (together, "same word,\nsame sense", palette.query, "-"),
+        (apart, "same word,\ntwo senses", palette.key, "-"),
+        (np.asarray(start)[None], "a token and\nits embedding", palette.mixed, "--"),
+        (np.asarray(others)[None], "two different\ntokens", palette.value, ":"),
     ):
         curves = np.asarray(curves)
         if len(curves) > 1:
@@ -39,14 +40,11 @@ def drifting(
         mean = curves.mean(axis=0)
         axes.plot(layers, mean, style, color=color, linewidth=2.4)
         ends.append((mean[-1], name, color))
-    places: list[float] = []
-    for height, name, color in sorted(ends, key=lambda end: end[0]):
-        at = max(height, places[-1] + 0.065) if places else height
-        places.append(at)
-        axes.text(layers[-1] + 0.15, at, f"{name}, {height:.2f}", va="center", color=color, size=9)
-    axes.set(xlabel="layer", ylabel="cosine", ylim=(0, 1.03), xlim=(0, layers[-1] + 3.3))
-    axes.set_xticks(layers, ["embedding", *map(str, layers[1:])])
+    for (height, name, color), at in zip(ends, kept_apart([end[0] for end in ends], 0.135), strict=True):
+        axes.text(layers[-1] * 1.03, at, f"{name}, {height:.2f}", va="center", color=color, size=9, linespacing=1.1)
+    axes.set(xlabel="after how many layers", ylabel="cosine", ylim=(0, 1.03), xlim=(0, layers[-1] * 1.62))
+    axes.set_xticks(layers)
     axes.grid(axis="y")
-    said = "; ".join(f"{name} {height:.2f}" for height, name, _ in ends)
+    said = "; ".join(f"{' '.join(name.split())} {height:.2f}" for height, name, _ in ends)
     figure.set_label(f"Cosines after each of {layers[-1]} layers. After the last one: {said}.")
     return figure

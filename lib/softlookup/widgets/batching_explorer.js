@@ -74,7 +74,7 @@ function render({ model, el }) {
   const picture = make("svg:svg", { class: "bat-picture", viewBox: `0 0 ${BOX.width} ${BOX.height}`, role: "img" });
   const words = make("p", { class: "bat-words", "aria-live": "polite", "aria-atomic": "true" });
   const cells = {};
-  const table = make("table", { class: "bat-table" },
+  const table = make("table", { class: "slf-table bat-table" },
     make("thead", {}, make("tr", {}, make("td", {}), ["operations", "bytes", "FLOP/byte", "at most"].map((one) => make("th", { scope: "col" }, one)))),
     make("tbody", {}, [["dense", "dense layers"], ["attention", "scores, mixing"]].map(([part, title]) => make("tr", { class: `bat-${part}` },
       make("th", { scope: "row" }, title), ["flops", "bytes", "intensity", "rate"].map((key) => (cells[`${part}-${key}`] = make("td", { "data-cell": `${part}-${key}` })))))));

@@ -31,7 +31,7 @@ function render({ model, el }) {
   const words = make("p", { class: "bmt-words", "aria-live": "polite", "aria-atomic": "true" });
   const tree = make("div", { class: "bmt-tree", tabindex: 0, role: "group", "aria-label": "The tree of what was kept" });
   const candidates = make("tbody", {});
-  const table = make("table", { class: "bmt-table" },
+  const table = make("table", { class: "slf-table bmt-table" },
     make("caption", {}, "Continuations of this step, likeliest first"),
     make("thead", {}, make("tr", {}, ["text so far", "log p", "what becomes of it"].map((head) => make("th", { scope: "col" }, head)))), candidates);
   const ends = make("ol", { class: "bmt-ends" });
@@ -91,7 +91,7 @@ function render({ model, el }) {
   }
 
   const title = make("p", { class: "bmt-heading" });
-  const root = make("div", { class: "slf bmt", role: "group", "aria-label": "A beam search, step by step" },
+  const root = make("div", { class: "slf slf-buttons bmt", role: "group", "aria-label": "A beam search, step by step" },
     make("p", { class: "bmt-title" }, strong(model.get("title"))),
     make("div", { class: "bmt-bar", role: "group", "aria-label": "Width of the beam" }, "beam ", widths),
     make("div", { class: "bmt-bar" }, back, next, end), words, tree, table,

@@ -78,11 +78,11 @@ function render({ model, el }) {
     Object.assign(root.dataset, { step, ...now });
   }
 
-  const root = make("div", { class: "slf kvc", role: "group", "aria-label": "A cache, step by step" },
+  const root = make("div", { class: "slf slf-buttons kvc", role: "group", "aria-label": "A cache, step by step" },
     make("div", { class: "kvc-bar", role: "group", "aria-label": "Way of writing" }, mode),
     make("div", { class: "kvc-sizes" }, Object.values(sizes).map((one) => one.box)),
     make("div", { class: "kvc-bar" }, back, next), words, board,
-    make("table", { class: "kvc-table" },
+    make("table", { class: "slf-table kvc-table" },
       make("thead", {}, make("tr", {}, make("td", {}), make("th", { scope: "col" }, "this pass"), make("th", { scope: "col" }, "so far"))), numbers));
   el.replaceChildren(root);
   draw();

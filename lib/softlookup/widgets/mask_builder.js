@@ -88,7 +88,7 @@ function render({ model, el }) {
     const head = make("tr", {}, make("td", {}), columns.map((one) => make("th", { scope: "col" }, make("span", {}, one))));
     const rows = look.tokens.map((token, t) => make("tr", {}, make("th", { scope: "row" }, token),
       columns.map((_, s) => make("td", { class: `msk-cell ${how}`, "data-grid": grid, "data-row": t, "data-column": s, tabindex: t === 0 && s === 0 ? 0 : -1 }))));
-    return make("table", { class: `msk-table msk-${grid}` }, make("caption", {}, caption), make("thead", {}, head), make("tbody", {}, rows));
+    return make("table", { class: `slf-table msk-table msk-${grid}` }, make("caption", {}, caption), make("thead", {}, head), make("tbody", {}, rows));
   }
 
   const board = make("div", { class: "msk-board" });
@@ -214,7 +214,7 @@ function render({ model, el }) {
     set(Number(td.dataset.row), Number(td.dataset.column), td.dataset.may !== "true");
   });
 
-  const root = make("div", { class: "slf msk", role: "group", "aria-label": "A mask, and what it does to the weights" },
+  const root = make("div", { class: "slf slf-buttons msk", role: "group", "aria-label": "A mask, and what it does to the weights" },
     make("div", { class: "msk-bar" }, make("label", { for: chooser.id }, "Sentence ", chooser), make("label", { for: polarity.id }, "Written as ", polarity)),
     bar, words, board, warnings);
   el.replaceChildren(root);

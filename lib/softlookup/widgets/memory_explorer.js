@@ -63,7 +63,7 @@ function render({ model, el }) {
   const verdict = make("p", { class: "mem-verdict", "aria-live": "polite", "aria-atomic": "true" });
   const bar = make("div", { class: "mem-stack", "aria-hidden": "true" });
   const body = make("tbody", {});
-  const table = make("table", { class: "mem-table" },
+  const table = make("table", { class: "slf-table mem-table" },
     make("thead", {}, make("tr", {}, ["part", "GB", "GiB", "share"].map((one) => make("th", { scope: "col" }, one)))), body);
 
   function draw() {

@@ -82,7 +82,7 @@ function render({ model, el }) {
     for (const button of buttons) button.setAttribute("aria-pressed", String(Number(button.dataset.peak) === chosen));
   }
 
-  el.replaceChildren(make("div", { class: "slf lrx", role: "group", "aria-label": "Learning rates, and runs with them" },
+  el.replaceChildren(make("div", { class: "slf slf-buttons lrx", role: "group", "aria-label": "Learning rates, and runs with them" },
     make("div", { class: "lrx-bar" }, make("label", { for: width.id }, "Width D ", width), make("label", { for: warmup.id }, "Warm-up ", warmup),
       make("label", { for: step.id, class: "lrx-slide" }, "Step ", step)),
     upper.svg, said,

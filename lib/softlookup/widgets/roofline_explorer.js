@@ -89,7 +89,7 @@ function render({ model, el }) {
   const total = make("p", { class: "rfl-total" });
   const plot = make("svg:svg", { class: "rfl-plot", viewBox: `0 0 ${RFL.wide} ${RFL.high}`, role: "group", "aria-label": "Operations under the roof" });
   const rows = make("tbody");
-  const table = make("table", { class: "rfl-table" }, make("caption", {}, "Operations of a layer"), make("thead", {}, make("tr", {},
+  const table = make("table", { class: "slf-table rfl-table" }, make("caption", {}, "Operations of a layer"), make("thead", {}, make("tr", {},
     ["operation", "FLOP", "bytes", "FLOP/B", "least time"].map((one) => make("th", { scope: "col" }, one)))), rows);
 
   const ridge = () => machine.peaks[dtype] / machine.bandwidth;
@@ -190,7 +190,7 @@ function render({ model, el }) {
 
   const legend = make("p", { class: "rfl-legend" }, [...new Set(Object.values(PARTS))].map((title) =>
     make("span", {}, make("span", { class: `rfl-key rfl-${Object.keys(PARTS).find((part) => PARTS[part] === title)}`, "aria-hidden": "true" }), title)));
-  el.replaceChildren(make("div", { class: "slf rfl", role: "group", "aria-label": "A layer under the roof of a machine" },
+  el.replaceChildren(make("div", { class: "slf slf-buttons rfl", role: "group", "aria-label": "A layer under the roof of a machine" },
     make("div", { class: "rfl-bar" }, make("label", { for: hardware.id }, "Machine ", hardware), make("label", { for: kind.id }, "Numbers ", kind),
       make("div", { class: "rfl-phases", role: "group", "aria-label": "Phase" }, phases)),
     make("div", { class: "rfl-sliders" }, sliders), words, plot, legend, total,

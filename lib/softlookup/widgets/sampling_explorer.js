@@ -82,7 +82,7 @@ function render({ model, el }) {
   const buttons = [1, 100].map((n) => make("button", { type: "button", onclick: () => lucky(n) }, n === 1 ? "draw one" : "draw 100"));
   const words = make("p", { class: "smp-words", "aria-live": "polite", "aria-atomic": "true" });
   const bars = make("tbody", {});
-  const table = make("table", { class: "smp-table" },
+  const table = make("table", { class: "slf-table smp-table" },
     make("caption", {}, "Likeliest tokens: as the model gave them, and as they are drawn"),
     make("thead", {}, make("tr", {}, ["token", "given", "drawn from", "times drawn"].map((head) => make("th", { scope: "col" }, head)))), bars);
 
@@ -123,7 +123,7 @@ function render({ model, el }) {
     update();
   }
 
-  const root = make("div", { class: "slf smp", role: "group", "aria-label": "Drawing the next token" },
+  const root = make("div", { class: "slf slf-buttons smp", role: "group", "aria-label": "Drawing the next token" },
     make("label", { for: chooser.id, class: "smp-chooser" }, "Place ", chooser), written,
     make("div", { class: "smp-sliders" }, Object.values(sliders).map((one) => one.box)),
     make("div", { class: "smp-buttons" }, buttons), words, table);
