@@ -8,6 +8,7 @@ from softlookup.widgets.batching_explorer import BatchingExplorer
 from softlookup.widgets.beam_tree import BeamTree
 from softlookup.widgets.cache_growth import CacheGrowth
 from softlookup.widgets.encoder_stepper import EncoderStepper, LayerExample
+from softlookup.widgets.first_lookup import FirstLookup
 from softlookup.widgets.head_shapes import HeadShapes, Sizes
 from softlookup.widgets.lookup_plane import LookupPlane, Store
 from softlookup.widgets.machine_map import MachineMap
@@ -30,6 +31,7 @@ __all__ = [
     "BatchingExplorer",
     "EncoderStepper",
     "Example",
+    "FirstLookup",
     "HeadShapes",
     "LayerExample",
     "Learned",
