@@ -24,7 +24,8 @@ LAB = """\
 <summary>{lead}</summary>
 <div><p>In the course's folder, <code>make lab</code> opens JupyterLab. The notebook is
 <code>{path}</code>.</p>
-<p>It runs already? <a class="external" href="{address}">Open it there</a>, unless another program has its usual port.</p></div>
+<p>It runs already? <a class="external" href="{address}">Open it there</a>, unless another program has its usual
+port.</p></div>
 </details>
 """
 
@@ -75,7 +76,9 @@ class Head(SphinxDirective):
             f" and {count(by_hand, 'written answer')}" if by_hand else ""
         )
         facts = nodes.paragraph(classes=["exr-facts"])
-        facts += nodes.Text(f"{asked} · about {exercise.minutes} minutes · {count(exercise.points, 'point')} · chapter: ")
+        facts += nodes.Text(
+            f"{asked} · about {exercise.minutes} minutes · {count(exercise.points, 'point')} · chapter: "
+        )
         # Without a title of its own the link gets the page's.
         facts += link("std", "doc", f"/{chapter}", nodes.inline(), refexplicit=False)
         return [nodes.container("", facts, self._doors(exercise, places), self._library(places), classes=["exr-head"])]

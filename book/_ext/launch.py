@@ -59,7 +59,9 @@ class Places:
             if given.get(key) and urlsplit(given[key]).scheme not in {"http", "https"}:
                 raise BadAddress(f"softlookup_launch: {key} is {given[key]!r}, wanted an address with https://")
         if given.get("colab") and "{notebook}" not in given["colab"]:
-            raise BadAddress(f"softlookup_launch: colab is {given['colab']!r}, wanted an address with {{notebook}} in it")
+            raise BadAddress(
+                f"softlookup_launch: colab is {given['colab']!r}, wanted an address with {{notebook}} in it"
+            )
         return cls(**given, repository=repository.strip(), branch=branch.strip())
 
     def lab(self, notebook: str) -> str:

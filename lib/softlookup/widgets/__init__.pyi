@@ -7,6 +7,7 @@ from softlookup.widgets.beam_tree import BeamTree as BeamTree
 from softlookup.widgets.cache_growth import CacheGrowth as CacheGrowth
 from softlookup.widgets.encoder_stepper import EncoderStepper as EncoderStepper
 from softlookup.widgets.encoder_stepper import LayerExample as LayerExample
+from softlookup.widgets.first_lookup import FirstLookup as FirstLookup
 from softlookup.widgets.head_shapes import HeadShapes as HeadShapes
 from softlookup.widgets.head_shapes import Sizes as Sizes
 from softlookup.widgets.lookup_plane import LookupPlane as LookupPlane

@@ -1,0 +1,96 @@
+"""A link on every page to tell somebody of a mistake, with the page's name and the book's version filled in.
+
+``softlookup_report`` in _config.yml is where it leads: a form of issues, or a mailto: address. Where it is empty, as
+shipped, it leads to a page of this book that says what to send, and has the words ready to be copied.
+"""
+
+import importlib.util
+import re
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.errors import ExtensionError
+
+OWN_PAGE = "book/mistakes"
+PLACES = {"title", "body"}
+VERSION = re.compile(r'^__version__ = "([^"]+)"$', re.MULTILINE)
+
+
+def template(address: str) -> str:
+    """Complete an address so that it has a place for a title and one for a text.
+
+    Args:
+        address: As _config.yml has it; with ``{title}`` and ``{body}`` in it, it is left as it is.
+
+    Raises:
+        ExtensionError: If it is neither a web address nor a mailto: address, or has places of another name.
+    """
+    kind = urlsplit(address).scheme
+    if kind not in {"http", "https", "mailto"}:
+        raise ExtensionError(f"_config.yml: softlookup_report is {address!r}, wanted https://… or mailto:…")
+    places = set(re.findall(r"\{(\w*)\}", address))
+    if not places <= PLACES:
+        raise ExtensionError(f"_config.yml: softlookup_report has {{{'}, {'.join(sorted(places - PLACES))}}}")
+    if places:
+        return address
+    heading = "subject" if kind == "mailto" else "title"
+    return f"{address}{'&' if urlsplit(address).query else '?'}{heading}={{title}}&body={{body}}"
+
+
+def body(page: str, path: str, build: str) -> str:
+    """Write what a report begins with. ``report.js`` writes the same, with the section and the words that are marked.
+
+    Args:
+        page: The page's title.
+        path: Its file in the book.
+        build: The book's version.
+    """
+    return f"Page: {page}\nFile: {path}\nBuild: {build}\n\nWhat it says:\n\nWhat it should say, and why:\n"
+
+
+def filled(address: str, page: str, path: str, build: str) -> str:
+    """Fill the places of an address, for readers without scripts.
+
+    Args:
+        address: With its places.
+        page: The page's title.
+        path: Its file in the book.
+        build: The book's version.
+    """
+    told = {"title": f"Mistake: {page}", "body": body(page, path, build)}
+    for name, text in told.items():
+        address = address.replace(f"{{{name}}}", quote(text, safe=""))
+    return address
+
+
+def build_of(config: Config) -> str:
+    """Name this build: the library's version, and the first digits of the hash of all that pages run."""
+    spec = importlib.util.find_spec("softlookup")
+    source = Path(spec.origin).read_text(encoding="utf-8") if spec and spec.origin else ""
+    version = VERSION.search(source)
+    return f"{version[1] if version else '?'}-{getattr(config, 'softlookup_library', '')}".rstrip("-")
+
+
+def add_link(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
+    """Give the template what it shows."""
+    title = app.env.titles.get(pagename)
+    page = nodes.unescape(title.astext()) if title is not None else str(context.get("title", "")) or pagename
+    page = re.sub(r"<[^>]+>", "", page)
+    path = app.builder.get_target_uri(pagename)
+    build = build_of(app.config)
+    address = template(app.config.softlookup_report) if app.config.softlookup_report else ""
+    # The page on mistakes is a page like others: there, too, the link leads to it.
+    href = filled(address, page, path, build) if address else app.builder.get_relative_uri(pagename, OWN_PAGE) or "#"
+    context["report"] = {"href": href, "address": address, "page": page, "path": path, "build": build}
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Hook it in."""
+    app.add_config_value("softlookup_report", "", "html")
+    app.connect("config-inited", lambda app, config: config.softlookup_report and template(config.softlookup_report))
+    app.connect("html-page-context", add_link)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

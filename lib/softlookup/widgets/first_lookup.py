@@ -1,0 +1,106 @@
+"""The book's first figure: ask for a word, turn the temperature, and watch a dictionary go soft."""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+import traitlets
+from numpy.typing import ArrayLike
+
+from softlookup.widgets.interactive import InteractiveFigure
+from softlookup.widgets.lookup_plane import Store, look_up
+
+TAUS = (0.0, *(float(f"{10 ** (place / 5):.2g}") for place in range(-5, 9)))
+"""Where the temperature can be set: 0 is the hard lookup, then equal steps of its logarithm from 0.1 to 40."""
+
+
+def dictionary_answer(keys: Sequence[str], values: Sequence[str], word: str) -> str | None:
+    """What a plain dictionary has for a word; None where it has nothing.
+
+    Args:
+        keys: Names of the keys.
+        values: Names of the values.
+        word: What is asked for.
+    """
+    return dict(zip(keys, values, strict=True)).get(word)
+
+
+def mix_in_words(values: Sequence[str], weights: ArrayLike) -> str:
+    """Write an answer as a sum, the largest part first: "0.80 citron + 0.10 pomme + 0.10 banane".
+
+    Args:
+        values: Names of the values.
+        weights: How much of each.
+    """
+    shares = np.asarray(weights, dtype=np.float64)
+    order = np.argsort(-shares, kind="stable")
+    return " + ".join(f"{shares[at]:.2f} {values[at]}" for at in order if shares[at] >= 0.005)
+
+
+def _record(store: Store) -> dict[str, Any]:
+    k, v = store.arrays()
+    asked = []
+    for name, point in store.queries.items():
+        weights = [look_up(k, v, point, tau)["weights"] for tau in TAUS]
+        asked.append(
+            {
+                "name": str(name),
+                "found": dictionary_answer(store.keys, store.values, name),
+                "weights": weights,
+                "answers": [mix_in_words(store.values, one) for one in weights],
+            }
+        )
+    return {"keys": list(store.keys), "values": list(store.values), "taus": list(TAUS), "asked": asked}
+
+
+def static_table(record: Mapping[str, Any], place: int) -> str:
+    """Write every query's answer at one temperature as HTML, for readers whose browser runs no script.
+
+    Args:
+        record: What the figure keeps.
+        place: Which of its temperatures.
+    """
+    rows = "".join(
+        f'<tr><th scope="row">{escape(one["name"])}</th><td>{escape(one["found"] or "nothing")}</td>'
+        f"<td>{escape(one['answers'][place])}</td></tr>"
+        for one in record["asked"]
+    )
+    return (
+        f"<table><caption>A lookup, hard and soft (at temperature {record['taus'][place]:g})</caption><thead><tr>"
+        '<th scope="col">asked for</th><th scope="col">a dictionary has</th><th scope="col">a soft lookup gives</th>'
+        f"</tr></thead><tbody>{rows}</tbody></table>"
+    )
+
+
+class FirstLookup(InteractiveFigure):
+    """Ask a small dictionary for a word that it has, or has not, and turn the lookup from hard to soft.
+
+    All numbers come from Python; the script shows those of the query and the temperature that are chosen.
+
+    Args:
+        store: Keys, values, and queries by name; a query whose name is a key's is one that a dictionary finds.
+        asked: Which query is shown first.
+        tau: The temperature to begin with, one of ``TAUS``.
+
+    Raises:
+        ValueError: If the store does not fit together, the query is none of it, or tau is not one of ``TAUS``.
+
+    Book: 02_soft_lookup.html#soft-lookup-mix.
+    """
+
+    record = traitlets.Dict(help="names, temperatures, and the weights of each query at each of them").tag(sync=True)
+    asked = traitlets.Int(0, min=0, help="index of the query").tag(sync=True)
+    place = traitlets.Int(0, min=0, max=len(TAUS) - 1, help="index into TAUS").tag(sync=True)
+
+    def __init__(self, store: Store, asked: str | None = None, tau: float = 1.0) -> None:
+        record = _record(store)
+        names = [one["name"] for one in record["asked"]]
+        if asked is not None and asked not in names:
+            raise ValueError(f"the query {asked!r} is none of {', '.join(names)}")
+        if tau not in TAUS:
+            near = min(TAUS, key=lambda one: abs(one - tau))
+            raise ValueError(f"tau is {tau}, which the slider does not have; the nearest that it has is {near}")
+        place = TAUS.index(tau)
+        first = names.index(asked) if asked is not None else 0
+        super().__init__(record=record, asked=first, place=place, fallback=static_table(record, place))

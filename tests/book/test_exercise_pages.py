@@ -1,0 +1,173 @@
+"""A page for each notebook: made from it alone, complete, linked both ways, and light."""
+
+import gzip
+import importlib
+import json
+import re
+import sys
+
+import pytest
+from built_book import HTML, ROOT, Page, need_book
+
+from softlookup.checks import tasks
+
+sys.path.insert(0, str(ROOT / "book" / "_ext"))
+notebooks = importlib.import_module("exercise_notebooks")
+pages = importlib.import_module("exercise_pages")
+
+EVERY = list(notebooks.exercises(ROOT).values())
+each = pytest.mark.parametrize("exercise", EVERY, ids=lambda one: one.name)
+built = pytest.mark.book
+LIGHT_BYTES = 1_000_000
+"""Most that a page with all its own scripts and styles may weigh, packed as a web server packs it."""
+
+
+def words(html):
+    return " ".join(re.sub(r"<[^>]+>", " ", html).split())
+
+
+def notebook(*cells):
+    made = [{"cell_type": "markdown", "metadata": {}, "source": text.splitlines(keepends=True)} for text in cells]
+    return json.dumps({"cells": made})
+
+
+TABLE = "| task | what you write | minutes | difficulty | points |\n|---|---|---|---|---|\n"
+ROW = "| 99.one | First | 4 | ●○○ | 2 |"
+TASK = "### Task 99.one · First\n\nabout · [read in the book](../../_build/html/book/99_page.html#page-one)\n\nDo it."
+
+
+def test_table_says_what_the_tasks_descriptions_say():
+    assert len(EVERY) == 16
+    for one in EVERY:
+        rows = {row.id: row for row in one.rows}
+        described = {task.id: task for task in tasks(int(one.name[:2]))}
+        assert {name for name in rows if "." in name} == set(described)
+        for name, task in described.items():
+            row = rows[name]
+            assert (row.title, row.minutes, row.points) == (task.title, task.minutes, task.points)
+            assert f"{row.page}.html#{row.label}" == task.book_url.removeprefix("book/")
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        ([TABLE + ROW, TASK], "99_x has no heading"),
+        (["# 9 · X\n\n" + TABLE + ROW, TASK.replace("99.one", "99.two")], "the table has 99.one, which no heading"),
+        (["# 9 · X\n\n" + TABLE, TASK], "its table of tasks lacks 99.one"),
+        (["# 9 · X\n\n" + TABLE + ROW, TASK.partition("[")[0]], "nothing to read is named for 99.one"),
+        (["# X\n\n" + TABLE + ROW, TASK], "the heading 'X' is not NUMBER · TITLE"),
+    ],
+)
+def test_notebook_that_was_not_made_by_the_builder_is_refused(cells, message):
+    with pytest.raises(notebooks.BadExercise, match=message):
+        notebooks.read_exercise("99_x", notebook(*cells), {})
+
+
+def test_label_below_a_heading_is_shown_as_that_heading():
+    page = "(page-top)=\n## What?\n\nWords.\n\n(page-one)=\n**Here** it is.\n"
+    exercise = notebooks.read_exercise("99_x", notebook("# 9 · X\n\n" + TABLE + ROW, TASK), {"99_page": page})
+    assert exercise.rows[0].under == "What?"
+    assert notebooks.untitled(page, "page-top") == notebooks.untitled(page, "elsewhere") == ""
+    assert "{ref}`What? <page-one>`" in notebooks.page_text(exercise, notebook("# 9 · X\n\n" + TABLE + ROW, TASK))
+
+
+@each
+def test_no_link_of_a_page_leads_out_of_the_book_into_the_checkout(exercise):
+    text = notebooks.page_text(exercise, (ROOT / exercise.path).read_text(encoding="utf-8"))
+    assert "_build" not in text and "](../" not in text
+    assert exercise.rows and all(f"({row.anchor})=" in text for row in exercise.rows)
+
+
+def test_contents_put_each_page_below_its_chapter():
+    contents = {
+        "root": "a",
+        "parts": [{"chapters": [{"file": "b", "sections": [{"file": "c", "sections": [{"file": "d"}]}]}]}],
+    }
+    assert pages.chapters(contents) == {"c": "b", "d": "c"}
+
+
+@built
+@each
+def test_page_shows_every_task_with_its_empty_cell_and_its_check(exercise):
+    need_book()
+    html = (HTML / f"{exercise.docname}.html").read_text(encoding="utf-8")
+    cells = json.loads((ROOT / exercise.path).read_text(encoding="utf-8"))["cells"]
+    codes = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    shown = [words(block) for block in re.findall(r"<pre>(.*?)</pre>", html, re.S)]
+    squeezed = {re.sub(r"\s+", "", text.replace("&quot;", '"').replace("&#39;", "'")) for text in shown}
+    for code in codes:
+        wanted = re.sub(r"\s+", "", code).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+        assert wanted in squeezed, code
+    assert html.count("tag_answer-cell") == sum("." in row.id for row in exercise.rows)
+    assert html.count("tag_check-cell") == sum("." in row.id for row in exercise.rows)
+    assert "cell_output" not in html.partition("<article")[2].partition("</article>")[0]
+    assert len(re.findall(r"<h1[ >]", html)) == 1
+    ids = Page(HTML / f"{exercise.docname}.html").ids
+    assert {row.anchor for row in exercise.rows} <= set(ids)
+
+
+@built
+@each
+def test_page_says_how_much_there_is_to_do_and_brings_the_notebook(exercise):
+    need_book()
+    path = HTML / f"{exercise.docname}.html"
+    facts = words(path.read_text(encoding="utf-8").partition('class="exr-facts"')[2].partition("</p>")[0])
+    assert f"about {exercise.minutes} minutes" in facts and f"{exercise.points:g} point" in facts
+    files = [path.parent / link for link in Page(path).links if link.endswith(".ipynb") and "_downloads" in link]
+    assert files and files[0].read_bytes() == (ROOT / exercise.path).read_bytes()
+
+
+@built
+@each
+def test_page_and_its_chapter_lead_to_each_other(exercise):
+    need_book()
+    above = pages.chapters(pages.yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8")))[exercise.docname]
+    leads = {
+        source: {(HTML / f"{source}.html").parent.joinpath(link.partition("#")[0]).resolve() for link in page.links}
+        for source, page in ((name, Page(HTML / f"{name}.html")) for name in (exercise.docname, above))
+    }
+    assert (HTML / f"{above}.html").resolve() in leads[exercise.docname]
+    assert (HTML / f"{exercise.docname}.html").resolve() in leads[above]
+
+
+@built
+def test_names_of_tasks_on_a_chapters_page_lead_to_the_tasks():
+    need_book()
+    links = Page(HTML / "book" / "04_one_head.html").links
+    for row in notebooks.exercises(ROOT)["exercises/04_one_head/04_one_head"].rows:
+        assert f"../exercises/04_one_head/04_one_head.html#{row.anchor}" in links
+
+
+@built
+@each
+def test_search_knows_every_task_by_its_title(exercise):
+    need_book()
+    index = (HTML / "searchindex.js").read_text(encoding="utf-8")
+    found = json.loads(index.removeprefix("Search.setIndex(").rstrip(";)"))
+    number = found["docnames"].index(exercise.docname)
+    titles = {title for title, places in found["alltitles"].items() if any(at == number for at, _ in places)}
+    for row in exercise.rows:
+        assert "." not in row.id or f"Task {row.id} · {row.title}" in titles
+
+
+@built
+@each
+def test_page_is_light(exercise):
+    need_book()
+    path = HTML / f"{exercise.docname}.html"
+    files = {
+        path,
+        *((path.parent / load.partition("?")[0]).resolve() for load in Page(path).loads if "data:" not in load),
+    }
+    assert sum(len(gzip.compress(one.read_bytes(), 6)) for one in files) < LIGHT_BYTES
+
+
+@built
+def test_table_of_all_exercises_has_every_notebook_and_the_sums():
+    need_book()
+    html = (HTML / "book" / "exercises.html").read_text(encoding="utf-8")
+    rows = [re.findall(r"<td.*?</td>", row, re.S) for row in re.findall(r"<tr.*?</tr>", html, re.S)]
+    shown = [[words(cell) for cell in row] for row in rows if row]
+    wanted = [[one.title, str(len(one.rows)), str(one.minutes), f"{one.points:g}"] for one in EVERY]
+    assert shown[:-1] == wanted
+    assert shown[-1][1:] == [f"{sum(float(row[at]) for row in wanted):g}" for at in (1, 2, 3)]
