@@ -31,6 +31,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "authoring": {"notation", "checks"},
     "teaching": {"notation", "checks"},
     "quick": {"checks"},
+    "way": {"checks", "grading", "teaching"},
     "exam": {"notation", "reference", "text", "model", "roofline", "checks", "teaching"},
 }
 MAY_IMPORT["commands"] = MAY_IMPORT["cli"] = {*MAY_IMPORT, "commands"}
