@@ -139,7 +139,7 @@
         list.append(item);
       }
       const more = mend.length > MOST ? [make("p", `And ${mend.length - MOST} more.`)] : [];
-      said.push(make("h3", "To mend"), list, ...more);
+      said.push(row(make("strong", "To mend")), list, ...more);
     }
     return said;
   }
