@@ -32,8 +32,8 @@ book: setup  ## the rendered book, in _build/html
 pdf: book  ## the book on paper: each chapter and the whole, in _build/pdf (Chromium prints it)
 	$(BIN)/python scripts/build_pdf.py
 
-lab: setup  ## JupyterLab on the exercises
-	$(BIN)/jupyter lab --notebook-dir=. --LabApp.default_url=/lab/tree/exercises $(if $(filter 0,$(shell id -u)),--allow-root)
+lab: setup  ## JupyterLab on your own copies of the notebooks, in my_work
+	@$(BIN)/softlookup lab
 
 lint: setup  ## ruff and mypy
 	$(BIN)/ruff check .

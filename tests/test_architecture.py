@@ -33,6 +33,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "teaching": {"notation", "checks"},
     "pages": set(),
     "quick": {"checks"},
+    "way": {"checks", "grading", "teaching"},
     "exam": {"notation", "reference", "text", "model", "roofline", "checks", "teaching"},
 }
 MAY_IMPORT["commands"] = MAY_IMPORT["cli"] = {*MAY_IMPORT, "commands"}

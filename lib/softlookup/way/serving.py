@@ -14,16 +14,16 @@ PLACE = "softlookup-book"
 """The address of the book, beneath the server's own."""
 
 
-class BookPage(JupyterHandler, web.StaticFileHandler):  # type: ignore[misc]
+class BookPage(JupyterHandler, web.StaticFileHandler):
     """A file of the built book, for whoever is logged in."""
 
     @web.authenticated
-    def head(self, path: str) -> Any:
+    def head(self, path: str) -> Any:  # type: ignore[override]
         """Say that it is there."""
         return web.StaticFileHandler.get(self, path, include_body=False)
 
     @web.authenticated
-    def get(self, path: str, include_body: bool = True) -> Any:
+    def get(self, path: str, include_body: bool = True) -> Any:  # type: ignore[override]
         """Give it."""
         return web.StaticFileHandler.get(self, path, include_body)
 

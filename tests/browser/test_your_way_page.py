@@ -1,0 +1,193 @@
+"""The page "Your way": what was read and done is ticked off, advice is the library's, and all can be forgotten."""
+
+import json
+
+import pytest
+from book_browser import AXE, CHAPTER, settle
+from playwright.sync_api import Page, expect
+
+from softlookup.checks import tasks
+from softlookup.checks.registry import CHAPTERS
+from softlookup.teaching import NAMES
+from softlookup.way import ChapterState, TaskState, advise
+from softlookup.way.report import FORMAT, SCRIPT, as_script
+
+pytestmark = [pytest.mark.browser, pytest.mark.book]
+WAY = "book/your_way.html"
+KEPT = "name => JSON.parse(localStorage.getItem('softlookup-' + name) ?? '{}')"
+
+
+def record(states: dict[str, str], date: str = "2026-03-01T12:00:00+00:00", named: tuple[str, ...] = ()) -> dict:
+    told = {task: {"state": state, "points": 1, "named": list(named)} for task, state in states.items()}
+    return {"format": FORMAT, "date": date, "tasks": told, "written": {}}
+
+
+def give(page: Page, content: str) -> str:
+    """Hand a file to the page, and give back what it says of it."""
+    before = page.locator("#way-says")
+    before.evaluate("one => { one.textContent = ''; }")
+    file = {"name": "mine.json", "mimeType": "application/json", "buffer": content.encode()}
+    page.set_input_files("#way-file", files=[file])
+    expect(before).not_to_be_empty()
+    return before.inner_text()
+
+
+@pytest.fixture
+def way(html, visit):
+    with visit((html / WAY).as_uri()) as seen:
+        seen.page.wait_for_selector("#way-controls:visible")
+        yield seen.page
+        assert seen.complaints == []
+
+
+def test_every_chapter_and_every_task_is_listed_without_scripts(html, visit):
+    with visit((html / WAY).as_uri(), java_script_enabled=False) as seen:
+        assert seen.page.locator("[data-chapter]").count() == len(CHAPTERS)
+        listed = seen.page.locator("[data-task]").evaluate_all("all => all.map((one) => one.dataset.task)")
+        assert listed == [task.id for task in tasks()]
+        assert "With scripts switched on" in seen.page.locator("#way-next").inner_text()
+
+
+def test_a_chapter_read_to_its_end_is_ticked_and_half_of_one_is_counted(html, visit):
+    with visit((html / CHAPTER).as_uri()) as seen:
+        page = seen.page
+        sections = page.locator(".bd-article > section > section")
+        name = CHAPTER.split("/")[1]
+        page.wait_for_function(f"() => ({KEPT})('read')['{name}'] === undefined")
+
+        def read(number: int) -> None:
+            sections.nth(number).evaluate("one => one.lastElementChild.scrollIntoView({block: 'end'})")
+            page.wait_for_function(f"() => ({KEPT})('read')['{name}']?.seen.includes({number})")
+
+        total = sections.count()
+        assert total > 5
+        for number in range(3):
+            read(number)
+        link = page.locator(".bd-sidebar-primary a[href*='your_way.html']")
+        link.click()
+        item = page.locator(f"[data-page='{name}']")
+        expect(item).to_contain_text(f"of {total} sections read")
+        assert not item.locator("input").is_checked()
+        page.go_back()
+        for number in range(total):
+            read(number)
+        link.click()
+        expect(item.locator("input")).to_be_checked()
+        assert "#" not in page.url, "what the link carried is taken and put away"
+
+
+STATES = [
+    {},
+    {"00.shapes": "pass"},
+    {task.id: "pass" for task in tasks(0)},
+    {task.id: "pass" for number in (0, 1, 2, 3, 4) for task in tasks(number)} | {"05.split": "partial"},
+    {task.id: "pass" for number in (0, 4) for task in tasks(number)} | {"11.ridge": "wrong", "04.mix": "changed"},
+    {task.id: "pass" for task in tasks()},
+]
+
+
+def test_advice_is_that_of_the_library(way):
+    for states in STATES:
+        states = {name: state for name, state in states.items() if name in {task.id for task in tasks()}}
+        assert give(way, json.dumps(record(states))).endswith("is read.")
+        advice = advise(
+            [
+                ChapterState(number, None, tuple(TaskState(t, states.get(t.id, "blank")) for t in tasks(number)))
+                for number in CHAPTERS
+            ]
+        )
+        said = way.locator("#way-next").inner_text()
+        links = way.locator("#way-next > p > a").all_inner_texts()
+        label = {number: name if number >= 90 else f"{number} · {name}" for number, name in NAMES.items()}
+        assert ("Go on with" in said) == (advice.go_on is not None)
+        if advice.go_on is not None:
+            assert f"Go on with {label[advice.go_on]}" in said
+        if advice.next is not None:
+            assert f"{'Then' if advice.go_on is not None else 'Begin with'} {label[advice.next]}" in said
+        assert [link for link in links if link in {label[n] for n in advice.open}] == [label[n] for n in advice.open]
+        assert ("To mend" in said) == bool(advice.mend)
+        assert ("It needs" in said) == bool(advice.missing)
+
+
+def test_a_hostile_file_is_shown_as_text_and_junk_is_refused(way):
+    bad = "<img src=x onerror=\"document.title='owned'\">"
+    told = record({"04.mix": "wrong", "99.none": "pass", bad: "pass"}, named=(bad,))
+    told["tasks"]["04.scale"] = {"state": bad, "points": bad, "named": bad}
+    told["written"] = {bad: True}
+    assert give(way, json.dumps(told)).endswith("is read.")
+    way.locator("#way-4 summary").click()
+    assert bad in way.locator("[data-task='04.mix']").inner_text()
+    assert way.locator("article img[src='x']").count() == 0 and way.title() != "owned"
+    assert list(way.evaluate(KEPT, "tasks")["record"]["tasks"]) == ["04.mix"]
+    for junk in ("", "{", "[]", '{"format": "other"}', json.dumps({**told, "date": "never"}), "null"):
+        assert "is no file that" in give(way, junk)
+    assert list(way.evaluate(KEPT, "tasks")["record"]["tasks"]) == ["04.mix"]
+
+
+def test_what_the_command_writes_beside_the_book_is_shown_and_kept(chromium, server):
+    context = chromium.new_context()
+    page = context.new_page()
+    content = [as_script(record({"04.mix": "pass"}))]
+    page.route(f"**/{SCRIPT}", lambda route: route.fulfill(body=content[0], content_type="text/javascript"))
+    page.goto(server + WAY)
+    expect(page.locator("#way-sum")).to_contain_text("1 of ")
+    content[0] = ""
+    page.reload()
+    expect(page.locator("#way-4 .way-count")).to_contain_text("1 of 14")
+    content[0] = as_script(record({"04.mix": "wrong"}, "2026-01-01T12:00:00+00:00"))
+    page.reload()
+    expect(page.locator("#way-4 .way-count")).to_contain_text("1 of 14")
+    context.close()
+
+
+def test_forgetting_removes_all_and_an_older_record_does_not_come_back(chromium, server):
+    context = chromium.new_context()
+    page = context.new_page()
+    content = as_script(record({"04.mix": "pass"}))
+    page.route(f"**/{SCRIPT}", lambda route: route.fulfill(body=content, content_type="text/javascript"))
+    page.goto(server + WAY)
+    page.locator("[data-page='01_motivation.html'] input").focus()
+    page.keyboard.press("Space")
+    expect(page.locator("#way-sum")).to_contain_text("1 of 16 chapters read, 1 of")
+    page.once("dialog", lambda dialog: dialog.dismiss())
+    page.locator("#way-forget").click()
+    expect(page.locator("#way-sum")).to_contain_text("1 of 16 chapters read, 1 of")
+    page.once("dialog", lambda dialog: dialog.accept())
+    page.locator("#way-forget").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#way-sum")).to_have_text("0 of 16 chapters read.")
+    page.reload()
+    expect(page.locator("#way-sum")).to_have_text("0 of 16 chapters read.")
+    assert "record" not in page.evaluate(KEPT, "tasks")
+    context.close()
+
+
+def test_a_link_carries_what_one_page_knows_to_a_browser_that_keeps_each_page_apart(chromium, html):
+    first = chromium.new_context()
+    page = first.new_page()
+    page.goto((html / CHAPTER).as_uri())
+    settle(page)
+    name = CHAPTER.split("/")[1]
+    marks = {"read": {name: {"total": 3, "seen": [0, 1]}}, "quick": {name: {"total": 5, "right": {"one": True}}}}
+    for which, mark in marks.items():
+        page.evaluate("([key, mark]) => localStorage.setItem(key, JSON.stringify(mark))", [f"softlookup-{which}", mark])
+    link = page.locator(".bd-sidebar-primary a[href*='your_way.html']")
+    link.evaluate("one => { one.addEventListener('click', (event) => event.preventDefault()); one.click(); }")
+    address = link.evaluate("one => one.href")
+    first.close()
+    second = chromium.new_context()  # knows nothing
+    page = second.new_page()
+    page.goto(address)
+    expect(page.locator(f"[data-page='{name}']")).to_contain_text("2 of 3 sections read")
+    expect(page.locator("#way-4 .way-mark")).to_contain_text("1 of 5 questions")
+    second.close()
+
+
+def test_the_page_passes_axe_with_everything_on_it(way):
+    give(way, json.dumps(record({"04.mix": "wrong", "04.scores": "pass", "04.scale": "partial"}, named=("A slip.",))))
+    way.locator("#way-4 summary").click()
+    for theme in ("light", "dark"):
+        way.evaluate("theme => { document.documentElement.dataset.theme = theme; }", theme)
+        way.evaluate(AXE.read_text(encoding="utf-8"))
+        found = way.evaluate("axe.run('article', {resultTypes: ['violations'], preload: false})")["violations"]
+        assert [f"{one['id']}: {node['html'][:200]}" for one in found for node in one["nodes"]] == []
