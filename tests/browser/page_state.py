@@ -78,6 +78,15 @@ LAYOUT = """async () => {
 }"""
 """At the width that the window has now. A figure's own width is looked at by the figures' tests."""
 
+SCROLLED = """async () => {
+  const parts = [...document.querySelectorAll('.bd-article .scrolls')].filter((one) => one.checkVisibility()).slice(0, 1);
+  for (const one of parts) one.scrollLeft = one.scrollWidth;
+  const faded = (one) => one.matches('.more-left:not(.more-right)');
+  for (let frame = 0; frame < 60 && !parts.every(faded); frame += 1) await new Promise(requestAnimationFrame);
+  return parts.filter((one) => !faded(one)).map((one) => one.textContent.trim().slice(0, 60));
+}"""
+"""What was scrolled to its end fades on the left alone."""
+
 SEARCH = """async () => {
   while (!document.querySelector('#search-results li a') && performance.now() < 30000) await new Promise(requestAnimationFrame);
   return [...document.querySelectorAll('#search-results li a')].map((one) => one.href);
