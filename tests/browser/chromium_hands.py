@@ -1,4 +1,4 @@
-"""Chromium behind the calls of `engines.Engine`, with fingers besides the mouse: touches go through Chromium's own protocol."""
+"""Chromium behind the calls of `engines.Engine`, with a finger besides the mouse, through Chromium's own protocol."""
 
 from typing import Any
 

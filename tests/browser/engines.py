@@ -228,7 +228,8 @@ class WebKit(Engine):
 
     def run(self, script: str) -> Any:
         body = f"""const done = arguments[arguments.length - 1];
-                   Promise.resolve().then({script}).then((value) => done({{ value }}), (error) => done({{ error: String(error) }}));"""
+                   Promise.resolve().then({script})
+                     .then((value) => done({{ value }}), (error) => done({{ error: String(error) }}));"""
         answer = self._ask("POST", "/execute/async", {"script": body, "args": []})
         if "error" in answer:
             raise RuntimeError(f"WebKit, a script: {answer['error']}")
@@ -237,9 +238,8 @@ class WebKit(Engine):
     def resize(self, width: int, height: int = 900) -> None:
         rect = {"width": width, "height": height}
         self._ask("POST", "/window/rect", rect)
-        self.run(
-            f"async () => {{ while (innerWidth !== {width}) await new Promise(requestAnimationFrame); return true; }}"
-        )
+        arrived = f"while (innerWidth !== {width}) await new Promise(requestAnimationFrame);"
+        self.run(f"async () => {{ {arrived} return true; }}")
 
     def _act(self, kind: str, actions: list[dict[str, Any]], **more: Any) -> None:
         self._ask("POST", "/actions", {"actions": [{"type": kind, "id": kind, "actions": actions, **more}]})

@@ -86,7 +86,7 @@ WAYS = {
         "td[data-grid=mask][data-row='1']",
     ),
     "pse": Ways(
-        [("input[data-slider=query]", 0.7, 0.5), ("input[data-slider=key]", 0.2, 0.5), "button[data-step='1']"]
+        [("input[data-slider=query]", 0.7, 0.5), ("input[data-slider=key]", 0.45, 0.5), "button[data-step='1']"]
         + ["input[value=rotary]", "button[data-step='-1']"],
         [("input[data-slider=query]", "ArrowRight"), ("input[data-slider=key]", "Home ArrowRight ArrowRight")]
         + [("select", "ArrowUp"), ("button[data-step='1']", "Enter"), ("input[type=radio]:checked", "ArrowDown")],

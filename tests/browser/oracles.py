@@ -1,4 +1,4 @@
-"""For each interactive figure: what it shows now, read by one script, and what the library gives at the same setting.
+"""For each interactive figure: what it shows now, read by `readers.js`, and what the library gives at that setting.
 
 No engine is named here: `test_figures_by_hand.py` works the figures in Chromium, `test_figures_elsewhere.py` in Firefox
 and WebKit, and both ask here whether the numbers are right.
@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,26 +24,26 @@ from softlookup.widgets.mask_builder import describe as describe_mask
 from softlookup.widgets.position_explorer import describe_rotary, describe_sinusoids
 
 STATE = re.compile(r'<script type="application/vnd.jupyter.widget-state\+json">(.*?)</script>', re.S)
+READERS = Path(__file__).with_name("readers.js").read_text(encoding="utf-8").rstrip()
 TWO_DECIMALS = 0.005 + 1e-9
 
 
 @dataclass(frozen=True)
 class Oracle:
-    """A figure: its class in the page, the page, the script that reads it, and what fails unless its numbers are right."""
+    """A figure: its class in the page, the page, and what fails unless its numbers are right."""
 
     name: str
     page: str
-    read: str
     agrees: Callable[[Any], None]
 
     def script(self) -> str:
         """Give the function that reads the first such figure of the page."""
-        return f"() => ({self.read})(document.querySelector('.slf.{self.name}'))"
+        return f"() => ({READERS}).{self.name}(document.querySelector('.slf.{self.name}'))"
 
 
 @cache
 def kept(page: str, *traits: str) -> dict[str, Any]:
-    """Give what a page keeps for the figure that has these traits: it was put there by Python when the book was built."""
+    """Give what a page keeps for the figure that has these traits; Python put it there when the book was built."""
     models = json.loads(STATE.search((HTML / page).read_text(encoding="utf-8"))[1])["state"].values()
     return next(model["state"] for model in models if set(traits) <= set(model["state"]))
 
@@ -62,10 +63,6 @@ def grids(cells: list[list[Any]]) -> dict[str, np.ndarray]:
 
 def near(shown: Any, wanted: Any, what: str, atol: float = 1e-9) -> None:
     np.testing.assert_allclose(shown, wanted, rtol=1e-9, atol=atol, err_msg=what)
-
-
-CELLS = """[...one.querySelectorAll('td[data-grid]')]
-  .map((c) => [c.dataset.grid, +c.dataset.row, +c.dataset.column, +c.dataset.value, c.textContent])"""
 
 
 def attention_steps(shown: dict[str, Any]) -> None:
@@ -175,98 +172,15 @@ def patch_explorer(shown: dict[str, Any]) -> None:
     assert f"Read as {picture['best']}" in shown["about"]
 
 
-CHOSEN = "one.querySelector('select').selectedIndex"
-
 ATTENTION = [
-    Oracle(
-        "slw",
-        "book/04_one_head.html",
-        f"""(one) => ({{ example: {CHOSEN}, cells: {CELLS}, shapes: one.querySelectorAll('.slw-shape').length,
-              stage: [...one.querySelectorAll('[role=tab]')].findIndex((tab) => tab.ariaSelected === 'true'),
-              said: one.querySelector('.slw-explain').textContent }})""",
-        attention_steps,
-    ),
-    Oracle(
-        "ens",
-        "book/07_encoder.html",
-        f"""(one) => ({{ example: {CHOSEN}, order: [...one.querySelectorAll('input[type=radio]')].findIndex((r) => r.checked),
-              box: one.querySelector('.ens-box[aria-selected=true]').dataset.box, cells: {CELLS},
-              said: one.querySelector('.ens-words').textContent }})""",
-        encoder_stepper,
-    ),
-    Oracle(
-        "hsh",
-        "book/05_many_heads.html",
-        """(one) => ({
-             sizes: Object.fromEntries([...one.querySelectorAll('input[data-letter]')].map((i) => [i.dataset.letter, +i.value])),
-             counts: Object.fromEntries([...one.querySelectorAll('td[data-count]')].map((c) => [c.dataset.count, +c.dataset.value])),
-             shapes: Object.fromEntries([...one.querySelectorAll('.hsh-card')].map((c) => [c.dataset.part,
-               c.querySelector('.hsh-shape').dataset.shape.split(',').map(Number)])),
-             bytes: [...one.querySelectorAll('select')].at(-1).value, locked: one.querySelector('input[type=checkbox]').checked,
-             said: one.querySelector('.hsh-words').textContent })""",
-        head_shapes,
-    ),
-    Oracle(
-        "slp",
-        "book/02_soft_lookup.html",
-        """(one) => ({
-             query: [+one.dataset.x, +one.dataset.y], tau: +one.dataset.tau, cosine: one.querySelectorAll('input[type=radio]')[1].checked,
-             scores: [...one.querySelectorAll('tbody tr')].map((row) => +row.dataset.score),
-             weights: [...one.querySelectorAll('tbody tr')].map((row) => +row.dataset.weight),
-             written: [...one.querySelectorAll('.slp-weight')].map((cell) => cell.textContent),
-             answer: (({ x, y }) => [+x, +y])(one.querySelector('.slp-answer').dataset) })""",
-        lookup_plane,
-    ),
-    Oracle(
-        "msk",
-        "book/08_decoder_and_masks.html",
-        f"""(one) => {{
-              const table = (grid, read) => [...one.querySelectorAll(`.msk-${{grid}} tbody tr`)].map((row) => [...row.querySelectorAll('td')].map(read));
-              const told = one.querySelector('.msk-warnings').dataset;
-              return {{ sentence: {CHOSEN}, mask: table('mask', (c) => c.dataset.may === 'true'), written: table('mask', (c) => c.textContent),
-                weights: table('weights', (c) => +c.dataset.value), output: table('output', (c) => +c.dataset.value),
-                allowed: +told.allowed, future: +told.future, blind: told.blind.split(',').filter(Boolean).map(Number),
-                words: one.querySelector('.msk-words').textContent }};
-            }}""",
-        mask_builder,
-    ),
-    Oracle(
-        "pse",
-        "book/06_positions.html",
-        """(one) => ({
-             positions: ['query', 'key'].map((name) => +one.querySelector(`input[data-slider=${name}]`).value),
-             rotary: one.querySelector('input[value=rotary]').checked, width: one.querySelector('select').value,
-             turned: (one.querySelector('.pse-stage').dataset.turned ?? '').split(',').map(Number),
-             rows: [...one.querySelectorAll('.pse-cells')].map((c) => c.dataset.row.split(',').map(Number)),
-             numbers: Object.fromEntries([...one.querySelectorAll('td[data-number]')].map((c) => [c.dataset.number, +c.dataset.value])) })""",
-        position_explorer,
-    ),
-    Oracle(
-        "spr",
-        "book/00_before_you_start.html",
-        f"""(one) => ({{ cells: {CELLS}, words: one.querySelector('.spr-words').textContent,
-              sizes: Object.fromEntries(['a', 'b'].map((w) => [w, [0, 1].map((axis) => +one.querySelector(`input[data-of=${{w}}${{axis}}]`).value)])),
-              turned: [...one.querySelectorAll('.spr-turn[aria-pressed=true]')].map((b) => b.dataset.of).join('') }})""",
-        product_shapes,
-    ),
-    Oracle(
-        "slm",
-        "book/01_motivation.html",
-        f"""(one) => ({{ sentence: {CHOSEN}, slug: one.querySelector('[aria-current=step]').dataset.slug,
-              reads: one.querySelector('.slm-panel').classList.contains('slm-encoder'),
-              layer: [...one.querySelectorAll('.slm-layers button')].findIndex((b) => b.ariaPressed === 'true'),
-              word: one.querySelector('.slm-word').textContent.match(/“(.*)”/)[1],
-              rows: [...one.querySelectorAll('.slm-rows li')].map((li) => [li.firstChild.textContent, li.querySelector('.slm-number').textContent]) }})""",
-        machine_map,
-    ),
-    Oracle(
-        "pat",
-        "book/13_beyond_text.html",
-        """(one) => ({
-             picture: one.querySelectorAll('select')[0].selectedIndex, view: one.querySelectorAll('select')[1].selectedIndex,
-             values: [...one.querySelectorAll('td[data-grid=map]')].map((td) => +td.dataset.value),
-             about: one.querySelector('.pat-about').textContent, said: one.querySelector('.pat-words').textContent })""",
-        patch_explorer,
-    ),
+    Oracle("slw", "book/04_one_head.html", attention_steps),
+    Oracle("ens", "book/07_encoder.html", encoder_stepper),
+    Oracle("hsh", "book/05_many_heads.html", head_shapes),
+    Oracle("slp", "book/02_soft_lookup.html", lookup_plane),
+    Oracle("msk", "book/08_decoder_and_masks.html", mask_builder),
+    Oracle("pse", "book/06_positions.html", position_explorer),
+    Oracle("spr", "book/00_before_you_start.html", product_shapes),
+    Oracle("slm", "book/01_motivation.html", machine_map),
+    Oracle("pat", "book/13_beyond_text.html", patch_explorer),
 ]
-"""The figures of chapters 0 to 8 and 13; those that count machines and draw tokens are in `oracles_machines`."""
+"""The figures of chapters 0 to 8 and 13; those that count and draw tokens are in `oracles_machines`."""

@@ -110,79 +110,14 @@ def cut_text(shown: dict[str, Any]) -> None:
     assert [tuple(pair) for pair in shown["tokens"]] == wanted
 
 
-ASKED = """Object.fromEntries([...one.querySelectorAll('[data-ask]')]
-  .map((node) => [node.dataset.ask, node.type === 'checkbox' ? node.checked : node.value]))"""
-NAMES = """model: one.querySelector('select[data-ask=model]').selectedOptions[0].textContent,
-  machine: one.querySelector('select[data-ask=machine]').selectedOptions[0].textContent, data: { ...one.dataset }"""
-
 MACHINES = [
-    Oracle(
-        "bat",
-        COUNTING,
-        f"""(one) => ({{ asked: {ASKED}, {NAMES}, cells: Object.fromEntries([...one.querySelectorAll('td[data-cell]')]
-              .map((cell) => [cell.dataset.cell, +cell.dataset.value])) }})""",
-        batching_explorer,
-    ),
-    Oracle(
-        "mem",
-        COUNTING,
-        f"""(one) => ({{ asked: {ASKED}, {NAMES}, parts: Object.fromEntries([...one.querySelectorAll('tr[data-part]')]
-              .map((row) => [row.dataset.part, +row.dataset.bytes])) }})""",
-        memory_explorer,
-    ),
-    Oracle(
-        "bmt",
-        INFERENCE,
-        """(one) => ({ beams: +one.dataset.beams, step: +one.dataset.step, alpha: one.querySelector('select').value,
-             rows: [...one.querySelectorAll('.bmt-table tbody tr')].map((r) => [+r.dataset.total, r.dataset.how, r.dataset.ids]),
-             ends: [...one.querySelectorAll('.bmt-ends li')].map((r) => [+r.dataset.score, r.dataset.ids]) })""",
-        beam_search,
-    ),
-    Oracle(
-        "kvc",
-        INFERENCE,
-        """(one) => ({ data: { ...one.dataset }, cached: one.querySelector('button[data-cached][aria-pressed=true]').dataset.cached,
-             sizes: Object.fromEntries([...one.querySelectorAll('select')].map((s) => [s.dataset.size, s.value])),
-             boxes: one.querySelectorAll('.kvc-key.kvc-there').length })""",
-        cache_in_steps,
-    ),
-    Oracle(
-        "smp",
-        INFERENCE,
-        """(one) => ({ place: one.querySelector('select').selectedIndex, probabilities: one.probabilities,
-             kept: +one.dataset.kept, drawn: +one.dataset.drawn, said: one.querySelector('.smp-words').textContent,
-             times: [...one.querySelectorAll('tbody tr')].map((row) => row.lastChild.textContent).join(),
-             sliders: Object.fromEntries([...one.querySelectorAll('input[data-slider]')].map((i) => [i.dataset.slider, +i.value])) })""",
-        sampling,
-    ),
-    Oracle(
-        "lrx",
-        "book/09_training.html",
-        """(one) => { const [width, warmup] = one.querySelectorAll('select'); const said = one.querySelector('.lrx-words').dataset; return {
-             width: width.value, warmup: warmup.value, step: one.querySelector('input').value, rate: +said.rate, peak: +said.peak,
-             chosen: +one.querySelector('button[aria-pressed=true]').dataset.peak,
-             losses: [...one.querySelectorAll('.lrx-told strong')].map((s) => [+s.dataset.warmup, s.textContent]) }; }""",
-        learning_rates,
-    ),
-    Oracle(
-        "rfl",
-        "book/11_roofline.html",
-        """(one) => { const [machine, numbers] = one.querySelectorAll('select'); return {
-             machine: machine.selectedOptions[0].textContent, numbers: numbers.selectedOptions[0].textContent,
-             phase: one.querySelector('button[data-phase][aria-pressed=true]').dataset.phase, said: one.querySelector('.rfl-words').textContent,
-             sizes: Object.fromEntries([...one.querySelectorAll('input[data-letter]')].map((i) => [i.dataset.letter,
-               +i.parentElement.querySelector('output').textContent.replaceAll(',', '')])),
-             rows: [...one.querySelectorAll('.rfl-table tbody tr')].map(({ dataset: d }) => [d.name, +d.flops, +d.bytes, d.bound, +d.seconds]) }; }""",
-        roof,
-    ),
-    Oracle(
-        "slt",
-        "book/03_tokens_and_embeddings.html",
-        """(one) => ({ source: one.querySelectorAll('select')[1].selectedIndex, text: one.querySelector('textarea').value,
-             cut: [...one.querySelectorAll('input[type=radio]')].findIndex((r) => r.checked), merges: one.querySelector('input[type=range]').value,
-             tokens: [...one.querySelectorAll('.slt-token')].map((b) => [b.dataset.piece, b.dataset.id === undefined ? null : +b.dataset.id]),
-             said: one.querySelector('.slt-told').textContent })""",
-        cut_text,
-    ),
+    Oracle("bat", COUNTING, batching_explorer),
+    Oracle("mem", COUNTING, memory_explorer),
+    Oracle("bmt", INFERENCE, beam_search),
+    Oracle("kvc", INFERENCE, cache_in_steps),
+    Oracle("smp", INFERENCE, sampling),
+    Oracle("lrx", "book/09_training.html", learning_rates),
+    Oracle("rfl", "book/11_roofline.html", roof),
+    Oracle("slt", "book/03_tokens_and_embeddings.html", cut_text),
 ]
 """The other figures."""

@@ -30,10 +30,14 @@ def address(html, page):
     return (html / page).as_uri()
 
 
+def outside(seen, home):
+    return [url for url in seen.requests if not url.startswith((home, "data:", "blob:"))]
+
+
 def findings(seen, width, home):
     """Look at all of a page that stands open, in one visit; give what is wrong by the name of the check."""
     page = seen.page
-    told = {"asks for something outside": [u for u in seen.requests if not u.startswith((home, "data:", "blob:"))]}
+    told = {"asks for something outside": outside(seen, home)}
     open_everything(page)
     told |= page.evaluate(CONTENT)
     page.evaluate(AXE.read_text(encoding="utf-8"))
@@ -58,9 +62,7 @@ def test_page_stands_whole_in_this_view(html, visit, page, theme, width):
 def test_page_from_a_server_asks_for_nothing_outside_and_complains_of_nothing(html, server, visit, page):
     assert page != NOT_BUILT
     with visit(server + page) as seen:
-        told = {
-            "asks for something outside": [u for u in seen.requests if not u.startswith((server, "data:", "blob:"))]
-        }
+        told = {"asks for something outside": outside(seen, server)}
         told |= seen.page.evaluate(CONTENT)
         assert seen.requests and only_findings(told | {"complaints": seen.complaints}) == {}
 

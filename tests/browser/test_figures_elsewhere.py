@@ -1,4 +1,4 @@
-"""Every interactive figure in Firefox and WebKit, by their real mouse and keys: the numbers are the library's there too."""
+"""Every interactive figure in Firefox and WebKit, by mouse and keys: the numbers are the library's there too."""
 
 import pytest
 from figure_ways import ORACLES, WAYS

@@ -25,7 +25,8 @@ def where(engine: Engine, name: str, place: Place) -> tuple[float, float]:
               const one = document.querySelector({json.dumps(root(name))}).querySelector({json.dumps(css)});
               if (!one) return null;
               const inside = (box) => box.top > 120 && box.bottom < innerHeight - 60;
-              if (!inside(one.getBoundingClientRect())) one.scrollIntoView({{ block: 'center', inline: 'center', behavior: 'instant' }});
+              const middle = {{ block: 'center', inline: 'center', behavior: 'instant' }};
+              if (!inside(one.getBoundingClientRect())) one.scrollIntoView(middle);
               for (let i = 0; i < 2; i += 1) await new Promise(requestAnimationFrame);
               const box = one.getBoundingClientRect();
               return [box.x + {across} * box.width, box.y + {down} * box.height];
