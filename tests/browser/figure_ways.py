@@ -42,7 +42,7 @@ WAYS = {
     "slw": Ways(
         ["[role=tab]:nth-child(3)", "[role=tab]:nth-child(1)", "td[data-grid=scores][data-row='1']", ".slw-next"]
         + ["input[type=checkbox]"],
-        [("[role=tab][tabindex='0']", "ArrowLeft"), (CELL, "ArrowDown"), (CELL, "ArrowRight"), (".slw-next", "Enter")]
+        [("[role=tab][tabindex='0']", "ArrowRight"), (CELL, "ArrowDown"), (CELL, "ArrowRight"), (".slw-next", "Enter")]
         + [("input[type=checkbox]", " "), LIST],
         [],
         ".slw-explain",

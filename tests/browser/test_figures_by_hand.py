@@ -6,7 +6,7 @@ import pytest
 from book_browser import HTML, built_pages
 from chromium_hands import Hands
 from figure_ways import ORACLES, WAYS
-from working import drag_all, press_all, read, root, strike_all, where
+from working import check, drag_all, press_all, read, root, strike_all, where
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 
@@ -110,3 +110,41 @@ def test_a_swipe_over_a_figure_scrolls_the_page_and_leaves_the_figure(hands, fig
     assert {name: value for name, value in after.items() if name not in told} == {
         name: value for name, value in before.items() if name not in told
     }
+
+
+OLDER_TAP = """([css, across, down]) => {
+  const one = document.querySelector(css);
+  const box = one.getBoundingClientRect();
+  const at = { clientX: box.x + across * box.width, clientY: box.y + down * box.height, bubbles: true };
+  const finger = { ...at, pointerType: 'touch', isPrimary: true, pointerId: 7 };
+  for (const kind of ['pointerdown', 'pointerup']) one.dispatchEvent(new PointerEvent(kind, finger));
+  one.dispatchEvent(new MouseEvent('click', at));
+}"""
+
+
+@pytest.mark.parametrize(
+    ("figure", "place"),
+    [("msk", ("td[data-grid=mask][data-row='0'][data-column='2']", 0.5, 0.5)), ("slp", (".slp-frame svg", 0.2, 0.8))],
+)
+def test_a_tap_counts_where_the_click_does_not_say_that_a_finger_made_it(hands, figure, place):
+    engine = hands(finger=True)
+    before = read(engine, figure)
+    engine.page.evaluate(OLDER_TAP, [f"{root(figure)} {place[0]}", *place[1:]])
+    check(engine, figure, before, "a tap as older browsers tell of it")
+
+
+CELLS_STAY = """(css) => {
+  const figure = document.querySelector(css);
+  const cells = [...figure.querySelectorAll('td[data-grid]')];
+  const places = new Set();
+  for (const cell of cells) {
+    cell.dispatchEvent(new PointerEvent('pointerover', { bubbles: true }));
+    places.add(Math.round(cells[0].getBoundingClientRect().top - figure.getBoundingClientRect().top));
+  }
+  return [...places];
+}"""
+
+
+@pytest.mark.parametrize("figure", ["slw", "ens", "msk", "spr", "pat"])
+def test_cells_stay_under_the_finger_while_they_explain_themselves(hands, figure):
+    assert len(hands(finger=True).page.evaluate(CELLS_STAY, root(figure))) == 1
