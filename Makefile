@@ -23,7 +23,8 @@ course:  ## the whole course: set up, exercises, book, and a graded sample class
 test: setup lint check-exercises book  ## everything that CI runs, in some minutes
 	$(PYTEST) -m "not slow and not gpu"
 
-test-long: setup book  ## the long tests: every mutant, every example
+test-long: setup book  ## the long tests: every mutant, every page in three browsers
+	@sh scripts/engines.sh
 	$(PYTEST) -m "slow and not gpu"
 
 book: setup  ## the rendered book, in _build/html

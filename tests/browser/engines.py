@@ -16,7 +16,7 @@ from page_state import SETTLED
 
 PATIENCE_S = 120
 PUPPETEER = ROOT / "book" / "_vendor" / "node_modules" / "puppeteer-core"
-HOW_TO_GET = "run `sh scripts/engines.sh` (a part of `make test-long`), or install {} yourself"
+HOW_TO_GET = "`sh scripts/engines.sh` (a part of `make test-long`) installs {} where it is run as root"
 
 
 class NoEngine(Exception):
@@ -228,7 +228,8 @@ class WebKit(Engine):
 
     def run(self, script: str) -> Any:
         body = f"""const done = arguments[arguments.length - 1];
-                   Promise.resolve().then({script}).then((value) => done({{ value }}), (error) => done({{ error: String(error) }}));"""
+                   Promise.resolve().then({script})
+                     .then((value) => done({{ value }}), (error) => done({{ error: String(error) }}));"""
         answer = self._ask("POST", "/execute/async", {"script": body, "args": []})
         if "error" in answer:
             raise RuntimeError(f"WebKit, a script: {answer['error']}")
@@ -237,7 +238,8 @@ class WebKit(Engine):
     def resize(self, width: int, height: int = 900) -> None:
         rect = {"width": width, "height": height}
         self._ask("POST", "/window/rect", rect)
-        self.run(f"async () => {{ while (innerWidth !== {width}) await new Promise(requestAnimationFrame); return true; }}")
+        arrived = f"while (innerWidth !== {width}) await new Promise(requestAnimationFrame);"
+        self.run(f"async () => {{ {arrived} return true; }}")
 
     def _act(self, kind: str, actions: list[dict[str, Any]], **more: Any) -> None:
         self._ask("POST", "/actions", {"actions": [{"type": kind, "id": kind, "actions": actions, **more}]})
@@ -301,5 +303,3 @@ def _free_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return free.getsockname()[1]
-
-

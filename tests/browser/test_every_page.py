@@ -1,9 +1,28 @@
 """Every page of the book, as a reader's browser meets it."""
 
 import pytest
-from book_browser import AXE, CHAPTER, FRONT_DOOR, NOT_BUILT, open_everything
+from book_browser import AXE, CHAPTER, FRONT_DOOR, NOT_BUILT, built_pages, open_everything
+from page_state import CONTENT, LAYOUT, SCROLLED, only_findings
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
+
+VIEWS = [("light", 1280), ("dark", 390), ("dark", 1280), ("light", 390)]
+WIDTHS = (360, 390, 1280)
+"""Whatever the view, the layout is looked at in all of these: a change of width is cheap, a visit is not."""
+
+
+def views():
+    """Give each page in one view; in the other three only in the long run. All four kinds are met in every run."""
+    for number, page in enumerate(built_pages()):
+        for kind, (theme, width) in enumerate(VIEWS):
+            later = () if number % len(VIEWS) == kind else (pytest.mark.slow,)
+            yield pytest.param(page, theme, width, marks=later, id=f"{page}-{theme}-{width}")
+
+
+def served():
+    """Give every fourth page, and in the long run all of them."""
+    for number, page in enumerate(built_pages()):
+        yield pytest.param(page, marks=(pytest.mark.slow,) if number % 4 else (), id=page)
 
 
 def address(html, page):
@@ -11,102 +30,47 @@ def address(html, page):
     return (html / page).as_uri()
 
 
-def test_page_by_file_asks_for_nothing_outside_and_complains_of_nothing(html, visit, any_page):
-    with visit(address(html, any_page)) as seen:
-        outside = [url for url in seen.requests if not url.startswith((html.as_uri(), "data:", "blob:"))]
-        assert seen.requests and outside == []
-        assert seen.complaints == []
+def outside(seen, home):
+    return [url for url in seen.requests if not url.startswith((home, "data:", "blob:"))]
 
 
-def test_page_from_a_server_asks_for_nothing_outside_and_complains_of_nothing(html, server, visit, any_page):
-    assert any_page != NOT_BUILT
-    with visit(server + any_page) as seen:
-        outside = [url for url in seen.requests if not url.startswith((server, "data:", "blob:"))]
-        assert seen.requests and outside == []
-        assert seen.complaints == []
+def findings(seen, width, home):
+    """Look at all of a page that stands open, in one visit; give what is wrong by the name of the check."""
+    page = seen.page
+    told = {"asks for something outside": outside(seen, home)}
+    open_everything(page)
+    told |= page.evaluate(CONTENT)
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    for one in page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]:
+        told[f"axe: {one['id']}: {one['help']}"] = [node["html"][:200] for node in one["nodes"]]
+    for at in [width, *(one for one in WIDTHS if one != width)]:
+        page.set_viewport_size({"width": at, "height": 900})
+        told |= {f"{name}, at {at} pixels": found for name, found in page.evaluate(LAYOUT).items()}
+    told["does not fade at its other end"] = page.evaluate(SCROLLED)
+    told["complaints"] = seen.complaints
+    return only_findings(told)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_page_passes_axe(html, visit, any_page, theme):
-    with visit(address(html, any_page), theme=theme) as seen:
-        open_everything(seen.page)
-        seen.page.evaluate(AXE.read_text(encoding="utf-8"))
-        found = seen.page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
-        told = [f"{v['id']}: {v['help']}: {node['html'][:200]}" for v in found for node in v["nodes"]]
-        assert told == []
+@pytest.mark.parametrize(("page", "theme", "width"), views())
+def test_page_stands_whole_in_this_view(html, visit, page, theme, width):
+    with visit(address(html, page), theme=theme, width=width) as seen:
+        assert seen.requests
+        assert findings(seen, width, html.as_uri()) == {}
 
 
-def test_page_fits_a_small_phone(html, visit, any_page):
-    with visit(address(html, any_page), width=360) as seen:
-        open_everything(seen.page)
-        wide = seen.page.evaluate(
-            """() => document.documentElement.scrollWidth <= 360 ? [] : [...document.querySelectorAll('main *')]
-                 .filter((one) => one.getBoundingClientRect().right > 361).map((one) => one.outerHTML.slice(0, 120))"""
-        )
-        assert wide == []
-        assert seen.page.evaluate("document.documentElement.scrollWidth") <= 360
+@pytest.mark.parametrize("page", served())
+def test_page_from_a_server_asks_for_nothing_outside_and_complains_of_nothing(html, server, visit, page):
+    assert page != NOT_BUILT
+    with visit(server + page) as seen:
+        told = {"asks for something outside": outside(seen, server)}
+        told |= seen.page.evaluate(CONTENT)
+        assert seen.requests and only_findings(told | {"complaints": seen.complaints}) == {}
 
 
-def test_formulas_are_typeset_with_the_books_own_fonts(html, visit, any_page):
-    with visit(address(html, any_page)) as seen:
-        state = seen.page.evaluate(
-            """() => ({
-                 bare: [...document.querySelectorAll('.math')].filter((one) => !one.querySelector('mjx-container'))
-                   .map((one) => one.textContent),
-                 wrong: [...document.querySelectorAll('mjx-merror, [data-mjx-error]')].map((one) => one.textContent),
-                 all: document.querySelectorAll('.math').length,
-                 fonts: [...document.fonts].filter((font) => font.status === 'loaded' && font.family.startsWith('MJX'))
-                   .length,
-                 broken: [...document.fonts].filter((font) => font.status === 'error').map((font) => font.family),
-               })"""
-        )
-        assert state["bare"] == [] and state["wrong"] == [] and state["broken"] == []
-        assert state["fonts"] > 0 or state["all"] == 0
-
-
-@pytest.mark.parametrize("width", [390, 1280])
-def test_only_what_scrolls_has_a_tab_stop_and_fades_where_there_is_more(html, visit, any_page, width):
-    with visit(address(html, any_page), width=width) as seen:
-        told = seen.page.evaluate(
-            """() => ({
-                 formulas: [...document.querySelectorAll('.math')].filter((one) => one.scrollWidth > one.clientWidth + 1
-                   || one.tabIndex >= 0).map((one) => one.textContent.slice(0, 60)),
-                 still: [...document.querySelectorAll('.bd-article .scrolls')].filter((one) => one.tabIndex < 0).length,
-                 plain: [...document.querySelectorAll('.bd-article .scrolls:not(.more-right)')].length,
-                 cut: [...document.querySelectorAll('.bd-article pre:not(.scrolls)')]
-                   .filter((one) => one.scrollWidth > one.clientWidth + 1).length,
-               })"""
-        )
-        assert told == {"formulas": [], "still": 0, "plain": 0, "cut": 0}
-        part = seen.page.locator(".bd-article .scrolls:visible").first
-        if part.count():
-            part.evaluate("one => { one.scrollLeft = one.scrollWidth; }")
-            seen.page.wait_for_function(
-                "() => document.querySelector('.bd-article .scrolls.more-left:not(.more-right)') !== null"
-            )
-
-
-@pytest.mark.parametrize("width", [360, 390, 1280])
-def test_no_sign_is_parted_from_its_formula_by_the_end_of_a_line(html, visit, any_page, width):
-    with visit(address(html, any_page), width=width) as seen:
-        parted = seen.page.evaluate(
-            """() => [...document.querySelectorAll('.bd-article span.math')].flatMap((one) => {
-                 const middle = (node, from, to) => {
-                   const range = document.createRange();
-                   range.setStart(node, from);
-                   range.setEnd(node, to);
-                   return range.getBoundingClientRect();
-                 };
-                 const box = one.getBoundingClientRect();
-                 const [before, after] = [one.previousSibling, one.nextSibling];
-                 const text = (node) => node?.nodeType === Node.TEXT_NODE ? node.data : '';
-                 const open = /[([]$/.test(text(before)) && middle(before, before.length - 1, before.length);
-                 const close = /^[).,;:?!]/.test(text(after)) && middle(after, 0, 1);
-                 return (open && open.left > box.left) || (close && close.right < box.right - 3)
-                   ? [one.parentElement.textContent.slice(0, 60)] : [];
-               })"""
-        )
-        assert parted == []
+def test_views_of_a_run_without_slow_tests_are_of_all_four_kinds_and_leave_out_no_page():
+    quick = [one.values for one in views() if not one.marks]
+    assert sorted(page for page, *_ in quick) == built_pages()
+    assert {(theme, width) for _, theme, width in quick} == set(VIEWS)
 
 
 def test_first_visitor_gets_a_theme_at_once_and_no_complaint(html, chromium):

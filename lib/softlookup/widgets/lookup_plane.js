@@ -192,7 +192,9 @@ function render({ model, el }) {
     return asks.back([((event.clientX - box.left) / box.width) * SIZE, ((event.clientY - box.top) / box.height) * SIZE]);
   };
   let held = null;
+  let touched = false; // a click that follows a finger says so itself in some browsers only
   asks.svg.addEventListener("pointerdown", (event) => {
+    touched = event.pointerType === "touch";
     if (event.button !== 0) return;
     const onHandle = handle.contains(event.target);
     // A finger that begins beside the query may mean to scroll the page: it moves the query only by a tap.
@@ -205,7 +207,7 @@ function render({ model, el }) {
   });
   asks.svg.addEventListener("pointermove", (event) => { if (event.pointerId === held) moveTo(under(event)); });
   for (const end of ["pointerup", "pointercancel"]) asks.svg.addEventListener(end, () => { held = null; });
-  asks.svg.addEventListener("click", (event) => { if (event.pointerType === "touch" && !handle.contains(event.target)) moveTo(under(event)); });
+  asks.svg.addEventListener("click", (event) => { if (touched && !handle.contains(event.target)) moveTo(under(event)); });
   handle.addEventListener("touchstart", (event) => event.preventDefault(), { passive: false });
 
   // By keyboard: arrows, faster with Shift.

@@ -190,7 +190,9 @@ function render({ model, el }) {
 
   answerCells(board, explain);
   const pressed = (event) => event.target.closest?.('td[data-grid="mask"]');
+  let touched = false; // a click that follows a finger says so itself in some browsers only
   board.addEventListener("pointerdown", (event) => {
+    touched = event.pointerType === "touch";
     const td = pressed(event);
     if (!td || event.pointerType === "touch" || event.button !== 0) return;
     painting = td.dataset.may !== "true";
@@ -205,7 +207,7 @@ function render({ model, el }) {
   window.addEventListener("pointercancel", rest);
   board.addEventListener("click", (event) => {
     const td = pressed(event);
-    if (td && event.pointerType === "touch") set(Number(td.dataset.row), Number(td.dataset.column), td.dataset.may !== "true");
+    if (td && touched) set(Number(td.dataset.row), Number(td.dataset.column), td.dataset.may !== "true");
   });
   board.addEventListener("keydown", (event) => {
     const td = pressed(event);

@@ -1,0 +1,196 @@
+"""How each interactive figure is worked: what can be pressed or tapped, what can be dragged, what the keys do.
+
+Every step has to change what the figure shows. A place is a selector inside the figure and, where the middle will not
+do, how far from its left edge and from its top.
+"""
+
+from dataclasses import dataclass
+
+from oracles import ATTENTION, Oracle
+from oracles_machines import MACHINES
+
+Place = tuple[str, float, float] | str
+ORACLES: dict[str, Oracle] = {one.name: one for one in [*ATTENTION, *MACHINES]}
+
+
+@dataclass(frozen=True)
+class Ways:
+    """Ways to work a figure.
+
+    Attributes:
+        press: Places for mouse or finger, one after the other.
+        keys: What has the focus, and the keys pressed there.
+        drag: From one place to another.
+        beside: Where a finger's swipe up scrolls the page and leaves the figure as it is.
+    """
+
+    press: list[Place]
+    keys: list[tuple[str, str]]
+    drag: list[tuple[Place, Place]]
+    beside: str
+
+
+def slider(css: str, begin: float = 0.2, end: float = 0.8) -> tuple[Place, Place]:
+    """Drag a slider's handle along, from where the track was pressed."""
+    return (css, begin, 0.5), (css, end, 0.5)
+
+
+CELL = "td[data-grid][tabindex='0']"
+LIST = ("select", "ArrowDown")
+
+WAYS = {
+    "slw": Ways(
+        ["[role=tab]:nth-child(3)", "[role=tab]:nth-child(1)", "td[data-grid=scores][data-row='1']", ".slw-next"]
+        + ["input[type=checkbox]"],
+        [("[role=tab][tabindex='0']", "ArrowRight"), (CELL, "ArrowDown"), (CELL, "ArrowRight"), (".slw-next", "Enter")]
+        + [("input[type=checkbox]", " "), LIST],
+        [],
+        ".slw-explain",
+    ),
+    "ens": Ways(
+        [".ens-box[data-box=n1]", "td[data-grid=n1][data-row='1']", ".ens-next", "input[type=radio]:not(:checked)"],
+        [(".ens-box[tabindex='0']", "ArrowDown"), (CELL, "ArrowRight"), (".ens-next", " "), (".ens-back", "Enter")]
+        + [("input[type=radio]:checked", "ArrowDown ArrowUp ArrowDown"), LIST],
+        [],
+        ".ens-words",
+    ),
+    "hsh": Ways(
+        [
+            ".hsh-card[data-part=q]",
+            "button[aria-label='key-value heads: fewer']",
+            "button[aria-label='query heads: more']",
+        ]
+        + ["input[type=checkbox]"],
+        [(".hsh-card[data-part=y]", "Enter"), (".hsh-card[data-part=a]", " "), ("input[data-letter=T]", "ArrowUp Tab")]
+        + [("button[aria-label='model width: more']", "Enter"), ("input[type=checkbox]", " "), ("select", "ArrowUp")],
+        [],
+        ".hsh-words",
+    ),
+    "slp": Ways(
+        [".slp-preset:nth-of-type(2)", (".slp-frame svg", 0.25, 0.2), (".slp-heat input", 0.9, 0.5)]
+        + ["input[type=radio]:not(:checked)"],
+        [(".slp-handle", "ArrowRight ArrowUp"), (".slp-handle", "Home ArrowLeft"), (".slp-preset", "Enter")]
+        + [("input[type=radio]:checked", "ArrowDown"), (".slp-heat input", "ArrowLeft")],
+        [(".slp-handle .slp-query", (".slp-frame svg", 0.3, 0.3)), slider(".slp-heat input")],
+        ".slp-frame svg",
+    ),
+    "msk": Ways(
+        [
+            "td[data-grid=mask][data-row='0'][data-column='2']",
+            "button[data-mask=window]",
+            "button[data-mask=everything]",
+        ]
+        + ["td[data-grid=weights][data-row='2'][data-column='1']"],
+        [(CELL, "ArrowRight Enter"), (CELL, "ArrowDown "), ("button[data-mask=causal]", "Enter"), LIST],
+        [],
+        "td[data-grid=mask][data-row='1']",
+    ),
+    "pse": Ways(
+        [("input[data-slider=query]", 0.7, 0.5), ("input[data-slider=key]", 0.45, 0.5), "button[data-step='1']"]
+        + ["input[value=rotary]", "button[data-step='-1']"],
+        [("input[data-slider=query]", "ArrowRight"), ("input[data-slider=key]", "Home ArrowRight ArrowRight")]
+        + [("select", "ArrowUp"), ("button[data-step='1']", "Enter"), ("input[type=radio]:checked", "ArrowDown")],
+        [slider("input[data-slider=query]"), slider("input[data-slider=key]", 0.8, 0.3)],
+        ".pse-words",
+    ),
+    "spr": Ways(
+        [
+            ("input[data-of=a0]", 0.95, 0.5),
+            ".spr-turn[data-of=b]",
+            "td[data-grid=a][data-row='1']",
+            ".spr-turn[data-of=b]",
+        ],
+        [("input[data-of=b1]", "ArrowRight"), (CELL, "ArrowDown"), (".spr-turn[data-of=a]", "Enter")]
+        + [(".spr-turn[data-of=a]", " "), ("input[data-of=a0]", "End")],
+        [slider("input[data-of=a0]", 0.1, 0.9)],
+        ".spr-words",
+    ),
+    "slm": Ways(
+        ["[data-slug=cross-attention]", "button[aria-label='Layer 1']", "button[aria-label='next word']"]
+        + ["[data-slug=distribution]", "button[aria-label='previous word']", "[data-slug=self-attention]"],
+        [
+            (".slm-part[tabindex='0']", "End"),
+            (".slm-part[tabindex='0']", "ArrowLeft"),
+            (".slm-part[tabindex='0']", "ArrowDown"),
+        ]
+        + [(".slm-next", "Enter"), (".slm-part[tabindex='0']", "Home"), (".slm-next", " "), LIST],
+        [],
+        ".slm-live",
+    ),
+    "pat": Ways(
+        ["td[data-grid=picture][data-row='1']", "td[data-grid=map][data-row='2'][data-column='2']"],
+        [(CELL, "ArrowRight"), (CELL, "ArrowDown"), LIST, (".pat-bar label + label select", "ArrowDown")],
+        [],
+        ".pat-about",
+    ),
+    "bat": Ways(
+        [("input[data-ask=batch]", 0.6, 0.5), ("input[data-ask=length]", 0.9, 0.5)],
+        [(f"select[data-ask={name}]", "ArrowDown") for name in ("model", "machine", "stage")]
+        + [("input[data-ask=batch]", "End"), ("input[data-ask=length]", "ArrowLeft")],
+        [slider("input[data-ask=batch]"), slider("input[data-ask=length]", 0.9, 0.1)],
+        ".bat-words",
+    ),
+    "mem": Ways(
+        [("input[data-ask=batch]", 0.6, 0.5), ("input[data-ask=length]", 0.9, 0.5)],
+        [(f"select[data-ask={name}]", "ArrowDown") for name in ("model", "machine", "numbers", "use", "recipe")]
+        + [("input[data-ask=batch]", "End"), ("input[data-ask=length]", "ArrowLeft")]
+        + [(f"input[data-ask={name}]", " ") for name in ("fused", "recompute")],
+        [slider("input[data-ask=batch]"), slider("input[data-ask=length]", 0.9, 0.1)],
+        ".mem-verdict",
+    ),
+    "bmt": Ways(
+        [
+            ".bmt-bar + .bmt-bar button:nth-child(2)",
+            "button[data-beams='1']",
+            ".bmt-bar + .bmt-bar button:nth-child(3)",
+        ],
+        [("button[data-beams='3']", "Enter"), (".bmt-bar + .bmt-bar button:nth-child(2)", " ")]
+        + [(".bmt-bar + .bmt-bar button:nth-child(3)", "Enter"), ("select", "ArrowUp")],
+        [],
+        ".bmt-words",
+    ),
+    "kvc": Ways(
+        [".kvc-sizes + .kvc-bar button:nth-child(2)", "button[data-cached=false]", "button[data-cached=true]"],
+        [(f"select[data-size={name}]", "ArrowUp") for name in ("layers", "heads", "width")]
+        + [("select[data-size=each]", "ArrowDown"), (".kvc-sizes + .kvc-bar button:nth-child(2)", "Enter")]
+        + [("button[data-cached=false]", " ")],
+        [],
+        ".kvc-words",
+    ),
+    "smp": Ways(
+        [("input[data-slider=tau]", 0.7, 0.5), ("input[data-slider=k]", 0.4, 0.5), ("input[data-slider=p]", 0.6, 0.5)]
+        + [("input[data-slider=u]", 0.9, 0.5), ".smp-buttons button:nth-child(2)"],
+        [(f"input[data-slider={name}]", "ArrowLeft") for name in ("tau", "k", "p", "u")]
+        + [(".smp-buttons button:nth-child(2)", "Enter"), LIST],
+        [slider("input[data-slider=tau]"), slider("input[data-slider=u]", 0.9, 0.1)],
+        ".smp-words",
+    ),
+    "lrx": Ways(
+        [("input[type=range]", 0.7, 0.5), ".lrx-peaks button:last-child", ".lrx-peaks button:nth-child(2)"],
+        [("input[type=range]", "ArrowRight"), (".lrx-peaks button:nth-child(3)", "Enter"), LIST]
+        + [("label + label select", "ArrowUp"), (".lrx-peaks button:last-child", " ")],
+        [slider("input[type=range]")],
+        ".lrx-words",
+    ),
+    "rfl": Ways(
+        ["button[data-phase=decode]", ("input[data-letter=S]", 0.9, 0.5), ("input[data-letter=B]", 0.6, 0.5)]
+        + ["circle[data-name=down]", "button[data-phase=prefill]"],
+        [("input[data-letter=B]", "ArrowRight"), ("input[data-letter=H]", "ArrowLeft"), LIST]
+        + [
+            ("label + label select", "ArrowDown"),
+            ("button[data-phase=decode]", "Enter"),
+            ("button[data-phase=prefill]", " "),
+        ],
+        [slider("input[data-letter=S]"), slider("input[data-letter=N]", 0.9, 0.2)],
+        ".rfl-words",
+    ),
+    "slt": Ways(
+        ["li:nth-child(2) .slt-token", "label.slt-way:nth-of-type(1)", ".slt-token", "label.slt-way:nth-of-type(3)"]
+        + [(".slt-merges input", 0.3, 0.5)],
+        [("textarea", "End a b Enter c"), (".slt-merges input", "Home"), (".slt-token[tabindex='0']", "ArrowRight")]
+        + [("input[type=radio]:checked", "ArrowUp"), LIST, (".slt-row select:last-of-type", "ArrowDown")],
+        [slider(".slt-merges input")],
+        ".slt-about",
+    ),
+}
+"""By the figures' classes in the page; `test_figure_ways_name_every_figure` holds that none is missing."""

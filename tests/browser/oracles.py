@@ -1,0 +1,186 @@
+"""For each interactive figure: what it shows now, read by `readers.js`, and what the library gives at that setting.
+
+No engine is named here: `test_figures_by_hand.py` works the figures in Chromium, `test_figures_elsewhere.py` in Firefox
+and WebKit, and both ask here whether the numbers are right.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from book_browser import HTML
+
+from softlookup import reference
+from softlookup.widgets import Look, Sizes
+from softlookup.widgets.attention_steps import STAGES
+from softlookup.widgets.head_shapes import describe as describe_heads
+from softlookup.widgets.lookup_plane import look_up
+from softlookup.widgets.mask_builder import describe as describe_mask
+from softlookup.widgets.position_explorer import describe_rotary, describe_sinusoids
+
+STATE = re.compile(r'<script type="application/vnd.jupyter.widget-state\+json">(.*?)</script>', re.S)
+READERS = Path(__file__).with_name("readers.js").read_text(encoding="utf-8").rstrip()
+TWO_DECIMALS = 0.005 + 1e-9
+
+
+@dataclass(frozen=True)
+class Oracle:
+    """A figure: its class in the page, the page, and what fails unless its numbers are right."""
+
+    name: str
+    page: str
+    agrees: Callable[[Any], None]
+
+    def script(self) -> str:
+        """Give the function that reads the first such figure of the page."""
+        return f"() => ({READERS}).{self.name}(document.querySelector('.slf.{self.name}'))"
+
+
+@cache
+def kept(page: str, *traits: str) -> dict[str, Any]:
+    """Give what a page keeps for the figure that has these traits; Python put it there when the book was built."""
+    models = json.loads(STATE.search((HTML / page).read_text(encoding="utf-8"))[1])["state"].values()
+    return next(model["state"] for model in models if set(traits) <= set(model["state"]))
+
+
+def grids(cells: list[list[Any]]) -> dict[str, np.ndarray]:
+    """Put cells [grid, row, column, value] together to tables."""
+    tables: dict[str, dict[tuple[int, int], float]] = {}
+    for grid, row, column, value, *_ in cells:
+        tables.setdefault(grid, {})[row, column] = value
+    made = {}
+    for grid, numbers in tables.items():
+        made[grid] = np.full(np.max(list(numbers), axis=0) + 1, np.nan)
+        for place, value in numbers.items():
+            made[grid][place] = value
+    return made
+
+
+def near(shown: Any, wanted: Any, what: str, atol: float = 1e-9) -> None:
+    np.testing.assert_allclose(shown, wanted, rtol=1e-9, atol=atol, err_msg=what)
+
+
+def attention_steps(shown: dict[str, Any]) -> None:
+    example = kept("book/04_one_head.html", "examples")["examples"][shown["example"]]
+    q, k, v = (np.array(example[name]) for name in "qkv")
+    mask = None if example["mask"] is None else np.array(example["mask"])
+    scores = q @ k.T
+    wanted = {"q": q, "k": k, "v": v, "scores": scores, "scaled": scores / np.sqrt(q.shape[1])}
+    wanted["weights"] = reference.attention_weights(q, k, mask)
+    wanted["output"] = reference.scaled_dot_product_attention(q, k, v, mask)
+    last = {"score": "scores", "scale": "scaled", "softmax": "weights", "mix": "output"}[STAGES[shown["stage"]]]
+    tables = grids(shown["cells"])
+    assert last in tables
+    for name, table in tables.items():
+        near(table, wanted[name], name)
+    for grid, row, column, _, text in shown["cells"]:
+        if text != "−∞":
+            assert abs(float(text.replace("−", "-")) - wanted[grid][row, column]) <= TWO_DECIMALS
+
+
+def encoder_stepper(shown: dict[str, Any]) -> None:
+    record = kept("book/07_encoder.html", "records")["records"][shown["example"]][shown["order"]]
+    box = next(one for one in record["boxes"] if one["id"] == shown["box"])
+    tables = grids(shown["cells"])
+    assert set(tables) == {table["id"] for table in box["tables"]}
+    for table in box["tables"]:
+        near(tables[table["id"]], table["numbers"], table["id"])
+
+
+def head_shapes(shown: dict[str, Any]) -> None:
+    told = describe_heads(Sizes("shown", **shown["sizes"]), int(shown["bytes"]))
+    assert shown["shapes"] == told["shapes"]
+    flops = told["flops"]
+    wanted = {f"parameters.{name}": n for name, n in told["parameters"].items()}
+    wanted |= {"flops.projections": sum(flops[name] for name in "qkvy"), "flops.attention": flops["a"] + flops["z"]}
+    wanted |= {"flops.total": flops["total"], "score_bytes": told["score_bytes"], "cache_bytes": told["cache_bytes"]}
+    assert shown["counts"] == wanted
+
+
+def lookup_plane(shown: dict[str, Any]) -> None:
+    store = kept("book/02_soft_lookup.html", "store")["store"]
+    wanted = look_up(store["k"], store["v"], shown["query"], shown["tau"], shown["cosine"])
+    for name in ("scores", "weights", "answer"):
+        near(shown[name], wanted[name], name)
+    for text, weight in zip(shown["written"], wanted["weights"], strict=True):
+        assert abs(float(text) - weight) <= TWO_DECIMALS
+
+
+def mask_builder(shown: dict[str, Any]) -> None:
+    look = Look(**kept("book/08_decoder_and_masks.html", "looks")["looks"][shown["sentence"]])
+    told = describe_mask(look, np.array(shown["mask"]))
+    near(shown["weights"], told["weights"], "weights")
+    near(shown["output"], told["outputs"], "output")
+    assert [shown[name] for name in ("allowed", "future", "blind")] == [told[n] for n in ("allowed", "future", "blind")]
+
+
+def position_explorer(shown: dict[str, Any]) -> None:
+    one, other = shown["positions"]
+    if shown["rotary"]:
+        state = kept("book/06_positions.html", "query", "key", "base")
+        told = describe_rotary(state["query"], state["key"], one, other, state["base"])
+        near(shown["turned"], told["query"] + told["key"], "turned")
+        near(shown["numbers"]["score"], told["score"], "score")
+        near([shown["numbers"]["part0"], shown["numbers"]["part1"]], told["parts"], "parts")
+    else:
+        told = describe_sinusoids(one, other, int(shown["width"]))
+        near(shown["rows"], told["rows"], "rows")
+        near(shown["numbers"]["dot"], told["dot"], "dot")
+        near(shown["numbers"]["distance"], abs(one - other), "distance")
+
+
+def product_shapes(shown: dict[str, Any]) -> None:
+    state, tables = kept("book/00_before_you_start.html", "shape_a"), grids(shown["cells"])
+    for which in "ab":
+        rows, columns = shown["sizes"][which]
+        turned = which in shown["turned"]
+        whole = np.array(state[which]).T if turned else np.array(state[which])
+        assert np.array_equal(tables[which], whole[:rows, :columns]), which
+    if tables["a"].shape[1] == tables["b"].shape[0]:
+        assert np.array_equal(tables["c"], tables["a"] @ tables["b"])
+    else:
+        assert "c" not in tables and "They fit." not in shown["words"]
+
+
+def machine_map(shown: dict[str, Any]) -> None:
+    run = kept("book/01_motivation.html", "runs")["runs"][shown["sentence"]]
+    slug, layer, names = shown["slug"], shown["layer"], [row[0] for row in shown["rows"]]
+    numbers = [float(row[1].replace("−", "-").replace(",", "")) for row in shown["rows"]]
+    source, target = run["source"], run["target"]
+    at = (source if shown["reads"] else target).index(shown["word"])
+    if slug in run["weights"]:
+        seen = target[: at + 1] if slug == "masked-attention" else source
+        wanted = (seen, run["weights"][slug][layer][at][: len(seen)])
+    elif slug in run["vectors"]:
+        wanted = ([f"number {i + 1}" for i in range(len(names))], run["vectors"][slug][at])
+    elif slug == "source":
+        wanted = (source, run["source_ids"])
+    else:
+        wanted = (run["best"][at], run[{"scores": "logits", "distribution": "probabilities"}[slug]][at])
+    assert names == list(wanted[0])
+    near(numbers, wanted[1], slug, atol=TWO_DECIMALS)
+
+
+def patch_explorer(shown: dict[str, Any]) -> None:
+    picture = kept("book/13_beyond_text.html", "pictures")["pictures"][shown["picture"]]
+    near(shown["values"], picture["views"][shown["view"]]["values"], "map")
+    assert f"Read as {picture['best']}" in shown["about"]
+
+
+ATTENTION = [
+    Oracle("slw", "book/04_one_head.html", attention_steps),
+    Oracle("ens", "book/07_encoder.html", encoder_stepper),
+    Oracle("hsh", "book/05_many_heads.html", head_shapes),
+    Oracle("slp", "book/02_soft_lookup.html", lookup_plane),
+    Oracle("msk", "book/08_decoder_and_masks.html", mask_builder),
+    Oracle("pse", "book/06_positions.html", position_explorer),
+    Oracle("spr", "book/00_before_you_start.html", product_shapes),
+    Oracle("slm", "book/01_motivation.html", machine_map),
+    Oracle("pat", "book/13_beyond_text.html", patch_explorer),
+]
+"""The figures of chapters 0 to 8 and 13; those that count and draw tokens are in `oracles_machines`."""

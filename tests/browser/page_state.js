@@ -1,0 +1,95 @@
+// What every page has to be in every browser: each function gives findings by name, and nothing under a name where all is well.
+({
+  /** Formulas are typeset in their fonts, and every figure runs; `content` tells of a figure that never came. */
+  settled: async () => {
+    if (document.documentElement.dataset.theme === undefined) return true;
+    await window.MathJax?.startup?.promise;
+    await document.fonts.ready;
+    const waiting = "script[type='application/vnd.jupyter.widget-view+json']";
+    while (document.querySelectorAll(waiting).length > document.querySelectorAll('.widget-area').length
+           && performance.now() < 20000) await new Promise(requestAnimationFrame);
+    return true;
+  },
+
+  /** Nothing stays folded, so that nothing is left unlooked at; what opens has faded in. */
+  unfold: async () => {
+    document.querySelectorAll('details').forEach((one) => { one.open = true; });
+    await new Promise(requestAnimationFrame);
+    await Promise.allSettled(document.getAnimations().map((one) => one.finished));
+    return true;
+  },
+
+  content: async () => {
+    const all = (css) => [...document.querySelectorAll(css)];
+    const images = all('img');
+    for (const one of images) one.loading = 'eager';
+    await Promise.allSettled(images.map((one) => one.decode()));
+    const views = all("script[type='application/vnd.jupyter.widget-view+json']").length;
+    const fonts = [...document.fonts];
+    const mathFonts = fonts.filter((font) => font.status === 'loaded' && font.family.includes('MJX')).length;
+    const words = (one) => one.textContent.trim().slice(0, 60);
+    return {
+      'formulas left as they were typed': all('.math').filter((one) => !one.querySelector('mjx-container')).map(words),
+      'formulas with a mistake': all('mjx-merror, [data-mjx-error]').map(words),
+      'formulas without their fonts': all('.math').length && !mathFonts ? ['no font of MathJax is loaded'] : [],
+      'fonts that do not load': fonts.filter((font) => font.status === 'error').map((font) => font.family),
+      'pictures that do not show': images.filter((one) => !one.complete || one.naturalWidth === 0).map((one) => one.src),
+      'figures that do not run': views === all('.widget-area').length ? [] : [`${views} wanted`],
+      'figures with nothing in them': all('.widget-area').filter((one) => one.textContent.trim().length < 20
+        || one.getBoundingClientRect().height < 60).map(words),
+      'stand-ins left beside a figure': all('.widget-fallback').map(words),
+      'links to nowhere in the page': all('a[href^="#"]').map((one) => decodeURIComponent(one.getAttribute('href').slice(1)))
+        .filter((id) => id && document.getElementById(id) === null),
+    };
+  },
+
+  /** At the width that the window has now. A figure's own width is looked at by the figures' tests. */
+  layout: async () => {
+    // A new size is noticed in one frame and answered in the next.
+    for (let frame = 0; frame < 4; frame += 1) await new Promise(requestAnimationFrame);
+    const all = (css) => [...document.querySelectorAll(css)];
+    const wide = innerWidth;
+    const words = (one) => one.textContent.trim().slice(0, 60);
+    const sideways = document.documentElement.scrollWidth > wide;
+    const parted = all('.bd-article span.math').filter((one) => {
+      const box = (node, from, to) => {
+        const range = document.createRange();
+        range.setStart(node, from);
+        range.setEnd(node, to);
+        return range.getBoundingClientRect();
+      };
+      const own = one.getBoundingClientRect();
+      const [before, after] = [one.previousSibling, one.nextSibling];
+      const text = (node) => (node?.nodeType === Node.TEXT_NODE ? node.data : '');
+      const open = /[([]$/.test(text(before)) && box(before, before.length - 1, before.length);
+      const close = /^[).,;:?!]/.test(text(after)) && box(after, 0, 1);
+      return (open && open.left > own.left) || (close && close.right < own.right - 3);
+    });
+    return {
+      'scrolls sideways': !sideways ? [] : [`${document.documentElement.scrollWidth} > ${wide}`,
+        ...all('main *').filter((one) => one.getBoundingClientRect().right > wide + 1).slice(0, 5).map((one) => one.outerHTML.slice(0, 120))],
+      'formulas wider than their place, or with a Tab stop': all('.math')
+        .filter((one) => one.scrollWidth > one.clientWidth + 1 || one.tabIndex >= 0).map(words),
+      'parts that scroll without a Tab stop': all('.bd-article .scrolls').filter((one) => one.tabIndex < 0).map(words),
+      'parts that do not fade where there is more': all('.bd-article .scrolls:not(.more-right)')
+        .filter((one) => one.scrollLeft + one.clientWidth < one.scrollWidth - 1).map(words),
+      'code that is cut off': all('.bd-article pre:not(.scrolls)').filter((one) => one.scrollWidth > one.clientWidth + 1).map(words),
+      'signs parted from their formula': parted.map((one) => one.parentElement.textContent.slice(0, 60)),
+    };
+  },
+
+  /** What was scrolled to its end fades on the left alone. */
+  scrolled: async () => {
+    const parts = [...document.querySelectorAll('.bd-article .scrolls')].filter((one) => one.checkVisibility()).slice(0, 1);
+    for (const one of parts) one.scrollLeft = one.scrollWidth;
+    const faded = (one) => one.matches('.more-left:not(.more-right)');
+    for (let frame = 0; frame < 60 && !parts.every(faded); frame += 1) await new Promise(requestAnimationFrame);
+    return parts.filter((one) => !faded(one)).map((one) => one.textContent.trim().slice(0, 60));
+  },
+
+  /** The addresses that a search found. */
+  search: async () => {
+    while (!document.querySelector('#search-results li a') && performance.now() < 30000) await new Promise(requestAnimationFrame);
+    return [...document.querySelectorAll('#search-results li a')].map((one) => one.href);
+  },
+})

@@ -1,0 +1,115 @@
+// What each interactive figure shows: its setting and its numbers, as plain data. One function for each, by the figure's
+// class; oracles.py compares what they give with the library, in whichever browser they ran.
+(() => {
+  const all = (one, css) => [...one.querySelectorAll(css)];
+  const numbers = (text) => text.split(",").map(Number);
+  const text = (one, css) => one.querySelector(css).textContent;
+  const chosen = (one, n = 0) => all(one, "select")[n].selectedIndex;
+  const title = (select) => select.selectedOptions[0].textContent;
+  const byKey = (nodes, key, value) => Object.fromEntries(nodes.map((node) => [key(node), value(node)]));
+  const values = (nodes, name) => byKey(nodes, (node) => node.dataset[name], (node) => Number(node.dataset.value));
+  const cells = (one) => all(one, "td[data-grid]").map((td) =>
+    [td.dataset.grid, Number(td.dataset.row), Number(td.dataset.column), Number(td.dataset.value), td.textContent]);
+  const asked = (one) => ({
+    asked: byKey(all(one, "[data-ask]"), (node) => node.dataset.ask, (node) => (node.type === "checkbox" ? node.checked : node.value)),
+    model: title(one.querySelector("select[data-ask=model]")),
+    machine: title(one.querySelector("select[data-ask=machine]")),
+    data: { ...one.dataset },
+  });
+
+  return {
+    slw: (one) => ({
+      example: chosen(one), cells: cells(one), shapes: all(one, ".slw-shape").length, said: text(one, ".slw-explain"),
+      stage: all(one, "[role=tab]").findIndex((tab) => tab.getAttribute("aria-selected") === "true"),
+    }),
+    ens: (one) => ({
+      example: chosen(one), order: all(one, "input[type=radio]").findIndex((radio) => radio.checked), cells: cells(one),
+      box: one.querySelector(".ens-box[aria-selected=true]").dataset.box, said: text(one, ".ens-words"),
+    }),
+    hsh: (one) => ({
+      sizes: byKey(all(one, "input[data-letter]"), (box) => box.dataset.letter, (box) => Number(box.value)),
+      counts: values(all(one, "td[data-count]"), "count"),
+      shapes: byKey(all(one, ".hsh-card"), (card) => card.dataset.part, (card) => numbers(card.querySelector(".hsh-shape").dataset.shape)),
+      bytes: all(one, "select").at(-1).value, locked: one.querySelector("input[type=checkbox]").checked, said: text(one, ".hsh-words"),
+    }),
+    slp: (one) => {
+      const rows = all(one, "tbody tr");
+      const answer = one.querySelector(".slp-answer").dataset;
+      return {
+        query: [Number(one.dataset.x), Number(one.dataset.y)], tau: Number(one.dataset.tau),
+        cosine: all(one, "input[type=radio]")[1].checked, answer: [Number(answer.x), Number(answer.y)],
+        scores: rows.map((row) => Number(row.dataset.score)), weights: rows.map((row) => Number(row.dataset.weight)),
+        written: all(one, ".slp-weight").map((cell) => cell.textContent),
+      };
+    },
+    msk: (one) => {
+      const table = (grid, read) => all(one, `.msk-${grid} tbody tr`).map((row) => all(row, "td").map(read));
+      const told = one.querySelector(".msk-warnings").dataset;
+      return {
+        sentence: chosen(one), mask: table("mask", (td) => td.dataset.may === "true"), written: table("mask", (td) => td.textContent),
+        weights: table("weights", (td) => Number(td.dataset.value)), output: table("output", (td) => Number(td.dataset.value)),
+        allowed: Number(told.allowed), future: Number(told.future), blind: told.blind.split(",").filter(Boolean).map(Number),
+        words: text(one, ".msk-words"),
+      };
+    },
+    pse: (one) => ({
+      positions: ["query", "key"].map((name) => Number(one.querySelector(`input[data-slider=${name}]`).value)),
+      rotary: one.querySelector("input[value=rotary]").checked, width: one.querySelector("select").value,
+      turned: numbers(one.querySelector(".pse-stage").dataset.turned ?? ""), words: text(one, ".pse-words"),
+      rows: all(one, ".pse-cells").map((strip) => numbers(strip.dataset.row)), numbers: values(all(one, "td[data-number]"), "number"),
+    }),
+    spr: (one) => ({
+      cells: cells(one), words: text(one, ".spr-words"),
+      sizes: byKey(["a", "b"], (which) => which, (which) => [0, 1].map((axis) => Number(one.querySelector(`input[data-of=${which}${axis}]`).value))),
+      turned: all(one, ".spr-turn[aria-pressed=true]").map((button) => button.dataset.of).join(""),
+    }),
+    slm: (one) => ({
+      sentence: chosen(one), slug: one.querySelector("[aria-current=step]").dataset.slug,
+      reads: one.querySelector(".slm-panel").classList.contains("slm-encoder"), word: text(one, ".slm-word").match(/“(.*)”/)[1],
+      layer: all(one, ".slm-layers button").findIndex((button) => button.getAttribute("aria-pressed") === "true"),
+      rows: all(one, ".slm-rows li").map((li) => [li.firstChild.textContent, text(li, ".slm-number")]),
+    }),
+    pat: (one) => ({
+      picture: chosen(one), view: chosen(one, 1), about: text(one, ".pat-about"), said: text(one, ".pat-words"),
+      values: all(one, "td[data-grid=map]").map((td) => Number(td.dataset.value)),
+    }),
+    bat: (one) => ({ ...asked(one), cells: values(all(one, "td[data-cell]"), "cell") }),
+    mem: (one) => ({ ...asked(one), parts: byKey(all(one, "tr[data-part]"), (row) => row.dataset.part, (row) => Number(row.dataset.bytes)) }),
+    bmt: (one) => ({
+      beams: Number(one.dataset.beams), step: Number(one.dataset.step), alpha: one.querySelector("select").value,
+      rows: all(one, ".bmt-table tbody tr").map(({ dataset }) => [Number(dataset.total), dataset.how, dataset.ids]),
+      ends: all(one, ".bmt-ends li").map(({ dataset }) => [Number(dataset.score), dataset.ids]),
+    }),
+    kvc: (one) => ({
+      data: { ...one.dataset }, cached: one.querySelector("button[data-cached][aria-pressed=true]").dataset.cached,
+      sizes: byKey(all(one, "select"), (select) => select.dataset.size, (select) => select.value), boxes: all(one, ".kvc-key.kvc-there").length,
+    }),
+    smp: (one) => ({
+      place: chosen(one), probabilities: one.probabilities, kept: Number(one.dataset.kept), drawn: Number(one.dataset.drawn),
+      said: text(one, ".smp-words"), times: all(one, "tbody tr").map((row) => row.lastChild.textContent).join(),
+      sliders: byKey(all(one, "input[data-slider]"), (slider) => slider.dataset.slider, (slider) => Number(slider.value)),
+    }),
+    lrx: (one) => {
+      const [width, warmup] = all(one, "select");
+      const { rate, peak } = one.querySelector(".lrx-words").dataset;
+      return {
+        width: width.value, warmup: warmup.value, step: one.querySelector("input").value, rate: Number(rate), peak: Number(peak),
+        chosen: Number(one.querySelector("button[aria-pressed=true]").dataset.peak),
+        losses: all(one, ".lrx-told strong").map((told) => [Number(told.dataset.warmup), told.textContent]),
+      };
+    },
+    rfl: (one) => ({
+      machine: title(all(one, "select")[0]), numbers: title(all(one, "select")[1]), said: text(one, ".rfl-words"),
+      phase: one.querySelector("button[data-phase][aria-pressed=true]").dataset.phase,
+      sizes: byKey(all(one, "input[data-letter]"), (slider) => slider.dataset.letter,
+        (slider) => Number(text(slider.parentElement, "output").replaceAll(",", ""))),
+      rows: all(one, ".rfl-table tbody tr").map(({ dataset }) =>
+        [dataset.name, Number(dataset.flops), Number(dataset.bytes), dataset.bound, Number(dataset.seconds)]),
+    }),
+    slt: (one) => ({
+      source: chosen(one, 1), text: one.querySelector("textarea").value, said: text(one, ".slt-told"),
+      cut: all(one, "input[type=radio]").findIndex((radio) => radio.checked), merges: one.querySelector("input[type=range]").value,
+      tokens: all(one, ".slt-token").map(({ dataset }) => [dataset.piece, dataset.id === undefined ? null : Number(dataset.id)]),
+    }),
+  };
+})()

@@ -1,0 +1,150 @@
+"""Every interactive figure by mouse, by keyboard and by finger: after every step its numbers are the library's."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from book_browser import HTML, built_pages
+from chromium_hands import Hands
+from figure_ways import ORACLES, WAYS
+from working import check, drag_all, press_all, read, root, strike_all, where
+
+pytestmark = [pytest.mark.browser, pytest.mark.book]
+
+FIGURES = sorted(WAYS)
+LOOKS = """(one) => [one, one.parentElement, one.nextElementSibling, ...one.children].filter(Boolean).map((near) => {
+  const [style, parts] = [getComputedStyle(near), ['outline', 'box-shadow', 'stroke', 'stroke-width', 'border-color']];
+  return parts.map((name) => style.getPropertyValue(name)).join(' ');
+}).join()"""
+LOOKS_THE_SAME = f"""(one) => {{
+  const {{ outlineStyle, outlineWidth }} = getComputedStyle(one); // a cell that is asked about keeps its outline
+  if (outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2) return false;
+  const focused = ({LOOKS})(one);
+  one.blur();
+  const plain = ({LOOKS})(one);
+  one.focus();
+  return focused === plain;
+}}"""
+CONTROLS = """(figure) => [...figure.querySelectorAll('button, input, select, textarea, summary, a[href], [tabindex]')]
+  .filter((one) => !one.disabled && one.tabIndex >= 0 && one.checkVisibility({ visibilityProperty: true })
+    && !(one.type === 'radio' && !one.checked && figure.querySelector(`input[name="${one.name}"]:checked`)))
+  .map((one) => (one.dataset.control = String(window.controls = (window.controls ?? 0) + 1)))"""
+
+
+@pytest.fixture(params=FIGURES)
+def figure(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.fixture
+def hands(visit: Callable, figure: str) -> Iterator[Callable[..., Hands]]:
+    """Give what opens the figure's page and works it; nobody may complain."""
+    with_page = []
+
+    def opened(finger: bool = False) -> Hands:
+        options = {"width": 390, "has_touch": True, "is_mobile": True} if finger else {}
+        context = visit((HTML / ORACLES[figure].page).as_uri(), **options)
+        with_page.append((context, context.__enter__()))
+        return Hands(with_page[-1][1].page, finger)
+
+    yield opened
+    for context, seen in with_page:
+        context.__exit__(None, None, None)
+        assert seen.complaints == []
+
+
+def test_figure_ways_name_every_figure(html):
+    found = set()
+    for page in built_pages():
+        text = (html / page).read_text(encoding="utf-8")
+        found |= {name for name in WAYS if f'class: \\"slf {name}\\"' in text}
+        assert text.count('class: \\"slf ') <= len([n for n in WAYS if f'class: \\"slf {n}\\"' in text])
+    assert found == set(WAYS)
+
+
+def test_figure_obeys_the_mouse_and_shows_the_librarys_numbers(hands, figure):
+    engine = hands()
+    press_all(engine, figure)
+    drag_all(engine, figure)
+
+
+def test_figure_obeys_the_keys_and_shows_the_librarys_numbers(hands, figure):
+    strike_all(hands(), figure)
+
+
+def test_figure_obeys_a_finger_and_shows_the_librarys_numbers(hands, figure):
+    engine = hands(finger=True)
+    press_all(engine, figure)
+    drag_all(engine, figure)
+
+
+def test_every_control_of_a_figure_is_reached_by_tab_and_shows_it(hands, figure):
+    page = hands().page
+    one = page.locator(root(figure)).first
+    wanted = one.evaluate(CONTROLS)
+    own = [one.locator(css).first.evaluate("one => one.dataset.control ?? null") for css, _ in WAYS[figure].keys[:3]]
+    assert None not in own, "a control that has keys is no Tab stop"
+    one.evaluate("one => { one.tabIndex = -1; one.focus(); }")
+    reached, hidden = [], []
+    for _ in wanted:
+        page.keyboard.press("Tab")
+        active = page.evaluate_handle("document.activeElement")
+        if active.evaluate(f"one => !one.closest('{root(figure)}')"):
+            break
+        reached.append(active.evaluate("one => one.dataset.control"))
+        if active.evaluate(LOOKS_THE_SAME):
+            hidden.append(active.evaluate("one => one.outerHTML.slice(0, 100)"))
+    assert hidden == [], f"the focus does not show on {hidden}"
+    assert reached == wanted, f"{len(wanted)} controls wanted, {len(reached)} reached: {reached} of {wanted}"
+    page.keyboard.press("Tab")
+    assert page.evaluate(f"document.activeElement.closest('{root(figure)}') === null"), "Tab does not leave the figure"
+
+
+def test_a_swipe_over_a_figure_scrolls_the_page_and_leaves_the_figure(hands, figure):
+    engine = hands(finger=True)
+    x, y = where(engine, figure, WAYS[figure].beside)
+    before, scrolled = read(engine, figure), engine.run("() => scrollY")
+    engine.point(("move", x, y), ("down",), ("move", x, y - 240), ("up",))
+    engine.page.wait_for_function(f"scrollY > {scrolled} + 60")
+    after = read(engine, figure)
+    told = {"said", "words"}  # what a finger has touched may be explained
+    assert {name: value for name, value in after.items() if name not in told} == {
+        name: value for name, value in before.items() if name not in told
+    }
+
+
+OLDER_TAP = """([css, across, down]) => {
+  const one = document.querySelector(css);
+  const box = one.getBoundingClientRect();
+  const at = { clientX: box.x + across * box.width, clientY: box.y + down * box.height, bubbles: true };
+  const finger = { ...at, pointerType: 'touch', isPrimary: true, pointerId: 7 };
+  for (const kind of ['pointerdown', 'pointerup']) one.dispatchEvent(new PointerEvent(kind, finger));
+  one.dispatchEvent(new MouseEvent('click', at));
+}"""
+
+
+@pytest.mark.parametrize(
+    ("figure", "place"),
+    [("msk", ("td[data-grid=mask][data-row='0'][data-column='2']", 0.5, 0.5)), ("slp", (".slp-frame svg", 0.2, 0.8))],
+)
+def test_a_tap_counts_where_the_click_does_not_say_that_a_finger_made_it(hands, figure, place):
+    engine = hands(finger=True)
+    before = read(engine, figure)
+    engine.page.evaluate(OLDER_TAP, [f"{root(figure)} {place[0]}", *place[1:]])
+    check(engine, figure, before, "a tap as older browsers tell of it")
+
+
+CELLS_STAY = """(css) => {
+  const figure = document.querySelector(css);
+  const cells = [...figure.querySelectorAll('td[data-grid]')];
+  const places = new Set();
+  for (const cell of cells) {
+    cell.dispatchEvent(new PointerEvent('pointerover', { bubbles: true }));
+    places.add(Math.round(cells[0].getBoundingClientRect().top - figure.getBoundingClientRect().top));
+  }
+  return [...places];
+}"""
+
+
+@pytest.mark.parametrize("figure", ["slw", "ens", "msk", "spr", "pat"])
+def test_cells_stay_under_the_finger_while_they_explain_themselves(hands, figure):
+    assert len(hands(finger=True).page.evaluate(CELLS_STAY, root(figure))) == 1
