@@ -118,3 +118,12 @@ def test_figures_change_with_the_theme(html, visit):
                 ".map((image) => getComputedStyle(image).display !== 'none'))"
             )
             assert all(pair == [True, False] for pair in shown)
+
+
+@pytest.mark.parametrize("width", [1280, 1600])
+def test_text_is_as_wide_before_the_list_at_its_right_has_come(html, visit, width):
+    with visit(address(html, CHAPTER), width=width) as seen:
+        wide = "document.querySelector('.bd-article-container').getBoundingClientRect().width"
+        whole = seen.page.evaluate(wide)
+        seen.page.evaluate("document.querySelector('.bd-sidebar-secondary').remove()")
+        assert seen.page.evaluate(wide) == whole > 600

@@ -26,9 +26,10 @@ def bench_book(root: Path, *, quick: bool = False) -> dict[str, Any]:
         quick: Two pages and no build: a run of seconds that shows the record's shape.
 
     Returns:
-        A record. ``load`` is how many programs were waiting for the processors, before and after: where they are more than
-        the cores, times are longer than on a quiet machine, and only ratios say something. ``ratio`` is the time of a fresh build over that of one after a changed page, in the same run; of a
-        quick run, which builds nothing, the frame time of the slowest figure over that of an empty page.
+        A record. ``load`` is how many programs waited for the processors, before and after: where they are more than
+        there are cores, times are longer than on a quiet machine. ``ratio`` is the time of a fresh build over that of
+        one after a changed page, in the same run; of a quick run, which builds nothing, the frame time of the slowest
+        figure over that of an empty page.
 
     Raises:
         NoBrowser: If there is no browser, or no built book.
