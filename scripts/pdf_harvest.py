@@ -12,6 +12,9 @@ FIGURE_PX = 880
 """How high an interactive figure may be to stand on one sheet: A4's 297 mm without margins, and its note."""
 
 SCRIPT = Path(__file__).with_suffix(".js").read_text("utf-8")
+PATIENCE_MS = 180_000
+"""How long one page may take to open on a busy machine."""
+
 FONTS = "() => Promise.allSettled([...document.fonts].map((font) => font.load()))"
 """All fonts that a page names are loaded before anything is measured: one that comes later would move what is there."""
 
@@ -90,6 +93,7 @@ def harvest(browser: Browser, html: Path, docname: str, docnames: list[str], sch
     context = browser.new_context(viewport={"width": COLUMN_PX, "height": 1000}, color_scheme=_scheme(scheme))
     try:
         page = context.new_page()
+        page.set_default_timeout(PATIENCE_MS)
         # Questions stay lists with an answer to unfold, as they are without a script.
         page.route("**/_static/quick.js*", lambda route: route.abort())
         page.emulate_media(media="print")

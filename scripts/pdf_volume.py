@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pypdf
-from pdf_harvest import FONTS, Piece
+from pdf_harvest import FONTS, PATIENCE_MS, Piece
 from playwright.sync_api import Browser
 from pypdf.generic import DictionaryObject, NameObject, TextStringObject
 
@@ -118,6 +118,7 @@ def _print(browser: Browser, text: str, target: Path, tagged: bool = True) -> No
     source = target.with_suffix(".html")
     source.write_text(text, encoding="utf-8")
     page = browser.new_page()
+    page.set_default_timeout(PATIENCE_MS)
     try:
         page.goto(source.as_uri(), wait_until="load")
         page.evaluate(FONTS)

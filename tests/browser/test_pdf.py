@@ -135,6 +135,22 @@ def test_pdf_of_a_chapter_leads_to_the_whole_book_and_to_no_folder(chapter):
     assert not [address for address in addresses(chapter) if not address.startswith("http")]
 
 
+def test_a_dark_page_is_printed_light_and_unfolded_and_then_is_as_it_was(visit, html):
+    look = """() => [document.documentElement.dataset.theme,
+                     document.querySelectorAll('.bd-article details:not([open])').length]"""
+    with visit((html / f"book/{CHAPTER}.html").as_uri(), theme="dark") as seen:
+        before = seen.page.evaluate(look)
+        assert before[0] == "dark" and before[1] > 3
+        seen.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        seen.page.emulate_media(media="print")
+        assert seen.page.evaluate(look) == ["light", 0]
+        paper = seen.page.evaluate("getComputedStyle(document.body).backgroundColor")
+        sidebar = seen.page.locator(".bd-sidebar-primary").is_visible()
+        assert (paper, sidebar) == ("rgb(255, 255, 255)", False)
+        seen.page.evaluate("dispatchEvent(new Event('afterprint'))")
+        assert seen.page.evaluate(look) == before
+
+
 def test_lead_out_changes_links_to_other_pages_alone():
     text = '<a href="#a--x">1</a><a href="#b">2</a><a href="#a">3</a><a href="https://e.org/#b">4</a>'
     want = '<a href="#a--x">1</a><a href="soft-lookup.pdf#b">2</a><a href="#a">3</a><a href="https://e.org/#b">4</a>'
