@@ -140,6 +140,16 @@ def start_widgets(app: Sphinx, pagename: str, templatename: str, context: dict[s
     context["body"] = VIEW.sub(with_fallback, context["body"])
 
 
+def leave_out_mathjax(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
+    """Load MathJax where there is a formula: Sphinx loads it on a page that others stand below as well."""
+    if 'class="math' in context.get("body", ""):
+        return
+    told = [(one, f"{one.filename} {one.attributes.get('body', '')}") for one in context["script_files"]]
+    context["script_files"] = [
+        one for one, text in told if app.config.mathjax_path not in text and "MathJax" not in text
+    ]
+
+
 def sweep(app: Sphinx, exception: Exception | None) -> None:
     """Drop the theme's icon scripts, fonts and source maps, which no page loads any more."""
     if exception or app.builder.format != "html":
@@ -157,5 +167,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_config_value("comments_config", {}, "")
     app.connect("builder-inited", install)
     app.connect("html-page-context", start_widgets)
+    app.connect("html-page-context", leave_out_mathjax, priority=900)
     app.connect("build-finished", sweep, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
