@@ -27,6 +27,9 @@ LINK = re.compile(r"\[(?P<text>[^]]+)\]\(\.\./\.\./_build/html/book/(?P<page>\w+
 TITLE = re.compile(r"^# (?:(?P<number>\d+)|(?P<name>[^·\n]+?)) · (?P<title>.+)$", re.MULTILINE)
 TASK = re.compile(r"^### Task (?P<id>\d\d\.[a-z0-9-]+) · .+$", re.MULTILINE)
 WRITTEN = re.compile(r"^(?:## .+\n\n)?Task (?P<id>\d\d-[a-z0-9-]+) · ", re.MULTILINE)
+LIBRARY = "The first cell: is the library here?"
+"""What is folded on a page says what it is."""
+
 HEADING = re.compile(r"^(#{2,6}) (.+)$", re.MULTILINE)
 
 
@@ -190,12 +193,15 @@ def page_text(exercise: Exercise, text: str) -> str:
     for cell in notebook["cells"]:
         grader = cell["metadata"].get("nbgrader", {})
         if cell["cell_type"] == "code":
+            library = grader.get("grade_id", "").endswith("-library")
             kinds = {
                 "answer-cell": grader.get("solution"),
                 "check-cell": grader.get("grade"),
-                "hide-input": grader.get("grade_id", "").endswith("-library"),  # the page's head says what it does
+                "hide-input": library,  # the page's head says what it does
             }
             cell["metadata"]["tags"] = [kind for kind, told in kinds.items() if told]
+            if library:
+                cell["metadata"]["mystnb"] = {"code_prompt_show": LIBRARY, "code_prompt_hide": LIBRARY}
         elif grader.get("solution"):
             cell["source"] = "```{div} answer-place\nYour answer, in words.\n```"
         else:

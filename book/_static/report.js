@@ -17,7 +17,8 @@
     const heading = marked?.heading ?? headingAbove(window.innerHeight / 3);
     const section = heading && heading.tagName !== "H1" ? plain(heading) : "";
     const { page, path, build } = link.dataset;
-    const label = section ? heading.parentElement.id : "";
+    // A section's own label stays when its heading is put in other words.
+    const label = section ? (heading.parentElement.querySelector(":scope > span[id]") ?? heading.parentElement).id : "";
     return { page, section, path: label ? `${path}#${label}` : path, build, words: marked?.words ?? "" };
   }
 

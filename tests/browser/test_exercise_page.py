@@ -43,7 +43,7 @@ def test_name_of_a_task_in_a_chapter_leads_to_the_task_and_its_reading_back(html
     with visit((html / CHAPTER).as_uri()) as seen:
         seen.page.locator("article .admonition.task a.task-name", has_text="04.scale").first.click()
         seen.page.wait_for_url("**/exercises/04_one_head/04_one_head.html#exercise-04-scale")
-        seen.page.locator("#exercise-04-scale").get_by_role("link", name="read in the book").click()
+        seen.page.locator("section:has(> #exercise-04-scale)").get_by_role("link", name="read in the book").click()
         seen.page.wait_for_url(f"**/{CHAPTER}#{SECTION}")
 
 
@@ -56,11 +56,12 @@ def report(page, where):
 def test_report_link_brings_page_section_and_marked_words(html, visit):
     with visit((html / CHAPTER).as_uri() + f"#{SECTION}") as seen:
         page = seen.page
-        title = page.locator(f"#{SECTION} > h2").inner_text().removesuffix("#").strip()
+        inside = f"section:has(> #{SECTION})"
+        title = page.locator(f"{inside} > h2").inner_text().removesuffix("#").strip()
         told = report(page, ".report-aside")
         assert told["page"] == [page.locator("article h1").inner_text().removesuffix("#").strip()]
         assert told["section"] == [title] and told["path"] == [f"{CHAPTER}#{SECTION}"]
-        words = page.locator(f"#{SECTION} > p").nth(1)
+        words = page.locator(f"{inside} > p").nth(1)
         words.scroll_into_view_if_needed()
         words.evaluate("one => getSelection().selectAllChildren(one)")
         page.wait_for_function("() => getSelection().toString() !== ''")
@@ -108,10 +109,11 @@ def test_report_link_is_not_printed(html, visit):
 def test_contents_of_the_page_follow_the_reader(html, visit):
     with visit((html / CHAPTER).as_uri()) as seen:
         for label in (SECTION, "one-head-mix"):
-            seen.page.evaluate(f"document.getElementById('{label}').scrollIntoView()")
+            section = seen.page.locator(f"section:has(> #{label})")
+            section.evaluate("one => one.scrollIntoView()")
             seen.page.wait_for_function(
                 "label => document.querySelector(`.bd-sidebar-secondary a.active[href='#${label}']`) !== null",
-                arg=label,
+                arg=section.get_attribute("id"),
             )
 
 

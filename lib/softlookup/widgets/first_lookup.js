@@ -46,11 +46,11 @@ function render({ model, el }) {
       row.classList.toggle("fst-most", weights[at] === most);
     });
     slider.value = place;
-    slider.setAttribute("aria-valuetext", place ? `${taus[place]}` : "0, the hard lookup: the best key takes all");
+    slider.setAttribute("aria-valuetext", place ? String(taus[place]) : "0, the hard lookup: the best key takes all");
     hard.replaceChildren(...(one.found
       ? ["A dictionary has ", strong(one.name), ": ", strong(one.found), "."]
       : ["A dictionary has no ", strong(one.name), ": ", make("code", {}, "KeyError"), ", and nothing else."]));
-    soft.replaceChildren(place ? `A soft lookup, at ${taus[place]}, gives ` : "The best key alone gives ", strong(one.answers[place]), ".");
+    soft.replaceChildren(place ? `A soft lookup, at temperature ${taus[place]}, gives ` : "The best key alone gives ", strong(one.answers[place]), ".");
     root.dataset.tau = taus[place];
     root.dataset.asked = one.name;
   }
