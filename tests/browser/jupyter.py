@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from softlookup.way.workplace import lab_command, lab_environment
 
@@ -21,7 +21,10 @@ START_S = 120.0
 SLOW_MS = 180_000
 """How long a kernel may take to begin and to import torch on a machine that does other things too."""
 
-THEMES = Path("settings", "@jupyterlab", "apputils-extension", "themes.jupyterlab-settings")
+SETTINGS = {
+    # All cells stay in the page, so that a test can ask for one that is not in view.
+    "notebook-extension/tracker": {"windowingMode": "none"},
+}
 SHOWN = ".jp-NotebookPanel:not(.lm-mod-hidden)"
 """The notebook in front."""
 
@@ -40,8 +43,10 @@ def running_lab(root: Path, home: Path, theme: str) -> Iterator[str]:
         port = free.getsockname()[1]
     own = {"JUPYTER_CONFIG_DIR": "config", "JUPYTER_RUNTIME_DIR": "runtime", "JUPYTER_DATA_DIR": "data"}
     own |= {"JUPYTERLAB_SETTINGS_DIR": "settings", "JUPYTERLAB_WORKSPACES_DIR": "workspaces"}
-    (home / THEMES).parent.mkdir(parents=True)
-    (home / THEMES).write_text(json.dumps({"theme": theme}))
+    for name, chosen in {**SETTINGS, "apputils-extension/themes": {"theme": theme}}.items():
+        file = home / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
+        file.parent.mkdir(parents=True)
+        file.write_text(json.dumps(chosen))
     options = ["ip=127.0.0.1", f"port={port}", "port_retries=0", "open_browser=False"]
     command = lab_command(root, [*(f"--ServerApp.{one}" for one in options), f"--IdentityProvider.token={TOKEN}"])
     env = {**lab_environment(), **{name: str(home / folder) for name, folder in own.items()}}
@@ -86,9 +91,13 @@ class Visit:
         self.page.wait_for_selector(f"{SHOWN} [data-status='idle']", state="attached", timeout=SLOW_MS)
 
     def run_all(self) -> None:
-        """Run all cells, by the menu."""
+        """Run all cells, by the menu, once there is a kernel."""
+        kernel = self.page.locator(f"{SHOWN} .jp-Toolbar-kernelName")
+        expect(kernel).to_contain_text("ipykernel", timeout=SLOW_MS)
         self.page.locator(".lm-MenuBar-item", has_text="Run").click()
         self.page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+        prompt = self.page.locator(f"{SHOWN} .jp-CodeCell .jp-InputPrompt").first
+        expect(prompt).not_to_have_text("[ ]:", timeout=SLOW_MS)
 
     def validate(self) -> str:
         """Press nbgrader's button, and give back what it says."""

@@ -52,6 +52,7 @@ def welcome(
     with running_lab(checkout, home, request.param) as address, visiting(chromium, address) as seen:
         seen.open()
         seen.run_all()
+        shot(seen.page, "begun")
         seen.page.locator(f"{SHOWN} .slf").wait_for(state="attached", timeout=SLOW_MS)
         expect(seen.page.locator(f"{SHOWN} .jp-OutputArea").last).to_contain_text("Begin with", timeout=SLOW_MS)
         yield seen
