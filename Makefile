@@ -47,7 +47,7 @@ exercises: setup  ## exercises/ made again from solutions/
 check-exercises: setup  ## fails when exercises/ is not what solutions/ gives
 	$(BIN)/softlookup exercises --check
 
-clean:  ## removes what the other commands made, but not .venv
+clean:  ## removes what the other commands made, but neither .venv nor my_work
 	rm -rf _build .nb-cache .pytest_cache .ruff_cache .mypy_cache .hypothesis jupyter_execute
 	@if [ -f course/sample.json ]; then rm -rf course; fi
 	find lib tests scripts book -name __pycache__ -type d -prune -exec rm -rf {} +

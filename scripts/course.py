@@ -201,8 +201,8 @@ def main() -> int:
         print("\n" + (ROOT / COURSE / "reports" / f"{name}.txt").read_text(encoding="utf-8").rstrip())
     print("\nOpen next:")
     print("  the book               _build/html/index.html")
-    first, last = assignments()[0], assignments()[-1]
-    print(f"  the first exercise     exercises/{first}/{first}.ipynb   (make lab)")
+    last = assignments()[-1]
+    print("  the exercises          make lab   (your own copies, in my_work/)")
     print(f"  feedback to a student  {COURSE}/feedback/mistake-1/{last}/{last}.html")
     print(f"  the gradebook          {COURSE}/gradebook.db   (in {COURSE}/: ../.venv/bin/nbgrader export)")
     return 0

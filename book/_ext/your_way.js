@@ -225,8 +225,11 @@
       show();
     });
     carried();
-    take(window.softlookupProgress);
     show();
+    // What `softlookup progress` has written beside the book; a page on the disk may load a script, and nothing else.
+    const beside = make("script", "", { src: "../my_progress.js" });
+    beside.addEventListener("load", () => { if (take(window.softlookupProgress)) show(); });
+    document.head.append(beside);
     // A chapter that is read in another tab shows here too.
     window.addEventListener("storage", show);
     window.addEventListener("pageshow", show);

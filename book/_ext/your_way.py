@@ -18,9 +18,8 @@ OWN = "vendor/your_way.js"
 
 
 def load_scripts(app: Sphinx, pagename: str, template: str, context: dict[str, Any], doctree: Any) -> None:
-    """On the page itself, load the record and then what shows it."""
+    """On the page itself, load its script; that loads the record, whose address must not change with its content."""
     if pagename == PAGE:
-        app.add_js_file(f"../{SCRIPT}", loading_method="defer")
         app.add_js_file(OWN, loading_method="defer")
 
 

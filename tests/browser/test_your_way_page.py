@@ -136,6 +136,7 @@ def test_what_the_command_writes_beside_the_book_is_shown_and_kept(chromium, ser
     expect(page.locator("#way-4 .way-count")).to_contain_text("1 of 14")
     content[0] = as_script(record({"04.mix": "wrong"}, "2026-01-01T12:00:00+00:00"))
     page.reload()
+    page.wait_for_function("() => window.softlookupProgress !== undefined")
     expect(page.locator("#way-4 .way-count")).to_contain_text("1 of 14")
     context.close()
 
@@ -157,6 +158,7 @@ def test_forgetting_removes_all_and_an_older_record_does_not_come_back(chromium,
     page.keyboard.press("Enter")
     expect(page.locator("#way-sum")).to_have_text("0 of 16 chapters read.")
     page.reload()
+    page.wait_for_function("() => window.softlookupProgress !== undefined")
     expect(page.locator("#way-sum")).to_have_text("0 of 16 chapters read.")
     assert "record" not in page.evaluate(KEPT, "tasks")
     context.close()

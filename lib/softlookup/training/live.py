@@ -82,7 +82,8 @@ class LiveCurve:
             f'<svg viewBox="0 -4 {WIDE} {HIGH + 8}" role="img" aria-label="{words}" '
             'style="max-width:40rem;width:100%;border-bottom:1px solid">'
             f'<polyline points="{path}" fill="none" stroke="#1978c5" stroke-width="2"/>'
-            f'<text x="4" y="10" font-size="12" fill="currentColor">{top:.1f}</text></svg>{note}</div>'
+            f'<text x="{WIDE - 4}" y="10" text-anchor="end" font-size="12" fill="currentColor">top: {top:.1f}</text>'
+            f"</svg>{note}</div>"
         )
 
     def show(self) -> None:

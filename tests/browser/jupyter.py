@@ -1,0 +1,134 @@
+"""A JupyterLab for tests, started as ``softlookup lab`` starts it: on a free port, with nobody's settings."""
+
+import json
+import os
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, expect
+
+from softlookup.way.workplace import lab_command, lab_environment
+
+TOKEN = "lab-in-a-test"
+START_S = 120.0
+SLOW_MS = 180_000
+"""How long a kernel may take to begin and to import torch on a machine that does other things too."""
+
+SETTINGS = {
+    # All cells stay in the page, so that a test can ask for one that is not in view.
+    "notebook-extension/tracker": {"windowingMode": "none"},
+}
+SHOWN = ".jp-NotebookPanel:not(.lm-mod-hidden)"
+"""The notebook in front."""
+
+
+@contextmanager
+def running_lab(root: Path, home: Path, theme: str) -> Iterator[str]:
+    """Start a server on a checkout; gives its address.
+
+    Args:
+        root: The checkout.
+        home: A folder for the server's own settings, logs and secrets.
+        theme: "JupyterLab Light" or "JupyterLab Dark".
+    """
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    own = {"JUPYTER_CONFIG_DIR": "config", "JUPYTER_RUNTIME_DIR": "runtime", "JUPYTER_DATA_DIR": "data"}
+    own |= {"JUPYTERLAB_SETTINGS_DIR": "settings", "JUPYTERLAB_WORKSPACES_DIR": "workspaces"}
+    for name, chosen in {**SETTINGS, "apputils-extension/themes": {"theme": theme}}.items():
+        file = home / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
+        file.parent.mkdir(parents=True)
+        file.write_text(json.dumps(chosen))
+    options = ["ip=127.0.0.1", f"port={port}", "port_retries=0", "open_browser=False"]
+    command = lab_command(root, [*(f"--ServerApp.{one}" for one in options), f"--IdentityProvider.token={TOKEN}"])
+    env = {**lab_environment(), **{name: str(home / folder) for name, folder in own.items()}}
+    address = f"http://127.0.0.1:{port}/"
+    with open(home / "log", "wb") as log:
+        process = subprocess.Popen(command, cwd=root, env=env, stdout=log, stderr=log)
+        try:
+            until = time.monotonic() + START_S
+            while not answers(address):
+                assert process.poll() is None, (home / "log").read_text()[-2000:]
+                assert time.monotonic() < until, "the server does not answer"
+                time.sleep(0.2)
+            yield address
+        finally:
+            process.terminate()
+            process.wait(60)
+
+
+def answers(address: str) -> bool:
+    try:
+        with urllib.request.urlopen(f"{address}api?token={TOKEN}", timeout=5):
+            return True
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+@dataclass
+class Visit:
+    """A page of JupyterLab, what it asked others for, and what went wrong in it."""
+
+    page: Page
+    address: str
+    outside: list[str] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+
+    def open(self, path: str = "") -> None:
+        """Open a notebook, or what JupyterLab opens on, and wait until its kernel can be asked."""
+        self.page.goto(f"{self.address}lab/tree/{path}" if path else f"{self.address}?token={TOKEN}", wait_until="load")
+        name = (path or "welcome.ipynb").split("/")[-1]
+        self.page.wait_for_selector(f".lm-TabBar-tab.lm-mod-current:has-text('{name}')", timeout=SLOW_MS)
+        self.page.wait_for_selector(f"{SHOWN} .jp-Notebook .jp-Cell", timeout=SLOW_MS)
+        self.page.wait_for_selector(f"{SHOWN} [data-status='idle']", state="attached", timeout=SLOW_MS)
+
+    def run_all(self) -> None:
+        """Run all cells, by the menu, once there is a kernel."""
+        kernel = self.page.locator(f"{SHOWN} .jp-Toolbar-kernelName")
+        expect(kernel).to_contain_text("ipykernel", timeout=SLOW_MS)
+        self.page.locator(".lm-MenuBar-item", has_text="Run").click()
+        self.page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+        prompt = self.page.locator(f"{SHOWN} .jp-CodeCell .jp-InputPrompt").first
+        expect(prompt).not_to_have_text("[ ]:", timeout=SLOW_MS)
+
+    def validate(self) -> str:
+        """Press nbgrader's button, and give back what it says."""
+        button = self.page.locator(f"{SHOWN} [data-jp-item-name=runAll]").locator("jp-button, button").first
+        button.click()
+        dialog = self.page.locator(".jp-Dialog", has_text="Validation Results")
+        dialog.wait_for(timeout=SLOW_MS)
+        said = dialog.inner_text()
+        dialog.locator("button").last.click()
+        dialog.wait_for(state="detached")
+        return said
+
+
+@contextmanager
+def visiting(chromium: Browser, address: str) -> Iterator[Visit]:
+    """A browser at a server; afterwards nothing may have left the machine, and nothing may have failed."""
+    context = chromium.new_context(viewport={"width": 1400, "height": 1000})
+    try:
+        seen = Visit(context.new_page(), address)
+        own = (address, address.replace("http", "ws"), "data:", "blob:")
+        context.on("request", lambda one: one.url.startswith(own) or seen.outside.append(one.url))
+        seen.page.on("pageerror", lambda error: seen.complaints.append(f"error: {error}"))
+        seen.page.on("console", lambda said: said.type == "error" and seen.complaints.append(said.text))
+        yield seen
+        assert seen.outside == []
+        assert seen.complaints == []
+    finally:
+        context.close()
+
+
+def shot(page: Page, name: str) -> None:
+    """Keep a picture, where SOFTLOOKUP_SHOTS names a folder for them."""
+    if "SOFTLOOKUP_SHOTS" in os.environ:
+        page.screenshot(path=str(Path(os.environ["SOFTLOOKUP_SHOTS"], f"{name}.png")))

@@ -1,0 +1,133 @@
+"""JupyterLab as ``make lab`` opens it, in a real browser: welcome, panels, figure, book, Validate; light and dark."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+from book_browser import AXE
+from jupyter import SHOWN, SLOW_MS, Visit, running_lab, shot, visiting
+from playwright.sync_api import Browser, expect
+
+from softlookup.authoring import find_root, read_solution
+from softlookup.checks import get_task, tasks
+from softlookup.grading.handins import answers, filled
+from softlookup.way.workplace import WORK, give_out
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+ROOT = find_root()
+NAME = "00_before_you_start"
+BOOK_PAGE = """<!DOCTYPE html><title>A page of the book</title><h1 id="one-head-mix">Mixing</h1>
+<script src="../_static/own.js"></script>"""
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkout with the welcome notebook, one chapter's, the same solved, and two pages of a book."""
+    root = tmp_path_factory.mktemp("checkout")
+    (root / "_config.yml").write_text("title: x\n")
+    (root / "solutions").mkdir()
+    for name in (NAME, "welcome"):
+        shutil.copytree(ROOT / "exercises" / name, root / "exercises" / name)
+    give_out(root)
+    release = nbformat.read(root / "exercises" / NAME / f"{NAME}.ipynb", as_version=4)
+    solved = filled(release, answers(read_solution(ROOT / "solutions" / f"{NAME}.py")))
+    (root / WORK / "solved").mkdir()
+    nbformat.write(solved, root / WORK / "solved" / "solved.ipynb")
+    html = root / "_build" / "html"
+    for file, text in (("book/04_one_head.html", BOOK_PAGE), ("_static/own.js", "document.title = 'It runs';")):
+        (html / file).parent.mkdir(parents=True)
+        (html / file).write_text(text)
+    return root
+
+
+@pytest.fixture(scope="module", params=["JupyterLab Light", "JupyterLab Dark"], ids=["light", "dark"])
+def welcome(
+    request: pytest.FixtureRequest, checkout: Path, chromium: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Visit]:
+    """The welcome notebook, which JupyterLab opened by itself, with all its cells run."""
+    home = tmp_path_factory.mktemp("jupyter")
+    with running_lab(checkout, home, request.param) as address, visiting(chromium, address) as seen:
+        seen.open()
+        seen.run_all()
+        shot(seen.page, "begun")
+        seen.page.locator(f"{SHOWN} .slf").wait_for(state="attached", timeout=SLOW_MS)
+        expect(seen.page.locator(f"{SHOWN} .jp-OutputArea").last).to_contain_text("Begin with", timeout=SLOW_MS)
+        yield seen
+
+
+def test_it_opens_on_the_welcome_notebook_beside_the_students_own_folders(welcome: Visit) -> None:
+    assert "/lab/tree/my_work/welcome/welcome.ipynb" in welcome.page.url
+    listed = welcome.page.locator(".jp-DirListing-itemText").all_inner_texts()
+    assert {NAME, "welcome"} <= set(listed)
+    assert welcome.page.locator(".Toastify__toast").count() == 0, "nobody asks for news"
+
+
+def test_panels_show_verdict_mistake_and_heat_maps_that_can_be_read(welcome: Visit) -> None:
+    page = welcome.page
+    expect(page.locator(f"{SHOWN} .sl-check.sl-pass")).to_contain_text("Right: Mixing the values")
+    wrong = page.locator(f"{SHOWN} .sl-check.sl-wrong")
+    wrong.scroll_into_view_if_needed()
+    shot(page, f"panel-{page.evaluate('document.body.dataset.jpThemeLight')}")
+    named = next(one for one in get_task("04.mix").mistakes if one.says in wrong.inner_text())
+    assert named.slug
+    maps = wrong.locator("table.sl-map")
+    assert [one.split("\n")[0] for one in maps.all_inner_texts()] == ["got", "wanted", "difference"]
+    assert maps.first.locator("td.sl-off").count() == 16
+    paper = wrong.evaluate("one => getComputedStyle(one).backgroundColor")
+    light = page.evaluate("document.body.dataset.jpThemeLight") == "true"
+    assert (paper == "rgb(255, 255, 255)") == light
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    asked = "axe.run('.sl-check', {resultTypes: ['violations'], runOnly: ['wcag2a', 'wcag2aa'], preload: false})"
+    found = page.evaluate(asked)["violations"]
+    assert [f"{one['id']}: {node['html'][:200]}" for one in found for node in one["nodes"]] == []
+
+
+def test_figure_answers_to_mouse_and_keyboard(welcome: Visit) -> None:
+    figure = welcome.page.locator(f"{SHOWN} .slp")
+    figure.scroll_into_view_if_needed()
+    words = figure.locator(".slp-words")
+    before = words.inner_text()
+    handle = figure.locator(".slp-handle")
+    handle.focus()
+    welcome.page.keyboard.press("Shift+ArrowUp")
+    expect(words).not_to_have_text(before)
+    by_key = words.inner_text()
+    box = figure.locator(".slp-frame svg").first.bounding_box()
+    figure.locator(".slp-frame svg").first.click(position={"x": box["width"] * 0.2, "y": box["height"] * 0.3})
+    expect(words).not_to_have_text(by_key)
+    figure.locator("input[type=range]").fill("0")
+    expect(words).to_contain_text("takes all")
+    shot(welcome.page, f"figure-{welcome.page.evaluate('document.body.dataset.jpThemeLight')}")
+
+
+def test_a_link_into_the_book_opens_the_book_as_it_is(welcome: Visit) -> None:
+    link = welcome.page.locator(f"{SHOWN} .sl-check.sl-wrong a").first
+    link.scroll_into_view_if_needed()
+    with welcome.page.context.expect_page() as opening:
+        link.click()
+    book = opening.value
+    book.wait_for_function("() => document.title === 'It runs'")
+    assert book.url.endswith("/softlookup-book/book/04_one_head.html#one-head-mix")
+    book.close()
+
+
+def test_the_book_is_shown_to_nobody_without_the_token(welcome: Visit, chromium: Browser) -> None:
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto(f"{welcome.address}softlookup-book/book/04_one_head.html")
+    assert "/login" in page.url and "Mixing" not in page.content()
+    for path in ("../../_config.yml", "%2e%2e/%2e%2e/_config.yml"):
+        asked = welcome.page.request.get(f"{welcome.address}softlookup-book/{path}")
+        assert asked.status in (403, 404)
+    context.close()
+
+
+def test_validate_says_what_fails_and_that_a_solved_notebook_passes(welcome: Visit) -> None:
+    welcome.open(f"{WORK}/{NAME}/{NAME}.ipynb")
+    said = welcome.validate()
+    assert all(f'check("{task.id}"' in said for task in tasks(0)) and "failed" in said
+    welcome.open(f"{WORK}/solved/solved.ipynb")
+    assert "Success! Your notebook passes all the tests." in welcome.validate()
