@@ -4,6 +4,7 @@ import pytest
 
 pytestmark = pytest.mark.browser
 PAGE = "book/04_one_head.html"
+PRACTICE = "book/04_one_head_practice.html"
 
 
 @pytest.fixture
@@ -78,7 +79,7 @@ def test_answers_are_kept_in_this_browser_until_they_are_cleared(chromium, html)
 
 
 def test_an_option_answers_with_its_own_reason(html, visit):
-    with visit((html / "book/04_one_head_practice.html").as_uri()) as seen:
+    with visit((html / PRACTICE).as_uri()) as seen:
         box = seen.page.locator(".slq-choice").first
         box.locator("button").nth(0).click()
         assert "A column belongs to a key." in box.locator(".slq-told").inner_text()
@@ -86,3 +87,46 @@ def test_an_option_answers_with_its_own_reason(html, visit):
         box.locator("button").nth(1).click()
         assert box.locator(".slq-told").inner_text().startswith("Right.")
         assert not seen.complaints
+
+
+@pytest.fixture
+def phone(html, visit):
+    with visit((html / PAGE).as_uri(), width=390, has_touch=True, is_mobile=True) as seen:
+        seen.page.wait_for_selector(".slq-progress")
+        yield seen.page
+        assert seen.complaints == []
+
+
+def test_a_finger_answers_every_kind_of_question_on_a_phone(phone):
+    number = form(phone, "A raw score is 12")
+    number.locator("input").tap()
+    phone.keyboard.type("3")
+    number.locator("button").tap()
+    assert number.locator(".slq-told").inner_text() == "Right."
+    map_ = form(phone, "Press the cell")
+    map_.locator("[data-cell='2,3']").tap()
+    assert "mask" in map_.locator(".slq-told").inner_text()
+    map_.locator("[data-cell='2,2']").tap()
+    assert map_.locator(".slq-told").inner_text() == "Right."
+    assert phone.locator(".slq-progress").inner_text().startswith("2 of ")
+    phone.locator(".slq-progress button").tap()
+    assert phone.locator(".slq-progress").inner_text().startswith("0 of ")
+
+
+def test_fields_and_cells_are_large_enough_for_a_finger(phone):
+    boxes = phone.locator("form.slq :is(button, input, [data-cell]):visible").evaluate_all(
+        "all => all.map((one) => one.getBoundingClientRect()).map((box) => Math.min(box.width, box.height))"
+    )
+    assert boxes and min(boxes) >= 24
+
+
+def test_a_finger_presses_an_option_and_the_keyboard_goes_through_them(html, visit):
+    with visit((html / PRACTICE).as_uri(), width=390, has_touch=True, is_mobile=True) as seen:
+        box = seen.page.locator(".slq-choice").first
+        box.locator("button").nth(0).tap()
+        assert box.locator(".slq-told").inner_text().startswith("No.")
+        seen.page.keyboard.press("Tab")
+        assert seen.page.evaluate("document.activeElement.textContent").startswith("(b)")
+        seen.page.keyboard.press("Enter")
+        assert box.locator(".slq-told").inner_text().startswith("Right.")
+        assert box.locator("button").nth(1).get_attribute("aria-pressed") == "true"
