@@ -48,7 +48,6 @@ const acts = {
   },
   press: ({ key }) => page.keyboard.press(key),
   complaints: () => complaints,
-  picture: ({ path }) => page.screenshot({ path }),
   close: () => browser.close(),
 };
 
