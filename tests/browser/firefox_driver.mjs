@@ -63,3 +63,5 @@ for await (const line of createInterface({ input: process.stdin })) {
   process.stdout.write(`${JSON.stringify(answer)}\n`);
   if (what === "close") process.exit(0);
 }
+
+await browser?.close(); // whoever asked is gone without a farewell
