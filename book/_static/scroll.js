@@ -1,7 +1,7 @@
 // What is wider than the page scrolls inside itself. Those parts, and only those, get a place in the Tab order, and fade
 // out on the side where there is more. And formulas keep their brackets and full stops on their own line.
 (() => {
-  const WIDE = ".bd-article :is(.math, .pst-scrollable-table-container, .cell_output, .widget-fallback, .slk-scroll, pre)";
+  const WIDE = ".bd-article :is(.math, .pst-scrollable-table-container, .cell_output, .widget-fallback, .slk-scroll, .slq-given, pre)";
 
   function fade(part) {
     part.classList.toggle("more-left", part.scrollLeft > 1);

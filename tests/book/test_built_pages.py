@@ -56,6 +56,14 @@ def test_links_and_anchors_inside_the_book_lead_somewhere():
     assert dead == []
 
 
+def test_fonts_and_pictures_that_styles_name_are_there():
+    styles = sorted((HTML / "_static").rglob("*.css"))
+    named = [(style, url) for style in styles for url in re.findall(r"url\([\"']?([^\"')]+)", style.read_text("utf-8"))]
+    own = [(style, url.partition("?")[0].partition("#")[0]) for style, url in named if not url.startswith("data:")]
+    missing = [f"{style.name}: {url}" for style, url in own if url and not (style.parent / url).exists()]
+    assert len(own) > 0 and missing == []
+
+
 def test_pages_and_styles_load_nothing_from_outside():
     outside = [f"{path.name}: {load}" for path in pages() for load in Page(path).loads if urlsplit(load).netloc]
     for style in HTML.rglob("*.css"):

@@ -102,7 +102,7 @@ WAYS = {
         ],
         [("input[data-of=b1]", "ArrowRight"), (CELL, "ArrowDown"), (".spr-turn[data-of=a]", "Enter")]
         + [(".spr-turn[data-of=a]", " "), ("input[data-of=a0]", "End")],
-        [slider("input[data-of=a0]", 0.1, 0.9)],
+        [slider("input[data-of=a0]", 0.9, 0.1)],
         ".spr-words",
     ),
     "slm": Ways(

@@ -48,7 +48,6 @@ const acts = {
   },
   press: ({ key }) => page.keyboard.press(key),
   complaints: () => complaints,
-  picture: ({ path }) => page.screenshot({ path }),
   close: () => browser.close(),
 };
 
@@ -64,3 +63,5 @@ for await (const line of createInterface({ input: process.stdin })) {
   process.stdout.write(`${JSON.stringify(answer)}\n`);
   if (what === "close") process.exit(0);
 }
+
+await browser?.close(); // whoever asked is gone without a farewell
