@@ -55,6 +55,24 @@ def test_an_untouched_copy_is_renewed_and_a_changed_one_stays(checkout):
     assert give_out(checkout).kept == [NAME] and copy_of(checkout).read_text() == "mine"
 
 
+def test_answers_that_stood_in_exercises_come_along_and_are_nobodys_to_renew(checkout):
+    released = copy_of(checkout, "exercises")
+    pristine = released.read_text()
+    released.write_text(pristine.replace("    raise NotImplementedError()", "    return (2, 3)", 1))
+    give_out(checkout)
+    mine = copy_of(checkout).read_text()
+    assert "return (2, 3)" in mine
+    released.write_text(pristine)
+    told = give_out(checkout)
+    assert (told.renewed, told.kept) == ([], [NAME]) and copy_of(checkout).read_text() == mine
+
+
+def test_every_exercise_can_be_renewed_while_it_is_untouched(tmp_path):
+    shutil.copytree(ROOT / "exercises", tmp_path / "exercises")
+    names = give_out(tmp_path).new
+    assert sorted(json.loads((tmp_path / WORK / ".given.json").read_text())) == sorted(names)
+
+
 def test_a_lost_list_of_what_was_given_costs_nobody_their_work(checkout):
     give_out(checkout)
     copy_of(checkout).write_text("mine")

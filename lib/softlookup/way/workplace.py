@@ -7,6 +7,9 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+
+from softlookup.way.reading import BLANK, BLANK_WORDS
 
 WORK = "my_work"
 """The folder of a checkout that holds a student's own copies."""
@@ -63,7 +66,10 @@ def give_out(root: Path) -> GivenOut:
             told.kept.append(name)
             continue
         _write(target, fresh)
-        given[name] = released
+        # Who worked in exercises/ before has answers there: the copy of them is somebody's work from the first moment.
+        given.pop(name, None)
+        if _bare(fresh):
+            given[name] = released
     _write(work / GIVEN, json.dumps(given, indent=1, sort_keys=True).encode() + b"\n")
     return told
 
@@ -106,6 +112,22 @@ def lab_environment() -> dict[str, str]:
     before = {"PATH": os.path.dirname(sys.executable), "JUPYTER_CONFIG_PATH": str(Path(__file__).with_name("jupyter"))}
     joined = {name: os.pathsep.join(filter(None, (own, os.environ.get(name)))) for name, own in before.items()}
     return {**os.environ, **joined}
+
+
+def _bare(content: bytes) -> bool:
+    """Whether nobody has written or run anything in a notebook."""
+    try:
+        cells = json.loads(content)["cells"]
+        return all(_untouched(cell) for cell in cells)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return False
+
+
+def _untouched(cell: dict[str, Any]) -> bool:
+    if cell.get("outputs") or cell.get("execution_count"):
+        return False
+    answer = cell["metadata"].get("nbgrader", {}).get("solution")
+    return not answer or any(mark in "".join(cell["source"]) for mark in (BLANK, BLANK_WORDS))
 
 
 def _hash(content: bytes) -> str:
