@@ -18,19 +18,18 @@ from softlookup.pages.weights import weigh_pages
 FEW = ("book/index.html", "book/02_soft_lookup.html")
 
 
-def bench_book(root: Path, *, quick: bool = False, time_them: bool = True) -> dict[str, Any]:
+def bench_book(root: Path, *, quick: bool = False) -> dict[str, Any]:
     """Weigh every page, drag in every interactive figure, and time builds of a copy.
 
     Args:
         root: The checkout, with the book built in ``_build/html``.
         quick: Two pages and no build: a run of seconds that shows the record's shape.
-        time_them: Whether to build the copy at all; it takes four builds' time.
 
     Returns:
         A record. ``load`` is how many programs waited for the processors, before and after: where they are more than
         there are cores, times are longer than on a quiet machine. ``ratio`` is the time of a fresh build over that of
-        one after a changed page, in the same run; without builds it is the frame time of the slowest figure over that
-        of an empty page.
+        one after a changed page, in the same run; in a quick run, which builds nothing, it is the frame time of the
+        slowest figure over that of an empty page.
 
     Raises:
         NoBrowser: If there is no browser, or no built book.
@@ -57,7 +56,7 @@ def bench_book(root: Path, *, quick: bool = False, time_them: bool = True) -> di
         "figures": figures,
     }
     record: dict[str, Any] = {"bench": "book"}
-    if quick or not time_them:
+    if quick:
         record |= {"ratio": frames["slowest_over_empty"], "ratio_of": "frame time, slowest figure / empty page"}
         builds = {}
     else:
