@@ -1,6 +1,7 @@
 """Packages that load their names at the first use."""
 
 import importlib
+import os
 import subprocess
 import sys
 from types import ModuleType
@@ -64,3 +65,13 @@ def test_lazy_packages_of_the_library_load_nothing_of_their_own_at_first(package
     code = f"import sys, {package.__name__} as p; print([m for m in sys.modules if m.startswith(p.__name__ + '.')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_lazy_packages_work_where_a_submission_runs(tmp_path):
+    staged = importlib.import_module("softlookup.grading.sandbox.bubble").staged()
+    code = "import softlookup; from softlookup.figures import chain, show; from softlookup.widgets import HeadShapes"
+    code += "; print(softlookup.__file__)"
+    environment = os.environ | {"PYTHONPATH": str(staged), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(str(staged))

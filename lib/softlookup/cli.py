@@ -301,11 +301,11 @@ def bench(
     elif name in ON_A_DEVICE:
         measured = device_bench(name, device=device, quick=quick)
     elif name == "book":
-        from softlookup.pages import NoBrowser, bench_book
+        from softlookup.pages import BuildFailed, NoBrowser, bench_book
 
         try:
             measured = bench_book(_root(), quick=quick)
-        except NoBrowser as missing:
+        except (BuildFailed, NoBrowser) as missing:
             _refuse(str(missing))
     elif name in ("digits", "pairs", "capstone", "schedules"):
         measured = kept_bench(name, file, weights, quick=quick)

@@ -39,6 +39,21 @@ def test_bench_says_what_is_missing(tmp_path, monkeypatch):
             pass
 
 
+def test_command_refuses_in_a_sentence_where_there_is_no_browser(monkeypatch):
+    from click.testing import CliRunner
+
+    import softlookup.pages
+    from softlookup.cli import main
+
+    def missing(root, quick):
+        raise NoBrowser("pages are measured in a browser, and there is none here")
+
+    monkeypatch.setattr(softlookup.pages, "bench_book", missing)
+    done = CliRunner().invoke(main, ["bench", "book"])
+    assert done.exit_code == 2
+    assert "softlookup: pages are measured in a browser, and there is none here." in done.output
+
+
 def test_copy_of_the_checkout_has_what_git_keeps_and_links_to_what_is_installed(tmp_path):
     root, copy = tmp_path / "root", tmp_path / "copy"
     (root / "book" / "_vendor" / "node_modules").mkdir(parents=True)

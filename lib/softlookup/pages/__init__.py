@@ -2,5 +2,6 @@
 
 from softlookup.pages.bench import bench_book
 from softlookup.pages.browser import NoBrowser
+from softlookup.pages.builds import BuildFailed
 
-__all__ = ["NoBrowser", "bench_book"]
+__all__ = ["BuildFailed", "NoBrowser", "bench_book"]

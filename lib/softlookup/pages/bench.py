@@ -28,8 +28,8 @@ def bench_book(root: Path, *, quick: bool = False) -> dict[str, Any]:
     Returns:
         A record. ``load`` is how many programs waited for the processors, before and after: where they are more than
         there are cores, times are longer than on a quiet machine. ``ratio`` is the time of a fresh build over that of
-        one after a changed page, in the same run; of a quick run, which builds nothing, the frame time of the slowest
-        figure over that of an empty page.
+        one after a changed page, in the same run; in a quick run, which builds nothing, it is the frame time of the
+        slowest figure over that of an empty page.
 
     Raises:
         NoBrowser: If there is no browser, or no built book.

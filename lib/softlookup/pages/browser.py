@@ -11,6 +11,9 @@ from typing import Any
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
+PATIENCE_MS = 180_000
+"""How long a page may take to open: the machine may have other work."""
+
 VIEW = 'script[type="application/vnd.jupyter.widget-view+json"]'
 
 
@@ -62,6 +65,13 @@ def chromium() -> Iterator[Any]:
             yield browser
         finally:
             browser.close()
+
+
+def opened(page: Any, address: str) -> Any:
+    """Open an address in a page that waits as long as it takes on a busy machine, and give the page."""
+    page.set_default_timeout(PATIENCE_MS)
+    page.goto(address, wait_until="load")
+    return page
 
 
 def settle(page: Any) -> None:

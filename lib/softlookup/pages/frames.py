@@ -3,7 +3,7 @@
 from statistics import median
 from typing import Any
 
-from softlookup.pages.browser import VIEW, settle
+from softlookup.pages.browser import VIEW, opened, settle
 
 MOVES = 90
 """Movements of the mouse in one drag: a second and a half at sixty frames a second."""
@@ -97,7 +97,7 @@ def frames_of_figures(browser: Any, address: str, names: list[str]) -> dict[str,
     for name in names:
         page = browser.new_page(viewport={"width": 1280, "height": 900})
         try:
-            page.goto(address + name, wait_until="load")
+            opened(page, address + name)
             if not page.locator(VIEW).count():
                 continue
             settle(page)

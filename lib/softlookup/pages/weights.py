@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from softlookup.pages.browser import settle
+from softlookup.pages.browser import opened, settle
 
 LIMIT_BYTES = 1_000_000
 """Most that a page's first view may weigh, gzipped, before widgets."""
@@ -85,7 +85,7 @@ def visit(browser: Any, address: str, html: Path, name: str, width: int) -> dict
         context.add_init_script(SHIFTS)
         page = context.new_page()
         page.on("request", note)
-        page.goto(address + name, wait_until="load")
+        opened(page, address + name)
         settle(page)
         first = weigh(asked, html / name)
         shifted = page.evaluate("window.shifted")

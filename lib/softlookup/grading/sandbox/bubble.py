@@ -29,7 +29,18 @@ _INSIDE = (
 _HOME = "/tmp/notebook"
 
 # What a submission may import of the library: nothing that knows an answer.
-_OURS = ("notation.py", "reference", "text", "model", "training", "figures", "widgets", "roofline", "audit")
+_OURS = (
+    "notation.py",
+    "lazily.py",
+    "reference",
+    "text",
+    "model",
+    "training",
+    "figures",
+    "widgets",
+    "roofline",
+    "audit",
+)
 _CHECKS = ("answers.py", "candidates.py", "layers.py", "limits.py", "probe.py", "source.py", "task.py", "texts.py")
 _SANDBOX = ("filter.py", "frames.py", "held.py", "inside.py", "shell.py", "sound_calls.py", "zygote.py")
 _CHECKS_INIT = '''"""Checks, while a notebook is graded: the judge is outside."""
