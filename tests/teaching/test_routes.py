@@ -83,7 +83,8 @@ def test_every_interactive_figure_is_found_on_a_page_and_has_its_words():
         name for name in widgets.__all__ if issubclass(getattr(widgets, name), widgets.interactive.InteractiveFigure)
     }
     found = [name for page in PAGES.values() for one in page.sections for name in one.figures]
-    assert set(found) == classes == set(FIGURE_SAYS)
+    landing = {"FirstLookup"}  # stands on the first page, which belongs to no chapter and no route
+    assert set(found) == classes - landing == set(FIGURE_SAYS)
 
 
 @every_route
