@@ -45,7 +45,8 @@
   for (const option of article.querySelectorAll("option")) option.toggleAttribute("selected", option.selected);
   for (const canvas of article.querySelectorAll("canvas")) {
     const picture = Object.assign(new Image(), { src: canvas.toDataURL(), alt: canvas.getAttribute("aria-label") ?? "" });
-    picture.style.cssText = `width: ${canvas.clientWidth}px; height: ${canvas.clientHeight}px`;
+    const { position, inset } = getComputedStyle(canvas); // a picture may lie under other things
+    picture.style.cssText = `position: ${position}; inset: ${inset}; width: ${canvas.clientWidth}px; height: ${canvas.clientHeight}px`;
     canvas.replaceWith(picture);
   }
 

@@ -26,7 +26,7 @@ def own_style(figure: type[InteractiveFigure]) -> str:
 
 def class_of(figure: type[InteractiveFigure]) -> str:
     """The class of the figure's own outermost element."""
-    return re.search(r'class: "slf (\w+)", role: "group"', str(figure._esm))[1]
+    return re.search(r'class: "slf (?:slf-buttons )?(\w+)", role: "group"', str(figure._esm))[1]
 
 
 def test_every_figure_in_the_folder_is_among_them():
@@ -59,6 +59,18 @@ def test_rules_of_a_figure_reach_no_other(figure):
         for selector in selectors_in(selectors):
             assert re.search(rf"\.{own}(?![a-z])", selector), f"{selector.strip()} would dress more than {own}"
     assert not re.findall(rf"--(?!slf-|{own}-)[\w-]+:", plain)
+
+
+@each_figure
+def test_what_a_figure_changes_of_a_shared_look_is_stronger_than_that(figure):
+    """A neighbour brings the shared rules once more, behind this figure's own: equal strength would lose to them."""
+    own, style, script = class_of(figure), own_style(figure), str(figure._esm)
+    begins = [line.strip() for line in style.splitlines() if line.strip().startswith(".")]
+    if "slf-buttons" in script.removeprefix((HERE / "shared.js").read_text("utf-8")):
+        assert not [line for line in begins if line.startswith((f".{own} :is(select, button)", f".{own} select"))]
+    for table in re.findall(r"slf-table (\w+-table)", script):
+        rules = [line for line in begins if f".{table}" in line]
+        assert rules and all(line.startswith(f".slf.{own} ") for line in rules)
 
 
 def test_no_two_figures_have_the_same_class():
