@@ -21,15 +21,18 @@ ROOT = Path(__file__).resolve().parents[1]
 HTML = ROOT / "_build" / "html"
 PDF = ROOT / "_build" / "pdf"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+ON_SCREEN = ("exercises/", "book/exercises", "book/your_way", "book/mistakes")
+"""Pages to press buttons on: the notebooks before anybody has begun, one's own way, the report of a mistake."""
 
 
 def table_of_contents(root: Path = ROOT) -> list[tuple[str, list[list[str]]]]:
-    """The parts of the book: each a caption and its chapters, each chapter a list of pages."""
+    """The parts of the printed book: each a caption and its chapters, each chapter a list of pages."""
     toc = yaml.safe_load((root / "_toc.yml").read_text("utf-8"))
     parts = [("", [[toc["root"]]])]
     for part in toc["parts"]:
         chapters = [[one["file"], *(below["file"] for below in one.get("sections", []))] for one in part["chapters"]]
-        parts.append((part["caption"], chapters))
+        printed = [[page for page in chapter if not page.startswith(ON_SCREEN)] for chapter in chapters]
+        parts.append((part["caption"], [chapter for chapter in printed if chapter]))
     return parts
 
 

@@ -4,8 +4,10 @@ import html as markup
 import logging
 import re
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pypdf
 from pdf_harvest import FONTS, PATIENCE_MS, Piece
@@ -130,6 +132,7 @@ def _print(browser: Browser, text: str, target: Path, tagged: bool = True) -> No
 def _finish(raw: Path, volume: Volume, target: Path, folder: Path) -> int:
     """Say who wrote it, and lead links to the whole book into the file beside this one."""
     writer = pypdf.PdfWriter(clone_from=raw)
+    _mend_outline(writer, volume)
     writer.add_metadata({"/Title": volume.title, "/Author": "Soft Lookup", "/Subject": SUBJECT})
     elsewhere = f"{folder.as_uri()}/{WHOLE}#"
     for page in writer.pages:
@@ -146,6 +149,30 @@ def _finish(raw: Path, volume: Volume, target: Path, folder: Path) -> int:
                 )
     writer.write(target)
     return len(writer.pages)
+
+
+def _mend_outline(writer: pypdf.PdfWriter, volume: Volume) -> None:
+    """Give the outline its spaces back: Chromium leaves one out where a heading goes on in the next line."""
+    headings = [heading.text for piece in volume.pieces for heading in piece.headings]
+    words = {_squeezed(text): " ".join(text.split()) for text in headings}
+    for entry in _entries(writer.root_object.get("/Outlines")):
+        title = words.get(_squeezed(str(entry.get("/Title", ""))))
+        if title is not None:
+            entry[NameObject("/Title")] = TextStringObject(title)
+
+
+def _entries(node: Any) -> Iterator[DictionaryObject]:
+    """Walk an outline: every entry below this one."""
+    below = node.get_object().get("/First") if node is not None else None
+    while below is not None:
+        entry = below.get_object()
+        yield entry
+        yield from _entries(entry)
+        below = entry.get("/Next")
+
+
+def _squeezed(text: str) -> str:
+    return "".join(text.split())
 
 
 def _title_page(volume: Volume) -> str:

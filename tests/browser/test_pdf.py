@@ -60,6 +60,7 @@ def addresses(reader: pypdf.PdfReader) -> list[str]:
 def test_pdf_of_a_chapter_is_whole(chapter, texts, volume):
     text = squeezed("".join(texts))
     outline = [squeezed(title) for title in titles(chapter.outline)]
+    assert titles(chapter.outline)[0] == "From a dictionary to a soft lookup"  # two lines of a sheet
     headings = [squeezed(heading.text) for heading in volume.pieces[0].headings]
     assert len(chapter.pages) > 3 and len(headings) > 5
     for heading in headings:
@@ -155,6 +156,13 @@ def test_lead_out_changes_links_to_other_pages_alone():
     text = '<a href="#a--x">1</a><a href="#b">2</a><a href="#a">3</a><a href="https://e.org/#b">4</a>'
     want = '<a href="#a--x">1</a><a href="soft-lookup.pdf#b">2</a><a href="#a">3</a><a href="https://e.org/#b">4</a>'
     assert pdf_volume.lead_out(text, {"a"}) == want
+
+
+def test_pages_to_press_buttons_on_are_not_printed():
+    printed = build_pdf.all_pages()
+    assert {"book/index", "book/04_one_head_practice", "book/glossary"} <= set(printed)
+    assert not [page for page in printed if page.startswith(("exercises/", "book/your_way"))]
+    assert build_pdf.chapters()["04_one_head"] == ["book/04_one_head", "book/04_one_head_practice"]
 
 
 def test_harvest_says_what_to_do_about_a_page_that_is_not_built(chromium, tmp_path):
