@@ -229,8 +229,8 @@ check("06.shaw", relative_scores)
 # [[task 06.buckets]]
 #
 # T5 learns one number for each *bucket* of distances. Here, as in its decoder, with **[[06.buckets:n_buckets]]** buckets and farthest = **[[06.buckets:farthest]]**. `back` says how many places back a key stands. The first half of
-# the buckets (call it `alone`) holds one distance each: 0, 1, 2, … From there on bucket numbers grow with the logarithm: a distance $d$ goes into bucket
-# $\text{alone} + \lfloor (\text{buckets} - \text{alone}) \cdot \log(d / \text{alone}) / \log(\text{farthest} / \text{alone}) \rfloor$, and the last bucket takes all that is farther. What lies ahead (`back` is negative) goes into bucket 0.
+# the buckets (call it `alone`) holds one distance each: 0, 1, 2, … From there on bucket numbers grow with the logarithm: with
+# $r = \log(d / \text{alone}) / \log(\text{farthest} / \text{alone})$ a distance $d$ goes into bucket $\text{alone} + \lfloor (\text{buckets} - \text{alone}) \cdot r \rfloor$, and the last bucket takes all that is farther. What lies ahead (`back` is negative) goes into bucket 0.
 
 
 # %% nbgrader={"grade": false, "grade_id": "06-buckets", "locked": false, "schema_version": 3, "solution": true, "task": false}
