@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from docutils import nodes
+from page_needs import Project
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.errors import ExtensionError
@@ -67,12 +68,13 @@ def filled(address: str, page: str, path: str, build: str) -> str:
     return address
 
 
-def build_of(config: Config) -> str:
-    """Name this build: the library's version, and the first digits of the hash of all that pages run."""
+def build_of(config: Config, root: Path) -> str:
+    """Name this build: the library's version, and the first digits of a hash of it and of the measured figures."""
     spec = importlib.util.find_spec("softlookup")
     source = Path(spec.origin).read_text(encoding="utf-8") if spec and spec.origin else ""
     version = VERSION.search(source)
-    return f"{version[1] if version else '?'}-{getattr(config, 'softlookup_library', '')}".rstrip("-")
+    used = Project(root, getattr(config, "softlookup_package", "softlookup")).everything
+    return f"{version[1] if version else '?'}-{used[:12]}"
 
 
 def add_link(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
@@ -81,15 +83,21 @@ def add_link(app: Sphinx, pagename: str, templatename: str, context: dict[str, A
     page = nodes.unescape(title.astext()) if title is not None else str(context.get("title", "")) or pagename
     page = re.sub(r"<[^>]+>", "", page)
     path = app.builder.get_target_uri(pagename)
-    build = build_of(app.config)
+    build = app.softlookup_build  # type: ignore[attr-defined]
     address = template(app.config.softlookup_report) if app.config.softlookup_report else ""
     # The page on mistakes is a page like others: there, too, the link leads to it.
     href = filled(address, page, path, build) if address else app.builder.get_relative_uri(pagename, OWN_PAGE) or "#"
     context["report"] = {"href": href, "address": address, "page": page, "path": path, "build": build}
 
 
+def name_build(app: Sphinx) -> None:
+    """Name the build once for all pages."""
+    app.softlookup_build = build_of(app.config, Path(app.srcdir))  # type: ignore[attr-defined]
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Hook it in."""
+    app.connect("builder-inited", name_build)
     app.add_config_value("softlookup_report", "", "html")
     app.connect("config-inited", lambda app, config: config.softlookup_report and template(config.softlookup_report))
     app.connect("html-page-context", add_link)

@@ -3,6 +3,7 @@
 import importlib
 import re
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -106,7 +107,9 @@ def test_report_names_page_file_and_build_without_any_script():
 def test_build_names_the_library_and_its_hash():
     import softlookup
 
-    assert reports.build_of(SimpleNamespace(softlookup_library="abc")) == f"{softlookup.__version__}-abc"
+    root = Path(reports.__file__).parents[2]
+    build = reports.build_of(SimpleNamespace(softlookup_package="softlookup"), root)
+    assert re.fullmatch(rf"{re.escape(softlookup.__version__)}-[0-9a-f]{{12}}", build)
 
 
 @pytest.mark.book

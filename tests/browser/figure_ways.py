@@ -39,6 +39,12 @@ CELL = "td[data-grid][tabindex='0']"
 LIST = ("select", "ArrowDown")
 
 WAYS = {
+    "fst": Ways(
+        [".fst-word:nth-of-type(1)", ".fst-word:nth-of-type(3)", (".fst-turn input", 0.9, 0.5)],
+        [(".fst-word:nth-of-type(4)", "Enter"), (".fst-word:nth-of-type(2)", " "), (".fst-turn input", "ArrowRight")],
+        [slider(".fst-turn input")],
+        ".fst-answers",
+    ),
     "slw": Ways(
         ["[role=tab]:nth-child(3)", "[role=tab]:nth-child(1)", "td[data-grid=scores][data-row='1']", ".slw-next"]
         + ["input[type=checkbox]"],

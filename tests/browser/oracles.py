@@ -172,7 +172,18 @@ def patch_explorer(shown: dict[str, Any]) -> None:
     assert f"Read as {picture['best']}" in shown["about"]
 
 
+def first_lookup(shown: dict[str, Any]) -> None:
+    record = kept("book/index.html", "record")["record"]
+    asked, place = (
+        next(one for one in record["asked"] if one["name"] == shown["asked"]),
+        record["taus"].index(shown["tau"]),
+    )
+    near(shown["weights"], asked["weights"][place], "weights", atol=TWO_DECIMALS)
+    assert asked["answers"][place] in shown["said"]
+
+
 ATTENTION = [
+    Oracle("fst", "book/index.html", first_lookup),
     Oracle("slw", "book/04_one_head.html", attention_steps),
     Oracle("ens", "book/07_encoder.html", encoder_stepper),
     Oracle("hsh", "book/05_many_heads.html", head_shapes),
@@ -183,4 +194,4 @@ ATTENTION = [
     Oracle("slm", "book/01_motivation.html", machine_map),
     Oracle("pat", "book/13_beyond_text.html", patch_explorer),
 ]
-"""The figures of chapters 0 to 8 and 13; those that count and draw tokens are in `oracles_machines`."""
+"""The figures of the first page and of chapters 0 to 8 and 13; `oracles_machines` has those that count and draw."""

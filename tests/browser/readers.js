@@ -18,6 +18,10 @@
   });
 
   return {
+    fst: (one) => ({
+      asked: one.dataset.asked, tau: Number(one.dataset.tau), said: text(one, ".fst-answers"),
+      weights: all(one, ".fst-number").map((number) => Number(number.textContent)),
+    }),
     slw: (one) => ({
       example: chosen(one), cells: cells(one), shapes: all(one, ".slw-shape").length, said: text(one, ".slw-explain"),
       stage: all(one, "[role=tab]").findIndex((tab) => tab.getAttribute("aria-selected") === "true"),

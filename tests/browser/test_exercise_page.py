@@ -17,7 +17,7 @@ def test_button_for_a_lab_of_ones_own_says_how_by_mouse_and_keyboard(html, visit
         said = seen.page.locator(".exr-lab > div")
         assert not said.is_visible()
         seen.page.locator(".exr-lab summary").press("Enter")
-        assert "make lab" in said.inner_text() and "exercises/04_one_head/04_one_head.ipynb" in said.inner_text()
+        assert "make lab" in said.inner_text() and "my_work/04_one_head/04_one_head.ipynb" in said.inner_text()
         seen.page.locator(".exr-lab summary").click()
         assert not said.is_visible()
         assert not [url for url in seen.requests if "localhost" in url]

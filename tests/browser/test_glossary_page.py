@@ -43,7 +43,7 @@ def test_pointing_at_a_word_shows_what_the_glossary_says(visit, chapter, html):
 
 def test_formulas_of_a_definition_are_typeset(visit, chapter):
     with visit(chapter) as seen:
-        word(seen.page, "saturation").scroll_into_view_if_needed()
+        word(seen.page, "saturated").scroll_into_view_if_needed()
         word(seen.page, "softmax").hover()
         expect(tip(seen.page).locator("mjx-container")).to_have_count(1)
 

@@ -127,6 +127,6 @@ def test_forget_asks_first(run: Run, course: Course) -> None:
 
 def test_every_command_has_help(run: Run) -> None:
     grading = ["report", "explain", "export", "extension", "forget"]
-    assert [command.name for command in COMMANDS] == [*grading, "assemble", "exam", "slides"]
+    assert [command.name for command in COMMANDS] == [*grading, "assemble", "exam", "slides", "lab", "progress"]
     for command in COMMANDS:
         assert command.help and CliRunner().invoke(command, ["--help"]).exit_code == 0

@@ -13,7 +13,7 @@ from softlookup.widgets.interactive import HERE, InteractiveFigure
 
 SHARED = (HERE / "shared.css").read_text("utf-8")
 FIGURES = sorted(
-    (one for one in vars(widgets).values() if isinstance(one, type) and issubclass(one, InteractiveFigure)), key=str
+    (one for name in widgets.__all__ if issubclass(one := getattr(widgets, name), InteractiveFigure)), key=str
 )
 each_figure = pytest.mark.parametrize("figure", FIGURES, ids=lambda one: one.__name__)
 

@@ -3,6 +3,7 @@
 
 const TWO = 2;
 const NAMES = { weights: "weights", gradients: "gradients", master: "master copy", optimizer: "Adam's states", activations: "activations", logits: "logits", cache: "keys and values" };
+const STATES = ["weights", "gradients", "master", "optimizer"]; // a page that was kept gives the keys of a record in any order
 const RECIPE_TITLES = { master: "half precision, master copy", autocast: "float32 with autocast", float32: "float32", half: "bfloat16 throughout", sgd: "float32, no momentum" };
 const GIB = 2 ** 30;
 
@@ -16,7 +17,7 @@ function learning(m, B, T, recipe, fused, recompute) {
   const tokens = B * T;
   const narrow = 4 * m.D + 2 * m.N * m.H + 2 * m.K * m.H; // inputs of both norms and what follows them; q and the mixture; k and v
   const layer = TWO * (tokens * (narrow + (m.gated ? 4 : 2) * m.F) + (fused ? 0 : B * m.N * T * T));
-  const states = Object.fromEntries(Object.entries(recipe).map(([part, bytes]) => [part, bytes * m.parameters]));
+  const states = Object.fromEntries(STATES.filter((part) => part in recipe).map((part) => [part, recipe[part] * m.parameters]));
   return { ...states, activations: recompute ? m.L * tokens * m.D * TWO + layer : m.L * layer, logits: 8 * tokens * m.V };
 }
 
@@ -26,7 +27,7 @@ function render({ model, el }) {
   const id = nextId("mem");
   const [models, machines, recipes, numbers] = ["models", "machines", "recipes", "numbers"].map((name) => model.get(name));
   const [batches, lengths] = [model.get("batches"), model.get("lengths")];
-  const chosen = { model: 0, machine: 0, use: "writing", numbers: Object.keys(numbers)[0], recipe: "master", fused: true, recompute: false,
+  const chosen = { model: 0, machine: 0, use: "writing", numbers: numbers[0][0], recipe: "master", fused: true, recompute: false,
     batch: 0, length: lengths.indexOf(4096) };
 
   const select = (name, label, options, set) => {
@@ -50,7 +51,7 @@ function render({ model, el }) {
     return { node: make("label", { class: "mem-slider", for: node.id }, make("span", {}, label), node, shown), say };
   };
   const [batchSlider, lengthSlider] = [slider("batch", "batch B", batches), slider("length", "tokens each", lengths)];
-  const forWriting = select("numbers", "Numbers", Object.keys(numbers).map((one) => [one, one]), (value) => { chosen.numbers = value; });
+  const forWriting = select("numbers", "Numbers", numbers.map(([one]) => [one, one]), (value) => { chosen.numbers = value; });
   const forLearning = [
     select("recipe", "Recipe", Object.keys(RECIPE_TITLES).filter((one) => one in recipes).map((one) => [one, RECIPE_TITLES[one]]), (value) => { chosen.recipe = value; }),
     tick("fused", "attention keeps no scores"), tick("recompute", "layers are run again")];
@@ -74,7 +75,7 @@ function render({ model, el }) {
     const writes = chosen.use === "writing";
     forWriting.hidden = !writes;
     for (const one of forLearning) one.hidden = writes;
-    const parts = writes ? writing(m, B, T, numbers[chosen.numbers]) : learning(m, B, T, recipes[chosen.recipe], chosen.fused, chosen.recompute);
+    const parts = writes ? writing(m, B, T, Object.fromEntries(numbers)[chosen.numbers]) : learning(m, B, T, recipes[chosen.recipe], chosen.fused, chosen.recompute);
     const all = Object.values(parts).reduce((sum, one) => sum + one, 0);
     const scale = Math.max(all, machine.memory);
     const row = (name, cls, bytes) => make("tr", { class: cls, "data-part": name, "data-bytes": bytes },

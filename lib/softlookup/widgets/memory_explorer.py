@@ -98,7 +98,9 @@ class MemoryExplorer(InteractiveFigure):
     batches = traitlets.List(traitlets.Int(), help="batches to choose from").tag(sync=True)
     lengths = traitlets.List(traitlets.Int(), help="lengths to choose from").tag(sync=True)
     recipes = traitlets.Dict(help="recipes: bytes for each parameter, by part").tag(sync=True)
-    numbers = traitlets.Dict(help="kinds of numbers while writing, and their bytes").tag(sync=True)
+    numbers = traitlets.List(traitlets.List(), help="kinds of numbers while writing, each with its bytes").tag(
+        sync=True
+    )
 
     def __init__(self, models: Sequence[str], machines: Sequence[str]) -> None:
         if not models or not machines:
@@ -114,6 +116,6 @@ class MemoryExplorer(InteractiveFigure):
             batches=list(BATCHES),
             lengths=list(LENGTHS),
             recipes=recipes,
-            numbers=dict(NUMBER_BYTES),
+            numbers=[list(kind) for kind in NUMBER_BYTES.items()],
             fallback=static_table(models, machines[0], 4096),
         )

@@ -64,8 +64,8 @@ function render({ model, el }) {
     draw();
   } });
   function kinds() {
-    if (!(dtype in machine.peaks)) dtype = Object.keys(machine.peaks)[0];
-    kind.replaceChildren(...Object.keys(machine.peaks).map((name) => make("option", { value: name }, name)));
+    if (!(dtype in machine.peaks)) dtype = machine.kinds[0];
+    kind.replaceChildren(...machine.kinds.map((name) => make("option", { value: name }, name)));
     kind.value = dtype;
   }
   const phases = ["prefill", "decode"].map((name) => make("button", { type: "button", "data-phase": name, onclick: () => {

@@ -76,7 +76,7 @@ def as_record(machine: Hardware) -> dict[str, Any]:
     peaks = {kind: rate for kind, rate in machine.dense_flops_per_s.items() if kind in BYTES}
     if not peaks:
         raise ValueError(f"{machine.name}: no rate of a kind that is known; wanted one of {', '.join(BYTES)}")
-    return {"name": machine.name, "bandwidth": machine.bandwidth_bytes_per_s, "peaks": peaks}
+    return {"name": machine.name, "bandwidth": machine.bandwidth_bytes_per_s, "peaks": peaks, "kinds": list(peaks)}
 
 
 def static_table(machine: Hardware, dtype: str) -> str:
@@ -109,7 +109,9 @@ class RooflineExplorer(InteractiveFigure):
         KeyError: If the first machine has no rate for ``dtype``.
     """
 
-    machines = traitlets.List(traitlets.Dict(), help="name, bandwidth, peaks by kind of number").tag(sync=True)
+    machines = traitlets.List(
+        traitlets.Dict(), help="name, bandwidth, peaks by kind of number, and the kinds in order"
+    ).tag(sync=True)
     dtype = traitlets.Unicode("bfloat16", help="the kind of number that is shown first").tag(sync=True)
     number_bytes = traitlets.Dict(help="bytes by kind of number").tag(sync=True)
     works = traitlets.Dict(help="elementwise operations on a number, by kind").tag(sync=True)
