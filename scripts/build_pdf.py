@@ -5,22 +5,19 @@ python scripts/build_pdf.py 04_one_head      these chapters alone
 """
 
 import argparse
-import shutil
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import yaml  # type: ignore[import-untyped]
 from pdf_harvest import Piece, harvest, page_name
 from pdf_volume import WHOLE, Volume, print_volume
-from playwright.sync_api import Browser, sync_playwright
+
+from softlookup.pages.browser import NoBrowser, chromium
 
 ROOT = Path(__file__).resolve().parents[1]
 HTML = ROOT / "_build" / "html"
 PDF = ROOT / "_build" / "pdf"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 ON_SCREEN = ("exercises/", "book/exercises", "book/your_way", "book/mistakes")
 """Pages to press buttons on: the notebooks before anybody has begun, one's own way, the report of a mistake."""
 
@@ -44,25 +41,6 @@ def chapters() -> dict[str, list[str]]:
     """The pages of each numbered chapter, by its name: {"04_one_head": ["book/04_one_head", ...], ...}."""
     found = [chapter for _, part in table_of_contents() for chapter in part]
     return {page_name(pages[0]): pages for pages in found if page_name(pages[0])[:2].isdigit()}
-
-
-@contextmanager
-def chromium() -> Iterator[Browser]:
-    """Start the system's browser.
-
-    Raises:
-        SystemExit: If there is none; the message says what to install.
-    """
-    program = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if program is None:
-        raise SystemExit("No Chromium here, and the PDF is printed by it: install the system's chromium package.")
-    with sync_playwright() as playwright:
-        flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-        browser = playwright.chromium.launch(executable_path=program, args=flags)
-        try:
-            yield browser
-        finally:
-            browser.close()
 
 
 def chapter_volume(pieces: dict[str, Piece], pages: list[str]) -> Volume:
@@ -90,14 +68,19 @@ def main(argv: list[str] | None = None) -> int:
         return 1
     began = time.perf_counter()
     pages = [page for name in wanted for page in known[name]] or all_pages()
-    with chromium() as browser:
-        pieces = {page: harvest(browser, HTML, page, all_pages()) for page in pages}
-        for name in wanted or known:
-            count = print_volume(browser, chapter_volume(pieces, known[name]), PDF / f"{name}.pdf")
-            print(f"{(PDF / name).relative_to(ROOT)}.pdf  {count} pages", flush=True)
-        if not wanted:
-            count = print_volume(browser, whole_volume(pieces), PDF / WHOLE)
-            print(f"{(PDF / WHOLE).relative_to(ROOT)}  {count} pages")
+    try:
+        with chromium() as browser:
+            pieces = {page: harvest(browser, HTML, page, all_pages()) for page in pages}
+            for name in wanted or known:
+                count = print_volume(browser, chapter_volume(pieces, known[name]), PDF / f"{name}.pdf")
+                print(f"{(PDF / name).relative_to(ROOT)}.pdf  {count} pages", flush=True)
+            if not wanted:
+                count = print_volume(browser, whole_volume(pieces), PDF / WHOLE)
+                print(f"{(PDF / WHOLE).relative_to(ROOT)}  {count} pages")
+    except NoBrowser:
+        raise SystemExit(
+            "No Chromium here, and the PDF is printed by it: install the system's chromium package."
+        ) from None
     print(f"Printed in {time.perf_counter() - began:.0f} s.")
     return 0
 

@@ -6,15 +6,14 @@ from typing import Any
 
 from playwright.sync_api import Browser
 
+from softlookup.pages.browser import PATIENCE_MS
+
 COLUMN_PX = 665
 """The width of the text on paper, in CSS pixels: A4's 210 mm without the margins of book/_static/print.css."""
 FIGURE_PX = 880
 """How high an interactive figure may be to stand on one sheet: A4's 297 mm without margins, and its note."""
 
 SCRIPT = Path(__file__).with_suffix(".js").read_text("utf-8")
-PATIENCE_MS = 180_000
-"""How long one page may take to open on a busy machine."""
-
 FONTS = "() => Promise.allSettled([...document.fonts].map((font) => font.load()))"
 """All fonts that a page names are loaded before anything is measured: one that comes later would move what is there."""
 

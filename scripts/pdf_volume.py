@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pypdf
-from pdf_harvest import FONTS, PATIENCE_MS, Piece
+from pdf_harvest import FONTS, Piece
 from playwright.sync_api import Browser
 from pypdf.generic import DictionaryObject, NameObject, TextStringObject
+
+from softlookup.pages.browser import PATIENCE_MS
 
 logging.getLogger("pypdf").setLevel(logging.ERROR)  # it warns of how Chromium counts a file's objects
 

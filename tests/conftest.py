@@ -15,6 +15,8 @@ import pytest
 import torch
 from jaxtyping import install_import_hook
 
+from softlookup.pages.browser import FLAGS, NAMES
+
 # Before anything imports these packages: from here on their shape annotations are checked at every call.
 _CHECKED = ("reference", "model", "text", "training")
 install_import_hook([f"softlookup.{part}" for part in _CHECKED], "beartype.beartype")
@@ -24,8 +26,7 @@ hypothesis.settings.load_profile("softlookup")
 
 torch.set_num_threads(1)
 
-_BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-CHROMIUM = Path(next(filter(None, map(shutil.which, _BROWSERS)), "/usr/bin/chromium"))
+CHROMIUM = Path(next(filter(None, map(shutil.which, NAMES)), "/usr/bin/chromium"))
 
 
 @pytest.fixture(autouse=True)
@@ -51,8 +52,7 @@ def chromium() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=flags)
+        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=list(FLAGS))
         yield browser
         browser.close()
 

@@ -5,6 +5,8 @@ from pathlib import Path
 
 from playwright.sync_api import Page
 
+from softlookup.pages import browser
+
 ROOT = Path(__file__).resolve().parents[2]
 HTML = ROOT / "_build" / "html"
 FRONT_DOOR = "index.html"  # sends its visitor on at once
@@ -32,11 +34,7 @@ def settle(page: Page) -> None:
     """Wait for typeset formulas in their fonts and running figures; a page without scripts has nothing to wait for."""
     if page.evaluate("document.documentElement.dataset.theme") is None:
         return
-    page.evaluate("async () => { await window.MathJax?.startup?.promise; await document.fonts.ready; }")
-    waiting = "script[type='application/vnd.jupyter.widget-view+json']"
-    page.wait_for_function(
-        f"() => document.querySelectorAll(\"{waiting}\").length === document.querySelectorAll('.widget-area').length"
-    )
+    browser.settle(page)
 
 
 def open_everything(page: Page) -> None:

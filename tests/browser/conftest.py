@@ -1,16 +1,15 @@
 """Headless Chromium over the built book: by file:// and from a local server, in both themes."""
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 from book_browser import HTML, Seen, built_pages, settle
 from engines import Engine, Firefox, NoEngine, WebKit, listening
 from playwright.sync_api import Browser
+
+from softlookup.pages.browser import serving
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -23,24 +22,6 @@ def html() -> Path:
     if not (HTML / "index.html").exists():
         pytest.fail("the book is not built: run `make book` first, then the tests that read _build/html")
     return HTML
-
-
-@contextmanager
-def serving(folder: Path) -> Iterator[str]:
-    """Serve a folder to this machine; give its address."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder))) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_address[1]}/"
-        finally:
-            server.shutdown()
-            thread.join()
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *_: object) -> None:
-        pass
 
 
 @pytest.fixture(scope="session")

@@ -1,17 +1,12 @@
 """A JupyterLab for tests, started as ``softlookup lab`` starts it: on a free port, with nobody's settings."""
 
 import json
-import os
-import socket
-import subprocess
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from own_jupyter import free_port, own_folders, running
 from playwright.sync_api import Browser, Page, expect
 
 from softlookup.way.workplace import lab_command, lab_environment
@@ -38,39 +33,17 @@ def running_lab(root: Path, home: Path, theme: str) -> Iterator[str]:
         home: A folder for the server's own settings, logs and secrets.
         theme: "JupyterLab Light" or "JupyterLab Dark".
     """
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    own = {"JUPYTER_CONFIG_DIR": "config", "JUPYTER_RUNTIME_DIR": "runtime", "JUPYTER_DATA_DIR": "data"}
-    own |= {"JUPYTERLAB_SETTINGS_DIR": "settings", "JUPYTERLAB_WORKSPACES_DIR": "workspaces"}
     for name, chosen in {**SETTINGS, "apputils-extension/themes": {"theme": theme}}.items():
         file = home / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
         file.parent.mkdir(parents=True)
         file.write_text(json.dumps(chosen))
+    port = free_port()
     options = ["ip=127.0.0.1", f"port={port}", "port_retries=0", "open_browser=False"]
     command = lab_command(root, [*(f"--ServerApp.{one}" for one in options), f"--IdentityProvider.token={TOKEN}"])
-    env = {**lab_environment(), **{name: str(home / folder) for name, folder in own.items()}}
-    address = f"http://127.0.0.1:{port}/"
-    with open(home / "log", "wb") as log:
-        process = subprocess.Popen(command, cwd=root, env=env, stdout=log, stderr=log)
-        try:
-            until = time.monotonic() + START_S
-            while not answers(address):
-                assert process.poll() is None, (home / "log").read_text()[-2000:]
-                assert time.monotonic() < until, "the server does not answer"
-                time.sleep(0.2)
-            yield address
-        finally:
-            process.terminate()
-            process.wait(60)
-
-
-def answers(address: str) -> bool:
-    try:
-        with urllib.request.urlopen(f"{address}api?token={TOKEN}", timeout=5):
-            return True
-    except (urllib.error.URLError, OSError):
-        return False
+    own = own_folders(home, JUPYTERLAB_SETTINGS_DIR="settings", JUPYTERLAB_WORKSPACES_DIR="workspaces")
+    env = {**lab_environment(), **own}
+    with running(command, port, TOKEN, cwd=root, env=env, home=home, start_s=START_S, stop_s=60) as address:
+        yield address
 
 
 @dataclass
@@ -126,9 +99,3 @@ def visiting(chromium: Browser, address: str) -> Iterator[Visit]:
         assert seen.complaints == []
     finally:
         context.close()
-
-
-def shot(page: Page, name: str) -> None:
-    """Keep a picture, where SOFTLOOKUP_SHOTS names a folder for them."""
-    if "SOFTLOOKUP_SHOTS" in os.environ:
-        page.screenshot(path=str(Path(os.environ["SOFTLOOKUP_SHOTS"], f"{name}.png")))

@@ -3,18 +3,13 @@
 import os
 import re
 import shutil
-import socket
-import subprocess
 import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import nbformat
 import pytest
+from own_jupyter import free_port, own_folders, running, shot
 from playwright.sync_api import Browser, Page, expect
 
 from softlookup.authoring import find_root, read_solution
@@ -63,13 +58,10 @@ def report(course: Course) -> Report:
 @pytest.fixture(scope="module")
 def server(course: Course, report: Report, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A Jupyter server in the course's folder, with settings of its own and nobody else's; gives its address."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     home = tmp_path_factory.mktemp("jupyter")
-    own = {"JUPYTER_CONFIG_DIR": "config", "JUPYTER_RUNTIME_DIR": "runtime", "JUPYTER_DATA_DIR": "data"}
     path = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
-    env = {**os.environ, **{name: str(home / folder) for name, folder in own.items()}, "PATH": path}
+    env = {**os.environ, **own_folders(home), "PATH": path}
     options = {
         "ip": "127.0.0.1",
         "port": port,
@@ -80,29 +72,9 @@ def server(course: Course, report: Report, tmp_path_factory: pytest.TempPathFact
         "jpserver_extensions": "nbgrader.server_extensions.formgrader=True",
     }
     command = [sys.executable, "-m", "jupyter_server", *(f"--ServerApp.{name}={is_}" for name, is_ in options.items())]
-    address = f"http://127.0.0.1:{port}/"
-    with open(home / "log", "wb") as log:
-        process = subprocess.Popen(
-            [*command, f"--IdentityProvider.token={TOKEN}"], cwd=course.root, env=env, stdout=log, stderr=log
-        )
-        try:
-            until = time.monotonic() + START_S
-            while not answers(address):
-                assert process.poll() is None, (home / "log").read_text()[-2000:]
-                assert time.monotonic() < until, "the server does not answer"
-                time.sleep(0.2)
-            yield address
-        finally:
-            process.terminate()
-            process.wait(30)
-
-
-def answers(address: str) -> bool:
-    try:
-        with urllib.request.urlopen(f"{address}api?token={TOKEN}", timeout=5):
-            return True
-    except (urllib.error.URLError, OSError):
-        return False
+    command.append(f"--IdentityProvider.token={TOKEN}")
+    with running(command, port, TOKEN, cwd=course.root, env=env, home=home, start_s=START_S, stop_s=30) as address:
+        yield address
 
 
 @contextmanager
@@ -146,12 +118,6 @@ def submission_of(course: Course, student: str) -> str:
         return f"submissions/{book.find_submission_notebook(NAME, NAME, student).id}/"
 
 
-def shot(page: Page, name: str) -> None:
-    """Keep a picture, where SOFTLOOKUP_SHOTS names a folder for them."""
-    if "SOFTLOOKUP_SHOTS" in os.environ:
-        page.screenshot(path=str(Path(os.environ["SOFTLOOKUP_SHOTS"], f"{name}.png")), full_page=True)
-
-
 def scores(course: Course) -> dict[str, float]:
     with course.gradebook() as book:
         return {one.student.id: one.score for one in book.assignment_submissions(NAME)}
@@ -163,7 +129,7 @@ def test_class_is_listed_with_the_scores_of_the_report(
     told = {record.student: record for record in report.records}
     with formgrader(chromium, server, f"manage_submissions/{NAME}") as page:
         page.wait_for_selector("td.student-id:has-text('mistake-2')")
-        shot(page, "manage_submissions")
+        shot(page, "manage_submissions", full_page=True)
         shown = {}
         for student in STUDENTS:
             row = page.locator("tr", has=page.locator(f"td.student-id:has-text('{student}')"))
@@ -179,7 +145,7 @@ def test_class_is_listed_with_the_scores_of_the_report(
 def test_gradebook_leads_to_each_submission(chromium: Browser, server: str, report: Report) -> None:
     with formgrader(chromium, server, f"gradebook/{NAME}/{NAME}") as page:
         page.wait_for_selector("td.score")
-        shot(page, "gradebook")
+        shot(page, "gradebook", full_page=True)
         links = page.locator("td.name a.name-hidden")
         graded = [record for record in report.records if record.status == "graded"]
         assert links.count() == len(graded)
@@ -195,7 +161,7 @@ def test_submission_shows_the_panels_and_the_points(
     record = next(one for one in report.records if one.student == "mistake-2")
     with formgrader(chromium, server, submission_of(course, "mistake-2")) as page:
         page.wait_for_function("() => document.querySelector('input.score[placeholder]') !== null")
-        shot(page, "submission")
+        shot(page, "submission", full_page=True)
         assert page.locator(".sl-check").count() == len(tasks(4))
         for name, mark in record.tasks.items():
             box = page.locator(f"input[id='{name.replace('.', '-')}-check']")
@@ -227,7 +193,7 @@ def test_points_and_a_comment_given_in_the_browser_stay_when_all_is_graded_again
         page.wait_for_function(f"() => document.getElementById('{BY_HAND}').value === '1.5'")
         # The page asks for grades and for comments one after the other.
         expect(page.locator(f"textarea[id='{BY_HAND}-comment']")).to_have_value("Say why, too.")
-        shot(page, "submission_again")
+        shot(page, "submission_again", full_page=True)
     feedback = course.notebook("feedback", "mistake-2", NAME).with_suffix(".html")
     assert "Say why, too." in feedback.read_text(encoding="utf-8")
 
@@ -235,11 +201,11 @@ def test_points_and_a_comment_given_in_the_browser_stay_when_all_is_graded_again
 def test_feedback_page_shows_points_and_panels(chromium: Browser, course: Course, report: Report) -> None:
     feedback = course.notebook("feedback", "mistake-2", NAME).with_suffix(".html")
     with visit(chromium, feedback.as_uri(), within=course.root.as_uri()) as page:
-        shot(page, "feedback")
+        shot(page, "feedback", full_page=True)
         assert page.locator(".sl-check").count() == len(tasks(4))
         total = re.search(r"Score: ([\d.]+) / ([\d.]+)", page.locator("body").inner_text())
         assert total and (float(total[1]), float(total[2])) == (scores(course)["mistake-2"], report.records[0].max)
     refused = course.notebook("feedback", "not-json", NAME).with_suffix(".html")
     with visit(chromium, refused.as_uri(), within=course.root.as_uri()) as page:
         assert "could not be graded" in page.locator("body").inner_text()
-        shot(page, "feedback_refused")
+        shot(page, "feedback_refused", full_page=True)

@@ -7,7 +7,8 @@ from pathlib import Path
 import nbformat
 import pytest
 from book_browser import AXE
-from lab_server import SHOWN, SLOW_MS, Visit, running_lab, shot, visiting
+from lab_server import SHOWN, SLOW_MS, Visit, running_lab, visiting
+from own_jupyter import shot
 from playwright.sync_api import Browser, expect
 
 from softlookup.authoring import find_root, read_solution

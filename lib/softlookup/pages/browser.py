@@ -27,22 +27,29 @@ class _Quiet(SimpleHTTPRequestHandler):
 
 
 @contextmanager
+def serving(folder: Path) -> Iterator[str]:
+    """Serve a folder on this machine alone; gives its address."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder))) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}/"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@contextmanager
 def served(html: Path) -> Iterator[str]:
-    """Serve a folder on this machine alone; gives its address.
+    """Serve the built book; gives its address.
 
     Raises:
         NoBrowser: If the book is not built.
     """
     if not (html / "index.html").exists():
         raise NoBrowser(f"no built book in {html}: run `make book` first")
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(html))) as serving:
-        thread = threading.Thread(target=serving.serve_forever)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{serving.server_address[1]}/"
-        finally:
-            serving.shutdown()
-            thread.join()
+    with serving(html) as address:
+        yield address
 
 
 @contextmanager

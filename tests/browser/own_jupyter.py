@@ -1,0 +1,79 @@
+"""A Jupyter server for tests: on a free port, with nobody's settings, and stopped when the test is over."""
+
+import os
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+def own_folders(home: Path, **more: str) -> dict[str, str]:
+    """The variables that keep a server's settings, logs and secrets in a folder."""
+    own = {"JUPYTER_CONFIG_DIR": "config", "JUPYTER_RUNTIME_DIR": "runtime", "JUPYTER_DATA_DIR": "data", **more}
+    return {name: str(home / folder) for name, folder in own.items()}
+
+
+@contextmanager
+def running(
+    command: Sequence[str],
+    port: int,
+    token: str,
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    home: Path,
+    start_s: float,
+    stop_s: float,
+) -> Iterator[str]:
+    """Start a server and wait until it answers; gives its address.
+
+    Args:
+        command: What starts it, on this port and with this token.
+        port: Its port.
+        token: What it asks for.
+        cwd: Where it starts.
+        env: Its environment.
+        home: A folder for its log.
+        start_s: How long it may take to answer.
+        stop_s: How long it may take to end.
+    """
+    address = f"http://127.0.0.1:{port}/"
+    with open(home / "log", "wb") as log:
+        process = subprocess.Popen(command, cwd=cwd, env=env, stdout=log, stderr=log)
+        try:
+            until = time.monotonic() + start_s
+            while not answers(address, token):
+                assert process.poll() is None, (home / "log").read_text()[-2000:]
+                assert time.monotonic() < until, "the server does not answer"
+                time.sleep(0.2)
+            yield address
+        finally:
+            process.terminate()
+            process.wait(stop_s)
+
+
+def answers(address: str, token: str) -> bool:
+    try:
+        with urllib.request.urlopen(f"{address}api?token={token}", timeout=5):
+            return True
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def shot(page: Page, name: str, **options: Any) -> None:
+    """Keep a picture, where SOFTLOOKUP_SHOTS names a folder for them."""
+    if "SOFTLOOKUP_SHOTS" in os.environ:
+        page.screenshot(path=str(Path(os.environ["SOFTLOOKUP_SHOTS"], f"{name}.png")), **options)
