@@ -249,7 +249,7 @@ def train(folder: Path | None, **given: Any) -> None:
 
 
 BENCHES = (
-    *("checks", "grading", "training", "decoding", "layers", "positions", "norms", "refinement", "schedules"),
+    *("checks", "grading", "siege", "training", "decoding", "layers", "positions", "norms", "refinement", "schedules"),
     *("prefill", "roofline", "batching", "digits", "pairs", "long-attention", "capstone", "book"),
 )
 
@@ -328,6 +328,11 @@ def bench(
 
         root = _root()
         measured = bench_grading(_sources(root), root / "nbgrader_config.py", quick=quick)
+    elif name == "siege":
+        from softlookup.grading.bench_siege import bench_siege
+
+        root = _root()
+        measured = bench_siege(_sources(root), root / "nbgrader_config.py", quick=quick, say=click.echo)
     else:
         from softlookup.checks.bench import bench_checks
 

@@ -11,10 +11,12 @@ from nbformat import NotebookNode
 from softlookup.grading.hostile import answering, channel, fooling, passing, process, reaching, shapes, stopping, words
 from softlookup.grading.hostile.handin import LEAK, TRACE, Bench, HostileHandIn
 
-__all__ = ["LEAK", "ROWS", "TRACE", "HostileHandIn", "hostile_ones"]
+__all__ = ["LEAK", "ROWS", "TRACE", "HostileHandIn", "hostile_by_kind", "hostile_ones"]
 
 ROWS = 47
 """How many kinds of attack and accident are numbered; further ones have number 0."""
+
+_MODULES = (fooling, reaching, stopping, channel, process, passing, answering, words, shapes)
 
 
 def hostile_ones(source: NotebookNode, release: NotebookNode, assignment: str | None = None) -> Iterator[HostileHandIn]:
@@ -31,8 +33,19 @@ def hostile_ones(source: NotebookNode, release: NotebookNode, assignment: str | 
     Raises:
         ValueError: If the release has fewer than two tasks with a check.
     """
+    for _, one in hostile_by_kind(source, release, assignment):
+        yield one
+
+
+def hostile_by_kind(
+    source: NotebookNode, release: NotebookNode, assignment: str | None = None
+) -> Iterator[tuple[str, HostileHandIn]]:
+    """The same hand-ins as ``hostile_ones``, each with its kind: "stopping", "reaching" and so on."""
     bench = Bench(source, release, assignment)
-    for module in (fooling, reaching, stopping, channel, process, passing):
-        yield from map(bench.coded, module.ATTACKS)
-    for made in (channel, answering, words, shapes):
-        yield from made.hand_ins(bench)
+    for module in _MODULES:
+        kind = module.__name__.rpartition(".")[2]
+        for attack in getattr(module, "ATTACKS", ()):
+            yield kind, bench.coded(attack)
+        if hasattr(module, "hand_ins"):
+            for one in module.hand_ins(bench):
+                yield kind, one
