@@ -54,7 +54,12 @@ class Examiner:
         self.release = read_release(setting)
         self.asked = asked_by(self.release)
         self._zygote = begin_zygote(setting, self.release) if zygote is None else Forking(zygote)
-        self._zygote.wait()
+        try:
+            self._zygote.wait()
+        except SandboxError:
+            if zygote is None:
+                raise
+            self.new_sandbox()  # the zygote that was to be copied is gone
         self._questions: dict[tuple[str, int], Questions] = {}
 
     def __enter__(self) -> "Examiner":
@@ -123,9 +128,15 @@ class Examiner:
 
     def new_sandbox(self) -> None:
         """Put a new sandbox in place of one that is gone."""
-        self._zygote.close()
-        self._zygote = begin_zygote(self.setting, self.release)
-        self._zygote.wait()
+        for last in (False, True):  # one that starts at all may be tried once more
+            self._zygote.close()
+            self._zygote = begin_zygote(self.setting, self.release)
+            try:
+                self._zygote.wait()
+                return
+            except SandboxError:
+                if last:
+                    raise
 
 
 class _Run:

@@ -120,6 +120,7 @@ def _between(link: socket.socket, status: int, about: dict[str, Any], shell: Any
             os.close(status)
             try:
                 libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+                os.setsid()  # in the zygote's process group it could signal the zygote and all other submissions
                 link.sendmsg([b"hello"])  # carries the process's number as the judge sees it
                 _limit(about, data_kb)
                 if not about["bare"]:
@@ -191,6 +192,7 @@ def main() -> None:
             if os.fork() == 0:
                 control.close()
                 control = socket.socket(fileno=descriptors[0])
+                os.setsid()  # each session has its own share of the processors
                 ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
                 control.send(b"ready")
             else:
