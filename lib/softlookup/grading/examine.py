@@ -27,6 +27,7 @@ from softlookup.grading.notebooks import BadNotebook, grade_id, is_graded, is_so
 from softlookup.grading.outputs import as_outputs
 from softlookup.grading.rebuild import Asked, Rebuilt, lendable, rebuild
 from softlookup.grading.records import GRADED, REFUSED
+from softlookup.grading.sandbox import cgroups
 from softlookup.grading.sandbox.bubble import Forking, SandboxError
 from softlookup.grading.sandbox.session import CUT, Dead, Held, OutOfTime, Session
 from softlookup.grading.work import Graded, Mark, Setting, digest_of
@@ -73,6 +74,7 @@ class Examiner:
     def close(self) -> None:
         """End the sandbox."""
         self._zygote.close()
+        cgroups.sweep(patience_s=1.0)
 
     def examine(self, student: str, submission: bytes, witness: Witness | None = None) -> Graded:
         """Grade one submission.

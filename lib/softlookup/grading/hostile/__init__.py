@@ -18,6 +18,7 @@ from softlookup.grading.hostile import (
     reaching,
     shapes,
     stopping,
+    unseen_memory,
     words,
 )
 from softlookup.grading.hostile.handin import LEAK, TRACE, Bench, HostileHandIn
@@ -43,7 +44,7 @@ def hostile_ones(source: NotebookNode, release: NotebookNode, assignment: str | 
         ValueError: If the release has fewer than two tasks with a check.
     """
     bench = Bench(source, release, assignment)
-    for module in (fooling, reaching, stopping, channel, process, passing, neighbours):
+    for module in (fooling, reaching, stopping, channel, process, passing, neighbours, unseen_memory):
         yield from map(bench.coded, module.ATTACKS)
     for made in (channel, answering, words, shapes):
         yield from made.hand_ins(bench)

@@ -1,6 +1,6 @@
 """Attacks on the submissions beside, and on the processes that they all come from."""
 
-from softlookup.grading.hostile.handin import EXTRA, Attack
+from softlookup.grading.hostile.handin import Attack
 
 _GROUP_KILLED = """
 import os
@@ -37,7 +37,7 @@ for kind in (os.PRIO_PGRP, os.PRIO_USER):
 """
 
 ATTACKS = (
-    Attack("group-killed", 0, "sends SIGKILL to its process group and to all processes", _GROUP_KILLED, EXTRA),
-    Attack("group-halted", 0, "halts its process group, so that nothing is forked any more", _GROUP_HALTED, EXTRA),
-    Attack("group-slowed", 0, "gives its process group the lowest priority", _GROUP_SLOWED, EXTRA),
+    Attack("group-killed", 0, "sends SIGKILL to its process group and to all processes", _GROUP_KILLED),
+    Attack("group-halted", 0, "halts its process group, so that nothing is forked any more", _GROUP_HALTED),
+    Attack("group-slowed", 0, "gives its process group the lowest priority", _GROUP_SLOWED),
 )

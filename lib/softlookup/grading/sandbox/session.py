@@ -18,7 +18,7 @@ import numpy as np
 
 from softlookup.checks.probe import Answer, Failure
 from softlookup.checks.task import Case
-from softlookup.grading.sandbox import frames
+from softlookup.grading.sandbox import cgroups, frames
 from softlookup.grading.sandbox.bubble import Forking, SandboxError
 from softlookup.grading.sandbox.lending import MAX_TEXT, Reals, Sound, largest, no_reals, sound_answer, text
 from softlookup.grading.sandbox.memory import holds_more
@@ -94,6 +94,11 @@ class Session:
 
     def __init__(self, zygote: Forking, limits: Limits, seed: int, until: float) -> None:
         self.limits, self.until, self.why = limits, until, ""
+        try:
+            # Without a sandbox the submission is trusted, and runs in the grader's own groups.
+            self._group = None if zygote.bare else cgroups.Group(limits.memory_mb + limits.disk_mb)
+        except OSError as error:
+            raise SandboxError(f"no control group can be made for a submission ({error})") from None
         ours, theirs = socket.socketpair()
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
         self._status, status = os.pipe()
@@ -105,6 +110,7 @@ class Session:
             "disk_mb": limits.disk_mb,
             "processes": limits.processes,
             "output_kb": limits.output_kb,
+            "addresses": self._group is not None and self._group.memory is None,
         }
         self._pidfd, self._over = -1, threading.Event()
         try:
@@ -114,12 +120,14 @@ class Session:
                 theirs.close()
                 os.close(status)
             pid = self._hello(ours)
+            self._enter(pid)
         except BaseException:
             ours.close()
             os.close(self._status)
+            if self._group is not None:
+                self._group.close()
             raise
-        self._pidfd = os.pidfd_open(pid)
-        self._watcher = threading.Thread(target=self._watch, args=(pid, zygote.bare), daemon=True)
+        self._watcher = threading.Thread(target=self._watch, args=(pid,), daemon=True)
         self._watcher.start()
 
     def _hello(self, ours: socket.socket) -> int:
@@ -135,6 +143,18 @@ class Session:
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
         return array.array("i", credentials[0])[0]
 
+    def _enter(self, pid: int) -> None:
+        """Move the process into its group: it runs nothing of a student's before the first request."""
+        try:
+            self._pidfd = os.pidfd_open(pid)
+            if self._group is not None:
+                self._group.take(pid)
+        except OSError as error:
+            self.kill("it could not be moved into its control group")
+            if self._pidfd >= 0:
+                os.close(self._pidfd)
+            raise SandboxError(f"a submission cannot be moved into its control group ({error})") from None
+
     def _ended(self) -> dict[str, Any]:
         """How the process ended, as the one between told; nothing if it did not yet."""
         ready, _, _ = select.select([self._status], [], [], 1.0)
@@ -146,16 +166,23 @@ class Session:
             return {}
         return told if isinstance(told, dict) else {}
 
-    def _watch(self, pid: int, bare: bool) -> None:
+    def _watch(self, pid: int) -> None:
         """Look at the memory of all its processes, and at the time; kill them all where it is too much."""
-        own = f"/proc/{pid}/ns/pid"
-        with contextlib.suppress(OSError):
-            space = os.stat(own).st_ino
-            while not self._over.wait(_WATCH_S):
-                if time.monotonic() > self.until:
-                    self.kill("it was still running when the time for a whole submission was over")
-                elif not bare and holds_more(space, self.limits.memory_mb):  # bare, it is the whole machine's space
-                    self.kill(f"its processes held more than {self.limits.memory_mb:,} MB of memory")
+        while not self._over.wait(_WATCH_S):
+            if time.monotonic() > self.until:
+                self.kill("it was still running when the time for a whole submission was over")
+            elif self._holds_more(pid):
+                self.kill(self._too_much())
+
+    def _holds_more(self, pid: int) -> bool:
+        if self._group is None:
+            return False
+        if self._group.memory is not None:
+            return self._group.out_of_memory()
+        return holds_more(pid, self.limits.memory_mb)
+
+    def _too_much(self) -> str:
+        return f"its processes held more than {self.limits.memory_mb:,} MB of memory"
 
     def kill(self, why: str) -> None:
         """End it, and with it every process that it started: the first process of a namespace takes all along."""
@@ -171,6 +198,8 @@ class Session:
         self._watcher.join()
         os.close(self._pidfd)
         self._pidfd = -1
+        if self._group is not None:
+            self._group.close()
         os.close(self._status)
         self.line.link.close()
 
@@ -337,6 +366,8 @@ class Session:
     def _how(self) -> str:
         """Why the process is gone, in words."""
         told = self._ended()
+        if self._group is not None and self._group.out_of_memory():
+            self.kill(self._too_much())
         self.kill(_CLOSED)
         if self.why != _CLOSED:
             return self.why
