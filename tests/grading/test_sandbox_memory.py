@@ -9,7 +9,7 @@ from sandbox_tools import LIMITS, NEEDS_SANDBOX, printed
 from softlookup.grading.hostile import unseen_memory
 from softlookup.grading.sandbox import cgroups
 from softlookup.grading.sandbox.cgroups import Places
-from softlookup.grading.sandbox.memory import family
+from softlookup.grading.sandbox.processes import family
 from softlookup.grading.sandbox.session import Dead
 from softlookup.grading.work import Limits
 

@@ -106,6 +106,7 @@ class Examiner:
             seconds=time.monotonic() - begun,
             slowest=slowest,
             slowest_s=slowest_s,
+            crowded=round_.crowded,
         )
 
     def questions(self, asked: Asked) -> Questions:
@@ -153,6 +154,7 @@ class _Run:
         self.results: dict[str, CheckResult] = {}
         self.seconds: dict[str, float] = {}
         self.left_out: dict[int, str] = {}
+        self.crowded = False
 
     def play(self, until: float) -> None:
         """Run all cells; begin anew, without it, where one ends the process."""
@@ -171,6 +173,7 @@ class _Run:
                     self.examiner.new_sandbox()
             finally:
                 session.close()
+                self.crowded = self.crowded or session.watch.crowded
             if time.monotonic() > until:
                 break
         self.remarks.append("The rest was not run: its process ended too often, or the time was over.")
@@ -312,7 +315,8 @@ class _Remote:
             try:
                 found = self.session.ask(some, results, lent, sound, begun + self.left, reals)
             finally:
-                self.left -= time.monotonic() - begun  # the judge's own work is not the student's time
+                # Neither the judge's own work is the student's time, nor a wait for a processor.
+                self.left -= time.monotonic() - begun - self.session.watch.waited
             yield from found
 
     def lendable(self) -> tuple[str, ...]:

@@ -101,6 +101,18 @@ def limits_memory() -> bool:
     return places().memory is not None
 
 
+def told() -> str:
+    """What holds on this machine, in one sentence for the instructor."""
+    there = places()
+    if there.memory is None:
+        return (
+            "no control group can be made here: the memory of each process is limited, and that of a submission is "
+            "watched from outside (see 'What is trusted' in the instructor's guide)"
+        )
+    shares = "" if there.cpu is None else ", and shares the processors equally among them"
+    return f"each submission has a control group: the kernel counts all of its memory{shares}"
+
+
 def sweep(patience_s: float = 0.0) -> None:
     """Remove the groups that were closed and are empty by now.
 
