@@ -36,8 +36,22 @@ for kind in (os.PRIO_PGRP, os.PRIO_USER):
         print(error)
 """
 
+_BUSY = """
+import os
+import time
+
+begun = time.monotonic()
+for _ in range(58):
+    if os.fork() == 0:
+        os.setsid()
+        while time.monotonic() - begun < 60:
+            pass
+        os._exit(0)
+"""
+
 ATTACKS = (
     Attack("group-killed", 0, "sends SIGKILL to its process group and to all processes", _GROUP_KILLED),
     Attack("group-halted", 0, "halts its process group, so that nothing is forked any more", _GROUP_HALTED),
     Attack("group-slowed", 0, "gives its process group the lowest priority", _GROUP_SLOWED),
+    Attack("busy-children", 0, "58 children in sessions of their own that never rest", _BUSY, last=True),
 )
