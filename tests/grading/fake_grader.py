@@ -45,6 +45,7 @@ class FakeExaminer:
         kills_once: Students whose grading kills the first process that tries.
         fails: Students for whom it raises.
         hangs: Students for whom it never comes back.
+        crowded: Students whose submissions always wait for a processor until their time is over.
         refuses: A sentence with which it refuses to start.
     """
 
@@ -55,6 +56,7 @@ class FakeExaminer:
     kills_once: tuple[str, ...] = ()
     fails: tuple[str, ...] = ()
     hangs: tuple[str, ...] = ()
+    crowded: tuple[str, ...] = ()
     refuses: str = ""
     _once: dict[str, bool] = field(default_factory=dict)
 
@@ -114,7 +116,8 @@ class FakeExaminer:
                 marks.append(Mark(task_id(name), name, points, best, verdict, named))
         remarks = ("A cell was added.",) if "remark" in student else ()
         text = nbformat.writes(notebook)
-        return Graded(student, "graded", digest, tuple(marks), remarks=remarks, notebook=text, slowest="04-scale")
+        more = {"slowest": "04-scale", "crowded": student in self.crowded}
+        return Graded(student, "graded", digest, tuple(marks), remarks=remarks, notebook=text, **more)
 
 
 def _named(cell: dict) -> bool:

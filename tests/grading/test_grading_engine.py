@@ -72,6 +72,19 @@ def test_report_is_the_same_with_any_number_of_workers(course: Course) -> None:
     assert calls(course) == sorted(2 * runnable(course))
 
 
+def test_what_waited_for_a_processor_is_graded_once_more_after_all_others(course: Course) -> None:
+    late = ("half-done", "mistake-2")
+    seen = Seen()
+    report = grade(course, seen, seed=5, workers=3, examiner={"crowded": late})
+    called = (course.root / "calls").read_text().split()
+    assert sorted(called[:-2]) == runnable(course) and sorted(called[-2:]) == sorted(late)
+    assert sorted(seen.steps) == course.students(), "each is counted once"
+    assert sum("graded once more, alone" in one for one in seen.said) == 1
+    (course.root / "calls").unlink()
+    assert report.as_json() == grade(course, seed=5, again=True).as_json()
+    assert '"crowded": true' not in (course.root / ".grading" / NAME / FILE).read_text()
+
+
 def test_report_says_what_became_of_each(course: Course) -> None:
     by_name = grade(course, seed=5).as_json()["submissions"]
     assert (

@@ -27,6 +27,7 @@ from softlookup.grading.notebooks import BadNotebook, grade_id, is_graded, is_so
 from softlookup.grading.outputs import as_outputs
 from softlookup.grading.rebuild import Asked, Rebuilt, lendable, rebuild
 from softlookup.grading.records import GRADED, REFUSED
+from softlookup.grading.sandbox import cgroups
 from softlookup.grading.sandbox.bubble import Forking, SandboxError
 from softlookup.grading.sandbox.session import CUT, Dead, Held, OutOfTime, Session
 from softlookup.grading.work import Graded, Mark, Setting, digest_of
@@ -54,7 +55,12 @@ class Examiner:
         self.release = read_release(setting)
         self.asked = asked_by(self.release)
         self._zygote = begin_zygote(setting, self.release) if zygote is None else Forking(zygote)
-        self._zygote.wait()
+        try:
+            self._zygote.wait()
+        except SandboxError:
+            if zygote is None:
+                raise
+            self.new_sandbox()  # the zygote that was to be copied is gone
         self._questions: dict[tuple[str, int], Questions] = {}
 
     def __enter__(self) -> "Examiner":
@@ -68,6 +74,7 @@ class Examiner:
     def close(self) -> None:
         """End the sandbox."""
         self._zygote.close()
+        cgroups.sweep(patience_s=1.0)
 
     def examine(self, student: str, submission: bytes, witness: Witness | None = None) -> Graded:
         """Grade one submission.
@@ -99,6 +106,7 @@ class Examiner:
             seconds=time.monotonic() - begun,
             slowest=slowest,
             slowest_s=slowest_s,
+            crowded=round_.crowded,
         )
 
     def questions(self, asked: Asked) -> Questions:
@@ -123,9 +131,15 @@ class Examiner:
 
     def new_sandbox(self) -> None:
         """Put a new sandbox in place of one that is gone."""
-        self._zygote.close()
-        self._zygote = begin_zygote(self.setting, self.release)
-        self._zygote.wait()
+        for last in (False, True):  # one that starts at all may be tried once more
+            self._zygote.close()
+            self._zygote = begin_zygote(self.setting, self.release)
+            try:
+                self._zygote.wait()
+                return
+            except SandboxError:
+                if last:
+                    raise
 
 
 class _Run:
@@ -140,6 +154,7 @@ class _Run:
         self.results: dict[str, CheckResult] = {}
         self.seconds: dict[str, float] = {}
         self.left_out: dict[int, str] = {}
+        self.crowded = False
 
     def play(self, until: float) -> None:
         """Run all cells; begin anew, without it, where one ends the process."""
@@ -158,6 +173,7 @@ class _Run:
                     self.examiner.new_sandbox()
             finally:
                 session.close()
+                self.crowded = self.crowded or session.watch.crowded
             if time.monotonic() > until:
                 break
         self.remarks.append("The rest was not run: its process ended too often, or the time was over.")
@@ -299,7 +315,8 @@ class _Remote:
             try:
                 found = self.session.ask(some, results, lent, sound, begun + self.left, reals)
             finally:
-                self.left -= time.monotonic() - begun  # the judge's own work is not the student's time
+                # Neither the judge's own work is the student's time, nor a wait for a processor.
+                self.left -= time.monotonic() - begun - self.session.watch.waited
             yield from found
 
     def lendable(self) -> tuple[str, ...]:

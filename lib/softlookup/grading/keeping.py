@@ -37,6 +37,7 @@ class Keeper:
         self.not_entered: GradebookError | None = None
         self.aside: deque[Graded] = deque()
         self.marks: dict[str, str] = {}
+        self.about = ""  # what the instructor is told where something is graded
         for name in self.course.nameless():
             self.watch.say(f"the folder {name} in submitted/ is left out: its name is not text in UTF-8")
         if self.ledger.set_aside is not None:
@@ -48,14 +49,29 @@ class Keeper:
         todo = self._todo(students)
         if not todo:
             self.watch.say("nothing has changed since it was graded: 'softlookup grade --again' grades all anew")
+        elif self.about:
+            self.watch.say(self.about)
         self.watch.begin("grading", len(students), len(students) - len(todo))
+        crowded = self._graded_by(executor, todo, again=True)
+        if crowded:
+            self.watch.say(f"graded once more, alone, since the machine was too busy: {', '.join(crowded)}")
+        for student in crowded:
+            self._graded_by(executor, [student], again=False)
+        self._enter_the_rest()
+        self.writer.refresh_penalties()
+
+    def _graded_by(self, executor: Executor, todo: list[str], again: bool) -> list[str]:
+        """Have submissions graded, and keep what it came to; give those that are to be graded again, where asked."""
         asked: dict[str, str] = {}
+        crowded = []
         results = executor.run(self._submissions(todo, asked))
         try:
             for graded in results:
                 digest = asked.pop(graded.student, None)
-                if digest is not None:  # a cluster that lost sight of a worker may answer twice
-                    self._keep(dataclasses.replace(graded, digest=digest))
+                if digest is not None and again and graded.crowded:
+                    crowded.append(graded.student)
+                elif digest is not None:  # a cluster that lost sight of a worker may answer twice
+                    self._keep(dataclasses.replace(graded, digest=digest, crowded=False))
                 self._keep_the_rest()
         finally:
             close = getattr(results, "close", None)
@@ -64,8 +80,7 @@ class Keeper:
         self._keep_the_rest()
         if asked:
             raise CourseError(f"{len(asked)} submissions came back from nowhere: run the same command again")
-        self._enter_the_rest()
-        self.writer.refresh_penalties()
+        return crowded
 
     def _todo(self, students: list[str]) -> list[str]:
         """Who has to be graded. Everything that is known and only waits for the gradebook is entered here."""

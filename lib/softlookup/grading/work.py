@@ -16,8 +16,8 @@ class Limits:
     """What one submission may use.
 
     Attributes:
-        cell_s: Seconds that one cell may take by the clock.
-        answer_s: Seconds that all questions of one task may take by the clock.
+        cell_s: Seconds that one cell may take; for which it waits for a processor does not count.
+        answer_s: Seconds that all questions of one task may take, counted in the same way.
         total_s: Seconds that a whole submission may take by the clock.
         cpu_s: Seconds of processor time of each of its processes.
         memory_mb: Megabytes that all its processes together may hold beside what they share with the grader's.
@@ -97,6 +97,7 @@ class Graded:
         seconds: How long grading took.
         slowest: The grade_id (or number) of the cell that took longest.
         slowest_s: How long that one took.
+        crowded: Whether something was stopped that had waited for a processor: it is graded once more, alone.
     """
 
     student: str
@@ -109,6 +110,7 @@ class Graded:
     seconds: float = 0.0
     slowest: str = ""
     slowest_s: float = 0.0
+    crowded: bool = False
 
     def __post_init__(self) -> None:
         if self.status not in (GRADED, REFUSED, MISSING):

@@ -1,6 +1,7 @@
 """What an assignment's submissions are forked from: started once for a machine, and copied for each who judges."""
 
 import ast
+import contextlib
 import socket
 from collections.abc import Callable
 
@@ -31,12 +32,14 @@ class Shared:
         self._zygote.close()
 
     def _copy(self) -> socket.socket:
-        try:
-            return self._zygote.copy()
-        except SandboxError:
-            self._zygote.close()  # somebody killed it: one that starts at all may be tried once more
-            self._zygote = begin_zygote(self._setting, read_release(self._setting))
-            return self._zygote.copy()
+        # A stopped zygote would take the request and never answer it. One that is replaced takes its copies along:
+        # their examiners notice, and start zygotes of their own.
+        if self._zygote.lives():
+            with contextlib.suppress(SandboxError):
+                return self._zygote.copy()
+        self._zygote.close()
+        self._zygote = begin_zygote(self._setting, read_release(self._setting))
+        return self._zygote.copy()
 
 
 def read_release(setting: Setting) -> NotebookNode:

@@ -8,7 +8,19 @@ from collections.abc import Iterator
 
 from nbformat import NotebookNode
 
-from softlookup.grading.hostile import answering, channel, fooling, passing, process, reaching, shapes, stopping, words
+from softlookup.grading.hostile import (
+    answering,
+    channel,
+    fooling,
+    neighbours,
+    passing,
+    process,
+    reaching,
+    shapes,
+    stopping,
+    unseen_memory,
+    words,
+)
 from softlookup.grading.hostile.handin import LEAK, TRACE, Bench, HostileHandIn
 
 __all__ = ["LEAK", "ROWS", "TRACE", "HostileHandIn", "hostile_by_kind", "hostile_ones"]
@@ -16,7 +28,19 @@ __all__ = ["LEAK", "ROWS", "TRACE", "HostileHandIn", "hostile_by_kind", "hostile
 ROWS = 47
 """How many kinds of attack and accident are numbered; further ones have number 0."""
 
-_MODULES = (fooling, reaching, stopping, channel, process, passing, answering, words, shapes)
+_MODULES = (
+    fooling,
+    reaching,
+    stopping,
+    channel,
+    process,
+    passing,
+    neighbours,
+    unseen_memory,
+    answering,
+    words,
+    shapes,
+)
 
 
 def hostile_ones(source: NotebookNode, release: NotebookNode, assignment: str | None = None) -> Iterator[HostileHandIn]:

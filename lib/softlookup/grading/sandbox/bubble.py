@@ -3,12 +3,14 @@
 import atexit
 import json
 import os
+import select
 import shutil
 import socket
 import subprocess
 import sys
 import sysconfig
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -21,10 +23,13 @@ NO_BUBBLEWRAP = (
     "('apt install bubblewrap' on Debian and Ubuntu), or say '--sandbox none' for code that you trust"
 )
 START_S = 120.0
+ANSWER_S = 10.0
+"""Seconds after which a zygote that does not answer is taken to be dead or stopped."""
 _NOBODY = "65534"
 _INSIDE = (
     *("--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp"),
-    *("--chdir", "/tmp", "--remount-ro", "/", "--"),
+    # Whoever is not root owns /dev, and every submission sees the same one.
+    *("--chdir", "/tmp", "--remount-ro", "/dev", "--remount-ro", "/", "--"),
 )
 _HOME = "/tmp/notebook"
 
@@ -152,7 +157,7 @@ class Forking:
     def lives(self) -> bool:
         """Whether it still answers."""
         try:
-            self.control.settimeout(10)
+            self.control.settimeout(ANSWER_S)
             self.control.send(b"?")
             return self.control.recv(1) == b"!"
         except OSError:
@@ -204,7 +209,7 @@ class Zygote(Forking):
         executable = sys.executable if bare else str(_seen(Path(sys.executable)))
         script = str(there / "softlookup/grading/sandbox/zygote.py")
         told = json.dumps({"modules": list(modules), "forbidden": list(forbidden)})
-        fd = theirs.fileno()
+        fd, self._begun, self._ready = theirs.fileno(), time.monotonic(), False
         try:
             self.process = subprocess.Popen(
                 [*before, executable, "-s", "-B", "-P", script, str(fd), told],
@@ -238,8 +243,24 @@ class Zygote(Forking):
         return ours
 
     def lives(self) -> bool:
-        """Whether it still answers."""
-        return self.process.poll() is None and super().lives()
+        """Whether it still answers, or may still be importing."""
+        if self.process.poll() is not None:
+            return False
+        if not self._ready:
+            ready, _, _ = select.select([self.control], [], [], 0)
+            if not ready:
+                return time.monotonic() - self._begun < START_S
+            self._ready = self.control.recv(16) == b"ready"
+        return self._ready and super().lives()
+
+    def wait(self) -> None:
+        """Wait until everything is imported.
+
+        Raises:
+            SandboxError: If it does not start; the message says why.
+        """
+        super().wait()
+        self._ready = True
 
     def close(self) -> None:
         """End it, its copies, and all submissions with it."""

@@ -1,36 +1,30 @@
-"""What the processes of a submission hold together, seen from outside."""
+"""What the processes of a submission hold together, seen from outside; for where no control group counts it."""
 
-import contextlib
-import os
 import resource
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+
+from softlookup.grading.sandbox.processes import family, file_of
+
+# What several processes share (Pss_Shmem) is counted with what each has alone.
+_COUNTED = ("Private_", "Pss_Shmem")
 
 
-def holds_more(space: int, memory_mb: int) -> bool:
-    """Say whether the processes of one namespace hold too much memory that they share with nobody else.
+def holds_more(first: int, memory_mb: int) -> bool:
+    """Say whether a process and those below it hold too much memory that they share with nobody else.
 
     Args:
-        space: The number of their namespace of processes, as /proc/PID/ns/pid has it.
+        first: The number of the submission's first process.
         memory_mb: What is too much, in megabytes.
     """
-    members = []
-    for entry in os.listdir("/proc"):
-        with contextlib.suppress(OSError):
-            if entry.isdigit() and os.stat(f"/proc/{entry}/ns/pid").st_ino == space:
-                members.append(Path("/proc", entry))
+    page = resource.getpagesize()
     # What they hold with all that they share is quickly asked, and mostly little enough.
-    pages = sum(int(text.split()[1]) for text in _texts(members, "statm"))
-    if pages * resource.getpagesize() <= memory_mb << 20:
+    whole = {process: int((file_of(process, "statm") or "0 0").split()[1]) * page for process in family(first)}
+    if sum(whole.values()) <= memory_mb << 20:
         return False
-    # What several of them share (Pss_Shmem) is counted with what each has alone.
-    kinds = ("Private_", "Pss_Shmem")
-    lines = [line for text in _texts(members, "smaps_rollup") for line in text.splitlines()]
-    return sum(int(line.split()[1]) for line in lines if line.startswith(kinds)) > memory_mb << 10
+    return sum(_own(process, held) for process, held in whole.items()) > memory_mb << 20
 
 
-def _texts(processes: Sequence[Path], name: str) -> Iterator[str]:
-    """A file of each process that is still there."""
-    for process in processes:
-        with contextlib.suppress(OSError):
-            yield (process / name).read_text()
+def _own(process: int, held: int) -> int:
+    """Bytes that a process shares with nobody else; all that it holds where it does not let itself be looked into."""
+    lines = file_of(process, "smaps_rollup").splitlines()
+    counted = [int(line.split()[1]) << 10 for line in lines if line.startswith(_COUNTED)]
+    return sum(counted) if counted else held

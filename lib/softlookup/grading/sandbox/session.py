@@ -8,7 +8,6 @@ import secrets
 import select
 import signal
 import socket
-import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,19 +17,15 @@ import numpy as np
 
 from softlookup.checks.probe import Answer, Failure
 from softlookup.checks.task import Case
-from softlookup.grading.sandbox import frames
+from softlookup.grading.sandbox import cgroups, frames
 from softlookup.grading.sandbox.bubble import Forking, SandboxError
 from softlookup.grading.sandbox.lending import MAX_TEXT, Reals, Sound, largest, no_reals, sound_answer, text
-from softlookup.grading.sandbox.memory import holds_more
+from softlookup.grading.sandbox.watching import GRACE_S, Watch
 from softlookup.grading.work import Limits
-
-GRACE_S = 3.0
-"""How much longer than its time limit a submission may stay silent before it is killed."""
 
 CUT = "characters more, which are not kept"
 """How the output of a cell ends that was longer than is kept."""
 
-_WATCH_S = 0.1
 _KINDS = frozenset(("blank", "raised", "kind", "inputs-changed", "no-gradient", "dtype", "no-parameter"))
 _MAX_CALLS = 500
 _CLOSED = "it closed its connection to the judge"
@@ -94,6 +89,11 @@ class Session:
 
     def __init__(self, zygote: Forking, limits: Limits, seed: int, until: float) -> None:
         self.limits, self.until, self.why = limits, until, ""
+        try:
+            # Without a sandbox the submission is trusted, and runs in the grader's own groups.
+            self._group = None if zygote.bare else cgroups.Group(limits.memory_mb + limits.disk_mb)
+        except OSError as error:
+            raise SandboxError(f"no control group can be made for a submission ({error})") from None
         ours, theirs = socket.socketpair()
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
         self._status, status = os.pipe()
@@ -105,8 +105,9 @@ class Session:
             "disk_mb": limits.disk_mb,
             "processes": limits.processes,
             "output_kb": limits.output_kb,
+            "addresses": self._group is not None and self._group.memory is None,
         }
-        self._pidfd, self._over = -1, threading.Event()
+        self._pidfd = -1
         try:
             try:
                 zygote.fork(theirs, status, about)
@@ -114,13 +115,14 @@ class Session:
                 theirs.close()
                 os.close(status)
             pid = self._hello(ours)
+            self._enter(pid)
         except BaseException:
             ours.close()
             os.close(self._status)
+            if self._group is not None:
+                self._group.close()
             raise
-        self._pidfd = os.pidfd_open(pid)
-        self._watcher = threading.Thread(target=self._watch, args=(pid, zygote.bare), daemon=True)
-        self._watcher.start()
+        self.watch = Watch(pid, limits, until, self._group, self.kill, self._ring)
 
     def _hello(self, ours: socket.socket) -> int:
         """Wait for the first word, to which the kernel adds the process's number."""
@@ -135,6 +137,18 @@ class Session:
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
         return array.array("i", credentials[0])[0]
 
+    def _enter(self, pid: int) -> None:
+        """Move the process into its group: it runs nothing of a student's before the first request."""
+        try:
+            self._pidfd = os.pidfd_open(pid)
+            if self._group is not None:
+                self._group.take(pid)
+        except OSError as error:
+            self.kill("it could not be moved into its control group")
+            if self._pidfd >= 0:
+                os.close(self._pidfd)
+            raise SandboxError(f"a submission cannot be moved into its control group ({error})") from None
+
     def _ended(self) -> dict[str, Any]:
         """How the process ended, as the one between told; nothing if it did not yet."""
         ready, _, _ = select.select([self._status], [], [], 1.0)
@@ -146,16 +160,10 @@ class Session:
             return {}
         return told if isinstance(told, dict) else {}
 
-    def _watch(self, pid: int, bare: bool) -> None:
-        """Look at the memory of all its processes, and at the time; kill them all where it is too much."""
-        own = f"/proc/{pid}/ns/pid"
-        with contextlib.suppress(OSError):
-            space = os.stat(own).st_ino
-            while not self._over.wait(_WATCH_S):
-                if time.monotonic() > self.until:
-                    self.kill("it was still running when the time for a whole submission was over")
-                elif not bare and holds_more(space, self.limits.memory_mb):  # bare, it is the whole machine's space
-                    self.kill(f"its processes held more than {self.limits.memory_mb:,} MB of memory")
+    def _ring(self) -> None:
+        """Tell it that its time is over. Between two requests, the first process of a namespace does not hear that."""
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._pidfd, signal.SIGALRM)
 
     def kill(self, why: str) -> None:
         """End it, and with it every process that it started: the first process of a namespace takes all along."""
@@ -166,11 +174,12 @@ class Session:
 
     def close(self) -> None:
         """End it and let go of everything."""
-        self._over.set()
         self.kill("it is over")
-        self._watcher.join()
+        self.watch.close()
         os.close(self._pidfd)
         self._pidfd = -1
+        if self._group is not None:
+            self._group.close()
         os.close(self._status)
         self.line.link.close()
 
@@ -301,12 +310,14 @@ class Session:
     ) -> tuple[dict[str, Any], list[np.ndarray]]:
         """Send a request and wait for its answer; in between, compute what was lent."""
         token = secrets.token_hex(16)
-        deadline = min(time.monotonic() + seconds + GRACE_S, self.until + GRACE_S)
+        most_s = self.watch.most(seconds)
+        deadline = min(time.monotonic() + most_s + GRACE_S, self.until + GRACE_S)
+        self.watch.begin(seconds)
         calls = 0
         try:
             if select.select([self.line.link], [], [], 0)[0] and self.line.link.recv(1, socket.MSG_PEEK):
                 raise frames.FrameError("it spoke before it was asked")
-            self.line.send({**header, "token": token}, arrays, deadline)
+            self.line.send({**header, "seconds": most_s, "token": token}, arrays, deadline)
             while True:
                 told, back = self.line.receive(deadline)
                 if told.get("token") != token:
@@ -328,6 +339,8 @@ class Session:
             self.why = self.why or "its connection broke"
         except frames.FrameError as error:
             raise self._broke(f"it broke the rules of the connection to the judge: {error}") from None
+        finally:
+            self.watch.end()
         raise Dead(self.why or self._how())
 
     def _broke(self, why: str) -> Dead:
@@ -337,6 +350,8 @@ class Session:
     def _how(self) -> str:
         """Why the process is gone, in words."""
         told = self._ended()
+        if self._group is not None and self._group.out_of_memory():
+            self.kill(self.watch.too_much())
         self.kill(_CLOSED)
         if self.why != _CLOSED:
             return self.why

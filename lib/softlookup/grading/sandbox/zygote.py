@@ -60,18 +60,21 @@ def _no_rights(libc: Any) -> None:
     filter.install(libc)
 
 
-def _data_kb() -> int:
-    """Kilobytes of memory of one's own so far; read while /proc is there."""
+def _held_kb() -> dict[str, int]:
+    """Kilobytes of addresses (VmSize) and of memory of one's own (VmData) so far; read while /proc is there."""
     with open("/proc/self/status") as file:
-        return next(int(line.split()[1]) for line in file if line.startswith("VmData"))
+        return {line.split(":")[0]: int(line.split()[1]) for line in file if line.startswith(("VmSize", "VmData"))}
 
 
-def _limit(about: dict[str, Any], data_kb: int) -> None:
+def _limit(about: dict[str, Any], held_kb: dict[str, int]) -> None:
     """Set the limits, inside the new namespace of users: there the number of processes is counted by itself."""
     megabyte = 1 << 20
     resource.setrlimit(resource.RLIMIT_CPU, (about["cpu_s"], about["cpu_s"] + 2))
+    memory = about["memory_mb"] * megabyte
     for kind, most in (
-        (resource.RLIMIT_DATA, data_kb * 1024 + about["memory_mb"] * megabyte),
+        (resource.RLIMIT_DATA, held_kb["VmData"] * 1024 + memory),
+        # Counts what is mapped and not in memory too, so it stands in only where no control group counts exactly.
+        *(((resource.RLIMIT_AS, held_kb["VmSize"] * 1024 + memory),) if about["addresses"] else ()),
         (resource.RLIMIT_FSIZE, about["disk_mb"] * megabyte),
         (resource.RLIMIT_NOFILE, 256),
         (resource.RLIMIT_CORE, 0),
@@ -112,7 +115,7 @@ def _between(link: socket.socket, status: int, about: dict[str, Any], shell: Any
         libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         with open("/proc/self/oom_score_adj", "w") as file:
             file.write("1000")
-        data_kb = _data_kb()
+        held_kb = _held_kb()
         if not about["bare"]:
             _own_namespaces(libc, about["disk_mb"])
         child = os.fork()
@@ -120,8 +123,9 @@ def _between(link: socket.socket, status: int, about: dict[str, Any], shell: Any
             os.close(status)
             try:
                 libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+                os.setsid()  # in the zygote's process group it could signal the zygote and all other submissions
                 link.sendmsg([b"hello"])  # carries the process's number as the judge sees it
-                _limit(about, data_kb)
+                _limit(about, held_kb)
                 if not about["bare"]:
                     _no_rights(libc)
                 _submission(link, about, shell)
@@ -191,6 +195,7 @@ def main() -> None:
             if os.fork() == 0:
                 control.close()
                 control = socket.socket(fileno=descriptors[0])
+                os.setsid()  # each session has its own share of the processors
                 ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
                 control.send(b"ready")
             else:

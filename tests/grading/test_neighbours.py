@@ -1,0 +1,93 @@
+"""What one submission does to itself does not reach the zygote, or the submissions beside it."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import nbformat
+import pytest
+from sandbox_tools import LIMITS, NEEDS_SANDBOX, printed
+from small_class import NAME, ROOT
+
+from softlookup.grading.examine import Examiner
+from softlookup.grading.handins import answers, filled
+from softlookup.grading.records import GRADED
+from softlookup.grading.sandbox import bubble
+from softlookup.grading.sandbox.bubble import Forking
+from softlookup.grading.sandbox.session import Session
+from softlookup.grading.work import Limits, Setting
+from softlookup.grading.zygotes import Shared
+
+pytestmark = NEEDS_SANDBOX
+RELEASE = ROOT / "exercises" / NAME / f"{NAME}.ipynb"
+SETTING = Setting(NAME, RELEASE.read_text(encoding="utf-8"), 3, limits=Limits(total_s=60))
+
+
+def test_killing_ones_process_group_ends_nobody_else(begin, zygote):
+    killer, neighbour = begin(), begin()
+    assert printed(killer, "import os; os.kill(0, 9); print('on')") == "on", "the first process of a namespace stays"
+    assert printed(neighbour, "print('on')") == "on"
+    assert zygote.lives() and printed(begin(), "print('on')") == "on"
+
+
+def test_halting_ones_process_group_halts_nobody_else(begin, zygote):
+    halter, neighbour = begin(), begin()
+    assert printed(halter, "import os, signal; os.kill(0, signal.SIGSTOP); print('on')") == "on"
+    assert printed(neighbour, "print('on')") == "on"
+    assert zygote.lives() and printed(begin(), "print('on')") == "on"
+
+
+def test_slowing_ones_process_group_slows_nobody_else(begin):
+    slow, neighbour = begin(), begin()
+    nice = "import os; print(os.getpriority(os.PRIO_PROCESS, 0))"
+    slow.run("import os\nfor kind in (os.PRIO_PGRP, os.PRIO_USER): os.setpriority(kind, 0, 19)")
+    assert [printed(one, nice) for one in (slow, neighbour, begin())] == ["19", "0", "0"]
+
+
+def _inner(of: int) -> list[int]:
+    """The processes below one."""
+    children = Path(f"/proc/{of}/task/{of}/children").read_text().split()
+    return [int(one) for child in children for one in (child, *_inner(int(child)))]
+
+
+def _in_copy(control) -> str:
+    """What a submission says that is forked by a copy of a zygote."""
+    copy = Forking(control)
+    copy.wait()
+    session = Session(copy, LIMITS, 0, time.monotonic() + 20)
+    try:
+        return printed(session, "print('on')")
+    finally:
+        session.close()
+        copy.close()
+
+
+@pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGSTOP])
+def test_zygote_that_was_killed_or_halted_is_replaced(blow, monkeypatch):
+    monkeypatch.setattr(bubble, "ANSWER_S", 0.5)
+    shared = Shared(SETTING)
+    with shared as copy:
+        assert _in_copy(copy()) == "on"
+        first = shared._zygote.process.pid
+        for process in _inner(first):
+            os.kill(process, blow)
+        assert _in_copy(copy()) == "on"
+        assert shared._zygote.process.pid != first
+        assert not Path(f"/proc/{first}").exists(), "a halted zygote is ended"
+
+
+@pytest.mark.parametrize("when", ["before", "between"])
+def test_examiner_goes_on_when_the_copy_that_it_was_given_is_gone(source, when):
+    release = nbformat.reads(SETTING.release, as_version=4)
+    right = nbformat.writes(filled(release, answers(source))).encode()
+    shared = Shared(SETTING)
+    with shared as copy:
+        control = copy()
+        if when == "before":
+            shared._zygote.close()
+        with Examiner(SETTING, control) as examiner:
+            shared._zygote.close()
+            graded = examiner.examine("ann", right)
+    assert graded.status == GRADED
+    assert {mark.verdict for mark in graded.marks if mark.points is not None} == {"pass"}

@@ -1,0 +1,101 @@
+"""What a time limit counts: the time for which a submission had a processor, or did not want one."""
+
+import os
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from sandbox_tools import LIMITS, NEEDS_SANDBOX, printed
+
+from softlookup.grading.sandbox import cgroups, watching
+from softlookup.grading.sandbox.processes import Standing
+from softlookup.grading.sandbox.watching import MOST, Watch, _Request
+from softlookup.grading.work import Limits
+
+
+@pytest.fixture
+def looks(monkeypatch):
+    """Look at a request of 10 s at given times, with what its processes used and waited for until then."""
+    monkeypatch.setattr(watching, "_WATCH_S", 1000.0)
+
+    def at(*times: tuple[float, float, float]) -> tuple[float, bool]:
+        rung: list[float] = []
+        group = object()  # any but None: it is a sandbox
+        watch = Watch(1, LIMITS, 1e9, group, lambda why: None, lambda: rung.append(lasted))  # type: ignore[arg-type]
+        request = _Request(0.0, 10.0, Standing(0.0, {7: 5.0}))
+        for lasted, used, waited in times:
+            monkeypatch.setattr(watching, "standing", lambda pid, u=used, w=waited: Standing(u, {7: 5.0 + w}))
+            watch._look_at_request(lasted, request)
+        watch.close()
+        return (rung[0] if rung else 0.0), watch.crowded
+
+    return at
+
+
+def test_an_endless_loop_that_had_its_time_is_over_at_once(looks):
+    assert looks((9.9, 9.9, 0.0), (10.0, 10.0, 0.0)) == (10.0, False)
+
+
+def test_a_submission_that_sleeps_gets_no_longer(looks):
+    assert looks((9.9, 0.1, 0.1), (10.1, 0.1, 0.1)) == (10.1, False)
+
+
+def test_a_wait_for_a_processor_is_not_counted(looks):
+    assert looks((10.0, 4.0, 6.0), (24.0, 9.5, 14.5)) == (0.0, False)
+    assert looks((10.0, 4.0, 6.0), (25.0, 10.0, 15.0)) == (25.0, False), "it had its ten seconds"
+
+
+def test_what_never_had_its_time_is_stopped_in_the_end_and_told(looks):
+    assert looks((29.9, 3.0, 26.9), (MOST * 10.0, 3.0, 27.0)) == (30.0, True)
+
+
+def test_a_submission_that_waits_for_its_own_children_gets_no_longer(looks):
+    assert looks((9.9, 18.0, 9.5), (10.0, 18.2, 9.6)) == (10.0, False)
+
+
+@contextmanager
+def busy_on(processor: int, count: int):
+    """Keep a processor busy with so many processes, each in a session of its own."""
+    code = f"import os; os.sched_setaffinity(0, {{{processor}}})\nwhile True: pass"
+    crowd = [subprocess.Popen([sys.executable, "-c", code], start_new_session=True) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for one in crowd:
+            one.kill()
+            one.wait()
+
+
+def _first(session) -> int:
+    return int(Path(f"/proc/self/fdinfo/{session._pidfd}").read_text().split("Pid:")[1].split()[0])
+
+
+@NEEDS_SANDBOX
+def test_a_cell_on_a_busy_machine_has_the_processor_time_that_it_needs(begin):
+    session = begin(Limits(**{**vars(LIMITS), "cell_s": 1.4}))
+    session.run("import time")
+    processor = min(os.sched_getaffinity(0))
+    os.sched_setaffinity(_first(session), {processor})
+    with busy_on(processor, 4):
+        ran = session.run("begun = time.process_time()\nwhile time.process_time() - begun < 0.5: pass\nprint('done')")
+    assert ran.seconds > 1.4, "it would have been stopped by the clock"
+    assert ran.trouble == "" and ran.outputs[0]["text"] == "done\n" and not session.watch.crowded
+
+
+@NEEDS_SANDBOX
+@pytest.mark.skipif(cgroups.places().cpu is None, reason="no control group can be made here")
+def test_busy_children_of_one_submission_leave_the_others_their_share(begin):
+    crowd, neighbour = begin(Limits(**{**vars(LIMITS), "processes": 64, "cell_s": 20.0})), begin()
+    crowd.run(
+        "import os, time\nr, w = os.pipe()\nfor _ in range(58):\n    if os.fork() == 0:\n"
+        "        os.close(w), os.setsid(), os.read(r, 1)\n        begun = time.monotonic()\n"
+        "        while time.monotonic() - begun < 15: pass\n        os._exit(0)"
+    )
+    neighbour.run("import time")
+    crowd.run("os.close(w)")
+    source = "begun, used = time.monotonic(), time.process_time()\nwhile time.monotonic() - begun < 1.5: pass\n"
+    share = float(printed(neighbour, f"{source}print((time.process_time() - used) / 1.5)"))
+    # Among 60 processes on n processors each would have n / 60. Others on this machine take their share too.
+    assert share > 3 * min(len(os.sched_getaffinity(0)), 8) / 60
