@@ -20,8 +20,32 @@ from softlookup.grading.sandbox.session import _KINDS
 DTYPE = sorted(DTYPES)
 KINDS = sorted(_KINDS)
 WORDS = (
-    *("", ".", "...", "x" * 2000, "{", "{0}", "{x}", "%s %d %", "\\", "\\n`", "`", "``code`", "a\nb\tc", "<script>x</script>"),
-    *("&amp;", "</pre>", "$x$", "\N{RIGHT-TO-LEFT OVERRIDE}".strip(), "né 中 🜁", "line 3 of `f`: x = {}", "'\"", "%(x)s"),
+    *(
+        "",
+        ".",
+        "...",
+        "x" * 2000,
+        "{",
+        "{0}",
+        "{x}",
+        "%s %d %",
+        "\\",
+        "\\n`",
+        "`",
+        "``code`",
+        "a\nb\tc",
+        "<script>x</script>",
+    ),
+    *(
+        "&amp;",
+        "</pre>",
+        "$x$",
+        "\N{RIGHT-TO-LEFT OVERRIDE}".strip(),
+        "né 中 🜁",
+        "line 3 of `f`: x = {}",
+        "'\"",
+        "%(x)s",
+    ),
 )
 ODD = (
     *(0, 1, -1, 2, 255, 256, 127, -128, 2**31, -(2**31), 2**53 + 1, 2**63 - 1, -(2**63), 2**64 - 1),
@@ -33,12 +57,34 @@ ODD = (
 JSON_TEXTS = (
     *(b"", b" ", b"1", b"1.0", b"-0", b"-0.0", b"1e999", b"-1e999", b"1e5", b"NaN", b"Infinity", b"-Infinity", b"true"),
     *(b"false", b"null", b"[]", b"{}", b'{"":[]}', b'{"":{}}', b'{"":1}', b'{"":"ab"}', b'{"":["ab"]}', b'{"":[[1]]}'),
-    *(b'{"":[[1,2,3]]}', b'{"":[[[{"":[]}],1]]}', b'{"":[[{"":[]},1]]}', b'{"":[],"":[]}', b'{"a":1}', b'{"":[],"a":1}'),
+    *(
+        b'{"":[[1,2,3]]}',
+        b'{"":[[[{"":[]}],1]]}',
+        b'{"":[[{"":[]},1]]}',
+        b'{"":[],"":[]}',
+        b'{"a":1}',
+        b'{"":[],"a":1}',
+    ),
     *(b'{"":[["a",1],["a",2]]}', b'{"":[["b",1],["a",2]]}', b'{"":[[1,2],[true,3]]}', b'{"":[[NaN,1],[NaN,2]]}'),
-    *(b'"\\ud800"', b'"\\u0041"', b'"A"', b'"\\/"', b'"\xc3\xa9"', b"\xef\xbb\xbf[]", b"[1 ,2]", b"[1,2]\n", b"[1,2]\x00"),
+    *(
+        b'"\\ud800"',
+        b'"\\u0041"',
+        b'"A"',
+        b'"\\/"',
+        b'"\xc3\xa9"',
+        b"\xef\xbb\xbf[]",
+        b"[1 ,2]",
+        b"[1,2]\n",
+        b"[1,2]\x00",
+    ),
     *(b"9" * 19, b"9" * 4000, b"9" * 5000, b"-" + b"9" * 30, b"[" * 7 + b"]" * 7, b"[" * 100 + b"]" * 100, b"[" * 5000),
     *(b"0" * 5000, b"[" + b"1," * 25_000 + b"1]", b'"' + b"a" * 210_000 + b'"', b"\xff\xfe[\x00]\x00", b"[]]", b"[[]"),
-    *(b'[1.0,true,NaN,null,"\\u0041",1e999]', b'{"":[[["a","b"],1]]}', b'{"":[[[["a"],["b"]],1]]}', b'"\\ud83d\\ude00"'),
+    *(
+        b'[1.0,true,NaN,null,"\\u0041",1e999]',
+        b'{"":[[["a","b"],1]]}',
+        b'{"":[[[["a"],["b"]],1]]}',
+        b'"\\ud83d\\ude00"',
+    ),
 )
 
 
@@ -125,7 +171,11 @@ def reshaped(right: np.ndarray, rng: random.Random) -> np.ndarray:
     """The right numbers, more or fewer of them, or none, in another shape."""
     ways = [right.reshape(-1), right.T, right[None], right[..., None], np.stack([right, right])]
     ways += [right[..., :0] if right.ndim else right.reshape(-1)[:0], np.zeros((0, 10**7)), np.zeros((10**7, 0))]
-    ways += [right.reshape(right.shape + (1,) * (MAX_AXES - right.ndim)), np.zeros((0,) * MAX_AXES), np.float64(right.sum())]
+    ways += [
+        right.reshape(right.shape + (1,) * (MAX_AXES - right.ndim)),
+        np.zeros((0,) * MAX_AXES),
+        np.float64(right.sum()),
+    ]
     if right.size and right.ndim:
         ways += [right[0], right[:-1], right[..., -1], np.concatenate([right, right])]
     return np.array(rng.choice(ways))
@@ -179,7 +229,25 @@ def _mutated(value: object, rng: random.Random) -> object:
         return value[:at] + [_mutated(value[at], rng)] + value[at + 1 :]
     if isinstance(value, dict) and rng.random() < 0.85:
         return {key: _mutated(one, rng) for key, one in value.items()}
-    others = (None, True, False, 0, -1, 1.0, 0.5, 1e300, 10**30, "", "a", "\ud800", [], {}, {"": []}, {"": [[1, 2]]}, [value])
+    others = (
+        None,
+        True,
+        False,
+        0,
+        -1,
+        1.0,
+        0.5,
+        1e300,
+        10**30,
+        "",
+        "a",
+        "\ud800",
+        [],
+        {},
+        {"": []},
+        {"": [[1, 2]]},
+        [value],
+    )
     return rng.choice(others)
 
 

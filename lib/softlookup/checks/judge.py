@@ -22,7 +22,7 @@ from softlookup.checks.words import describe, failure_sentence
 
 
 _LOOKED_AT = 100_000
-"""Cells that an answer may have for its properties to be looked at: no right answer has so many."""
+"""Cells that a result may have for its properties to be looked at: no right answer has so many."""
 
 
 class Student(Protocol):
@@ -261,7 +261,7 @@ def _says(task: Task, slug: str) -> str:
 
 def _broken_properties(task: Task, case: Case, answer: Answer) -> list[str]:
     arrays = answer.arrays or ()
-    if not arrays or sum(one.size for one in arrays) > _LOOKED_AT:
+    if not arrays or not all(0 < one.size <= _LOOKED_AT for one in arrays):
         return []
     said = [prop(case, arrays) for prop in task.properties]
     return [s for s in said if s][:1]
