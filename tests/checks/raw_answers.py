@@ -106,7 +106,7 @@ class Sends:
 def sent(task: Task, asked: Questions, rng: random.Random) -> list[Answer]:
     """What one submission sends: an answer to each question, and to the first once more.
 
-    Most answers are of one kind for all questions, since what is wrong in one way everywhere goes farthest in the judge.
+    Most are of one kind for all questions, since what is wrong everywhere goes farthest in the judge.
     """
     how, flags = rng.choice(HOW), _flags(task, rng)
     dtype = rng.choice(DTYPE)

@@ -1,4 +1,4 @@
-"""Whatever a submission's process sends as its answers, the judge has a verdict, words and a picture, and no warning."""
+"""Whatever a submission sends as its answers, the judge has a verdict, words and a picture, and never a warning."""
 
 import json
 import random

@@ -20,7 +20,6 @@ from softlookup.checks.result import CheckResult
 from softlookup.checks.task import CORE, Arrays, Case, Task
 from softlookup.checks.words import describe, failure_sentence
 
-
 _LOOKED_AT = 100_000
 """Cells that a result may have for its properties to be looked at: no right answer has so many."""
 
