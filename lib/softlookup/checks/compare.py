@@ -1,4 +1,8 @@
-"""Comparing arrays: the tolerance of a dtype, and the first cell that differs."""
+"""Comparing arrays: the tolerance of a dtype, and the first cell that differs.
+
+An answer may be anything that travels. Shapes are compared before any number is looked at, so an answer costs no more
+memory than the right one; and nothing that a number does (NaN, overflow) becomes a warning.
+"""
 
 from dataclasses import dataclass
 
@@ -18,7 +22,7 @@ class Difference:
         kind: "shape", "nan" or "value"; "text" where the arrays are the bytes of a text (see ``texts``).
         result: Which of the results, counted from 0.
         got: The array that came.
-        wanted: The right array, float64.
+        wanted: The right array, float64; a text's bytes.
         index: The first differing cell, () for a single number, None if the shapes differ.
         tolerance: What was allowed at that cell.
         count: How many cells differ.
@@ -53,8 +57,8 @@ def tolerance(got: np.ndarray, inputs: Arrays, asked: float | None = None) -> fl
 
 def close(got: np.ndarray, wanted: np.ndarray, tol: float, case: Case) -> np.ndarray:
     """Cell by cell: equal within the tolerance; NaN equals NaN and infinities of one sign are equal."""
-    got = got.astype(np.float64)
     with np.errstate(all="ignore"):
+        got = got.astype(np.float64)
         near = np.abs(got - wanted) <= tol + (0.0 if case.absolute else tol * np.abs(wanted))
     near &= np.isfinite(wanted)  # a share of infinity would let every number pass for it
     if case.exact_zeros:
@@ -63,12 +67,13 @@ def close(got: np.ndarray, wanted: np.ndarray, tol: float, case: Case) -> np.nda
     return np.asarray(near | same)
 
 
+@np.errstate(all="ignore")
 def first_difference(got: Arrays, wanted: Arrays, case: Case) -> Difference | None:
     """Find what differs first: a shape, then a NaN, then a value.
 
     Args:
         got: The results.
-        wanted: The right ones, float64.
+        wanted: The right ones, float64; a text's bytes.
         case: What was asked; it knows the tolerance.
 
     Returns:
@@ -76,7 +81,7 @@ def first_difference(got: Arrays, wanted: Arrays, case: Case) -> Difference | No
     """
     for i, (g, w) in enumerate(zip(got, wanted, strict=True)):
         if case.frame == "text":
-            if g.shape != w.shape or not np.array_equal(g, w):
+            if not _same_bytes(g, w):
                 return Difference("text", i, g, w, None, 0.0, 1)
             continue
         if g.shape != w.shape:
@@ -95,8 +100,15 @@ def first_difference(got: Arrays, wanted: Arrays, case: Case) -> Difference | No
     return None
 
 
+def _same_bytes(got: np.ndarray, wanted: np.ndarray) -> bool:
+    return got.dtype == wanted.dtype and np.array_equal(got, wanted)
+
+
+@np.errstate(all="ignore")
 def same(got: Arrays, wanted: Arrays, case: Case) -> bool:
-    """Whether all results agree in shape and within the case's tolerance, NaN included."""
+    """Whether all results agree in shape and within the case's tolerance, NaN included; texts byte for byte."""
+    if case.frame == "text":
+        return len(got) == len(wanted) and all(map(_same_bytes, got, wanted))
     return len(got) == len(wanted) and all(
         g.shape == w.shape
         and bool(close(g, w.astype(np.float64), tolerance(g, inputs_of(case), case.tolerance), case).all())

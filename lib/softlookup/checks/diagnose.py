@@ -15,18 +15,26 @@ SHORTCUT = "forbidden-shortcut"
 Asked = Sequence[tuple[Case, Answer, Arrays]]
 """Cases with the student's answer and the right one."""
 
+Given = dict[tuple[frozenset[str], int], Arrays | None]
+"""What mistakes give, by their slugs and the number (``id``) of the case. A task may have a hundred pairs of mistakes,
+and in some tasks each takes a tenth of a second: what was computed for one student serves the whole class."""
+
 
 def _told(asked: Asked) -> list[tuple[Case, Answer, Arrays]]:
     """The cases that mistakes are told by: those that ask for values."""
     return [one for one in asked if not one[0].gradients]
 
 
-def _agrees(task: Task, flags: frozenset[str], asked: Asked, constants: Mapping[str, Any]) -> bool:
+def _agrees(task: Task, flags: frozenset[str], asked: Asked, constants: Mapping[str, Any], given: Given) -> bool:
     """Whether code with these mistakes would have answered every case as the student's did, and some case wrongly."""
     tells = False
     for case, answer, right in _told(asked):
-        expected = mistaken(task, flags, case, constants)
-        if expected is not None and answer.failure is not None and answer.failure.kind == "dtype":
+        key = flags, id(case)
+        if key not in given:
+            given[key] = mistaken(task, flags, case, constants)
+        expected = given[key]
+        lost = case.keeps_dtype and answer.failure is not None and answer.failure.kind == "dtype"
+        if expected is not None and lost:
             # The numbers are not there to compare; a mistake that keeps the dtype is not this one.
             if expected[0].dtype == case.dtype:
                 return False
@@ -42,10 +50,12 @@ def _agrees(task: Task, flags: frozenset[str], asked: Asked, constants: Mapping[
     return tells
 
 
-def _named(task: Task, slugs: list[str], size: int, asked: Asked, constants: Mapping[str, Any]) -> list[str]:
+def _named(
+    task: Task, slugs: list[str], size: int, asked: Asked, constants: Mapping[str, Any], given: Given
+) -> list[str]:
     """The first set of so many mistakes that agrees with every answer, in the task's own order; empty if none does."""
     for flags in combinations(slugs, size):
-        if _agrees(task, frozenset(flags), asked, constants):
+        if _agrees(task, frozenset(flags), asked, constants, given):
             return list(flags)
     return []
 
@@ -71,7 +81,7 @@ def _is_other_variant(task: Task, asked: Asked, variant: int) -> bool:
     )
 
 
-def diagnose(task: Task, asked: Asked, variant: int) -> list[str]:
+def diagnose(task: Task, asked: Asked, variant: int, given: Given | None = None) -> list[str]:
     """Name what is wrong with a wrong answer.
 
     In this order: each known mistake alone, the right answers of other variants, each pair of known mistakes, all on
@@ -82,23 +92,24 @@ def diagnose(task: Task, asked: Asked, variant: int) -> list[str]:
         task: The task.
         asked: The cases, the student's answers, the right answers.
         variant: Which variant was asked.
+        given: What mistakes were found to give in these cases; is added to, and serves as long as the cases live.
 
     Returns:
         Slugs: empty if nothing known fits, one, or two where a pair does.
     """
-    constants = task.variants[variant]
+    constants, given = task.variants[variant], {} if given is None else given
     slugs = [m.slug for m in task.mistakes if m.symptom is None]
     if not any(answer.arrays is not None and not is_right(case, answer, right) for case, answer, right in _told(asked)):
         # No wrong numbers, so no mistake that shows in numbers; hundreds of pairs need not be tried.
         slugs = []
     core = [one for one in asked if one[0].part == CORE]
-    found = _named(task, slugs, 1, asked, constants)
+    found = _named(task, slugs, 1, asked, constants, given)
     if not found and _is_other_variant(task, asked, variant):
         return [OTHER_VARIANT]
     return (
         found
-        or _named(task, slugs, 2, asked, constants)
-        or _named(task, slugs, 1, core, constants)
-        or _named(task, slugs, 2, core, constants)
+        or _named(task, slugs, 2, asked, constants, given)
+        or _named(task, slugs, 1, core, constants, given)
+        or _named(task, slugs, 2, core, constants, given)
         or _by_symptom(task, asked)
     )

@@ -155,6 +155,14 @@ def too_slow(task: Task, seconds: float, variant: int) -> CheckResult:
     return no_points(task, "timeout", said, variant)
 
 
+def our_mistake(error: Exception) -> str:
+    """What to say where the judge itself failed: the student did nothing wrong, and somebody has to know."""
+    return (
+        "The grader made a mistake while it judged this task, and the task has no verdict: tell your instructor. "
+        f"It ended with {type(error).__name__}."
+    )
+
+
 def _number(variant: Any, task: Task) -> int | None:
     """The variant as a number, None if there is no such variant."""
     try:
@@ -210,3 +218,5 @@ def _judged(task: Task, obj: Any, number: int) -> CheckResult:
     except KeyboardInterrupt:
         said = f"You interrupted it after {time.monotonic() - started:.0f} s, while your function was running."
         return no_points(task, "stopped", said, number)
+    except Exception as error:  # an exception of the student's is an answer; what comes up to here is ours
+        return no_points(task, "error", our_mistake(error), number)

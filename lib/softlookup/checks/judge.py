@@ -7,18 +7,21 @@ it may be a pipe to a sandbox. It never hands over anything but a case's inputs.
 import inspect
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 
 from softlookup.checks.compare import Difference, first_difference, same
-from softlookup.checks.diagnose import OTHER_VARIANT, Asked, diagnose, is_right
+from softlookup.checks.diagnose import OTHER_VARIANT, Asked, Given, diagnose, is_right
 from softlookup.checks.oracle import wanted
 from softlookup.checks.probe import Answer
 from softlookup.checks.result import CheckResult
 from softlookup.checks.task import CORE, Arrays, Case, Task
 from softlookup.checks.words import describe, failure_sentence
+
+_LOOKED_AT = 100_000
+"""Cells that a result may have for its properties to be looked at: no right answer has so many."""
 
 
 class Student(Protocol):
@@ -55,10 +58,12 @@ class Questions:
     Attributes:
         cases: The questions, in the order in which they are asked.
         rights: The right answer to each.
+        given: What known mistakes give in these cases, as far as it was asked for (see ``diagnose``).
     """
 
     cases: tuple[Case, ...]
     rights: tuple[Arrays, ...]
+    given: Given = field(default_factory=dict)
 
 
 def questions(task: Task, seed: int, variant: int = 0, *, shuffled: bool = False) -> Questions:
@@ -111,21 +116,24 @@ def judge(
     def attempt(lent: tuple[str, ...]) -> Outcome:
         return _outcome(task, _ask_all(task, student, asked.cases, asked.rights, lent))
 
+    def result(outcome: Outcome, *extra: str) -> CheckResult:
+        return _result(task, outcome, variant, shown, asked.given, extra)
+
     outcome = attempt(())
     lent = student.lendable() if outcome.verdict != "pass" else ()
     if lent:
         better = attempt(lent)
         if better.points >= outcome.points and better.verdict not in ("blank", "error"):
             if better.points == outcome.points:
-                return _result(task, better, variant, shown)
+                return result(better)
             # Which of them were needed? Those that can be left out are the student's own, and sound.
             for one in lent:
                 without = tuple(task_id for task_id in lent if task_id != one)
                 if attempt(without).points == better.points:
                     lent = without
             note = f"A sound function stood in for yours from task {' and '.join(lent)}"
-            return _result(task, better, variant, shown, (note + ": nothing from there costs you points here.",))
-    return _result(task, outcome, variant, shown)
+            return result(better, note + ": nothing from there costs you points here.")
+    return result(outcome)
 
 
 def _ask_all(
@@ -142,7 +150,9 @@ def _ask_all(
             return asked
     case, answer, right = asked[0]
     again = next(answers)
-    if answer.arrays is not None and (again.arrays is None or not same(again.arrays, answer.arrays, case)):
+    # An answer of another shape is wrong whatever comes the second time, and may be too large to be compared.
+    alike = answer.arrays is not None and [a.shape for a in answer.arrays] == [r.shape for r in right]
+    if answer.arrays is not None and alike and (again.arrays is None or not same(again.arrays, answer.arrays, case)):
         asked.append((case, again, right))
     return asked
 
@@ -179,7 +189,10 @@ def _outcome(task: Task, asked: Asked) -> Outcome:
     return Outcome(verdict, round(task.points * earned, 4), asked, failed[0])
 
 
-def _result(task: Task, outcome: Outcome, variant: int, reveals: bool, extra: tuple[str, ...] = ()) -> CheckResult:
+@np.errstate(all="ignore")
+def _result(
+    task: Task, outcome: Outcome, variant: int, reveals: bool, given: Given, extra: tuple[str, ...]
+) -> CheckResult:
     common: dict[str, Any] = {
         "task_id": task.id,
         "title": task.title,
@@ -196,7 +209,7 @@ def _result(task: Task, outcome: Outcome, variant: int, reveals: bool, extra: tu
         return CheckResult(**common, readings=task.readings(()), sentences=(said,))
     case, answer, right = outcome.failed
     difference = _difference(case, answer, right)
-    slugs = diagnose(task, outcome.asked, variant)
+    slugs = diagnose(task, outcome.asked, variant, given)
     names = _names(task, case)
     sentences = [_says(task, slug) for slug in slugs]
     if answer.failure is not None:
@@ -246,5 +259,8 @@ def _says(task: Task, slug: str) -> str:
 
 
 def _broken_properties(task: Task, case: Case, answer: Answer) -> list[str]:
-    said = [prop(case, answer.arrays) for prop in task.properties if answer.arrays is not None]
+    arrays = answer.arrays or ()
+    if not arrays or not all(0 < one.size <= _LOOKED_AT for one in arrays):
+        return []
+    said = [prop(case, arrays) for prop in task.properties]
     return [s for s in said if s][:1]

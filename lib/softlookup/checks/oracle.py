@@ -19,7 +19,7 @@ def _arrays(result: Any, task: Task) -> Arrays:
 
 
 def wanted(task: Task, case: Case, constants: Mapping[str, Any]) -> Arrays:
-    """The right answer to a case, in float64.
+    """The right answer to a case, in float64; a text's bytes as they are.
 
     Args:
         task: The task.
@@ -49,7 +49,8 @@ def wanted(task: Task, case: Case, constants: Mapping[str, Any]) -> Arrays:
         result = tuple(
             torch.zeros_like(args[i]) if g is None else g for i, g in zip(case.gradients, grads, strict=True)
         )
-    return tuple(a.astype(np.float64) for a in _arrays(result, task))
+    arrays = _arrays(result, task)
+    return arrays if task.frame == "text" else tuple(a.astype(np.float64) for a in arrays)
 
 
 def mistaken(task: Task, flags: Set[str], case: Case, constants: Mapping[str, Any]) -> Arrays | None:

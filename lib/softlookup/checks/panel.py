@@ -1,6 +1,7 @@
 """The verdict as a small page: headline, sentences, heat maps of got, wanted and difference. HTML alone, no script."""
 
 import os
+from collections.abc import Iterator
 from html import escape
 
 import numpy as np
@@ -57,7 +58,6 @@ def _tint(value: float, reach: float) -> str:
 
 def _flat(array: np.ndarray, index: tuple[int, ...]) -> tuple[np.ndarray, str]:
     """The two-dimensional slice that holds the cell, and what to call it."""
-    array = array.astype(np.float64)
     if array.ndim == 0:
         return array.reshape(1, 1), ""
     if array.ndim == 1:
@@ -65,6 +65,11 @@ def _flat(array: np.ndarray, index: tuple[int, ...]) -> tuple[np.ndarray, str]:
     lead = index[:-2] if len(index) >= 2 else (0,) * (array.ndim - 2)
     name = f"[{', '.join(map(str, lead))}, :, :]" if lead else ""
     return array[lead], name
+
+
+def _floats(*tables: np.ndarray) -> Iterator[np.ndarray]:
+    """The same tables as float64, cut already: an answer may hold millions of cells."""
+    return (table.astype(np.float64) for table in tables)
 
 
 def _window(cell: tuple[int, int], shape_: tuple[int, int]) -> tuple[slice, slice]:
@@ -94,6 +99,7 @@ def _map(title: str, table: np.ndarray, off: np.ndarray, words: str, reach: floa
 _OFF = ' class="sl-off"'
 
 
+@np.errstate(all="ignore")
 def heat_maps(difference: Difference, names: tuple[str, ...], reveals: bool = True) -> str:
     """Got, wanted and difference side by side, as tables that a screen reader can read."""
     name = which(difference, names).removeprefix(" of ")
@@ -106,6 +112,7 @@ def heat_maps(difference: Difference, names: tuple[str, ...], reveals: bool = Tr
         wanted, _ = _flat(difference.wanted, (0,) * difference.wanted.ndim)
         if max(got.size, wanted.size) > MAX_CELLS or not reveals:
             return ""
+        got, wanted = _floats(got, wanted)
         reach = _reach(got, wanted)
         pair = (
             _map(f"got {name} {shape(difference.got)}", got, np.zeros(got.shape, bool), "your result", reach),
@@ -123,9 +130,8 @@ def heat_maps(difference: Difference, names: tuple[str, ...], reveals: bool = Tr
     wanted, _ = _flat(difference.wanted, index)
     cell = (*((0,) * (2 - len(index[-2:]))), *index[-2:])
     rows, cols = _window((cell[0], cell[1]), (got.shape[0], got.shape[1]))
-    got, wanted = got[rows, cols], wanted[rows, cols]
-    with np.errstate(invalid="ignore"):
-        gap = got - wanted
+    got, wanted = _floats(got[rows, cols], wanted[rows, cols])
+    gap = got - wanted
     off = ~(np.abs(gap) <= difference.tolerance)
     off &= ~(got == wanted)
     count = int(off.sum())

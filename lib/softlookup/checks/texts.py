@@ -3,11 +3,13 @@
 A task with ``frame="text"`` is answered by text, whole numbers, lists, tuples and dictionaries of these. Beside the
 student's code such an answer becomes the bytes of one JSON text, in which equal answers are equal: a tuple is a list, a
 dictionary's entries are sorted. What leaves the sandbox is an array of bytes, as small as the limits here say. The
-judge compares bytes; it reads them only to find words for a difference, and believes nothing that it reads.
+judge compares bytes; it reads them only to find words for a difference, and reads nothing that ``to_bytes`` would have
+written otherwise: so two answers whose bytes differ have values that differ, and a difference can always be named.
 """
 
 import json
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -124,16 +126,19 @@ def to_value(array: np.ndarray) -> Any:
         The value: dictionaries again, tuples as lists (as tuples where they are keys).
 
     Raises:
-        ValueError: If it is not what to_bytes writes.
+        ValueError: If it is not what to_bytes writes, byte for byte.
     """
-    if array.ndim != 1 or array.size > 8 * (MAX_CHARACTERS + MAX_ITEMS):
+    if array.dtype != np.uint8 or array.ndim != 1 or array.size > 8 * (MAX_CHARACTERS + MAX_ITEMS):
         raise ValueError("these are no bytes of a text")
+    written = array.tobytes()
     try:
-        with np.errstate(all="ignore"):
-            written = array.astype(np.uint8).tobytes()
-        return _value(json.loads(written), 0)
-    except (ValueError, RecursionError, TypeError, KeyError) as error:
+        value = _value(json.loads(written.decode("ascii")), 0)
+        again = to_bytes(value).tobytes()
+    except (ValueError, RecursionError, TypeError, KeyError, Refused) as error:
         raise ValueError("these bytes are no text of ours") from error
+    if again != written:
+        raise ValueError("these bytes are a text that is not written as answers are")
+    return value
 
 
 def _value(told: Any, depth: int) -> Any:
@@ -152,7 +157,7 @@ def _key(value: Any) -> Any:
 
 def brief(value: Any, most: int = MAX_SHOWN) -> str:
     """A value as Python writes it, cut where it is long; nothing in it that a page or a terminal would obey."""
-    text = repr(value)
+    text = repr(value)[: most + 1]
     text = "".join(
         c if c.isprintable() and not "\ud800" <= c <= "\udfff" else "\N{REPLACEMENT CHARACTER}" for c in text
     )
@@ -167,9 +172,8 @@ def difference(got: np.ndarray, wanted: np.ndarray, reveals: bool = True) -> str
         wanted: The right ones.
         reveals: Whether the right one may be told.
     """
-    right = to_value(wanted)
     try:
-        mine = to_value(got)
+        mine, right = to_value(got), to_value(wanted)
     except ValueError:
         return "what came back cannot be read"
     return _compare(mine, right, "the result", reveals)
@@ -193,6 +197,8 @@ def _compare_lists(got: list[Any], wanted: list[Any], where: str, reveals: bool)
             inner = f"item {place}" if where == "the result" else f"{where}, item {place}"
             return _compare(mine, right, inner, reveals) + sizes
     place = min(len(got), len(wanted))
+    if len(got) == len(wanted):
+        return f"{where} is {brief(got)}, as wanted"
     if len(got) < len(wanted):
         missing = f": {brief(wanted[place])} is wanted as item {place}" if reveals else ""
         return f"{where} ends after {len(got)} items, too early{missing}{sizes}"
@@ -206,7 +212,9 @@ def _compare_dictionaries(got: dict[Any, Any], wanted: dict[Any, Any], where: st
         if got[key] != right:
             inner = f"the value of {brief(key)}" if where == "the result" else f"{where}, the value of {brief(key)}"
             return _compare(got[key], right, inner, reveals)
-    extra = next(key for key in got if key not in wanted)
+    extra = next((key for key in got if key not in wanted), None)
+    if extra is None:
+        return f"{where} is {brief(got)}, as wanted"
     return f"{where} has the key {brief(extra)}, which should not be there"
 
 
@@ -230,9 +238,9 @@ def chips(array: np.ndarray, most: int = 40) -> list[str] | None:
     except ValueError:
         return None
     if isinstance(value, dict):
-        items = [f"{brief(k, 30)}: {brief(v, 30)}" for k, v in value.items()]
+        items = [f"{brief(k, 30)}: {brief(v, 30)}" for k, v in islice(value.items(), most)]
     elif isinstance(value, list):
-        items = [brief(one, 30) for one in value]
+        items = [brief(one, 30) for one in value[:most]]
     else:
-        items = [brief(value)]
-    return items if len(items) <= most else [*items[:most], f"… {len(items) - most} more"]
+        return [brief(value)]
+    return items if len(value) <= most else [*items, f"… {len(value) - most} more"]

@@ -6,7 +6,9 @@ frames (sandbox/frames.py).
 
 import json
 import socket
+import sys
 import time
+import traceback
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -17,12 +19,13 @@ import nbformat
 import numpy as np
 from nbformat import NotebookNode
 
-from softlookup.checks.home import no_points, not_callable, stand_in, too_slow, used_shortcut
+from softlookup.checks.home import no_points, not_callable, our_mistake, stand_in, too_slow, used_shortcut
 from softlookup.checks.judge import Questions, judge, questions
 from softlookup.checks.probe import Answer
 from softlookup.checks.registry import earlier, get_task, tasks
 from softlookup.checks.result import HEADLINES, CheckResult
 from softlookup.checks.task import Case
+from softlookup.grading.course import CourseError
 from softlookup.grading.notebooks import BadNotebook, grade_id, is_graded, is_solution, task_id
 from softlookup.grading.outputs import as_outputs
 from softlookup.grading.rebuild import Asked, Rebuilt, lendable, rebuild
@@ -155,6 +158,8 @@ class _Run:
         self.seconds: dict[str, float] = {}
         self.left_out: dict[int, str] = {}
         self.crowded = False
+        self.failed_on: dict[str, str] = {}
+        """What is told of the checks that the judge itself failed on: a person has to give their points."""
 
     def play(self, until: float) -> None:
         """Run all cells; begin anew, without it, where one ends the process."""
@@ -204,13 +209,26 @@ class _Run:
                 self.remarks.append(
                     f"A cell ({name or at + 1}) ran longer than {self.limits.cell_s:g} s and was stopped."
                 )
-        elif name not in self.results:
+        elif name not in self.results and name not in self.failed_on:
             begun = time.monotonic()
-            self._judged(name, self._check(session, cell, asked))
+            try:
+                self._judged(name, self._check(session, cell, asked))
+            except (Dead, CourseError):
+                raise
+            except Exception as error:
+                self._failed(name, asked, error)
             self._took(name, time.monotonic() - begun)
 
     def _took(self, name: str, seconds: float) -> None:
         self.seconds[name] = max(seconds, self.seconds.get(name, 0.0))
+
+    def _failed(self, name: str, asked: Asked, error: Exception) -> None:
+        """Leave a task to a person whose judge raised an exception: no answer may cost more than its own verdict."""
+        print(f"The judge failed on task {asked.task.id}:", file=sys.stderr)
+        traceback.print_exception(error)  # into the workers' log: its lines may hold right answers
+        self.failed_on[name] = our_mistake(error)
+        what = f"The grader made a mistake while it judged task {asked.task.id} ({type(error).__name__})"
+        self.remarks.append(f"{what}: a person has to give its points; the workers' log says where it happened.")
 
     def _judged(self, name: str, result: CheckResult) -> None:
         self.results[name] = result
@@ -259,6 +277,8 @@ class _Run:
             empty = is_solution(cell) and name in self.rebuilt.untouched
             said = "No response." if empty else ""
             return Mark(task_id(name), name, 0.0 if empty else None, best, "by hand", message=said)
+        if name in self.failed_on:
+            return Mark(task_id(name), name, None, best, "by hand", message=self.failed_on[name])
         result = self.results.get(name)
         if result is None:
             return Mark(task_id(name), name, 0.0, best, "stopped", message="It was not reached.")
@@ -279,6 +299,8 @@ class _Run:
             result = self.results.get(grade_id(cell))
             if result is None:
                 cell.outputs = self.outputs.get(at, [])
+                if said := self.failed_on.get(grade_id(cell)):
+                    cell.outputs = as_outputs([{"output_type": "stream", "text": said + "\n"}])
                 continue
             data = result._repr_mimebundle_()
             best = float(cell.metadata.nbgrader.get("points", 0))
