@@ -3,6 +3,7 @@
 import os
 import socket
 import subprocess
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -63,6 +64,33 @@ def running(
         finally:
             process.terminate()
             process.wait(stop_s)
+
+
+@contextmanager
+def running_formgrader(root: Path, home: Path, token: str) -> Iterator[str]:
+    """Start a Jupyter server with formgrader in a course's folder; gives its address.
+
+    Args:
+        root: The course's folder.
+        home: A folder for the server's own settings, logs and secrets.
+        token: What it asks for.
+    """
+    port = free_port()
+    path = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
+    env = {**os.environ, **own_folders(home), "PATH": path}
+    options = {
+        "ip": "127.0.0.1",
+        "port": port,
+        "port_retries": 0,
+        "open_browser": False,
+        "allow_root": True,
+        "root_dir": root,
+        "jpserver_extensions": "nbgrader.server_extensions.formgrader=True",
+    }
+    command = [sys.executable, "-m", "jupyter_server", *(f"--ServerApp.{name}={is_}" for name, is_ in options.items())]
+    command.append(f"--IdentityProvider.token={token}")
+    with running(command, port, token, cwd=root, env=env, home=home, start_s=90, stop_s=30) as address:
+        yield address
 
 
 def answers(address: str, token: str) -> bool:

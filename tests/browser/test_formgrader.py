@@ -1,15 +1,13 @@
 """nbgrader's formgrader in a real browser, on a class that our grader graded: grades, panels, and points by hand."""
 
-import os
 import re
 import shutil
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import nbformat
 import pytest
-from own_jupyter import free_port, own_folders, running, shot
+from own_jupyter import running_formgrader, shot
 from playwright.sync_api import Browser, Page, expect
 
 from softlookup.authoring import find_root, read_solution
@@ -27,7 +25,6 @@ NAME = "04_one_head"
 STUDENTS = ("mistake-2", "half-done", "not-json")
 TOKEN = "formgrader-in-a-test"
 BY_HAND = "04-uniform"
-START_S = 90.0
 
 
 @pytest.fixture(scope="module")
@@ -58,22 +55,7 @@ def report(course: Course) -> Report:
 @pytest.fixture(scope="module")
 def server(course: Course, report: Report, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A Jupyter server in the course's folder, with settings of its own and nobody else's; gives its address."""
-    port = free_port()
-    home = tmp_path_factory.mktemp("jupyter")
-    path = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
-    env = {**os.environ, **own_folders(home), "PATH": path}
-    options = {
-        "ip": "127.0.0.1",
-        "port": port,
-        "port_retries": 0,
-        "open_browser": False,
-        "allow_root": True,
-        "root_dir": course.root,
-        "jpserver_extensions": "nbgrader.server_extensions.formgrader=True",
-    }
-    command = [sys.executable, "-m", "jupyter_server", *(f"--ServerApp.{name}={is_}" for name, is_ in options.items())]
-    command.append(f"--IdentityProvider.token={TOKEN}")
-    with running(command, port, TOKEN, cwd=course.root, env=env, home=home, start_s=START_S, stop_s=30) as address:
+    with running_formgrader(course.root, tmp_path_factory.mktemp("jupyter"), TOKEN) as address:
         yield address
 
 

@@ -9,6 +9,7 @@ import pytest
 from small_class import ROOT
 
 from softlookup.grading.attached import MAX_ATTACHED, attached
+from softlookup.grading.cleaning import NOT_SHOWN
 from softlookup.grading.outputs import MAX_PICTURE
 from softlookup.grading.rebuild import rebuild
 
@@ -60,7 +61,10 @@ def test_plot_of_a_run_shows_on_a_page(release):
 def test_what_is_no_picture_is_left_out_and_said(release, kinds):
     cell, got = answered(release, {"curve.png": kinds})
     assert "attachments" not in cell
-    assert got.remarks == ("1 attachment of 90.run left out: only PNG and JPEG pictures below 1.5 MB are taken.",)
+    assert got.remarks == (
+        "1 attachment of 90.run left out: only PNG and JPEG pictures below 1.5 MB are taken.",
+        f"The answer to 90.run held {NOT_SHOWN}: they stand there as plain text.",
+    )
 
 
 def test_attachments_of_any_shape_are_read():

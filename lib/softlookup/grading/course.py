@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 CONFIG_NAME = "nbgrader_config.py"
 
+_MARKUP = re.compile(r"[<>\"]")
+"""Signs of HTML: nbgrader's templates put a student's id into their pages as it is."""
+
 
 class CourseError(ValueError):
     """Something about a course's folder stops the work; the message is one sentence for the instructor."""
@@ -94,16 +97,17 @@ class Course:
     def students(self) -> list[str]:
         """Ids of everybody with a folder of submissions or a row in the gradebook, sorted.
 
-        A folder whose name is not text, which no database can hold, is nobody's; see nameless().
+        A folder whose name is not text, which no database can hold, or is markup, which formgrader would take for its
+        own page's, is nobody's; see nameless().
         """
-        names = {name for name in self._submitters() if _is_text(name)}
+        names = {name for name in self._submitters() if _is_text(name) and not _MARKUP.search(name)}
         with self.gradebook() as book:
             names.update(student.id for student in book.students)
         return sorted(names, key=_by_number)
 
     def nameless(self) -> list[str]:
-        """Folders of submitted/ whose names are not text, as they can be shown."""
-        return sorted(ascii(name) for name in self._submitters() if not _is_text(name))
+        """Folders of submitted/ whose names are not text, or markup, as they can be shown."""
+        return sorted(ascii(name) for name in self._submitters() if not _is_text(name) or _MARKUP.search(name))
 
     def _submitters(self) -> list[str]:
         submitted = Path(self.directory.submitted_directory)

@@ -4,6 +4,7 @@ import contextlib
 import html
 import logging
 import os
+import re
 import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -15,17 +16,27 @@ from nbgrader.utils import capture_log, temp_attrs
 from traitlets.config import Config
 
 from softlookup.checks.panel import BOOK
+from softlookup.grading.cleaning import POLICY
 from softlookup.grading.course import Course
 from softlookup.grading.disk import atomic_write
 from softlookup.grading.pool import Answer, Pool
 from softlookup.grading.pool_worker import Doing
+from softlookup.grading.records import Record
 
-_REFUSED_PAGE = """<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>{title}</title>
+PATIENCE_S = 60.0
+"""Seconds that one page may take."""
+
+_PLAIN_PAGE = """<!doctype html>
+<html lang="en"><head>{policy}<meta charset="utf-8"><title>{title}</title></head>
 <body style="font: 1.1rem/1.5 system-ui, sans-serif; max-width: 40rem; margin: 3rem auto; padding: 0 1rem">
-<h1>{title}</h1><p>This notebook could not be graded: {reason}.</p>
-<p>Mend it, look that it opens in JupyterLab, and hand it in again.</p></body></html>
+<h1>{title}</h1>{body}</body></html>
 """
+_REFUSED = """<p>This notebook could not be graded: {reason}.</p>
+<p>Mend it, look that it opens in JupyterLab, and hand it in again.</p>"""
+_UNMADE = """<p>Score: {score:g} / {max:g}</p><ul>{rows}</ul>
+<p>The page with the whole notebook could not be made, so here are the points alone. Ask whoever graded it.</p>"""
+_POLICY_TAG = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+_MATHJAX = re.compile(r"<!-- Load mathjax -->.*?<!-- End of mathjax configuration -->", re.S)
 
 
 def page_of(course: Course, assignment: str, student: str) -> Path:
@@ -38,6 +49,7 @@ def feedback_converter(course: Course) -> GenerateFeedback:
     converter = GenerateFeedback(coursedir=course.directory, config=course.config)
     config = Config()
     config.HTMLExporter.template_name = "feedback"
+    config.HTMLExporter.filters = {"markdown2html": "softlookup.grading.page_markdown.page_markdown"}
     converter.update_config(config)
     converter.force = True
     converter.log.setLevel(logging.INFO)
@@ -60,7 +72,7 @@ def make_page(course: Course, assignment: str, student: str) -> None:
     print(result.get("log", ""), result.get("error", ""))
     if not result["success"]:
         raise RuntimeError(f"nbgrader made no feedback page for {student}")
-    mend_links(course, page_of(course, assignment, student))
+    finish_page(course, page_of(course, assignment, student))
 
 
 def refused_page(course: Course, assignment: str, student: str, reason: str) -> None:
@@ -72,13 +84,49 @@ def refused_page(course: Course, assignment: str, student: str, reason: str) -> 
         student: The student's id.
         reason: Why, one sentence.
     """
-    says = _REFUSED_PAGE.format(title=html.escape(assignment), reason=html.escape(reason).rstrip("."))
+    _write_plain(course, assignment, student, _REFUSED.format(reason=html.escape(reason).rstrip(".")))
+
+
+def points_page(course: Course, assignment: str, record: Record) -> None:
+    """Write a page with the points alone, for a student whose notebook's page could not be made.
+
+    Args:
+        course: The course's folder.
+        assignment: Name of the assignment.
+        record: What the student got.
+    """
+    marks = {**record.tasks, **record.by_hand}
+    rows = [f"<li>{html.escape(name)}: {mark.points or 0:g} / {mark.max:g}</li>" for name, mark in marks.items()]
+    body = _UNMADE.format(score=record.score, max=record.max, rows="".join(rows))
+    _write_plain(course, assignment, record.student, body)
+
+
+def _write_plain(course: Course, assignment: str, student: str, body: str) -> None:
+    says = _PLAIN_PAGE.format(policy=_POLICY_TAG, title=html.escape(assignment), body=body)
     atomic_write(page_of(course, assignment, student), says.encode("utf-8", "replace"))
 
 
 def remove_page(course: Course, assignment: str, student: str) -> None:
     """Take away a student's feedback."""
     shutil.rmtree(course.folder("feedback", student, assignment), ignore_errors=True)
+
+
+def finish_page(course: Course, page: Path) -> None:
+    """Give a feedback page its content security policy and its links into the book.
+
+    A script is not there any more: nbgrader's template asks an outside host for MathJax.
+
+    Args:
+        course: The course's folder.
+        page: The page; nothing happens where there is none.
+    """
+    if not page.is_file():
+        return
+    text = page.read_text(encoding="utf-8")
+    # Only nbgrader's own head comes before the first cell, so the first match is in it.
+    text = _MATHJAX.sub("", text.replace("<head>", f"<head>\n{_POLICY_TAG}", 1), count=1)
+    page.write_text(text, encoding="utf-8")
+    mend_links(course, page)
 
 
 def mend_links(course: Course, page: Path) -> None:
@@ -131,6 +179,6 @@ def make_pages(course: Course, assignment: str, wanted: Iterable[tuple[str, str]
     Yields:
         An answer for each student, with a failure where no page could be made.
     """
-    pool = Pool(_Paging(course, assignment), workers, log=course.log("feedback"), patience_s=300.0)
+    pool = Pool(_Paging(course, assignment), workers, log=course.log("feedback"), patience_s=PATIENCE_S)
     jobs = ((student, reason.encode("utf-8", "replace")) for student, reason in wanted)
     yield from pool.run(jobs)

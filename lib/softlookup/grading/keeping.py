@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from softlookup.grading.autograded import Autograded
 from softlookup.grading.course import Course, CourseError, GradebookError
 from softlookup.grading.disk import Shelf
-from softlookup.grading.feedback import make_pages, page_of, remove_page
+from softlookup.grading.feedback import make_pages, page_of, points_page, remove_page
 from softlookup.grading.inbox import handed_in_at, read_submission
 from softlookup.grading.ledger import Ledger
 from softlookup.grading.pool import Executor, processors
@@ -39,7 +39,7 @@ class Keeper:
         self.marks: dict[str, str] = {}
         self.about = ""  # what the instructor is told where something is graded
         for name in self.course.nameless():
-            self.watch.say(f"the folder {name} in submitted/ is left out: its name is not text in UTF-8")
+            self.watch.say(f"the folder {name} in submitted/ is left out: its name is not text in UTF-8, or holds HTML")
         if self.ledger.set_aside is not None:
             self.shelf.clear()
             self.watch.say(f"a new run begins; the ledger of the one before is kept as {self.ledger.set_aside.name}")
@@ -217,7 +217,10 @@ class Keeper:
         workers = min(self.order.workers or processors(), len(wanted))
         for answer in make_pages(self.course, report.assignment, wanted.items(), workers=workers):
             if answer.failure:
-                self.watch.say(f"{answer.name} has no feedback page: see {self.course.log('feedback')}")
+                record = next(one for one in report.records if one.student == answer.name)
+                points_page(self.course, report.assignment, record)
+                log = self.course.log("feedback")
+                self.watch.say(f"{answer.name} has a feedback page with the points alone ({answer.failure}): see {log}")
             else:
                 self.ledger.mark_page(answer.name, shown[answer.name])
             self.watch.step(answer.name)

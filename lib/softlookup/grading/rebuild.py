@@ -16,6 +16,7 @@ from nbformat import NotebookNode
 from softlookup.checks.registry import UnknownTask, earlier, get_task
 from softlookup.checks.task import Task
 from softlookup.grading.attached import attached
+from softlookup.grading.cleaning import NOT_SHOWN, safe_markdown
 from softlookup.grading.notebooks import BadNotebook, grade_id, is_graded, is_solution, notebook_json, task_id
 
 MAX_SOURCE = 200_000
@@ -116,6 +117,9 @@ def rebuild(release: NotebookNode, raw: bytes, name: str) -> Rebuilt:
                 untouched.add(own)
             elif cell.cell_type == "markdown":
                 remarks += _with_pictures(cell, taken, handed.get(own, []))
+                taken, changed_text = safe_markdown(taken, cell.get("attachments", {}))
+                if changed_text:
+                    remarks.append(f"The answer to {task_id(own)} held {NOT_SHOWN}: they stand there as plain text.")
             cell.source = taken
         elif is_graded(cell) and own not in handed:
             gone.append(task_id(own))

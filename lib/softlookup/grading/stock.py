@@ -20,7 +20,7 @@ from nbgrader.preprocessors import AssignLatePenalties, SaveAutoGrades
 from nbgrader.utils import capture_log, temp_attrs
 
 from softlookup.grading.course import Course, quiet
-from softlookup.grading.feedback import feedback_converter, mend_links, page_of, refused_page
+from softlookup.grading.feedback import feedback_converter, finish_page, page_of, refused_page
 from softlookup.grading.notebooks import (
     BadNotebook,
     NoNotebook,
@@ -117,7 +117,7 @@ class StockAutograder:
                 if not result["success"]:
                     return f"nbgrader could not grade it ({_cause(result)}); the whole story is in {log}"
         if self.feedback:
-            mend_links(course, page_of(course, assignment, student))
+            finish_page(course, page_of(course, assignment, student))
         return None
 
     def _not_graded(self, course: Course, assignment: str, student: str, status: str, reason: Any) -> Record:

@@ -12,6 +12,7 @@ from softlookup.grading.hostile import (
     answering,
     channel,
     fooling,
+    markup,
     neighbours,
     passing,
     process,
@@ -39,6 +40,7 @@ _MODULES = (
     unseen_memory,
     answering,
     words,
+    markup,
     shapes,
 )
 
