@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,8 @@ from softlookup.checks.probe import Answer, Failure
 from softlookup.checks.task import Case
 from softlookup.grading.sandbox import frames
 from softlookup.grading.sandbox.bubble import Forking, SandboxError
-from softlookup.grading.sandbox.lending import MAX_TEXT, Reals, Sound, largest, no_reals, sound_answer, text
+from softlookup.grading.sandbox.lender import Lender
+from softlookup.grading.sandbox.lending import MAX_TEXT, Owns, Sound, largest, no_own, sound_answer, text
 from softlookup.grading.sandbox.memory import holds_more
 from softlookup.grading.work import Limits
 
@@ -107,6 +109,7 @@ class Session:
             "output_kb": limits.output_kb,
         }
         self._pidfd, self._over = -1, threading.Event()
+        self._lender: Lender | None = None
         try:
             try:
                 zygote.fork(theirs, status, about)
@@ -168,6 +171,7 @@ class Session:
         """End it and let go of everything."""
         self._over.set()
         self.kill("it is over")
+        self._no_lender()
         self._watcher.join()
         os.close(self._pidfd)
         self._pidfd = -1
@@ -217,7 +221,7 @@ class Session:
         lent: tuple[str, ...],
         sound: Sound,
         deadline: float,
-        reals: Reals = no_reals,
+        owns: Owns = no_own,
     ) -> list[Answer]:
         """Put questions.
 
@@ -227,7 +231,7 @@ class Session:
             lent: Earlier tasks whose functions the judge computes meanwhile.
             sound: Computes them.
             deadline: By when the answers have to be there, by time.monotonic.
-            reals: Tells which parameters of a lent function may be any number, and are no size.
+            owns: Tells what a lent function's own questions give reason for.
 
         Returns:
             The answers: arrays of allowed kinds, or failures.
@@ -256,7 +260,7 @@ class Session:
         most = max(least, 2 * max(largest(case.args, arrays) for case in cases))
         # A gradient is lent where one is asked for, or gone down: elsewhere it would be an answer, not a part of one.
         inside = all(case.gradients or case.descends for case in cases)
-        told, back = self._asked(header, arrays, left, lent, sound, most, inside, reals)
+        told, back = self._asked(header, arrays, left, lent, sound, most, inside, owns)
         if told.get("late") is True:
             raise OutOfTime
         answers = told.get("answers")
@@ -297,11 +301,12 @@ class Session:
         sound: Sound | None = None,
         most: int = 0,
         gradients: bool = False,
-        reals: Reals = no_reals,
+        owns: Owns = no_own,
     ) -> tuple[dict[str, Any], list[np.ndarray]]:
         """Send a request and wait for its answer; in between, compute what was lent."""
         token = secrets.token_hex(16)
-        deadline = min(time.monotonic() + seconds + GRACE_S, self.until + GRACE_S)
+        begun = time.monotonic()
+        deadline = min(begun + seconds + GRACE_S, self.until + GRACE_S)
         calls = 0
         try:
             if select.select([self.line.link], [], [], 0)[0] and self.line.link.recv(1, socket.MSG_PEEK):
@@ -318,7 +323,8 @@ class Session:
                     raise frames.FrameError("it called what was not lent, or too often")
                 if told.get("upstream") is not None and not gradients:
                     raise frames.FrameError("it asked for a gradient that was not lent")
-                result, results = sound_answer(sound, told, back, most, reals)
+                compute = partial(self._computed, sound, min(begun + seconds, self.until))
+                result, results = sound_answer(compute, told, back, most, owns)
                 self.line.send(result, results, deadline)
         except frames.TooLate:
             self.kill("it did not stop when its time was over")
@@ -329,6 +335,22 @@ class Session:
         except frames.FrameError as error:
             raise self._broke(f"it broke the rules of the connection to the judge: {error}") from None
         raise Dead(self.why or self._how())
+
+    def _computed(
+        self, sound: Sound, until: float, told: dict[str, Any], arrays: Sequence[np.ndarray]
+    ) -> tuple[dict[str, Any], list[np.ndarray]] | None:
+        """Have a lent function computed outside of this process; None where it takes too much."""
+        if self._lender is None:
+            self._lender = Lender(sound, self.limits.cpu_s)
+        found = self._lender.answer(told, arrays, until)
+        if found is None:
+            self._no_lender()
+        return found
+
+    def _no_lender(self) -> None:
+        if self._lender is not None:
+            self._lender.close()
+            self._lender = None
 
     def _broke(self, why: str) -> Dead:
         self.kill(why)
