@@ -143,7 +143,9 @@ def sample(folder: Path, force: bool, hostile: bool) -> None:
 @click.option("--again", is_flag=True, help="Grade everybody anew, not only what has changed.")
 @click.option("--workers", type=click.IntRange(min=1), help="Submissions at a time. Default: one for each processor.")
 @click.option(
-    "--seed", type=click.IntRange(min=0), help="Draws the questions. Default: drawn for a new run, then kept."
+    "--seed",
+    type=click.IntRange(min=0),
+    help="Draws the questions. Default: drawn for a new run, then kept. A small number can be guessed.",
 )
 @click.option(
     "--sandbox",

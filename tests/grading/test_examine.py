@@ -93,6 +93,21 @@ def test_examiner_gives_the_same_each_time_and_with_another_seed(examiner, relea
     ]
 
 
+def test_random_numbers_in_a_submission_say_nothing_of_the_runs_seed(release, right):
+    """They are the same in every run of an assignment, so no number of a run can be found from them."""
+    told = set()
+    says = "print(torch.initial_seed(), random.random(), numpy.random.get_state()[1].tolist())"
+    for seed in (7, 2**127 + 1):
+        with Examiner(Setting(NAME, nbformat.writes(release), seed, limits=LIMITS)) as one:
+            graded = examined(
+                one, release, {**right, "04-mix": f"import random, numpy, torch\n{says}\n{right['04-mix']}"}
+            )
+            assert total(graded) == 39
+            cells = {grade_id(cell): cell for cell in nbformat.reads(graded.notebook, as_version=4).cells}
+            told.add(cells["04-mix"].outputs[0].text)
+    assert len(told) == 1 and len(told.pop()) > 1000
+
+
 def test_the_graded_notebook_shows_panels_where_the_checks_stand(examiner, release, right):
     wrong = {**right, "04-scale": right["04-scale"].replace("math.sqrt(", "(")}
     graded = examined(examiner, release, wrong)

@@ -11,7 +11,7 @@ import pytest
 
 from softlookup.grading import CourseError
 from softlookup.grading.disk import Shelf, atomic_write
-from softlookup.grading.ledger import FILE, Ledger
+from softlookup.grading.ledger import FILE, Ledger, Run
 from softlookup.grading.work import Graded, Mark
 
 
@@ -128,6 +128,11 @@ def test_a_seed_is_drawn_once_and_kept(tmp_path: Path) -> None:
         drawn = one.run.seed
     with opened(tmp_path / "a") as one:
         assert one.run.seed == drawn
+
+
+def test_a_drawn_seed_is_too_long_to_be_found_by_trying() -> None:
+    drawn = [Run.new(None, "", "bubblewrap", False).seed for _ in range(10)]
+    assert max(drawn).bit_length() > 100 and len(set(drawn)) == 10
 
 
 def test_only_one_grader_works_on_a_ledger(tmp_path: Path) -> None:

@@ -38,7 +38,8 @@ class Order:
         assignment: Name of the assignment, "04_one_head".
         students: Only these, graded even if nothing has changed; empty means everybody who needs it.
         again: Grade everybody anew, in a run of its own.
-        seed: Draws the inputs of all questions; None keeps the assignment's seed, or draws one that is kept.
+        seed: Draws the inputs of all questions; None keeps the assignment's seed, or draws one that is kept. A small
+            number can be guessed from the questions: it serves to repeat a run.
         sandbox: "bubblewrap", or "none" for code that one trusts.
         workers: How many submissions at a time; None takes the number of processors.
         feedback: Whether to make feedback pages.

@@ -5,13 +5,14 @@ frames (sandbox/frames.py).
 """
 
 import json
+import math
 import socket
 import sys
 import time
 import traceback
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from types import TracebackType
 from typing import Any
 
@@ -19,8 +20,8 @@ import nbformat
 import numpy as np
 from nbformat import NotebookNode
 
-from softlookup.checks.home import no_points, not_callable, our_mistake, stand_in, too_slow, used_shortcut
-from softlookup.checks.judge import Questions, judge, questions
+from softlookup.checks.home import HOME_SEED, no_points, not_callable, our_mistake, stand_in, too_slow, used_shortcut
+from softlookup.checks.judge import Questions, draw, judge, questions
 from softlookup.checks.probe import Answer
 from softlookup.checks.registry import earlier, get_task, tasks
 from softlookup.checks.result import HEADLINES, CheckResult
@@ -32,6 +33,7 @@ from softlookup.grading.rebuild import Asked, Rebuilt, lendable, rebuild
 from softlookup.grading.records import GRADED, REFUSED
 from softlookup.grading.sandbox import cgroups
 from softlookup.grading.sandbox.bubble import Forking, SandboxError
+from softlookup.grading.sandbox.lending import Number, Own, product
 from softlookup.grading.sandbox.session import CUT, Dead, Held, OutOfTime, Session
 from softlookup.grading.work import Graded, Mark, Setting, digest_of
 from softlookup.grading.zygotes import asked_by, begin_zygote, read_release
@@ -40,6 +42,9 @@ Witness = Callable[[str, CheckResult], None]
 
 _ROUNDS = 4
 """How often a submission is begun: anew after each cell that ended its process, without that cell."""
+
+_ROOM = 64
+"""How many times larger than in its own questions a size may be that a lent function is given."""
 
 
 class Examiner:
@@ -121,7 +126,8 @@ class Examiner:
 
     def session(self, until: float) -> Session:
         """Begin a submission's process."""
-        seed = zlib.crc32(f"{self.setting.seed} {self.setting.assignment}".encode())
+        # A submission can read it, so nothing of the run's seed is in it: that draws the questions.
+        seed = zlib.crc32(self.setting.assignment.encode())
         try:
             return Session(self._zygote, self.setting.limits, seed, until)
         except SandboxError:
@@ -335,7 +341,7 @@ class _Remote:
         for some in [[case] for case in cases] if lent else [cases]:
             begun = time.monotonic()
             try:
-                found = self.session.ask(some, results, lent, sound, begun + self.left, reals)
+                found = self.session.ask(some, results, lent, sound, begun + self.left, owns)
             finally:
                 # Neither the judge's own work is the student's time, nor a wait for a processor.
                 self.left -= time.monotonic() - begun - self.session.watch.waited
@@ -360,9 +366,14 @@ def sound(
         The result, or a list with the gradient of each argument, None for what is no array of floats.
     """
     function = stand_in(get_task(name))
-    if upstream is None:
-        return function(*args, **named)
     import torch
+
+    if upstream is None:
+        result = function(*args, **named)
+        many = result if isinstance(result, tuple) else (result,)
+        # Of numbers alone a function in torch gives tensors.
+        plain = tuple(one.detach().numpy() if isinstance(one, torch.Tensor) else one for one in many)
+        return plain if isinstance(result, tuple) else plain[0]
 
     given = [*args, *named.values()]
     tensors = [
@@ -384,9 +395,32 @@ def sound(
     return grads
 
 
-def reals(name: str) -> dict[str, bool]:
-    """Each parameter of a lent function, and whether it is declared as a real number: such a one is no size."""
-    return {one: parameter.annotation is float for one, parameter in get_task(name).parameters.items()}
+@cache
+def owns(name: str) -> Own:
+    """What the own questions of a lent function give reason for, with room for other ways to use it.
+
+    A parameter that is declared as a real number is no size. One that is at least 1 in all of its questions counts
+    something.
+
+    Args:
+        name: The task's id.
+    """
+    task = get_task(name)
+    real = {one: parameter.annotation is float for one, parameter in task.parameters.items()}
+    given: dict[str, list[float]] = {one: [] for one in real}
+    most = 0
+    for case in draw(task, HOME_SEED):
+        pairs = list(zip(real, case.args, strict=False))
+        for one, value in pairs:
+            given[one] += [value] if isinstance(value, int | float) and not isinstance(value, bool) else []
+        arrays = [value for value in case.args if isinstance(value, np.ndarray)]
+        sizes = [value for one, value in pairs if not real[one] and type(value) in (int, float)]
+        most = max(most, product(sizes, [value for value in case.args if type(value) not in (int, float)], arrays))
+    numbers = {
+        one: Number(real[one], bool(found) and min(found) >= 1, _ROOM * math.ceil(max(map(abs, found), default=0)))
+        for one, found in given.items()
+    }
+    return Own(numbers, _ROOM**2 * most)
 
 
 def _about(asked: Asked) -> dict[str, Any]:

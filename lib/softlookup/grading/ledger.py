@@ -20,7 +20,8 @@ from softlookup.grading.disk import disk_trouble
 from softlookup.grading.work import Graded, digest_of
 
 FILE = "ledger.jsonl"
-SEEDS = 2**31
+SEED_BITS = 128
+"""Bits of a seed that is drawn: more than anybody can try who has seen some of its questions."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,17 @@ class Run:
 
     @classmethod
     def new(cls, seed: int | None, release: str, sandbox: str, again: bool) -> "Run":
-        """A run that begins now; without a seed it draws one that nobody can foresee."""
-        drawn = secrets.randbelow(SEEDS) if seed is None else seed
+        """Begin a run now.
+
+        Args:
+            seed: The seed that is asked for; None draws one that nobody can foresee or find. A small number repeats
+                a run just as well, but who has seen a question of that run finds it by trying them all, and with it
+                every other question: a class should be graded with a seed that was drawn.
+            release: SHA-256 of the notebook that students got.
+            sandbox: "bubblewrap" or "none".
+            again: Whether it was asked to grade everybody anew.
+        """
+        drawn = secrets.randbits(SEED_BITS) if seed is None else seed
         return cls(drawn, release, sandbox, again, datetime.now(UTC).isoformat(timespec="seconds"))
 
 

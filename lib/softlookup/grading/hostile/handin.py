@@ -123,7 +123,7 @@ class Bench:
     @cached_property
     def target(self) -> Task:
         """The task that is attacked: in the middle, worth points for plain values, and called by no other answer."""
-        texts = [(task, self._called(self.right[task.slug])) for task in self.tasks]
+        texts = [(task, self.called(self.right[task.slug])) for task in self.tasks]
         alone = [
             task
             for task in self.tasks[1:-1]
@@ -139,7 +139,8 @@ class Bench:
         return self.tasks[-1]
 
     @staticmethod
-    def _called(text: str) -> set[str]:
+    def called(text: str) -> set[str]:
+        """Names of the functions that an answer calls."""
         return {
             n.func.id for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)
         }

@@ -11,6 +11,7 @@ import socket
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,8 @@ from softlookup.checks.probe import Answer, Failure
 from softlookup.checks.task import Case
 from softlookup.grading.sandbox import cgroups, frames
 from softlookup.grading.sandbox.bubble import Forking, SandboxError
-from softlookup.grading.sandbox.lending import MAX_TEXT, Reals, Sound, largest, no_reals, sound_answer, text
+from softlookup.grading.sandbox.lender import Lender
+from softlookup.grading.sandbox.lending import MAX_TEXT, Owns, Sound, largest, no_own, sound_answer, text
 from softlookup.grading.sandbox.watching import GRACE_S, Watch
 from softlookup.grading.work import Limits
 
@@ -108,6 +110,7 @@ class Session:
             "addresses": self._group is not None and self._group.memory is None,
         }
         self._pidfd = -1
+        self._lender: Lender | None = None
         try:
             try:
                 zygote.fork(theirs, status, about)
@@ -175,6 +178,7 @@ class Session:
     def close(self) -> None:
         """End it and let go of everything."""
         self.kill("it is over")
+        self._no_lender()
         self.watch.close()
         os.close(self._pidfd)
         self._pidfd = -1
@@ -226,7 +230,7 @@ class Session:
         lent: tuple[str, ...],
         sound: Sound,
         deadline: float,
-        reals: Reals = no_reals,
+        owns: Owns = no_own,
     ) -> list[Answer]:
         """Put questions.
 
@@ -236,7 +240,7 @@ class Session:
             lent: Earlier tasks whose functions the judge computes meanwhile.
             sound: Computes them.
             deadline: By when the answers have to be there, by time.monotonic.
-            reals: Tells which parameters of a lent function may be any number, and are no size.
+            owns: Tells what a lent function's own questions give reason for.
 
         Returns:
             The answers: arrays of allowed kinds, or failures.
@@ -265,7 +269,7 @@ class Session:
         most = max(least, 2 * max(largest(case.args, arrays) for case in cases))
         # A gradient is lent where one is asked for, or gone down: elsewhere it would be an answer, not a part of one.
         inside = all(case.gradients or case.descends for case in cases)
-        told, back = self._asked(header, arrays, left, lent, sound, most, inside, reals)
+        told, back = self._asked(header, arrays, left, lent, sound, most, inside, owns)
         if told.get("late") is True:
             raise OutOfTime
         answers = told.get("answers")
@@ -306,12 +310,12 @@ class Session:
         sound: Sound | None = None,
         most: int = 0,
         gradients: bool = False,
-        reals: Reals = no_reals,
+        owns: Owns = no_own,
     ) -> tuple[dict[str, Any], list[np.ndarray]]:
         """Send a request and wait for its answer; in between, compute what was lent."""
         token = secrets.token_hex(16)
-        most_s = self.watch.most(seconds)
-        deadline = min(time.monotonic() + most_s + GRACE_S, self.until + GRACE_S)
+        begun, most_s = time.monotonic(), self.watch.most(seconds)
+        deadline = min(begun + most_s + GRACE_S, self.until + GRACE_S)
         self.watch.begin(seconds)
         calls = 0
         try:
@@ -329,7 +333,8 @@ class Session:
                     raise frames.FrameError("it called what was not lent, or too often")
                 if told.get("upstream") is not None and not gradients:
                     raise frames.FrameError("it asked for a gradient that was not lent")
-                result, results = sound_answer(sound, told, back, most, reals)
+                compute = partial(self._computed, sound, min(begun + seconds, self.until))
+                result, results = sound_answer(compute, told, back, most, owns)
                 self.line.send(result, results, deadline)
         except frames.TooLate:
             self.kill("it did not stop when its time was over")
@@ -342,6 +347,22 @@ class Session:
         finally:
             self.watch.end()
         raise Dead(self.why or self._how())
+
+    def _computed(
+        self, sound: Sound, until: float, told: dict[str, Any], arrays: Sequence[np.ndarray]
+    ) -> tuple[dict[str, Any], list[np.ndarray]] | None:
+        """Have a lent function computed outside of this process; None where it takes too much."""
+        if self._lender is None:
+            self._lender = Lender(sound, self.limits.cpu_s)
+        found = self._lender.answer(told, arrays, until)
+        if found is None:
+            self._no_lender()
+        return found
+
+    def _no_lender(self) -> None:
+        if self._lender is not None:
+            self._lender.close()
+            self._lender = None
 
     def _broke(self, why: str) -> Dead:
         self.kill(why)

@@ -1,0 +1,82 @@
+"""No check of a lent call's sizes refuses what the published solutions ask of each other's functions."""
+
+import sys
+import types
+
+import numpy as np
+import pytest
+from small_class import ROOT
+
+from softlookup.authoring import read_solution
+from softlookup.checks import home
+from softlookup.checks.judge import draw
+from softlookup.checks.limits import calm_torch
+from softlookup.checks.registry import tasks
+from softlookup.grading.examine import owns
+from softlookup.grading.handins import answers
+from softlookup.grading.notebooks import is_solution
+from softlookup.grading.sandbox import frames
+from softlookup.grading.sandbox.lending import largest, sound_answer
+
+NOTEBOOKS = sorted(path.stem for path in (ROOT / "solutions").glob("[0-9]*.py"))
+
+
+def defined(name):
+    """What the cells of a solution define, without its checks."""
+    source = read_solution(ROOT / "solutions" / f"{name}.py")
+    module = types.ModuleType(f"solution_{name}")
+    sys.modules[module.__name__] = module
+    right = answers(source)
+    for at, cell in enumerate(source.cells):
+        if cell.cell_type == "code" and not cell.source.lstrip().startswith("check("):
+            text = right[cell.metadata.nbgrader.grade_id] if is_solution(cell) else cell.source
+            exec(compile(text, f"cell-{name}-{at}", "exec"), vars(module))
+    return vars(module)
+
+
+def plain(value):
+    return value.detach().numpy() if hasattr(value, "detach") else value
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_calls_of_published_solutions_pass_the_checks(name, monkeypatch, capsys):
+    calls = []
+    sound = home.stand_in
+
+    def noted(task, asking=""):
+        computed = sound(task, asking)
+
+        def call(*args, **named):
+            calls.append((task.id, [plain(one) for one in args], {key: plain(one) for key, one in named.items()}))
+            return computed(*args, **named)
+
+        return call
+
+    monkeypatch.setattr(home, "stand_in", noted)
+    world = defined(name)
+    for task in tasks(int(name.split("_")[0])):
+        student = home.LocalStudent(task, world[task.name])
+        lent = student.lendable()
+        for case in draw(task, 20261120) if lent else []:
+            calls.clear()
+            with calm_torch():
+                student.ask(case, len(task.returns), lent)
+            # As in Session.ask.
+            most = max(512 if case.frame == "text" else 4096, 2 * largest(case.args))
+            for task_id, args, named in calls:
+                arrays: list[np.ndarray] = []
+                told = {"call": task_id, "args": frames.plain(args, arrays), "named": frames.plain(named, arrays)}
+                passed = sound_answer(lambda *given: ({"result": None}, []), told, arrays, most, owns)
+                assert passed == ({"result": None}, []), (task.id, task_id, case.label)
+
+
+def test_own_questions_of_every_task_pass_the_checks_of_its_numbers():
+    for task in tasks():
+        if task.lends:
+            for seed in range(3):
+                for case in draw(task, seed):
+                    arrays: list[np.ndarray] = []
+                    told = {"call": task.id, "args": frames.plain(list(case.args), arrays), "named": {"dict": {}}}
+                    most = max(512 if case.frame == "text" else 4096, 2 * largest(case.args))
+                    passed = sound_answer(lambda *given: ({"result": None}, []), told, arrays, most, owns)
+                    assert passed == ({"result": None}, []), (task.id, case.label)
