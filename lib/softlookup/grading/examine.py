@@ -8,7 +8,7 @@ import json
 import socket
 import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import TracebackType
 from typing import Any
@@ -17,16 +17,15 @@ import nbformat
 import numpy as np
 from nbformat import NotebookNode
 
-from softlookup.checks.home import no_points, not_callable, stand_in, too_slow, used_shortcut
-from softlookup.checks.judge import Questions, judge, questions
-from softlookup.checks.probe import Answer
-from softlookup.checks.registry import earlier, get_task, tasks
+from softlookup.checks.home import not_callable, stand_in, too_slow
+from softlookup.checks.judge import Questions, judge, no_points, questions, used_shortcut
+from softlookup.checks.registry import get_task
 from softlookup.checks.result import HEADLINES, CheckResult
-from softlookup.checks.task import Case
 from softlookup.grading.notebooks import BadNotebook, grade_id, is_graded, is_solution, task_id
 from softlookup.grading.outputs import as_outputs
 from softlookup.grading.rebuild import Asked, Rebuilt, lendable, rebuild
 from softlookup.grading.records import GRADED, REFUSED
+from softlookup.grading.remote import Failed, Remote, about
 from softlookup.grading.sandbox.bubble import Forking, SandboxError
 from softlookup.grading.sandbox.session import CUT, Dead, Held, OutOfTime, Session
 from softlookup.grading.work import Graded, Mark, Setting, digest_of
@@ -204,7 +203,7 @@ class _Run:
     def _check(self, session: Session, cell: NotebookNode, asked: Asked) -> CheckResult:
         """Judge one task."""
         task, variant = asked.task, asked.variant
-        held = session.check("" if asked.alone else cell.source, _about(asked))
+        held = session.check("" if asked.alone else cell.source, about(asked))
         if not held.there:
             return self._no_answer(asked, held)
         if not held.callable:
@@ -212,11 +211,23 @@ class _Run:
         if held.shortcut is not None and held.shortcut in task.forbids:
             return used_shortcut(task, held.shortcut, variant)
         drawn = self.examiner.questions(asked)
-        student = _Remote(session, partial(lendable, self.rebuilt.notebook, asked), self.limits.answer_s)
+        student = Remote(session, asked, partial(self._failed, asked), self.limits.answer_s, sound, reals)
         try:
             return judge(task, student, variant=variant, asked=drawn, reveals=False)
         except OutOfTime:
             return too_slow(task, self.limits.answer_s, variant)
+
+    def _failed(self, asked: Asked) -> dict[str, Failed]:
+        """The earlier tasks that an answer leans on and that have not passed; one that was not reached has failed."""
+        found = {}
+        for one in lendable(self.rebuilt.notebook, asked):
+            name = next((name for name, each in self.examiner.asked.items() if each and each.task.id == one), "")
+            result = self.results.get(name)
+            if result is None or result.verdict != "pass":
+                answers = result is not None and result.verdict not in ("stopped", "timeout")
+                before = self.examiner.asked.get(name) or Asked(get_task(one), 0, get_task(one).name, True)
+                found[one] = Failed(before, answers)
+        return found
 
     def _no_answer(self, asked: Asked, held: Held) -> CheckResult:
         """The result where the check was handed nothing; the reason is mostly in the answer's own cell."""
@@ -286,26 +297,6 @@ class _Run:
         return "\n".join(["**About this submission**", "", *lines, *(said if self.remarks else [])])
 
 
-class _Remote:
-    """A student whose answers come from the sandbox."""
-
-    def __init__(self, session: Session, lent: Callable[[], tuple[str, ...]], seconds: float) -> None:
-        self.session, self.lent, self.left = session, lent, seconds
-
-    def answers(self, cases: Sequence[Case], results: int, lent: tuple[str, ...] = ()) -> Iterator[Answer]:
-        # All at once, which saves waiting; where functions are lent, one by one: what may be asked of them depends.
-        for some in [[case] for case in cases] if lent else [cases]:
-            begun = time.monotonic()
-            try:
-                found = self.session.ask(some, results, lent, sound, begun + self.left, reals)
-            finally:
-                self.left -= time.monotonic() - begun  # the judge's own work is not the student's time
-            yield from found
-
-    def lendable(self) -> tuple[str, ...]:
-        return self.lent()
-
-
 def sound(
     name: str, args: Sequence[Any], named: Mapping[str, Any], upstream: Sequence[np.ndarray] | None = None
 ) -> Any:
@@ -348,23 +339,6 @@ def sound(
 def reals(name: str) -> dict[str, bool]:
     """Each parameter of a lent function, and whether it is declared as a real number: such a one is no size."""
     return {one: parameter.annotation is float for one, parameter in get_task(name).parameters.items()}
-
-
-def _about(asked: Asked) -> dict[str, Any]:
-    """What the sandbox has to know of a task: names alone."""
-    task = asked.task
-    others = [other.name for other in tasks(task.chapter) if other.id != task.id]
-    before = {one.name: one.id for one in earlier(task)}
-    return {
-        "expression": asked.expression,
-        "name": task.name,
-        "forbids": list(task.forbids),
-        "stop": others,
-        "earlier": before,
-        "layers": {
-            one.id: [one.layer.sizes, list(one.layer.parameters), one.layer.depth] for one in earlier(task) if one.layer
-        },
-    }
 
 
 def _verdict_of(why: str) -> str:

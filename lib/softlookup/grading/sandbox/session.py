@@ -31,7 +31,7 @@ CUT = "characters more, which are not kept"
 """How the output of a cell ends that was longer than is kept."""
 
 _WATCH_S = 0.1
-_KINDS = frozenset(("blank", "raised", "kind", "inputs-changed", "no-gradient", "dtype", "no-parameter"))
+_KINDS = frozenset(("blank", "raised", "kind", "inputs-changed", "no-gradient", "dtype", "no-parameter", "shortcut"))
 _MAX_CALLS = 500
 _CLOSED = "it closed its connection to the judge"
 _OTHERWISE = "it answered in another way than it was asked"

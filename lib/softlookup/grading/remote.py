@@ -1,0 +1,133 @@
+"""A student whose answers come from the sandbox, as the judge sees one."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from softlookup.checks.calls import Call, differs
+from softlookup.checks.probe import Answer
+from softlookup.checks.registry import earlier, get_task, tasks
+from softlookup.checks.task import Case
+from softlookup.grading.rebuild import Asked
+from softlookup.grading.sandbox.lending import Reals, Sound
+from softlookup.grading.sandbox.session import OutOfTime, Session
+
+_OWN_S = 2.0
+"""How long a student's own function may take where it is compared with a lent one."""
+
+
+@dataclass(frozen=True)
+class Failed:
+    """An earlier task of the same submission that has not passed.
+
+    Attributes:
+        asked: What its check asks for.
+        answers: Whether its function may be asked again; not where it was stopped, or ended its process.
+    """
+
+    asked: Asked
+    answers: bool
+
+
+class Remote:
+    """A student whose answers come from the sandbox.
+
+    Args:
+        session: The submission's process, which holds the answer to a task.
+        asked: That task.
+        failed: Finds the earlier tasks that have failed and whose functions the answer calls, by id.
+        seconds: How long all answers together may take.
+        sound: Computes a lent function.
+        reals: Tells which of its parameters may be any number.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        asked: Asked,
+        failed: Callable[[], dict[str, Failed]],
+        seconds: float,
+        sound: Sound,
+        reals: Reals,
+    ) -> None:
+        self.session, self.asked, self.left, self.sound, self.reals = session, asked, seconds, sound, reals
+        self.left_for_own = seconds
+        self._find_failed = failed
+        self._failed: dict[str, Failed] = {}
+        self._rounds: list[tuple[Case, list[Call]]] = []
+
+    def answers(self, cases: Sequence[Case], results: int, lent: tuple[str, ...] = ()) -> Iterator[Answer]:
+        """Answer each case in turn; functions of failed tasks are computed by the judge meanwhile."""
+        self._rounds = []
+        # All at once, which saves waiting; where functions are lent, one by one: what may be asked of them depends.
+        for some in [[case] for case in cases] if lent else [cases]:
+            self._rounds.append((some[0], []))
+            begun = time.monotonic()
+            try:
+                found = self.session.ask(some, results, lent, self._noting, begun + self.left, self.reals)
+            finally:
+                self.left -= time.monotonic() - begun  # the judge's own work is not the student's time
+            yield from found
+
+    def lendable(self) -> tuple[str, ...]:
+        """Ids of the earlier tasks that have failed, and whose functions the answer calls."""
+        self._failed = self._find_failed()
+        return tuple(self._failed)
+
+    def differed(self, at: int) -> bool:
+        """Whether a lent function gave something else than the student's own would have, in one case.
+
+        The student's own functions are asked afterwards, as any answer is: what they say is no more to be believed
+        than an answer, but they cannot see what they are compared with.
+        """
+        asked, calls = self._rounds[at]
+        try:
+            return any(self._gives_another(call, asked) for call in calls)
+        finally:
+            self.session.check("", about(self.asked))
+
+    def _noting(
+        self, name: str, args: Sequence[Any], named: Mapping[str, Any], upstream: Sequence[np.ndarray] | None = None
+    ) -> Any:
+        """Compute a lent function, and note the call."""
+        result = self.sound(name, args, named, upstream)
+        self._rounds[-1][1].append(Call(get_task(name), args, result, named, upstream[0] if upstream else None))
+        return result
+
+    def _gives_another(self, call: Call, asked: Case) -> bool:
+        """Whether the student's own function gives something else than the lent one; so does one that gives nothing."""
+        task = call.task
+        own = self._failed[task.id]
+        put = call.question(asked.frame)
+        left = min(_OWN_S, self.left_for_own)
+        if not own.answers or put is None or left <= 0 or not self.session.check("", about(own.asked)).callable:
+            return True
+        begun = time.monotonic()
+        try:
+            answer = self.session.ask([put[0]], len(task.returns), (), self.sound, begun + left)[0]
+        except OutOfTime:
+            self._failed[task.id] = Failed(own.asked, False)
+            return True
+        finally:
+            self.left_for_own -= time.monotonic() - begun
+        return differs(put[0], answer, put[1])
+
+
+def about(asked: Asked) -> dict[str, Any]:
+    """What the sandbox has to know of a task: names alone."""
+    task = asked.task
+    others = [other.name for other in tasks(task.chapter) if other.id != task.id]
+    before = {one.name: one.id for one in earlier(task)}
+    return {
+        "expression": asked.expression,
+        "name": task.name,
+        "forbids": list(task.forbids),
+        "stop": others,
+        "earlier": before,
+        "layers": {
+            one.id: [one.layer.sizes, list(one.layer.parameters), one.layer.depth] for one in earlier(task) if one.layer
+        },
+    }
