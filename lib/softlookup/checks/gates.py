@@ -1,9 +1,9 @@
 """Gates in front of what a task forbids: while the task is asked, a call of it raises, however it was reached.
 
 A Python function gets other code for that time, so that each name, list and closure that holds the function leads to
-the gate. Functions that torch has in C show themselves to torch's own modes, which are told of each call and of each
-operation that a call consists of. A gate keeps in mind that it was called: an answer that swallows the exception has
-used the shortcut all the same.
+the gate. Functions that torch has in C show themselves to torch's own modes, which are told of each call and, where
+one looks deep, of each operation that a call consists of. A gate keeps in mind that it was called: an answer that swallows
+the exception has used the shortcut all the same.
 
 This module runs beside a student's code and knows no right answer. Code that takes the gates themselves away, or calls
 from a process or a thread that was begun earlier, gets past them.
@@ -54,11 +54,13 @@ _now: Closed | None = None
 
 
 @contextlib.contextmanager
-def closed(forbids: tuple[str, ...]) -> Iterator[Closed]:
+def closed(forbids: tuple[str, ...], deep: bool = False) -> Iterator[Closed]:
     """Close the gates in front of what a task forbids; afterwards everything is as it was.
 
     Args:
         forbids: Dotted names of functions, classes and packages. Names that stand for nothing here have no gate.
+        deep: Whether torch's operations are looked at as well, of which its functions and compiled code consist. The
+            first one that is looked at makes torch import some hundred modules, which takes seconds.
 
     Yields:
         What tells whether a gate was called.
@@ -73,7 +75,7 @@ def closed(forbids: tuple[str, ...]) -> Iterator[Closed]:
         _now = here = Closed(stems)
         for gate in gates:
             gate.function.__code__ = gate.stub
-        with _watching(stems):
+        with _watching(stems, deep):
             yield here
     finally:
         _now = None
@@ -130,12 +132,24 @@ def _template() -> types.CodeType:
 @functools.lru_cache(maxsize=256)
 def _gates(forbids: tuple[str, ...], modules: int) -> tuple[_Gate, ...]:
     """The gates in front of all Python functions that some names stand for, given what is imported so far."""
-    found: dict[types.FunctionType, _Gate] = {}
-    for dotted in forbids:
-        for function in _functions(resolve(dotted), dotted):
-            found.setdefault(function, _Gate(function, functools.partial(_refused, dotted)))
-    starts = threading.Thread.__dict__["_bootstrap_inner"]
-    return (*found.values(), _Gate(starts, _watched_thread))
+    found = [_gates_of(dotted, _target(dotted), modules) for dotted in forbids]
+    each = {gate.function: gate for gates in reversed(found) for gate in gates}
+    return (*each.values(), _thread_gate())
+
+
+def _target(dotted: str) -> Any:
+    """What a name stands for; a part of this library that is not imported yet stands for nothing."""
+    return sys.modules.get(dotted) if dotted.startswith("softlookup.") else resolve(dotted)
+
+
+@functools.lru_cache(maxsize=1024)
+def _gates_of(dotted: str, target: Any, modules: int) -> tuple[_Gate, ...]:
+    return tuple(_Gate(one, functools.partial(_refused, dotted)) for one in dict.fromkeys(_functions(target, dotted)))
+
+
+@functools.cache
+def _thread_gate() -> _Gate:
+    return _Gate(threading.Thread.__dict__["_bootstrap_inner"], _watched_thread)
 
 
 def _refused(dotted: str, gate: _Gate, args: Any, named: Any) -> Any:
@@ -153,10 +167,11 @@ def _watched_thread(gate: _Gate, args: Any, named: Any) -> Any:
 def _functions(target: Any, dotted: str) -> Iterator[types.FunctionType]:
     """The Python functions that a name stands for: one, the methods of a class, or all of a package."""
     if isinstance(target, types.ModuleType):
-        loaded = [m for name, m in list(sys.modules.items()) if name == dotted or name.startswith(dotted + ".")]
-        for one in [value for module in loaded for value in list(vars(module).values())]:
-            if isinstance(one, types.FunctionType | type) and _is_from(one, dotted):
-                yield from _functions(one, dotted)
+        for name, module in list(sys.modules.items()):
+            if name == dotted or name.startswith(dotted + "."):
+                for one in list(vars(module).values()):
+                    if isinstance(one, types.FunctionType | type) and getattr(one, "__module__", "") == name:
+                        yield from _functions(one, dotted)
     elif isinstance(target, type):
         for member in list(vars(target).values()):
             inner = inspect.unwrap(getattr(member, "__func__", member))
@@ -166,11 +181,6 @@ def _functions(target: Any, dotted: str) -> Iterator[types.FunctionType]:
         yield target
         if isinstance(inner := inspect.unwrap(target), types.FunctionType) and inner is not target:
             yield inner
-
-
-def _is_from(one: Any, package: str) -> bool:
-    home = str(getattr(one, "__module__", ""))
-    return home == package or home.startswith(package + ".")
 
 
 @functools.cache
@@ -186,6 +196,7 @@ def _stems(forbids: tuple[str, ...]) -> dict[str, str]:
     return found
 
 
+@functools.lru_cache(maxsize=4096)
 def _stem_of(function: Any) -> str:
     """The name of a torch function or operation without what says how it is computed."""
     name = str(getattr(function, "__name__", "")).partition(".")[0].strip("_")
@@ -204,13 +215,13 @@ def _look_at(function: Any) -> None:
 
 
 @contextlib.contextmanager
-def _watching(stems: Mapping[str, str]) -> Iterator[None]:
-    """Have torch tell of each call and each operation in this thread."""
+def _watching(stems: Mapping[str, str], deep: bool = False) -> Iterator[None]:
+    """Have torch tell of each call, and each operation, in this thread."""
     if not stems:
         yield
         return
     calls, operations = _modes()
-    with calls(), operations():
+    with calls(), operations() if deep else contextlib.nullcontext():
         yield
 
 

@@ -86,7 +86,7 @@ class LocalStudent:
     """Answers from an object in this process."""
 
     def __init__(self, task: Task, obj: Callable[..., Any]) -> None:
-        self.obj, self.forbids = obj, task.forbids
+        self.obj, self.barred = obj, task.barred
         self.earlier = {one.name: one for one in earlier(task)}
         self.own: dict[str, Any] = {}
         self.rounds: list[tuple[Case, list[Call]]] = []
@@ -112,7 +112,7 @@ class LocalStudent:
         sound = {name: partial(self._instead, task, case) for name, task in self.earlier.items() if task.id in lent}
         self.rounds.append((case, []))
         with standing_in(self.obj, sound):
-            return run(self.obj, case, results, self.forbids)
+            return run(self.obj, case, results, self.barred)
 
     def answers(self, cases: Sequence[Case], results: int, lent: tuple[str, ...] = ()) -> Iterator[Answer]:
         """Call the object on one case after the other."""
@@ -130,13 +130,13 @@ class LocalStudent:
         if put is None:
             return True
         case, sound = put
-        if differs(case, run(self.own[task.id], case, len(task.returns), task.forbids), sound):
+        if differs(case, run(self.own[task.id], case, len(task.returns), task.barred), sound):
             return True
         floats = tuple(at for at, one in enumerate(case.args) if isinstance(one, np.ndarray) and one.dtype.kind == "f")
         if not (asked.gradients or asked.descends) or len(task.returns) > 1 or not floats:
             return False
         case = replace(case, gradients=floats, upstream=np.ones(sound[0].shape))
-        own = run(self.own[task.id], case, 1, task.forbids)
+        own = run(self.own[task.id], case, 1, task.barred)
         return differs(case, own, wanted(task, case, task.variants[0]))
 
     def _instead(self, task: Task, asked: Case, own: Any) -> Any:
@@ -218,7 +218,7 @@ def check(task_id: str, obj: Any, *, variant: int = 0) -> CheckResult:
 def _judged(task: Task, obj: Any, number: int) -> CheckResult:
     """The verdict on an answer that can be called."""
     stop = frozenset(other.name for other in tasks(task.chapter) if other.id != task.id)
-    used = shortcut(obj, task.forbids, stop)
+    used = shortcut(obj, task.barred, stop)
     if used:
         return used_shortcut(task, used, number)
     started = time.monotonic()

@@ -251,7 +251,7 @@ def _result(task: Task, outcome: Outcome, variant: int, reveals: bool, extra: tu
         return CheckResult(**common, readings=task.readings(()), sentences=(said,))
     case, answer, right = outcome.failed
     if answer.failure is not None and answer.failure.kind == "shortcut":
-        used = answer.failure.message if answer.failure.message in task.forbids else task.forbids[0]
+        used = answer.failure.message if answer.failure.message in task.barred else task.barred[0]
         return used_shortcut(task, used, variant)
     difference = _difference(case, answer, right)
     slugs = diagnose(task, outcome.asked, variant)

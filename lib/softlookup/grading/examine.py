@@ -208,7 +208,7 @@ class _Run:
             return self._no_answer(asked, held)
         if not held.callable:
             return not_callable(task, held.kind, variant)
-        if held.shortcut is not None and held.shortcut in task.forbids:
+        if held.shortcut is not None and held.shortcut in task.barred:
             return used_shortcut(task, held.shortcut, variant)
         drawn = self.examiner.questions(asked)
         student = Remote(session, asked, partial(self._failed, asked), self.limits.answer_s, sound, reals)

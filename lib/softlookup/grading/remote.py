@@ -124,7 +124,7 @@ def about(asked: Asked) -> dict[str, Any]:
     return {
         "expression": asked.expression,
         "name": task.name,
-        "forbids": list(task.forbids),
+        "forbids": list(task.barred),
         "stop": others,
         "earlier": before,
         "layers": {

@@ -8,7 +8,18 @@ from collections.abc import Iterator
 
 from nbformat import NotebookNode
 
-from softlookup.grading.hostile import answering, channel, fooling, passing, process, reaching, shapes, stopping, words
+from softlookup.grading.hostile import (
+    answering,
+    channel,
+    fooling,
+    passing,
+    process,
+    reaching,
+    shapes,
+    shortcuts,
+    stopping,
+    words,
+)
 from softlookup.grading.hostile.handin import LEAK, TRACE, Bench, HostileHandIn
 
 __all__ = ["LEAK", "ROWS", "TRACE", "HostileHandIn", "hostile_ones"]
@@ -34,5 +45,5 @@ def hostile_ones(source: NotebookNode, release: NotebookNode, assignment: str | 
     bench = Bench(source, release, assignment)
     for module in (fooling, reaching, stopping, channel, process, passing):
         yield from map(bench.coded, module.ATTACKS)
-    for made in (channel, answering, words, shapes):
+    for made in (channel, answering, words, shapes, shortcuts):
         yield from made.hand_ins(bench)
