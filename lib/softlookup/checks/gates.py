@@ -2,8 +2,8 @@
 
 A Python function gets other code for that time, so that each name, list and closure that holds the function leads to
 the gate. Functions that torch has in C show themselves to torch's own modes, which are told of each call and, where
-one looks deep, of each operation that a call consists of. A gate keeps in mind that it was called: an answer that swallows
-the exception has used the shortcut all the same.
+one looks deep, of each operation that a call consists of. A gate keeps in mind that it was called: an answer that
+swallows the exception has used the shortcut all the same.
 
 This module runs beside a student's code and knows no right answer. Code that takes the gates themselves away, or calls
 from a process or a thread that was begun earlier, gets past them.

@@ -91,8 +91,8 @@ class LocalStudent:
         self.own: dict[str, Any] = {}
         self.rounds: list[tuple[Case, list[Call]]] = []
 
-    def lendable(self) -> tuple[str, ...]:
-        """Ids of the earlier tasks that fail by themselves, and whose functions the answer calls, each from its cell.
+    def lendable(self, sound_too: bool = False) -> tuple[str, ...]:
+        """Ids of the earlier tasks whose functions the answer calls, each from its cell: those that fail, or all.
 
         A function of that name that stands in the same cell is a part of this answer, and is not replaced.
         """
@@ -103,7 +103,7 @@ class LocalStudent:
             callers = [f for f in functions if name in names_in(f)]
             own = [f.__globals__.get(name) for f in callers]
             if callers and not any(inspect.isfunction(g) and g.__code__.co_filename in cells for g in own):
-                if not _passes(task, own[0]):
+                if sound_too or not _passes(task, own[0]):
                     lent.append(task.id)
         return tuple(lent)
 

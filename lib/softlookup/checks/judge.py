@@ -28,8 +28,8 @@ class Student(Protocol):
     def answers(self, cases: Sequence[Case], results: int, lent: tuple[str, ...] = ()) -> Iterator[Answer]:
         """Answer each case in turn; the functions of the tasks in ``lent`` are replaced by sound ones meanwhile."""
 
-    def lendable(self) -> tuple[str, ...]:
-        """Ids of the earlier tasks that failed, and whose functions the answer calls."""
+    def lendable(self, sound_too: bool = False) -> tuple[str, ...]:
+        """Ids of the earlier tasks whose functions the answer calls: those that failed, or all of them."""
 
     def differed(self, at: int) -> bool:
         """Whether a lent function gave, in that question of the last round, what the student's own does not give."""
@@ -116,21 +116,32 @@ def judge(
         found = _ask_all(task, student, asked.cases, asked.rights, lent)
         return _outcome(task, _without_gifts(outcome.asked, found, student, len(asked.cases)) if lent else found)
 
+    def named(found: Outcome) -> list[str]:
+        """The known mistakes; if none fits, once more with all that is called computed as the mistakes are."""
+        if found.failed is None or found.verdict == "blank" or _used(found):
+            return []
+        slugs = diagnose(task, found.asked, variant)
+        leans_on = student.lendable(sound_too=True) if not slugs and found.points == 0 else ()
+        if leans_on:
+            slugs = diagnose(task, _ask_all(task, student, asked.cases, asked.rights, leans_on), variant)
+        return slugs
+
     outcome = attempt(())
     lent = student.lendable() if outcome.verdict != "pass" else ()
     if lent:
         better = attempt(lent)
         if better.points >= outcome.points and better.verdict not in ("blank", "error"):
             if better.points == outcome.points:
-                return _result(task, better, variant, shown)
+                return _result(task, better, named(better), variant, shown)
             # Which of them were needed? Those that can be left out are the student's own, and sound.
             for one in lent:
                 without = tuple(task_id for task_id in lent if task_id != one)
                 if attempt(without).points == better.points:
                     lent = without
             note = f"A sound function stood in for yours from task {' and '.join(lent)}"
-            return _result(task, better, variant, shown, (note + ": nothing from there costs you points here.",))
-    return _result(task, outcome, variant, shown)
+            note += ": nothing from there costs you points here."
+            return _result(task, better, named(better), variant, shown, (note,))
+    return _result(task, outcome, named(outcome), variant, shown)
 
 
 def no_points(
@@ -199,6 +210,12 @@ def _without_gifts(own: Asked, found: Asked, student: Student, count: int) -> li
     return kept
 
 
+def _used(outcome: Outcome) -> str:
+    """The forbidden name that the answer called, empty if none was seen."""
+    failure = outcome.failed[1].failure if outcome.failed else None
+    return failure.message if failure is not None and failure.kind == "shortcut" else ""
+
+
 def _difference(case: Case, answer: Answer, right: Arrays) -> Difference | None:
     return None if answer.arrays is None else first_difference(answer.arrays, right, case)
 
@@ -234,7 +251,9 @@ def _outcome(task: Task, asked: Asked) -> Outcome:
     return Outcome(verdict, round(task.points * earned, 4), asked, failed[0])
 
 
-def _result(task: Task, outcome: Outcome, variant: int, reveals: bool, extra: tuple[str, ...] = ()) -> CheckResult:
+def _result(
+    task: Task, outcome: Outcome, slugs: list[str], variant: int, reveals: bool, extra: tuple[str, ...] = ()
+) -> CheckResult:
     common: dict[str, Any] = {
         "task_id": task.id,
         "title": task.title,
@@ -249,12 +268,10 @@ def _result(task: Task, outcome: Outcome, variant: int, reveals: bool, extra: tu
     if outcome.verdict == "blank":
         said = "This task is still blank: write your answer in the cell above and run both."
         return CheckResult(**common, readings=task.readings(()), sentences=(said,))
+    if used := _used(outcome):
+        return used_shortcut(task, used if used in task.barred else task.barred[0], variant)
     case, answer, right = outcome.failed
-    if answer.failure is not None and answer.failure.kind == "shortcut":
-        used = answer.failure.message if answer.failure.message in task.barred else task.barred[0]
-        return used_shortcut(task, used, variant)
     difference = _difference(case, answer, right)
-    slugs = diagnose(task, outcome.asked, variant)
     names = _names(task, case)
     sentences = [_says(task, slug) for slug in slugs]
     if answer.failure is not None:

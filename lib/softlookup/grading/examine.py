@@ -25,7 +25,7 @@ from softlookup.grading.notebooks import BadNotebook, grade_id, is_graded, is_so
 from softlookup.grading.outputs import as_outputs
 from softlookup.grading.rebuild import Asked, Rebuilt, lendable, rebuild
 from softlookup.grading.records import GRADED, REFUSED
-from softlookup.grading.remote import Failed, Remote, about
+from softlookup.grading.remote import Before, Remote, about
 from softlookup.grading.sandbox.bubble import Forking, SandboxError
 from softlookup.grading.sandbox.session import CUT, Dead, Held, OutOfTime, Session
 from softlookup.grading.work import Graded, Mark, Setting, digest_of
@@ -211,22 +211,21 @@ class _Run:
         if held.shortcut is not None and held.shortcut in task.barred:
             return used_shortcut(task, held.shortcut, variant)
         drawn = self.examiner.questions(asked)
-        student = Remote(session, asked, partial(self._failed, asked), self.limits.answer_s, sound, reals)
+        student = Remote(session, asked, partial(self._before, asked), self.limits.answer_s, sound, reals)
         try:
             return judge(task, student, variant=variant, asked=drawn, reveals=False)
         except OutOfTime:
             return too_slow(task, self.limits.answer_s, variant)
 
-    def _failed(self, asked: Asked) -> dict[str, Failed]:
-        """The earlier tasks that an answer leans on and that have not passed; one that was not reached has failed."""
+    def _before(self, asked: Asked) -> dict[str, Before]:
+        """The earlier tasks that an answer leans on, by id."""
         found = {}
         for one in lendable(self.rebuilt.notebook, asked):
             name = next((name for name, each in self.examiner.asked.items() if each and each.task.id == one), "")
             result = self.results.get(name)
-            if result is None or result.verdict != "pass":
-                answers = result is not None and result.verdict not in ("stopped", "timeout")
-                before = self.examiner.asked.get(name) or Asked(get_task(one), 0, get_task(one).name, True)
-                found[one] = Failed(before, answers)
+            before = self.examiner.asked.get(name) or Asked(get_task(one), 0, get_task(one).name, True)
+            answers = result is not None and result.verdict not in ("stopped", "timeout")
+            found[one] = Before(before, result is None or result.verdict != "pass", answers)
         return found
 
     def _no_answer(self, asked: Asked, held: Held) -> CheckResult:

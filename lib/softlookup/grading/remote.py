@@ -1,5 +1,6 @@
 """A student whose answers come from the sandbox, as the judge sees one."""
 
+import functools
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,15 +21,17 @@ _OWN_S = 2.0
 
 
 @dataclass(frozen=True)
-class Failed:
-    """An earlier task of the same submission that has not passed.
+class Before:
+    """An earlier task of the same submission.
 
     Attributes:
         asked: What its check asks for.
+        failed: Whether it has not passed; it has failed as well if it was not reached.
         answers: Whether its function may be asked again; not where it was stopped, or ended its process.
     """
 
     asked: Asked
+    failed: bool
     answers: bool
 
 
@@ -38,7 +41,7 @@ class Remote:
     Args:
         session: The submission's process, which holds the answer to a task.
         asked: That task.
-        failed: Finds the earlier tasks that have failed and whose functions the answer calls, by id.
+        earlier: Finds the earlier tasks whose functions the answer calls, by id.
         seconds: How long all answers together may take.
         sound: Computes a lent function.
         reals: Tells which of its parameters may be any number.
@@ -48,15 +51,15 @@ class Remote:
         self,
         session: Session,
         asked: Asked,
-        failed: Callable[[], dict[str, Failed]],
+        earlier: Callable[[], dict[str, Before]],
         seconds: float,
         sound: Sound,
         reals: Reals,
     ) -> None:
         self.session, self.asked, self.left, self.sound, self.reals = session, asked, seconds, sound, reals
         self.left_for_own = seconds
-        self._find_failed = failed
-        self._failed: dict[str, Failed] = {}
+        self._earlier = functools.cache(earlier)
+        self._silent: set[str] = set()
         self._rounds: list[tuple[Case, list[Call]]] = []
 
     def answers(self, cases: Sequence[Case], results: int, lent: tuple[str, ...] = ()) -> Iterator[Answer]:
@@ -72,10 +75,10 @@ class Remote:
                 self.left -= time.monotonic() - begun  # the judge's own work is not the student's time
             yield from found
 
-    def lendable(self) -> tuple[str, ...]:
-        """Ids of the earlier tasks that have failed, and whose functions the answer calls."""
-        self._failed = self._find_failed()
-        return tuple(self._failed)
+    def lendable(self, sound_too: bool = False) -> tuple[str, ...]:
+        """Ids of the earlier tasks whose functions the answer calls: those that have failed, or all of them."""
+        earlier = self._earlier()
+        return tuple(one for one, before in earlier.items() if sound_too or before.failed)
 
     def differed(self, at: int) -> bool:
         """Whether a lent function gave something else than the student's own would have, in one case.
@@ -100,16 +103,18 @@ class Remote:
     def _gives_another(self, call: Call, asked: Case) -> bool:
         """Whether the student's own function gives something else than the lent one; so does one that gives nothing."""
         task = call.task
-        own = self._failed[task.id]
+        own = self._earlier()[task.id]
         put = call.question(asked.frame)
         left = min(_OWN_S, self.left_for_own)
-        if not own.answers or put is None or left <= 0 or not self.session.check("", about(own.asked)).callable:
+        if not own.answers or task.id in self._silent or put is None or left <= 0:
+            return True
+        if not self.session.check("", about(own.asked)).callable:
             return True
         begun = time.monotonic()
         try:
             answer = self.session.ask([put[0]], len(task.returns), (), self.sound, begun + left)[0]
         except OutOfTime:
-            self._failed[task.id] = Failed(own.asked, False)
+            self._silent.add(task.id)
             return True
         finally:
             self.left_for_own -= time.monotonic() - begun
