@@ -14,7 +14,7 @@ from softlookup.grading.hostile.shortcuts import HIDDEN
 SOFTMAX = get_task("04.softmax").barred
 
 
-@pytest.mark.parametrize("way", [way for way in HIDDEN if way not in ("held", "compiled", "unseen")])
+@pytest.mark.parametrize("way", [way for way in HIDDEN if way not in ("held", "thread", "compiled", "unseen")])
 def test_a_hidden_shortcut_is_one_at_home(way):
     result = check("04.softmax", world(4, {"04-softmax": HIDDEN[way]})["softmax"])
     assert (result.points, result.diagnosis) == (0, ("forbidden-shortcut",))

@@ -44,7 +44,7 @@ def softmax(x):
 """
 
 _LAYER = """
-layers = {"attention": vars(torch.nn)["Multi" + "headAttention"](1, 1, bias=False)}
+layers = {"attention": vars(torch.nn)["Multi" + "headAttention"](1, 1, bias=False, batch_first=True)}
 
 
 def softmax(x):
