@@ -15,7 +15,7 @@ import pytest
 from sandbox_tools import ABOUT, LIMITS, NEEDS_SANDBOX, SOUND, ask
 
 from softlookup.checks.task import Case
-from softlookup.grading.examine import owns, sound
+from softlookup.grading.lent import owns, sound
 from softlookup.grading.sandbox import frames
 from softlookup.grading.sandbox.lender import CALL_S, MEMORY_MB, Lender
 from softlookup.grading.sandbox.lending import TOO_MUCH, no_own, sound_answer

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.candidates import INSIDES
-from softlookup.checks.diagnose import SHORTCUT
-from softlookup.checks.judge import judge
+from softlookup.checks.calls import Call, differs, plain
+from softlookup.checks.gates import opened
+from softlookup.checks.judge import judge, no_points, used_shortcut
 from softlookup.checks.layers import layer_around
 from softlookup.checks.limits import calm_torch, time_limit
+from softlookup.checks.oracle import wanted
 from softlookup.checks.probe import Answer, TimeIsUp, run
 from softlookup.checks.registry import UnknownTask, earlier, get_task, tasks
 from softlookup.checks.result import CheckResult
@@ -81,20 +82,17 @@ def _like(result: Any, given: Sequence[Any]) -> Any:
     return result
 
 
-def _instead(task: Task, asking: str, own: Any) -> Any:
-    sound = stand_in(task, asking)
-    return layer_around(own, sound, task.layer) if task.layer else sound
-
-
 class LocalStudent:
     """Answers from an object in this process."""
 
     def __init__(self, task: Task, obj: Callable[..., Any]) -> None:
-        self.obj = obj
+        self.obj, self.barred = obj, task.barred
         self.earlier = {one.name: one for one in earlier(task)}
+        self.own: dict[str, Any] = {}
+        self.rounds: list[tuple[Case, list[Call]]] = []
 
-    def lendable(self) -> tuple[str, ...]:
-        """Ids of the earlier tasks whose functions the answer calls, each from a cell of its own.
+    def lendable(self, sound_too: bool = False) -> tuple[str, ...]:
+        """Ids of the earlier tasks whose functions the answer calls, each from its cell: those that fail, or all.
 
         A function of that name that stands in the same cell is a part of this answer, and is not replaced.
         """
@@ -105,48 +103,70 @@ class LocalStudent:
             callers = [f for f in functions if name in names_in(f)]
             own = [f.__globals__.get(name) for f in callers]
             if callers and not any(inspect.isfunction(g) and g.__code__.co_filename in cells for g in own):
-                lent.append(task.id)
+                if sound_too or not _passes(task, own[0]):
+                    lent.append(task.id)
         return tuple(lent)
 
     def ask(self, case: Case, results: int, lent: tuple[str, ...] = ()) -> Answer:
         """Call the object on one case, with sound functions in place of those of some earlier tasks."""
-        sound = {name: partial(_instead, task, case.frame) for name, task in self.earlier.items() if task.id in lent}
+        sound = {name: partial(self._instead, task, case) for name, task in self.earlier.items() if task.id in lent}
+        self.rounds.append((case, []))
         with standing_in(self.obj, sound):
-            return run(self.obj, case, results)
+            return run(self.obj, case, results, self.barred)
 
     def answers(self, cases: Sequence[Case], results: int, lent: tuple[str, ...] = ()) -> Iterator[Answer]:
         """Call the object on one case after the other."""
+        self.rounds = []
         return (self.ask(case, results, lent) for case in cases)
 
+    def differed(self, at: int) -> bool:
+        """Whether a lent function gave something else than the student's own would have, in one case."""
+        asked, calls = self.rounds[at]
+        return any(self._gives_another(call, asked) for call in calls)
 
-def no_points(
-    task: Task, verdict: str, sentence: str, variant: int = 0, diagnosis: tuple[str, ...] = ()
-) -> CheckResult:
-    """A result without a question asked.
+    def _gives_another(self, call: Call, asked: Case) -> bool:
+        task = call.task
+        put = call.question(asked.frame)
+        if put is None:
+            return True
+        case, sound = put
+        if differs(case, run(self.own[task.id], case, len(task.returns), task.barred), sound):
+            return True
+        floats = tuple(at for at, one in enumerate(case.args) if isinstance(one, np.ndarray) and one.dtype.kind == "f")
+        if not (asked.gradients or asked.descends) or len(task.returns) > 1 or not floats:
+            return False
+        case = replace(case, gradients=floats, upstream=np.ones(sound[0].shape))
+        own = run(self.own[task.id], case, 1, task.barred)
+        return differs(case, own, wanted(task, case, task.variants[0]))
 
-    Args:
-        task: The task.
-        verdict: One of result.VERDICTS.
-        sentence: What to tell the student.
-        variant: Which variant was asked.
-        diagnosis: What the mistake is called, if it has a name.
-    """
-    readings = task.readings(diagnosis)
-    return CheckResult(task.id, task.title, 0.0, task.points, verdict, diagnosis, (sentence,), variant, readings)
+    def _instead(self, task: Task, asked: Case, own: Any) -> Any:
+        """What stands in for a function of the student's, and notes each call."""
+        self.own[task.id] = own
+        sound, calls = stand_in(task, asked.frame), self.rounds[-1][1]
+
+        @wraps(sound)
+        def call(*args: Any, **named: Any) -> Any:
+            given = [plain(one) for one in args], {name: plain(one) for name, one in named.items()}
+            with opened():
+                result = sound(*args, **named)
+            calls.append(Call(task, given[0], result, given[1]))
+            return result
+
+        return layer_around(own, call, task.layer) if task.layer else call
+
+
+def _passes(task: Task, own: Any) -> bool:
+    """Whether a student's function is right by itself, whichever variant it was asked for."""
+    if not callable(own):
+        return False
+    student = LocalStudent(task, own)
+    return any(judge(task, student, seed=HOME_SEED, variant=n).verdict == "pass" for n in range(len(task.variants)))
 
 
 def not_callable(task: Task, kind: str, variant: int) -> CheckResult:
     """The result where something else than a function was handed over."""
     said = f"Hand over the function `{task.name}` itself, without calling it: check got {kind}."
     return no_points(task, "wrong", said, variant)
-
-
-def used_shortcut(task: Task, used: str, variant: int) -> CheckResult:
-    """The result where an answer uses what the task forbids."""
-    said = f"This task asks you to write it yourself: `{used}`, from whatever library, is not allowed here."
-    if used in INSIDES:
-        said = f"Find it out by calling what you are handed, not by looking inside: `{used}` is not allowed here."
-    return no_points(task, "wrong", said, variant, (SHORTCUT,))
 
 
 def too_slow(task: Task, seconds: float, variant: int) -> CheckResult:
@@ -206,7 +226,7 @@ def check(task_id: str, obj: Any, *, variant: int = 0) -> CheckResult:
 def _judged(task: Task, obj: Any, number: int) -> CheckResult:
     """The verdict on an answer that can be called."""
     stop = frozenset(other.name for other in tasks(task.chapter) if other.id != task.id)
-    used = shortcut(obj, task.forbids, stop)
+    used = shortcut(obj, task.barred, stop)
     if used:
         return used_shortcut(task, used, number)
     started = time.monotonic()

@@ -12,8 +12,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from softlookup.checks.candidates import INSIDES
 from softlookup.checks.compare import Difference, first_difference, same
-from softlookup.checks.diagnose import OTHER_VARIANT, Asked, Given, diagnose, is_right
+from softlookup.checks.diagnose import OTHER_VARIANT, SHORTCUT, Asked, Given, diagnose, is_right
 from softlookup.checks.oracle import wanted
 from softlookup.checks.probe import Answer
 from softlookup.checks.result import CheckResult
@@ -30,8 +31,11 @@ class Student(Protocol):
     def answers(self, cases: Sequence[Case], results: int, lent: tuple[str, ...] = ()) -> Iterator[Answer]:
         """Answer each case in turn; the functions of the tasks in ``lent`` are replaced by sound ones meanwhile."""
 
-    def lendable(self) -> tuple[str, ...]:
-        """Ids of the earlier tasks whose functions the answer calls."""
+    def lendable(self, sound_too: bool = False) -> tuple[str, ...]:
+        """Ids of the earlier tasks whose functions the answer calls: those that failed, or all of them."""
+
+    def differed(self, at: int) -> bool:
+        """Whether a lent function gave, in that question of the last round, what the student's own does not give."""
 
 
 @dataclass(frozen=True)
@@ -114,10 +118,22 @@ def judge(
     shown = reveals and task.reveals
 
     def attempt(lent: tuple[str, ...]) -> Outcome:
-        return _outcome(task, _ask_all(task, student, asked.cases, asked.rights, lent))
+        found = _ask_all(task, student, asked.cases, asked.rights, lent)
+        return _outcome(task, _without_gifts(outcome.asked, found, student, len(asked.cases)) if lent else found)
+
+    def named(found: Outcome) -> list[str]:
+        """The known mistakes; if none fits, once more with all that is called computed as the mistakes are."""
+        if found.failed is None or found.verdict == "blank" or _used(found):
+            return []
+        slugs = diagnose(task, found.asked, variant, asked.given)
+        leans_on = student.lendable(sound_too=True) if not slugs and found.points == 0 else ()
+        if leans_on:
+            again = _ask_all(task, student, asked.cases, asked.rights, leans_on)
+            slugs = diagnose(task, again, variant, asked.given)
+        return slugs
 
     def result(outcome: Outcome, *extra: str) -> CheckResult:
-        return _result(task, outcome, variant, shown, asked.given, extra)
+        return _result(task, outcome, named(outcome), variant, shown, extra)
 
     outcome = attempt(())
     lent = student.lendable() if outcome.verdict != "pass" else ()
@@ -134,6 +150,30 @@ def judge(
             note = f"A sound function stood in for yours from task {' and '.join(lent)}"
             return result(better, note + ": nothing from there costs you points here.")
     return result(outcome)
+
+
+def no_points(
+    task: Task, verdict: str, sentence: str, variant: int = 0, diagnosis: tuple[str, ...] = ()
+) -> CheckResult:
+    """A result without a question asked.
+
+    Args:
+        task: The task.
+        verdict: One of result.VERDICTS.
+        sentence: What to tell the student.
+        variant: Which variant was asked.
+        diagnosis: What the mistake is called, if it has a name.
+    """
+    readings = task.readings(diagnosis)
+    return CheckResult(task.id, task.title, 0.0, task.points, verdict, diagnosis, (sentence,), variant, readings)
+
+
+def used_shortcut(task: Task, used: str, variant: int) -> CheckResult:
+    """The result where an answer uses what the task forbids."""
+    said = f"This task asks you to write it yourself: `{used}`, from whatever library, is not allowed here."
+    if used in INSIDES:
+        said = f"Find it out by calling what you are handed, not by looking inside: `{used}` is not allowed here."
+    return no_points(task, "wrong", said, variant, (SHORTCUT,))
 
 
 def _ask_all(
@@ -157,6 +197,35 @@ def _ask_all(
     return asked
 
 
+def _without_gifts(own: Asked, found: Asked, student: Student, count: int) -> list[tuple[Case, Answer, Arrays]]:
+    """The answers of a round with lent functions, less what these do not account for.
+
+    An answer may turn right because a lent function gave what the student's own does not give. Where all of them gave
+    the same, it turned right because the code saw that it is lent to, and the answer without them counts.
+
+    Args:
+        own: The answers without lent functions; fewer than asked if it is blank.
+        found: The answers with them.
+        student: Tells whether the lent functions gave something else.
+        count: How many questions were asked, the repetition of the first one aside.
+    """
+    kept = []
+    for at, (case, answer, right) in enumerate(found):
+        before = own[min(at, len(own) - 1)][1] if at < count else answer
+        if is_right(case, answer, right) and not is_right(case, before, right) and not student.differed(at):
+            answer = before
+        kept.append((case, answer, right))
+    if len(own) > count >= len(found) and not student.differed(0):
+        kept.append(own[count])
+    return kept
+
+
+def _used(outcome: Outcome) -> str:
+    """The forbidden name that the answer called, empty if none was seen."""
+    failure = outcome.failed[1].failure if outcome.failed else None
+    return failure.message if failure is not None and failure.kind == "shortcut" else ""
+
+
 def _difference(case: Case, answer: Answer, right: Arrays) -> Difference | None:
     return None if answer.arrays is None else first_difference(answer.arrays, right, case)
 
@@ -166,6 +235,9 @@ def _outcome(task: Task, asked: Asked) -> Outcome:
     failed = [one for one in asked if not is_right(*one)]
     if not failed:
         return Outcome("pass", task.points, asked, None)
+    for one in failed:
+        if one[1].failure and one[1].failure.kind == "shortcut":
+            return Outcome("wrong", 0.0, asked, one)
     lost = {case.part for case, _, _ in failed}
     earned = 0.0 if CORE in lost else sum(share for part, share in task.parts.items() if part not in lost)
     # A picture tells more than an exception: show an answer that there is, in the core part if it can be.
@@ -191,7 +263,7 @@ def _outcome(task: Task, asked: Asked) -> Outcome:
 
 @np.errstate(all="ignore")
 def _result(
-    task: Task, outcome: Outcome, variant: int, reveals: bool, given: Given, extra: tuple[str, ...]
+    task: Task, outcome: Outcome, slugs: list[str], variant: int, reveals: bool, extra: tuple[str, ...] = ()
 ) -> CheckResult:
     common: dict[str, Any] = {
         "task_id": task.id,
@@ -207,9 +279,10 @@ def _result(
     if outcome.verdict == "blank":
         said = "This task is still blank: write your answer in the cell above and run both."
         return CheckResult(**common, readings=task.readings(()), sentences=(said,))
+    if used := _used(outcome):
+        return used_shortcut(task, used if used in task.barred else task.barred[0], variant)
     case, answer, right = outcome.failed
     difference = _difference(case, answer, right)
-    slugs = diagnose(task, outcome.asked, variant, given)
     names = _names(task, case)
     sentences = [_says(task, slug) for slug in slugs]
     if answer.failure is not None:

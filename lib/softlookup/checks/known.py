@@ -37,6 +37,7 @@ SOFTMAXES = (
 AUTOGRAD = (
     "torch.autograd.grad",
     "torch.autograd.backward",
+    "torch.autograd.graph._engine_run_backward",
     "torch.Tensor.backward",
     "torch.func.grad",
     "torch.func.grad_and_value",

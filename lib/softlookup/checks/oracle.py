@@ -10,7 +10,7 @@ from softlookup.checks.task import Arrays, Case, Task
 from softlookup.checks.texts import to_texts
 
 
-def _arrays(result: Any, task: Task) -> Arrays:
+def results_of(result: Any, task: Task) -> Arrays:
     """Results of an oracle as numpy arrays, in the dtype they come in; texts as their bytes."""
     if task.frame == "text":
         return to_texts(result, len(task.returns))
@@ -49,7 +49,7 @@ def wanted(task: Task, case: Case, constants: Mapping[str, Any]) -> Arrays:
         result = tuple(
             torch.zeros_like(args[i]) if g is None else g for i, g in zip(case.gradients, grads, strict=True)
         )
-    arrays = _arrays(result, task)
+    arrays = results_of(result, task)
     return arrays if task.frame == "text" else tuple(a.astype(np.float64) for a in arrays)
 
 
@@ -62,6 +62,6 @@ def mistaken(task: Task, flags: Set[str], case: Case, constants: Mapping[str, An
     args = copy.deepcopy(case.args)
     try:
         with np.errstate(all="ignore"):
-            return _arrays(task.mistaken(frozenset(flags), *args, **constants), task)
+            return results_of(task.mistaken(frozenset(flags), *args, **constants), task)
     except (ValueError, LookupError, TypeError, ZeroDivisionError):
         return None

@@ -17,6 +17,7 @@ import numpy as np
 
 from softlookup.checks.answers import Refused, is_tensor, to_array, to_arrays
 from softlookup.checks.candidates import is_candidate, made
+from softlookup.checks.gates import closed
 from softlookup.checks.source import functions_behind
 from softlookup.checks.task import Arrays, Case
 from softlookup.checks.texts import to_texts
@@ -34,9 +35,10 @@ class Failure:
     """Why there is no answer.
 
     Attributes:
-        kind: "blank", "raised", "kind" (not a tensor, array or number), "inputs-changed", "no-gradient", "dtype" or
-            "no-parameter" (a layer that does not have the weights that were asked for).
-        message: One line for the student.
+        kind: "blank", "raised", "kind" (not a tensor, array or number), "inputs-changed", "no-gradient", "dtype",
+            "no-parameter" (a layer that does not have the weights that were asked for) or "shortcut"
+            (it called what its task forbids, whatever it made of the exception).
+        message: One line for the student; for a shortcut the dotted name of what was called.
         where: The line of the student's code, if known.
     """
 
@@ -225,13 +227,17 @@ def _caught_output() -> Iterator[io.StringIO]:
             handler.stream = stream
 
 
-def run(obj: Callable[..., Any], case: Case, results: int = 1) -> Answer:
+def run(
+    obj: Callable[..., Any], case: Case, results: int = 1, forbids: tuple[str, ...] = (), deep: bool = False
+) -> Answer:
     """Ask the student's object one case.
 
     Args:
         obj: What the student handed in.
         case: The question.
         results: How many arrays the task returns.
+        forbids: Dotted names of what raises an exception meanwhile.
+        deep: Whether operations inside of what is called are looked at as well, which takes longer.
 
     Returns:
         The answer. Exceptions of the student's code become a failure; an interruption or a time limit passes through.
@@ -239,7 +245,7 @@ def run(obj: Callable[..., Any], case: Case, results: int = 1) -> Answer:
     inputs = _inputs(case)
     arrays: Arrays | None = None
     failure: Failure | None = None
-    with _caught_output() as out:
+    with _caught_output() as out, closed(forbids, deep) as gates:
         try:
             result = called(obj, case, inputs)
             if case.gradients:
@@ -256,6 +262,8 @@ def run(obj: Callable[..., Any], case: Case, results: int = 1) -> Answer:
             failure = Failure("kind", f"Your function returned {refused}.")
         except BaseException as error:
             failure = _fail(obj, error)
+    if gates.used:
+        arrays, failure = None, Failure("shortcut", gates.used)
     if arrays is not None and _changed(case, inputs):
         failure = Failure("inputs-changed", "Your function changes its inputs in place; work on a copy.")
     elif arrays is not None and _recorded(case, inputs):

@@ -52,10 +52,13 @@ def tasks(chapter: int | None = None) -> tuple[Task, ...]:
 
 
 def earlier(task: Task) -> tuple[Task, ...]:
-    """The tasks of the same notebook that come before this one, and whose functions may be lent to it."""
+    """The tasks of the same notebook that come before this one, and whose functions may be lent to it.
+
+    A function whose values are the whole answer of its task is never lent: to call it would be to read the answer.
+    """
     chapter = tasks(task.chapter)
     before = chapter[: chapter.index(task)] if task in chapter else ()
-    return tuple(one for one in before if one.lends)
+    return tuple(one for one in before if one.lends and one.reveals)
 
 
 class UnknownTask(KeyError):

@@ -156,7 +156,8 @@ def shortcut(obj: Callable[..., Any], forbids: tuple[str, ...], stop: frozenset[
     """
     if not forbids:
         return None
-    targets = {name: resolve(name) for name in forbids}
+    # What is out of a part of this library says so itself: the part need not be imported.
+    targets = {name: None if name.startswith("softlookup.") else resolve(name) for name in forbids}
     plain = obj
     while isinstance(plain, functools.partial):
         plain = plain.func

@@ -14,6 +14,10 @@ CORE = "core"
 """The part that has to be right before any other part of a task earns points."""
 
 
+LIBRARY = ("softlookup.reference", "softlookup.model", "softlookup.text", "softlookup.training", "softlookup.roofline")
+"""Parts of the library that compute what some task asks for: no answer may use them."""
+
+
 @dataclass(frozen=True)
 class Case:
     """One question to the student's object: plain inputs, and what is looked at in the answer.
@@ -163,7 +167,7 @@ class Task:
         variants: The constants of each variant; number 0 is the public one.
         frame: What its arrays come in: "torch", "numpy", "plain" or "text".
         properties: What every answer must fulfil whatever the inputs.
-        forbids: Dotted names that an answer must not use.
+        forbids: Dotted names that an answer must not use, besides those that no answer may use (LIBRARY).
         reveals: Whether the wanted numbers are shown; not where they are the whole answer.
         lends: Whether a sound answer may stand in for a wrong one in later tasks.
         layer: Where the answer is a class that later tasks build on: how a sound one stands in for it.
@@ -215,6 +219,11 @@ class Task:
     def slug(self) -> str:
         """The id as nbgrader takes it, without a dot: "04-scale"."""
         return self.id.replace(".", "-")
+
+    @property
+    def barred(self) -> tuple[str, ...]:
+        """Dotted names that an answer must not use: what the task forbids, and parts of the library that compute."""
+        return tuple(dict.fromkeys((*self.forbids, *LIBRARY)))
 
     @property
     def book_url(self) -> str:

@@ -5,35 +5,30 @@ frames (sandbox/frames.py).
 """
 
 import json
-import math
 import socket
 import sys
 import time
 import traceback
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache, partial
+from collections.abc import Callable
+from functools import partial
 from types import TracebackType
-from typing import Any
 
 import nbformat
-import numpy as np
 from nbformat import NotebookNode
 
-from softlookup.checks.home import HOME_SEED, no_points, not_callable, our_mistake, stand_in, too_slow, used_shortcut
-from softlookup.checks.judge import Questions, draw, judge, questions
-from softlookup.checks.probe import Answer
-from softlookup.checks.registry import earlier, get_task, tasks
+from softlookup.checks.home import not_callable, our_mistake, too_slow
+from softlookup.checks.judge import Questions, judge, no_points, questions, used_shortcut
+from softlookup.checks.registry import get_task
 from softlookup.checks.result import HEADLINES, CheckResult
-from softlookup.checks.task import Case
 from softlookup.grading.course import CourseError
 from softlookup.grading.notebooks import BadNotebook, grade_id, is_graded, is_solution, task_id
 from softlookup.grading.outputs import as_outputs
 from softlookup.grading.rebuild import Asked, Rebuilt, lendable, rebuild
 from softlookup.grading.records import GRADED, REFUSED
+from softlookup.grading.remote import Before, Remote, about
 from softlookup.grading.sandbox import cgroups
 from softlookup.grading.sandbox.bubble import Forking, SandboxError
-from softlookup.grading.sandbox.lending import Number, Own, product
 from softlookup.grading.sandbox.session import CUT, Dead, Held, OutOfTime, Session
 from softlookup.grading.work import Graded, Mark, Setting, digest_of
 from softlookup.grading.zygotes import asked_by, begin_zygote, read_release
@@ -42,9 +37,6 @@ Witness = Callable[[str, CheckResult], None]
 
 _ROUNDS = 4
 """How often a submission is begun: anew after each cell that ended its process, without that cell."""
-
-_ROOM = 64
-"""How many times larger than in its own questions a size may be that a lent function is given."""
 
 
 class Examiner:
@@ -244,19 +236,30 @@ class _Run:
     def _check(self, session: Session, cell: NotebookNode, asked: Asked) -> CheckResult:
         """Judge one task."""
         task, variant = asked.task, asked.variant
-        held = session.check("" if asked.alone else cell.source, _about(asked))
+        held = session.check("" if asked.alone else cell.source, about(asked))
         if not held.there:
             return self._no_answer(asked, held)
         if not held.callable:
             return not_callable(task, held.kind, variant)
-        if held.shortcut is not None and held.shortcut in task.forbids:
+        if held.shortcut is not None and held.shortcut in task.barred:
             return used_shortcut(task, held.shortcut, variant)
         drawn = self.examiner.questions(asked)
-        student = _Remote(session, partial(lendable, self.rebuilt.notebook, asked), self.limits.answer_s)
+        student = Remote(session, asked, partial(self._before, asked), self.limits.answer_s)
         try:
             return judge(task, student, variant=variant, asked=drawn, reveals=False)
         except OutOfTime:
             return too_slow(task, self.limits.answer_s, variant)
+
+    def _before(self, asked: Asked) -> dict[str, Before]:
+        """The earlier tasks that an answer leans on, by id."""
+        found = {}
+        for one in lendable(self.rebuilt.notebook, asked):
+            name = next((name for name, each in self.examiner.asked.items() if each and each.task.id == one), "")
+            result = self.results.get(name)
+            before = self.examiner.asked.get(name) or Asked(get_task(one), 0, get_task(one).name, True)
+            answers = result is not None and result.verdict not in ("stopped", "timeout")
+            found[one] = Before(before, result is None or result.verdict != "pass", answers)
+        return found
 
     def _no_answer(self, asked: Asked, held: Held) -> CheckResult:
         """The result where the check was handed nothing; the reason is mostly in the answer's own cell."""
@@ -328,116 +331,6 @@ class _Run:
             lines.append(f"* `{mark.task}` {verdict}{points}{named}")
         said = ["", "What was left out or stopped:", "", *(f"* {_plain(one)}" for one in self.remarks)]
         return "\n".join(["**About this submission**", "", *lines, *(said if self.remarks else [])])
-
-
-class _Remote:
-    """A student whose answers come from the sandbox."""
-
-    def __init__(self, session: Session, lent: Callable[[], tuple[str, ...]], seconds: float) -> None:
-        self.session, self.lent, self.left = session, lent, seconds
-
-    def answers(self, cases: Sequence[Case], results: int, lent: tuple[str, ...] = ()) -> Iterator[Answer]:
-        # All at once, which saves waiting; where functions are lent, one by one: what may be asked of them depends.
-        for some in [[case] for case in cases] if lent else [cases]:
-            begun = time.monotonic()
-            try:
-                found = self.session.ask(some, results, lent, sound, begun + self.left, owns)
-            finally:
-                # Neither the judge's own work is the student's time, nor a wait for a processor.
-                self.left -= time.monotonic() - begun - self.session.watch.waited
-            yield from found
-
-    def lendable(self) -> tuple[str, ...]:
-        return self.lent()
-
-
-def sound(
-    name: str, args: Sequence[Any], named: Mapping[str, Any], upstream: Sequence[np.ndarray] | None = None
-) -> Any:
-    """Compute the function of a task, or its gradients, for a student whose own is not sound.
-
-    Args:
-        name: The task's id.
-        args: Arrays and numbers.
-        named: The same, by name.
-        upstream: The gradients of a loss with respect to each result; None computes the results.
-
-    Returns:
-        The result, or a list with the gradient of each argument, None for what is no array of floats.
-    """
-    function = stand_in(get_task(name))
-    import torch
-
-    if upstream is None:
-        result = function(*args, **named)
-        many = result if isinstance(result, tuple) else (result,)
-        # Of numbers alone a function in torch gives tensors.
-        plain = tuple(one.detach().numpy() if isinstance(one, torch.Tensor) else one for one in many)
-        return plain if isinstance(result, tuple) else plain[0]
-
-    given = [*args, *named.values()]
-    tensors = [
-        torch.from_numpy(one).requires_grad_(one.dtype.kind == "f") if isinstance(one, np.ndarray) else one
-        for one in given
-    ]
-    result = function(*tensors[: len(args)], **dict(zip(named, tensors[len(args) :], strict=True)))
-    results = result if isinstance(result, tuple) else (result,)
-    wanted = [one for one in tensors if isinstance(one, torch.Tensor) and one.requires_grad]
-    pairs = [(r, torch.from_numpy(g)) for r, g in zip(results, upstream, strict=True) if r.requires_grad]
-    found = iter(torch.autograd.grad([r for r, _ in pairs], wanted, [g for _, g in pairs], allow_unused=True))
-    grads: list[np.ndarray | None] = []
-    for one in tensors:
-        if isinstance(one, torch.Tensor) and one.requires_grad:
-            grad = next(found)
-            grads.append(np.zeros(one.shape, one.detach().numpy().dtype) if grad is None else grad.numpy())
-        else:
-            grads.append(None)
-    return grads
-
-
-@cache
-def owns(name: str) -> Own:
-    """What the own questions of a lent function give reason for, with room for other ways to use it.
-
-    A parameter that is declared as a real number is no size. One that is at least 1 in all of its questions counts
-    something.
-
-    Args:
-        name: The task's id.
-    """
-    task = get_task(name)
-    real = {one: parameter.annotation is float for one, parameter in task.parameters.items()}
-    given: dict[str, list[float]] = {one: [] for one in real}
-    most = 0
-    for case in draw(task, HOME_SEED):
-        pairs = list(zip(real, case.args, strict=False))
-        for one, value in pairs:
-            given[one] += [value] if isinstance(value, int | float) and not isinstance(value, bool) else []
-        arrays = [value for value in case.args if isinstance(value, np.ndarray)]
-        sizes = [value for one, value in pairs if not real[one] and type(value) in (int, float)]
-        most = max(most, product(sizes, [value for value in case.args if type(value) not in (int, float)], arrays))
-    numbers = {
-        one: Number(real[one], bool(found) and min(found) >= 1, _ROOM * math.ceil(max(map(abs, found), default=0)))
-        for one, found in given.items()
-    }
-    return Own(numbers, _ROOM**2 * most)
-
-
-def _about(asked: Asked) -> dict[str, Any]:
-    """What the sandbox has to know of a task: names alone."""
-    task = asked.task
-    others = [other.name for other in tasks(task.chapter) if other.id != task.id]
-    before = {one.name: one.id for one in earlier(task)}
-    return {
-        "expression": asked.expression,
-        "name": task.name,
-        "forbids": list(task.forbids),
-        "stop": others,
-        "earlier": before,
-        "layers": {
-            one.id: [one.layer.sizes, list(one.layer.parameters), one.layer.depth] for one in earlier(task) if one.layer
-        },
-    }
 
 
 def _verdict_of(why: str) -> str:

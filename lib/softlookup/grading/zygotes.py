@@ -8,6 +8,7 @@ from collections.abc import Callable
 import nbformat
 from nbformat import NotebookNode
 
+from softlookup.checks.task import LIBRARY
 from softlookup.grading.course import CourseError
 from softlookup.grading.notebooks import grade_id, is_graded, is_solution
 from softlookup.grading.rebuild import Asked, asked_in
@@ -66,7 +67,10 @@ def begin_zygote(setting: Setting, release: NotebookNode) -> Zygote:
         SandboxError: If there is nothing here to start it in.
     """
     forbidden = {name for asked in asked_by(release).values() if asked is not None for name in asked.task.forbids}
-    return Zygote(setting.sandbox, _imports(release), sorted(forbidden))
+    imports = _imports(release)
+    if not any(name.startswith("softlookup.") and name != "softlookup.checks" for name in imports):
+        forbidden |= set(LIBRARY)  # else a given cell needs them, and the gates alone stand before them
+    return Zygote(setting.sandbox, imports, sorted(forbidden))
 
 
 def _imports(release: NotebookNode) -> list[str]:

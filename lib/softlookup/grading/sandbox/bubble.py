@@ -46,7 +46,10 @@ _OURS = (
     "roofline",
     "audit",
 )
-_CHECKS = ("answers.py", "candidates.py", "layers.py", "limits.py", "probe.py", "source.py", "task.py", "texts.py")
+_CHECKS = (
+    *("answers.py", "candidates.py", "gates.py", "layers.py", "limits.py", "probe.py", "source.py", "task.py"),
+    "texts.py",
+)
 _SANDBOX = ("filter.py", "frames.py", "held.py", "inside.py", "shell.py", "sound_calls.py", "zygote.py")
 _CHECKS_INIT = '''"""Checks, while a notebook is graded: the judge is outside."""
 

@@ -91,7 +91,8 @@ class Inside:
         try:
             with calm_torch(), time_limit(told["seconds"]), standing_in(self.obj, lent):
                 for put in told["cases"]:
-                    answer = self._answer(put, arrays, told["results"])
+                    # One question is enough to look deep: what is forbidden answers all of them, or is of no use.
+                    answer = self._answer(put, arrays, told["results"], deep=not answers)
                     failure = answer.failure
                     if failure is None:
                         try:
@@ -108,19 +109,21 @@ class Inside:
             return {"late": True}, []
         return {"late": False, "answers": answers}, back
 
-    def _answer(self, put: Mapping[str, Any], arrays: list[np.ndarray], results: int) -> Answer:
+    def _answer(self, put: Mapping[str, Any], arrays: list[np.ndarray], results: int, deep: bool) -> Answer:
         args, upstream = (frames.value_of(put[name], arrays) for name in ("args", "upstream"))
         sizes, names = put["layer"]
         layer: dict[str, Any] = {"sizes": sizes, "parameters": tuple(names)}
         gradients = tuple(put["gradients"])
         case = Case("", tuple(args), frame=put["frame"], gradients=gradients, upstream=upstream, **layer)
         try:
-            return run(self.obj, case, results)
+            return run(self.obj, case, results, tuple(self.about["forbids"]), deep)
         except KeyboardInterrupt:
             return Answer(failure=None)
 
     def _instead(self, task_id: str, in_torch: bool, own: Any) -> Any:
         sound = stand_in(task_id, self._sound, in_torch)
+        for name in ("__module__", "__name__", "__qualname__", "__doc__"):
+            setattr(sound, name, getattr(own, name, None) or getattr(sound, name))
         layer = self.about["layers"].get(task_id)
         return layer_around(own, sound, Layer(layer[0], tuple(layer[1]), layer[2])) if layer else sound
 

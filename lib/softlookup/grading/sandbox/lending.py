@@ -61,6 +61,9 @@ class Own:
     product: int = 0
 
 
+Note = Callable[[str, Sequence[Any], Mapping[str, Any], Sequence[np.ndarray] | None, Any], None]
+"""Takes note of a lent call and its result: task id, arguments, named arguments, gradients or None, the result."""
+
 Owns = Callable[[str], Own]
 """Tells of a task's function what its own questions give reason for."""
 
@@ -101,7 +104,7 @@ def sound_answer(
     # Keys of a dictionary may be chosen so that each new one is compared with all before: count before one is made.
     if _written(list(call.values()), 8 * most) > 8 * most:
         return {"raised": larger}, []
-    args, named, _ = _read(call, arrays)
+    args, named, _ = read(call, arrays)
     own = owns(str(call["call"]))
     order = [*own.numbers.values()][: len(args)]
     pairs = [(number or Number(), one) for one, number in zip_longest(args, order)]
@@ -134,7 +137,7 @@ def computed(
     """
     results: list[np.ndarray] = []
     try:
-        args, named, upstream = _read(told, arrays)
+        args, named, upstream = read(told, arrays)
         with np.errstate(all="ignore"):
             back = sound(told["call"], args, named, upstream)
         return {"result": frames.plain(back, results)}, results
@@ -165,9 +168,14 @@ def largest(value: Any, arrays: Sequence[np.ndarray] = ()) -> int:
     return found
 
 
-def _read(
+def read(
     told: Mapping[str, Any], arrays: Sequence[np.ndarray]
 ) -> tuple[list[Any], dict[str, Any], list[np.ndarray] | None]:
+    """Read a call's arguments, its named arguments, and the gradients of its results (None where it asks for values).
+
+    Raises:
+        frames.FrameError: If the call is not written as calls are.
+    """
     args, named, upstream = (frames.value_of(told.get(name), arrays) for name in ("args", "named", "upstream"))
     if not isinstance(args, list) or not isinstance(named, dict) or not isinstance(upstream, list | None):
         raise frames.FrameError("a call is not written as it should be")

@@ -21,14 +21,14 @@ from softlookup.checks.task import Case
 from softlookup.grading.sandbox import cgroups, frames
 from softlookup.grading.sandbox.bubble import Forking, SandboxError
 from softlookup.grading.sandbox.lender import Lender
-from softlookup.grading.sandbox.lending import MAX_TEXT, Owns, Sound, largest, no_own, sound_answer, text
+from softlookup.grading.sandbox.lending import MAX_TEXT, Note, Owns, Sound, largest, no_own, read, sound_answer, text
 from softlookup.grading.sandbox.watching import GRACE_S, Watch
 from softlookup.grading.work import Limits
 
 CUT = "characters more, which are not kept"
 """How the output of a cell ends that was longer than is kept."""
 
-_KINDS = frozenset(("blank", "raised", "kind", "inputs-changed", "no-gradient", "dtype", "no-parameter"))
+_KINDS = frozenset(("blank", "raised", "kind", "inputs-changed", "no-gradient", "dtype", "no-parameter", "shortcut"))
 _MAX_CALLS = 500
 _CLOSED = "it closed its connection to the judge"
 _OTHERWISE = "it answered in another way than it was asked"
@@ -74,6 +74,18 @@ class Held:
     kind: str = ""
     callable: bool = False
     shortcut: str | None = None
+
+
+@dataclass(frozen=True)
+class _Lending:
+    """What is lent while a question is asked: see Session.ask; ``most`` is the largest size, ``gradients`` go along."""
+
+    lent: tuple[str, ...]
+    sound: Sound
+    owns: Owns
+    note: Note | None
+    most: int
+    gradients: bool
 
 
 class Session:
@@ -231,6 +243,7 @@ class Session:
         sound: Sound,
         deadline: float,
         owns: Owns = no_own,
+        note: Note | None = None,
     ) -> list[Answer]:
         """Put questions.
 
@@ -241,6 +254,7 @@ class Session:
             sound: Computes them.
             deadline: By when the answers have to be there, by time.monotonic.
             owns: Tells what a lent function's own questions give reason for.
+            note: Is handed each lent call and its result.
 
         Returns:
             The answers: arrays of allowed kinds, or failures.
@@ -269,7 +283,7 @@ class Session:
         most = max(least, 2 * max(largest(case.args, arrays) for case in cases))
         # A gradient is lent where one is asked for, or gone down: elsewhere it would be an answer, not a part of one.
         inside = all(case.gradients or case.descends for case in cases)
-        told, back = self._asked(header, arrays, left, lent, sound, most, inside, owns)
+        told, back = self._asked(header, arrays, left, _Lending(lent, sound, owns, note, most, inside))
         if told.get("late") is True:
             raise OutOfTime
         answers = told.get("answers")
@@ -306,11 +320,7 @@ class Session:
         header: Mapping[str, Any],
         arrays: Sequence[np.ndarray],
         seconds: float,
-        lent: tuple[str, ...] = (),
-        sound: Sound | None = None,
-        most: int = 0,
-        gradients: bool = False,
-        owns: Owns = no_own,
+        lending: _Lending | None = None,
     ) -> tuple[dict[str, Any], list[np.ndarray]]:
         """Send a request and wait for its answer; in between, compute what was lent."""
         token = secrets.token_hex(16)
@@ -329,12 +339,12 @@ class Session:
                 if "call" not in told:
                     return told, back
                 calls += 1
-                if sound is None or told["call"] not in lent or calls > _MAX_CALLS:
+                if lending is None or told["call"] not in lending.lent or calls > _MAX_CALLS:
                     raise frames.FrameError("it called what was not lent, or too often")
-                if told.get("upstream") is not None and not gradients:
+                if told.get("upstream") is not None and not lending.gradients:
                     raise frames.FrameError("it asked for a gradient that was not lent")
-                compute = partial(self._computed, sound, min(begun + seconds, self.until))
-                result, results = sound_answer(compute, told, back, most, owns)
+                compute = partial(self._computed, lending, min(begun + seconds, self.until))
+                result, results = sound_answer(compute, told, back, lending.most, lending.owns)
                 self.line.send(result, results, deadline)
         except frames.TooLate:
             self.kill("it did not stop when its time was over")
@@ -349,14 +359,16 @@ class Session:
         raise Dead(self.why or self._how())
 
     def _computed(
-        self, sound: Sound, until: float, told: dict[str, Any], arrays: Sequence[np.ndarray]
+        self, lending: _Lending, until: float, told: dict[str, Any], arrays: Sequence[np.ndarray]
     ) -> tuple[dict[str, Any], list[np.ndarray]] | None:
         """Have a lent function computed outside of this process; None where it takes too much."""
         if self._lender is None:
-            self._lender = Lender(sound, self.limits.cpu_s)
+            self._lender = Lender(lending.sound, self.limits.cpu_s)
         found = self._lender.answer(told, arrays, until)
         if found is None:
             self._no_lender()
+        elif lending.note is not None and "result" in found[0]:
+            lending.note(str(told["call"]), *read(told, arrays), frames.value_of(found[0]["result"], found[1]))
         return found
 
     def _no_lender(self) -> None:

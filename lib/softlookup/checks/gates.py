@@ -1,0 +1,243 @@
+"""Gates in front of what a task forbids: while the task is asked, a call of it raises, however it was reached.
+
+A Python function gets other code for that time, so that each name, list and closure that holds the function leads to
+the gate. Functions that torch has in C show themselves to torch's own modes, which are told of each call and, where
+one looks deep, of each operation that a call consists of. A gate keeps in mind that it was called: an answer that
+swallows the exception has used the shortcut all the same.
+
+This module runs beside a student's code and knows no right answer. Code that takes the gates themselves away, or calls
+from a process or a thread that was begun earlier, gets past them.
+"""
+
+import contextlib
+import functools
+import inspect
+import sys
+import threading
+import types
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from softlookup.checks.source import resolve
+
+
+class NotAllowed(Exception):
+    """An answer called what its task forbids."""
+
+
+class Closed:
+    """Gates that are closed.
+
+    Attributes:
+        used: The forbidden name that was called first, empty if none was.
+        stems: The beginning of the name of each torch function that is forbidden, and its dotted name.
+        open: Whether the gates let everything through for the moment.
+    """
+
+    def __init__(self, stems: Mapping[str, str]) -> None:
+        self.used = ""
+        self.stems = stems
+        self.open = False
+
+    def refuse(self, dotted: str) -> NotAllowed:
+        """Note that a forbidden function was called.
+
+        Returns:
+            The exception to raise.
+        """
+        self.used = self.used or dotted
+        return NotAllowed(f"`{dotted}` is not allowed in this task: write it yourself")
+
+
+_now: Closed | None = None
+
+
+@contextlib.contextmanager
+def closed(forbids: tuple[str, ...], deep: bool = False) -> Iterator[Closed]:
+    """Close the gates in front of what a task forbids; afterwards everything is as it was.
+
+    Args:
+        forbids: Dotted names of functions, classes and packages. Names that stand for nothing here have no gate.
+        deep: Whether torch's operations are looked at as well, of which its functions and compiled code consist. The
+            first one that is looked at makes torch import some hundred modules, which takes seconds.
+
+    Yields:
+        What tells whether a gate was called.
+    """
+    global _now
+    if _now is not None or not forbids:  # an answer that calls check itself is behind closed gates already
+        yield _now or Closed({})
+        return
+    stems = _stems(forbids)
+    gates = _gates(forbids, len(sys.modules))
+    try:
+        _now = here = Closed(stems)
+        for gate in gates:
+            gate.function.__code__ = gate.stub
+        with _watching(stems, deep):
+            yield here
+    finally:
+        _now = None
+        for gate in gates:
+            gate.function.__code__ = gate.code
+
+
+@contextlib.contextmanager
+def opened() -> Iterator[None]:
+    """Let everything through, for code that is not the student's."""
+    here, before = _now, _now is not None and _now.open
+    try:
+        if here is not None:
+            here.open = True
+        yield
+    finally:
+        if here is not None:
+            here.open = before
+
+
+class _Gate:
+    """A Python function, its own code, and the code that it has while it is forbidden."""
+
+    def __init__(self, function: types.FunctionType, called: Callable[["_Gate", Any, Any], Any]) -> None:
+        self.function, self.code, self.called = function, function.__code__, called
+        self.stub = _template().replace(
+            co_consts=tuple(self.enter if one == "gate" else one for one in _template().co_consts),
+            co_freevars=self.code.co_freevars,
+            co_name=self.code.co_name,
+            co_qualname=self.code.co_qualname,
+            co_filename=self.code.co_filename,
+        )
+
+    def enter(self, *args: Any, **named: Any) -> Any:
+        return self.called(self, args, named)
+
+    def original(self) -> Callable[..., Any]:
+        """The function with its own code."""
+        own = self.function
+        copy = types.FunctionType(self.code, own.__globals__, own.__name__, own.__defaults__, own.__closure__)
+        copy.__kwdefaults__ = own.__kwdefaults__
+        return copy
+
+
+@functools.cache
+def _template() -> types.CodeType:
+    """The code of a function that hands all its arguments to a constant, which is put in later."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)  # a text is called here
+        module = compile("def f(*args, **named):\n    return 'gate'(*args, **named)\n", __file__, "exec")
+    return next(one for one in module.co_consts if isinstance(one, types.CodeType))
+
+
+@functools.lru_cache(maxsize=256)
+def _gates(forbids: tuple[str, ...], modules: int) -> tuple[_Gate, ...]:
+    """The gates in front of all Python functions that some names stand for, given what is imported so far."""
+    found = [_gates_of(dotted, _target(dotted), modules) for dotted in forbids]
+    each = {gate.function: gate for gates in reversed(found) for gate in gates}
+    return (*each.values(), _thread_gate())
+
+
+def _target(dotted: str) -> Any:
+    """What a name stands for; a part of this library that is not imported yet stands for nothing."""
+    return sys.modules.get(dotted) if dotted.startswith("softlookup.") else resolve(dotted)
+
+
+@functools.lru_cache(maxsize=1024)
+def _gates_of(dotted: str, target: Any, modules: int) -> tuple[_Gate, ...]:
+    return tuple(_Gate(one, functools.partial(_refused, dotted)) for one in dict.fromkeys(_functions(target, dotted)))
+
+
+@functools.cache
+def _thread_gate() -> _Gate:
+    return _Gate(threading.Thread.__dict__["_bootstrap_inner"], _watched_thread)
+
+
+def _refused(dotted: str, gate: _Gate, args: Any, named: Any) -> Any:
+    if _now is None or _now.open:
+        return gate.original()(*args, **named)
+    raise _now.refuse(dotted)
+
+
+def _watched_thread(gate: _Gate, args: Any, named: Any) -> Any:
+    """A thread that begins while gates are closed: torch's modes hold for one thread alone."""
+    with _watching({} if _now is None else _now.stems):
+        return gate.original()(*args, **named)
+
+
+def _functions(target: Any, dotted: str) -> Iterator[types.FunctionType]:
+    """The Python functions that a name stands for: one, the methods of a class, or all of a package."""
+    if isinstance(target, types.ModuleType):
+        for name, module in list(sys.modules.items()):
+            if name == dotted or name.startswith(dotted + "."):
+                for one in list(vars(module).values()):
+                    if isinstance(one, types.FunctionType | type) and getattr(one, "__module__", "") == name:
+                        yield from _functions(one, dotted)
+    elif isinstance(target, type):
+        for member in list(vars(target).values()):
+            inner = inspect.unwrap(getattr(member, "__func__", member))
+            if isinstance(inner, types.FunctionType) and inner.__name__ not in ("__repr__", "extra_repr"):
+                yield inner
+    elif isinstance(target, types.FunctionType):
+        yield target
+        if isinstance(inner := inspect.unwrap(target), types.FunctionType) and inner is not target:
+            yield inner
+
+
+@functools.cache
+def _stems(forbids: tuple[str, ...]) -> dict[str, str]:
+    """How the names of forbidden torch functions begin that torch has in C, each with its dotted name."""
+    torch: Any = sys.modules.get("torch")
+    found: dict[str, str] = {}
+    for dotted in forbids if torch is not None else ():
+        leaf = dotted.rpartition(".")[2]
+        in_c = any(callable(getattr(one, leaf, None)) for one in (torch._C._VariableFunctions, torch._C._nn))
+        if dotted.startswith("torch.") and (in_c or dotted == f"torch.nn.functional.{leaf}"):
+            found.setdefault(leaf.removesuffix("_attention"), dotted)
+    return found
+
+
+@functools.lru_cache(maxsize=4096)
+def _stem_of(function: Any) -> str:
+    """The name of a torch function or operation without what says how it is computed."""
+    name = str(getattr(function, "__name__", "")).partition(".")[0].strip("_")
+    for prefix in ("special_", "native_", "fused_", "safe_", "masked_", "sparse_"):
+        name = name.removeprefix(prefix)
+    return "" if "backward" in name else name
+
+
+def _look_at(function: Any) -> None:
+    """Refuse a torch function or operation that is forbidden at the moment."""
+    if _now is not None and not _now.open:
+        stem = _stem_of(function)
+        for begins, dotted in _now.stems.items():
+            if stem.startswith(begins):
+                raise _now.refuse(dotted)
+
+
+@contextlib.contextmanager
+def _watching(stems: Mapping[str, str], deep: bool = False) -> Iterator[None]:
+    """Have torch tell of each call, and each operation, in this thread."""
+    if not stems:
+        yield
+        return
+    calls, operations = _modes()
+    with calls(), operations() if deep else contextlib.nullcontext():
+        yield
+
+
+@functools.cache
+def _modes() -> tuple[type[Any], type[Any]]:
+    from torch.overrides import TorchFunctionMode
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Calls(TorchFunctionMode):
+        def __torch_function__(self, func: Any, kinds: Any, args: Any = (), kwargs: Any = None) -> Any:
+            _look_at(func)
+            return func(*args, **(kwargs or {}))
+
+    class Operations(TorchDispatchMode):
+        def __torch_dispatch__(self, func: Any, kinds: Any, args: Any = (), kwargs: Any = None) -> Any:
+            _look_at(func)
+            return func(*args, **(kwargs or {}))
+
+    return Calls, Operations

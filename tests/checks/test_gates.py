@@ -1,0 +1,107 @@
+"""What a task forbids is out of reach while it is asked, and as it was before and afterwards."""
+
+import threading
+
+import pytest
+import torch
+
+from published import RIGHT, world
+from softlookup.checks import check, get_task
+from softlookup.checks.gates import NotAllowed, closed, opened
+from softlookup.checks.registry import tasks
+from softlookup.grading.hostile.shortcuts import HIDDEN
+
+SOFTMAX = get_task("04.softmax").barred
+
+
+@pytest.mark.parametrize("way", [way for way in HIDDEN if way not in ("held", "thread", "compiled", "unseen")])
+def test_a_hidden_shortcut_is_one_at_home(way):
+    result = check("04.softmax", world(4, {"04-softmax": HIDDEN[way]})["softmax"])
+    assert (result.points, result.diagnosis) == (0, ("forbidden-shortcut",))
+    assert "write it yourself: `torch." in result.message
+
+
+@pytest.mark.parametrize("deep", [False, True])
+def test_gate_stands_before_every_alias(deep):
+    x, functional = torch.randn(2, 3), torch.nn.functional
+    calls = [functional.softmax, torch.special.softmax, torch.Tensor.softmax, torch._C.TensorBase.softmax]
+    calls += [torch.ops.aten.softmax, lambda x, dim: torch.nn.Softmax(dim)(x), lambda x, dim: x.logsumexp(dim)]
+    for call in calls:
+        with closed(SOFTMAX, deep) as gates, pytest.raises(NotAllowed, match="is not allowed in this task"):
+            call(x, -1)
+        assert gates.used in SOFTMAX
+
+
+def test_gates_leave_torch_as_it_was():
+    function = torch.nn.functional.softmax
+    before = function, function.__code__, threading.Thread._bootstrap_inner.__code__, torch.nn.Softmax.forward.__code__
+    with pytest.raises(NotAllowed), closed(SOFTMAX):
+        function(torch.ones(3), -1)
+    function = torch.nn.functional.softmax
+    after = function, function.__code__, threading.Thread._bootstrap_inner.__code__, torch.nn.Softmax.forward.__code__
+    assert before == after
+    assert function(torch.zeros(2), -1).tolist() == [0.5, 0.5]
+
+
+def test_gates_let_through_what_is_not_the_students():
+    with closed(SOFTMAX) as gates, opened():
+        assert torch.softmax(torch.zeros(2), -1).tolist() == torch.nn.functional.softmax(torch.zeros(2), -1).tolist()
+    assert gates.used == ""
+
+
+def test_gates_look_inside_of_what_is_allowed_where_they_look_deep():
+    compiled = torch.jit.CompilationUnit("def f(x):\n    return torch.softmax(x, -1)\n")
+    with closed(SOFTMAX, deep=True) as gates, pytest.raises(RuntimeError):
+        compiled.f(torch.ones(3))
+    assert gates.used == "torch.softmax"
+
+
+def test_no_task_asks_for_gradients_by_what_it_forbids():
+    """The probe goes down the gradient behind the gates."""
+    from softlookup.checks.judge import draw
+
+    for task in tasks():
+        if "torch.Tensor.backward" in task.forbids:
+            assert not any(case.gradients for case in draw(task, 0)), task.id
+
+
+@pytest.mark.parametrize("task_id", ["04.softmax", "04.backward", "05.dropout", "07.layer-norm", "09.adam"])
+def test_right_answers_call_nothing_that_is_forbidden(task_id):
+    task = get_task(task_id)
+    for answer in [world(task.chapter)[task.name], *RIGHT[task_id]]:
+        assert check(task_id, answer).verdict == "pass"
+
+
+WRONG_SCORES = "def scores(q, k):\n    return q @ k.transpose(-2, -1){}\n"
+WEIGHTS = """
+_own = scores
+
+
+def attention_weights(q, k, mask=None):
+    s = {} / q.shape[-1] ** 0.5
+    if mask is None:
+        return s.softmax(-1)
+    return s.masked_fill(~mask, float("-inf")).softmax(-1).masked_fill(~mask, 0.0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("scores", "weights", "points"),
+    [
+        ("", "scores(q, k) * (scores is not _own)", 0),
+        (" * 2", "scores(q, k)", 4),
+        (" if q.ndim == 2 else q.sum()", "(scores(q[:0], k[:0]), q @ k.mT)[1] * (scores is not _own)", 0),
+    ],
+    ids=["what is sound is not lent", "a slip is paid for once", "what gives the same accounts for nothing"],
+)
+def test_an_answer_turns_right_by_what_is_lent_alone(scores, weights, points):
+    if scores == " if q.ndim == 2 else q.sum()":
+        weights = weights.replace("q[:0], k[:0]", "q.flatten(0, -2)[:1], k.flatten(0, -2)[:1]")
+    cells = {"04-scores": WRONG_SCORES.format(scores), "04-weights": WEIGHTS.format(weights)}
+    assert check("04.weights", world(4, cells)["attention_weights"]).points == points
+
+
+def test_functions_whose_values_are_the_answer_are_never_lent():
+    from softlookup.checks.registry import earlier
+
+    assert not [one.id for task in tasks() for one in earlier(task) if not one.reveals]
