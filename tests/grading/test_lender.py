@@ -17,7 +17,7 @@ from sandbox_tools import ABOUT, LIMITS, NEEDS_SANDBOX, SOUND, ask
 from softlookup.checks.task import Case
 from softlookup.grading.lent import owns, sound
 from softlookup.grading.sandbox import frames
-from softlookup.grading.sandbox.lender import CALL_S, MEMORY_MB, Lender
+from softlookup.grading.sandbox.lender import CALL_S, MEMORY_MB, WALL_S, Lender
 from softlookup.grading.sandbox.lending import TOO_MUCH, no_own, sound_answer
 from softlookup.grading.sandbox.session import OutOfTime
 from softlookup.grading.work import Limits
@@ -141,7 +141,7 @@ def test_call_that_never_ends_is_killed_at_its_deadline_and_the_next_one_is_answ
     begun = time.monotonic()
     answer = session.ask([question], 1, ("04.a",), endless, begun + 20)[0]
     assert json.loads(bytes(answer.arrays[0])) == [3, TOO_MUCH]
-    assert CALL_S <= time.monotonic() - begun < 3 * CALL_S
+    assert CALL_S - 1 <= time.monotonic() - begun < 20
 
 
 @NEEDS_SANDBOX
@@ -202,7 +202,7 @@ def test_processor_time_is_limited(lender):
             pass
 
     begun = time.monotonic()
-    assert answered(lender(busy, cpu_s=1)) is None and time.monotonic() - begun < CALL_S
+    assert answered(lender(busy, cpu_s=1)) is None and time.monotonic() - begun < WALL_S
 
 
 @pytest.mark.parametrize("ends", [lambda: os._exit(1), lambda: os.kill(os.getpid(), signal.SIGSEGV)])

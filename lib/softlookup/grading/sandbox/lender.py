@@ -1,7 +1,8 @@
 """Where lent functions are computed: in a process of its own for each submission, which may be killed.
 
 It is forked from the judge at the first call, with everything imported, and gets limits, no descriptor but its
-connection, and a deadline for each call. A call that exceeds one of them ends it, and the next call begins another.
+connection, and a limit on the time of each call. A call that exceeds one of them ends it, and the next call begins
+another.
 
 The judge may have other threads then (one that watches the sandbox, those of a Dask worker). The child runs none of
 them, so it must not wait for a lock that one of them held: it imports nothing, logs and prints nothing, and leaves
@@ -10,6 +11,7 @@ without Python's end. The C library and Python bring their own locks through a f
 
 import ctypes
 import gc
+import math
 import os
 import resource
 import signal
@@ -25,8 +27,11 @@ import numpy as np
 from softlookup.grading.sandbox import frames
 from softlookup.grading.sandbox.lending import TOO_MUCH, Sound, computed
 
-CALL_S = 5.0
-"""Seconds that one lent call may take; those that honest answers make take milliseconds."""
+CALL_S = 5
+"""Seconds of processor time that one lent call may take; those that honest answers make take milliseconds."""
+
+WALL_S = 3.0 * CALL_S
+"""Seconds that it may take by the clock, on a machine that has no processor for it."""
 
 MEMORY_MB = 512
 """Megabytes of addresses that lent functions may take beside those that the judge has."""
@@ -80,12 +85,12 @@ class Lender:
         Args:
             told: The call's frame.
             arrays: The arrays that came with it.
-            deadline: By when, by time.monotonic; a call has CALL_S at most.
+            deadline: By when, by time.monotonic; a call has WALL_S at most.
 
         Returns:
             The answer's frame and arrays, or None if the call took too much; the process is gone then.
         """
-        until = min(deadline, time.monotonic() + CALL_S)
+        until = min(deadline, time.monotonic() + WALL_S)
         try:
             self.line.send(told, arrays, until)
             return self.line.receive(until)
@@ -119,7 +124,7 @@ def _live(link: socket.socket, sound: Sound, cpu_s: int, libc: Any, judge: int) 
             sys.modules["torch"].set_num_threads(1)
         line.send({})
         while True:
-            _answer(line, sound)
+            _answer(line, sound, cpu_s)
     finally:
         os._exit(0)
 
@@ -149,8 +154,11 @@ def _limit(cpu_s: int) -> None:
         resource.setrlimit(kind, (most, most))
 
 
-def _answer(line: frames.Line, sound: Sound) -> None:
+def _answer(line: frames.Line, sound: Sound, cpu_s: int) -> None:
     told, arrays = line.receive()
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    until_s = math.ceil(used.ru_utime + used.ru_stime) + CALL_S
+    resource.setrlimit(resource.RLIMIT_CPU, (min(until_s, cpu_s), cpu_s))
     header, results = computed(sound, told, arrays)
     try:
         line.send(header, results)

@@ -367,6 +367,8 @@ class Session:
         found = self._lender.answer(told, arrays, until)
         if found is None:
             self._no_lender()
+            if time.monotonic() >= until:
+                self._ring()  # it waited for the call all the while, so its own time is over as well
         elif lending.note is not None and "result" in found[0]:
             lending.note(str(told["call"]), *read(told, arrays), frames.value_of(found[0]["result"], found[1]))
         return found
