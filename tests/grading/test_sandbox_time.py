@@ -6,13 +6,17 @@ import sys
 from contextlib import contextmanager
 from pathlib import Path
 
+import nbformat
 import pytest
 from sandbox_tools import LIMITS, NEEDS_SANDBOX, printed
+from small_class import NAME, ROOT
 
+from softlookup.grading.examine import Examiner
+from softlookup.grading.handins import answers, filled
 from softlookup.grading.sandbox import cgroups, watching
 from softlookup.grading.sandbox.processes import Standing
 from softlookup.grading.sandbox.watching import MOST, Watch, _Request
-from softlookup.grading.work import Limits
+from softlookup.grading.work import Limits, Setting
 
 
 @pytest.fixture
@@ -99,3 +103,16 @@ def test_busy_children_of_one_submission_leave_the_others_their_share(begin):
     share = float(printed(neighbour, f"{source}print((time.process_time() - used) / 1.5)"))
     # Among 60 processes on n processors each would have n / 60. Others on this machine take their share too.
     assert share > 3 * min(len(os.sched_getaffinity(0)), 8) / 60
+
+
+@NEEDS_SANDBOX
+def test_examiner_tells_of_a_submission_that_was_stopped_while_it_waited(source, monkeypatch):
+    release = (ROOT / "exercises" / NAME / f"{NAME}.ipynb").read_text(encoding="utf-8")
+    never = "import time\ntime.sleep(60)"
+    notebook = filled(nbformat.reads(release, as_version=4), {**answers(source), "04-scale": never})
+    # As if it had waited for a processor all the time.
+    monkeypatch.setattr(Standing, "waited_since", lambda self, before: 1e9)
+    monkeypatch.setattr(watching, "MOST", 1.5)
+    with Examiner(Setting(NAME, release, 3, limits=Limits(cell_s=1, total_s=60))) as examiner:
+        assert examiner.examine("ann", nbformat.writes(notebook).encode()).crowded
+        assert not examiner.examine("bob", release.encode()).crowded

@@ -129,8 +129,8 @@ class Session:
             finally:
                 theirs.close()
                 os.close(status)
-            pid = self._hello(ours)
-            self._enter(pid)
+            pid = self._begin(ours)
+            self._pidfd = os.pidfd_open(pid)
         except BaseException:
             ours.close()
             os.close(self._status)
@@ -139,30 +139,33 @@ class Session:
             raise
         self.watch = Watch(pid, limits, until, self._group, self.kill, self._ring)
 
-    def _hello(self, ours: socket.socket) -> int:
-        """Wait for the first word, to which the kernel adds the process's number."""
+    def _begin(self, ours: socket.socket) -> int:
+        """Move the process that prepares the submission into its group, let it go on, and wait for the submission.
+
+        Moving it may take as long as preparing, so both are done at once; what it starts later is in the group too.
+        """
+        before = self._word(ours, b"begin")
+        try:
+            if self._group is not None:
+                self._group.take(before)
+            ours.send(b"!")
+        except OSError as error:
+            raise SandboxError(f"a submission cannot be moved into its control group ({error})") from None
+        pid = self._word(ours, b"hello")
+        ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
+        return pid
+
+    def _word(self, ours: socket.socket, wanted: bytes) -> int:
+        """Wait for a word, to which the kernel adds the sender's number."""
         ours.settimeout(30)
         try:
             word, ancillary, _, _ = ours.recvmsg(5, socket.CMSG_SPACE(12))
         except OSError:
             word, ancillary = b"", []
         credentials = [data for level, kind, data in ancillary if kind == socket.SCM_CREDENTIALS]
-        if word != b"hello" or not credentials:
+        if word != wanted or not credentials:
             raise SandboxError(f"a submission cannot be given a place of its own here: {self._ended().get('trouble')}")
-        ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
         return array.array("i", credentials[0])[0]
-
-    def _enter(self, pid: int) -> None:
-        """Move the process into its group: it runs nothing of a student's before the first request."""
-        try:
-            self._pidfd = os.pidfd_open(pid)
-            if self._group is not None:
-                self._group.take(pid)
-        except OSError as error:
-            self.kill("it could not be moved into its control group")
-            if self._pidfd >= 0:
-                os.close(self._pidfd)
-            raise SandboxError(f"a submission cannot be moved into its control group ({error})") from None
 
     def _ended(self) -> dict[str, Any]:
         """How the process ended, as the one between told; nothing if it did not yet."""
