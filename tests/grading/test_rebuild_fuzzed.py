@@ -3,8 +3,6 @@
 import copy
 import json
 import random
-import time
-import tracemalloc
 from itertools import count
 
 import nbformat

@@ -8,7 +8,18 @@ from collections.abc import Iterator
 
 from nbformat import NotebookNode
 
-from softlookup.grading.hostile import answering, channel, fooling, passing, process, reaching, shapes, stopping, words
+from softlookup.grading.hostile import (
+    answering,
+    channel,
+    fooling,
+    passing,
+    process,
+    raw_answers,
+    reaching,
+    shapes,
+    stopping,
+    words,
+)
 from softlookup.grading.hostile.handin import LEAK, TRACE, Bench, HostileHandIn
 
 __all__ = ["LEAK", "ROWS", "TRACE", "HostileHandIn", "hostile_ones"]
@@ -32,7 +43,7 @@ def hostile_ones(source: NotebookNode, release: NotebookNode, assignment: str | 
         ValueError: If the release has fewer than two tasks with a check.
     """
     bench = Bench(source, release, assignment)
-    for module in (fooling, reaching, stopping, channel, process, passing):
+    for module in (fooling, reaching, stopping, channel, process, passing, raw_answers):
         yield from map(bench.coded, module.ATTACKS)
-    for made in (channel, answering, words, shapes):
+    for made in (channel, answering, words, shapes, raw_answers):
         yield from made.hand_ins(bench)
