@@ -32,7 +32,7 @@ SEED = 11
 QUICK = re.compile(
     "do-execute|fake-module|transformer$|frames|oracle|gradebook$|daemon|skip-exec|doubled|deleted|reversed|os-exit$|over-max"
     "|link-to-source|half|not-numbers|wrong-endian|stored|in-order|forged|rubbish|asks-the|asks-for|claims|script|surrogates|files-"
-    "|group-|unseen-[cf]|hidden-|lent-"
+    "|group-|unseen-[cf]|hidden-|lent-|raw-|markup-"
 )
 """Those that are graded in every run of the tests: at least one of each kind, and none that waits for a limit."""
 

@@ -11,6 +11,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from softlookup.checks.result import MIME, VERDICTS
+from softlookup.grading.plain_text import plain
 
 MAX_BYTES = 50_000_000
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
@@ -59,8 +60,8 @@ def read_notebook(path: Path) -> NotebookNode:
             _, notebook = nbformat.validator.normalize(notebook)
             nbformat.validate(notebook)
     except Exception as error:
-        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise BadNotebook(f"{path.name} is not a sound notebook: {first[:200]}") from None
+        first = plain(str(error).strip().partition("\n")[0], 200) or type(error).__name__
+        raise BadNotebook(f"{path.name} is not a sound notebook: {first}") from None
     return notebook
 
 

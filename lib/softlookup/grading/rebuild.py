@@ -7,6 +7,7 @@ nothing.
 
 import ast
 import copy
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -249,7 +250,9 @@ def lendable(notebook: NotebookNode, asked: Asked) -> tuple[str, ...]:
 
 def _parsed(source: str) -> ast.Module:
     try:
-        return ast.parse(source)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # each of 100,000 lines may have one, and they would fill the workers' log
+            return ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ast.Module([], [])
 
