@@ -27,9 +27,6 @@ from softlookup.grading.work import Limits
 GRACE_S = 3.0
 """How much longer than its time limit a submission may stay silent before it is killed."""
 
-CUT = "characters more, which are not kept"
-"""How the output of a cell ends that was longer than is kept."""
-
 _WATCH_S = 0.1
 _KINDS = frozenset(("blank", "raised", "kind", "inputs-changed", "no-gradient", "dtype", "no-parameter"))
 _MAX_CALLS = 500
