@@ -1,9 +1,12 @@
 """A small course for the tests: some students of the sample class, on the real notebook."""
 
+import base64
+import io
 import json
 from pathlib import Path
 
 import nbformat
+from PIL import Image
 
 from softlookup.authoring import find_root
 from softlookup.grading import Course, Report, grade_class, new_course
@@ -38,3 +41,10 @@ def write_course(folder: Path, source: nbformat.NotebookNode, students: tuple[st
 def regrade(course: Course, workers: int = 1) -> Report:
     """Grade the whole class of a course again."""
     return grade_class(course, NAME, StockAutograder(), workers=workers, seed=11)
+
+
+def picture_of(kind: str, width: int, height: int) -> str:
+    """A picture in base64, without anything but its points."""
+    file = io.BytesIO()
+    Image.new("RGB", (width, height), "teal").save(file, kind)
+    return base64.b64encode(file.getvalue()).decode("ascii")

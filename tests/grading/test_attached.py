@@ -1,21 +1,19 @@
 """Pictures in a text answer come along to whoever gives its points, and nothing else that is attached does."""
 
-import base64
 import copy
 import json
 
 import nbformat
 import pytest
-from small_class import ROOT
+from small_class import ROOT, picture_of
 
-from softlookup.grading.attached import MAX_ATTACHED, attached
+from softlookup.grading.attached import MAX_ATTACHED, MAX_TOGETHER, attached
 from softlookup.grading.cleaning import NOT_SHOWN
 from softlookup.grading.outputs import MAX_PICTURE
 from softlookup.grading.rebuild import rebuild
 
 NAME = "90_capstone"
-PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n and so on").decode()
-JPEG = base64.b64encode(b"\xff\xd8\xff and so on").decode()
+PNG, JPEG = picture_of("png", 3, 2), picture_of("jpeg", 3, 2)
 
 
 @pytest.fixture(scope="module")
@@ -82,3 +80,9 @@ def test_attachments_of_a_cell_of_code_are_left_where_they_are(release):
     cell["source"], cell["attachments"] = "def split_heads(x, n): return x", {"a.png": {"image/png": PNG}}
     got = rebuild(release, json.dumps(content).encode(), "x.ipynb")
     assert all("attachments" not in one for one in got.notebook.cells)
+
+
+def test_attachments_of_one_cell_are_no_more_than_a_page_can_hold(monkeypatch):
+    monkeypatch.setattr("softlookup.grading.attached.MAX_TOGETHER", 3 * len(PNG))
+    kept, left_out = attached({"attachments": {f"{i}.png": {"image/png": PNG} for i in range(5)}})
+    assert (len(kept), left_out) == (3, 2) and MAX_TOGETHER < 5_000_000

@@ -1,6 +1,5 @@
 """What students write is harmless for whatever renders it, and honest markdown stays as it is."""
 
-import base64
 import re
 import time
 from functools import cache
@@ -11,13 +10,13 @@ import jupytext
 import nbformat
 import pytest
 from nbconvert import HTMLExporter
-from small_class import ROOT
+from small_class import ROOT, picture_of
 
 from softlookup.grading.cleaning import MAX_WRITTEN, safe_markdown
 from softlookup.grading.hostile.markup import PAYLOADS
 
 ALL_PAYLOADS = [pytest.param(one, id=f"{kind}-{at}") for kind, ones in PAYLOADS.items() for at, one in enumerate(ones)]
-PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n and so on").decode()
+PNG = picture_of("png", 3, 2)
 
 HONEST = (
     "Since $a<b$ and `x<y>`, **all** is *well*; 3 < 4 > 2 & so on, aside [1], x[i].",

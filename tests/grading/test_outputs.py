@@ -1,15 +1,20 @@
 """Outputs that a submission tells of are text and pictures when they are kept, whatever they were."""
 
 import base64
+import io
 
 import nbformat
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PIL import Image, PngImagePlugin
+from small_class import picture_of
 
-from softlookup.grading.outputs import MAX_OUTPUTS, MAX_TEXT, as_outputs, clean
+from softlookup.grading.hostile.markup import picture_bomb
+from softlookup.grading.outputs import BESIDES, CUT, MAX_OUTPUTS, MAX_TEXT, as_outputs, clean, picture, weight
+from softlookup.grading.pictures import MAX_SIDE, stripped
 
-PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"rest").decode()
+PNG = picture_of("png", 3, 2)
 
 
 def kept(*told):
@@ -69,3 +74,52 @@ def test_outputs_hold_no_control_characters_and_no_more_than_they_may():
 )
 def test_outputs_of_any_kind_do_no_harm(told):
     kept(told)
+
+
+@pytest.mark.parametrize("text", ["x" * 30_000, "x\n" * 100])
+def test_outputs_of_a_cell_hold_no_more_than_its_limit_and_say_what_was_cut(text):
+    told = [{"output_type": "stream", "name": "stdout", "text": text}] * 1000
+    told += [{"output_type": "error", "ename": "E" * 900, "evalue": "v" * 9000, "traceback": ["t" * 9000] * 900}] * 9
+    told += [{"output_type": "display_data", "data": {"text/plain": text, "image/png": PNG}}] * 9
+    outputs = as_outputs(told, 20_000)
+    nbformat.validate(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("x", outputs=outputs)]))
+    assert 0 < sum(map(weight, outputs)) < 20_000 + BESIDES + 100 and len(outputs) <= MAX_OUTPUTS
+    assert CUT in outputs[-1].text
+
+
+def test_outputs_within_the_limit_are_whole_and_end_with_nothing_of_ours():
+    told = [{"output_type": "stream", "text": "x" * 19_000}, {"output_type": "error", "ename": "E", "traceback": ["t"]}]
+    kinds = [one.output_type for one in as_outputs(told, 20_000)]
+    assert kinds == ["stream", "error"]
+
+
+@pytest.mark.parametrize("kind", ["png", "jpeg"])
+def test_pictures_lose_what_is_written_into_them_and_stay_the_same_picture(kind):
+    script = "<script>alert(1)</script>"
+    image, file = Image.effect_mandelbrot((40, 30), (-2, -1, 1, 1), 50), io.BytesIO()
+    info = PngImagePlugin.PngInfo()
+    info.add_text("Comment", script)
+    info.add_itxt("Title", script)
+    more = {"pnginfo": info} if kind == "png" else {"comment": script, "exif": b"Exif\0\0" + script.encode()}
+    image.save(file, kind, **more)
+    assert script.encode() in file.getvalue()
+    kept = stripped(file.getvalue())
+    assert script.encode() not in kept
+    assert Image.open(io.BytesIO(kept)).tobytes() == Image.open(file).tobytes()
+
+
+def test_pictures_that_are_larger_than_a_browser_can_bear_are_left_out():
+    bomb = picture_bomb(20_000, 20_000)
+    assert len(bomb) < 100_000 and stripped(bomb) is None
+    assert picture("image/png", base64.b64encode(bomb).decode()) is None
+    assert stripped(picture_bomb(MAX_SIDE, 1)) is not None and stripped(picture_bomb(MAX_SIDE + 1, 1)) is None
+    for kind in ("png", "jpeg"):
+        whole = base64.b64decode(picture_of(kind, 30, 20))
+        assert stripped(whole) is not None and stripped(base64.b64decode(picture_of(kind, 1, MAX_SIDE + 1))) is None
+        assert [at for at in range(20) if stripped(whole[:at]) is not None] == []
+
+
+@given(st.sampled_from(["png", "jpeg"]), st.integers(0, 400), st.binary(max_size=8), st.booleans())
+def test_pictures_with_any_bytes_changed_do_no_harm(kind, at, other, cut):
+    whole = base64.b64decode(picture_of(kind, 30, 20))
+    stripped(whole[:at] + other + (b"" if cut else whole[at + len(other) :]))

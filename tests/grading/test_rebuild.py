@@ -2,13 +2,16 @@
 
 import copy
 import json
+import time
+import tracemalloc
 
 import nbformat
 import pytest
 from small_class import NAME, ROOT
 
+from softlookup.grading.cleaning import NOT_SHOWN
 from softlookup.grading.handins import answers, filled
-from softlookup.grading.notebooks import BadNotebook, grade_id
+from softlookup.grading.notebooks import BadNotebook, grade_id, notebook_json
 from softlookup.grading.rebuild import MAX_SOURCE, asked_in, lendable, rebuild
 
 
@@ -169,6 +172,8 @@ def test_rebuild_takes_no_harm_from_sources_of_any_kind(release, handed):
         (b'{"nbformat": "4", "cells": []}', "something else than a number"),
         (b'{"nbformat": ' + b"9" * 5000 + b', "cells": []}', "not JSON"),
         (b" " * 50_000_001, "50,000,001 bytes"),
+        (b'{"nbformat": 4, "cells": [' + b"[]," * 16_000_000 + b"[]]}", "more than 2,000,000 items"),
+        (b'{"nbformat": 4, "cells": [' + b'{"a":""},' * 1_000_000 + b"{}]}", "more than 2,000,000 items"),
     ],
 )
 def test_rebuild_refuses_what_is_no_notebook(release, raw, says):
@@ -181,6 +186,30 @@ def test_rebuild_reads_so_many_cells_and_no_more(release, handed):
     handed["cells"] = handed["cells"] + [junk] * 100_000
     got = rebuilt(release, handed)
     assert len(got.notebook.cells) == len(release.cells) and "the first 10,000 were read" in got.remarks[0]
+
+
+def test_rebuild_reads_long_outputs_with_brackets_in_them(release, handed):
+    cell_of(handed, "04-scale")["outputs"] = [{"output_type": "stream", "text": "[1, 2, {}] \\" * 1_000_000}]
+    assert rebuilt(release, handed).remarks == ()
+
+
+def test_rebuild_of_what_is_large_takes_little_memory_and_time():
+    raw = b'{"nbformat": 4, "cells": [' + b"[]," * 16_000_000 + b"[]]}"
+    tracemalloc.start()
+    begun = time.process_time()
+    with pytest.raises(BadNotebook, match="items"):
+        notebook_json(raw, "x.ipynb")
+    assert time.process_time() - begun < 5
+    assert tracemalloc.get_traced_memory()[1] < 100_000_000
+    tracemalloc.stop()
+
+
+def test_rebuild_cleans_a_written_answer_and_says_so(release, handed):
+    cell_of(handed, "04-uniform")["source"] = "Since $a<b$ <img src=x onerror=alert(1)>"
+    got = rebuilt(release, handed)
+    assert sources(got.notebook)["04-uniform"] == "Since $a<b$ &lt;img src=x onerror=alert(1)>"
+    assert got.remarks == (f"The answer to 04.uniform held {NOT_SHOWN}: they stand there as plain text.",)
+    assert "04-uniform" not in got.untouched
 
 
 def test_asked_in_reads_task_and_variant_from_the_release():

@@ -6,6 +6,8 @@ from softlookup.grading.outputs import picture
 
 MAX_ATTACHED = 10
 MAX_NAME = 200
+MAX_TOGETHER = 4_000_000
+"""Characters of base64 that the pictures of one cell may have together."""
 
 
 def attached(cell: dict[str, Any]) -> tuple[dict[str, dict[str, str]], int]:
@@ -22,9 +24,12 @@ def attached(cell: dict[str, Any]) -> tuple[dict[str, dict[str, str]], int]:
     if not isinstance(told, dict):
         return {}, 0
     kept: dict[str, dict[str, str]] = {}
+    left = MAX_TOGETHER
     for name, kinds in list(told.items())[:MAX_ATTACHED]:
         if isinstance(name, str) and name.isprintable() and len(name) <= MAX_NAME and isinstance(kinds, dict):
             sound = {kind: found for kind, one in kinds.items() if (found := picture(kind, one)) is not None}
-            if sound:
+            size = sum(map(len, sound.values()))
+            if sound and size <= left:
                 kept[name] = sound
+                left -= size
     return kept, len(told) - len(kept)

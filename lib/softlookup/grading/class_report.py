@@ -12,8 +12,10 @@ from typing import Any
 from softlookup.checks.registry import UnknownTask, get_task
 from softlookup.grading.course import Course, CourseError
 from softlookup.grading.gradesheet import Line, read_sheet
+from softlookup.grading.inbox import read_submission
 from softlookup.grading.likeness import HINT, Pair, alike, cells_of, given_by
 from softlookup.grading.notebooks import BadNotebook, read_notebook, task_id
+from softlookup.grading.rebuild import rebuild
 from softlookup.grading.records import GRADED, MISSING, REFUSED, HandMark, Record, Report, TaskMark, task_names
 
 BARS = 10
@@ -211,12 +213,16 @@ def _status(sheet: Iterable[Line], student: str) -> str:
 
 def alike_pairs(course: Course, assignment: str, students: Sequence[str]) -> list[Pair]:
     """Compare these students' submitted notebooks; files that are no notebooks are left out."""
-    given = given_by(read_notebook(course.notebook("release", ".", assignment)))
+    release = read_notebook(course.notebook("release", ".", assignment))
+    given = given_by(release)
     submissions = {}
     for student in students:
+        content = read_submission(course, assignment, student).content
+        if content is None:
+            continue
         try:
-            submissions[student] = cells_of(read_notebook(course.notebook("submitted", student, assignment)), given)
-        except (BadNotebook, OSError):
+            submissions[student] = cells_of(rebuild(release, content, f"{assignment}.ipynb").notebook, given)
+        except BadNotebook:
             continue
     return alike(submissions)
 

@@ -23,17 +23,20 @@ from softlookup.checks.registry import get_task
 from softlookup.checks.result import HEADLINES, CheckResult
 from softlookup.grading.course import CourseError
 from softlookup.grading.notebooks import BadNotebook, grade_id, is_graded, is_solution, task_id
-from softlookup.grading.outputs import as_outputs
+from softlookup.grading.outputs import CUT, as_outputs, weight
 from softlookup.grading.rebuild import Asked, Rebuilt, lendable, rebuild
 from softlookup.grading.records import GRADED, REFUSED
 from softlookup.grading.remote import Before, Remote, about
 from softlookup.grading.sandbox import cgroups
 from softlookup.grading.sandbox.bubble import Forking, SandboxError
-from softlookup.grading.sandbox.session import CUT, Dead, Held, OutOfTime, Session
+from softlookup.grading.sandbox.session import Dead, Held, OutOfTime, Session
 from softlookup.grading.work import Graded, Mark, Setting, digest_of
 from softlookup.grading.zygotes import asked_by, begin_zygote, read_release
 
 Witness = Callable[[str, CheckResult], None]
+
+MAX_NOTEBOOK = 2_000_000
+"""Characters of output that are kept of all cells of a submission together."""
 
 _ROUNDS = 4
 """How often a submission is begun: anew after each cell that ended its process, without that cell."""
@@ -158,10 +161,12 @@ class _Run:
         self.crowded = False
         self.failed_on: dict[str, str] = {}
         """What is told of the checks that the judge itself failed on: a person has to give their points."""
+        self.kept = 0
 
     def play(self, until: float) -> None:
         """Run all cells; begin anew, without it, where one ends the process."""
         for _ in range(_ROUNDS):
+            self.kept = 0
             session = self.examiner.session(until)
             at = 0
             try:
@@ -199,9 +204,11 @@ class _Run:
         asked = self.examiner.asked.get(name)
         if asked is None or is_solution(cell):
             ran = session.run(cell.source)
-            self.outputs[at] = as_outputs(ran.outputs)
+            most = min(self.limits.output_kb * 1024, max(0, MAX_NOTEBOOK - self.kept))
+            self.outputs[at] = as_outputs(ran.outputs, most)
+            self.kept += sum(map(weight, self.outputs[at]))
             self._took(name or f"cell {at + 1}", ran.seconds)
-            if ran.outputs and CUT in str(ran.outputs[-1])[-200:]:
+            if self.outputs[at] and CUT in self.outputs[at][-1].get("text", "")[-200:]:
                 self.remarks.append(f"The output of a cell ({name or at + 1}) was longer than is kept, and was cut.")
             if ran.trouble == "time":
                 self.remarks.append(

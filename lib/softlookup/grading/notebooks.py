@@ -14,6 +14,11 @@ from softlookup.checks.result import MIME, VERDICTS
 from softlookup.grading.plain_text import plain
 
 MAX_BYTES = 50_000_000
+MAX_CELLS = 10_000
+MAX_ITEMS = 2_000_000
+"""Lists, objects, commas and colons of a file, outside of text: each may take 80 bytes of memory and more."""
+
+_TEXTS = re.compile(rb'"(?:[^"\\]+|\\.)*+"', re.S)
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -36,7 +41,8 @@ def read_notebook(path: Path) -> NotebookNode:
 
     Raises:
         NoNotebook: If there is no such file.
-        BadNotebook: If it is not a regular file, empty, larger than 50 MB, not JSON, or JSON but no notebook.
+        BadNotebook: If it is not a regular file, empty, larger than 50 MB, of too many cells or items, not JSON, or
+            JSON but no notebook.
     """
     if path.is_symlink():
         raise BadNotebook(f"{path.name} is a link, not a file: hand in the notebook itself")
@@ -50,6 +56,9 @@ def read_notebook(path: Path) -> NotebookNode:
             f"{path.name} has {size:,} bytes, more than the {MAX_BYTES:,} that are read: clear its outputs"
         )
     content = notebook_json(path.read_bytes(), path.name)
+    cells = content.get("cells")
+    if isinstance(cells, list) and len(cells) > MAX_CELLS:
+        raise BadNotebook(f"{path.name} has {len(cells):,} cells, more than the {MAX_CELLS:,} that are read")
     try:
         # Cells without ids and the like are mended by nbformat; its warnings are for authors of tools.
         with warnings.catch_warnings():
@@ -76,7 +85,7 @@ def notebook_json(raw: bytes, name: str) -> dict[str, Any]:
         An object with "nbformat", and with "cells" or "worksheets".
 
     Raises:
-        BadNotebook: If it is too large, empty, not UTF-8, not JSON, or JSON but no notebook.
+        BadNotebook: If it is too large, empty, of too many items, not UTF-8, not JSON, or JSON but no notebook.
     """
     if len(raw) > MAX_BYTES:
         raise BadNotebook(
@@ -84,6 +93,8 @@ def notebook_json(raw: bytes, name: str) -> dict[str, Any]:
         )
     if not raw.strip():
         raise BadNotebook(f"{name} is empty")
+    if _items(raw) > MAX_ITEMS:
+        raise BadNotebook(f"{name} holds more than {MAX_ITEMS:,} items, more than are read: clear its outputs")
     try:
         content = json.loads(raw.decode("utf-8"))
     except UnicodeDecodeError:
@@ -94,6 +105,15 @@ def notebook_json(raw: bytes, name: str) -> dict[str, Any]:
     if not (isinstance(content, dict) and "nbformat" in content and ("cells" in content or "worksheets" in content)):
         raise BadNotebook(f"{name} is JSON, but not a notebook: it has no cells")
     return content
+
+
+def _items(raw: bytes) -> int:
+    """How many items JSON may hold at most, without reading it; text counts only where there is too much otherwise."""
+    signs = [raw.count(sign) for sign in (b"[", b"{", b",", b":")]
+    if sum(signs) <= MAX_ITEMS or raw.count(b'"') > 4 * MAX_ITEMS:
+        return sum(signs)
+    bare = _TEXTS.sub(b"", raw)
+    return sum(bare.count(sign) for sign in (b"[", b"{", b",", b":"))
 
 
 def _look_alike(path: Path) -> str:

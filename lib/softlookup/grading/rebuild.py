@@ -18,12 +18,18 @@ from softlookup.checks.registry import UnknownTask, earlier, get_task
 from softlookup.checks.task import Task
 from softlookup.grading.attached import attached
 from softlookup.grading.cleaning import NOT_SHOWN, safe_markdown
-from softlookup.grading.notebooks import BadNotebook, grade_id, is_graded, is_solution, notebook_json, task_id
+from softlookup.grading.notebooks import (
+    MAX_CELLS,
+    BadNotebook,
+    grade_id,
+    is_graded,
+    is_solution,
+    notebook_json,
+    task_id,
+)
 
 MAX_SOURCE = 200_000
 """Characters of one solution cell; no answer is so long."""
-
-MAX_CELLS = 10_000
 
 
 @dataclass(frozen=True)

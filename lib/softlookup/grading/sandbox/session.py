@@ -25,9 +25,6 @@ from softlookup.grading.sandbox.lending import MAX_TEXT, Note, Owns, Sound, larg
 from softlookup.grading.sandbox.watching import GRACE_S, Watch
 from softlookup.grading.work import Limits
 
-CUT = "characters more, which are not kept"
-"""How the output of a cell ends that was longer than is kept."""
-
 _KINDS = frozenset(("blank", "raised", "kind", "inputs-changed", "no-gradient", "dtype", "no-parameter", "shortcut"))
 _MAX_CALLS = 500
 _CLOSED = "it closed its connection to the judge"

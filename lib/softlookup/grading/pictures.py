@@ -1,0 +1,74 @@
+"""Pictures that a submission brings along: PNG and JPEG of a size that a browser can show, without their notes.
+
+Only the header is read and no picture is decoded. A file of 100 KB may say that it is 50,000 points wide and high; a
+browser would set 10 GB aside for it.
+"""
+
+import struct
+
+MAX_SIDE = 4_000
+"""Points that a picture may be wide, and high."""
+
+PNG, JPEG = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
+_PNG_KEPT = {b"IHDR", b"PLTE", b"tRNS", b"sRGB", b"gAMA", b"IDAT", b"IEND"}
+_FRAMES = set(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+_SCAN, _COMMENT = 0xDA, 0xFE
+_NOTES = set(range(0xE1, 0xF0)) - {0xEE} | {_COMMENT}
+"""Segments of a JPEG file that say something about it; 0xEE says how its colours are meant, and stays."""
+
+
+def stripped(raw: bytes) -> bytes | None:
+    """Take a picture without what is written into it beside its points.
+
+    Args:
+        raw: A file that may hold anything.
+
+    Returns:
+        The picture; None if it is neither PNG nor JPEG, breaks off, or is too large to be shown.
+    """
+    if raw.startswith(PNG):
+        return _png(raw)
+    return _jpeg(raw) if raw.startswith(JPEG) else None
+
+
+def _png(raw: bytes) -> bytes | None:
+    kept, at = [PNG], len(PNG)
+    while at + 12 <= len(raw):
+        length, kind = struct.unpack_from(">I4s", raw, at)
+        end = at + 12 + length
+        if end > len(raw) or (at == len(PNG)) != (kind == b"IHDR"):
+            return None
+        if kind == b"IHDR" and (length != 13 or not _fits(*struct.unpack_from(">II", raw, at + 8))):
+            return None
+        if kind in _PNG_KEPT:
+            kept.append(raw[at:end])
+        if kind == b"IEND":
+            return b"".join(kept)
+        at = end
+    return None
+
+
+def _jpeg(raw: bytes) -> bytes | None:
+    kept, at, seen = [raw[:2]], 2, False
+    while at + 4 <= len(raw) and raw[at] == 0xFF:
+        kind, length = raw[at + 1], int.from_bytes(raw[at + 2 : at + 4], "big")
+        end = at + 2 + length
+        if kind == _SCAN:
+            return b"".join([*kept, raw[at:]]) if seen else None
+        if length < 2 or end > len(raw):
+            return None
+        if kind in _FRAMES:
+            if seen or length < 8:
+                return None
+            height, width = struct.unpack_from(">HH", raw, at + 5)
+            if not _fits(width, height):
+                return None
+            seen = True
+        if kind not in _NOTES:
+            kept.append(raw[at:end])
+        at = end
+    return None
+
+
+def _fits(width: int, height: int) -> bool:
+    return 0 < width <= MAX_SIDE and 0 < height <= MAX_SIDE
