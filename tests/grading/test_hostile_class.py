@@ -31,7 +31,7 @@ LIMITS = Limits(cell_s=10.0, answer_s=10.0, total_s=60.0, cpu_s=40, memory_mb=10
 SEED = 11
 QUICK = re.compile(
     "do-execute|fake-module|transformer$|frames|oracle|gradebook$|daemon|skip-exec|doubled|deleted|reversed|os-exit$|over-max"
-    "|link-to-source|half|not-numbers|wrong-endian|stored|in-order|forged|rubbish|asks-the|asks-for|claims|script|surrogates|files-"
+    "|link-to-source|half|not-numbers|wrong-endian|stored|in-order|forged|rubbish|asks-the|asks-for|claims|script|surrogates|files-|finds-the|lent-nested"
 )
 """Those that are graded in every run of the tests: at least one of each kind, and none that waits for a limit."""
 
