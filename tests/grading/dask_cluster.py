@@ -59,12 +59,20 @@ class Cluster:
             stderr=self._log,
         )
 
-    def hire(self, count: int, *, threads: int = 1, **environment: str) -> None:
+    def hire(self, count: int, *, threads: int = 1, nanny: bool = False, **environment: str) -> None:
         """Start workers, and wait until they are known to the scheduler."""
         names = [f"worker-{len(self.workers) + n}" for n in range(count)]
         for name in names:
             place = str(self.folder / name)
-            own = ["--name", name, "--nthreads", str(threads), "--no-nanny", "--local-directory", place]
+            own = [
+                "--name",
+                name,
+                "--nthreads",
+                str(threads),
+                "--nanny" if nanny else "--no-nanny",
+                "--local-directory",
+                place,
+            ]
             self.workers[name] = self._start("worker", self.address, *own, "--death-timeout", "30", **environment)
         with distributed.Client(self.address, set_as_default=False) as client:
             wait_for(lambda: all(self.lives(n) for n in names) and set(names) <= self._known(client))

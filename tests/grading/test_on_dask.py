@@ -112,7 +112,23 @@ def test_submission_on_which_grading_fails_twice_is_refused_as_at_home(shared: C
     assert got["one"].status == got["two"].status == "graded"
 
 
-def test_worker_that_hangs_gets_no_more_work(shared: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.slow
+def test_submission_that_hangs_both_workers_is_refused_and_everybody_else_is_graded(shared: Cluster) -> None:
+    shared.dismiss()
+    shared.hire(2, nanny=True)
+    make = shared.faked(hangs=("endless",), sleep_s=0.02, wait_s=20.0)(SETTING)
+    make._patience_s = 8.0  # a worker that is started anew takes its time
+    students = [f"student-{number}" for number in range(12)]
+    got = {g.student: g for g in make.run((s, b'{"cells": []}') for s in ("endless", *students))}
+    assert got["endless"].reason == "grading it took more than 8 s, twice"
+    assert {got[student].reason for student in students} == {""}
+    with on_dask._connected(shared.address) as client:
+        wait_for(lambda: len(client.nthreads()) == 2)
+    assert {g.status for g in graded(shared.faked(), *students).values()} == {"graded"}
+    shared.dismiss()
+
+
+def test_worker_that_hangs_gets_no_more_work(shared: Cluster, caplog: pytest.LogCaptureFixture) -> None:
     shared.staff(1)
     shared.hire(2)
     make = shared.faked(hangs=("endless",))(SETTING)
@@ -120,6 +136,7 @@ def test_worker_that_hangs_gets_no_more_work(shared: Cluster, monkeypatch: pytes
     got = {g.student: g for g in make.run((s, b'{"cells": []}') for s in ("one", "endless", "two", "three"))}
     assert got["endless"].reason == "grading it took more than 1.5 s, twice"
     assert {got[student].status for student in ("one", "two", "three")} == {"graded"}
+    assert caplog.text.count("gets no more work: it has no nanny, which would start it anew") == 2
     shared.dismiss()  # two of them sleep on
 
 

@@ -7,7 +7,9 @@ had when it died, and one that workers die of is found without blame for those t
 import contextlib
 import functools
 import itertools
+import logging
 import queue
+import threading
 import time
 import uuid
 from collections import deque
@@ -27,7 +29,8 @@ if TYPE_CHECKING:
 
 IN_FLIGHT = 2
 """Submissions that one worker process has at a time: one is graded, the next one is there already."""
-LOOK_S, CONNECT_S, FETCH_S = 0.5, 30.0, 5.0
+LOOK_S, CONNECT_S, FETCH_S, RESTART_S = 0.5, 30.0, 5.0, 30.0
+_LOG = logging.getLogger(__name__)
 NO_PACKAGE = "grading on a cluster needs the package distributed: pip install 'softlookup[dask]'"
 
 
@@ -66,7 +69,8 @@ class DaskExecutor:
         Args:
             address: Where the scheduler listens.
             make: Makes an examiner in a worker. It is pickled, by name.
-            patience_s: Seconds after which a worker that does not answer gets no more work.
+            patience_s: Seconds after which a worker that does not answer is restarted by its nanny, or gets no more
+                work where it has none.
             wait_s: Seconds to wait for workers where there are none.
         """
         self._address, self._make = address, make
@@ -167,7 +171,9 @@ class _Round:
         if now - self._looked < LOOK_S:
             return
         self._looked = now
-        there = self._client.nthreads().keys() - self._shunned
+        there = self._client.nthreads().keys()
+        self._shunned &= there  # one that is gone may come back, perhaps at the same address
+        there -= self._shunned
         for name in self._crew.keys() - there:
             for flight in self._crew.pop(name).flights:
                 self._lost(flight, DIED_TWICE)
@@ -176,6 +182,8 @@ class _Round:
                 self._shunned.add(name)
                 for flight in self._crew.pop(name).flights:
                     self._lost(flight, f"grading it took more than {self._patience_s:g} s, twice")
+                # Grading goes on meanwhile: to start a worker takes seconds.
+                threading.Thread(target=self._restart, args=(name,), daemon=True).start()
         for name in sorted(there - self._crew.keys() - self._shunned):
             self._crew[name] = _Worker()
         if self._crew:
@@ -185,6 +193,22 @@ class _Round:
                 f"the Dask scheduler {self._address} had no workers for {self._wait_s:g} s: start some, and run the "
                 "same command again; what was graded is kept"
             )
+
+    def _restart(self, name: str) -> None:
+        """Have a worker that hangs started anew by its nanny; one without a nanny gets no more work."""
+        try:
+            told = self._client.restart_workers([name], timeout=RESTART_S, raise_for_error=False)
+        except ValueError:
+            why = "it has no nanny, which would start it anew"
+        except Exception as error:
+            if self._client.status != "running":
+                return  # the run came to its end meanwhile, and the nanny goes on by itself
+            why = f"its nanny did not start it anew ({error or type(error).__name__})"
+        else:
+            if told.get(name) == "OK":
+                return
+            why = f"its nanny did not start it anew ({told.get(name)})"
+        _LOG.warning("The Dask worker %s does not answer and gets no more work: %s. Restart it yourself.", name, why)
 
     def _hand_out(self, jobs: Iterator[_Job]) -> None:
         """Give work to whoever has room. What a worker died of is tried once more, alone on a worker."""

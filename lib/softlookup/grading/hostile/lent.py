@@ -15,6 +15,8 @@ _RAW = """
 def raw(**call):
     import gc
 
+    if "sound_calls" not in $LENT.__module__:
+        return None  # nothing is lent yet
     mine = next(one for one in gc.get_objects() if type(one).__name__ == "Inside")
     told = {"call": "$LENT_TASK", "args": {"list": []}, "named": {"dict": {}}, "upstream": None}
     try:
@@ -55,7 +57,6 @@ def $NAME(*given, **named):
     deep = 1
     for _ in range(300):
         deep = {"list": [deep]}
-    $LENT
     raw(args={"list": [deep]})
 """
 )
@@ -69,7 +70,6 @@ def $NAME(*given, **named):
     keys = [[{"tuple": [n * (2**61 - 1)]}, 0] for n in range(80_000)]
     for _ in range(3):
         raw(args={"list": [{"map": keys}]})
-    $LENT
     return torch.zeros(1)
 """
 )
