@@ -196,8 +196,7 @@ def test_no_cell_begins_a_formula_wherever_a_spreadsheet_splits(separator: str, 
     for delimiter in ",;\t|":
         for row in csv.reader(io.StringIO(text), delimiter=delimiter, quoting=quoting):
             for cell in row:
-                begun = cell.strip(" \"'\ufffd") if "'" not in cell[:3] else ""
-                assert not begun.startswith(tuple("=+-@\uff1d\u2212")), (delimiter, row)
+                assert not cell.lstrip(' "').startswith(tuple("=+-@\uff1d\u2212")), (delimiter, row)
 
 
 def test_a_platforms_formulas_go_back_as_they_came_and_are_told() -> None:

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from softlookup.grading.engine import Watcher
-from softlookup.grading.plain_text import one_line, plain
+from softlookup.grading.plain_text import one_line
 from softlookup.grading.records import GRADED, MISSING, REFUSED, Record, Report, TaskMark, task_names
 from softlookup.grading.work import Graded
 
@@ -94,7 +94,7 @@ class LiveProgress(Watcher):
 
     def say(self, sentence: str) -> None:
         """Print a sentence above the line."""
-        self.console.print(plain(sentence, _LONG), highlight=False, soft_wrap=True, markup=False)
+        self.console.print(one_line(sentence, _LONG), highlight=False, soft_wrap=True, markup=False)
 
     def _says(self) -> str:
         rate = (self.done - self._first) / max(time.monotonic() - self._began, 1e-3)
