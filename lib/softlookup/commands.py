@@ -163,7 +163,9 @@ def forget(student: str, folder: Path | None, yes: bool) -> None:
         click.echo(f"the course holds nothing of {one_line(student)}")
         return
     if not yes:
-        click.echo("\n".join([f"This will be removed of {one_line(student)}:", *(f"  {one_line(what)}" for what in kept)]))
+        click.echo(
+            "\n".join([f"This will be removed of {one_line(student)}:", *(f"  {one_line(what)}" for what in kept)])
+        )
         click.confirm("Remove it?", abort=True)
     removed = forgetting.forget(course, student)
     click.echo("\n".join(["removed:", *(f"  {one_line(what)}" for what in removed), forgetting.NOT_REACHED]))

@@ -78,7 +78,9 @@ def _check(student: str) -> None:
     try:
         student.encode()
     except UnicodeEncodeError:
-        raise CourseError(f"{student!r} is not text in UTF-8, so nothing was graded under it: remove it by hand") from None
+        raise CourseError(
+            f"{student!r} is not text in UTF-8, so nothing was graded under it: remove it by hand"
+        ) from None
 
 
 def _rows(course: Course, student: str) -> list[str]:

@@ -15,7 +15,7 @@ MOST = 128
 _SPECIAL = {
     "*?[]": "nbgrader takes for a pattern",
     "#%\\": "the formgrader's addresses take for something else",
-    "\"<>&`": "web pages take for something else",
+    '"<>&`': "web pages take for something else",
 }
 
 
