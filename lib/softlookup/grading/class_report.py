@@ -1,5 +1,6 @@
 """The class at a glance: who handed in, how the points spread, which tasks and mistakes cost the most, who is alike."""
 
+import contextlib
 import io
 import json
 import statistics
@@ -218,12 +219,10 @@ def alike_pairs(course: Course, assignment: str, students: Sequence[str]) -> lis
     submissions = {}
     for student in students:
         content = read_submission(course, assignment, student).content
-        if content is None:
-            continue
-        try:
-            submissions[student] = cells_of(rebuild(release, content, f"{assignment}.ipynb").notebook, given)
-        except BadNotebook:
-            continue
+        if content is not None:
+            with contextlib.suppress(BadNotebook):
+                rebuilt = rebuild(release, content, f"{assignment}.ipynb").notebook
+                submissions[student] = cells_of(rebuilt, given)
     return alike(submissions)
 
 

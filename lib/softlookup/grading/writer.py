@@ -23,6 +23,7 @@ from tornado.log import app_log
 
 from softlookup.grading.course import Course, CourseError, gradebook_error
 from softlookup.grading.notebooks import grade_id, is_graded, is_solution, task_id
+from softlookup.grading.plain_text import one_line
 from softlookup.grading.records import GRADED, MISSING, HandMark, Record, TaskMark
 from softlookup.grading.work import Graded
 
@@ -213,7 +214,7 @@ class Writer:
             )
         except Exception as error:
             raise CourseError(
-                f"the course's late penalty failed for {submission.student_id} ({type(error).__name__}: {error})"
+                f"the course's late penalty failed for {one_line(submission.student_id)} ({type(error).__name__}: {error})"
             ) from error
         if penalty is not None:
             sheet.late_submission_penalty = self._late._check_late_penalty(sheet, penalty)
