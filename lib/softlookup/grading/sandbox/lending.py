@@ -68,6 +68,27 @@ Owns = Callable[[str], Own]
 """Tells of a task's function what its own questions give reason for."""
 
 
+@dataclass(frozen=True)
+class Lending:
+    """What is lent while a question is asked.
+
+    Attributes:
+        lent: Ids of the tasks.
+        sound: Computes their functions.
+        owns: Tells what a function's own questions give reason for.
+        note: Is handed each call and its result, if anybody wants to know.
+        most: The largest size that the question gives reason for.
+        gradients: Whether gradients are lent as well.
+    """
+
+    lent: tuple[str, ...]
+    sound: Sound
+    owns: Owns
+    note: Note | None
+    most: int
+    gradients: bool
+
+
 def no_own(task_id: str) -> Own:
     """Nothing is known: every number may be a size."""
     return Own()

@@ -18,10 +18,10 @@ import numpy as np
 
 from softlookup.checks.probe import Answer, Failure
 from softlookup.checks.task import Case
-from softlookup.grading.sandbox import cgroups, frames
+from softlookup.grading.sandbox import cgroups, frames, lending
 from softlookup.grading.sandbox.bubble import Forking, SandboxError
 from softlookup.grading.sandbox.lender import Lender
-from softlookup.grading.sandbox.lending import MAX_TEXT, Note, Owns, Sound, largest, no_own, read, sound_answer, text
+from softlookup.grading.sandbox.lending import MAX_TEXT, Lending, Note, Owns, Sound, text
 from softlookup.grading.sandbox.watching import GRACE_S, Watch
 from softlookup.grading.work import Limits
 
@@ -71,18 +71,6 @@ class Held:
     kind: str = ""
     callable: bool = False
     shortcut: str | None = None
-
-
-@dataclass(frozen=True)
-class _Lending:
-    """What is lent while a question is asked: see Session.ask; ``most`` is the largest size, ``gradients`` go along."""
-
-    lent: tuple[str, ...]
-    sound: Sound
-    owns: Owns
-    note: Note | None
-    most: int
-    gradients: bool
 
 
 class Session:
@@ -242,7 +230,7 @@ class Session:
         lent: tuple[str, ...],
         sound: Sound,
         deadline: float,
-        owns: Owns = no_own,
+        owns: Owns = lending.no_own,
         note: Note | None = None,
     ) -> list[Answer]:
         """Put questions.
@@ -280,10 +268,10 @@ class Session:
         header = {"do": "ask", "cases": put, "results": results, "lent": list(lent), "seconds": left}
         # What a text task lends takes time that grows with the square of a text.
         least = 512 if any(case.frame == "text" for case in cases) else 4096
-        most = max(least, 2 * max(largest(case.args, arrays) for case in cases))
+        most = max(least, 2 * max(lending.largest(case.args, arrays) for case in cases))
         # A gradient is lent where one is asked for, or gone down: elsewhere it would be an answer, not a part of one.
         inside = all(case.gradients or case.descends for case in cases)
-        told, back = self._asked(header, arrays, left, _Lending(lent, sound, owns, note, most, inside))
+        told, back = self._asked(header, arrays, left, Lending(lent, sound, owns, note, most, inside))
         if told.get("late") is True:
             raise OutOfTime
         answers = told.get("answers")
@@ -320,7 +308,7 @@ class Session:
         header: Mapping[str, Any],
         arrays: Sequence[np.ndarray],
         seconds: float,
-        lending: _Lending | None = None,
+        lent: Lending | None = None,
     ) -> tuple[dict[str, Any], list[np.ndarray]]:
         """Send a request and wait for its answer; in between, compute what was lent."""
         token = secrets.token_hex(16)
@@ -339,12 +327,12 @@ class Session:
                 if "call" not in told:
                     return told, back
                 calls += 1
-                if lending is None or told["call"] not in lending.lent or calls > _MAX_CALLS:
+                if lent is None or told["call"] not in lent.lent or calls > _MAX_CALLS:
                     raise frames.FrameError("it called what was not lent, or too often")
-                if told.get("upstream") is not None and not lending.gradients:
+                if told.get("upstream") is not None and not lent.gradients:
                     raise frames.FrameError("it asked for a gradient that was not lent")
-                compute = partial(self._computed, lending, min(begun + seconds, self.until))
-                result, results = sound_answer(compute, told, back, lending.most, lending.owns)
+                compute = partial(self._computed, lent, min(begun + seconds, self.until))
+                result, results = lending.sound_answer(compute, told, back, lent.most, lent.owns)
                 self.line.send(result, results, deadline)
         except frames.TooLate:
             self.kill("it did not stop when its time was over")
@@ -359,18 +347,18 @@ class Session:
         raise Dead(self.why or self._how())
 
     def _computed(
-        self, lending: _Lending, until: float, told: dict[str, Any], arrays: Sequence[np.ndarray]
+        self, lent: Lending, until: float, told: dict[str, Any], arrays: Sequence[np.ndarray]
     ) -> tuple[dict[str, Any], list[np.ndarray]] | None:
         """Have a lent function computed outside of this process; None where it takes too much."""
         if self._lender is None:
-            self._lender = Lender(lending.sound, self.limits.cpu_s)
+            self._lender = Lender(lent.sound, self.limits.cpu_s)
         found = self._lender.answer(told, arrays, until)
         if found is None:
             self._no_lender()
             if time.monotonic() >= until:
                 self._ring()  # it waited for the call all the while, so its own time is over as well
-        elif lending.note is not None and "result" in found[0]:
-            lending.note(str(told["call"]), *read(told, arrays), frames.value_of(found[0]["result"], found[1]))
+        elif lent.note is not None and "result" in found[0]:
+            lent.note(str(told["call"]), *lending.read(told, arrays), frames.value_of(found[0]["result"], found[1]))
         return found
 
     def _no_lender(self) -> None:
