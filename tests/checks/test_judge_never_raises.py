@@ -14,6 +14,7 @@ from softlookup.checks import check, get_task, texts
 from softlookup.checks import home as home_module
 from softlookup.checks.judge import judge, questions
 from softlookup.checks.limits import calm_torch
+from softlookup.checks.oracle import mistaken
 from softlookup.checks.panel import panel
 from softlookup.checks.probe import Answer, Failure
 from softlookup.checks.result import VERDICTS
@@ -73,7 +74,9 @@ def test_text_that_says_the_right_thing_in_other_bytes_cannot_be_read():
         lambda raw: raw + b"\n",
         lambda raw: raw.replace(b"a", b"\\u0061"),
     ):
-        others = [Answer((np.frombuffer(change(right[0].tobytes()), np.uint8),)) for right in asked.rights]
+        others = [
+            Answer((np.frombuffer(change(right[0].astype(np.uint8).tobytes()), np.uint8),)) for right in asked.rights
+        ]
         result = judged(task, [*others, others[0]], asked)
         assert result.verdict == "wrong" and "what came back cannot be read" in result.message
 
@@ -94,9 +97,10 @@ def test_properties_of_an_answer_without_cells_say_nothing(task):
 
 
 def test_judge_takes_a_lost_dtype_where_none_was_asked_for():
-    task = next(one for one in ALL_TASKS if one.frame == "plain" and len(questions(one, 3).cases) > 2)
+    task = get_task("05.parameters")
     asked = questions(task, 3)
-    wrong = tuple(right + 1 for right in asked.rights[0])
+    known = (mistaken(task, {one.slug}, asked.cases[0], task.variants[0]) for one in task.mistakes)
+    wrong = next(one for one in known if one is not None and not np.array_equal(one[0], asked.rights[0][0]))
     rest = [Answer(None, Failure("dtype", "lost"))] * len(asked.cases)
     assert judged(task, [Answer(wrong), *rest], asked).verdict == "wrong"
 

@@ -161,7 +161,7 @@ def test_rebuild_takes_whatever_a_file_holds_or_refuses_it(release, handed, tmp_
 
 @pytest.mark.slow
 def test_rebuild_takes_whatever_a_file_holds_or_refuses_it_in_the_long_run(release, handed, tmp_path):
-    fuzzed(release, handed, tmp_path, 20_000, 2)
+    fuzzed(release, handed, tmp_path, 4_000, 2)
 
 
 @pytest.mark.parametrize("key", KEYS)
