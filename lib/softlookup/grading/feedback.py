@@ -21,7 +21,7 @@ from softlookup.grading.course import Course
 from softlookup.grading.disk import atomic_write
 from softlookup.grading.pool import Answer, Pool
 from softlookup.grading.pool_worker import Doing
-from softlookup.grading.records import Record
+from softlookup.grading.records import HandMark, Record, TaskMark
 
 PATIENCE_S = 60.0
 """Seconds that one page may take."""
@@ -95,7 +95,7 @@ def points_page(course: Course, assignment: str, record: Record) -> None:
         assignment: Name of the assignment.
         record: What the student got.
     """
-    marks = {**record.tasks, **record.by_hand}
+    marks: dict[str, TaskMark | HandMark] = {**record.tasks, **record.by_hand}
     rows = [f"<li>{html.escape(name)}: {mark.points or 0:g} / {mark.max:g}</li>" for name, mark in marks.items()]
     body = _UNMADE.format(score=record.score, max=record.max, rows="".join(rows))
     _write_plain(course, assignment, record.student, body)
