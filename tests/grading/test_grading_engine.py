@@ -137,6 +137,18 @@ def test_one_student_is_graded_again_when_asked_for(course: Course) -> None:
         grade(course, students=("half-don",))
 
 
+def test_a_page_that_takes_too_long_becomes_one_with_the_points(
+    course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("softlookup.grading.feedback.PATIENCE_S", 0.01)
+    seen = Seen()
+    report = grade(course, seen, students=("half-done",), feedback=True)
+    record = next(one for one in report.records if one.student == "half-done")
+    text = course.notebook("feedback", "half-done", NAME).with_suffix(".html").read_text(encoding="utf-8")
+    assert f"Score: {record.score:g} / {record.max:g}" in text and "could not be made" in text
+    assert any("half-done has a feedback page with the points alone" in said for said in seen.said)
+
+
 def test_progress_counts_every_submission_once(course: Course) -> None:
     seen = Seen()
     grade(course, seen, workers=2)

@@ -194,6 +194,12 @@ def test_no_page_holds_a_script_that_a_submission_wrote(batch: Batch) -> None:
         assert "\x1b" not in text and "<svg onload" not in text
 
 
+def test_no_notebook_and_no_page_is_larger_than_a_browser_can_bear(batch: Batch) -> None:
+    files = [path for step in ("autograded", "feedback") for path in (batch.course.root / step).rglob("*.[ih]*")]
+    large = {path: path.stat().st_size for path in files if path.stat().st_size > 6_000_000}
+    assert len(files) > 2 * len(HONEST) and large == {}
+
+
 def test_gradebook_says_the_same_as_the_report(batch: Batch) -> None:
     with batch.course.gradebook() as book:
         for student in (*HONEST, *batch.hostile):

@@ -8,7 +8,8 @@ import struct
 import zlib
 from collections.abc import Iterator
 
-from softlookup.grading.hostile.handin import ALL, TRACE, Bench, HostileHandIn, changed
+from softlookup.grading.hostile.handin import ALL, ANSWER, TRACE, Attack, Bench, HostileHandIn, changed
+from softlookup.grading.hostile.told import OUTPUT_CUT
 from softlookup.grading.notebooks import grade_id, is_solution
 
 RUN = f"document.title='{TRACE}'"
@@ -140,6 +141,21 @@ def $NAME(*given, **named):
 """
 
 
+_UNLIMITED = """
+import gc
+
+for one in gc.get_objects():
+    if type(one).__name__ == "_Kept":
+        one.room = 10**9
+for _ in range(4):
+    print("$TRACE " * 10_000)
+
+
+$WRONG
+"""
+"""Takes away the limit on output that stands in its own process."""
+
+
 def picture_bomb(width: int, height: int) -> bytes:
     """A small PNG that is huge when it is shown: nothing but zeros, compressed."""
 
@@ -174,9 +190,11 @@ def hand_ins(bench: Bench) -> Iterator[HostileHandIn]:
     notebook = bench.notebook()
     cell = changed(notebook, grade_id(written))
     cell.source = "My curve: ![curve](attachment:curve.png)"
-    bomb = base64.b64encode(picture_bomb(30_000, 30_000)).decode("ascii")
+    bomb = base64.b64encode(picture_bomb(20_000, 20_000)).decode("ascii")
     cell.attachments = {"curve.png": {"image/png": bomb}}
-    yield bench.whole("markup-bomb", 0, "attaches a picture of 900 million points", notebook, ALL, told="left out")
+    yield bench.whole("markup-bomb", 0, "attaches a picture of 400 million points", notebook, ALL, told="left out")
+    attack = Attack("markup-unlimited", 0, "patches the limit on its output", _UNLIMITED, ANSWER, told=OUTPUT_CUT)
+    yield bench.coded(attack)
     code = PRINTED + bench.fill(RAISES, bench.target)
     notebook = bench.notebook(**{bench.target.slug.replace("-", "_"): code})
     yield bench.whole("markup-printed", 0, "prints and raises markup", notebook, "others")
