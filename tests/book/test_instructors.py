@@ -117,7 +117,7 @@ def test_guide_says_what_happens(tmp_path: Path):
     reader.here = {"/srv/nbgrader/exchange": str(world.exchange)}
     reader.before = {
         "nbgrader collect": world.submits,
-        "mv ~/Downloads": world.downloads_zips,
+        "mv ~/Downloads/*.zip": world.downloads_zips,
         "softlookup export 04_one_head --to moodle": world.exports,
     }
     reader.after = {"jupyter lab": world.reads_answers}

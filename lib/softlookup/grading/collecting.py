@@ -3,9 +3,10 @@
 A zip file of theirs holds names that students chose in part, and contents that they chose altogether. One of them must
 not decide where a file is written, whose it is, or whether the others' are collected.
 
-Source: Moodle, mod/assign/classes/downloader.php: "FULL NAME_PARTICIPANT_assignsubmission_file_", as a folder or in front
-of the file's name; the final underscore came and went. worksheet.py says whom a participant number means. Canvas, app/models/content_zipper.rb: "NAME_USER_ATTACHMENT_FILE", with
-"_LATE" behind the name, which holds letters and digits alone.
+Source: Moodle, mod/assign/classes/downloader.php: "FULL NAME_PARTICIPANT_assignsubmission_file_", as a folder or in
+front of the file's name; the final underscore came and went. worksheet.py says whom a participant number means.
+Canvas, app/models/content_zipper.rb: "NAME_USER_ATTACHMENT_FILE", with "_LATE" behind the name, which holds letters and
+digits alone.
 """
 
 import re

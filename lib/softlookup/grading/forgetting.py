@@ -78,9 +78,7 @@ def _check(student: str) -> None:
     try:
         student.encode()
     except UnicodeEncodeError:
-        raise CourseError(
-            f"{student!r} is not text in UTF-8, so nothing was graded under it: remove it by hand"
-        ) from None
+        raise CourseError(f"{student!r} is not text in UTF-8 and was never graded: remove its folder by hand") from None
 
 
 def _rows(course: Course, student: str) -> list[str]:

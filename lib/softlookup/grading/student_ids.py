@@ -63,10 +63,10 @@ def left_out(names: Collection[str]) -> dict[str, str]:
 
 
 def shown(name: str) -> str:
-    """A folder's name, quoted, as it can be shown on one line.
+    r"""A folder's name, quoted, as it can be shown on one line.
 
     >>> shown("é" + chr(10)), shown("a" * 99)
-    ("'é\\\\n'", "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…'")
+    ("'é\\n'", "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…'")
     """
     return repr(name if len(name) <= 60 else name[:60] + "…")
 

@@ -115,7 +115,7 @@ def read_worksheet(folder: Path, people: Sequence[Person]) -> Worksheet:
     if len(found) > 1:
         names = ", ".join(path.name for path in found)
         raise CourseError(
-            f"{folder} holds several CSV files ({names}): leave this assignment's grading worksheet alone"
+            f"{folder} holds several CSV files ({names}): only this assignment's grading worksheet belongs there"
         )
     return Worksheet(read_text(found[0]), people)
 

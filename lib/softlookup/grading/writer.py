@@ -213,8 +213,9 @@ class Writer:
                 submission.student_id, sheet.score, submission.total_seconds_late
             )
         except Exception as error:
+            who = one_line(submission.student_id)
             raise CourseError(
-                f"the course's late penalty failed for {one_line(submission.student_id)} ({type(error).__name__}: {error})"
+                f"the course's late penalty failed for {who} ({type(error).__name__}: {error})"
             ) from error
         if penalty is not None:
             sheet.late_submission_penalty = self._late._check_late_penalty(sheet, penalty)
