@@ -38,6 +38,10 @@ class _Commands(click.Group):
 
 
 def _refuse(sentence: str) -> NoReturn:
+    from softlookup.grading.plain_text import plain
+
+    # A sentence may hold what a student chose: an id, a file's name.
+    sentence = plain(sentence, 4000)
     raise Refusal(sentence if sentence.endswith((".", "?")) else sentence + ".") from None
 
 

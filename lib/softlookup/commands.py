@@ -44,8 +44,11 @@ def report(assignment: str, folder: Path | None, file: Path | None) -> None:
     from softlookup.grading.class_table import show_class
     from softlookup.grading.table import terminal
 
-    found = class_report(course_in(folder), assignment)
+    course = course_in(folder)
+    found = class_report(course, assignment)
     show_class(terminal(), found)
+    for sentence in course.left_out(assignment):
+        click.echo(f"note: {sentence}")
     if file is not None:
         _write(file, json.dumps(found.as_json(), indent=2, ensure_ascii=False) + "\n")
 
@@ -88,6 +91,7 @@ def export(assignment: str, kind: str, folder: Path | None, given: Path | None, 
     from softlookup.grading.exports import fill_canvas, fill_moodle, plain_table
     from softlookup.grading.gradesheet import read_sheet
     from softlookup.grading.lms_sheet import Options, read_text
+    from softlookup.grading.plain_text import plain
 
     course = course_in(folder)
     graded = course.root / "reports" / f"{assignment}.json"
@@ -106,7 +110,7 @@ def export(assignment: str, kind: str, folder: Path | None, given: Path | None, 
     done.write(path)
     click.echo(f"wrote {path}: grades of {done.written} students")
     for note in done.notes:
-        click.echo(f"note: {note}")
+        click.echo(f"note: {plain(note, 4000)}")
 
 
 @click.command()
@@ -151,18 +155,20 @@ def extension(names: tuple[str, ...], folder: Path | None, days: int, hours: int
 def forget(student: str, folder: Path | None, yes: bool) -> None:
     """Remove all that the course holds of STUDENT: grades, files, ledger, reports. It cannot be undone."""
     from softlookup.grading import forgetting
-    from softlookup.grading.plain_text import plain
+    from softlookup.grading.plain_text import one_line
 
     course = course_in(folder)
     kept = forgetting.kept_of(course, student)
     if not kept:
-        click.echo(f"the course holds nothing of {plain(student)}")
+        click.echo(f"the course holds nothing of {one_line(student)}")
         return
     if not yes:
-        click.echo("\n".join([f"This will be removed of {plain(student)}:", *(f"  {plain(what)}" for what in kept)]))
+        click.echo(
+            "\n".join([f"This will be removed of {one_line(student)}:", *(f"  {one_line(what)}" for what in kept)])
+        )
         click.confirm("Remove it?", abort=True)
     removed = forgetting.forget(course, student)
-    click.echo("\n".join(["removed:", *(f"  {plain(what)}" for what in removed), forgetting.NOT_REACHED]))
+    click.echo("\n".join(["removed:", *(f"  {one_line(what)}" for what in removed), forgetting.NOT_REACHED]))
 
 
 def _write(path: Path, text: str) -> None:

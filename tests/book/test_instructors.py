@@ -69,7 +69,7 @@ class World:
     def downloads_zips(self) -> None:
         """Moodle's zip has Ben's notebook, Canvas's has Chen's, and something that leads outside."""
         inside = {
-            "moodle.zip": {f"Ben Banneker_7102_assignsubmission_file_/{FILE}": self.notebook("ben")},
+            "moodle.zip": {f"Ben Banneker_82_assignsubmission_file_/{FILE}": self.notebook("ben")},
             "canvas.zip": {
                 f"chenjingrun_LATE_7103_90210_{NAME}-1.ipynb": self.notebook("chen"),
                 "../../gradebook.db": b"not yours",
@@ -79,6 +79,16 @@ class World:
             with zipfile.ZipFile(self.downloads / name, "w") as archive:
                 for path, content in entries.items():
                     archive.writestr(path, content)
+        self.worksheet("Grades-CS1-One head-5.csv")
+
+    def worksheet(self, name: str) -> None:
+        """Moodle's list of an assignment, which numbers the participants in its own way."""
+        people = [
+            [f"Participant {80 + at}", name, f"{student}@example.org", "", "-", "100", "Yes"]
+            for at, (student, (name, _)) in enumerate(CLASS.items(), 1)
+        ]
+        heads = ["Identifier", "Full name", "Email address", "Status", "Grade", "Maximum Grade", "Grade can be changed"]
+        self._write(name, [heads, *people])
 
     def reads_answers(self) -> None:
         """The instructor gives everybody full points for the written answer."""
@@ -90,9 +100,7 @@ class World:
 
     def exports(self) -> None:
         """Both platforms give their lists."""
-        moodle = [[f"Participant {number}", name, "", "-", "100", "Yes"] for name, number in CLASS.values()]
-        heads = ["Identifier", "Full name", "Status", "Grade", "Maximum Grade", "Grade can be changed"]
-        self._write("worksheet.csv", [heads, *moodle])
+        self.worksheet("worksheet.csv")
         heads = ["Student", "ID", "SIS Login ID", "Section", f"{NAME} (88)"]
         people = [[name, number, "", "one", ""] for name, number in CLASS.values()]
         self._write("canvas.csv", [heads, ["    Points Possible", "", "", "", "100"], *people])
@@ -109,7 +117,7 @@ def test_guide_says_what_happens(tmp_path: Path):
     reader.here = {"/srv/nbgrader/exchange": str(world.exchange)}
     reader.before = {
         "nbgrader collect": world.submits,
-        "mv ~/Downloads": world.downloads_zips,
+        "mv ~/Downloads/*.zip": world.downloads_zips,
         "softlookup export 04_one_head --to moodle": world.exports,
     }
     reader.after = {"jupyter lab": world.reads_answers}

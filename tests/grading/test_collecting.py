@@ -1,6 +1,7 @@
 """Collecting what learning platforms give: whose a file is, and what is refused."""
 
 import logging
+import re
 import zipfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,12 +20,14 @@ FILE = f"{NAME}.ipynb"
 
 
 class Class:
-    """A gradebook with three students."""
+    """A gradebook with five students; two of them have the same number."""
 
     students = [
-        SimpleNamespace(id="ada", lms_user_id="7101"),
-        SimpleNamespace(id="ben", lms_user_id="7102"),
-        SimpleNamespace(id="7103", lms_user_id=None),
+        SimpleNamespace(id="ada", lms_user_id="7101", email=None),
+        SimpleNamespace(id="ben", lms_user_id="7102", email="Ben@example.org"),
+        SimpleNamespace(id="7103", lms_user_id=None, email=None),
+        SimpleNamespace(id="one", lms_user_id="7104", email=None),
+        SimpleNamespace(id="two", lms_user_id="7104", email=None),
     ]
 
     def __init__(self, *_: object) -> None:
@@ -45,13 +48,39 @@ class App(LoggingConfigurable):
     coursedir = SimpleNamespace(assignment_id=NAME, root="/course", db_url="", course_id="")
 
 
+WORKSHEET = (
+    '\ufeffIdentifier,"Full name","ID number","Email address",Status,Grade\n'
+    "Participant 81,Ada Lovelace,ada,ada@example.org,Submitted,\n"
+    "Participant 82,Ben O'Banneker,,ben@example.org,Submitted,\n"
+    "Participant 83,Zo\u00eb \u5c0f\u660e,7103,,Submitted,\n"
+    "Participant 84,Ada Lovelace,7104,,Submitted,\n"
+    "Participant 85,Ada Lovelace,,ben@example.org,Submitted,\n"
+    "Participant 86,Guest,,guest@example.org,Submitted,\n"
+    "Participant 87,Twice,ada,,Submitted,\n"
+    "Participant 87,Twice,7103,,Submitted,\n"
+    "Participant 88,Two Ways,ada,ben@example.org,Submitted,\n"
+    # One who is called like the word that stands before the numbers of another assignment.
+    "Participant 7102,Mallory,7103,,Submitted,\n"
+)
+
+
 @pytest.fixture
-def whose(monkeypatch: pytest.MonkeyPatch):
+def place(tmp_path: Path) -> Path:
+    """Where the instructor puts the worksheet."""
+    folder = tmp_path / "downloaded" / NAME
+    folder.mkdir(parents=True)
+    (folder / "Grades-CS1-One head-5.csv").write_text(WORKSHEET, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def whose(monkeypatch: pytest.MonkeyPatch, place: Path):
     monkeypatch.setattr(collecting, "Gradebook", Class)
+    monkeypatch.setattr(App.coursedir, "root", str(place.parents[1]))
     plugin = ByLmsNumber(parent=App())
 
     def ask(name: str) -> str | None:
-        found = plugin.collect(f"/course/downloaded/{NAME}/extracted/{name}")
+        found = plugin.collect(f"{place}/extracted/{name}")
         assert found is None or found["file_id"] == NAME
         return found and found["student_id"]
 
@@ -61,10 +90,17 @@ def whose(monkeypatch: pytest.MonkeyPatch):
 @pytest.mark.parametrize(
     ("name", "student"),
     [
-        (f"all/Ada Lovelace_7101_assignsubmission_file_/{FILE}", "ada"),
-        (f"all/Ada Lovelace_7101_assignsubmission_file/{FILE}", "ada"),
-        (f"all/Ada Lovelace_7101_assignsubmission_file_{FILE}", "ada"),
-        (f"all/Ada_B. Lovelace_7101_assignsubmission_file_/{NAME} (1).ipynb", "ada"),
+        (f"all/Ada Lovelace_81_assignsubmission_file_/{FILE}", "ada"),
+        (f"all/Ada Lovelace_81_assignsubmission_file/{FILE}", "ada"),
+        (f"all/Ada Lovelace_81_assignsubmission_file_{FILE}", "ada"),
+        (f"all/Ada_LOVELACE_81_assignsubmission_file_/{NAME} (1).ipynb", "ada"),
+        # Moodle takes apostrophes away, a disk may take letters apart.
+        (f"all/Ben OBanneker_82_assignsubmission_file_/{FILE}", "ben"),
+        (f"all/Zoe\u0308  \u5c0f\u660e_83_assignsubmission_file_{FILE}", "7103"),
+        # Two people of one name: the number decides.
+        (f"all/Ada Lovelace_85_assignsubmission_file_/{FILE}", "ben"),
+        # Blind marking.
+        (f"all/Participant_82_assignsubmission_file_/{FILE}", "ben"),
         (f"submissions/bannekerben_7102_90210_{FILE}", "ben"),
         (f"submissions/bannekerben_LATE_7102_90210_{NAME}-2.ipynb", "ben"),
         (f"bannekerben_7102_90210_{FILE}", "ben"),
@@ -80,6 +116,19 @@ def test_file_is_known_by_the_number_of_either_platform(whose, name: str, studen
     [
         (f"all/{FILE}", "names no student"),
         (f"all/ada_7109_90210_{FILE}", "lms_user_id 7109"),
+        (f"all/one_7104_90210_{FILE}", "no single student with the lms_user_id 7104"),
+        # A participant number is no lms_user_id, whoever has that number in another place.
+        (f"all/Ada Lovelace_7101_assignsubmission_file_/{FILE}", "participant 7101 is not in the grading worksheet"),
+        (f"all/Ben Banneker_7102_assignsubmission_file_/{FILE}", "has 'Mallory' as participant 7102"),
+        (f"all/Ada Lovelace_84_assignsubmission_file_/{FILE}", "the class list has no student with the ID number"),
+        (f"all/Guest_86_assignsubmission_file_/{FILE}", "the class list has no student with the ID number"),
+        (f"all/Twice_87_assignsubmission_file_/{FILE}", "participant 87 stands twice"),
+        (f"all/Two Ways_88_assignsubmission_file_/{FILE}", "fits ada and ben"),
+        # A group of which the number is a participant's, a group without a number, and what an editor embedded.
+        (f"all/Group A_81_assignsubmission_file_/{FILE}", "it may be a group's submission"),
+        (f"Default group_assignsubmission_file_/ben_7102_90210_{FILE}", "names no student"),
+        (f"Ada Lovelace_81_assignsubmission_onlinetext_/ben_7102_90210_{FILE}", "names no student"),
+        (f"all/_81_assignsubmission_file_/{FILE}", "and the archive has ''"),
         ("all/ada_7101_90210_05_many_heads.ipynb", "its name is not"),
         (f"all/ada_7101_90210_not{FILE}", "its name is not"),
         # Somebody tries to hand in as somebody else.
@@ -96,7 +145,7 @@ def test_doubtful_file_is_nobodys(whose, caplog: pytest.LogCaptureFixture, name:
 
 
 def test_students_file_name_does_not_name_another_student(whose):
-    assert whose(f"all/Ada_7101_assignsubmission_file_/ben_7102_90210_{FILE}") == "ada"
+    assert whose(f"all/Ada Lovelace_81_assignsubmission_file_/ben_7102_90210_{FILE}") == "ada"
     assert whose(f"all/ben_7102_90210_ada_7101_1_{FILE}") == "ben"
 
 
@@ -105,6 +154,26 @@ def test_second_notebook_of_a_student_is_left_out_and_stops_nobody(whose, caplog
     assert whose(f"all/ada_7101_2_{NAME}-1.ipynb") is None
     assert "ada handed in another one" in caplog.text
     assert whose(f"all/ben_7102_3_{FILE}") == "ben"
+
+
+@pytest.mark.parametrize(
+    ("files", "why"),
+    [
+        ((), "put the assignment's grading worksheet into"),
+        (("a.csv", "b.csv"), r"several CSV files \(a.csv, b.csv\)"),
+        (("class.csv",), "not a grading worksheet that Moodle gives"),
+    ],
+)
+def test_without_one_worksheet_moodles_files_are_nobodys_and_canvass_are_known(
+    whose, place: Path, caplog: pytest.LogCaptureFixture, files: tuple[str, ...], why: str
+):
+    for path in place.glob("*.csv"):
+        path.unlink()
+    for name in files:
+        (place / name).write_text("id,email\nada,ada@example.org\n")
+    assert whose(f"all/Ada Lovelace_81_assignsubmission_file_/{FILE}") is None
+    assert re.search(why, caplog.text)
+    assert whose(f"submissions/bannekerben_7102_90210_{FILE}") == "ben"
 
 
 def extract(archives: Path, target: Path, **limits: int) -> list[str]:
@@ -141,6 +210,26 @@ def test_too_much_is_not_unpacked(tmp_path: Path, caplog: pytest.LogCaptureFixtu
     assert "would make it more than 2,000 bytes" in caplog.text
     assert "has 4 entries, more than 1" in caplog.text
     assert "'2.ipynb' has more than 2,500 bytes" in caplog.text
+
+
+def test_one_entry_in_anothers_way_costs_nobody_else(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    archives = tmp_path / "archive"
+    archives.mkdir()
+    with zipfile.ZipFile(archives / "all.zip", "w") as archive:
+        archive.writestr(f"Ada_81_assignsubmission_file_/{FILE}", "{}")
+        archive.writestr(f"Ada_81_assignsubmission_file_/{FILE}/{FILE}", "{}")
+        archive.writestr(f"Zo\u00eb_83_assignsubmission_file_/{FILE}", "{}")
+        archive.writestr(f"Zoe\u0308_83_assignsubmission_file_/{FILE}", "[]")
+        archive.writestr(f"Ben_82_assignsubmission_file_/{FILE}", "{}")
+        damaged = archive.getinfo(f"Ben_82_assignsubmission_file_/{FILE}")
+        archive.writestr(f"Cy_84_assignsubmission_file_/{FILE}", "{}")
+    raw = bytearray((archives / "all.zip").read_bytes())
+    raw[damaged.header_offset + 30 + len(damaged.filename)] ^= 1
+    (archives / "all.zip").write_bytes(raw)
+    assert extract(archives, tmp_path / "out") == [
+        f"all/{who}_assignsubmission_file_/{FILE}" for who in ("Ada_81", "Cy_84", "Zo\u00eb_83")
+    ]
+    assert "cannot be unpacked (Bad CRC-32" in caplog.text and "is there twice" in caplog.text
 
 
 def test_hostile_zips_are_refused_with_a_sentence(

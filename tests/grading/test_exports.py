@@ -9,8 +9,9 @@ from paper_class import CELLS, enter, full, in_class, paper_course, record, writ
 from small_class import NAME
 
 from softlookup.grading import Course, CourseError
+from softlookup.grading.cells import guarded
 from softlookup.grading.class_report import read_report
-from softlookup.grading.exports import fill_canvas, fill_moodle, guarded, plain_table
+from softlookup.grading.exports import fill_canvas, fill_moodle, plain_table
 from softlookup.grading.gradesheet import CellGrade, Line, read_sheet
 from softlookup.grading.lms_sheet import Options, amount, read_text
 
@@ -28,7 +29,7 @@ MOODLE = (
     '"Last modified (submission)","Last modified (grade)","Feedback comments"\n'
     '"Participant 7","Ada Lovelace",ada,ada@example.org,"Submitted for grading",,30.00,Yes,-,-,"=keep, ""this"""\n'
     '"Participant 8","Bo O\'Neil",,b.oneil@example.org,"Submitted for grading",3.00,30.00,No,-,-,\n'
-    '"Participant 9","小明 Wang",,,"No submission",,30.00,Yes,-,-,\n'
+    '"Participant 9","小明 Wang",,xiaoming@example.org,"No submission",,30.00,Yes,-,-,\n'
     '"Participant 10","Zoë",,,"No submission",,30.00,Yes,-,-,\n'
 )
 
@@ -92,7 +93,7 @@ def test_a_canvas_file_that_does_not_fit_is_one_sentence(text: str, options: Opt
         fill_canvas(text, CLASS, NAME, options)
 
 
-def test_moodle_gets_grades_by_id_number_email_and_participant() -> None:
+def test_moodle_gets_grades_by_id_number_and_email() -> None:
     done = fill_moodle(MOODLE, CLASS)
     before, after = rows(MOODLE), rows(done.text)
     assert [row[5] for row in after] == ["Grade", "21.5", "7", "30", ""]
@@ -143,15 +144,74 @@ def test_a_surer_column_goes_first() -> None:
 
 def test_an_id_that_two_students_share_finds_neither() -> None:
     shared = [line("ada", 20, lms_user_id="7"), line("bob", 10, lms_user_id="7")]
-    done = fill_moodle(MOODLE.replace(",ada,ada@example.org,", ",,,"), shared)
+    done = fill_moodle(MOODLE.replace(",ada,ada@example.org,", ",7,,"), shared)
     assert [row[5] for row in rows(done.text)[1:]] == ["", "3.00", "", ""]
 
 
-@pytest.mark.parametrize("text", ["=cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "  =1", "\uff1d1"])
-def test_no_cell_of_a_students_is_a_formula(text: str) -> None:
-    assert guarded(text) == "'" + text
+def test_a_participant_number_is_no_id_of_a_student() -> None:
+    """Moodle numbers participants anew in each assignment: whoever was number 10 in another one gets nothing here."""
+    done = fill_moodle(MOODLE, [line("zed", 30, lms_user_id="10"), line("8", 30)])
+    assert [row[5] for row in rows(done.text)[1:]] == ["", "3.00", "", ""] and done.written == 0
+    with pytest.raises(CourseError, match="numbers participants anew for each assignment"):
+        fill_moodle(MOODLE, CLASS, Options(match="identifier"))
+
+
+FORMULAS = {
+    "=cmd|' /C calc'!A0": "'=cmd|' /C calc'!A0",
+    "+1": "'+1",
+    "-1": "'-1",
+    "@SUM(A1)": "'@SUM(A1)",
+    "\t=1": "'\t'=1",
+    "\r=1": "'\N{REPLACEMENT CHARACTER}'=1",
+    "  =1": "'  =1",
+    "\uff1d1": "'\uff1d1",
+    "\u22121": "'\u22121",
+    "ada;=1+1": "ada;'=1+1",
+    "ada; @x": "ada;' @x",
+    "ada\t+1": "ada\t'+1",
+    "ada,-1": "ada,'-1",
+    'ada"=1': "ada\"'=1",
+    "ada\n=1": "ada\n'=1",
+    'ada;"=1': "ada;'\"'=1",
+    "ada;'=1": "ada;''=1",
+    "ada|\uff20x": "ada|'\uff20x",
+    "\x1b[2J=1": "\N{REPLACEMENT CHARACTER}[2J=1",
+    "a\u202eb": "a\N{REPLACEMENT CHARACTER}b",
+}
+
+
+@pytest.mark.parametrize(("text", "told"), FORMULAS.items())
+def test_no_cell_of_a_students_is_a_formula(text: str, told: str) -> None:
+    assert guarded(text) == told
     table = rows(plain_table([line(text, 3, last_name=text)]).text)
-    assert table[1][:2] == ["'" + text, "'" + text]
+    assert table[1][:2] == [told, told]
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|", "\n", "\r", '"', ';"', '\t "'])
+@pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_NONE])
+def test_no_cell_begins_a_formula_wherever_a_spreadsheet_splits(separator: str, quoting: int) -> None:
+    """Whatever separator a country's spreadsheet takes, and whether it heeds quotes or not."""
+    named = [line(f"ada{separator}{sign}1+1", 3, first_name=f"{sign}1") for sign in "=+-@\uff1d\u2212"]
+    text = plain_table(named).text.removeprefix("\ufeff")
+    for delimiter in ",;\t|":
+        for row in csv.reader(io.StringIO(text), delimiter=delimiter, quoting=quoting):
+            for cell in row:
+                assert not cell.lstrip(' "').startswith(tuple("=+-@\uff1d\u2212")), (delimiter, row)
+
+
+def test_a_platforms_formulas_go_back_as_they_came_and_are_told() -> None:
+    done = fill_moodle(MOODLE, CLASS)
+    assert rows(done.text)[1][10] == '=keep, "this"'
+    assert any("may take for formulas: 1; they go back as they came" in note for note in done.notes)
+    plainly = fill_moodle(MOODLE.replace("=keep", "keep"), CLASS)
+    assert not any("formulas" in note for note in plainly.notes), "numbers and dashes are none"
+
+
+def test_a_carriage_return_in_a_platforms_cell_ends_no_row() -> None:
+    text = MOODLE.replace('"=keep, ""this"""', '"well\rdone"')
+    done = fill_moodle(text, CLASS)
+    assert rows(done.text)[1][10] == "well\rdone" and len(rows(done.text)) == len(rows(MOODLE))
+    assert [row[5] for row in rows(done.text)] == ["Grade", "21.5", "7", "30", ""]
 
 
 def test_ordinary_names_and_numbers_stay_as_they_are() -> None:

@@ -210,6 +210,20 @@ def test_exports_are_those_of_sqlite(pair: list[Course]) -> None:
     assert tables[0] == tables[1]
 
 
+def test_an_id_too_long_for_the_gradebook_is_left_out_of_both(pair: list[Course]) -> None:
+    """PostgreSQL refuses the row in the middle of a class, SQLite takes it: both are asked to be alike."""
+    for course in pair:
+        for length in (128, 129):
+            folder = course.folder("submitted", "x" * length, NAME)
+            shutil.copytree(course.folder("submitted", "half-done", NAME), folder)
+        told = grade(course).as_json()["submissions"]
+        assert told["x" * 128]["status"] == "graded" and "x" * 129 not in told
+    assert same(pair)["students"][-1][0] == "x" * 128
+    for course in pair:
+        shutil.rmtree(course.submitted / ("x" * 129))
+        forget(course, "x" * 128)
+
+
 @pytest.mark.slow
 def test_nbgraders_own_upgrade_has_nothing_to_do(pair: list[Course]) -> None:
     before = rows(pair[1])

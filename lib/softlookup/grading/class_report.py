@@ -1,5 +1,6 @@
 """The class at a glance: who handed in, how the points spread, which tasks and mistakes cost the most, who is alike."""
 
+import contextlib
 import io
 import json
 import statistics
@@ -12,8 +13,9 @@ from typing import Any
 from softlookup.checks.registry import UnknownTask, get_task
 from softlookup.grading.course import Course, CourseError
 from softlookup.grading.gradesheet import Line, read_sheet
+from softlookup.grading.inbox import read_submission
 from softlookup.grading.likeness import HINT, Pair, alike, cells_of, given_by
-from softlookup.grading.notebooks import BadNotebook, read_notebook, task_id
+from softlookup.grading.notebooks import BadNotebook, read_notebook, sound_notebook, task_id
 from softlookup.grading.records import GRADED, MISSING, REFUSED, HandMark, Record, Report, TaskMark, task_names
 
 BARS = 10
@@ -214,10 +216,10 @@ def alike_pairs(course: Course, assignment: str, students: Sequence[str]) -> lis
     given = given_by(read_notebook(course.notebook("release", ".", assignment)))
     submissions = {}
     for student in students:
-        try:
-            submissions[student] = cells_of(read_notebook(course.notebook("submitted", student, assignment)), given)
-        except (BadNotebook, OSError):
-            continue
+        content = read_submission(course, assignment, student).content
+        if content is not None:
+            with contextlib.suppress(BadNotebook):
+                submissions[student] = cells_of(sound_notebook(content, f"{assignment}.ipynb"), given)
     return alike(submissions)
 
 

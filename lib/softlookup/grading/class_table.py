@@ -9,7 +9,7 @@ from rich.table import Table
 from softlookup.grading.class_report import PAIRS, ClassReport
 from softlookup.grading.likeness import HINT
 from softlookup.grading.notebooks import task_id
-from softlookup.grading.plain_text import plain
+from softlookup.grading.plain_text import one_line
 
 _BAR = 40
 _COSTLY = 5
@@ -26,7 +26,7 @@ def show_class(console: Console, report: ClassReport) -> None:
     _say(console, f"{report.assignment}: {count} in the class", style="bold")
     _say(console, f"graded {len(report.graded)}, refused {len(report.refused)}, missing {len(report.missing)}")
     for student, reason in report.refused.items():
-        _say(console, f"  refused: {plain(student)}, {plain(reason)}")
+        _say(console, f"  refused: {one_line(student)}, {one_line(reason, 400)}")
     if report.missing:
         _say(console, f"  nothing handed in: {_names(report.missing)}")
     if not report.graded:
@@ -45,7 +45,7 @@ def _say(console: Console, text: str, style: str | None = None) -> None:
 
 
 def _names(students: Iterable[str]) -> str:
-    return ", ".join(plain(student) for student in students)
+    return ", ".join(one_line(student) for student in students)
 
 
 def _show_points(console: Console, report: ClassReport) -> None:
@@ -101,7 +101,7 @@ def _show_pairs(console: Console, report: ClassReport) -> None:
         cells = ", ".join(task_id(cell) for cell in pair.cells)
         _say(
             console,
-            f"  {plain(pair.first)} and {plain(pair.second)}: {pair.rare:.0f} rare runs of tokens, "
+            f"  {one_line(pair.first)} and {one_line(pair.second)}: {pair.rare:.0f} rare runs of tokens, "
             f"{pair.share:.0%} of the shorter one; {cells}",
         )
     if len(report.pairs) > PAIRS:

@@ -3,16 +3,20 @@
 A zip file of theirs holds names that students chose in part, and contents that they chose altogether. One of them must
 not decide where a file is written, whose it is, or whether the others' are collected.
 
-Source: Moodle, mod/assign/locallib.php: "FULL NAME_PARTICIPANT_assignsubmission_file_", as a folder or in front of the
-file's name; the final underscore came and went. Canvas, app/models/content_zipper.rb: "NAME_USER_ATTACHMENT_FILE", with
-"_LATE" behind the name, which holds letters and digits alone.
+Source: Moodle, mod/assign/classes/downloader.php: "FULL NAME_PARTICIPANT_assignsubmission_file_", as a folder or in
+front of the file's name; the final underscore came and went. worksheet.py says whom a participant number means.
+Canvas, app/models/content_zipper.rb: "NAME_USER_ATTACHMENT_FILE", with "_LATE" behind the name, which holds letters and
+digits alone.
 """
 
 import re
 import stat
+import unicodedata
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -20,13 +24,17 @@ from nbgrader.api import Gradebook
 from nbgrader.plugins import ExtractorPlugin, FileNameCollectorPlugin
 from traitlets import Int
 
+from softlookup.grading.course import CourseError
 from softlookup.grading.notebooks import MAX_BYTES
-from softlookup.grading.plain_text import plain
+from softlookup.grading.plain_text import one_line, plain
+from softlookup.grading.worksheet import Person, Worksheet, read_worksheet
 
 _MOODLE = re.compile(r"_(\d+)_assignsubmission_file(?=_|$)")
+_OF_MOODLE = "assignsubmission_"
 _CANVAS = re.compile(r"[^_]+(?:_LATE)?_(\d+)_\d+_")
 _COPY = r"(?:[ _-]*\(?\d{1,3}\)?)?"
 _DEEP = 6
+_BROKEN = (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, ValueError, zlib.error)
 
 
 class CarefulExtractor(ExtractorPlugin):
@@ -50,35 +58,43 @@ class CarefulExtractor(ExtractorPlugin):
             elif path.suffix.lower() == ".zip":
                 try:
                     self._unpack(path, place.with_suffix(""))
-                except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError, ValueError, zlib.error) as error:
+                except _BROKEN as error:
                     told = plain(str(error)) or type(error).__name__
-                    self.log.warning("the zip %s is broken, and the rest of it was refused: %s", path.name, told)
+                    shown = one_line(path.name)
+                    self.log.warning("the zip %s is broken, and the rest of it was refused: %s", shown, told)
             elif path.suffix == ".ipynb" and path.stat().st_size <= MAX_BYTES:
                 _write(place, path.read_bytes())
             else:
                 self.log.warning("%s is neither a zip nor a notebook, and was left out", plain(path.name))
 
     def _unpack(self, path: Path, target: Path) -> None:
-        left, taken = self.most_bytes, set()
+        left, taken, shown = self.most_bytes, set(), one_line(path.name)
         with zipfile.ZipFile(path) as archive:
             entries = [entry for entry in archive.infolist() if not entry.is_dir()]
             if len(entries) > self.most_entries:
                 wanted = f"more than {self.most_entries:,}: the rest was refused"
-                self.log.warning("the zip %s has %s entries, %s", path.name, f"{len(entries):,}", wanted)
+                self.log.warning("the zip %s has %s entries, %s", shown, f"{len(entries):,}", wanted)
             for entry in entries[: self.most_entries]:
                 name = plain(entry.filename, 120)
                 why = _refused(entry) or ("is there twice" if _spelt(entry) in taken else "")
                 if not why and entry.file_size > left:
                     why = f"would make it more than {self.most_bytes:,} bytes"
-                content = b"" if why else _read(archive, entry)
-                if len(content) > MAX_BYTES:
-                    why = f"has more than {MAX_BYTES:,} bytes"
+                content = b""
+                if not why:
+                    # One entry that is broken, or in another one's way, must not cost the others.
+                    try:
+                        content = _read(archive, entry)
+                        if len(content) > MAX_BYTES:
+                            why = f"has more than {MAX_BYTES:,} bytes"
+                        else:
+                            _write(target / entry.filename, content)
+                    except _BROKEN as error:
+                        why = f"cannot be unpacked ({plain(str(error), 120) or type(error).__name__})"
                 if why:
-                    self.log.warning("the zip %s: %r %s, and was refused", path.name, name, why)
+                    self.log.warning("the zip %s: %r %s, and was refused", shown, name, why)
                     continue
                 left -= len(content)
                 taken.add(_spelt(entry))
-                _write(target / entry.filename, content)
 
 
 def _refused(entry: zipfile.ZipInfo) -> str:
@@ -98,7 +114,7 @@ def _refused(entry: zipfile.ZipInfo) -> str:
 
 def _spelt(entry: zipfile.ZipInfo) -> str:
     # Two spellings of one path, or two that some disks take for one.
-    return str(PurePosixPath(entry.filename)).casefold()
+    return unicodedata.normalize("NFC", str(PurePosixPath(entry.filename)).casefold())
 
 
 def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
@@ -113,15 +129,15 @@ def _write(path: Path, content: bytes) -> None:
 
 
 class ByLmsNumber(FileNameCollectorPlugin):
-    """Finds whose a file is by the number that Moodle or Canvas put into its name: the class list's lms_user_id.
+    """Finds whose a file is by the number that Moodle or Canvas put into its name.
 
-    A file that fits nobody, fits two, has another name than the assignment, or is somebody's second is left out with a
-    sentence; the others are collected.
+    Canvas's number is the student's own: the class list's lms_user_id. Moodle's is a participant number, which the
+    grading worksheet beside the archive explains. A file that fits nobody, fits two, has another name than the
+    assignment, or is somebody's second is left out with a sentence; the others are collected.
     """
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
-        self._class: dict[str, str] | None = None
         self._had: dict[str, str] = {}
 
     def collect(self, submitted_file: str) -> dict[str, str] | None:
@@ -133,12 +149,9 @@ class ByLmsNumber(FileNameCollectorPlugin):
         Returns:
             The student's id and the notebook's name; None if the file is left out.
         """
-        app = self.parent
-        assignment: str = app.coursedir.assignment_id
-        base = Path(app.coursedir.root, app.collect_directory_structure)
-        told = {"downloaded": app.downloaded_directory, "collect_step": app.extracted_directory}
-        parts = Path(submitted_file).relative_to(str(base).format(assignment_id=assignment, **told)).parts
-        shown = plain("/".join(parts))
+        assignment: str = self.parent.coursedir.assignment_id
+        parts = Path(submitted_file).relative_to(self._extracted).parts
+        shown = one_line("/".join(parts), 400)
         student, why = self._whose(parts, assignment)
         if why:
             self.log.warning("%r was left out: %s", shown, why)
@@ -146,26 +159,59 @@ class ByLmsNumber(FileNameCollectorPlugin):
         self._had[student] = shown
         return {"student_id": student, "file_id": assignment}
 
+    @property
+    def _extracted(self) -> Path:
+        """Where zip_collect put the files."""
+        app = self.parent
+        base = str(Path(app.coursedir.root, app.collect_directory_structure))
+        told = {"downloaded": app.downloaded_directory, "collect_step": app.extracted_directory}
+        return Path(base.format(assignment_id=app.coursedir.assignment_id, **told))
+
     def _whose(self, parts: tuple[str, ...], assignment: str) -> tuple[str, str]:
         """The student's id, or why the file is left out."""
         numbers = sorted(set(_numbers(parts)))
         if len(numbers) != 1:
             return "", f"it fits {' and '.join(numbers)}: collect it by hand" if numbers else "it names no student"
-        student = self._students().get(numbers[0], "")
-        if not student:
-            return "", f"nobody in the class list has the lms_user_id {numbers[0]}"
+        moodle = next((part for part in parts if _MOODLE.search(part)), "")
+        if moodle:
+            student, why = self._participant(numbers[0], moodle[: _MOODLE.search(moodle).start()])  # type: ignore[union-attr]
+        else:
+            student = self._by_number.get(numbers[0], "")
+            why = "" if student else f"the class list has no single student with the lms_user_id {numbers[0]}"
+        if why:
+            return "", why
         if not re.search(rf"(?:^|_){re.escape(assignment)}{_COPY}\.ipynb$", parts[-1]):
             return student, f"its name is not {assignment}.ipynb"
         if student in self._had:
-            return student, f"{student} handed in another one: {self._had[student]}"
+            return student, f"{one_line(student)} handed in another one: {self._had[student]}"
         return student, ""
 
-    def _students(self) -> dict[str, str]:
-        """Ids by the platform's number; a student without one is known by the id."""
-        if self._class is None:
-            with Gradebook(self.parent.coursedir.db_url, self.parent.coursedir.course_id) as book:
-                self._class = {str(student.lms_user_id or student.id): student.id for student in book.students}
-        return self._class
+    def _participant(self, number: str, name: str) -> tuple[str, str]:
+        """The student behind a participant number of Moodle's."""
+        if isinstance(self._worksheet, str):
+            return "", self._worksheet
+        return self._worksheet.whose(number, name)
+
+    @cached_property
+    def _worksheet(self) -> Worksheet | str:
+        """The grading worksheet, or why there is none."""
+        try:
+            return read_worksheet(self._extracted.parent, self._people)
+        except CourseError as error:
+            return str(error)
+
+    @cached_property
+    def _people(self) -> list[Person]:
+        """The class list."""
+        with Gradebook(self.parent.coursedir.db_url, self.parent.coursedir.course_id) as book:
+            return [Person(one.id, str(one.lms_user_id or ""), one.email or "") for one in book.students]
+
+    @cached_property
+    def _by_number(self) -> dict[str, str]:
+        """Ids by Canvas's number; a student without one is known by the id. A number of two students is nobody's."""
+        numbers = [one.lms_user_id or one.student for one in self._people]
+        count = Counter(numbers)
+        return {n: one.student for n, one in zip(numbers, self._people, strict=True) if count[n] == 1}
 
 
 def _numbers(parts: tuple[str, ...]) -> Iterator[str]:
@@ -177,5 +223,7 @@ def _numbers(parts: tuple[str, ...]) -> Iterator[str]:
     for part in parts:
         yield from _MOODLE.findall(part)
     found = _CANVAS.match(parts[-1])
-    if found and len(parts) <= 2:
+    # A path of Moodle's without a participant number, a group's for one, must not take one from a student's file name.
+    named = any(_MOODLE.search(part) for part in parts)
+    if found and len(parts) <= 2 and (named or not any(_OF_MOODLE in part for part in parts)):
         yield found[1]

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from softlookup.grading.light import nbformat
+from softlookup.grading.student_ids import id_trouble, left_out, shown
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -94,23 +95,44 @@ class Course:
     def students(self) -> list[str]:
         """Ids of everybody with a folder of submissions or a row in the gradebook, sorted.
 
-        A folder whose name is not text, which no database can hold, is nobody's; see nameless().
+        A folder or a row whose name cannot be an id is nobody's; see left_out().
         """
-        names = {name for name in self._submitters() if _is_text(name)}
+        folders = self._submitters()
+        refused = left_out(folders)
+        names = {name for name in folders if name not in refused}
         with self.gradebook() as book:
-            names.update(student.id for student in book.students)
-        return sorted(names, key=_by_number)
+            names.update(student.id for student in book.students if not id_trouble(student.id))
+        return sorted(names - refused.keys(), key=_by_number)
 
-    def nameless(self) -> list[str]:
-        """Folders of submitted/ whose names are not text, as they can be shown."""
-        return sorted(ascii(name) for name in self._submitters() if not _is_text(name))
+    def left_out(self, assignment: str) -> list[str]:
+        """Folders of submitted/, and rows of the gradebook, that are nobody's, a sentence each.
+
+        Args:
+            assignment: Name of the assignment; a hidden folder counts only if it holds something of it.
+        """
+        told = []
+        for name, why in sorted(left_out(self._submitters()).items()):
+            if not name.startswith(".") or os.path.lexists(self.folder("submitted", name, assignment)):
+                told.append(f"the folder {shown(name)} in submitted/ is left out: {why}; rename it and grade again")
+        with self.gradebook() as book:
+            rows = {student.id: why for student in book.students if (why := id_trouble(student.id))}
+        for name in sorted(rows.keys() - set(self._submitters())):
+            told.append(
+                f"the row {shown(name)} of the gradebook is left out: {rows[name]}; enter the student under another id"
+            )
+        return told
 
     def _submitters(self) -> list[str]:
-        submitted = Path(self.directory.submitted_directory)
-        base = submitted if submitted.is_absolute() else self.root / submitted
-        if not base.is_dir():
+        submitted = self.submitted
+        if not submitted.is_dir():
             return []
-        return [p.name for p in base.iterdir() if p.is_dir() and not p.name.startswith(".")]
+        with os.scandir(submitted) as entries:
+            return [entry.name for entry in entries if _is_folder(entry)]
+
+    @property
+    def submitted(self) -> Path:
+        """The folder in which each student has one."""
+        return Path(os.path.normpath(self.root / self.directory.submitted_directory))
 
     def require(self, assignment: str) -> None:
         """Hold that the gradebook knows an assignment.
@@ -244,14 +266,13 @@ def quiet(log: Path) -> Iterator[None]:
         os.close(kept[1])
 
 
-def _is_text(name: str) -> bool:
+def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
-        name.encode()
-    except UnicodeEncodeError:
+        return entry.is_dir()
+    except OSError:  # a link that leads in a circle
         return False
-    return True
 
 
 def _by_number(name: str) -> list[tuple[int, str]]:
     """Sort key under which student-2 comes before student-10."""
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]

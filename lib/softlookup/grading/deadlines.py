@@ -12,7 +12,7 @@ from typing import Any
 
 from softlookup.grading.course import Course, CourseError
 from softlookup.grading.gradesheet import find_assignment
-from softlookup.grading.plain_text import plain
+from softlookup.grading.plain_text import one_line
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def set_due(course: Course, assignment: str, due: str) -> Deadlines:
     with course.one_writer(), course.gradebook() as book:
         before = _deadlines(book, assignment)
         if when is None and before.extensions:
-            who = ", ".join(before.extensions)
+            who = ", ".join(map(one_line, before.extensions))
             raise CourseError(f"{assignment} keeps its due date: there are extensions of it ({who}); end them first")
         book.update_or_create_assignment(assignment, duedate=when)
         return _deadlines(book, assignment)
@@ -134,7 +134,7 @@ def extend(course: Course, assignment: str, student: str, more: timedelta) -> De
         found = find_assignment(book, assignment)
         if student not in everybody:
             near = difflib.get_close_matches(student, everybody, n=3)
-            hint = f"; did you mean {', '.join(map(plain, near))}?" if near else ""
+            hint = f"; did you mean {', '.join(map(one_line, near))}?" if near else ""
             raise CourseError(f"nobody in the class is called {student!r}{hint}")
         # nbgrader cannot reckon how late somebody is who has an extension of no due date.
         if found.duedate is None and more:
@@ -168,7 +168,7 @@ def deadlines_text(found: Deadlines) -> str:
     """What holds for an assignment, a few lines."""
     lines = [f"{found.assignment}: {as_text(found.due)}"]
     for student, more in found.extensions.items():
-        lines.append(f"  {plain(student)}: {as_text(found.due_for(student))} ({in_words(more)} more)")
+        lines.append(f"  {one_line(student)}: {as_text(found.due_for(student))} ({in_words(more)} more)")
     for student, seconds in found.late.items():
-        lines.append(f"  {plain(student)} came late by {in_words(timedelta(seconds=round(seconds)))}")
+        lines.append(f"  {one_line(student)} came late by {in_words(timedelta(seconds=round(seconds)))}")
     return "\n".join(lines)

@@ -18,6 +18,7 @@ from softlookup.grading.disk import Shelf
 from softlookup.grading.ledger import Ledger
 from softlookup.grading.pool import Examiner, Executor, LocalExecutor, processors
 from softlookup.grading.records import Report
+from softlookup.grading.student_ids import id_trouble, shown
 from softlookup.grading.work import Graded, Limits, Setting
 
 __all__ = [
@@ -179,8 +180,10 @@ def _class(course: Course, order: Order) -> list[str]:
     """Who is to be looked at, in the order of the class."""
     students = course.students()
     if not students:
-        raise CourseError(f"nobody handed anything in: {course.root / 'submitted'} has no folders")
+        refused = course.left_out(order.assignment)
+        raise CourseError(refused[0] if refused else f"nobody handed anything in: {course.submitted} has no folders")
     unknown = sorted(set(order.students) - set(students))
     if unknown:
-        raise CourseError(f"nobody in the class has the id {unknown[0]!r}: ids are the folders of submitted/")
+        why = id_trouble(unknown[0]) or "ids are the folders of submitted/"
+        raise CourseError(f"nobody in the class has the id {shown(unknown[0])}: {why}")
     return [student for student in students if student in order.students] if order.students else students

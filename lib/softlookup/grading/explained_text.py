@@ -12,7 +12,7 @@ from softlookup.checks.result import CheckResult
 from softlookup.checks.words import number, shape
 from softlookup.grading.course import CourseError
 from softlookup.grading.explaining import Explained, Explanation
-from softlookup.grading.plain_text import plain
+from softlookup.grading.plain_text import one_line, plain
 
 FOR_YOU = "For the instructor alone: it shows the wanted numbers, which the grader keeps from students."
 SIDE = 12
@@ -39,7 +39,7 @@ def explanation_text(found: Explanation, task: str | None = None) -> str:
     if not chosen:
         has = ", ".join(one.mark.task for one in found.tasks)
         raise CourseError(f"{found.assignment} has no task {task!r} (it has: {has})")
-    lines = [FOR_YOU, f"{plain(found.student)}, {found.assignment}, seed {found.seed}", *_about_files(found)]
+    lines = [FOR_YOU, f"{one_line(found.student)}, {found.assignment}, seed {found.seed}", *_about_files(found)]
     lines += [f"ignored or stopped: {plain(remark)}" for remark in found.remarks]
     for one in chosen:
         lines += ["", *_task_lines(one)]

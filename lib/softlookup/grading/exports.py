@@ -1,8 +1,9 @@
 """Grades as CSV: a plain table of our own, or one column filled in in the file that Canvas or Moodle gave.
 
 A file of theirs goes back as it came but for that one column: they find their students again by ids that only they
-know, and a comment that was changed on the way would be taken in. In our own table a cell that a spreadsheet would take
-for a formula gets an apostrophe in front, since names and ids are written by students.
+know, and a comment that was changed on the way would be taken in. So its other columns hold what they held, formulas
+too, and a note says that there are some. In our own table every text is guarded (cells.py), since names and ids are
+written by students; numbers stay numbers.
 
 Source: Canvas, lib/gradebook_exporter.rb and lib/gradebook_importer.rb of instructure/canvas-lms: the columns Student,
 ID, SIS User ID, SIS Login ID, Section, then "TITLE (ID)" for each assignment; rows of which the first cell is empty
@@ -19,16 +20,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from softlookup.grading.cells import as_number, guarded
 from softlookup.grading.course import CourseError
 from softlookup.grading.gradesheet import Line
-from softlookup.grading.lms_sheet import BOM, Filled, Options, Sheet, amount, as_number, fill, waiting_notes
+from softlookup.grading.lms_sheet import BOM, MOODLE_KEYS, Filled, Options, Sheet, amount, fill, waiting_notes
 from softlookup.grading.notebooks import task_id
 from softlookup.grading.records import GRADED
 
 KINDS = ("csv", "canvas", "moodle")
-_FORMULA = re.compile(r"\s*[=+\-@\uff0b\uff0d\uff1d\uff20]|[\t\r]")
 _CANVAS_KEYS = ("SIS Login ID", "SIS User ID", "ID", "Integration ID")
-_MOODLE_KEYS = ("ID number", "Username", "Email address", "Identifier")
 _CANVAS_READ_ONLY = "(read only)"
 
 
@@ -81,15 +81,6 @@ def plain_table(lines: Sequence[Line]) -> Export:
     return Export(BOM + out.getvalue(), sum(line.status == GRADED for line in lines), waiting_notes(lines))
 
 
-def guarded(text: str) -> str:
-    """Text that no spreadsheet takes for a formula.
-
-    >>> guarded("=1+1"), guarded("O'Neil, Ada")
-    ("'=1+1", "O'Neil, Ada")
-    """
-    return "'" + text if _FORMULA.match(text) else text
-
-
 def fill_canvas(text: str, lines: Sequence[Line], assignment: str, options: Options | None = None) -> Export:
     """Fill in one assignment's column in the CSV that Canvas exports.
 
@@ -137,8 +128,9 @@ def _canvas_column(sheet: Sheet, assignment: str) -> int:
 def fill_moodle(text: str, lines: Sequence[Line], options: Options | None = None) -> Export:
     """Fill in the Grade column of the grading worksheet that Moodle gives for one assignment.
 
-    Students are found by ID number, Username, Email address or Identifier: one of them has to be the student's id in
-    this course, its email or its lms_user_id in nbgrader's class list. "Participant 7" is found by 7 too.
+    Students are found by ID number, Username or Email address: one of them has to be the student's id in this course,
+    its email or its lms_user_id in nbgrader's class list. The Identifier, "Participant 7", is another one in each
+    assignment and finds nobody.
 
     Args:
         text: The worksheet.
@@ -146,9 +138,14 @@ def fill_moodle(text: str, lines: Sequence[Line], options: Options | None = None
         options: How to fill it in.
 
     Raises:
-        CourseError: If it is no such worksheet.
+        CourseError: If it is no such worksheet, or students are to be found by Identifier.
     """
     options = options or Options()
+    if options.match and options.match.strip().casefold() == "identifier":
+        raise CourseError(
+            "Moodle numbers participants anew for each assignment, so Identifier finds nobody for sure: match by "
+            f"{', '.join(MOODLE_KEYS[:-1])} or {MOODLE_KEYS[-1]}"
+        )
     needed = () if options.column and options.match else ("Identifier", options.column or "Grade")
     sheet = Sheet(text, needed, "grading worksheet that Moodle gives")
     column = sheet.column(options.column or "Grade")
@@ -157,7 +154,7 @@ def fill_moodle(text: str, lines: Sequence[Line], options: Options | None = None
     def maximum(row: list[str]) -> float | None:
         return None if top is None else as_number(row[top])
 
-    filled = fill(sheet, sheet.rows, column, maximum, lines, _MOODLE_KEYS, options)
+    filled = fill(sheet, sheet.rows, column, maximum, lines, MOODLE_KEYS, options)
     locked = [row for row in filled.given if free is not None and row[free].strip().casefold() == "no"]
     if locked:
         filled.notes.append(f"{len(locked)} grades are locked in Moodle and will not be taken")

@@ -4,6 +4,7 @@ import contextlib
 import fcntl
 import glob
 import json
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -74,6 +75,10 @@ def forget(course: Course, student: str) -> list[str]:
 def _check(student: str) -> None:
     if not student or student in (".", "..") or "/" in student or "\0" in student:
         raise CourseError(f"{student!r} cannot be a student's id: wanted a name that a folder can have")
+    try:
+        student.encode()
+    except UnicodeEncodeError:
+        raise CourseError(f"{student!r} is not text in UTF-8 and was never graded: remove its folder by hand") from None
 
 
 def _rows(course: Course, student: str) -> list[str]:
@@ -99,7 +104,7 @@ def _paths(course: Course, student: str) -> list[Path]:
         own = [Path(name) for name in glob.glob(pattern)]
         found.update(path.parent if path.parent.name == student else path for path in own)
         usual = course.folder(step, student, "x").parent
-        if usual.name == student and (usual.is_dir() or usual.is_symlink()):
+        if usual.name == student and os.path.lexists(usual):
             found.add(usual)
     found.update((course.root / "logs").glob(f"*/{glob.escape(student)}.log"))
     shelved = (Shelf(folder).path(student) for folder in (course.root / ".grading").glob("*"))

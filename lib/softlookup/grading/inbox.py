@@ -5,16 +5,18 @@ import datetime
 import errno
 import os
 import stat
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from softlookup.grading.course import Course
-from softlookup.grading.notebooks import MAX_BYTES, BadNotebook, NoNotebook, read_notebook
+from softlookup.grading.notebooks import MAX_BYTES, BadNotebook, look_alike
+from softlookup.grading.plain_text import one_line
 from softlookup.grading.records import MISSING, REFUSED
 from softlookup.grading.work import digest_of
 
 STAMP, SECRET = "timestamp.txt", "submission_secret.txt"
 _STAMP_BYTES = 200
+_FOLDER = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 @dataclass(frozen=True)
@@ -48,19 +50,17 @@ def read_submission(course: Course, assignment: str, student: str) -> HandedIn:
     Returns:
         The content, or why there is none: it is missing, a link, no file, too large, or the system refuses it.
     """
-    path = course.notebook("submitted", student, assignment)
+    name = f"{assignment}.ipynb"
     try:
-        if path.parent.is_symlink():
-            return HandedIn(None, REFUSED, f"the folder {assignment} is a link, not a folder")
-        return HandedIn(_read_regular(path, MAX_BYTES))
+        with _opened(course, assignment, student) as folder:
+            return HandedIn(_read_regular(folder, name, MAX_BYTES))
     except BadNotebook as error:
         return HandedIn(None, REFUSED, str(error))
     except (FileNotFoundError, NotADirectoryError):
-        return HandedIn(None, MISSING, _missing(path))
+        path = course.notebook("submitted", student, assignment)
+        return HandedIn(None, MISSING, f"there is no file {name}{look_alike(path)}")
     except OSError as error:
-        if error.errno == errno.ELOOP:
-            return HandedIn(None, REFUSED, f"{path.name} is a link, not a file: hand in the notebook itself")
-        return HandedIn(None, REFUSED, f"{path.name} cannot be read ({error.strerror})")
+        return HandedIn(None, REFUSED, f"{name} cannot be read ({error.strerror})")
 
 
 def handed_in_at(course: Course, assignment: str, student: str) -> tuple[datetime.datetime | None, str]:
@@ -74,11 +74,13 @@ def handed_in_at(course: Course, assignment: str, student: str) -> tuple[datetim
     Returns:
         The time, None if nothing says it; and a remark, if the file that should say it cannot be read.
     """
-    path = course.folder("submitted", student, assignment) / STAMP
     remark = f"{STAMP} is not a time that can be read, so it says nothing about being late"
+    from nbgrader.utils import parse_utc
+
     try:
-        _read_regular(path, _STAMP_BYTES)
-        return course.directory.get_existing_timestamp(str(path.parent)), ""
+        with _opened(course, assignment, student) as folder:
+            text = _read_regular(folder, STAMP, _STAMP_BYTES).decode().strip()
+        return parse_utc(text) if text else None, ""
     except FileNotFoundError:
         return None, ""
     except Exception:  # it holds whatever somebody wrote, and its reader raises many things
@@ -97,33 +99,53 @@ def read_slips(course: Course, assignment: str, student: str) -> dict[str, bytes
         Names and bytes of those that are plain small files.
     """
     slips = {}
-    for name in (STAMP, SECRET):
-        with contextlib.suppress(OSError, BadNotebook):
-            slips[name] = _read_regular(course.folder("submitted", student, assignment) / name, _STAMP_BYTES)
+    with contextlib.suppress(OSError, BadNotebook), _opened(course, assignment, student) as folder:
+        for name in (STAMP, SECRET):
+            with contextlib.suppress(OSError, BadNotebook):
+                slips[name] = _read_regular(folder, name, _STAMP_BYTES)
     return slips
 
 
-def _read_regular(path: Path, most: int) -> bytes:
+@contextlib.contextmanager
+def _opened(course: Course, assignment: str, student: str) -> Iterator[int]:
+    """A descriptor of the folder that a student handed in.
+
+    Each folder below submitted/ is opened from the one above it, and none of them through a link, so that nobody can
+    put another one there in between.
+    """
+    path, base = course.folder("submitted", student, assignment), course.submitted
+    parts = path.relative_to(base).parts if path.is_relative_to(base) else (path.name,)
+    folder = os.open(base if path.is_relative_to(base) else path.parent, _FOLDER)
+    try:
+        for part in parts:
+            try:
+                inner = os.open(part, _FOLDER | os.O_NOFOLLOW, dir_fd=folder)
+            except NotADirectoryError:
+                if stat.S_ISLNK(os.stat(part, dir_fd=folder, follow_symlinks=False).st_mode):
+                    raise BadNotebook(f"the folder {one_line(part)} is a link, not a folder") from None
+                raise
+            os.close(folder)
+            folder = inner
+        yield folder
+    finally:
+        os.close(folder)
+
+
+def _read_regular(folder: int, name: str, most: int) -> bytes:
     # Opened first and looked at then, so that nobody can put a link there in between; a pipe must not block.
-    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise BadNotebook(f"{name} is a link, not a file: hand in the notebook itself") from None
+        raise
     about = os.fstat(fd)
     if not stat.S_ISREG(about.st_mode):
         os.close(fd)
-        raise BadNotebook(f"{path.name} is not a file")
+        raise BadNotebook(f"{name} is not a file")
     with open(fd, "rb") as file:
         content = file.read(most + 1)
     if len(content) > most:
         size = max(about.st_size, len(content))
-        raise BadNotebook(f"{path.name} has {size:,} bytes, more than the {most:,} that are read: clear its outputs")
+        raise BadNotebook(f"{name} has {size:,} bytes, more than the {most:,} that are read: clear its outputs")
     return content
-
-
-def _missing(path: Path) -> str:
-    """Say that there is no file, and what lies there instead."""
-    try:
-        read_notebook(path)
-    except NoNotebook as error:
-        return str(error)
-    except BadNotebook:
-        pass
-    return f"there is no file {path.name}"

@@ -37,8 +37,8 @@ class Keeper:
         self.not_entered: GradebookError | None = None
         self.aside: deque[Graded] = deque()
         self.marks: dict[str, str] = {}
-        for name in self.course.nameless():
-            self.watch.say(f"the folder {name} in submitted/ is left out: its name is not text in UTF-8")
+        for sentence in self.course.left_out(self.order.assignment):
+            self.watch.say(sentence)
         if self.ledger.set_aside is not None:
             self.shelf.clear()
             self.watch.say(f"a new run begins; the ledger of the one before is kept as {self.ledger.set_aside.name}")

@@ -2,17 +2,35 @@
 
 import csv
 import io
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol, TypeVar
 
+from softlookup.grading.cells import is_formula
 from softlookup.grading.course import CourseError
 from softlookup.grading.gradesheet import Line
-from softlookup.grading.plain_text import plain
+from softlookup.grading.plain_text import one_line
 from softlookup.grading.records import MISSING
 
 BOM = "\ufeff"
+
+MOODLE_KEYS = ("ID number", "Username", "Email address")
+"""Columns of Moodle's grading worksheet that hold a student's own ids, the surest first."""
+
+
+class _HasIds(Protocol):
+    """A student with the ids of the class list."""
+
+    @property
+    def student(self) -> str: ...
+    @property
+    def lms_user_id(self) -> str: ...
+    @property
+    def email(self) -> str: ...
+
+
+_Known = TypeVar("_Known", bound=_HasIds)
 
 
 @dataclass(frozen=True)
@@ -93,11 +111,17 @@ def fill(
         filled.over += best is not None and score > best + 1e-9
         row[column] = amount(score)
         filled.given.append(row)
-    absent = [plain(line.student) for line in lines if line.student not in rows]
+    absent = [one_line(line.student) for line in lines if line.student not in rows]
     if absent:
         filled.notes.append(f"in this class, but not in the file: {', '.join(absent)}")
     if left:
         filled.notes.append(f"{left} handed in nothing, and their cells stay as they were: --zeros writes 0")
+    formulas = sum(is_formula(cell) for row in sheet.rows for cell in row)
+    if formulas:
+        filled.notes.append(
+            f"cells that a spreadsheet may take for formulas: {formulas}; they go back as they came, so upload the "
+            "file without opening it in a spreadsheet"
+        )
     filled.notes.extend(waiting_notes(lines))
     return filled
 
@@ -106,10 +130,10 @@ def _matched(
     people: Sequence[list[str]], keys: Sequence[int], lines: Sequence[Line], filled: Filled
 ) -> dict[str, list[str]]:
     """Each student's row. Where two rows fit, the one that fits by an earlier column counts; if none is, neither."""
-    known = _by_key(lines)
+    known = by_key(lines)
     fits: dict[str, list[tuple[int, list[str]]]] = {}
     for row in people:
-        ranked = ((rank, k) for rank, index in enumerate(keys) for k in _keys_in(row[index]))
+        ranked = ((rank, row[index].strip().casefold()) for rank, index in enumerate(keys))
         found = next(((rank, known[k].student) for rank, k in ranked if k in known), None)
         if found is None:
             filled.strangers.append(_who(row))
@@ -123,25 +147,25 @@ def _matched(
             filled.strangers.extend(_who(row) for _, row in candidates)
         else:
             both = " and ".join(_who(row) for _, row in candidates[:2])
-            filled.notes.append(f"{plain(student)} fits two rows, {both}: neither got a grade")
+            filled.notes.append(f"{one_line(student)} fits two rows, {both}: neither got a grade")
     return rows
 
 
 def _who(row: Sequence[str]) -> str:
     """What a row of theirs is called in a note: its first two cells."""
-    return plain(" ".join(cell.strip() for cell in row[:2] if cell.strip()) or "a row without a name")
+    return one_line(" ".join(cell.strip() for cell in row[:2] if cell.strip()) or "a row without a name")
 
 
-def _keys_in(cell: str) -> list[str]:
-    """What an id may be known by: itself, and the number of "Participant 7"."""
-    key = cell.strip().casefold()
-    number = re.search(r"^[^\d]*\s(\d+)$", key)
-    return [k for k in (key, number.group(1) if number else "") if k]
+def by_key(lines: Sequence[_Known]) -> dict[str, _Known]:
+    """The class by everything a file may know it by; what two students share finds neither.
 
+    Args:
+        lines: The class.
 
-def _by_key(lines: Sequence[Line]) -> dict[str, Line]:
-    """The class by everything a file may know it by; what two students share finds neither."""
-    known: dict[str, Line] = {}
+    Returns:
+        Students by id, lms_user_id and e-mail address, in lower case.
+    """
+    known: dict[str, _Known] = {}
     shared = set()
     for name in ("student", "lms_user_id", "email"):
         for line in lines:
@@ -171,14 +195,6 @@ def read_text(path: Path) -> str:
         raise CourseError(f"{path} is not text in UTF-8: export it once more, as CSV in UTF-8") from None
     except OSError as error:
         raise CourseError(f"{path} cannot be read ({error.strerror})") from None
-
-
-def as_number(text: str) -> float | None:
-    """A number as a spreadsheet may write it, None if it is none."""
-    try:
-        return float(text.strip().replace(",", "."))
-    except ValueError:
-        return None
 
 
 class Sheet:
@@ -234,6 +250,9 @@ class Sheet:
     def text(self) -> str:
         """The file's text."""
         out = io.StringIO(newline="")
-        writer = csv.writer(out, delimiter=self._delimiter, lineterminator=self._end)
-        writer.writerows([self.header, *self.rows])
+        sparing = csv.writer(out, delimiter=self._delimiter, lineterminator=self._end)
+        every = csv.writer(out, delimiter=self._delimiter, lineterminator=self._end, quoting=csv.QUOTE_ALL)
+        for row in [self.header, *self.rows]:
+            # Python leaves a lone carriage return unquoted, and a reader takes it for the row's end.
+            (every if any("\r" in cell for cell in row) else sparing).writerow(row)
         return self._mark + out.getvalue()

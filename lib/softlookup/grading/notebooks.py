@@ -40,7 +40,7 @@ def read_notebook(path: Path) -> NotebookNode:
     if path.is_symlink():
         raise BadNotebook(f"{path.name} is a link, not a file: hand in the notebook itself")
     if not path.exists():
-        raise NoNotebook(f"there is no file {path.name}{_look_alike(path)}")
+        raise NoNotebook(f"there is no file {path.name}{look_alike(path)}")
     if not path.is_file():
         raise BadNotebook(f"{path.name} is not a file")
     size = path.stat().st_size
@@ -48,7 +48,23 @@ def read_notebook(path: Path) -> NotebookNode:
         raise BadNotebook(
             f"{path.name} has {size:,} bytes, more than the {MAX_BYTES:,} that are read: clear its outputs"
         )
-    content = notebook_json(path.read_bytes(), path.name)
+    return sound_notebook(path.read_bytes(), path.name)
+
+
+def sound_notebook(raw: bytes, name: str) -> NotebookNode:
+    """Make a notebook of the bytes that somebody else wrote.
+
+    Args:
+        raw: The file's content.
+        name: Its name, for messages.
+
+    Returns:
+        The notebook in nbformat 4.
+
+    Raises:
+        BadNotebook: If it is too large, empty, not JSON, or JSON but no notebook.
+    """
+    content = notebook_json(raw, name)
     try:
         # Cells without ids and the like are mended by nbformat; its warnings are for authors of tools.
         with warnings.catch_warnings():
@@ -60,7 +76,7 @@ def read_notebook(path: Path) -> NotebookNode:
             nbformat.validate(notebook)
     except Exception as error:
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise BadNotebook(f"{path.name} is not a sound notebook: {first[:200]}") from None
+        raise BadNotebook(f"{name} is not a sound notebook: {first[:200]}") from None
     return notebook
 
 
@@ -95,7 +111,7 @@ def notebook_json(raw: bytes, name: str) -> dict[str, Any]:
     return content
 
 
-def _look_alike(path: Path) -> str:
+def look_alike(path: Path) -> str:
     """Name a notebook that lies where another one was expected."""
     others = sorted(p.name for p in path.parent.glob("*.ipynb")) if path.parent.is_dir() else []
     return f" (there is {others[0]!r})" if others else ""

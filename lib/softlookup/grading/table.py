@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from softlookup.grading.engine import Watcher
+from softlookup.grading.plain_text import one_line
 from softlookup.grading.records import GRADED, MISSING, REFUSED, Record, Report, TaskMark, task_names
 from softlookup.grading.work import Graded
 
@@ -35,6 +36,8 @@ _WORDS = {
     "timeout": "took too long",
     "stopped": "no verdict",
 }
+
+_LONG = 4000
 
 Planted = Mapping[str, Mapping[str, str]]
 """For a sample class: which known mistake was planted, by student and task."""
@@ -66,10 +69,10 @@ class LiveProgress(Watcher):
         self._counts.clear()
         if self.console.is_terminal and done < total:
             columns = (
-                TextColumn("{task.description}"),
+                TextColumn("{task.description}", markup=False),
                 BarColumn(),
                 MofNCompleteColumn(),
-                TextColumn("{task.fields[says]}"),
+                TextColumn("{task.fields[says]}", markup=False),
             )
             self._bar = Progress(*columns, console=self.console, transient=True)
             self._row = self._bar.add_task(what, total=total, completed=done, says="starting")
@@ -91,7 +94,7 @@ class LiveProgress(Watcher):
 
     def say(self, sentence: str) -> None:
         """Print a sentence above the line."""
-        self.console.print(sentence, highlight=False, soft_wrap=True, markup=False)
+        self.console.print(one_line(sentence, _LONG), highlight=False, soft_wrap=True, markup=False)
 
     def _says(self) -> str:
         rate = (self.done - self._first) / max(time.monotonic() - self._began, 1e-3)
@@ -100,7 +103,8 @@ class LiveProgress(Watcher):
         if self.done < self.total:
             told.append(f"{_duration((self.total - self.done) / rate)} left")
         if self._slowest:
-            told.append(f"slowest {self._slowest.slowest} of {self._slowest.student}, {self._slowest.slowest_s:.1f} s")
+            who = f"{one_line(self._slowest.slowest)} of {one_line(self._slowest.student)}"
+            told.append(f"slowest {who}, {self._slowest.slowest_s:.1f} s")
         return ", ".join(told)
 
     def _stop(self) -> None:
@@ -137,7 +141,7 @@ def show_report(console: Console, report: Report, planted: Planted | None = None
     for record in report.records:
         marks = [_sign(record.tasks.get(name), record.status, signs) for name in names]
         table.add_row(
-            Text(record.student),
+            Text(one_line(record.student)),
             f"{record.score:g}/{record.max:g}" if record.status == GRADED else record.status,
             *marks,
             _named(record, planted.get(record.student)),
@@ -160,14 +164,14 @@ def _show_remarks(console: Console, report: Report) -> None:
         console.print(f"mistakes met most: {told}", highlight=False)
     for record in report.records:
         if record.status == REFUSED:
-            said = f"{record.student}: refused, {record.reason}"
+            said = f"{one_line(record.student)}: refused, {one_line(record.reason, 400)}"
             console.print(said, highlight=False, soft_wrap=True, markup=False)
-    remarked = [record.student for record in report.records if record.remarks]
+    remarked = [one_line(record.student) for record in report.records if record.remarks]
     if remarked:
         told = ", ".join(remarked[:10]) + (", ..." if len(remarked) > 10 else "")
         said = f"something was ignored, cut or stopped in {len(remarked)} submissions (see the report): {told}"
         console.print(said, highlight=False, soft_wrap=True, markup=False)
-    absent = [record.student for record in report.records if record.status == MISSING]
+    absent = [one_line(record.student) for record in report.records if record.status == MISSING]
     if absent:
         console.print(f"nothing handed in: {', '.join(absent)}", highlight=False, soft_wrap=True, markup=False)
     if report.waiting:

@@ -23,6 +23,7 @@ from tornado.log import app_log
 
 from softlookup.grading.course import Course, CourseError, gradebook_error
 from softlookup.grading.notebooks import grade_id, is_graded, is_solution, task_id
+from softlookup.grading.plain_text import one_line
 from softlookup.grading.records import GRADED, MISSING, HandMark, Record, TaskMark
 from softlookup.grading.work import Graded
 
@@ -212,8 +213,9 @@ class Writer:
                 submission.student_id, sheet.score, submission.total_seconds_late
             )
         except Exception as error:
+            who = one_line(submission.student_id)
             raise CourseError(
-                f"the course's late penalty failed for {submission.student_id} ({type(error).__name__}: {error})"
+                f"the course's late penalty failed for {who} ({type(error).__name__}: {error})"
             ) from error
         if penalty is not None:
             sheet.late_submission_penalty = self._late._check_late_penalty(sheet, penalty)

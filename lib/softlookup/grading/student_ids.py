@@ -1,0 +1,75 @@
+"""Which names of folders can be students' ids.
+
+An id is a folder's name, a row of the gradebook, a pattern in nbgrader's own commands, and a part of addresses in its
+formgrader. A name that one of them takes for something else would be graded by half, so its folder is left out, and
+one sentence says why.
+"""
+
+import unicodedata
+from collections import Counter
+from collections.abc import Collection
+
+MOST = 128
+"""Characters that nbgrader's gradebook has room for; SQLite takes more, PostgreSQL does not."""
+
+_SPECIAL = {
+    "*?[]": "nbgrader takes for a pattern",
+    "#%\\": "the formgrader's addresses take for something else",
+    '"<>&`': "web pages take for something else",
+}
+
+
+def id_trouble(name: str) -> str:
+    """Why a folder's name cannot be a student's id, half a sentence; empty if it can.
+
+    >>> id_trouble("ada"), id_trouble("a*")
+    ('', "its name holds '*', which nbgrader takes for a pattern")
+    """
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return "its name is not text in UTF-8"
+    if not name or "/" in name:
+        return "its name cannot be that of a folder"
+    if name.startswith("."):
+        return "its name begins with a dot, which hides a folder"
+    if name.startswith("-"):
+        return "its name begins with a hyphen, which commands take for an option"
+    if name != name.strip():
+        return "its name begins or ends with a blank, which nbgrader cuts off"
+    if any(unicodedata.category(c)[0] == "C" or c in "\u2028\u2029" for c in name):
+        return "its name holds characters that cannot be seen"
+    for signs, meaning in _SPECIAL.items():
+        found = next((sign for sign in signs if sign in name), "")
+        if found:
+            return f"its name holds {found!r}, which {meaning}"
+    if len(name) > MOST:
+        return f"its name has {len(name)} characters, and the gradebook has room for {MOST}"
+    return ""
+
+
+def left_out(names: Collection[str]) -> dict[str, str]:
+    """Which of these folders nobody's submissions are taken from, each with the reason.
+
+    Args:
+        names: Names of folders.
+    """
+    found = {name: why for name in names if (why := id_trouble(name))}
+    alike = Counter(_spelt(name) for name in names if name not in found)
+    for name in names:
+        if name not in found and alike[_spelt(name)] > 1:
+            found[name] = "another folder's name differs from it in capitals or in the composition of letters alone"
+    return found
+
+
+def shown(name: str) -> str:
+    r"""A folder's name, quoted, as it can be shown on one line.
+
+    >>> shown("é" + chr(10)), shown("a" * 99)
+    ("'é\\n'", "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…'")
+    """
+    return repr(name if len(name) <= 60 else name[:60] + "…")
+
+
+def _spelt(name: str) -> str:
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", name).casefold())

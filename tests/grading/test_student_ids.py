@@ -1,0 +1,183 @@
+"""Ids are names of folders that somebody chose: each is graded whole, or left out with a sentence."""
+
+import io
+import os
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from fake_grader import here
+from paper_class import hand_in, in_class, paper_course, record, write_report
+from rich.console import Console
+from small_class import NAME
+
+from softlookup.cli import _Commands
+from softlookup.commands import COMMANDS
+from softlookup.grading import Course, CourseError, Report
+from softlookup.grading.class_report import class_report, report_text
+from softlookup.grading.engine import Order, Watcher, grade_assignment
+from softlookup.grading.exports import plain_table
+from softlookup.grading.forgetting import forget, kept_of
+from softlookup.grading.gradesheet import read_sheet
+from softlookup.grading.records import Record
+from softlookup.grading.table import LiveProgress, as_text
+from softlookup.grading.work import Graded
+
+TAKEN = (
+    *("é", "小明", "O'Neil", "Last, First", "a b", "12345", "²", "con", "{x}", "ada.lovelace", "ada@example.org"),
+    *("a;=1+1", "$(id)", "x" * 128, "é" * 127, "\N{GRINNING FACE}"),
+)
+LEFT_OUT = {
+    "*": "nbgrader takes for a pattern",
+    "[ab]": "nbgrader takes for a pattern",
+    "a?": "nbgrader takes for a pattern",
+    "a\nb": "cannot be seen",
+    "\x1b[2J": "cannot be seen",
+    "\u202eab": "cannot be seen",
+    "ada ": "begins or ends with a blank",
+    "\u00a0ada": "begins or ends with a blank",
+    ".dot": "begins with a dot",
+    "..x": "begins with a dot",
+    "-rf": "begins with a hyphen",
+    "ada#": "the formgrader's addresses",
+    "ad%61": "the formgrader's addresses",
+    "back\\slash": "the formgrader's addresses",
+    '"><script>': "web pages",
+    "&amp;": "web pages",
+    "x" * 129: "129 characters, and the gradebook has room for 128",
+    "\udcff": "not text in UTF-8",
+    # Two that some disks take for one, or that a person does.
+    "Zed": "in capitals or in the composition",
+    "zed": "in capitals or in the composition",
+    "e\u0301e": "in capitals or in the composition",
+    "\u00e9e": "in capitals or in the composition",
+}
+
+
+class Notes(Watcher):
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def say(self, sentence: str) -> None:
+        self.said.append(sentence)
+
+
+@pytest.fixture
+def course(tmp_path_factory: pytest.TempPathFactory, source: object) -> Course:
+    return paper_course(tmp_path_factory, source)
+
+
+def grade(course: Course, **order: object) -> tuple[Report, list[str]]:
+    notes = Notes()
+    report = grade_assignment(course, Order(NAME, seed=5, workers=2, **order), executor=here(), watch=notes)
+    return report, notes.said
+
+
+def page(course: Course, student: str) -> Path:
+    return course.folder("feedback", student, NAME) / f"{NAME}.html"
+
+
+def test_an_unusual_id_has_row_page_report_and_export_and_can_be_forgotten(course: Course) -> None:
+    for student in TAKEN:
+        hand_in(course, student, {})
+    report, said = grade(course)
+    assert said == [] and sorted(r.student for r in report.records) == sorted(TAKEN)
+    assert all(r.status == "graded" and r.score > 0 for r in report.records)
+    assert [student for student in TAKEN if not page(course, student).is_file()] == []
+    report.write(course.root / "reports" / f"{NAME}.json")
+    assert sorted(class_report(course, NAME).graded) == sorted(TAKEN)
+    sheet = read_sheet(course, NAME, report)
+    assert plain_table(sheet).written == len(TAKEN)
+    for student in TAKEN:
+        forget(course, student)
+        assert kept_of(course, student) == []
+    assert os.listdir(course.submitted) == [] and read_sheet(course, NAME) == []
+
+
+def test_a_name_that_cannot_be_an_id_is_left_out_with_a_sentence_and_costs_nobody(course: Course) -> None:
+    for student in ("ada", *LEFT_OUT):
+        hand_in(course, student, {})
+    (course.submitted / ".ipynb_checkpoints").mkdir()
+    (course.submitted / "circle").symlink_to("circle")
+    report, said = grade(course, feedback=False)
+    assert [(r.student, r.status) for r in report.records] == [("ada", "graded")]
+    with course.gradebook() as book:
+        assert [row.id for row in book.students] == ["ada"]
+    assert len(said) == len(LEFT_OUT), said
+    for name, why in LEFT_OUT.items():
+        shown = repr(name if len(name) <= 60 else name[:60] + "…")
+        told = [sentence for sentence in said if f"the folder {shown} in submitted/" in sentence]
+        assert len(told) == 1 and why in told[0] and "rename it and grade again" in told[0]
+        assert told[0].isprintable() and not course.folder("autograded", name, NAME).exists()
+
+
+def test_a_name_that_is_asked_for_is_refused_with_its_reason(course: Course) -> None:
+    hand_in(course, "*", {})
+    with pytest.raises(CourseError, match=r"the folder '\*' in submitted/ is left out"):
+        grade(course)
+    hand_in(course, "ada", {})
+    with pytest.raises(CourseError, match=r"nobody in the class has the id '\*': its name holds '\*'"):
+        grade(course, students=("*",))
+
+
+def test_a_row_that_leads_outside_is_left_out(course: Course) -> None:
+    """A class list is a file too, and what was graded of a row without a submission is taken away."""
+    hand_in(course, "ada", {})
+    for student in ("../source/.", "..", "x" * 300):
+        in_class(course, student)
+    report, said = grade(course, feedback=False)
+    assert [r.student for r in report.records] == ["ada"] and len(said) == 3
+    assert all("of the gradebook is left out" in sentence for sentence in said)
+    assert course.notebook("source", ".", NAME).is_file() and course.notebook("release", ".", NAME).is_file()
+    assert forget(course, "x" * 300) == ["the name in the gradebook"]
+
+
+def test_what_was_left_out_can_be_forgotten(course: Course) -> None:
+    names = [name for name in LEFT_OUT if name != "\udcff"]
+    for student in (*names, "other"):
+        hand_in(course, student, {})
+    for student in names:
+        assert forget(course, student) == [f"submitted/{student}"]
+    assert os.listdir(course.submitted) == ["other"]
+
+
+def test_forgetting_what_is_not_text_is_one_sentence(course: Course) -> None:
+    with pytest.raises(CourseError, match="is not text in UTF-8"):
+        forget(course, "\udcff")
+
+
+def test_the_report_says_what_was_left_out(course: Course) -> None:
+    hand_in(course, "ada", {})
+    hand_in(course, "a\x1b[2J", {})
+    grade(course, feedback=False)[0].write(course.root / "reports" / f"{NAME}.json")
+    group = _Commands(commands={command.name: command for command in COMMANDS})
+    told = CliRunner().invoke(group, ["report", NAME, "--course", str(course.root)])
+    assert told.exit_code == 0 and "note: the folder 'a\\x1b[2J' in submitted/ is left out" in told.output
+    assert "\x1b" not in told.output
+
+
+HOSTILE = "x\x1b]0;owned\x07\x9b2J\u202eab\nada: 37 of 37 [red]"
+
+
+def test_no_id_reaches_a_terminal_as_it_is(course: Course) -> None:
+    """A row of the gradebook may have any name, whoever wrote it there."""
+    in_class(course, HOSTILE)
+    write_report(course, record("ada", {}), Record(HOSTILE, "refused", 0, 30, reason=HOSTILE))
+    seen = [
+        report_text(class_report(course, NAME)),
+        as_text(Report(NAME, 1, (Record(HOSTILE, "refused", 0, 30, reason=HOSTILE, remarks=("x",)),))),
+        as_text(Report(NAME, 1, (Record(HOSTILE, "missing", 0, 30), record("ada", {})))),
+    ]
+    for terminal in (True, False):
+        file = io.StringIO()
+        with LiveProgress(Console(file=file, force_terminal=terminal, no_color=True, width=500)) as progress:
+            progress.begin("grading", 2)
+            progress.step(HOSTILE, Graded(HOSTILE, "graded", slowest=HOSTILE, slowest_s=9.0))
+            progress.say(f"said of {HOSTILE}")
+        seen.append(file.getvalue())
+    group = _Commands(commands={command.name: command for command in COMMANDS})
+    for words in (["explain", HOSTILE, NAME], ["extension", HOSTILE, NAME, "--days", "1"], ["forget", HOSTILE]):
+        seen.append(CliRunner().invoke(group, [*words, "--course", str(course.root)]).output)
+    for text in seen:
+        assert "owned" in text
+        assert not any(sign in text for sign in ("\x1b]", "\x07", "\x9b", "\u202e", "\nada: 37")), text
