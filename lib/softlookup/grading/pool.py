@@ -29,7 +29,7 @@ from softlookup.grading.work import Graded
 ONE_THREAD = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 START_S, CLOSING_S = 300.0, 5.0
 DIED_TWICE = "the process that graded it died twice"
-_JUDGING = ("softlookup.grading.examine", "torch")
+_JUDGING = ("softlookup.grading.examine", "torch", "nbconvert.filters.markdown_mistune")
 
 
 class Examiner(Protocol):
