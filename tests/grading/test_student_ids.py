@@ -159,6 +159,13 @@ def test_the_report_says_what_was_left_out(course: Course) -> None:
 HOSTILE = "x\x1b]0;owned\x07\x9b2J\u202eab\nada: 37 of 37 [red]"
 
 
+def test_a_name_that_formgrader_would_run_is_told(course: Course) -> None:
+    with course.gradebook() as book:
+        book.update_or_create_student("ada", first_name="Ada", last_name="<img src=x onerror=alert(1)>")
+        book.update_or_create_student("bob", first_name="Bob", last_name="O'Neil & Sons")
+    assert [sentence.split(" in the gradebook")[0] for sentence in course.names_as_markup()] == ["the name of 'ada'"]
+
+
 def test_no_id_reaches_a_terminal_as_it_is(course: Course) -> None:
     """A row of the gradebook may have any name, whoever wrote it there."""
     in_class(course, HOSTILE)

@@ -122,6 +122,16 @@ class Course:
             )
         return told
 
+    def names_as_markup(self) -> list[str]:
+        """Students whose first or last name in the gradebook formgrader would take for HTML, a sentence each."""
+        with self.gradebook() as book:
+            found = [one.id for one in book.students if "<" in f"{one.first_name or ''}{one.last_name or ''}"]
+        return [
+            f"the name of {shown(one)} in the gradebook holds '<', and formgrader would run it as HTML: correct it before "
+            "you open formgrader"
+            for one in found
+        ]
+
     def _submitters(self) -> list[str]:
         submitted = self.submitted
         if not submitted.is_dir():

@@ -38,7 +38,7 @@ class Keeper:
         self.aside: deque[Graded] = deque()
         self.marks: dict[str, str] = {}
         self.about = ""  # what the instructor is told where something is graded
-        for sentence in self.course.left_out(self.order.assignment):
+        for sentence in (*self.course.left_out(self.order.assignment), *self.course.names_as_markup()):
             self.watch.say(sentence)
         if self.ledger.set_aside is not None:
             self.shelf.clear()
