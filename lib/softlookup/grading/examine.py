@@ -6,9 +6,7 @@ frames (sandbox/frames.py).
 
 import json
 import socket
-import sys
 import time
-import traceback
 import zlib
 from collections.abc import Callable
 from functools import partial
@@ -24,6 +22,7 @@ from softlookup.checks.result import HEADLINES, CheckResult
 from softlookup.grading.course import CourseError
 from softlookup.grading.notebooks import BadNotebook, grade_id, is_graded, is_solution, task_id
 from softlookup.grading.outputs import CUT, as_outputs, weight
+from softlookup.grading.own_mistakes import noted
 from softlookup.grading.rebuild import Asked, Rebuilt, lendable, rebuild
 from softlookup.grading.records import GRADED, REFUSED
 from softlookup.grading.remote import Before, Remote, about
@@ -159,8 +158,7 @@ class _Run:
         self.seconds: dict[str, float] = {}
         self.left_out: dict[int, str] = {}
         self.crowded = False
-        self.failed_on: dict[str, str] = {}
-        """What is told of the checks that the judge itself failed on: a person has to give their points."""
+        self.failed_on: dict[str, str] = {}  # checks that the judge itself failed on, and what is told of them
         self.kept = 0
 
     def play(self, until: float) -> None:
@@ -220,20 +218,13 @@ class _Run:
                 self._judged(name, self._check(session, cell, asked))
             except (Dead, CourseError):
                 raise
-            except Exception as error:
-                self._failed(name, asked, error)
+            except Exception as error:  # no answer costs more than its own verdict; a person gives the points
+                self.failed_on[name] = our_mistake(error)
+                self.remarks.append(noted(asked.task, error))
             self._took(name, time.monotonic() - begun)
 
     def _took(self, name: str, seconds: float) -> None:
         self.seconds[name] = max(seconds, self.seconds.get(name, 0.0))
-
-    def _failed(self, name: str, asked: Asked, error: Exception) -> None:
-        """Leave a task to a person whose judge raised an exception: no answer may cost more than its own verdict."""
-        print(f"The judge failed on task {asked.task.id}:", file=sys.stderr)
-        traceback.print_exception(error)  # into the workers' log: its lines may hold right answers
-        self.failed_on[name] = our_mistake(error)
-        what = f"The grader made a mistake while it judged task {asked.task.id} ({type(error).__name__})"
-        self.remarks.append(f"{what}: a person has to give its points; the workers' log says where it happened.")
 
     def _judged(self, name: str, result: CheckResult) -> None:
         self.results[name] = result
@@ -315,8 +306,8 @@ class _Run:
             result = self.results.get(grade_id(cell))
             if result is None:
                 cell.outputs = self.outputs.get(at, [])
-                if said := self.failed_on.get(grade_id(cell)):
-                    cell.outputs = as_outputs([{"output_type": "stream", "text": said + "\n"}])
+                if grade_id(cell) in self.failed_on:
+                    cell.outputs = as_outputs([{"output_type": "stream", "text": self.failed_on[grade_id(cell)]}])
                 continue
             data = result._repr_mimebundle_()
             best = float(cell.metadata.nbgrader.get("points", 0))

@@ -64,9 +64,9 @@ class Mark:
     Attributes:
         task: The task's id, "04.scale".
         cell: The grade_id of the graded cell, "04-scale-check".
-        points: What it earned; None where a person has to read it.
+        points: What it earned; None where a person has to read it, or where the judge itself failed.
         max: What it is worth.
-        verdict: pass, partial, wrong, blank, error, timeout or stopped; "by hand" where a person has to read it.
+        verdict: pass, partial, wrong, blank, error, timeout or stopped; "by hand" where a person gives the points.
         diagnosis: Slugs of the known mistakes that were recognised.
         message: What the student is told, a few sentences.
         variant: Which variant of the task was asked.
