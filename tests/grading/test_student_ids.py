@@ -163,7 +163,7 @@ def test_a_name_that_formgrader_would_run_is_told(course: Course) -> None:
     with course.gradebook() as book:
         book.update_or_create_student("ada", first_name="Ada", last_name="<img src=x onerror=alert(1)>")
         book.update_or_create_student("bob", first_name="Bob", last_name="O'Neil & Sons")
-    assert [sentence.split(" in the gradebook")[0] for sentence in course.names_as_markup()] == ["the name of 'ada'"]
+    assert [sentence.split(" holds")[0] for sentence in course.names_as_markup()] == ["the gradebook's name of 'ada'"]
 
 
 def test_no_id_reaches_a_terminal_as_it_is(course: Course) -> None:
