@@ -15,8 +15,9 @@ from small_class import NAME, ROOT
 from softlookup.authoring import draw_variants, read_solution
 from softlookup.checks.result import MIME
 from softlookup.grading.course import CourseError
-from softlookup.grading.examine import Examiner, sound
+from softlookup.grading.examine import Examiner
 from softlookup.grading.handins import answers, filled
+from softlookup.grading.lent import sound
 from softlookup.grading.notebooks import grade_id
 from softlookup.grading.sample import hand_ins
 from softlookup.grading.work import Limits, Setting
