@@ -1,5 +1,6 @@
 """Answers of text, ids, lists and dictionaries: what counts as equal, what is refused, the words for a difference."""
 
+import time
 from collections import Counter, OrderedDict, defaultdict
 
 import numpy as np
@@ -191,3 +192,11 @@ def test_a_changed_input_never_reaches_the_next_question():
     check(task.id, count_pairs)
     first, again = seen[0], seen[-1]
     assert first == again, "the first question comes once more at the end, as it was"
+
+
+def test_keys_that_all_have_one_hash_are_not_read():
+    entries = ",".join(f"[[{n * (2**61 - 1)}],0]" for n in range(40_000))
+    forged = np.frombuffer(f'{{"":[{entries}]}}'.encode(), np.uint8)
+    begun = time.monotonic()
+    assert texts.difference(forged, texts.to_bytes({"a": 1})) == "what came back cannot be read"
+    assert time.monotonic() - begun < 5

@@ -15,6 +15,7 @@ import pytest
 from sandbox_tools import ABOUT, LIMITS, NEEDS_SANDBOX, SOUND, ask
 
 from softlookup.checks.task import Case
+from softlookup.grading.course import CourseError
 from softlookup.grading.lent import owns, sound
 from softlookup.grading.sandbox import frames
 from softlookup.grading.sandbox.lender import CALL_S, MEMORY_MB, WALL_S, Lender
@@ -228,6 +229,14 @@ def test_process_holds_no_descriptor_but_its_own(lender, tmp_path):
         )
     places = found[0]["result"]["list"]
     assert sorted(places)[:3] == ["/dev/null"] * 3 and len(places) == 4 and places[-1].startswith("socket:")
+
+
+def test_judge_that_used_a_gpu_is_told_and_no_submission(lender):
+    def refuses(name, args, named, upstream):
+        raise RuntimeError("Unable to handle autograd's threading in combination with fork-based multiprocessing.")
+
+    with pytest.raises(CourseError, match="start the worker with the environment variable CUDA_VISIBLE_DEVICES"):
+        answered(lender(refuses))
 
 
 def test_process_dies_with_the_judge(tmp_path):

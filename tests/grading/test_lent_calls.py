@@ -12,8 +12,8 @@ from softlookup.checks import home
 from softlookup.checks.judge import draw
 from softlookup.checks.limits import calm_torch
 from softlookup.checks.registry import tasks
-from softlookup.grading.examine import owns
 from softlookup.grading.handins import answers
+from softlookup.grading.lent import owns
 from softlookup.grading.notebooks import is_solution
 from softlookup.grading.sandbox import frames
 from softlookup.grading.sandbox.lending import largest, sound_answer

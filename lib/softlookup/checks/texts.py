@@ -20,6 +20,8 @@ from softlookup.checks.task import Arrays
 MAX_DEPTH = 6
 MAX_ITEMS = 20_000
 MAX_CHARACTERS = 200_000
+MAX_READ_KEYS = 2000
+"""Keys of one dictionary that the judge reads: each may be made to be compared with all before it."""
 MAX_SHOWN = 60
 """Characters of one item that a sentence shows."""
 
@@ -147,6 +149,8 @@ def _value(told: Any, depth: int) -> Any:
     if isinstance(told, list):
         return [_value(one, depth + 1) for one in told]
     if isinstance(told, dict):
+        if len(told[""]) > MAX_READ_KEYS:
+            raise ValueError("too many keys")
         return {_key(_value(k, depth + 1)): _value(v, depth + 1) for k, v in told[""]}
     return told
 

@@ -127,8 +127,8 @@ class Course:
         with self.gradebook() as book:
             found = [one.id for one in book.students if "<" in f"{one.first_name or ''}{one.last_name or ''}"]
         return [
-            f"the gradebook's name of {shown(one)} holds '<', which formgrader would run as HTML: correct it before you "
-            "open formgrader"
+            f"the gradebook's name of {shown(one)} holds '<', which formgrader would run as HTML: correct it before "
+            "you open formgrader"
             for one in found
         ]
 

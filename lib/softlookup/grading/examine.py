@@ -28,6 +28,7 @@ from softlookup.grading.records import GRADED, REFUSED
 from softlookup.grading.remote import Before, Remote, about
 from softlookup.grading.sandbox import cgroups
 from softlookup.grading.sandbox.bubble import Forking, SandboxError
+from softlookup.grading.sandbox.lender import LenderError
 from softlookup.grading.sandbox.session import Dead, Held, OutOfTime, Session
 from softlookup.grading.work import Graded, Mark, Setting, digest_of
 from softlookup.grading.zygotes import asked_by, begin_zygote, read_release
@@ -216,7 +217,7 @@ class _Run:
             begun = time.monotonic()
             try:
                 self._judged(name, self._check(session, cell, asked))
-            except (Dead, CourseError):
+            except (Dead, CourseError, LenderError):
                 raise
             except Exception as error:  # no answer costs more than its own verdict; a person gives the points
                 self.failed_on[name] = our_mistake(error)

@@ -27,6 +27,8 @@ from softlookup.grading.records import REFUSED
 from softlookup.grading.work import Graded
 
 ONE_THREAD = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+_JUDGES = {**dict.fromkeys(ONE_THREAD, "1"), "CUDA_VISIBLE_DEVICES": ""}
+"""What a judge's environment says. One that computes gradients where there is a GPU could not fork one that does."""
 START_S, CLOSING_S = 300.0, 5.0
 DIED_TWICE = "the process that graded it died twice"
 _JUDGING = ("softlookup.grading.examine", "torch", "nbconvert.filters.markdown_mistune")
@@ -255,9 +257,9 @@ class Pool:
 
 @contextlib.contextmanager
 def one_thread() -> Iterator[None]:
-    """Let processes that start in here use one thread each for their arithmetic: several side by side crowd."""
-    before = {name: os.environ.get(name) for name in ONE_THREAD}
-    os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
+    """Let processes that start in here use one thread each for their arithmetic, since several crowd, and no GPU."""
+    before = {name: os.environ.get(name) for name in _JUDGES}
+    os.environ.update(_JUDGES)
     try:
         yield
     finally:

@@ -24,6 +24,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from softlookup.grading.course import CourseError
 from softlookup.grading.sandbox import frames
 from softlookup.grading.sandbox.lending import TOO_MUCH, Sound, computed
 
@@ -36,6 +37,10 @@ WALL_S = 3.0 * CALL_S
 MEMORY_MB = 512
 """Megabytes of addresses that lent functions may take beside those that the judge has."""
 
+_GPU = (
+    "gradients of lent functions cannot be computed in a process that has used a GPU: start the worker with the "
+    "environment variable CUDA_VISIBLE_DEVICES set to nothing"
+)
 _START_S = 30.0
 _PR_SET_PDEATHSIG = 1
 
@@ -89,14 +94,20 @@ class Lender:
 
         Returns:
             The answer's frame and arrays, or None if the call took too much; the process is gone then.
+
+        Raises:
+            CourseError: If no process that is forked here can compute gradients.
         """
         until = min(deadline, time.monotonic() + WALL_S)
         try:
             self.line.send(told, arrays, until)
-            return self.line.receive(until)
+            header, results = self.line.receive(until)
         except frames.FrameError:
             self.close()
             return None
+        if "unable" in header:
+            raise CourseError(_GPU)
+        return header, results
 
     def close(self) -> None:
         """End it."""

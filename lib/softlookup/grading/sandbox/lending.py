@@ -165,6 +165,8 @@ def computed(
     except MemoryError:
         return {"raised": TOO_MUCH}, []
     except Exception as error:  # whatever a strange argument does to the function
+        if "fork-based multiprocessing" in str(error):  # torch's words where the judge has used a GPU
+            return {"unable": True}, []
         no_memory = "can't allocate memory" in str(error)  # which torch says in a RuntimeError
         return {"raised": TOO_MUCH if no_memory else text(str(error), 300) or type(error).__name__}, []
 
