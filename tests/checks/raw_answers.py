@@ -98,9 +98,13 @@ class Sends:
         """One answer for each case."""
         return iter(self.sent)
 
-    def lendable(self) -> tuple[str, ...]:
+    def lendable(self, sound_too: bool = False) -> tuple[str, ...]:
         """No function is lent."""
         return ()
+
+    def differed(self, at: int) -> bool:
+        """None was lent, so none gave anything else."""
+        return False
 
 
 def sent(task: Task, asked: Questions, rng: random.Random) -> list[Answer]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.answers import is_tensor
-from softlookup.checks.compare import same
+from softlookup.checks.compare import inputs_of, same
 from softlookup.checks.oracle import results_of
 from softlookup.checks.probe import Answer
 from softlookup.checks.task import Arrays, Case, Task
@@ -69,5 +69,8 @@ def plain(value: Any) -> Any:
 
 
 def differs(case: Case, own: Answer, lent: Arrays) -> bool:
-    """Whether the student's own function gave something else than the lent one."""
-    return own.arrays is None or not same(own.arrays, lent, case)
+    """Whether the student's own function gave something else than the lent one, or lost the dtype that it kept."""
+    if own.arrays is None or not same(own.arrays, lent, case):
+        return True
+    floats = {one.dtype for one in inputs_of(case) if one.dtype.kind == "f"}
+    return any(right.dtype in floats and mine.dtype not in floats for mine, right in zip(own.arrays, lent, strict=True))
