@@ -28,24 +28,22 @@ def f(x):
     return x
 """
 
-# Children whose end nobody wants to hear of compute, and a process of the lowest priority waits for their processor.
+# Children whose end nobody wants to hear of compute, and another process waits for their processor.
 WAITING = """
 import os, signal, time
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-first = {min(os.sched_getaffinity(0))}
-os.sched_setaffinity(0, first)
-def spins(seconds):
+cpu = {min(os.sched_getaffinity(0))}
+def spins(seconds, nice):
     if os.fork() == 0:
-        os.sched_setscheduler(0, POLICY, os.sched_param(0))
+        os.sched_setaffinity(0, cpu)
+        os.nice(nice)
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             pass
         os._exit(0)
-POLICY = os.SCHED_IDLE
-spins(30)
-POLICY = os.SCHED_OTHER
+spins(30, 10)
 while True:
-    spins(0.2)
+    spins(0.2, 0)
     time.sleep(0.19)
 """
 
