@@ -140,11 +140,14 @@ def grade_assignment(
     # nbgrader takes long to import, and the processes that grade import this module without need of it.
     from softlookup.grading.keeping import Keeper
     from softlookup.grading.sample import is_hostile
+    from softlookup.grading.sandbox.bubble import readable
     from softlookup.grading.sandbox.cgroups import told
     from softlookup.grading.writer import Writer
 
     if order.sandbox == "none" and is_hostile(course):
         raise CourseError("this sample class attacks whoever grades it: it is graded in the sandbox alone")
+    if order.sandbox != "none" and (said := readable(course.root)):
+        raise CourseError(said)
     course.require(order.assignment)
     release = _release(course, order.assignment)
     students = _class(course, order)

@@ -32,6 +32,7 @@ _INSIDE = (
     *("--chdir", "/tmp", "--remount-ro", "/dev", "--remount-ro", "/", "--"),
 )
 _HOME = "/tmp/notebook"
+_SYSTEM = ("lib", "lib64", "lib32", "bin", "sbin")
 
 # What a submission may import of the library: nothing that knows an answer.
 _OURS = (
@@ -114,6 +115,21 @@ def trouble() -> str:
         return ""
     said = done.stderr.strip().splitlines() or ["it said nothing"]
     return f"bubblewrap is installed, but does not work on this machine ({said[-1][:200]})"
+
+
+def readable(folder: Path) -> str:
+    """Say why submissions could read a folder that must stay closed to them, nothing if they cannot.
+
+    They are shown the system's programs and the whole of this Python, with whatever else somebody put there.
+
+    Returns:
+        One sentence with what to do, or an empty text.
+    """
+    shown = [Path("/usr"), *(Path("/", name) for name in _SYSTEM if not Path("/", name).is_symlink()), *_pythons()]
+    for place in shown:
+        if folder.resolve().is_relative_to(place):
+            return f"submissions could read {folder}, since they are shown all of {place}: move it out of there"
+    return ""
 
 
 class Forking:
@@ -309,10 +325,14 @@ def _bubblewrap() -> list[str]:
         raise SandboxError(NO_BUBBLEWRAP)
     root = os.geteuid() == 0
     command = [found, "--die-with-parent", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
+    command += ["--hostname", "sandbox"]
     # As root there is no namespace of users here: each submission gets one, and with it a count of its own processes.
     command += [] if root else ["--unshare-user", "--uid", _NOBODY, "--gid", _NOBODY]
+    installed, home = Path(sysconfig.get_path("purelib"), "softlookup"), Path(softlookup.__file__).parent
+    if home.resolve() != installed.resolve() and (said := readable(home)):
+        raise SandboxError(said)
     command += ["--ro-bind", "/usr", "/usr", "--perms", "0755", "--dir", "/etc"]
-    for name in ("lib", "lib64", "lib32", "bin", "sbin"):
+    for name in _SYSTEM:
         path = Path("/", name)
         if path.is_symlink():
             command += ["--symlink", os.readlink(path), str(path)]
@@ -325,7 +345,6 @@ def _bubblewrap() -> list[str]:
     for place in _pythons():
         command += [*_parents(_seen(place), made), "--ro-bind", str(place), str(_seen(place))]
     # Where the library is installed and not only linked to, its answers would lie beside the other packages.
-    installed = Path(sysconfig.get_path("purelib"), "softlookup")
     if installed.is_dir():
         command += ["--tmpfs", str(_seen(installed))]
     return command

@@ -28,11 +28,18 @@ class Places:
         memory: Where memory is limited; None where it cannot be.
         cpu: Where each group has an equal share of the processors; None where there are no such groups.
         version: Of the interface, 1 or 2.
+        counts: Where the processor time of a group is counted; None where it is not.
     """
 
     memory: Path | None = None
     cpu: Path | None = None
     version: int = 1
+    counts: Path | None = None
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """All of them, each once."""
+        return tuple(one for one in dict.fromkeys((self.memory, self.cpu, self.counts)) if one is not None)
 
 
 class Group:
@@ -48,7 +55,8 @@ class Group:
         name = f"{PREFIX}{os.getpid()}-{next(_numbers)}"
         self.version = there.version
         self.memory = there.memory / name if there.memory else None
-        self.folders = [one / name for one in dict.fromkeys((there.memory, there.cpu)) if one is not None]
+        self.counts = there.counts / name if there.counts else None
+        self.folders = [one / name for one in there.folders]
         try:
             for folder in self.folders:
                 folder.mkdir()
@@ -77,6 +85,17 @@ class Group:
             return counts.get("oom_kill", "0") != "0"
         return False
 
+    def used_s(self) -> float | None:
+        """Seconds of processor time that its processes had, with those that ended; None where nobody counts it."""
+        if self.counts is None:
+            return None
+        with contextlib.suppress(OSError, ValueError, KeyError):
+            if self.version == 1:
+                return int((self.counts / "cpuacct.usage").read_text()) / 1e9
+            counts = dict(line.split() for line in (self.counts / "cpu.stat").read_text().splitlines())
+            return int(counts["usage_usec"]) / 1e6
+        return None
+
     def close(self) -> None:
         """Remove the group as soon as its processes are gone; this does not wait for them."""
         _left.extend(self.folders)
@@ -88,8 +107,8 @@ class Group:
 def places() -> Places:
     """Find out once for each process where groups can be made, and remove those that a killed grader left."""
     found = _places(Path("/proc/self/mountinfo"), Path("/proc/self/cgroup"))
-    for folder in dict.fromkeys((found.memory, found.cpu)):
-        for old in folder.glob(f"{PREFIX}*") if folder else ():
+    for folder in found.folders:
+        for old in folder.glob(f"{PREFIX}*"):
             if not Path("/proc", old.name.removeprefix(PREFIX).split("-")[0]).exists():
                 with contextlib.suppress(OSError):
                     old.rmdir()
@@ -155,15 +174,14 @@ def _places(mounts: Path, own: Path) -> Places:
     except (OSError, ValueError):
         return Places()
     if "memory" in where:
-        cpu = where.get("cpu")
-        memory = where["memory"] if _works(where["memory"], 1) else None
-        return Places(memory, cpu if cpu and _works(cpu, 0) else None, 1)
+        cpu, counts = (one if one and _works(one, 0) else None for one in map(where.get, ("cpu", "cpuacct")))
+        return Places(where["memory"] if _works(where["memory"], 1) else None, cpu, 1, counts)
     if "" in where:
         # A group with processes of its own has no groups below it that limit anything, but for the topmost one.
         for folder in (where[""], where[""].parent):
             given = _words(folder / "cgroup.subtree_control")
             if "memory" in given and os.access(folder / "cgroup.procs", os.W_OK) and _works(folder, 2):
-                return Places(folder, folder if "cpu" in given else None, 2)
+                return Places(folder, folder if "cpu" in given else None, 2, folder)
     return Places()
 
 

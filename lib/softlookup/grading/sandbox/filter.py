@@ -73,6 +73,11 @@ FORBIDDEN = {
 CLONE, CLONE3, SOCKET, SOCKETPAIR = (56, 220), (435, 435), (41, 198), (53, 199)
 NAMESPACES = 0x7E020000
 """The flags of clone that begin a namespace: mounts, control groups, names, System V, users, processes, network."""
+MMAP, PRLIMIT, SETRLIMIT = (9, 222), (302, 261), (160, 164)
+HUGE_PAGES = 0x40000
+"""The flag of mmap that takes pages from the machine's pool of large ones, which no group counts."""
+CORE = 4
+"""The limit of core files: at 0 it does not hold for a machine that pipes cores into a program."""
 FAMILIES = (1, 2, 10)
 """Sockets that a notebook may open: AF_UNIX, AF_INET, AF_INET6. In its network there is nobody to reach."""
 
@@ -80,8 +85,8 @@ _MACHINES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
 _LOAD, _EQUAL, _AT_LEAST, _ANY_OF, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _FIRST_X32 = 0x40000000
 _PR_SET_SECCOMP, _MODE_FILTER = 22, 2
-# Where things lie in what the filter is given of a call. Of the first argument the lower half: what it means is an int.
-_NUMBER, _MACHINE, _FIRST_ARGUMENT = 0, 4, 16
+# Where things lie in what the filter is given of a call. Of an argument the lower half: what it means is an int.
+_NUMBER, _MACHINE, _FIRST_ARGUMENT, _SECOND_ARGUMENT, _FOURTH_ARGUMENT = 0, 4, 16, 24, 40
 _RETURNS = {
     "allow": 0x7FFF0000,
     "kill": 0x80000000,
@@ -113,10 +118,22 @@ def program(machine: str) -> bytes | None:
         (_EQUAL, "unknown", "", CLONE3[column]),
         (_EQUAL, "flags", "", CLONE[column]),
         (_EQUAL, "family", "", SOCKET[column]),
-        (_EQUAL, "family", "allow", SOCKETPAIR[column]),
+        (_EQUAL, "family", "", SOCKETPAIR[column]),
+        (_EQUAL, "pages", "", MMAP[column]),
+        (_EQUAL, "limit", "", SETRLIMIT[column]),
+        (_EQUAL, "second limit", "allow", PRLIMIT[column]),
         "flags",
         (_LOAD, "", "", _FIRST_ARGUMENT),
         (_ANY_OF, "refuse", "allow", NAMESPACES),
+        "pages",
+        (_LOAD, "", "", _FOURTH_ARGUMENT),
+        (_ANY_OF, "refuse", "allow", HUGE_PAGES),
+        "limit",
+        (_LOAD, "", "", _FIRST_ARGUMENT),
+        (_EQUAL, "refuse", "allow", CORE),
+        "second limit",
+        (_LOAD, "", "", _SECOND_ARGUMENT),
+        (_EQUAL, "refuse", "allow", CORE),
         "family",
         (_LOAD, "", "", _FIRST_ARGUMENT),
         *((_EQUAL, "allow", "", family) for family in FAMILIES[:-1]),

@@ -292,9 +292,9 @@ class Session:
             raise self._broke(_OTHERWISE)
         printed, failed = text(told.get("printed"), 2 * MAX_TEXT), told.get("failure")
         if failed is not None:
-            if count or not isinstance(failed, list) or len(failed) != 3 or failed[0] not in _KINDS:
+            kind, *words = map(text, failed) if isinstance(failed, list) and failed else ("",)
+            if count or len(words) != 2 or kind not in _KINDS:
                 raise self._broke(_OTHERWISE)
-            kind, *words = (text(one) for one in failed)
             return Answer(None, Failure(kind, *words), printed)
         if not count:
             raise self._broke(_OTHERWISE)

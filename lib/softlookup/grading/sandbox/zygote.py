@@ -21,7 +21,11 @@ from typing import Any
 _NAMESPACES = 0x10000000 | 0x00020000 | 0x20000000 | 0x08000000 | 0x40000000 | 0x04000000
 _MS_NOSUID, _MS_NODEV, _MS_REC, _MS_PRIVATE, _MS_RDONLY = 2, 4, 0x4000, 0x40000, 1
 _PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS, _PR_CAPBSET_DROP = 1, 38, 24
+_MS_NOEXEC = 8
 _EMPTY = ("/tmp", "/dev/shm", "/proc", "/dev/mqueue")
+
+_TERMINALS = 16
+"""Terminals that a submission may open at once: a machine has few, and nobody counts their memory."""
 
 
 class _Trouble(Exception):
@@ -46,6 +50,9 @@ def _own_namespaces(libc: Any, disk_mb: int) -> None:
         flags = _MS_NOSUID | _MS_NODEV | (_MS_RDONLY if place == "/proc" else 0)
         room = b"size=4k" if place == "/proc" else b"mode=1777,nr_inodes=10000,size=%dm" % disk_mb
         _call(libc, "mount", b"tmpfs", place.encode(), b"tmpfs", flags, room)
+    if os.path.isdir("/dev/pts"):  # else each could open the terminals of all that run beside it
+        some = b"newinstance,ptmxmode=0666,mode=600,max=%d" % _TERMINALS
+        _call(libc, "mount", b"devpts", b"/dev/pts", b"devpts", _MS_NOSUID | _MS_NOEXEC, some)
 
 
 def _no_rights(libc: Any) -> None:
@@ -77,7 +84,7 @@ def _limit(about: dict[str, Any], held_kb: dict[str, int]) -> None:
         *(((resource.RLIMIT_AS, held_kb["VmSize"] * 1024 + memory),) if about["addresses"] else ()),
         (resource.RLIMIT_FSIZE, about["disk_mb"] * megabyte),
         (resource.RLIMIT_NOFILE, 256),
-        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_CORE, 1),  # the only limit that also holds where cores are piped into a program (core(5))
         *(() if about["bare"] else ((resource.RLIMIT_NPROC, about["processes"]),)),
     ):
         resource.setrlimit(kind, (most, most))

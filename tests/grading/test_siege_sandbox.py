@@ -1,0 +1,147 @@
+"""What a submission can tell, reach and count inside the sandbox, with the real one around it."""
+
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from softlookup.checks.task import Case
+from softlookup.grading.sandbox import bubble, cgroups
+from softlookup.grading.sandbox.bubble import SandboxError, Zygote
+from softlookup.grading.sandbox.processes import Standing
+from softlookup.grading.sandbox.session import Dead, Session
+from softlookup.grading.work import Limits
+
+needs_sandbox = pytest.mark.skipif(bool(bubble.trouble()), reason="bubblewrap does not work here")
+
+REPLY = """
+from softlookup.grading.sandbox import frames
+send = frames.Line.send
+def told(self, header, arrays=(), deadline=None):
+    if "answers" in header:
+        header, arrays = {**header, "answers": [{"printed": "", "failure": FAILURE, "there": False}]}, ()
+    return send(self, header, arrays, deadline)
+frames.Line.send = told
+def f(x):
+    return x
+"""
+
+# Children whose end nobody wants to hear of compute, and another process waits for their processor.
+WAITING = """
+import os, signal, time
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+cpu = {min(os.sched_getaffinity(0))}
+def spins(seconds, nice):
+    if os.fork() == 0:
+        os.sched_setaffinity(0, cpu)
+        os.nice(nice)
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            pass
+        os._exit(0)
+spins(30, 10)
+while True:
+    spins(0.2, 0)
+    time.sleep(0.19)
+"""
+
+
+@pytest.fixture(scope="module")
+def zygote() -> Iterator[Zygote]:
+    one = Zygote("bubblewrap", ["numpy"])
+    one.wait()
+    yield one
+    one.close()
+
+
+@pytest.fixture
+def begun(zygote: Zygote) -> Iterator[list[Session]]:
+    sessions: list[Session] = []
+    yield sessions
+    for one in sessions:
+        one.close()
+
+
+def session(zygote: Zygote, begun: list[Session], cell_s: float = 10.0) -> Session:
+    begun.append(Session(zygote, Limits(cell_s=cell_s), 1, time.monotonic() + 60))
+    return begun[-1]
+
+
+def printed(one: Session, source: str) -> str:
+    return "".join(output.get("text", "") for output in one.run(source).outputs)
+
+
+@needs_sandbox
+@pytest.mark.parametrize("failure", ['[[], "", ""]', '[{}, "", ""]', "[]", '["raised", ""]', '"raised"', "7"])
+def test_session_takes_no_failure_of_another_form(zygote: Zygote, begun: list[Session], failure: str) -> None:
+    one = session(zygote, begun)
+    one.run(REPLY.replace("FAILURE", failure))
+    about = {"expression": "f", "name": "f", "forbids": [], "stop": [], "earlier": {}, "layers": {}}
+    assert one.check("", about).callable
+    with pytest.raises(Dead, match="in another way than it was asked"):
+        one.ask([Case("", (1.0,))], 1, (), lambda *_: None, time.monotonic() + 5)
+
+
+@needs_sandbox
+def test_sandbox_has_terminals_of_its_own_for_each_submission(zygote: Zygote, begun: list[Session]) -> None:
+    first, second = session(zygote, begun), session(zygote, begun)
+    assert "/dev/pts/0" in printed(first, "import os\nours, theirs = os.openpty()\nprint(os.ttyname(theirs))")
+    assert printed(second, "import os\nprint(os.listdir('/dev/pts'))") == "['ptmx']\n"
+    many = "kept = []\ntry:\n    while len(kept) < 100:\n        kept.append(os.openpty())\nexcept OSError:\n    pass\n"
+    assert int(printed(second, many + "print(len(kept))")) <= 16
+    assert "heard" in printed(second, "kept.clear()\n!echo heard") or "heard" in printed(first, "!echo heard")
+
+
+@needs_sandbox
+def test_sandbox_writes_no_core_even_where_cores_are_piped(zygote: Zygote, begun: list[Session]) -> None:
+    lowered = "import resource\nresource.setrlimit(resource.RLIMIT_CORE, (0, 0))"
+    assert session(zygote, begun).run(lowered).trouble == "ValueError"
+    # What one may do with other limits stays.
+    other = "import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, (100, 100))"
+    assert session(zygote, begun).run(other).trouble == ""
+
+
+@needs_sandbox
+def test_filter_refuses_pages_of_the_machines_own_pool(zygote: Zygote, begun: list[Session]) -> None:
+    asks = "import mmap\nmmap.mmap(-1, 2 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | FLAG)"
+    assert session(zygote, begun).run(asks.replace("FLAG", "0x40000")).trouble == "PermissionError"
+    assert session(zygote, begun).run(asks.replace("FLAG", "0")).trouble == ""
+
+
+@needs_sandbox
+def test_sandbox_does_not_tell_the_machines_name(zygote: Zygote, begun: list[Session]) -> None:
+    assert printed(session(zygote, begun), "import os\nprint(os.uname().nodename)") == "sandbox\n"
+
+
+@needs_sandbox
+def test_watch_does_not_count_a_wait_that_a_submission_makes_itself(zygote: Zygote, begun: list[Session]) -> None:
+    if cgroups.places().counts is None:
+        pytest.skip("no control group counts processor time here")
+    one = session(zygote, begun, cell_s=2.0)
+    ran = one.run(WAITING)
+    assert ran.trouble == "time"
+    assert ran.seconds < 4.0  # with such a wait left out, three times the limit
+    assert not one.watch.crowded
+
+
+def test_standing_counts_no_wait_for_the_submissions_own_processes() -> None:
+    before = Standing(1.0, {1: 0.0}, {1: 1.0})
+    assert Standing(2.0, {1: 5.0}, {1: 2.0}).waited_since(before) == 5.0
+    assert Standing(5.0, {1: 5.0}, {1: 2.0}).waited_since(before) == 2.0
+    assert Standing(9.0, {1: 5.0, 2: 7.0}, {1: 2.0, 2: 7.0}).waited_since(before) == 6.0
+    assert Standing(9.0).waited_since(before) == 0.0
+
+
+@needs_sandbox
+def test_bubblewrap_refuses_a_python_around_the_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
+    around = Path(bubble.softlookup.__file__).parents[2]
+    monkeypatch.setattr(sys, "prefix", str(around))
+    with pytest.raises(SandboxError, match="submissions could read"):
+        bubble._bubblewrap()
+
+
+def test_bubblewrap_says_where_a_folder_could_be_read() -> None:
+    assert "/usr" in bubble.readable(Path("/usr/src/app"))
+    assert bubble.readable(Path("/nowhere/course")) == ""
