@@ -174,6 +174,7 @@ def grade(
     What was graded and has not changed is not graded again; a run that was stopped, or killed, goes on with the
     same command.
     """
+    from softlookup.grading.disk import write_whole
     from softlookup.grading.engine import Order, grade_assignment
     from softlookup.grading.sample import planted
     from softlookup.grading.table import LiveProgress, as_text, show_report, terminal
@@ -200,7 +201,7 @@ def grade(
     show_report(terminal(), report, known)
     reports = course.root / "reports"
     report.write(reports / f"{assignment}.json")
-    (reports / f"{assignment}.txt").write_text(as_text(report, known), encoding="utf-8")
+    write_whole(reports / f"{assignment}.txt", as_text(report, known).encode("utf-8", "replace"))
     if report_file is not None:
         report.write(report_file)
     shown = folder or default_course()

@@ -132,6 +132,10 @@ class Course:
             for one in found
         ]
 
+    def has_submissions(self) -> bool:
+        """Whether anybody has a folder of submissions."""
+        return bool(self._submitters())
+
     def _submitters(self) -> list[str]:
         submitted = self.submitted
         if not submitted.is_dir():

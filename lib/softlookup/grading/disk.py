@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import glob
 import hashlib
 import json
 import os
@@ -50,6 +51,32 @@ def atomic_write(path: Path, content: bytes, mode: int = 0o644) -> None:
         except OSError:
             temporary.unlink(missing_ok=True)
             raise
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file of the instructor's: whole or not at all, and readable for whom the umask says.
+
+    Args:
+        path: The file; what is there and is no plain file, such as /dev/stdout, is written to as it is.
+        content: What it is to hold.
+
+    Raises:
+        CourseError: If the disk refuses it.
+    """
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        with disk_trouble(path):
+            path.write_bytes(content)
+        return
+    mask = os.umask(0o077)
+    os.umask(mask)
+    atomic_write(path, content, 0o666 & ~mask)
+
+
+def unfinished(path: Path) -> list[Path]:
+    """Find what writers of a file left beside it when they were killed."""
+    begins = f".{path.name}."
+    found = path.parent.glob(f"{glob.escape(begins)}*")
+    return sorted(one for one in found if one.name.removeprefix(begins).isdigit())
 
 
 class Shelf:

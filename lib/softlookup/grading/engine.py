@@ -193,4 +193,10 @@ def _class(course: Course, order: Order) -> list[str]:
     if unknown:
         why = id_trouble(unknown[0]) or "ids are the folders of submitted/"
         raise CourseError(f"nobody in the class has the id {shown(unknown[0])}: {why}")
+    graded = sum(course.notebook("autograded", student, order.assignment).is_file() for student in students)
+    if graded and not course.has_submissions():
+        raise CourseError(
+            f"{course.submitted} has no folders, but {graded} of {len(students)} in the class were graded in "
+            f"{order.assignment} before: bring the folders back (is a disk not mounted?), nothing was changed"
+        )
     return [student for student in students if student in order.students] if order.students else students

@@ -3,6 +3,7 @@
 For the instructor alone: it shows the wanted numbers, also those that students never see.
 """
 
+import contextlib
 import json
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -123,7 +124,9 @@ def last_graded(course: Course, assignment: str, student: str) -> LedgerLine:
             if isinstance(told.get("run"), dict):
                 run = told["run"]
             elif "status" in told and told.get("student") == student and run:
-                found = LedgerLine(Graded.from_json(told), run["seed"], run["sandbox"], run["release"])
+                # A damaged line says nothing, as in the ledger itself; the one before it still stands.
+                with contextlib.suppress(ValueError, TypeError, KeyError, AttributeError):
+                    found = LedgerLine(Graded.from_json(told), run["seed"], run["sandbox"], run["release"])
         if found:
             return found
     raise CourseError(f"{student!r} has not been graded in {assignment} yet: 'softlookup grade {assignment}' does it")

@@ -12,7 +12,7 @@ from typing import Any
 
 from softlookup.grading.class_report import read_report
 from softlookup.grading.course import Course, CourseError
-from softlookup.grading.disk import Shelf, atomic_write, disk_trouble
+from softlookup.grading.disk import Shelf, atomic_write, disk_trouble, unfinished
 from softlookup.grading.records import Report
 
 STEPS = ("submitted", "autograded", "feedback")
@@ -63,6 +63,8 @@ def forget(course: Course, student: str) -> list[str]:
             with disk_trouble(path):
                 _remove(path)
         for path in _ledgers(course):
+            for copy in unfinished(path):
+                _remove(copy)
             lines = path.read_bytes().splitlines(keepends=True)
             kept = [line for line in lines if not _is_about(line, student)]
             if len(kept) < len(lines):
@@ -107,8 +109,9 @@ def _paths(course: Course, student: str) -> list[Path]:
         if usual.name == student and os.path.lexists(usual):
             found.add(usual)
     found.update((course.root / "logs").glob(f"*/{glob.escape(student)}.log"))
-    shelved = (Shelf(folder).path(student) for folder in (course.root / ".grading").glob("*"))
-    found.update(path for path in shelved if path.exists())
+    for folder in (course.root / ".grading").glob("*"):
+        shelved = Shelf(folder).path(student)
+        found.update(path for path in (shelved, *unfinished(shelved)) if path.exists())
     return sorted(found)
 
 
@@ -129,8 +132,8 @@ def _is_about(line: bytes, student: str) -> bool:
     """Whether a line of a ledger is about a student."""
     try:
         told: Any = json.loads(line)
-    except ValueError:
-        return False
+    except ValueError:  # a kill may have left a part of a line, and the part may name the student
+        return json.dumps(student).encode() in line
     return isinstance(told, dict) and student in (told.get("student"), told.get("entered"), told.get("page"))
 
 

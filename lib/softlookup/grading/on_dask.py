@@ -243,13 +243,17 @@ class _Round:
 
     def _collect(self) -> None:
         """Wait a moment for answers, and take all that are there."""
+        slow: list[Future] = []
         with contextlib.suppress(queue.Empty):
-            self._hear(self._landed.get(timeout=LOOK_S))
-            while True:
-                self._hear(self._landed.get_nowait())
+            self._hear(self._landed.get(timeout=LOOK_S), slow)
+            # One worker that does not deliver must not keep the others waiting for work.
+            while not slow:
+                self._hear(self._landed.get_nowait(), slow)
+        for future in slow:
+            self._landed.put(future)
 
-    def _hear(self, future: "Future") -> None:
-        """Take what a worker says."""
+    def _hear(self, future: "Future", slow: "list[Future]") -> None:
+        """Take what a worker says; what cannot be fetched yet is added to the slow ones."""
         flight = self._flights.get(str(future.key))
         if flight is None:
             return  # its worker was given up before
@@ -260,7 +264,7 @@ class _Round:
             try:
                 told = bytes(future.result(timeout=FETCH_S)) if future.status == "finished" else b""
             except TimeoutError:
-                self._landed.put(future)  # the worker is slow, or died with it: a look around will tell
+                slow.append(future)  # the worker is slow, or died with it: a look around will tell
                 return
         kind, content = told[:1], told[1:]
         if kind == HALT:

@@ -114,9 +114,15 @@ class Report:
         return {"assignment": self.assignment, "seed": self.seed, "submissions": submissions}
 
     def write(self, path: Path) -> None:
-        """Write the report as JSON, two spaces deep."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(self.as_json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        """Write the report as JSON, two spaces deep, whole or not at all.
+
+        Raises:
+            CourseError: If the disk refuses it.
+        """
+        from softlookup.grading.disk import write_whole
+
+        text = json.dumps(self.as_json(), indent=2, ensure_ascii=False) + "\n"
+        write_whole(path, text.encode("utf-8", "replace"))
 
     @property
     def waiting(self) -> list[str]:
