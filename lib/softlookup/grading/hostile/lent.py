@@ -15,7 +15,7 @@ _RAW = """
 def raw(**call):
     import gc
 
-    if "sound_calls" not in $LENT.__module__:
+    if "task_id" not in $LENT.__code__.co_freevars:
         return None  # nothing is lent yet
     mine = next(one for one in gc.get_objects() if type(one).__name__ == "Inside")
     told = {"call": "$LENT_TASK", "args": {"list": []}, "named": {"dict": {}}, "upstream": None}

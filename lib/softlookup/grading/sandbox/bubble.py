@@ -1,10 +1,12 @@
 """Starts a zygote: in bubblewrap, or, for code that one trusts, without."""
 
 import atexit
+import contextlib
 import json
 import os
 import select
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -284,7 +286,9 @@ class Zygote(Forking):
     def close(self) -> None:
         """End it, its copies, and all submissions with it."""
         super().close()
-        self.process.kill()
+        # The whole group: a bubblewrap that dies while it starts leaves a child that would wait for it for ever.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
         self._errors.close()
         shutil.rmtree(self.stage, ignore_errors=True)
