@@ -193,16 +193,21 @@ def _stems(forbids: tuple[str, ...]) -> dict[str, str]:
         in_c = any(callable(getattr(one, leaf, None)) for one in (torch._C._VariableFunctions, torch._C._nn))
         if dotted.startswith("torch.") and (in_c or dotted == f"torch.nn.functional.{leaf}"):
             found.setdefault(leaf.removesuffix("_attention"), dotted)
+        elif dotted == "torch.Tensor.backward":
+            found["backward"] = dotted  # torch's own derivatives can be called without autograd, too
     return found
 
 
 @functools.lru_cache(maxsize=4096)
 def _stem_of(function: Any) -> str:
-    """The name of a torch function or operation without what says how it is computed."""
+    """The name of a torch function or operation without what says how it is computed.
+
+    All that compute gradients have one name, "backward": a softmax that autograd goes back through is no softmax.
+    """
     name = str(getattr(function, "__name__", "")).partition(".")[0].strip("_")
     for prefix in ("special_", "native_", "fused_", "safe_", "masked_", "sparse_"):
         name = name.removeprefix(prefix)
-    return "" if "backward" in name else name
+    return "backward" if "backward" in name else name
 
 
 def _look_at(function: Any) -> None:

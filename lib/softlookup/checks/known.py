@@ -20,6 +20,7 @@ SOFTMAXES = (
     "torch.nn.functional.gumbel_softmax",
     "torch.special.softmax",
     "torch.logsumexp",
+    "torch.logcumsumexp",
     "torch.nn.Softmax",
     "torch.nn.Softmax2d",
     "torch.nn.Softmin",
@@ -29,6 +30,8 @@ SOFTMAXES = (
     "torch.distributions.OneHotCategorical",
     "torch.nn.functional.cross_entropy",
     "scipy.special.softmax",
+    "scipy.special.log_softmax",
+    "scipy.special.logsumexp",
     "softlookup.reference",
     "softlookup.model",
 )

@@ -90,9 +90,8 @@ class Inside:
         size = 0
         try:
             with calm_torch(), time_limit(told["seconds"]), standing_in(self.obj, lent):
-                for put in told["cases"]:
-                    # One question is enough to look deep: what is forbidden answers all of them, or is of no use.
-                    answer = self._answer(put, arrays, told["results"], deep=not answers)
+                for at, put in enumerate(told["cases"]):
+                    answer = self._answer(put, arrays, told["results"], at in told["deep"])
                     failure = answer.failure
                     if failure is None:
                         try:

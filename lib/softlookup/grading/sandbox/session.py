@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.probe import Answer, Failure
+from softlookup.checks.probe import Answer, Failure, firsts
 from softlookup.checks.task import Case
 from softlookup.grading.sandbox import cgroups, frames, lending
 from softlookup.grading.sandbox.bubble import Forking, SandboxError
@@ -265,7 +265,7 @@ class Session:
             }
             for case in cases
         ]
-        header = {"do": "ask", "cases": put, "results": results, "lent": list(lent), "seconds": left}
+        header = {"do": "ask", "cases": put, "results": results, "lent": list(lent), "deep": firsts(cases)}
         # What a text task lends takes time that grows with the square of a text.
         least = 512 if any(case.frame == "text" for case in cases) else 4096
         most = max(least, 2 * max(lending.largest(case.args, arrays) for case in cases))

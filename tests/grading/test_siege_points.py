@@ -1,0 +1,99 @@
+"""Points for what the library computed: derivatives called by hand, other ways to a log-sum-exp, one part alone."""
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.special
+import torch
+
+from softlookup.checks.judge import judge, questions
+from softlookup.checks.probe import Answer, firsts, run
+from softlookup.checks.registry import get_task
+from softlookup.checks.result import CheckResult
+from softlookup.checks.task import Case, Task
+
+
+class AsInGrading:
+    """Answers as the sandbox gives them: the first question of each part is looked into."""
+
+    def __init__(self, task: Task, obj: Callable[..., Any]) -> None:
+        self.task, self.obj = task, obj
+
+    def answers(self, cases: Sequence[Case], results: int, lent: tuple[str, ...] = ()) -> Iterator[Answer]:
+        deep = firsts(cases)
+        return (run(self.obj, case, results, self.task.barred, at in deep) for at, case in enumerate(cases))
+
+    def lendable(self, sound_too: bool = False) -> tuple[str, ...]:
+        return ()
+
+    def differed(self, at: int) -> bool:
+        return False
+
+
+def judged(task_id: str, obj: Callable[..., Any]) -> CheckResult:
+    task = get_task(task_id)
+    return judge(task, AsInGrading(task, obj), asked=questions(task, 11, shuffled=True))
+
+
+def from_logs(log_sum: Callable[[torch.Tensor], Any]) -> Callable[[torch.Tensor], torch.Tensor]:
+    return lambda x: (x - torch.as_tensor(log_sum(x))).exp()
+
+
+@pytest.mark.parametrize("own", [torch._softmax_backward_data, torch.ops.aten._softmax_backward_data.default])
+def test_a_derivative_of_torchs_own_is_a_shortcut_where_gradients_are_to_be_written(own: Any) -> None:
+    def softmax_backward(a: np.ndarray, da: np.ndarray) -> np.ndarray:
+        return own(torch.from_numpy(da), torch.from_numpy(a), -1, torch.float64).numpy()
+
+    assert (found := judged("04.softmax-backward", softmax_backward)).points == 0
+    assert found.diagnosis == ("forbidden-shortcut",)
+
+
+def test_a_layer_norms_derivative_of_torchs_own_is_a_shortcut() -> None:
+    def layer_norm_backward(g: Any, x: Any, gain: Any, eps: float) -> Any:
+        as_torch = [torch.as_tensor(one) for one in (g, x, gain)]
+        mean, var = as_torch[1].mean(-1, keepdim=True), as_torch[1].var(-1, keepdim=True, correction=0)
+        sizes, mask = [as_torch[1].shape[-1]], [True, True, True]
+        own = torch.ops.aten.native_layer_norm_backward
+        return own(*as_torch[:2], sizes, mean, (var + eps).rsqrt(), as_torch[2], as_torch[2], mask)
+
+    assert judged("07.layer-norm-backward", layer_norm_backward).diagnosis == ("forbidden-shortcut",)
+
+
+def test_a_gradient_written_with_torchs_plain_operations_is_right() -> None:
+    def softmax_backward(a: np.ndarray, da: np.ndarray) -> torch.Tensor:
+        weights, upstream = torch.from_numpy(a), torch.from_numpy(da)
+        return weights * (upstream - (weights * upstream).sum(-1, keepdim=True))
+
+    assert judged("04.softmax-backward", softmax_backward).verdict == "pass"
+
+
+@pytest.mark.parametrize(
+    "log_sum",
+    [
+        lambda x: torch.logcumsumexp(x, -1)[..., -1:],
+        lambda x: scipy.special.logsumexp(x.numpy(), axis=-1, keepdims=True),
+        lambda x: x - torch.from_numpy(scipy.special.log_softmax(x.numpy(), axis=-1)),
+    ],
+)
+def test_every_ready_made_log_sum_exp_is_a_shortcut(log_sum: Callable[[torch.Tensor], Any]) -> None:
+    assert judged("04.softmax", from_logs(log_sum)).diagnosis == ("forbidden-shortcut",)
+
+
+def test_compiled_code_that_large_numbers_alone_reach_is_seen() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        hidden = torch.jit.trace(lambda x: x.softmax(-1), torch.zeros(2, 3), check_trace=False)
+
+    def softmax(x: torch.Tensor) -> torch.Tensor:
+        e = x.exp()
+        return hidden(x) if e.isinf().any() else e / e.sum(-1, keepdim=True)
+
+    assert judged("04.softmax", softmax).diagnosis == ("forbidden-shortcut",)
+
+
+def test_the_first_question_of_each_part_is_looked_into() -> None:
+    parts = ("core", "core", "large", "core", "large", "dtype")
+    assert firsts([Case("", (), part=part) for part in parts]) == [0, 2, 5]
