@@ -10,3 +10,6 @@ c.CourseDirectory.course_id = "softlookup"
 
 # A check takes a tenth of a second; the first cell imports torch, which can take long on a slow disk.
 c.Execute.timeout = 60
+
+# The formgrader shows code in colours, and would take hours over some that a student may hand in.
+c.HTMLExporter.filters = {"highlight_code": "softlookup.grading.page_code.highlighted"}

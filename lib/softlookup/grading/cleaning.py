@@ -37,8 +37,11 @@ _TAGS = frozenset(
     "a b blockquote br code dd del div dl dt em h1 h2 h3 h4 h5 h6 hr i img input kbd li ol p pre s span strong sub sup "
     "table tbody td th thead tr u ul".split()
 )
+_TAKEN = r"\d\d-|notebook|statusmessage|top$|toc$"
+"""Beginnings of the names that elements of a page have; a heading gets its name from its text."""
+
 _ALLOWED = {
-    **{f"h{level}": {"id": r"(?!\d\d-|notebook|statusmessage|top$|toc$)[^\s]+"} for level in range(1, 7)},
+    **{f"h{level}": {"id": rf"(?!{_TAKEN})[^\s]+"} for level in range(1, 7)},
     "a": {"href": r"https?://.*|#.*", "title": ".*", "class": "anchor-link"},
     "img": {"src": "", "alt": ".*", "title": ".*"},
     "input": {"class": "task-list-item-checkbox", "type": "checkbox", "disabled": "", "checked": ""},
@@ -59,9 +62,13 @@ _MACROS = re.compile(
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _MARKS = re.compile(r"[\\`*_{}\[\]<>|$~&!]")
+_BARE = re.compile(rf"</?(?:{'|'.join(sorted(_TAGS - {'img', 'input'}))})[ /]*>|<a href=\"https?://[^\"<>]*\">")
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _PLACE = re.compile(r"\](?=\(\s*<?(?!https?://|#)|\s*:)")
 _IMAGE = re.compile(r"!\[")
+_HEADING = re.compile(rf"^ {{0,3}}#{{1,6}}[ \t]+(?=(?:{_TAKEN.replace('-', '[ -]')}))(.*?)[ \t]*#*[ \t]*$", re.M)
+_FORMULA = re.compile(r"\$\$[^$]+\$\$|\$[^$\n]+\$|\\begin\{([^}\n]+)\}.*?\\end\{\1\}", re.S)
+_READ_AS_HTML = re.compile(r"<(?=[A-Za-z/!?])|!(?=\[)")
 _CODE_OR_FORMULA = re.compile(
     r"(^ {0,3}`{3,}[^`]*?^ {0,3}`{3,}|^ {0,3}~{3,}[^~]*?^ {0,3}~{3,}|`[^`\n]+`|``[^\n]+?``"
     r"|\$\$[^$]+\$\$|\$[^$\n]+\$)",
@@ -88,10 +95,14 @@ def safe_markdown(text: str, attachments: Collection[str] = ()) -> tuple[str, bo
     text = _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     if _is_simple(text):
         tame = _MACROS.sub(r"\\ ", text)
-        if _renders_clean(tame, attachments):
-            return tame, tame != text
-        if _renders_clean(escaped := _escaped(tame), attachments):
-            return escaped, True
+        # A blank in a formula is not seen, and keeps programs that find another end of it from reading HTML there.
+        blanks = _with_blanks(tame)
+        for one in (tame, blanks):
+            if _is_clean(one, attachments):
+                return one, tame != text
+        for one in (tame, blanks):
+            if _is_clean(escaped := _escaped(one), attachments):
+                return escaped, True
     return _as_code(text), True
 
 
@@ -108,7 +119,38 @@ def _escaped(text: str) -> str:
     """The text with tags and addresses as plain text; code and formulas stay as they are."""
     parts = _CODE_OR_FORMULA.split(text)
     parts[::2] = [_PLACE.sub(r"\\]", _IMAGE.sub(r"\\![", _TAG.sub("&lt;", part))) for part in parts[::2]]
+    parts[::2] = [_HEADING.sub(r"**\1**", part) for part in parts[::2]]
     return _DIAGRAM.sub(r"\1text", "".join(parts))
+
+
+def _with_blanks(text: str) -> str:
+    """The text with a blank within what could be a tag or a picture in a formula."""
+    return _FORMULA.sub(lambda found: _READ_AS_HTML.sub(r"\g<0> ", found[0]), text)
+
+
+def _is_clean(text: str, attachments: Collection[str]) -> bool:
+    """Whether a text is harmless, both for who finds its formulas as nbconvert does and for who finds none."""
+    return _renders_clean(text, attachments) and _asks_nobody(text)
+
+
+def _asks_nobody(text: str) -> bool:
+    """Whether there is neither HTML nor an outside picture in this text as CommonMark reads it, formulas included.
+
+    JupyterLab ends a formula elsewhere than nbconvert does where braces are not in pairs, and knows no environments
+    that reach over a blank line; what stands behind the end is markdown to it.
+    """
+    from markdown_it import MarkdownIt
+
+    try:
+        blocks = MarkdownIt("commonmark").enable("table").parse(text)
+    except Exception:  # text too deep for the parser
+        return False
+    for token in (one for block in blocks for one in (block, *(block.children or ()))):
+        if token.type == "image" and not str(token.attrs["src"]).startswith("attachment:"):
+            return False
+        if token.type in ("html_block", "html_inline") and _TAG.search(_BARE.sub("", token.content)):
+            return False
+    return True
 
 
 def _as_code(text: str) -> str:

@@ -49,7 +49,10 @@ def feedback_converter(course: Course) -> GenerateFeedback:
     converter = GenerateFeedback(coursedir=course.directory, config=course.config)
     config = Config()
     config.HTMLExporter.template_name = "feedback"
-    config.HTMLExporter.filters = {"markdown2html": "softlookup.grading.page_markdown.page_markdown"}
+    config.HTMLExporter.filters = {
+        "markdown2html": "softlookup.grading.page_markdown.page_markdown",
+        "highlight_code": "softlookup.grading.page_code.highlighted",
+    }
     converter.update_config(config)
     converter.force = True
     converter.log.setLevel(logging.INFO)
