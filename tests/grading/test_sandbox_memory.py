@@ -101,8 +101,8 @@ def test_version_2_is_used_where_the_folder_above_hands_memory_on(tmp_path, monk
     assert (
         found
         == {
-            "slice": Places(slice_, slice_, 2),
-            "memory alone": Places(slice_, None, 2),
+            "slice": Places(slice_, slice_, 2, slice_),
+            "memory alone": Places(slice_, None, 2, slice_),
             "": Places(),
         }[wanted]
     )

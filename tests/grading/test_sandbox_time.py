@@ -30,7 +30,7 @@ def looks(monkeypatch):
         watch = Watch(1, LIMITS, 1e9, group, lambda why: None, lambda: rung.append(lasted))  # type: ignore[arg-type]
         request = _Request(0.0, 10.0, Standing(0.0, {7: 5.0}))
         for lasted, used, waited in times:
-            monkeypatch.setattr(watching, "standing", lambda pid, u=used, w=waited: Standing(u, {7: 5.0 + w}))
+            monkeypatch.setattr(watching, "standing", lambda *_, u=used, w=waited: Standing(u, {7: 5.0 + w}, {7: u}))
             watch._look_at_request(lasted, request)
         watch.close()
         return (rung[0] if rung else 0.0), watch.crowded

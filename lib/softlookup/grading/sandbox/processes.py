@@ -6,6 +6,8 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from softlookup.grading.sandbox.cgroups import Group
+
 _TICKS = os.sysconf("SC_CLK_TCK")
 # Where things stand in /proc/PID/stat, from the state on: the parent, then ticks of its own and of children that ended.
 _PARENT, _TIMES, _OWN_TIMES, _NICE, _POLICY = 1, slice(11, 15), slice(11, 13), 16, 38
@@ -54,14 +56,15 @@ def family(first: int) -> dict[int, list[str]]:
     return {process: every[process] for process in found}
 
 
-def standing(first: int, counted_s: float | None = None) -> Standing:
+def standing(first: int, group: Group | None = None) -> Standing:
     """What a process and all below it had of the processors so far.
 
     Args:
         first: The number of the submission's first process.
-        counted_s: Processor time of all of them, where a control group counts it. The processes themselves do not
-            show the time of a child that ended while nobody wanted to hear of it.
+        group: Their control group, which may count their processor time. The processes themselves do not show the
+            time of a child that ended while nobody wanted to hear of it.
     """
+    counted_s = None if group is None else group.used_s()
     used, waited, own = 0, {}, {}
     for process, fields in family(first).items():
         used += sum(map(int, fields[_TIMES]))

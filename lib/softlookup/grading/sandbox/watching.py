@@ -117,7 +117,7 @@ class Watch:
                 self._kill("it did not stop when its time was over")
             self._ring()  # again: the alarm may fall into a bare except
             return
-        there = standing(self._pid, self._group.used_s() if self._group else None)
+        there = standing(self._pid, self._group)
         if request.before is None:
             request.before = there
         used = there.used_s - request.before.used_s
