@@ -89,12 +89,13 @@
 
   /** What was scrolled to its end fades on the left alone. */
   scrolled: async () => {
-    // Right after a change of width the class may still stand on a part that has room now.
-    const wide = (one) => one.checkVisibility() && one.scrollWidth > one.clientWidth + 1;
-    const parts = [...document.querySelectorAll('.bd-article .scrolls')].filter(wide).slice(0, 1);
-    for (const one of parts) one.scrollLeft = one.scrollWidth;
+    const parts = [...document.querySelectorAll('.bd-article .scrolls')].filter((one) => one.checkVisibility()).slice(0, 1);
     const faded = (one) => one.matches('.more-left:not(.more-right)');
-    for (let frame = 0; frame < 300 && !parts.every(faded); frame += 1) await new Promise(requestAnimationFrame);
+    for (let frame = 0; frame < 300 && !parts.every(faded); frame += 1) {
+      // A font that comes late moves the end: go there again.
+      for (const one of parts) one.scrollLeft = one.scrollWidth;
+      await new Promise(requestAnimationFrame);
+    }
     return parts.filter((one) => !faded(one)).map((one) => one.textContent.trim().slice(0, 60));
   },
 
