@@ -48,9 +48,9 @@ def sound(
     ]
     result = function(*tensors[: len(args)], **dict(zip(named, tensors[len(args) :], strict=True)))
     results = result if isinstance(result, tuple) else (result,)
-    wanted = [one for one in tensors if isinstance(one, torch.Tensor) and one.requires_grad]
+    leaves = [one for one in tensors if isinstance(one, torch.Tensor) and one.requires_grad]
     pairs = [(r, torch.from_numpy(g)) for r, g in zip(results, upstream, strict=True) if r.requires_grad]
-    found = iter(torch.autograd.grad([r for r, _ in pairs], wanted, [g for _, g in pairs], allow_unused=True))
+    found = iter(torch.autograd.grad([r for r, _ in pairs], leaves, [g for _, g in pairs], allow_unused=True))
     grads: list[np.ndarray | None] = []
     for one in tensors:
         if isinstance(one, torch.Tensor) and one.requires_grad:

@@ -55,26 +55,10 @@ def read_notebook(path: Path) -> NotebookNode:
         raise BadNotebook(
             f"{path.name} has {size:,} bytes, more than the {MAX_BYTES:,} that are read: clear its outputs"
         )
-    return sound_notebook(path.read_bytes(), path.name)
-
-
-def sound_notebook(raw: bytes, name: str) -> NotebookNode:
-    """Make a notebook of the bytes that somebody else wrote.
-
-    Args:
-        raw: The file's content.
-        name: Its name, for messages.
-
-    Returns:
-        The notebook in nbformat 4.
-
-    Raises:
-        BadNotebook: If it is too large, empty, not JSON, or JSON but no notebook.
-    """
-    content = notebook_json(raw, name)
+    content = notebook_json(path.read_bytes(), path.name)
     cells = content.get("cells")
     if isinstance(cells, list) and len(cells) > MAX_CELLS:
-        raise BadNotebook(f"{name} has {len(cells):,} cells, more than the {MAX_CELLS:,} that are read")
+        raise BadNotebook(f"{path.name} has {len(cells):,} cells, more than the {MAX_CELLS:,} that are read")
     try:
         # Cells without ids and the like are mended by nbformat; its warnings are for authors of tools.
         with warnings.catch_warnings():
@@ -86,7 +70,7 @@ def sound_notebook(raw: bytes, name: str) -> NotebookNode:
             nbformat.validate(notebook)
     except Exception as error:
         first = plain(str(error).strip().partition("\n")[0], 200) or type(error).__name__
-        raise BadNotebook(f"{name} is not a sound notebook: {first}") from None
+        raise BadNotebook(f"{path.name} is not a sound notebook: {first}") from None
     return notebook
 
 
