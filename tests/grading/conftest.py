@@ -15,6 +15,7 @@ from small_class import NAME, ROOT, STUDENTS, write_course
 from softlookup.authoring import read_solution
 from softlookup.grading import Course, grade_class
 from softlookup.grading.sandbox.bubble import Zygote
+from softlookup.grading.sandbox.place import Place
 from softlookup.grading.sandbox.session import Session
 from softlookup.grading.stock import StockAutograder
 from softlookup.grading.work import Limits
@@ -68,7 +69,7 @@ def begin(zygote: Zygote) -> Iterator[Callable[..., Session]]:
     begun = []
 
     def start(limits: Limits = LIMITS) -> Session:
-        begun.append(Session(zygote, limits, 3, time.monotonic() + limits.total_s))
+        begun.append(Session(Place(zygote, limits, 3), time.monotonic() + limits.total_s))
         return begun[-1]
 
     yield start

@@ -15,6 +15,7 @@ from softlookup.grading.handins import answers, filled
 from softlookup.grading.records import GRADED
 from softlookup.grading.sandbox import bubble
 from softlookup.grading.sandbox.bubble import Forking
+from softlookup.grading.sandbox.place import Place
 from softlookup.grading.sandbox.session import Session
 from softlookup.grading.work import Limits, Setting
 from softlookup.grading.zygotes import Shared
@@ -56,7 +57,7 @@ def _in_copy(control) -> str:
     """What a submission says that is forked by a copy of a zygote."""
     copy = Forking(control)
     copy.wait()
-    session = Session(copy, LIMITS, 0, time.monotonic() + 20)
+    session = Session(Place(copy, LIMITS, 0), time.monotonic() + 20)
     try:
         return printed(session, "print('on')")
     finally:

@@ -16,6 +16,7 @@ from softlookup.grading.course import CourseError
 from softlookup.grading.sandbox import bubble, filter
 from softlookup.grading.sandbox.bubble import Forking, Zygote
 from softlookup.grading.sandbox.filter import FORBIDDEN, program
+from softlookup.grading.sandbox.place import Place
 from softlookup.grading.sandbox.session import Dead, Session
 from softlookup.grading.work import Limits
 
@@ -141,22 +142,17 @@ def test_a_whole_submission_has_an_end(begin):
 
 
 def test_nothing_of_a_submission_is_left_when_it_is_over(zygote):
-    session = Session(zygote, LIMITS, 0, time.monotonic() + 20)
+    session = Session(Place(zygote, LIMITS, 0), time.monotonic() + 20)
     session.run(
         "import os, time\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0: time.sleep(600)\n    os._exit(0)"
     )
-    space = os.readlink(f"/proc/{_pid(session)}/ns/pid")
+    space = os.readlink(f"/proc/{session.place.pid}/ns/pid")
     assert len(_inside(space)) >= 2
     session.close()
     end = time.monotonic() + 5
     while _inside(space) and time.monotonic() < end:
         time.sleep(0.02)
     assert _inside(space) == []
-
-
-def _pid(session):
-    text = Path(f"/proc/self/fdinfo/{session._pidfd}").read_text()
-    return int(text.split("Pid:")[1].split()[0])
 
 
 def _inside(space):
@@ -192,7 +188,7 @@ def test_a_zygote_that_was_killed_says_so(monkeypatch):
     one.process.wait()
     assert not one.lives()
     with pytest.raises(CourseError):
-        Session(one, LIMITS, 0, time.monotonic() + 5)
+        Place(one, LIMITS, 0)
     one.close()
 
 
@@ -202,7 +198,7 @@ def test_a_copy_of_a_zygote_serves_another_judge_and_ends_with_it():
     first.wait()
     for one in copies:
         one.wait()
-    sessions = [Session(one, LIMITS, 3, time.monotonic() + 20) for one in copies]
+    sessions = [Session(Place(one, LIMITS, 3), time.monotonic() + 20) for one in copies]
     sources = ["open('/tmp/mark', 'w').write('here')", "import os; print(os.path.exists('/tmp/mark'))"]
     outputs = [session.run(source).outputs for session, source in zip(sessions, sources, strict=True)]
     assert outputs[1][0]["text"] == "False\n"
@@ -214,7 +210,7 @@ def test_a_copy_of_a_zygote_serves_another_judge_and_ends_with_it():
     first.close()
     assert not copies[1].lives()
     with pytest.raises(CourseError):
-        Session(copies[1], LIMITS, 0, time.monotonic() + 5)
+        Place(copies[1], LIMITS, 0)
     for one in (*sessions, copies[1]):
         one.close()
 
@@ -242,7 +238,7 @@ def test_without_bubblewrap_it_says_what_to_install(monkeypatch):
 def test_without_a_sandbox_trusted_code_runs_all_the_same(tmp_path):
     one = Zygote("none", ["numpy", "torch"])
     one.wait()
-    session = Session(one, LIMITS, 3, time.monotonic() + 20)
+    session = Session(Place(one, LIMITS, 3), time.monotonic() + 20)
     held = hold(session, "def f(a): return a + 1")
     assert held.there and ask(session, np.ones(2)).arrays[0][0] == 2
     session.close()

@@ -57,12 +57,12 @@ def test_group_holds_a_submission_and_all_that_it_starts_and_is_removed_with_it(
         "import os, time\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0: time.sleep(600)\n    os._exit(0)"
     )
     session.run(f"{source}\nos.wait()")
-    first = int(Path(f"/proc/self/fdinfo/{session._pidfd}").read_text().split("Pid:")[1].split()[0])
-    there = {int(one) for one in (session._group.memory / "cgroup.procs").read_text().split()}
+    first = session.place.pid
+    there = {int(one) for one in (session.place.group.memory / "cgroup.procs").read_text().split()}
     assert there > set(family(first)) and len(family(first)) == 2, "and the one that prepared it"
-    folders = list(session._group.folders)
+    folders = list(session.place.group.folders)
     assert folders and all(folder.is_dir() for folder in folders)
-    session._group.close()
+    session.place.group.close()
     assert all(folder.is_dir() for folder in folders), "it does not wait for what still runs"
     session.kill("it is over")
     cgroups.sweep(patience_s=5.0)
@@ -119,7 +119,7 @@ def test_member_of_a_strange_name_is_counted(begin, no_groups):
         "import ctypes, os, time\nif os.fork() == 0:\n"
         "    ctypes.CDLL(None).prctl(15, b') S 1 \\xff\\n', 0, 0, 0)\n    time.sleep(600)"
     )
-    first = int(Path(f"/proc/self/fdinfo/{session._pidfd}").read_text().split("Pid:")[1].split()[0])
+    first = session.place.pid
     end = time.monotonic() + 5
     while len(family(first)) < 2 and time.monotonic() < end:
         time.sleep(0.02)

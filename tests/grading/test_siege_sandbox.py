@@ -10,6 +10,7 @@ import pytest
 from softlookup.checks.task import Case
 from softlookup.grading.sandbox import bubble, cgroups
 from softlookup.grading.sandbox.bubble import SandboxError, Zygote
+from softlookup.grading.sandbox.place import Place
 from softlookup.grading.sandbox.processes import Standing
 from softlookup.grading.sandbox.session import Dead, Session
 from softlookup.grading.work import Limits
@@ -65,7 +66,7 @@ def begun(zygote: Zygote) -> Iterator[list[Session]]:
 
 
 def session(zygote: Zygote, begun: list[Session], cell_s: float = 10.0) -> Session:
-    begun.append(Session(zygote, Limits(cell_s=cell_s), 1, time.monotonic() + 60))
+    begun.append(Session(Place(zygote, Limits(cell_s=cell_s), 1), time.monotonic() + 60))
     return begun[-1]
 
 

@@ -83,6 +83,12 @@ def closed(forbids: tuple[str, ...], deep: bool = False) -> Iterator[Closed]:
             gate.function.__code__ = gate.code
 
 
+def prepare(forbids: tuple[str, ...]) -> None:
+    """Make the gates in front of some names beforehand: whoever closes them later, here or in a fork, finds them."""
+    _gates(forbids, len(sys.modules))
+    _stems(forbids)
+
+
 @contextlib.contextmanager
 def opened() -> Iterator[None]:
     """Let everything through, for code that is not the student's."""
@@ -132,7 +138,7 @@ def _template() -> types.CodeType:
 @functools.lru_cache(maxsize=256)
 def _gates(forbids: tuple[str, ...], modules: int) -> tuple[_Gate, ...]:
     """The gates in front of all Python functions that some names stand for, given what is imported so far."""
-    found = [_gates_of(dotted, _target(dotted), modules) for dotted in forbids]
+    found = [_gates_of(dotted, target, _parts(target)) for dotted, target in ((one, _target(one)) for one in forbids)]
     each = {gate.function: gate for gates in reversed(found) for gate in gates}
     return (*each.values(), _thread_gate())
 
@@ -142,8 +148,15 @@ def _target(dotted: str) -> Any:
     return sys.modules.get(dotted) if dotted.startswith("softlookup.") else resolve(dotted)
 
 
+def _parts(target: Any) -> int:
+    """How many modules a package has that are imported so far; 0 for a function or a class."""
+    if not isinstance(target, types.ModuleType):
+        return 0
+    return sum(name.startswith(target.__name__ + ".") for name in list(sys.modules))
+
+
 @functools.lru_cache(maxsize=1024)
-def _gates_of(dotted: str, target: Any, modules: int) -> tuple[_Gate, ...]:
+def _gates_of(dotted: str, target: Any, parts: int) -> tuple[_Gate, ...]:
     return tuple(_Gate(one, functools.partial(_refused, dotted)) for one in dict.fromkeys(_functions(target, dotted)))
 
 

@@ -29,6 +29,7 @@ from softlookup.grading.remote import Before, Remote, about
 from softlookup.grading.sandbox import cgroups
 from softlookup.grading.sandbox.bubble import Forking, SandboxError
 from softlookup.grading.sandbox.lender import LenderError
+from softlookup.grading.sandbox.place import Ahead
 from softlookup.grading.sandbox.session import Dead, Held, OutOfTime, Session
 from softlookup.grading.work import Graded, Mark, Setting, digest_of
 from softlookup.grading.zygotes import asked_by, begin_zygote, read_release
@@ -57,7 +58,7 @@ class Examiner:
         self.setting = setting
         self.release = read_release(setting)
         self.asked = asked_by(self.release)
-        self._zygote = begin_zygote(setting, self.release) if zygote is None else Forking(zygote)
+        self._from(begin_zygote(setting, self.release) if zygote is None else Forking(zygote))
         try:
             self._zygote.wait()
         except SandboxError:
@@ -76,6 +77,7 @@ class Examiner:
 
     def close(self) -> None:
         """End the sandbox."""
+        self._places.close()
         self._zygote.close()
         cgroups.sweep(patience_s=1.0)
 
@@ -121,13 +123,17 @@ class Examiner:
 
     def session(self, until: float) -> Session:
         """Begin a submission's process."""
-        # A submission can read it, so nothing of the run's seed is in it: that draws the questions.
-        seed = zlib.crc32(self.setting.assignment.encode())
         try:
-            return Session(self._zygote, self.setting.limits, seed, until)
+            return Session(self._places.take(), until)
         except SandboxError:
             self.new_sandbox()  # somebody killed it: one that starts at all may be tried once more
-            return Session(self._zygote, self.setting.limits, seed, until)
+            return Session(self._places.take(), until)
+
+    def _from(self, zygote: Forking) -> None:
+        """Have submissions forked from this zygote."""
+        # A submission can read the seed, so nothing of the run's is in it: that draws the questions.
+        seed = zlib.crc32(self.setting.assignment.encode())
+        self._zygote, self._places = zygote, Ahead(zygote, self.setting.limits, seed)
 
     def sandbox_lives(self) -> bool:
         """Whether the sandbox is still there."""
@@ -136,8 +142,9 @@ class Examiner:
     def new_sandbox(self) -> None:
         """Put a new sandbox in place of one that is gone."""
         for last in (False, True):  # one that starts at all may be tried once more
+            self._places.close()
             self._zygote.close()
-            self._zygote = begin_zygote(self.setting, self.release)
+            self._from(begin_zygote(self.setting, self.release))
             try:
                 self._zygote.wait()
                 return

@@ -66,11 +66,12 @@ def begin_zygote(setting: Setting, release: NotebookNode) -> Zygote:
     Raises:
         SandboxError: If there is nothing here to start it in.
     """
-    forbidden = {name for asked in asked_by(release).values() if asked is not None for name in asked.task.forbids}
+    tasks = [asked.task for asked in asked_by(release).values() if asked is not None]
+    hidden = {name for task in tasks for name in task.forbids}
     imports = _imports(release)
     if not any(name.startswith("softlookup.") and name != "softlookup.checks" for name in imports):
-        forbidden |= set(LIBRARY)  # else a given cell needs them, and the gates alone stand before them
-    return Zygote(setting.sandbox, imports, sorted(forbidden))
+        hidden |= set(LIBRARY)  # else a given cell needs them, and the gates alone stand before them
+    return Zygote(setting.sandbox, imports, sorted({task.barred for task in tasks}), sorted(hidden))
 
 
 def _imports(release: NotebookNode) -> list[str]:

@@ -208,19 +208,26 @@ class Zygote(Forking):
     Args:
         sandbox: "bubblewrap", or "none" for code that one trusts.
         modules: What it imports beforehand.
-        forbidden: Dotted names that tasks forbid; those of the library are not there to be imported.
+        forbidden: For each task the dotted names that its answers must not use.
+        hidden: Parts of the library that are not there to be imported.
 
     Raises:
         SandboxError: If there is nothing to start it in; the message says what is missing.
         ValueError: If there is no such sandbox.
     """
 
-    def __init__(self, sandbox: str = "bubblewrap", modules: Sequence[str] = (), forbidden: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        sandbox: str = "bubblewrap",
+        modules: Sequence[str] = (),
+        forbidden: Sequence[Sequence[str]] = (),
+        hidden: Sequence[str] = (),
+    ) -> None:
         if sandbox not in ("bubblewrap", "none"):
             raise ValueError(f"sandbox is {sandbox!r}; wanted 'bubblewrap' or 'none'")
         bare = sandbox == "none"
         before = [] if bare else [*_bubblewrap(), "--ro-bind"]
-        self.stage = staged(forbidden)
+        self.stage = staged(hidden)
         before += [] if bare else [str(self.stage), "/softlookup", *_INSIDE, *_less_rights()]
         # Messages keep their ends: several may wait until everything is imported.
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -229,7 +236,7 @@ class Zygote(Forking):
         there = self.stage if bare else Path("/softlookup")
         executable = sys.executable if bare else str(_seen(Path(sys.executable)))
         script = str(there / "softlookup/grading/sandbox/zygote.py")
-        told = json.dumps({"modules": list(modules), "forbidden": list(forbidden)})
+        told = json.dumps({"modules": list(modules), "forbidden": [list(one) for one in forbidden]})
         fd, self._begun, self._ready = theirs.fileno(), time.monotonic(), False
         try:
             self.process = subprocess.Popen(

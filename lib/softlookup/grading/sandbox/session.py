@@ -1,9 +1,5 @@
 """One submission in the sandbox, as the judge sees it: cells and questions go in, what comes back is checked."""
 
-import array
-import contextlib
-import json
-import os
 import secrets
 import select
 import signal
@@ -18,12 +14,11 @@ import numpy as np
 
 from softlookup.checks.probe import Answer, Failure, firsts
 from softlookup.checks.task import Case
-from softlookup.grading.sandbox import cgroups, frames, lending
-from softlookup.grading.sandbox.bubble import Forking, SandboxError
+from softlookup.grading.sandbox import frames, lending
 from softlookup.grading.sandbox.lender import Lender
 from softlookup.grading.sandbox.lending import MAX_TEXT, Lending, Note, Owns, Sound, text
+from softlookup.grading.sandbox.place import Place
 from softlookup.grading.sandbox.watching import GRACE_S, Watch
-from softlookup.grading.work import Limits
 
 _KINDS = frozenset(("blank", "raised", "kind", "inputs-changed", "no-gradient", "dtype", "no-parameter", "shortcut"))
 _MAX_CALLS = 500
@@ -74,118 +69,35 @@ class Held:
 
 
 class Session:
-    """A submission's process, from fork to end.
+    """A submission's process, from its first cell to its end.
 
     Args:
-        zygote: What it is forked from.
-        limits: What it may use.
-        seed: Seeds the random numbers of random, numpy and torch in it.
+        place: The process, which the session ends.
         until: When all has to be over, by time.monotonic.
-
-    Raises:
-        SandboxError: If the sandbox itself does not work.
     """
 
-    def __init__(self, zygote: Forking, limits: Limits, seed: int, until: float) -> None:
-        self.limits, self.until, self.why = limits, until, ""
-        try:
-            # Without a sandbox the submission is trusted, and runs in the grader's own groups.
-            self._group = None if zygote.bare else cgroups.Group(limits.memory_mb + limits.disk_mb)
-        except OSError as error:
-            raise SandboxError(f"no control group can be made for a submission ({error})") from None
-        ours, theirs = socket.socketpair()
-        ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
-        self._status, status = os.pipe()
-        self.line = frames.Line(ours, limits.answer_mb * 1_000_000)
-        about = {
-            "seed": seed,
-            "cpu_s": limits.cpu_s,
-            "memory_mb": limits.memory_mb,
-            "disk_mb": limits.disk_mb,
-            "processes": limits.processes,
-            "output_kb": limits.output_kb,
-            "addresses": self._group is not None and self._group.memory is None,
-        }
-        self._pidfd = -1
+    def __init__(self, place: Place, until: float) -> None:
+        self.place, self.until, self.why = place, until, ""
+        self.limits = place.limits
+        self.line = frames.Line(place.link, self.limits.answer_mb * 1_000_000)
         self._lender: Lender | None = None
-        try:
-            try:
-                zygote.fork(theirs, status, about)
-            finally:
-                theirs.close()
-                os.close(status)
-            pid = self._begin(ours)
-            self._pidfd = os.pidfd_open(pid)
-        except BaseException:
-            ours.close()
-            os.close(self._status)
-            if self._group is not None:
-                self._group.close()
-            raise
-        self.watch = Watch(pid, limits, until, self._group, self.kill, self._ring)
-
-    def _begin(self, ours: socket.socket) -> int:
-        """Move the process that prepares the submission into its group, let it go on, and wait for the submission.
-
-        Moving it may take as long as preparing, so both are done at once; what it starts later is in the group too.
-        """
-        before = self._word(ours, b"begin")
-        try:
-            if self._group is not None:
-                self._group.take(before)
-            ours.send(b"!")
-        except OSError as error:
-            raise SandboxError(f"a submission cannot be moved into its control group ({error})") from None
-        pid = self._word(ours, b"hello")
-        ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
-        return pid
-
-    def _word(self, ours: socket.socket, wanted: bytes) -> int:
-        """Wait for a word, to which the kernel adds the sender's number."""
-        ours.settimeout(30)
-        try:
-            word, ancillary, _, _ = ours.recvmsg(5, socket.CMSG_SPACE(12))
-        except OSError:
-            word, ancillary = b"", []
-        credentials = [data for level, kind, data in ancillary if kind == socket.SCM_CREDENTIALS]
-        if word != wanted or not credentials:
-            raise SandboxError(f"a submission cannot be given a place of its own here: {self._ended().get('trouble')}")
-        return array.array("i", credentials[0])[0]
-
-    def _ended(self) -> dict[str, Any]:
-        """How the process ended, as the one between told; nothing if it did not yet."""
-        ready, _, _ = select.select([self._status], [], [], 1.0)
-        if not ready:
-            return {}
-        try:
-            told = json.loads(os.read(self._status, 4096))
-        except ValueError:
-            return {}
-        return told if isinstance(told, dict) else {}
+        self.watch = Watch(place.pid, self.limits, until, place.group, self.kill, self._ring)
 
     def _ring(self) -> None:
         """Tell it that its time is over. Between two requests, the first process of a namespace does not hear that."""
-        with contextlib.suppress(ProcessLookupError):
-            signal.pidfd_send_signal(self._pidfd, signal.SIGALRM)
+        self.place.signal(signal.SIGALRM)
 
     def kill(self, why: str) -> None:
         """End it, and with it every process that it started: the first process of a namespace takes all along."""
         self.why = self.why or why
-        if self._pidfd >= 0:
-            with contextlib.suppress(ProcessLookupError):
-                signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+        self.place.signal(signal.SIGKILL)
 
     def close(self) -> None:
         """End it and let go of everything."""
         self.kill("it is over")
         self._no_lender()
         self.watch.close()
-        os.close(self._pidfd)
-        self._pidfd = -1
-        if self._group is not None:
-            self._group.close()
-        os.close(self._status)
-        self.line.link.close()
+        self.place.close()
 
     def run(self, source: str) -> Ran:
         """Run a cell.
@@ -372,8 +284,8 @@ class Session:
 
     def _how(self) -> str:
         """Why the process is gone, in words."""
-        told = self._ended()
-        if self._group is not None and self._group.out_of_memory():
+        told = self.place.ended()
+        if self.place.group is not None and self.place.group.out_of_memory():
             self.kill(self.watch.too_much())
         self.kill(_CLOSED)
         if self.why != _CLOSED:
