@@ -175,7 +175,7 @@ def _show_remarks(console: Console, report: Report) -> None:
     if absent:
         console.print(f"nothing handed in: {', '.join(absent)}", highlight=False, soft_wrap=True, markup=False)
     if report.waiting:
-        console.print(f"{len(report.waiting)} submissions have a written answer that waits to be graded by hand")
+        console.print(f"{len(report.waiting)} submissions have an answer that waits to be graded by hand")
 
 
 def _show_planted(console: Console, report: Report, planted: Planted) -> None:
