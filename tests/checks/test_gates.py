@@ -7,7 +7,7 @@ import torch
 
 from published import RIGHT, world
 from softlookup.checks import check, get_task
-from softlookup.checks.gates import NotAllowed, closed, opened
+from softlookup.checks.gates import NotAllowed, _gates, closed, opened, prepare
 from softlookup.checks.registry import tasks
 from softlookup.grading.hostile.shortcuts import HIDDEN
 
@@ -47,6 +47,28 @@ def test_gates_let_through_what_is_not_the_students():
     with closed(SOFTMAX) as gates, opened():
         assert torch.softmax(torch.zeros(2), -1).tolist() == torch.nn.functional.softmax(torch.zeros(2), -1).tolist()
     assert gates.used == ""
+
+
+@pytest.mark.parametrize(
+    ("task_id", "call"),
+    [
+        ("04.attention", lambda x, w, b: torch._native_multi_head_attention(x, x, x, 4, 2, w, b, w[:4], b[:4])),
+        ("05.dropout", lambda x, w, b: torch.feature_dropout(x[0], 0.5, True)),
+    ],
+)
+def test_gate_stands_before_what_torch_has_in_c_under_another_name(task_id, call):
+    with closed(get_task(task_id).barred) as gates, pytest.raises(NotAllowed):
+        call(torch.ones(2, 3, 4), torch.ones(12, 4), torch.zeros(12))
+    assert gates.used in get_task(task_id).barred
+
+
+def test_gates_that_were_made_beforehand_are_found_again():
+    forbidden = get_task("05.dropout").barred
+    prepare(forbidden)
+    before = _gates.cache_info().misses
+    with closed(forbidden), pytest.raises(NotAllowed):
+        torch.nn.functional.dropout(torch.ones(2))
+    assert _gates.cache_info().misses == before
 
 
 def test_gates_look_inside_of_what_is_allowed_where_they_look_deep():

@@ -22,6 +22,14 @@ from typing import Any
 from softlookup.checks.source import resolve
 
 
+_IN_C = {
+    "torch.Tensor.backward": "backward",  # torch's own derivatives can be called without autograd, too
+    "torch.nn.MultiheadAttention": "multi_head_attention",
+    "torch.nn.TransformerEncoderLayer": "transformer_encoder_layer",
+}
+"""How the names of torch functions in C begin that do the same as something in Python, which has another name."""
+
+
 class NotAllowed(Exception):
     """An answer called what its task forbids."""
 
@@ -206,8 +214,8 @@ def _stems(forbids: tuple[str, ...]) -> dict[str, str]:
         in_c = any(callable(getattr(one, leaf, None)) for one in (torch._C._VariableFunctions, torch._C._nn))
         if dotted.startswith("torch.") and (in_c or dotted == f"torch.nn.functional.{leaf}"):
             found.setdefault(leaf.removesuffix("_attention"), dotted)
-        elif dotted == "torch.Tensor.backward":
-            found["backward"] = dotted  # torch's own derivatives can be called without autograd, too
+        elif dotted in _IN_C:
+            found[_IN_C[dotted]] = dotted
     return found
 
 
@@ -218,7 +226,7 @@ def _stem_of(function: Any) -> str:
     All that compute gradients have one name, "backward": a softmax that autograd goes back through is no softmax.
     """
     name = str(getattr(function, "__name__", "")).partition(".")[0].strip("_")
-    for prefix in ("special_", "native_", "fused_", "safe_", "masked_", "sparse_"):
+    for prefix in ("special_", "native_", "fused_", "safe_", "masked_", "sparse_", "feature_"):
         name = name.removeprefix(prefix)
     return "backward" if "backward" in name else name
 
