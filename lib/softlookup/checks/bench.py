@@ -65,7 +65,10 @@ def _bare(task: Task) -> Callable[[], None]:
             answer = student.ask(case, len(task.returns))
             for got, want in zip(answer.arrays or (), right, strict=True):
                 torch.testing.assert_close(
-                    torch.as_tensor(got.astype(np.float64)), torch.as_tensor(want), rtol=1e-3, atol=1e-3
+                    torch.as_tensor(got.astype(np.float64)),
+                    torch.as_tensor(want.astype(np.float64)),
+                    rtol=1e-3,
+                    atol=1e-3,
                 )
 
     return run
