@@ -15,6 +15,7 @@ from softlookup.grading.course import CourseError
 
 PREFIX = "softlookup-stage-"
 _YOUNG_S = 60.0
+_held: dict[Path, int] = {}
 
 
 def new_stage() -> Path:
@@ -26,8 +27,11 @@ def new_stage() -> Path:
     sweep()
     folder = Path(tempfile.mkdtemp(prefix=PREFIX))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    # The descriptor is never closed, since the lock would go with it.
-    fcntl.flock(os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC), fcntl.LOCK_SH)
+    for gone in [one for one in _held if not one.exists()]:
+        os.close(_held.pop(gone))
+    # The descriptor stays open as long as the folder is there, since the lock would go with it.
+    _held[folder] = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    fcntl.flock(_held[folder], fcntl.LOCK_SH)
     return folder
 
 
