@@ -70,7 +70,7 @@ class CarefulExtractor(ExtractorPlugin):
     def _unpack(self, path: Path, target: Path) -> None:
         left, taken, shown = self.most_bytes, set(), one_line(path.name)
         with zipfile.ZipFile(path) as archive:
-            entries = [entry for entry in archive.infolist() if not entry.is_dir()]
+            entries = sorted((entry for entry in archive.infolist() if not entry.is_dir()), key=_turn)
             if len(entries) > self.most_entries:
                 wanted = f"more than {self.most_entries:,}: the rest was refused"
                 self.log.warning("the zip %s has %s entries, %s", shown, f"{len(entries):,}", wanted)
@@ -84,10 +84,7 @@ class CarefulExtractor(ExtractorPlugin):
                     # One entry that is broken, or in another one's way, must not cost the others.
                     try:
                         content = _read(archive, entry)
-                        if len(content) > MAX_BYTES:
-                            why = f"has more than {MAX_BYTES:,} bytes"
-                        else:
-                            _write(target / entry.filename, content)
+                        _write(target / entry.filename, content)
                     except _BROKEN as error:
                         why = f"cannot be unpacked ({plain(str(error), 120) or type(error).__name__})"
                 if why:
@@ -109,7 +106,14 @@ def _refused(entry: zipfile.ZipInfo) -> str:
         return "is a link or a device, not a file"
     if entry.flag_bits & 1:
         return "is locked by a password"
-    return "" if name.endswith(".ipynb") else "is not a notebook"
+    if not name.endswith(".ipynb"):
+        return "is not a notebook"
+    return f"has more than {MAX_BYTES:,} bytes" if entry.file_size > MAX_BYTES else ""
+
+
+def _turn(entry: zipfile.ZipInfo) -> tuple[bool, int]:
+    """When an entry is taken: small notebooks first, so that one student's large files leave room for the others."""
+    return bool(_refused(entry)), entry.file_size
 
 
 def _spelt(entry: zipfile.ZipInfo) -> str:

@@ -24,9 +24,10 @@ from itertools import combinations
 from typing import Any
 
 from softlookup.grading.notebooks import grade_id, is_solution
+from softlookup.grading.rebuild import MAX_SOURCE
 
-MAX_CHARACTERS = 50_000
-"""Of one cell; the rest is not looked at."""
+MAX_CHARACTERS = MAX_SOURCE
+"""Of one cell; no longer cell is graded, so nothing that counts can be hidden behind the end."""
 
 RUN = 12
 """Tokens in one run."""
@@ -174,9 +175,12 @@ def alike(submissions: Mapping[str, Cells], enough: float = ENOUGH) -> list[Pair
             for run in own.get(cell, ()):
                 holders[run].append(index)
         weights[cell] = {run: rarity(len(who), len(names)) for run, who in holders.items() if 1 < len(who) <= FEW}
+        together: dict[tuple[int, ...], float] = defaultdict(float)  # twenty may share a hundred thousand runs
         for run, weight in weights[cell].items():
+            together[tuple(holders[run])] += weight
+        for who, weight in together.items():
             if weight:
-                for pair in combinations(holders[run], 2):
+                for pair in combinations(who, 2):
                     common[pair] += weight
     pairs = []
     for (one, other), rare in common.items():

@@ -221,10 +221,13 @@ class Sheet:
         first = text.removeprefix(BOM).partition("\n")[0]
         self._delimiter = max(",;\t", key=first.count)
         self._end = "\r\n" if first.endswith("\r") else "\n"
+        most = csv.field_size_limit(len(text) + 1)  # one long answer of a student must not cost the whole file
         try:
             rows = list(csv.reader(io.StringIO(text.removeprefix(BOM), newline=""), delimiter=self._delimiter))
         except csv.Error as error:
             raise CourseError(f"the file is not a {what}: it is no CSV ({error})") from None
+        finally:
+            csv.field_size_limit(most)
         self.header = rows[0] if rows else []
         names = {title.strip() for title in self.header}
         if not self.header or not (names.issuperset(needed) or (instead and names.issuperset(instead))):

@@ -18,7 +18,8 @@ MAX_CELLS = 10_000
 MAX_ITEMS = 2_000_000
 """Lists, objects, commas and colons of a file, outside of text: each may take 80 bytes of memory and more."""
 
-_TEXTS = re.compile(rb'"(?:[^"\\]+|\\.)*+"', re.S)
+# A text that nobody closes reaches to the end: were it no match, the search would begin anew at every quote in it.
+_TEXTS = re.compile(rb'"(?:[^"\\]+|\\.)*+"?', re.S)
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 

@@ -1,6 +1,5 @@
 """Starts a zygote: in bubblewrap, or, for code that one trusts, without."""
 
-import atexit
 import contextlib
 import json
 import os
@@ -19,6 +18,7 @@ from pathlib import Path
 import softlookup
 from softlookup.grading.course import CourseError
 from softlookup.grading.pool import ONE_THREAD
+from softlookup.grading.sandbox.stages import needs_room, new_stage
 
 NO_BUBBLEWRAP = (
     "bubblewrap is not installed, and submissions are run in nothing less: install the system's package 'bubblewrap' "
@@ -66,6 +66,7 @@ class SandboxError(CourseError):
     """The sandbox does not work on this machine; the message says what was refused, and what to do."""
 
 
+@needs_room()
 def staged(hidden: Sequence[str] = ()) -> Path:
     """Put together the library as a submission may see it; it is removed when this process ends.
 
@@ -75,8 +76,7 @@ def staged(hidden: Sequence[str] = ()) -> Path:
     Returns:
         The folder to put on the path.
     """
-    folder = Path(tempfile.mkdtemp(prefix="softlookup-stage-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder = new_stage()
     home, target = Path(softlookup.__file__).parent, folder / "softlookup"
     target.mkdir()
     shutil.copyfile(home / "__init__.py", target / "__init__.py")

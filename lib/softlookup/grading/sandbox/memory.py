@@ -1,5 +1,7 @@
 """What the processes of a submission hold together, seen from outside; for where no control group counts it."""
 
+import contextlib
+import os
 import resource
 
 from softlookup.grading.sandbox.processes import family, file_of
@@ -17,10 +19,28 @@ def holds_more(first: int, memory_mb: int) -> bool:
     """
     page = resource.getpagesize()
     # What they hold with all that they share is quickly asked, and mostly little enough.
-    whole = {process: int((file_of(process, "statm") or "0 0").split()[1]) * page for process in family(first)}
+    whole = {thread: pages * page for thread, pages in map(_shown, family(first))}
     if sum(whole.values()) <= memory_mb << 20:
         return False
     return sum(_own(process, held) for process, held in whole.items()) > memory_mb << 20
+
+
+def _shown(process: int) -> tuple[int, int]:
+    """The thread that shows the memory of a process, and how many pages it shows.
+
+    That is the first thread, unless it has ended: it shows nothing then, whatever the other threads hold.
+    """
+    if pages := _pages(process):
+        return process, pages
+    with contextlib.suppress(OSError):
+        for thread in map(int, os.listdir(f"/proc/{process}/task")):
+            if pages := _pages(thread):
+                return thread, pages
+    return process, 0
+
+
+def _pages(thread: int) -> int:
+    return int((file_of(thread, "statm") or "0 0").split()[1])
 
 
 def _own(process: int, held: int) -> int:
