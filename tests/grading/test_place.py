@@ -74,10 +74,10 @@ def test_zygote_that_is_gone_is_told() -> None:
     zygote.wait()
     one = Ahead(zygote, LIMITS, 0)
     place = one.take()
-    waiting(one)
+    ahead = waiting(one)
     os.kill(zygote.process.pid, signal.SIGKILL)
     zygote.process.wait()
-    assert gone(place.pid)
+    assert gone(place.pid) and gone(ahead.pid)
     with pytest.raises(CourseError):
         one.take()
     place.close()

@@ -21,7 +21,6 @@ from typing import Any
 
 from softlookup.checks.source import resolve
 
-
 _IN_C = {
     "torch.Tensor.backward": "backward",  # torch's own derivatives can be called without autograd, too
     "torch.nn.MultiheadAttention": "multi_head_attention",
