@@ -10,21 +10,20 @@ import scipy.special
 import torch
 
 from softlookup.checks.judge import judge, questions
-from softlookup.checks.probe import Answer, firsts, run
+from softlookup.checks.probe import Answer, run
 from softlookup.checks.registry import get_task
 from softlookup.checks.result import CheckResult
 from softlookup.checks.task import Case, Task
 
 
 class AsInGrading:
-    """Answers as the sandbox gives them: the first question of each part is looked into."""
+    """Answers as the sandbox gives them: every question is looked into."""
 
     def __init__(self, task: Task, obj: Callable[..., Any]) -> None:
         self.task, self.obj = task, obj
 
     def answers(self, cases: Sequence[Case], results: int, lent: tuple[str, ...] = ()) -> Iterator[Answer]:
-        deep = firsts(cases)
-        return (run(self.obj, case, results, self.task.barred, at in deep) for at, case in enumerate(cases))
+        return (run(self.obj, case, results, self.task.barred, deep=True) for case in cases)
 
     def lendable(self, sound_too: bool = False) -> tuple[str, ...]:
         return ()
@@ -92,8 +91,3 @@ def test_compiled_code_that_large_numbers_alone_reach_is_seen() -> None:
         return hidden(x) if e.isinf().any() else e / e.sum(-1, keepdim=True)
 
     assert judged("04.softmax", softmax).diagnosis == ("forbidden-shortcut",)
-
-
-def test_the_first_question_of_each_part_is_looked_into() -> None:
-    parts = ("core", "core", "large", "core", "large", "dtype")
-    assert firsts([Case("", (), part=part) for part in parts]) == [0, 2, 5]

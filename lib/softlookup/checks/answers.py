@@ -1,6 +1,7 @@
 """Taking what a student's code returns as plain numpy arrays, or saying what it is instead."""
 
 import inspect
+import sys
 from collections.abc import Iterable
 from decimal import Decimal
 from numbers import Real
@@ -21,8 +22,9 @@ class Refused(Exception):
 
 
 def is_tensor(value: Any) -> bool:
-    """Whether it is a torch tensor; torch is not imported for the question."""
-    return type(value).__module__.split(".")[0] == "torch" and hasattr(value, "detach")
+    """Whether it is a torch tensor, or of a class made from one; torch is not imported for the question."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor)
 
 
 def to_array(value: Any, top: bool = True) -> np.ndarray:
@@ -39,19 +41,32 @@ def to_array(value: Any, top: bool = True) -> np.ndarray:
         raise Refused(NOTHING if top else "a list that holds None")
     refuse_coroutine(value)
     if is_tensor(value):
-        value = value.detach().cpu()
+        # Complex numbers turned round leave views that numpy has no word for.
+        value = value.detach().cpu().resolve_conj().resolve_neg()
         value = value.float().numpy() if str(value.dtype) == "torch.bfloat16" else value.numpy()
     elif isinstance(value, list | tuple):
         value = _stacked(value, top)
     elif isinstance(value, Real | Decimal) and not isinstance(value, np.generic | bool | int | float):
         value = float(value)
+    elif type(value) is int and abs(value) >= 2**63:
+        value = _as_float(value)
     try:
         array = np.asarray(value)
     except ValueError as error:
         raise Refused(f"{type(value).__name__} of unequal lengths ({error})") from None
     if array.dtype.kind not in ALLOWED:
         raise Refused(f"{type(value).__name__} (dtype {array.dtype}), which holds no plain numbers")
+    if array.dtype == np.longdouble:
+        array = array.astype(np.float64)
     return np.array(array, copy=True)
+
+
+def _as_float(value: int) -> float:
+    """A whole number that no whole number of numpy's holds."""
+    try:
+        return float(value)
+    except OverflowError:
+        raise Refused("a whole number of more than 300 digits") from None
 
 
 def refuse_coroutine(value: Any) -> None:

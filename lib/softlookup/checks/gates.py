@@ -21,12 +21,17 @@ from typing import Any
 
 from softlookup.checks.source import resolve
 
-_IN_C = {
-    "torch.Tensor.backward": "backward",  # torch's own derivatives can be called without autograd, too
-    "torch.nn.MultiheadAttention": "multi_head_attention",
-    "torch.nn.TransformerEncoderLayer": "transformer_encoder_layer",
+_WRITTEN_OUT = ("torch._refs", "torch._decomp")
+"""Parts of torch where its functions in C stand in Python once more."""
+
+_INSIDE_OF = {
+    "torch.Tensor.backward": ("backward",),  # torch's own derivatives can be called without autograd, too
+    "torch.optim": ("adam", "sgd"),
+    "torch.nn.MultiheadAttention": ("multi_head_attention",),
+    "torch.nn.TransformerEncoderLayer": ("transformer_encoder_layer",),
+    "torch.autograd.forward_ad": ("make_dual",),
 }
-"""How the names of torch functions in C begin that do the same as something in Python, which has another name."""
+"""Functions in C that some Python classes and packages hand their work to: how their names begin."""
 
 
 class NotAllowed(Exception):
@@ -82,7 +87,7 @@ def closed(forbids: tuple[str, ...], deep: bool = False) -> Iterator[Closed]:
         _now = here = Closed(stems)
         for gate in gates:
             gate.function.__code__ = gate.stub
-        with _watching(stems, deep):
+        with _watching(stems, deep), _no_way_back(stems):
             yield here
     finally:
         _now = None
@@ -146,13 +151,27 @@ def _template() -> types.CodeType:
 def _gates(forbids: tuple[str, ...], modules: int) -> tuple[_Gate, ...]:
     """The gates in front of all Python functions that some names stand for, given what is imported so far."""
     found = [_gates_of(dotted, target, _parts(target)) for dotted, target in ((one, _target(one)) for one in forbids)]
+    found += [_gates_of(_stems(forbids)[stem], twin, 0) for stem, twin in _twins(_stems(forbids))]
     each = {gate.function: gate for gates in reversed(found) for gate in gates}
     return (*each.values(), _thread_gate())
 
 
 def _target(dotted: str) -> Any:
-    """What a name stands for; a part of this library that is not imported yet stands for nothing."""
-    return sys.modules.get(dotted) if dotted.startswith("softlookup.") else resolve(dotted)
+    """What a name stands for; a package, or a part of this library, that is not imported yet stands for nothing."""
+    return sys.modules.get(dotted) if "." not in dotted or dotted.startswith("softlookup.") else resolve(dotted)
+
+
+def _twins(stems: Mapping[str, str]) -> list[tuple[str, types.FunctionType]]:
+    """The Python functions in which torch has written out functions that it has in C, for forbidden names."""
+    there = tuple(name for name in list(sys.modules) if name.startswith(_WRITTEN_OUT))
+    return [(stem, one) for name, one in _written_out(there) for stem in stems if name.startswith(stem)]
+
+
+@functools.lru_cache(maxsize=4)
+def _written_out(modules: tuple[str, ...]) -> tuple[tuple[str, types.FunctionType], ...]:
+    members = [(name, one) for name in modules for one in list(vars(sys.modules[name]).values())]
+    own = [one for name, one in members if isinstance(one, types.FunctionType) and one.__module__ == name]
+    return tuple((_stem(one.__name__), one) for one in own)
 
 
 def _parts(target: Any) -> int:
@@ -213,8 +232,8 @@ def _stems(forbids: tuple[str, ...]) -> dict[str, str]:
         in_c = any(callable(getattr(one, leaf, None)) for one in (torch._C._VariableFunctions, torch._C._nn))
         if dotted.startswith("torch.") and (in_c or dotted == f"torch.nn.functional.{leaf}"):
             found.setdefault(leaf.removesuffix("_attention"), dotted)
-        elif dotted in _IN_C:
-            found[_IN_C[dotted]] = dotted
+        for stem in _INSIDE_OF.get(dotted, ()):
+            found.setdefault(stem, dotted)
     return found
 
 
@@ -224,7 +243,11 @@ def _stem_of(function: Any) -> str:
 
     All that compute gradients have one name, "backward": a softmax that autograd goes back through is no softmax.
     """
-    name = str(getattr(function, "__name__", "")).partition(".")[0].strip("_")
+    return _stem(str(getattr(function, "__name__", "")))
+
+
+def _stem(name: str) -> str:
+    name = name.partition(".")[0].strip("_")
     for prefix in ("special_", "native_", "fused_", "safe_", "masked_", "sparse_", "feature_"):
         name = name.removeprefix(prefix)
     return "backward" if "backward" in name else name
@@ -247,6 +270,23 @@ def _watching(stems: Mapping[str, str], deep: bool = False) -> Iterator[None]:
         return
     calls, operations = _modes()
     with calls(), operations() if deep else contextlib.nullcontext():
+        yield
+
+
+@contextlib.contextmanager
+def _no_way_back(stems: Mapping[str, str]) -> Iterator[None]:
+    """Where autograd is forbidden, refuse to hand it what it kept: its engine in C can be called by other names."""
+    if "backward" not in stems:
+        yield
+        return
+    from torch.autograd.graph import saved_tensors_hooks
+
+    def unpack(kept: Any) -> Any:
+        if _now is not None and not _now.open:
+            raise _now.refuse(stems["backward"])
+        return kept
+
+    with saved_tensors_hooks(lambda kept: kept, unpack):
         yield
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from softlookup.checks.calls import Call, differs, plain
 from softlookup.checks.gates import opened
 from softlookup.checks.judge import judge, no_points, used_shortcut
-from softlookup.checks.layers import layer_around
+from softlookup.checks.layers import called_like, layer_around
 from softlookup.checks.limits import calm_torch, time_limit
 from softlookup.checks.oracle import wanted
 from softlookup.checks.probe import Answer, TimeIsUp, run
@@ -152,7 +152,7 @@ class LocalStudent:
             calls.append(Call(task, given[0], result, given[1]))
             return result
 
-        return layer_around(own, call, task.layer) if task.layer else call
+        return layer_around(own, call, task.layer) if task.layer else called_like(own, call)
 
 
 def _passes(task: Task, own: Any) -> bool:

@@ -39,13 +39,14 @@ def time_limit(seconds: float) -> Iterator[None]:
 
 @contextlib.contextmanager
 def calm_torch() -> Iterator[None]:
-    """One thread (small tensors would wait for each other), and gradients on, whatever the notebook switched off."""
+    """One thread (small tensors would wait for each other), and gradients on, whatever the notebook switched."""
     import torch
 
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
         with torch.inference_mode(False), torch.enable_grad(), np.errstate(all="ignore"):
-            yield
+            with torch.autograd.set_detect_anomaly(False):
+                yield
     finally:
         torch.set_num_threads(before)

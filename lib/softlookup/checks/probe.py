@@ -9,7 +9,7 @@ import io
 import logging
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -225,19 +225,6 @@ def _caught_output() -> Iterator[io.StringIO]:
     finally:
         for handler, stream in handlers:
             handler.stream = stream
-
-
-def firsts(cases: Sequence[Case]) -> list[int]:
-    """The questions for which the judge looks deep: the first one of each part.
-
-    Within a part one is enough, since what is forbidden answers all of its questions or is of no use. Between parts it
-    is not: an answer may be its own on small numbers, and call what is forbidden on large ones.
-
-    >>> firsts([Case("a", ()), Case("b", ()), Case("c", (), part="large"), Case("a", ())])
-    [0, 2]
-    """
-    parts = [case.part for case in cases]
-    return [at for at, part in enumerate(parts) if part not in parts[:at]]
 
 
 def run(

@@ -11,6 +11,9 @@ from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
+_MOST_BEHIND = 1000
+"""Things that are looked through for functions: an object may make a new one whenever it is asked what it wraps."""
+
 
 def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
     yield code
@@ -20,27 +23,52 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
 
 
 def functions_behind(obj: Any) -> list[types.FunctionType]:
-    """The plain functions of an answer: itself, what it wraps or closes over, or the methods of its class."""
-    if isinstance(obj, functools.partial):
-        inside = [obj.func, *obj.args, *obj.keywords.values()]
-        return [f for one in inside if callable(one) for f in functions_behind(one)]
-    if isinstance(obj, types.MethodType):
-        return functions_behind(obj.__func__) + functions_behind(type(obj.__self__))
+    """The plain functions of an answer: itself, what it wraps or closes over, or the methods of its class.
+
+    Functions that close over each other are each there once.
+    """
+    found: list[types.FunctionType] = []
+    todo: list[Any] = [obj]
+    seen: list[Any] = []
+    while todo:
+        one = todo.pop(0)
+        if any(one is before for before in seen) or len(seen) > _MOST_BEHIND:
+            continue
+        seen.append(one)
+        found += [f for f in _functions_of(one) if f not in found]
+        todo += _behind(one)
+    return found
+
+
+def _functions_of(obj: Any) -> list[types.FunctionType]:
+    """The function that something is, or the methods of its class where that is a student's."""
     if isinstance(obj, types.FunctionType):
-        found = [obj]
-        if hasattr(obj, "__wrapped__"):
-            found += functions_behind(obj.__wrapped__)
-        for cell in obj.__closure__ or ():
-            with_contents = _contents(cell)
-            if isinstance(with_contents, types.FunctionType | functools.partial) and with_contents is not obj:
-                found += [f for f in functions_behind(with_contents) if f not in found]
-        return found
+        return [obj]
+    if isinstance(obj, functools.partial | types.MethodType):
+        return []
     if hasattr(obj, "__wrapped__") and not isinstance(obj, type):
-        return functions_behind(obj.__wrapped__)
+        return []
     kind = obj if isinstance(obj, type) else type(obj)
     if kind.__module__ == "__main__":
         return [member for member in vars(kind).values() if isinstance(member, types.FunctionType)]
     return []
+
+
+def _behind(obj: Any) -> list[Any]:
+    """What something hands its calls to, as far as it says so itself."""
+    if isinstance(obj, functools.partial):
+        return [one for one in (obj.func, *obj.args, *obj.keywords.values()) if callable(one)]
+    if isinstance(obj, types.MethodType):
+        return [obj.__func__, type(obj.__self__)]
+    if isinstance(obj, types.FunctionType):
+        contents = [_contents(cell) for cell in obj.__closure__ or ()]
+        inside = [one for one in contents if isinstance(one, types.FunctionType | functools.partial)]
+        return _wrapped(obj) + inside
+    return [] if isinstance(obj, type) else _wrapped(obj)
+
+
+def _wrapped(obj: Any) -> list[Any]:
+    return [obj.__wrapped__] if hasattr(obj, "__wrapped__") else []
 
 
 def text_hash(text: str) -> str:
@@ -100,17 +128,24 @@ def standing_in(obj: Any, others: Mapping[str, Callable[[Any], Any]]) -> Iterato
     if not others:
         yield
         return
-    worlds = {id(f.__globals__): f.__globals__ for f in reached(obj)}.values()
+    functions = reached(obj)
+    worlds = {id(f.__globals__): f.__globals__ for f in functions}.values()
     kept = [(world, {name: world[name] for name in others if name in world}) for world in worlds]
+    defaults = [(f, f.__defaults__) for f in functions if f.__defaults__]
+    put = {id(own): others[name](own) for _, before in kept for name, own in before.items()}
     try:
-        for world in worlds:
-            world.update({name: make(world.get(name)) for name, make in others.items()})
+        for world, before in kept:
+            world.update({n: put[id(before[n])] if n in before else make(None) for n, make in others.items()})
+        for function, values in defaults:  # def weights(q, k, soft=softmax)
+            function.__defaults__ = tuple(put.get(id(value), value) for value in values)
         yield
     finally:
         for world, before in kept:
             for name in others:
                 world.pop(name, None)
             world.update(before)
+        for function, values in defaults:
+            function.__defaults__ = values
 
 
 def names_in(function: types.FunctionType) -> set[str]:
@@ -184,28 +219,35 @@ def _is_it(value: Any, target: Any, dotted: str) -> bool:
 
 
 def _is_foreign_attribute(obj: Any, function: types.FunctionType, name: str) -> bool:
-    """Whether a name is read from something that is not the student's own; a global of that name says nothing of it."""
-    if not _is_attribute(function, name) or _own_method(obj, function, name):
-        return False
-    stored = {
-        i.argval for code in _codes(function.__code__) for i in dis.get_instructions(code) if i.opname == "STORE_ATTR"
-    }
-    return name not in stored
+    """Whether a name is read from something that is not the student's own; a global of that name says nothing of it.
+
+    Where a student's own objects have an attribute of that name, it is likely one of these that is read. The gates
+    tell for certain.
+    """
+    return _is_attribute(function, name) and name not in _own_attributes(obj, function)
 
 
-def _own_method(obj: Any, function: types.FunctionType, name: str) -> bool:
-    """Whether the student has a class with a method of that name: then it is likely that one which is called."""
-    owners = [type(getattr(obj, "__self__", obj)), getattr(obj, "__self__", None), obj]
-    owners += [function.__globals__.get(n) for n in names_in(function)]
-    owners += [type(o) for o in owners]
-    return any(isinstance(o, type) and o.__module__ == function.__module__ and hasattr(o, name) for o in owners)
+def _own_attributes(obj: Any, function: types.FunctionType) -> set[str]:
+    """Names of attributes that a student's own classes and functions set, declare or give as keywords."""
+    module = function.__module__
+    owners = [obj, type(getattr(obj, "__self__", obj)), function, *function.__globals__.values()]
+    kinds = {kind for o in owners for kind in (o if isinstance(o, type) else type(o)).__mro__}
+    own = [kind for kind in kinds if kind.__module__ == module]
+    functions = [o for o in owners if isinstance(o, types.FunctionType) and o.__module__ == module]
+    functions += [f for one in [*own, obj] for f in functions_behind(one)]
+    found = {name for kind in own for name in (*vars(kind), *vars(kind).get("__annotations__", ()))}
+    for code in [code for one in functions for code in _codes(one.__code__)]:
+        steps = dis.get_instructions(code)
+        found |= {step.argval for step in steps if step.opname in ("STORE_ATTR", "STORE_NAME")}
+        found |= {text for const in code.co_consts if isinstance(const, tuple) for text in const if type(text) is str}
+    return found
 
 
 def _inside(value: Any, dotted: str) -> bool:
     """Whether a global is something out of a forbidden package."""
     home = getattr(value, "__module__", None) or (value.__name__ if isinstance(value, types.ModuleType) else "")
-    ours = dotted.startswith("softlookup")
-    return ours and isinstance(home, str) and (home == dotted or home.startswith(dotted + "."))
+    package = "." not in dotted or dotted.startswith("softlookup")
+    return package and isinstance(home, str) and (home == dotted or home.startswith(dotted + "."))
 
 
 def _is_attribute(function: types.FunctionType, name: str) -> bool:

@@ -14,7 +14,10 @@ CORE = "core"
 """The part that has to be right before any other part of a task earns points."""
 
 
-LIBRARY = ("softlookup.reference", "softlookup.model", "softlookup.text", "softlookup.training", "softlookup.roofline")
+LIBRARY = (
+    *("softlookup.reference", "softlookup.model", "softlookup.text", "softlookup.training", "softlookup.roofline"),
+    "softlookup.widgets",
+)
 """Parts of the library that compute what some task asks for: no answer may use them."""
 
 

@@ -7,6 +7,7 @@ nothing.
 
 import ast
 import copy
+import re
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,9 @@ from softlookup.grading.notebooks import (
 
 MAX_SOURCE = 200_000
 """Characters of one solution cell; no answer is so long."""
+
+_MAGIC = re.compile(r"(?m)^([ \t]*)(?:[%!?].*|[\w.]+\?{1,2}[ \t]*)$")
+"""Lines that Jupyter reads and Python does not: ``%%time``, ``!ls``, ``torch.exp?``."""
 
 
 @dataclass(frozen=True)
@@ -255,14 +259,22 @@ def lendable(notebook: NotebookNode, asked: Asked) -> tuple[str, ...]:
 
 
 def _parsed(source: str) -> ast.Module:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # each of 100,000 lines may have one, and they would fill the workers' log
-            return ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ast.Module([], [])
+    """The statements of a cell; without the lines that are a notebook's alone, where Python cannot read them."""
+    for text in (source, _MAGIC.sub(r"\1pass", source)):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # each of 100,000 lines may have one: they would fill the workers' log
+                return ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+    return ast.Module([], [])
 
 
 def _defined(tree: ast.Module) -> set[str]:
+    """The global names that a cell gives to functions, classes and values."""
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    return {node.name for node in tree.body if isinstance(node, kinds)}
+    given = [node for node in tree.body if isinstance(node, ast.Assign | ast.AnnAssign)]
+    names = [name for node in given for name in ast.walk(node) if isinstance(name, ast.Name)]
+    return {node.name for node in tree.body if isinstance(node, kinds)} | {
+        name.id for name in names if isinstance(name.ctx, ast.Store)
+    }

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.calls import Call, differs
-from softlookup.checks.probe import Answer
+from softlookup.checks.probe import Answer, Failure
 from softlookup.checks.registry import earlier, get_task, tasks
 from softlookup.checks.task import Case
 from softlookup.grading.lent import owns, sound
@@ -54,7 +54,12 @@ class Remote:
         self._rounds: list[tuple[Case, list[Call]]] = []
 
     def answers(self, cases: Sequence[Case], results: int, lent: tuple[str, ...] = ()) -> Iterator[Answer]:
-        """Answer each case in turn; functions of failed tasks are computed by the judge meanwhile."""
+        """Answer each case in turn; functions of failed tasks are computed by the judge meanwhile.
+
+        Raises:
+            OutOfTime: If it takes too long. Where functions are lent, what is missing then are failures instead: no
+                answer earns less because it was asked once more.
+        """
         self._rounds = []
         # All at once, which saves waiting; where functions are lent, one by one: what may be asked of them depends.
         for some in [[case] for case in cases] if lent else [cases]:
@@ -62,6 +67,10 @@ class Remote:
             begun = time.monotonic()
             try:
                 found = self.session.ask(some, results, lent, sound, begun + self.left, owns, self._note)
+            except OutOfTime:
+                if not lent:
+                    raise
+                found = [Answer(failure=Failure("raised", "The time was over before it was asked this."))]
             finally:
                 self.left -= self._took(begun)
             yield from found

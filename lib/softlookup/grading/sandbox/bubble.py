@@ -54,6 +54,9 @@ _CHECKS = (
     "texts.py",
 )
 _SANDBOX = ("filter.py", "frames.py", "held.py", "inside.py", "shell.py", "sound_calls.py", "zygote.py")
+_WRITTEN = ("transformers", "sentence_transformers")
+"""Packages beside the library in which many an answer is written already; benchmarks use them, no notebook does."""
+
 _CHECKS_INIT = '''"""Checks, while a notebook is graded: the judge is outside."""
 
 from softlookup.grading.sandbox.held import check
@@ -278,7 +281,10 @@ class Zygote(Forking):
             ready, _, _ = select.select([self.control], [], [], 0)
             if not ready:
                 return time.monotonic() - self._begun < START_S
-            self._ready = self.control.recv(16) == b"ready"
+            try:
+                self._ready = self.control.recv(16) == b"ready"
+            except OSError:  # it ended while it started
+                return False
         return self._ready and super().lives()
 
     def wait(self) -> None:
@@ -356,8 +362,9 @@ def _bubblewrap() -> list[str]:
     for place in _pythons():
         command += [*_parents(_seen(place), made), "--ro-bind", str(place), str(_seen(place))]
     # Where the library is installed and not only linked to, its answers would lie beside the other packages.
-    if installed.is_dir():
-        command += ["--tmpfs", str(_seen(installed))]
+    for package in (installed, *(installed.with_name(name) for name in _WRITTEN)):
+        if package.is_dir():
+            command += ["--tmpfs", str(_seen(package))]
     return command
 
 

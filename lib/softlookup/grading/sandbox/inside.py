@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.layers import layer_around
+from softlookup.checks.layers import called_like, layer_around
 from softlookup.checks.limits import calm_torch, time_limit
 from softlookup.checks.probe import Answer, Failure, TimeIsUp, run
 from softlookup.checks.source import shortcut, standing_in
@@ -90,8 +90,8 @@ class Inside:
         size = 0
         try:
             with calm_torch(), time_limit(told["seconds"]), standing_in(self.obj, lent):
-                for at, put in enumerate(told["cases"]):
-                    answer = self._answer(put, arrays, told["results"], at in told["deep"])
+                for put in told["cases"]:
+                    answer = self._answer(put, arrays, told["results"])
                     failure = answer.failure
                     if failure is None:
                         try:
@@ -108,19 +108,19 @@ class Inside:
             return {"late": True}, []
         return {"late": False, "answers": answers}, back
 
-    def _answer(self, put: Mapping[str, Any], arrays: list[np.ndarray], results: int, deep: bool) -> Answer:
+    def _answer(self, put: Mapping[str, Any], arrays: list[np.ndarray], results: int) -> Answer:
         args, upstream = (frames.value_of(put[name], arrays) for name in ("args", "upstream"))
         sizes, names = put["layer"]
         layer: dict[str, Any] = {"sizes": sizes, "parameters": tuple(names)}
         gradients = tuple(put["gradients"])
         case = Case("", tuple(args), frame=put["frame"], gradients=gradients, upstream=upstream, **layer)
         try:
-            return run(self.obj, case, results, tuple(self.about["forbids"]), deep)
+            return run(self.obj, case, results, tuple(self.about["forbids"]), deep=True)
         except KeyboardInterrupt:
             return Answer(failure=None)
 
     def _instead(self, task_id: str, in_torch: bool, own: Any) -> Any:
-        sound = stand_in(task_id, self._sound, in_torch)
+        sound = called_like(own, stand_in(task_id, self._sound, in_torch))
         for name in ("__module__", "__name__", "__qualname__", "__doc__"):
             setattr(sound, name, getattr(own, name, None) or getattr(sound, name))
         layer = self.about["layers"].get(task_id)

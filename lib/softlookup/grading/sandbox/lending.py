@@ -27,6 +27,8 @@ Compute = Callable[[dict[str, Any], Sequence[np.ndarray]], tuple[dict[str, Any],
 
 MAX_TEXT = 2000
 TOO_MUCH = "the arguments ask for more than the question needs"
+OFTEN: tuple[dict[str, Any], list[np.ndarray]] = {"raised": "a lent function is called too often"}, []
+"""The answer's frame and arrays where the calls of one question are too many."""
 _SIDE = 1_000_000
 """No table has a longer side, whatever numbers a question holds."""
 _CELLS = 1 << 24

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.probe import Answer, Failure, firsts
+from softlookup.checks.probe import Answer, Failure
 from softlookup.checks.task import Case
 from softlookup.grading.sandbox import frames, lending
 from softlookup.grading.sandbox.lender import Lender
@@ -177,7 +177,7 @@ class Session:
             }
             for case in cases
         ]
-        header = {"do": "ask", "cases": put, "results": results, "lent": list(lent), "deep": firsts(cases)}
+        header = {"do": "ask", "cases": put, "results": results, "lent": list(lent)}
         # What a text task lends takes time that grows with the square of a text.
         least = 512 if any(case.frame == "text" for case in cases) else 4096
         most = max(least, 2 * max(lending.largest(case.args, arrays) for case in cases))
@@ -224,10 +224,9 @@ class Session:
     ) -> tuple[dict[str, Any], list[np.ndarray]]:
         """Send a request and wait for its answer; in between, compute what was lent."""
         token = secrets.token_hex(16)
-        begun, most_s = time.monotonic(), self.watch.most(seconds)
+        begun, most_s, calls = time.monotonic(), self.watch.most(seconds), 0
         deadline = min(begun + most_s + GRACE_S, self.until + GRACE_S)
         self.watch.begin(seconds)
-        calls = 0
         try:
             if select.select([self.line.link], [], [], 0)[0] and self.line.link.recv(1, socket.MSG_PEEK):
                 raise frames.FrameError("it spoke before it was asked")
@@ -239,13 +238,14 @@ class Session:
                 if "call" not in told:
                     return told, back
                 calls += 1
-                if lent is None or told["call"] not in lent.lent or calls > _MAX_CALLS:
+                if lent is None or told["call"] not in lent.lent or calls > 20 * _MAX_CALLS:
                     raise frames.FrameError("it called what was not lent, or too often")
                 if told.get("upstream") is not None and not lent.gradients:
                     raise frames.FrameError("it asked for a gradient that was not lent")
                 compute = partial(self._computed, lent, min(begun + seconds, self.until))
-                result, results = lending.sound_answer(compute, told, back, lent.most, lent.owns)
-                self.line.send(result, results, deadline)
+                often = calls > _MAX_CALLS  # honest loops are told so, and keep what they earn without lent functions
+                sent = lending.OFTEN if often else lending.sound_answer(compute, told, back, lent.most, lent.owns)
+                self.line.send(*sent, deadline)
         except frames.TooLate:
             self.kill("it did not stop when its time was over")
         except frames.Closed:

@@ -96,6 +96,8 @@ class CellShell:
         shell.displayhook = Hook(shell=shell, parent=shell)
         shell.display_trap.hook = shell.displayhook
         shell.ask_exit = sys.exit  # type: ignore[attr-defined]  # what exit() calls in a notebook
+        # "%matplotlib inline" (or widget, or qt) begins many cells, and there is nobody to look at figures.
+        shell.enable_matplotlib = lambda gui=None: ("agg", "agg")  # type: ignore[method-assign]
         shell.showtraceback = self._raised  # type: ignore[method-assign]
         shell.showsyntaxerror = self._raised  # type: ignore[method-assign]
 

@@ -1,0 +1,295 @@
+"""Answers in unusual styles keep their points, and what a task forbids has no second door."""
+
+import functools
+import time
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import nbformat
+import numpy as np
+import pytest
+import torch
+from sandbox_tools import ABOUT, NEEDS_SANDBOX, SOUND, ask, hold
+
+from softlookup.checks.answers import to_array
+from softlookup.checks.gates import NotAllowed, closed
+from softlookup.checks.layers import called_like
+from softlookup.checks.limits import calm_torch
+from softlookup.checks.probe import Answer
+from softlookup.checks.registry import get_task, tasks
+from softlookup.checks.source import functions_behind, shortcut, standing_in
+from softlookup.checks.task import Case
+from softlookup.grading.rebuild import Asked, lendable
+from softlookup.grading.remote import Remote
+from softlookup.grading.sandbox import bubble
+from softlookup.grading.sandbox.session import OutOfTime
+
+
+def made(source: str, name: str) -> Any:
+    """What a notebook's cell defines."""
+    world: dict[str, Any] = {"__name__": "__main__", "torch": torch}
+    exec(compile(source, "<ipython-input-1>", "exec"), world)
+    return world[name]
+
+
+MUTUAL = """
+def make():
+    def even(n):
+        return softmax(n) if n == 0 else odd(n - 1)
+    def odd(n):
+        return even(n - 1)
+    return even
+softmax = lambda n: "own"
+answer = make()
+"""
+
+
+def test_functions_that_close_over_each_other_are_found_once_and_lent_to() -> None:
+    answer = made(MUTUAL, "answer")
+    assert [one.__name__ for one in functions_behind(answer)] == ["even", "odd"]
+    with standing_in(answer, {"softmax": lambda own: lambda n: "lent"}):
+        assert answer(2) == "lent"
+    assert answer(2) == "own"
+
+
+def test_a_lent_function_replaces_one_that_is_a_default() -> None:
+    answer = made("def softmax(x): return 'own'\ndef answer(x, soft=softmax): return soft(x)", "answer")
+    with standing_in(answer, {"softmax": lambda own: lambda x: "lent"}):
+        assert answer(0) == "lent"
+    assert answer(0) == "own"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "class Node:\n"
+        "    def backward(self, da): return da\n"
+        "def make(): return Node()\n"
+        "def answer(a, da): return make().backward(da)",
+        "class Node:\n"
+        "    def run(self, da): self.backward = da\n"
+        "def answer(a, da):\n"
+        "    node = make(); node.run(da)\n"
+        "    return node.backward\n"
+        "def make(): return Node()",
+        "from types import SimpleNamespace\n"
+        "def make(): return SimpleNamespace(backward=lambda da: da)\n"
+        "def answer(a, da): return make().backward(da)",
+    ],
+)
+def test_an_attribute_of_the_students_own_is_no_shortcut(source: str) -> None:
+    assert shortcut(made(source, "answer"), get_task("04.backward").barred) is None
+
+
+def test_an_attribute_of_torchs_is_one() -> None:
+    assert shortcut(made("def answer(x): return x.softmax(-1)", "answer"), ("torch.softmax",)) == "torch.softmax"
+
+
+def test_what_comes_out_of_a_forbidden_package_is_a_shortcut() -> None:
+    answer = made("def answer(x): return part(x)", "answer")
+    part = types.FunctionType((lambda x: x).__code__, {}, "part")
+    part.__module__ = "transformers.models.bert.modeling_bert"
+    answer.__globals__["part"] = part
+    assert shortcut(answer, get_task("13.published").barred) == "transformers"
+
+
+@pytest.mark.parametrize("first", ["%%time", "%matplotlib inline", "!pip install einops", "torch.exp?"])
+def test_a_cell_with_lines_for_jupyter_alone_leans_on_earlier_tasks(first: str) -> None:
+    cells = {
+        "04-softmax": "def softmax(x): ...",
+        "04-weights": f"{first}\ndef attention_weights(q, k, mask=None): return softmax(q)",
+    }
+    assert lent_to("04.weights", cells) == ("04.softmax",)
+
+
+def test_a_helper_that_is_a_lambda_is_followed_to_earlier_tasks() -> None:
+    cells = {
+        "04-softmax": "def softmax(x): ...",
+        "04-mix": "weigh = lambda x: softmax(x)",
+        "04-weights": "def attention_weights(q, k, mask=None): return weigh(q)",
+    }
+    assert lent_to("04.weights", cells) == ("04.softmax",)
+
+
+def lent_to(task_id: str, cells: dict[str, str]) -> tuple[str, ...]:
+    told = [
+        nbformat.v4.new_code_cell(text, metadata={"nbgrader": {"grade_id": name, "solution": True}})
+        for name, text in cells.items()
+    ]
+    task = get_task(task_id)
+    return lendable(nbformat.v4.new_notebook(cells=told), Asked(task, 0, task.name, True))
+
+
+def test_a_lent_function_is_called_with_the_names_of_the_students_own() -> None:
+    def sinusoids(length: int, d_model: int, dim: int = -1) -> None: ...
+
+    call = called_like(sinusoids, lambda *args, **named: (args, named))
+    assert call(d_model=4, length=3) == ((3, 4), {})
+    assert call(3, d_model=4, other=5) == ((3, 4), {"other": 5})
+    assert call(3, dim=0) == ((3,), {"dim": 0})
+
+
+class Slow:
+    """A session that is out of time from some question on."""
+
+    def __init__(self, after: int) -> None:
+        self.after, self.watch = after, types.SimpleNamespace(waited=0.0)
+
+    def ask(self, cases: Sequence[Case], *others: Any) -> list[Answer]:
+        self.after -= 1
+        if self.after < 0:
+            raise OutOfTime
+        return [Answer((np.zeros(1),)) for _ in cases]
+
+
+def test_a_round_with_lent_functions_that_takes_too_long_takes_no_points() -> None:
+    asked = Asked(get_task("04.weights"), 0, "attention_weights", True)
+    cases = [Case("a", ()), Case("b", ()), Case("c", ())]
+    found = list(Remote(Slow(1), asked, dict, 5.0).answers(cases, 1, ("04.softmax",)))  # type: ignore[arg-type]
+    assert [one.failure and one.failure.kind for one in found] == [None, "raised", "raised"]
+    with pytest.raises(OutOfTime):
+        list(Remote(Slow(0), asked, dict, 5.0).answers(cases, 1))  # type: ignore[arg-type]
+
+
+class Named(torch.Tensor):
+    """A student's own kind of tensor."""
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        torch.ones(2, requires_grad=True).as_subclass(Named),
+        torch.complex(torch.ones(2), -torch.ones(2)).conj().imag,
+        np.ones(2, dtype=np.longdouble),
+    ],
+)
+def test_unusual_arrays_are_taken_as_plain_ones(value: Any) -> None:
+    assert to_array(value).tolist() == [1.0, 1.0]
+    assert to_array(value).dtype in (np.float32, np.float64)
+
+
+def test_whole_numbers_that_numpy_does_not_hold_are_taken_as_floats() -> None:
+    assert to_array(6 * 10**23) == 6e23
+    assert to_array([10**23, 1]).tolist() == [1e23, 1.0]
+
+
+def test_a_search_for_nan_that_a_notebook_switched_on_is_off_in_checks() -> None:
+    with torch.autograd.set_detect_anomaly(True), calm_torch():
+        assert not torch.is_anomaly_enabled()
+
+
+def graph() -> tuple[torch.Tensor, torch.Tensor]:
+    leaf = torch.ones(3, requires_grad=True)
+    return leaf, leaf.exp() / leaf.exp().sum()
+
+
+def engine() -> Any:
+    leaf, result = graph()
+    run = torch.autograd.Variable._execution_engine.run_backward  # type: ignore[attr-defined]
+    return run((result,), (torch.ones(3),), False, False, (leaf,), allow_unreachable=True, accumulate_grad=False)
+
+
+def by_node() -> Any:
+    return graph()[1].grad_fn(torch.ones(3))  # type: ignore[misc]
+
+
+def forward_mode() -> Any:
+    torch._C._enter_dual_level()
+    try:
+        return torch._make_dual(torch.ones(3), torch.ones(3), level=0)
+    finally:
+        torch._C._exit_dual_level(level=0)
+
+
+def fused_adam() -> Any:
+    one = [torch.ones(2)]
+    numbers = {"lr": 0.1, "beta1": 0.9, "beta2": 0.99, "weight_decay": 0.0, "eps": 1e-8}
+    return torch._fused_adam_(one, one, one, one, [], [torch.ones(())], amsgrad=False, maximize=False, **numbers)
+
+
+def encoder_layer() -> Any:
+    x, wide, square, row = torch.ones(1, 2, 4), torch.ones(12, 4), torch.ones(4, 4), torch.ones(4)
+    norms = (True, False, 1e-5, row, row, row, row)
+    return torch._transformer_encoder_layer_fwd(
+        x, 4, 2, wide, torch.ones(12), square, row, *norms, square, row, square, row
+    )
+
+
+def written_out(name: str) -> Callable[[], Any]:
+    import torch._decomp.decompositions
+    import torch._refs.nn.functional
+
+    x = torch.ones(2, 3)
+    return {
+        "softmax": lambda: torch._refs.softmax(x, -1),
+        "logsumexp": lambda: torch._refs.logsumexp(x, -1),
+        "decomposed": lambda: torch._decomp.decompositions._softmax(x, -1, False),
+        "norm": lambda: torch._refs.native_layer_norm(x, (3,), x[0], x[0], 1e-5),
+        "gelu": lambda: torch._refs.nn.functional.gelu(x),
+        "nll": lambda: torch._refs.nn.functional.nll_loss(x, torch.zeros(2, dtype=torch.long)),
+    }[name]
+
+
+@pytest.mark.parametrize(
+    ("task_id", "call"),
+    [
+        ("04.softmax", written_out("softmax")),
+        ("04.softmax", written_out("logsumexp")),
+        ("04.softmax", written_out("decomposed")),
+        ("07.layer-norm", written_out("norm")),
+        ("07.gelu", written_out("gelu")),
+        ("09.cross-entropy", written_out("nll")),
+        ("04.backward", engine),
+        ("04.backward", by_node),
+        ("04.backward", forward_mode),
+        ("09.adam", fused_adam),
+        ("07.encoder", encoder_layer),
+    ],
+)
+def test_the_same_under_another_name_is_behind_a_gate(task_id: str, call: Callable[[], Any]) -> None:
+    with closed(get_task(task_id).barred) as gates, pytest.raises(NotAllowed):
+        call()
+    assert gates.used
+    call()  # afterwards all is as it was
+
+
+def test_no_answer_may_use_the_interactive_figures() -> None:
+    """One of them searches with a beam, as a task asks for."""
+    assert all("softlookup.widgets" in task.barred for task in tasks())
+
+
+@NEEDS_SANDBOX
+def test_packages_with_answers_are_covered_in_the_sandbox(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "transformers").mkdir()
+    monkeypatch.setattr(bubble.sysconfig, "get_path", lambda name: str(tmp_path))
+    command = bubble._bubblewrap()
+    covered = [place for option, place in zip(command, command[1:], strict=False) if option == "--tmpfs"]
+    assert any(place.endswith("/transformers") for place in covered)
+
+
+@NEEDS_SANDBOX
+def test_figures_that_a_cell_asks_for_do_not_end_it(begin: Callable[..., Any]) -> None:
+    session = begin()
+    for first in ("%matplotlib inline", "%matplotlib widget"):
+        assert session.run(f"{first}\nx = 1").trouble == ""
+
+
+@NEEDS_SANDBOX
+def test_compiled_code_is_seen_in_every_question(begin: Callable[..., Any]) -> None:
+    session = begin()
+    assert hold(session, "def f(x):\n    import torch\n    return torch._C._len_torch_dispatch_stack() + 0 * x").there
+    session.check("", {**ABOUT, "forbids": ["torch.softmax"]})
+    cases = [Case("", (np.zeros(1),), frame="torch") for _ in range(3)]
+    found = session.ask(cases, 1, (), functools.partial(int), time.monotonic() + 3)
+    assert [one.arrays[0].tolist() for one in found] == [[1.0]] * 3
+
+
+@NEEDS_SANDBOX
+def test_calling_a_lent_function_too_often_ends_no_process(begin: Callable[..., Any]) -> None:
+    session = begin()
+    session.run("def lent(x): return x\ndef f(x): return sum(lent(x) for _ in range(502))")
+    session.check("", {**ABOUT, "earlier": {"lent": "04.a"}})
+    answer = ask(session, 1.0, lent=SOUND["lent"], sound=lambda name, args, named, upstream: 1.0, frame="plain")
+    assert answer.failure is not None and "too often" in answer.failure.message
+    assert session.run("1 + 1").trouble == ""
