@@ -14,20 +14,19 @@ from softlookup.grading.hostile.shortcuts import HIDDEN
 SOFTMAX = get_task("04.softmax").barred
 
 
-@pytest.mark.parametrize("way", [way for way in HIDDEN if way not in ("held", "thread", "compiled", "unseen")])
+@pytest.mark.parametrize("way", [way for way in HIDDEN if way not in ("held", "thread", "unseen")])
 def test_a_hidden_shortcut_is_one_at_home(way):
     result = check("04.softmax", world(4, {"04-softmax": HIDDEN[way]})["softmax"])
     assert (result.points, result.diagnosis) == (0, ("forbidden-shortcut",))
     assert "write it yourself: `torch." in result.message
 
 
-@pytest.mark.parametrize("deep", [False, True])
-def test_gate_stands_before_every_alias(deep):
+def test_gate_stands_before_every_alias():
     x, functional = torch.randn(2, 3), torch.nn.functional
     calls = [functional.softmax, torch.special.softmax, torch.Tensor.softmax, torch._C.TensorBase.softmax]
     calls += [torch.ops.aten.softmax, lambda x, dim: torch.nn.Softmax(dim)(x), lambda x, dim: x.logsumexp(dim)]
     for call in calls:
-        with closed(SOFTMAX, deep) as gates, pytest.raises(NotAllowed, match="is not allowed in this task"):
+        with closed(SOFTMAX) as gates, pytest.raises(NotAllowed, match="is not allowed in this task"):
             call(x, -1)
         assert gates.used in SOFTMAX
 
@@ -71,9 +70,9 @@ def test_gates_that_were_made_beforehand_are_found_again():
     assert _gates.cache_info().misses == before
 
 
-def test_gates_look_inside_of_what_is_allowed_where_they_look_deep():
+def test_gates_look_inside_of_what_is_allowed():
     compiled = torch.jit.CompilationUnit("def f(x):\n    return torch.softmax(x, -1)\n")
-    with closed(SOFTMAX, deep=True) as gates, pytest.raises(RuntimeError):
+    with closed(SOFTMAX) as gates, pytest.raises(RuntimeError):
         compiled.f(torch.ones(3))
     assert gates.used == "torch.softmax"
 

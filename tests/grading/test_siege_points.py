@@ -23,7 +23,7 @@ class AsInGrading:
         self.task, self.obj = task, obj
 
     def answers(self, cases: Sequence[Case], results: int, lent: tuple[str, ...] = ()) -> Iterator[Answer]:
-        return (run(self.obj, case, results, self.task.barred, deep=True) for case in cases)
+        return (run(self.obj, case, results, self.task.barred) for case in cases)
 
     def lendable(self, sound_too: bool = False) -> tuple[str, ...]:
         return ()

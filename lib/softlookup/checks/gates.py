@@ -1,8 +1,8 @@
 """Gates in front of what a task forbids: while the task is asked, a call of it raises, however it was reached.
 
 A Python function gets other code for that time, so that each name, list and closure that holds the function leads to
-the gate. Functions that torch has in C show themselves to torch's own modes, which are told of each call and, where
-one looks deep, of each operation that a call consists of. A gate keeps in mind that it was called: an answer that
+the gate. Functions that torch has in C show themselves to torch's own modes, which are told of each call and of each
+operation that a call, or compiled code, consists of. A gate keeps in mind that it was called: an answer that
 swallows the exception has used the shortcut all the same.
 
 This module runs beside a student's code and knows no right answer. Code that takes the gates themselves away, or calls
@@ -66,13 +66,11 @@ _now: Closed | None = None
 
 
 @contextlib.contextmanager
-def closed(forbids: tuple[str, ...], deep: bool = False) -> Iterator[Closed]:
+def closed(forbids: tuple[str, ...]) -> Iterator[Closed]:
     """Close the gates in front of what a task forbids; afterwards everything is as it was.
 
     Args:
         forbids: Dotted names of functions, classes and packages. Names that stand for nothing here have no gate.
-        deep: Whether torch's operations are looked at as well, of which its functions and compiled code consist. The
-            first one that is looked at makes torch import some hundred modules, which takes seconds.
 
     Yields:
         What tells whether a gate was called.
@@ -87,7 +85,7 @@ def closed(forbids: tuple[str, ...], deep: bool = False) -> Iterator[Closed]:
         _now = here = Closed(stems)
         for gate in gates:
             gate.function.__code__ = gate.stub
-        with _watching(stems, deep), _no_way_back(stems):
+        with _watching(stems), _no_way_back(stems):
             yield here
     finally:
         _now = None
@@ -98,7 +96,8 @@ def closed(forbids: tuple[str, ...], deep: bool = False) -> Iterator[Closed]:
 def prepare(forbids: tuple[str, ...]) -> None:
     """Make the gates in front of some names beforehand: whoever closes them later, here or in a fork, finds them."""
     _gates(forbids, len(sys.modules))
-    _stems(forbids)
+    if _stems(forbids):
+        _modes()
 
 
 @contextlib.contextmanager
@@ -263,13 +262,13 @@ def _look_at(function: Any) -> None:
 
 
 @contextlib.contextmanager
-def _watching(stems: Mapping[str, str], deep: bool = False) -> Iterator[None]:
+def _watching(stems: Mapping[str, str]) -> Iterator[None]:
     """Have torch tell of each call, and each operation, in this thread."""
     if not stems:
         yield
         return
     calls, operations = _modes()
-    with calls(), operations() if deep else contextlib.nullcontext():
+    with calls(), operations():
         yield
 
 
@@ -301,6 +300,10 @@ def _modes() -> tuple[type[Any], type[Any]]:
             return func(*args, **(kwargs or {}))
 
     class Operations(TorchDispatchMode):
+        @classmethod
+        def _should_skip_dynamo(cls) -> bool:
+            return False  # else torch imports its compiler at the first operation, for most of a second
+
         def __torch_dispatch__(self, func: Any, kinds: Any, args: Any = (), kwargs: Any = None) -> Any:
             _look_at(func)
             return func(*args, **(kwargs or {}))

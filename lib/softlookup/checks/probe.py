@@ -227,9 +227,7 @@ def _caught_output() -> Iterator[io.StringIO]:
             handler.stream = stream
 
 
-def run(
-    obj: Callable[..., Any], case: Case, results: int = 1, forbids: tuple[str, ...] = (), deep: bool = False
-) -> Answer:
+def run(obj: Callable[..., Any], case: Case, results: int = 1, forbids: tuple[str, ...] = ()) -> Answer:
     """Ask the student's object one case.
 
     Args:
@@ -237,7 +235,6 @@ def run(
         case: The question.
         results: How many arrays the task returns.
         forbids: Dotted names of what raises an exception meanwhile.
-        deep: Whether operations inside of what is called are looked at as well, which takes longer.
 
     Returns:
         The answer. Exceptions of the student's code become a failure; an interruption or a time limit passes through.
@@ -245,7 +242,7 @@ def run(
     inputs = _inputs(case)
     arrays: Arrays | None = None
     failure: Failure | None = None
-    with _caught_output() as out, closed(forbids, deep) as gates:
+    with _caught_output() as out, closed(forbids) as gates:
         try:
             result = called(obj, case, inputs)
             if case.gradients:

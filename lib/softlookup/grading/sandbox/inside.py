@@ -115,7 +115,7 @@ class Inside:
         gradients = tuple(put["gradients"])
         case = Case("", tuple(args), frame=put["frame"], gradients=gradients, upstream=upstream, **layer)
         try:
-            return run(self.obj, case, results, tuple(self.about["forbids"]), deep=True)
+            return run(self.obj, case, results, tuple(self.about["forbids"]))
         except KeyboardInterrupt:
             return Answer(failure=None)
 

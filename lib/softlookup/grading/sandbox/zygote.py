@@ -183,14 +183,11 @@ def main() -> None:
         ones = torch.ones(2, 2, requires_grad=True)
         torch.softmax(ones @ ones, -1).backward(torch.ones(2, 2))
         torch.manual_seed(0)  # looks for accelerators when it is called first
-    from softlookup.checks.gates import closed, prepare
+    from softlookup.checks.gates import prepare
     from softlookup.grading.sandbox import filter, inside, shell  # noqa: F401 - some for those who are forked
 
     for names in told["forbidden"]:
         prepare(tuple(names))  # imports what holds them
-    with closed(("torch.softmax",), deep=True):
-        if "torch" in sys.modules:
-            sys.modules["torch"].ones(2).exp()  # the first one that is looked at imports some hundred modules more
     sys.meta_path.append(_NotHere())
     cells = shell.CellShell()
     cells.run("1 + 1", 10, 1000)
