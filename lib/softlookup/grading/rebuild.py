@@ -11,6 +11,7 @@ import re
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from nbformat import NotebookNode
@@ -31,6 +32,9 @@ from softlookup.grading.notebooks import (
 
 MAX_SOURCE = 200_000
 """Characters of one solution cell; no answer is so long."""
+
+_SHORT = 10_000
+"""Characters of a cell whose names are kept in mind."""
 
 _MAGIC = re.compile(r"(?m)^([ \t]*)(?:[%!?].*|[\w.]+\?{1,2}[ \t]*)$")
 """Lines that Jupyter reads and Python does not: ``%%time``, ``!ls``, ``torch.exp?``."""
@@ -243,19 +247,40 @@ def lendable(notebook: NotebookNode, asked: Asked) -> tuple[str, ...]:
         Ids of the earlier tasks.
     """
     code = [(at, cell) for at, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
-    cells = {grade_id(cell) or f"cell {at}": _parsed(cell.source) for at, cell in code}
-    homes = {name: cell for cell, tree in cells.items() for name in _defined(tree)}
+    cells = {grade_id(cell) or f"cell {at}": _names(cell.source) for at, cell in code}
+    homes = {name: cell for cell, names in cells.items() for name in names.given}
     own = asked.task.slug
     seen, todo = {own}, [own]
     used: set[str] = set()
     while todo:
-        names = {node.id for node in ast.walk(cells.get(todo.pop(), ast.Module([], []))) if isinstance(node, ast.Name)}
+        names = cells.get(todo.pop(), _Names()).used
         used |= names
         more = {homes[name] for name in names if name in homes} - seen
         seen |= more
         todo += sorted(more)
-    inside = _defined(cells.get(own, ast.Module([], [])))
+    inside = cells.get(own, _Names()).given
     return tuple(one.id for one in earlier(asked.task) if one.name in used and one.name not in inside)
+
+
+@dataclass(frozen=True)
+class _Names:
+    """The global names that a cell gives to functions, classes and values, and all names in it."""
+
+    given: frozenset[str] = frozenset()
+    used: frozenset[str] = frozenset()
+
+
+def _names(source: str) -> _Names:
+    """The names in a cell. Most cells are the same for a whole class, and long ones are nobody's."""
+    return (_names_once if len(source) <= _SHORT else _names_in)(source)
+
+
+def _names_in(source: str) -> _Names:
+    tree = _parsed(source)
+    return _Names(frozenset(_defined(tree)), frozenset(one.id for one in ast.walk(tree) if isinstance(one, ast.Name)))
+
+
+_names_once = lru_cache(maxsize=1024)(_names_in)
 
 
 def _parsed(source: str) -> ast.Module:
