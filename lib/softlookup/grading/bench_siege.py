@@ -134,10 +134,11 @@ class _Siege:
                 write_hand_in(one, course.folder("submitted", one.student, self._name))
                 kinds[one.student] = kind
         took = {record.student: record.seconds for record in self._grade(course).records}
+        tried, kinds = len(kinds), {student: kind for student, kind in kinds.items() if student in took}
         worst = {kind: max((s for s in kinds if kinds[s] == kind), key=lambda s: took[s]) for kind in kinds.values()}
         found = {kind: (one, took[one.student]) for kind, one in self._hostile() if worst.get(kind) == one.student}
         shutil.rmtree(course.root)
-        return found, len(kinds)
+        return found, tried
 
     def graded(self, texts: Sequence[str], one: HostileHandIn | None) -> _Batch:
         """Grade an honest class in a course of its own, with one hostile submission in the middle, or none."""
