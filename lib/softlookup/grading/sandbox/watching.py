@@ -22,6 +22,8 @@ MOST = 3
 
 _WATCH_S = 0.1
 _CROWDED = 0.1
+_SOON = 0.05
+"""The part of its time for which nobody looks at a request's processes: most answers are there by then."""
 
 
 @dataclass
@@ -116,6 +118,8 @@ class Watch:
             if now > request.rung + GRACE_S:
                 self._kill("it did not stop when its time was over")
             self._ring()  # again: the alarm may fall into a bare except
+            return
+        if now - request.begun < _SOON * request.seconds:
             return
         there = standing(self._pid, self._group)
         if request.before is None:
