@@ -70,7 +70,7 @@ class _NoParameter(Exception):
     """A layer does not have the weights that were asked for; the message says which."""
 
 
-def _inputs(case: Case) -> list[Any]:
+def inputs_for(case: Case) -> list[Any]:
     """What is handed to the student's object: copies, arrays as tensors, candidates as what can be called."""
     if case.frame != "torch":
         return [made(copy.deepcopy(a)) for a in case.args]
@@ -239,7 +239,7 @@ def run(obj: Callable[..., Any], case: Case, results: int = 1, forbids: tuple[st
     Returns:
         The answer. Exceptions of the student's code become a failure; an interruption or a time limit passes through.
     """
-    inputs = _inputs(case)
+    inputs = inputs_for(case)
     arrays: Arrays | None = None
     failure: Failure | None = None
     with _caught_output() as out, closed(forbids) as gates:

@@ -1,0 +1,160 @@
+"""The published solutions, and what becomes of them with known mistakes in them.
+
+A known mistake is an edit of the published solution. What it gives is computed by running the edited solution, on the
+judge's side alone: nothing of this is there where a submission runs.
+"""
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import softlookup
+from softlookup.checks.task import Task
+
+_CELL = re.compile(r"^# %%(?P<about>.*)$", re.MULTILINE)
+_GRADE_ID = re.compile(r'"grade_id": "([^"]+)"')
+_CHECK = re.compile(r'"grade": true')
+_MARKS = re.compile(r"^\s*### (?:BEGIN|END) SOLUTION\n?", re.MULTILINE)
+_CONSTANT = re.compile(r"^(?P<name>\s*\w+) = .+?  # variant (?P<task>[\w.-]+):(?P<key>\w+)$", re.MULTILINE)
+
+
+class NoEdit(ValueError):
+    """Edits do not fit into the published solution: what one of them replaces is not there."""
+
+
+def folder() -> Path:
+    """Where the published solutions lie: in the checkout, or beside the installed library's own parts."""
+    home = Path(softlookup.__file__).parent
+    beside = home / "solutions"
+    return beside if beside.is_dir() else home.parents[1] / "solutions"
+
+
+@dataclass(frozen=True)
+class _Statement:
+    """A statement of a notebook: what it defines, and which names it uses."""
+
+    tree: ast.stmt
+    defines: frozenset[str]
+    uses: frozenset[str]
+
+
+@cache
+def cells(chapter: int) -> dict[str, str]:
+    """The code cells of a chapter's notebook in their order, checks left out, by grade id (or number).
+
+    Constants of variants still carry their marks.
+    """
+    path = next(folder().glob(f"{chapter:02d}_*.py"))
+    text = path.read_text(encoding="utf-8")
+    marks = list(_CELL.finditer(text))
+    found: dict[str, str] = {}
+    for at, mark in enumerate(marks):
+        about = mark["about"]
+        if "[markdown]" in about or _CHECK.search(about):
+            continue
+        end = marks[at + 1].start() if at + 1 < len(marks) else len(text)
+        name = _GRADE_ID.search(about)
+        found[name[1] if name else str(at)] = _MARKS.sub("", text[mark.end() : end]).strip() + "\n"
+    return found
+
+
+def solution(task: Task, constants: Mapping[str, Any] | None = None) -> str:
+    """The published solution's cell, with a variant's constants.
+
+    Args:
+        task: The task.
+        constants: The variant's; those of the public one if None.
+    """
+    values = task.variants[0] if constants is None else constants
+
+    def fill(match: re.Match[str]) -> str:
+        return f"{match['name']} = {values[match['key']]!r}" if match["task"] == task.id else match[0]
+
+    return _CONSTANT.sub(fill, cells(task.chapter)[task.slug]).rstrip() + "\n"
+
+
+def planted(task: Task, slugs: Sequence[str], constants: Mapping[str, Any] | None = None) -> str:
+    """The published solution's cell with known mistakes in it, planted one after the other.
+
+    Raises:
+        NoEdit: If one of them does not fit, as where an earlier one has replaced the same place.
+    """
+    source = solution(task, constants)
+    for slug in slugs:
+        for old, new in task.mistake(slug).edits:
+            if old not in source:
+                raise NoEdit(f"{task.id}: {slug} replaces {old!r}, which is not there")
+            source = source.replace(old, new)
+    return source
+
+
+def answer(task: Task, slugs: Sequence[str] = (), constants: Mapping[str, Any] | None = None) -> Any:
+    """The published function of a task, with known mistakes planted in it.
+
+    Args:
+        task: The task.
+        slugs: The known mistakes; none gives the published one.
+        constants: The constants of a variant.
+
+    Raises:
+        NoEdit: If the mistakes do not fit in together.
+    """
+    source = planted(task, slugs, constants)
+    space = dict(_before(task.chapter, task.slug, source))
+    exec(compile(source, f"<published {task.id}>", "exec"), space)
+    return space[task.name]
+
+
+def _before(chapter: int, name: str, source: str) -> dict[str, Any]:
+    """What stands above a cell in its notebook and is needed by this source: definitions alone."""
+    needed = set().union(*(one.uses for one in _statements(source)))
+    taken: list[ast.stmt] = []
+    for one in reversed(_above(chapter, name)):
+        if one.defines & needed:
+            taken.append(one.tree)
+            needed |= one.uses
+    return _run(tuple(reversed(taken)))
+
+
+_runs: dict[tuple[int, ...], dict[str, Any]] = {}
+
+
+def _run(trees: tuple[ast.stmt, ...]) -> dict[str, Any]:
+    key = tuple(map(id, trees))
+    if key not in _runs:
+        space: dict[str, Any] = {"__name__": "softlookup_published"}
+        exec(compile(ast.Module(list(trees), []), "<published>", "exec"), space)
+        _runs[key] = space
+    return _runs[key]
+
+
+@cache
+def _above(chapter: int, name: str) -> tuple[_Statement, ...]:
+    found: list[_Statement] = []
+    for cell in cells(chapter):
+        if cell == name:
+            return tuple(found)
+        found += _cell_statements(chapter, cell)
+    raise KeyError(f"chapter {chapter} has no cell {name!r}")
+
+
+@cache
+def _cell_statements(chapter: int, cell: str) -> tuple[_Statement, ...]:
+    return tuple(_statements(cells(chapter)[cell]))
+
+
+def _statements(source: str) -> Iterator[_Statement]:
+    for tree in ast.parse(source).body:
+        if isinstance(tree, ast.Import | ast.ImportFrom):
+            defines = {(one.asname or one.name).partition(".")[0] for one in tree.names}
+        elif isinstance(tree, ast.FunctionDef | ast.ClassDef):
+            defines = {tree.name}
+        else:
+            walked = [one for one in ast.walk(tree) if isinstance(one, ast.Name)]
+            defines = {one.id for one in walked if isinstance(one.ctx, ast.Store)}
+        uses = {one.id for one in ast.walk(tree) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
+        yield _Statement(tree, frozenset(defines), frozenset(uses))
