@@ -121,3 +121,5 @@ def test_mistakes_that_do_not_fit_in_together_are_refused():
     scale = get_task("04.scale")
     with pytest.raises(library.NoEdit, match="which is not there"):
         library.planted(scale, ("no-sqrt", "divided-by-width"))
+    with pytest.raises(library.NoEdit, match="together are no Python"):
+        library.planted(get_task("00.error"), ("root", "halved"))

@@ -89,6 +89,10 @@ def planted(task: Task, slugs: Sequence[str], constants: Mapping[str, Any] | Non
             if old not in source:
                 raise NoEdit(f"{task.id}: {slug} replaces {old!r}, which is not there")
             source = source.replace(old, new)
+    try:
+        ast.parse(source)
+    except SyntaxError:
+        raise NoEdit(f"{task.id}: {' and '.join(slugs)} together are no Python") from None
     return source
 
 
