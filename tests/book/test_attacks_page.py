@@ -33,19 +33,20 @@ def run(monkeypatch: pytest.MonkeyPatch, results: dict | None = None) -> tuple[d
 
     said: dict = {}
     monkeypatch.setattr(page, "say", said.update)
+    monkeypatch.chdir(ROOT / "book")
     names: dict = {}
     exec(CELLS[0], names)  # noqa: S102 - the project's own page
     if results is not None:
         names["results"] = results
     exec(CELLS[1], names)  # noqa: S102
-    body, _, last = CELLS[2].rstrip().rpartition("\n")
+    body, _, last = CELLS[-1].rstrip().rpartition("\n")
     exec(body, names)  # noqa: S102
     return {**said, "results": names["results"]}, eval(last, names).data  # noqa: S307
 
 
 def test_counts_are_of_the_right_things(monkeypatch: pytest.MonkeyPatch):
     said, _ = run(monkeypatch, SOME)
-    said.pop("results")
+    said = {name: value for name, value in said.items() if name != "results" and not name.startswith("siege")}
     wanted = {"tried": 4, "stock_seen": 4, "stock_raised": 1, "stock_stopped": 2, "stock_lost": 1, "stock_leaked": 1}
     assert said == wanted | {"ours_seen": 2, "ours_raised": 0, "ours_stopped": 0}
 

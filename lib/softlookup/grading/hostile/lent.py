@@ -9,13 +9,13 @@ from softlookup.checks.registry import earlier
 from softlookup.checks.task import Task
 from softlookup.grading.handins import filled
 from softlookup.grading.hostile.handin import ALL, OTHERS, WRONG, Bench, HostileHandIn, as_bytes
-from softlookup.grading.hostile.told import BROKEN_LINE, TIME
+from softlookup.grading.hostile.told import BROKEN_LINE
 
 _RAW = """
 def raw(**call):
     import gc
 
-    if "task_id" not in $LENT.__code__.co_freevars:
+    if not {"task_id", "order"} & set($LENT.__code__.co_freevars):
         return None  # nothing is lent yet
     mine = next(one for one in gc.get_objects() if type(one).__name__ == "Inside")
     told = {"call": "$LENT_TASK", "args": {"list": []}, "named": {"dict": {}}, "upstream": None}
@@ -94,7 +94,7 @@ def hand_ins(bench: Bench) -> Iterator[HostileHandIn]:
     if lent is None:
         return
     for name, does, code, told in (
-        ("lent-slow", "asks six hundred times for a lent function that takes a second", _SLOW, TIME),
+        ("lent-slow", "asks six hundred times for a lent function that takes a second", _SLOW, ""),
         ("lent-large", "asks a lent function for tables of every size", _LARGE, ""),
         ("lent-nested", "asks a lent function with arguments that are nested deeply", _NESTED, BROKEN_LINE),
         ("lent-collides", "asks a lent function with eighty thousand keys that have the same hash", _COLLIDES, ""),

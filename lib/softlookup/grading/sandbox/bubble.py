@@ -38,16 +38,7 @@ _SYSTEM = ("lib", "lib64", "lib32", "bin", "sbin")
 
 # What a submission may import of the library: nothing that knows an answer.
 _OURS = (
-    "notation.py",
-    "lazily.py",
-    "reference",
-    "text",
-    "model",
-    "training",
-    "figures",
-    "widgets",
-    "roofline",
-    "audit",
+    *("notation.py", "lazily.py", "reference", "text", "model", "training", "figures", "widgets", "roofline", "audit"),
 )
 _CHECKS = (
     *("answers.py", "candidates.py", "gates.py", "layers.py", "limits.py", "probe.py", "source.py", "task.py"),
