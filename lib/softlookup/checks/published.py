@@ -85,10 +85,10 @@ def planted(task: Task, slugs: Sequence[str], constants: Mapping[str, Any] | Non
     """
     source = solution(task, constants)
     for slug in slugs:
-        for old, new in task.mistake(slug).edits:
-            if old not in source:
-                raise NoEdit(f"{task.id}: {slug} replaces {old!r}, which is not there")
-            source = source.replace(old, new)
+        try:
+            source = task.mistake(slug).applied_to(source)
+        except ValueError as error:
+            raise NoEdit(f"{task.id}: {slug} replaces text which is not there ({error})") from None
     try:
         ast.parse(source)
     except SyntaxError:
@@ -124,16 +124,12 @@ def _before(chapter: int, name: str, source: str) -> dict[str, Any]:
     return _run(tuple(reversed(taken)))
 
 
-_runs: dict[tuple[int, ...], dict[str, Any]] = {}
-
-
+@cache
 def _run(trees: tuple[ast.stmt, ...]) -> dict[str, Any]:
-    key = tuple(map(id, trees))
-    if key not in _runs:
-        space: dict[str, Any] = {"__name__": "softlookup_published"}
-        exec(compile(ast.Module(list(trees), []), "<published>", "exec"), space)
-        _runs[key] = space
-    return _runs[key]
+    """The names that some statements define; statements are the same where they are the same objects."""
+    space: dict[str, Any] = {"__name__": "softlookup_published"}
+    exec(compile(ast.Module(list(trees), []), "<published>", "exec"), space)
+    return space
 
 
 @cache
