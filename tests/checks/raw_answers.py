@@ -112,30 +112,30 @@ def sent(task: Task, asked: Questions, rng: random.Random) -> list[Answer]:
 
     Most are of one kind for all questions, since what is wrong everywhere goes farthest in the judge.
     """
-    how, flags = rng.choice(HOW), _flags(task, rng)
+    how, slips = rng.choice(HOW), _slips(task, rng)
     dtype = rng.choice(DTYPE)
     found = []
     for case, right in zip((*asked.cases, asked.cases[0]), (*asked.rights, asked.rights[0]), strict=True):
-        found.append(_answer(task, case, right, how if rng.random() < 0.9 else rng.choice(HOW), flags, dtype, rng))
+        found.append(_answer(task, case, right, how if rng.random() < 0.9 else rng.choice(HOW), slips, dtype, rng))
     if rng.random() < 0.7:
         found[-1] = found[0]
     return found
 
 
-def _flags(task: Task, rng: random.Random) -> frozenset[str]:
+def _slips(task: Task, rng: random.Random) -> tuple[str, ...]:
     slugs = [mistake.slug for mistake in task.mistakes if mistake.symptom is None]
-    return frozenset(rng.sample(slugs, min(len(slugs), rng.choice((0, 1, 1, 2)))))
+    return tuple(rng.sample(slugs, min(len(slugs), rng.choice((0, 1, 1, 2)))))
 
 
 def _answer(
-    task: Task, case: Case, right: Arrays, how: str, flags: frozenset[str], dtype: str, rng: random.Random
+    task: Task, case: Case, right: Arrays, how: str, slips: tuple[str, ...], dtype: str, rng: random.Random
 ) -> Answer:
     printed = rng.choice(WORDS)
     if how == "failure":
         return Answer(None, Failure(rng.choice(KINDS), rng.choice(WORDS), rng.choice(WORDS)), printed)
     base = right
-    if flags and not case.gradients:
-        wrong = mistaken(task, flags, case, task.variants[0])
+    if slips and not case.gradients:
+        wrong = mistaken(task, slips, case)
         base = right if wrong is None else tuple(np.asarray(one) for one in wrong)
     with np.errstate(all="ignore"):
         arrays = tuple(_changed(one, case, how, dtype, rng) for one in base)

@@ -99,7 +99,7 @@ def test_properties_of_an_answer_without_cells_say_nothing(task):
 def test_judge_takes_a_lost_dtype_where_none_was_asked_for():
     task = get_task("05.parameters")
     asked = questions(task, 3)
-    known = (mistaken(task, {one.slug}, asked.cases[0], task.variants[0]) for one in task.mistakes)
+    known = (mistaken(task, (one.slug,), asked.cases[0]) for one in task.mistakes)
     wrong = next(one for one in known if one is not None and not np.array_equal(one[0], asked.rights[0][0]))
     rest = [Answer(None, Failure("dtype", "lost"))] * len(asked.cases)
     assert judged(task, [Answer(wrong), *rest], asked).verdict == "wrong"

@@ -1,8 +1,7 @@
 """Naming the mistake: which known mistake, or pair of them, gives exactly the student's tensors."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import combinations
-from typing import Any
 
 from softlookup.checks.compare import same
 from softlookup.checks.oracle import mistaken, wanted
@@ -15,7 +14,7 @@ SHORTCUT = "forbidden-shortcut"
 Asked = Sequence[tuple[Case, Answer, Arrays]]
 """Cases with the student's answer and the right one."""
 
-Given = dict[tuple[frozenset[str], int], Arrays | None]
+Given = dict[tuple[tuple[str, ...], int], Arrays | None]
 """What mistakes give, by their slugs and the number (``id``) of the case. A task may have a hundred pairs of mistakes,
 and in some tasks each takes a tenth of a second: what was computed for one student serves the whole class."""
 
@@ -25,13 +24,13 @@ def _told(asked: Asked) -> list[tuple[Case, Answer, Arrays]]:
     return [one for one in asked if not one[0].gradients]
 
 
-def _agrees(task: Task, flags: frozenset[str], asked: Asked, constants: Mapping[str, Any], given: Given) -> bool:
+def _agrees(task: Task, slugs: tuple[str, ...], asked: Asked, variant: int, given: Given) -> bool:
     """Whether code with these mistakes would have answered every case as the student's did, and some case wrongly."""
     tells = False
     for case, answer, right in _told(asked):
-        key = flags, id(case)
+        key = slugs, id(case)
         if key not in given:
-            given[key] = mistaken(task, flags, case, constants)
+            given[key] = mistaken(task, slugs, case, variant)
         expected = given[key]
         lost = case.keeps_dtype and answer.failure is not None and answer.failure.kind == "dtype"
         if expected is not None and lost:
@@ -50,13 +49,11 @@ def _agrees(task: Task, flags: frozenset[str], asked: Asked, constants: Mapping[
     return tells
 
 
-def _named(
-    task: Task, slugs: list[str], size: int, asked: Asked, constants: Mapping[str, Any], given: Given
-) -> list[str]:
+def _named(task: Task, slugs: list[str], size: int, asked: Asked, variant: int, given: Given) -> list[str]:
     """The first set of so many mistakes that agrees with every answer, in the task's own order; empty if none does."""
-    for flags in combinations(slugs, size):
-        if _agrees(task, frozenset(flags), asked, constants, given):
-            return list(flags)
+    for some in combinations(slugs, size):
+        if _agrees(task, some, asked, variant, given):
+            return list(some)
     return []
 
 
@@ -97,19 +94,19 @@ def diagnose(task: Task, asked: Asked, variant: int, given: Given | None = None)
     Returns:
         Slugs: empty if nothing known fits, one, or two where a pair does.
     """
-    constants, given = task.variants[variant], {} if given is None else given
+    given = {} if given is None else given
     slugs = [m.slug for m in task.mistakes if m.symptom is None]
     if not any(answer.arrays is not None and not is_right(case, answer, right) for case, answer, right in _told(asked)):
         # No wrong numbers, so no mistake that shows in numbers; hundreds of pairs need not be tried.
         slugs = []
     core = [one for one in asked if one[0].part == CORE]
-    found = _named(task, slugs, 1, asked, constants, given)
+    found = _named(task, slugs, 1, asked, variant, given)
     if not found and _is_other_variant(task, asked, variant):
         return [OTHER_VARIANT]
     return (
         found
-        or _named(task, slugs, 2, asked, constants, given)
-        or _named(task, slugs, 1, core, constants, given)
-        or _named(task, slugs, 2, core, constants, given)
+        or _named(task, slugs, 2, asked, variant, given)
+        or _named(task, slugs, 1, core, variant, given)
+        or _named(task, slugs, 2, core, variant, given)
         or _by_symptom(task, asked)
     )

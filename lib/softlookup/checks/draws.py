@@ -13,6 +13,12 @@ def normal(rng: Rng, *shape: int, dtype: str = "float32", scale: float = 1.0) ->
     return (scale * rng.standard_normal(shape)).astype(dtype)
 
 
+def softmax(scores: np.ndarray, axis: int | None = -1) -> np.ndarray:
+    """Softmax along one axis."""
+    raised = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    return np.asarray(raised / raised.sum(axis=axis, keepdims=True))
+
+
 def qkv(
     rng: Rng, lead: tuple[int, ...], t: int, s: int, h: int, hv: int, dtype: str = "float32"
 ) -> tuple[np.ndarray, ...]:

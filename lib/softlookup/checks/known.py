@@ -185,18 +185,6 @@ def known(slug: str, *edits: tuple[str, str], says: str | None = None, number: i
     return Mistake(slug, says or shared_says, number if number is not None else shared_number, edits)
 
 
-def softmax_axis(flags: frozenset[str]) -> int | tuple[int, ...] | None:
-    """Say along which axes a softmax runs: the last one, unless a mistake says otherwise."""
-    wrong: dict[str, int | tuple[int, ...] | None] = {
-        "whole-tensor": None,
-        "whole-matrix": (-2, -1),
-        "first-axis": 0,
-        "fixed-axis": 1,
-        "over-queries": -2,
-    }
-    return next((axis for slug, axis in wrong.items() if slug in flags), -1)
-
-
 GRADIENT_CUT = "gradient-cut"
 
 

@@ -1,11 +1,17 @@
 """Running the right answer and the known mistakes on a case; nothing of the student's comes here."""
 
+import contextlib
 import copy
-from collections.abc import Mapping, Set
+import io
+import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from softlookup.checks.answers import to_arrays
+from softlookup.checks.probe import called, inputs_for
+from softlookup.checks.published import NoEdit, answer
 from softlookup.checks.task import Arrays, Case, Task
 from softlookup.checks.texts import to_texts
 
@@ -53,15 +59,26 @@ def wanted(task: Task, case: Case, constants: Mapping[str, Any]) -> Arrays:
     return arrays if task.frame == "text" else tuple(a.astype(np.float64) for a in arrays)
 
 
-def mistaken(task: Task, flags: Set[str], case: Case, constants: Mapping[str, Any]) -> Arrays | None:
-    """What the task's answer would be with some known mistakes in it.
+def mistaken(task: Task, slugs: tuple[str, ...], case: Case, variant: int = 0) -> Arrays | None:
+    """What the published solution gives for a case with some known mistakes in it.
+
+    Args:
+        task: The task.
+        slugs: The known mistakes.
+        case: The question.
+        variant: Which variant was asked.
 
     Returns:
-        The arrays, or None where such code would raise an exception instead.
+        The arrays, or None where such code raises an exception, and where the mistakes do not fit in together.
     """
-    args = copy.deepcopy(case.args)
     try:
-        with np.errstate(all="ignore"):
-            return results_of(task.mistaken(frozenset(flags), *args, **constants), task)
-    except (ValueError, LookupError, TypeError, ZeroDivisionError):
+        function = answer(task, slugs, variant)
+    except NoEdit:
+        return None
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"), contextlib.redirect_stdout(io.StringIO()):
+            warnings.simplefilter("ignore")
+            result = called(function, case, inputs_for(case))
+            return (to_texts if task.frame == "text" else to_arrays)(result, len(task.returns))
+    except Exception:  # whatever goes wrong in wrong code
         return None

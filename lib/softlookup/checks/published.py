@@ -5,10 +5,13 @@ judge's side alone: nothing of this is there where a submission runs.
 """
 
 import ast
+import contextlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -62,14 +65,9 @@ def cells(chapter: int) -> dict[str, str]:
     return found
 
 
-def solution(task: Task, constants: Mapping[str, Any] | None = None) -> str:
-    """The published solution's cell, with a variant's constants.
-
-    Args:
-        task: The task.
-        constants: The variant's; those of the public one if None.
-    """
-    values = task.variants[0] if constants is None else constants
+def solution(task: Task, variant: int = 0) -> str:
+    """The published solution's cell, with a variant's constants."""
+    values = task.variants[variant]
 
     def fill(match: re.Match[str]) -> str:
         return f"{match['name']} = {values[match['key']]!r}" if match["task"] == task.id else match[0]
@@ -77,40 +75,59 @@ def solution(task: Task, constants: Mapping[str, Any] | None = None) -> str:
     return _CONSTANT.sub(fill, cells(task.chapter)[task.slug]).rstrip() + "\n"
 
 
-def planted(task: Task, slugs: Sequence[str], constants: Mapping[str, Any] | None = None) -> str:
-    """The published solution's cell with known mistakes in it, planted one after the other.
+def planted(task: Task, slugs: Sequence[str], variant: int = 0) -> str:
+    """The published solution's cell with known mistakes in it, planted in the first order in which they fit.
+
+    Args:
+        task: The task.
+        slugs: The known mistakes.
+        variant: Which variant's solution.
 
     Raises:
-        NoEdit: If one of them does not fit, as where an earlier one has replaced the same place.
+        NoEdit: If they fit in no order, as where both replace the same place.
     """
-    source = solution(task, constants)
-    for slug in slugs:
+    reasons = []
+    for order in permutations(slugs):
+        source = solution(task, variant)
         try:
-            source = task.mistake(slug).applied_to(source)
+            for slug in order:
+                source = task.mistake(slug).applied_to(source)
+            with _quiet():
+                compile(source, "<together>", "exec")
         except ValueError as error:
-            raise NoEdit(f"{task.id}: {slug} replaces text which is not there ({error})") from None
-    try:
-        ast.parse(source)
-    except SyntaxError:
-        raise NoEdit(f"{task.id}: {' and '.join(slugs)} together are no Python") from None
-    return source
+            reasons.append(str(error))
+        except SyntaxError:
+            reasons.append("together they are no Python")
+        else:
+            return source
+    raise NoEdit(f"{task.id}, {' and '.join(slugs)}: {reasons[0]}")
 
 
-def answer(task: Task, slugs: Sequence[str] = (), constants: Mapping[str, Any] | None = None) -> Any:
+@lru_cache(maxsize=4096)
+def answer(task: Task, slugs: tuple[str, ...] = (), variant: int = 0) -> Any:
     """The published function of a task, with known mistakes planted in it.
 
     Args:
         task: The task.
         slugs: The known mistakes; none gives the published one.
-        constants: The constants of a variant.
+        variant: Which variant's.
 
     Raises:
         NoEdit: If the mistakes do not fit in together.
     """
-    source = planted(task, slugs, constants)
+    source = planted(task, slugs, variant)
     space = dict(_before(task.chapter, task.slug, source))
-    exec(compile(source, f"<published {task.id}>", "exec"), space)
+    with _quiet():
+        exec(compile(source, f"<published {task.id}>", "exec"), space)
     return space[task.name]
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Python warns of some wrong code ("'int' object is not subscriptable")."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def _before(chapter: int, name: str, source: str) -> dict[str, Any]:

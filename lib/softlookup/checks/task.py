@@ -146,7 +146,7 @@ class Layer:
         return found
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Task:
     """A graded task.
 
@@ -163,9 +163,7 @@ class Task:
         cases: Draws the questions from a generator, for one variant's constants.
         oracle: The right answer: takes the arguments (torch tensors in float64 where frame is torch) and the
             variant's constants as keywords. Independent of what students are shown.
-        mistaken: The answer with the mistakes named in its first argument, computed in numpy in the inputs' own dtype;
-            with an empty set it is right.
-        mistakes: The known mistakes.
+        mistakes: The known mistakes, as edits of the published solution (see ``published``).
         parts: Share of the points of each part; they sum to 1.
         variants: The constants of each variant; number 0 is the public one.
         frame: What its arrays come in: "torch", "numpy", "plain" or "text".
@@ -193,7 +191,6 @@ class Task:
     returns: tuple[str, ...]
     cases: Callable[..., list[Case]]
     oracle: Callable[..., Any]
-    mistaken: Callable[..., Any]
     mistakes: tuple[Mistake, ...]
     parts: Mapping[str, float] = field(default_factory=lambda: {CORE: 1.0})
     variants: tuple[Mapping[str, Any], ...] = ({},)

@@ -93,11 +93,10 @@ def ask(task_id: str, text: str, given: tuple[Any, ...], want: Kind, show: Mappi
     numbers = task.frame in ("torch", "numpy")
     args = tuple(np.asarray(a, dtype=float) if numbers and isinstance(a, list) else a for a in given)
     case = Case("in the page", args, frame=task.frame)
-    constants = task.variants[0]
-    right = want.answer(wanted(task, case, constants))
+    right = want.answer(wanted(task, case, task.variants[0]))
     found: dict[tuple[float, ...], list[str]] = {}
     for mistake in task.mistakes:
-        results = mistaken(task, {mistake.slug}, case, constants) if mistake.symptom is None else None
+        results = mistaken(task, (mistake.slug,), case) if mistake.symptom is None else None
         if results is None:
             continue
         try:

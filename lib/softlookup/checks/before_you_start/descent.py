@@ -9,8 +9,6 @@ from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import AUTOGRAD
 from softlookup.checks.task import Case, Task
 
-Flags = frozenset[str]
-
 OPTIMISERS = ("torch.optim", "torch.optim.SGD")
 """A step is to be written out; besides, torch's first optimiser loads its compiler, for seconds on a busy machine."""
 
@@ -37,21 +35,6 @@ def _gradient(x: np.ndarray, w: np.ndarray, y: np.ndarray) -> np.ndarray:
     return leaf.grad.numpy()
 
 
-def _gradient_mistaken(flags: Flags, x: np.ndarray, w: np.ndarray, y: np.ndarray) -> np.ndarray:
-    error = x @ w if "target-forgotten" in flags else x @ w - y
-    if "inner-missing" in flags:
-        slope = error
-    elif "not-turned" in flags:
-        slope = x @ error
-    elif "not-added" in flags:
-        slope = x * error[:, None]
-    else:
-        slope = x.T @ error
-    count = 1 if "sum-for-mean" in flags else x.shape[1] if "by-the-width" in flags else len(y)
-    slope = slope / count if "no-two" in flags else 2 * slope / count
-    return -slope if "sign-flipped" in flags else slope
-
-
 BY_HAND = "2 * x.T @ error / len(y)"
 
 GRADIENT = Task(
@@ -66,7 +49,6 @@ GRADIENT = Task(
     returns=("dL/dw",),
     cases=_gradient_cases,
     oracle=_gradient,
-    mistaken=_gradient_mistaken,
     frame="numpy",
     forbids=AUTOGRAD,
     mistakes=(
@@ -146,17 +128,6 @@ def _descent(w: Any, x: Any, y: Any, rate: float) -> Any:
     return step @ (step @ w + moved) + moved
 
 
-def _descent_mistaken(flags: Flags, w: np.ndarray, x: np.ndarray, y: np.ndarray, rate: float) -> np.ndarray:
-    start, kept = w, np.zeros_like(w)
-    for _ in range(1 if "one-step" in flags else 2):
-        error = x @ (start if "old-place" in flags else w) - y
-        slope = (1 if "no-two" in flags else 2) * x.T @ error / (1 if "sum-for-mean" in flags else len(y))
-        kept = kept + slope if "not-cleared" in flags else slope
-        move = kept if "rate-forgotten" in flags else w.dtype.type(rate) * kept
-        w = w + move if "uphill" in flags else w - move
-    return kept if "slope-returned" in flags else w
-
-
 LOSS = "loss = ((x @ w - y) ** 2).mean()"
 MOVE = "w -= rate * w.grad"
 CLEAR = "w.grad = None"
@@ -173,7 +144,6 @@ DESCENT = Task(
     returns=("w",),
     cases=_descent_cases,
     oracle=_descent,
-    mistaken=_descent_mistaken,
     forbids=OPTIMISERS,
     mistakes=(
         slip(

@@ -9,8 +9,6 @@ from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import GRADIENT_CUT
 from softlookup.checks.task import Case, Task
 
-Flags = frozenset[str]
-
 
 def _error_cases(rng: Rng) -> list[Case]:
     def case(label: str, batch: int, dtype: str = "float32") -> Case:
@@ -37,22 +35,6 @@ def _error(predicted: Any, target: Any) -> Any:
     return torch.nn.functional.mse_loss(predicted.squeeze(1), target)
 
 
-def _error_mistaken(flags: Flags, predicted: np.ndarray, target: np.ndarray) -> np.ndarray:
-    difference = predicted - target if "every-with-every" in flags else predicted[:, 0] - target
-    if "not-squared" in flags:
-        squared = difference
-    elif "absolute" in flags:
-        squared = np.abs(difference)
-    else:
-        squared = difference**2
-    if "not-averaged" in flags:
-        return squared
-    value = squared.sum() if "sum-for-mean" in flags else squared.mean()
-    if "root" in flags:
-        value = np.sqrt(value)
-    return np.asarray(value / 2 if "halved" in flags else value, dtype=predicted.dtype)
-
-
 DIFFERENCE = "difference = predicted[:, 0] - target"
 RETURN_MEAN = "return (difference**2).mean()"
 
@@ -68,7 +50,6 @@ ERROR = Task(
     returns=("error",),
     cases=_error_cases,
     oracle=_error,
-    mistaken=_error_mistaken,
     parts={"core": 0.5, "gradient": 0.5},
     mistakes=(
         slip(
@@ -145,37 +126,6 @@ def _entropy(logits: Any, target: Any) -> Any:
     return torch.nn.functional.cross_entropy(logits, target)
 
 
-def _log_softmax(logits: np.ndarray, axis: int) -> np.ndarray:
-    shifted = logits - logits.max(axis=axis, keepdims=True)
-    return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
-
-
-def _entropy_mistaken(flags: Flags, logits: np.ndarray, target: np.ndarray) -> np.ndarray:
-    axis = 0 if "over-the-batch" in flags else 1
-    if "softmax-before" in flags:
-        logits = np.exp(_log_softmax(logits, axis))
-    log_p = logits if "no-softmax" in flags else _log_softmax(logits, axis)
-    if "powers-of-two" in flags:
-        log_p = log_p / np.float32(np.log(2))
-    if "no-logarithm" in flags:
-        log_p = np.exp(log_p)
-    if "every-token" in flags:
-        picked = log_p
-    elif "best-guess" in flags:
-        picked = log_p.max(axis=1)
-    elif "every-target" in flags:
-        picked = log_p[:, target]
-    else:
-        picked = log_p[np.arange(len(target)), target]
-    if "not-averaged" in flags:
-        value = picked
-    elif "log-of-mean" in flags:
-        value = np.log(np.exp(picked).mean())
-    else:
-        value = picked.sum() if "sum-for-mean" in flags else picked.mean()
-    return np.asarray(value if "minus-forgotten" in flags else -value, dtype="float32")
-
-
 LOG_P = "log_p = torch.log_softmax(logits, dim=-1)"
 PICKED = "picked = log_p[torch.arange(len(target)), target]"
 
@@ -191,7 +141,6 @@ CROSS_ENTROPY = Task(
     returns=("loss",),
     cases=_entropy_cases,
     oracle=_entropy,
-    mistaken=_entropy_mistaken,
     mistakes=(
         slip(
             "logs",

@@ -8,7 +8,6 @@ from softlookup.checks.before_you_start.refreshers import PAGE, slip
 from softlookup.checks.draws import Rng
 from softlookup.checks.task import Case, Task
 
-Flags = frozenset[str]
 Shape = tuple[int, int]
 
 A_TD = np.array([[1, 2, 0], [3, 1, 2]])
@@ -27,22 +26,6 @@ def _shape(x: Shape, w: Shape, v: Shape) -> np.ndarray:
     return np.array([x[0], v[0]])
 
 
-def _shape_mistaken(flags: Flags, x: Shape, w: Shape, v: Shape) -> np.ndarray:
-    if "not-turned" in flags:
-        return np.array([x[0], v[1]])
-    if "order-swapped" in flags:
-        return np.array([v[0], x[0]])
-    if "first-alone" in flags:
-        return np.array(x)
-    if "inner-sizes" in flags:
-        return np.array(w)
-    if "all-sizes" in flags:
-        return np.array([x[0], x[1], w[1], v[0]])
-    if "rows-everywhere" in flags:
-        return np.array([x[0], w[0], v[0]])
-    return _shape(x, w, v)
-
-
 CHAIN = "(x @ w @ v.T).shape"
 
 SHAPES = Task(
@@ -57,7 +40,6 @@ SHAPES = Task(
     returns=("shape",),
     cases=_shape_cases,
     oracle=_shape,
-    mistaken=_shape_mistaken,
     frame="plain",
     reveals=False,
     variants=(
@@ -118,20 +100,6 @@ def _product() -> np.ndarray:
     return np.einsum("td,dh->th", A_TD, B_DH)
 
 
-def _product_mistaken(flags: Flags) -> np.ndarray:
-    if "other-order" in flags:
-        return B_DH @ A_TD
-    if "turned" in flags:
-        return (A_TD @ B_DH).T
-    if "elementwise" in flags:
-        return A_TD * B_DH.T
-    if "rows-as-columns" in flags:
-        return A_TD @ B_DH.reshape(2, 3).T
-    if "not-added" in flags:
-        return A_TD[:, :, None] * B_DH
-    return A_TD @ B_DH
-
-
 PRODUCT = Task(
     id="00.product",
     name="product_by_hand",
@@ -144,7 +112,6 @@ PRODUCT = Task(
     returns=("A @ B",),
     cases=_product_cases,
     oracle=_product,
-    mistaken=_product_mistaken,
     frame="plain",
     reveals=False,
     mistakes=(
@@ -193,21 +160,6 @@ def _softmax() -> Any:
     return torch.softmax(torch.from_numpy(np.log(POWERS_TS)), dim=1)
 
 
-def _softmax_mistaken(flags: Flags) -> np.ndarray:
-    scores_TS = np.log(POWERS_TS)
-    if "no-exponential" in flags:
-        return scores_TS / scores_TS.sum(axis=1, keepdims=True)
-    if "not-shared" in flags:
-        return np.exp(scores_TS)
-    e_TS = np.exp2(scores_TS) if "powers-of-two" in flags else np.exp(scores_TS)
-    if "by-the-largest" in flags:
-        return e_TS / e_TS.max(axis=1, keepdims=True)
-    if "whole-table" in flags:
-        return e_TS / e_TS.sum()
-    a_TS = e_TS / e_TS.sum(axis=0 if "over-columns" in flags else 1, keepdims=True)
-    return np.log(a_TS) if "logarithms" in flags else a_TS
-
-
 SHARED = "e / e.sum(axis=1, keepdims=True)"
 
 SOFTMAX = Task(
@@ -222,7 +174,6 @@ SOFTMAX = Task(
     returns=("shares",),
     cases=_softmax_cases,
     oracle=_softmax,
-    mistaken=_softmax_mistaken,
     frame="plain",
     reveals=False,
     mistakes=(
@@ -285,17 +236,6 @@ def _slope(w: float, x: float, t: float) -> float:
     return float(((w + 1) * x - t) ** 2 - ((w - 1) * x - t) ** 2) / 2
 
 
-def _slope_mistaken(flags: Flags, w: float, x: float, t: float) -> np.ndarray:
-    error = w * x - t
-    if "the-loss" in flags:
-        return np.array(error**2)
-    if "expanded-wrongly" in flags:
-        return np.array(2 * w * x**2)
-    outer = error if "no-two" in flags else 2 * error
-    inner = 1.0 if "inner-missing" in flags else w if "by-the-input" in flags else x
-    return np.array((-1 if "sign-flipped" in flags else 1) * outer * inner)
-
-
 SLOPED = "return 2 * error * x"
 
 SLOPE = Task(
@@ -310,7 +250,6 @@ SLOPE = Task(
     returns=("dL/dw",),
     cases=_slope_cases,
     oracle=_slope,
-    mistaken=_slope_mistaken,
     frame="plain",
     reveals=False,
     variants=(

@@ -2,13 +2,9 @@
 
 from typing import Any
 
-import numpy as np
-
 from softlookup.checks.before_you_start.refreshers import PAGE, slip
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.task import Case, Task
-
-Flags = frozenset[str]
 
 
 def _share_cases(rng: Rng) -> list[Case]:
@@ -34,24 +30,6 @@ def _shares(counts: Any) -> Any:
     return torch.nn.functional.normalize(counts.double(), p=1.0, dim=-1)
 
 
-def _shares_mistaken(flags: Flags, counts: np.ndarray) -> np.ndarray:
-    axis: int | None = -1
-    if "over-columns" in flags:
-        axis = -2
-    if "first-axis" in flags:
-        axis = 0
-    if "fixed-axis" in flags:
-        axis = 1
-    if "whole-table" in flags:
-        axis = None
-    kept = "keepdim-forgotten" not in flags
-    total = counts.max(axis=axis, keepdims=kept) if "by-the-largest" in flags else counts.sum(axis=axis, keepdims=kept)
-    if "whole-numbers" in flags:
-        return counts // np.where(total == 0, 1, total)
-    shares = (counts / total).astype("float32")
-    return shares * np.float32(counts.shape[-1]) if "mean-for-sum" in flags else shares
-
-
 TOTALS = "counts.sum(dim=-1, keepdim=True)"
 
 SHARES = Task(
@@ -66,7 +44,6 @@ SHARES = Task(
     returns=("shares",),
     cases=_share_cases,
     oracle=_shares,
-    mistaken=_shares_mistaken,
     mistakes=(
         slip(
             "axes",
@@ -143,21 +120,6 @@ def _transpose(x: Any) -> Any:
     return torch.einsum("btd->bdt", x)
 
 
-def _transpose_mistaken(flags: Flags, x: np.ndarray) -> np.ndarray:
-    sentences, tokens, width = x.shape
-    if "cut-anew" in flags:
-        return x.reshape(sentences, width, tokens)
-    if "all-axes-turned" in flags:
-        return x.transpose(2, 1, 0)
-    if "first-two-swapped" in flags:
-        return x.transpose(1, 0, 2)
-    if "axes-rotated" in flags:
-        return x.transpose(2, 0, 1)
-    if "unchanged" in flags:
-        return x
-    return x.transpose(0, 2, 1)
-
-
 TURNED = "x.transpose(-2, -1)"
 
 TRANSPOSE = Task(
@@ -172,7 +134,6 @@ TRANSPOSE = Task(
     returns=("x_BDT",),
     cases=_transpose_cases,
     oracle=_transpose,
-    mistaken=_transpose_mistaken,
     mistakes=(
         slip(
             "tensors",

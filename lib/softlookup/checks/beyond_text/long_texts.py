@@ -4,23 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.beyond_text.page import PAGE, Flags
+from softlookup.checks.beyond_text.page import PAGE
 from softlookup.checks.draws import Rng, normal, qkv
 from softlookup.checks.known import ATTENTIONS, gradient_cut, known
-from softlookup.checks.one_head import pipeline
 from softlookup.checks.task import Case, Task
-
-
-def _feature(flags: Flags, x: np.ndarray) -> np.ndarray:
-    if "no-feature" in flags:
-        return x
-    if "exp-feature" in flags:
-        return np.exp(x)
-    if "one-inside" in flags:
-        x = x + x.dtype.type(1)
-        return np.where(x > 0, x, np.expm1(np.minimum(x, 0)))
-    y = np.where(x > 0, x, np.expm1(np.minimum(x, 0)))
-    return y if "without-one" in flags else y + x.dtype.type(1)
 
 
 def _linear_cases(rng: Rng) -> list[Case]:
@@ -58,23 +45,6 @@ def _linear(q: Any, k: Any, v: Any) -> Any:
     return (a / a.sum(-1, keepdim=True)) @ v
 
 
-def _linear_mistaken(flags: Flags, q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
-    if "softmax-attention" in flags:
-        return pipeline.weights(frozenset(), q, k) @ v
-    root = q.dtype.type(np.sqrt(q.shape[-1]) if "scaled" in flags else 1)
-    f, g = _feature(flags, q / root), _feature(flags, k)
-    if "keys-plain" in flags:
-        g = k
-    summed = np.swapaxes(g, -1, -2) @ v
-    mixed = f @ summed
-    if "not-divided" in flags:
-        return mixed
-    if "divided-by-count" in flags:
-        return mixed / mixed.dtype.type(k.shape[-2])
-    total = f.sum(-1, keepdims=True) if "keys-not-summed" in flags else f @ g.sum(-2)[..., None]
-    return mixed / total
-
-
 TOTAL = "total = f @ g.sum(dim=-2)[..., None]"
 OUT = "return f @ summed / total"
 ONE_INSIDE = "The 1 is added inside, elu(x + 1), which may be negative: it is elu(x) + 1."
@@ -92,7 +62,6 @@ LINEAR = Task(
     returns=("y",),
     cases=_linear_cases,
     oracle=_linear,
-    mistaken=_linear_mistaken,
     parts={"core": 0.8, "gradient": 0.2},
     forbids=ATTENTIONS,
     mistakes=(
@@ -193,21 +162,6 @@ def _step(key_values: Any, keys: Any, q: Any, k: Any, v: Any) -> tuple[Any, Any,
     return torch.einsum("...h,...hv->...v", f, key_values) / (f * keys).sum(-1, keepdim=True), key_values, keys
 
 
-def _step_mistaken(
-    flags: Flags, key_values: np.ndarray, keys: np.ndarray, q: np.ndarray, k: np.ndarray, v: np.ndarray
-) -> tuple[np.ndarray, ...]:
-    f, g = _feature(flags, q), _feature(flags, k)
-    outer = v[..., :, None] * g[..., None, :] if "product-turned" in flags else g[..., :, None] * v[..., None, :]
-    new_values, new_keys = (outer, g) if "past-forgotten" in flags else (key_values + outer, keys + g)
-    if "keys-not-added" in flags:
-        new_keys = keys
-    seen_values, seen_keys = (key_values, keys) if "itself-unseen" in flags else (new_values, new_keys)
-    y = (f[..., None, :] @ seen_values)[..., 0, :]
-    if "not-divided" not in flags:
-        y = y / (f * seen_keys).sum(-1, keepdims=True)
-    return y, new_values, new_keys
-
-
 STEP_VALUES = "key_values = key_values + g[..., :, None] * v[..., None, :]"
 STEP_KEYS = "keys = keys + g"
 STEP_OUT = "y = (f[..., None, :] @ key_values)[..., 0, :] / (f * keys).sum(dim=-1, keepdim=True)"
@@ -224,7 +178,6 @@ STEP = Task(
     returns=("y", "key_values", "keys"),
     cases=_step_cases,
     oracle=_step,
-    mistaken=_step_mistaken,
     forbids=ATTENTIONS,
     mistakes=(
         known(

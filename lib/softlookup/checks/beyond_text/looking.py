@@ -4,14 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.beyond_text.page import PAGE, Flags
+from softlookup.checks.beyond_text.page import PAGE
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import ATTENTIONS, gradient_cut, known
-from softlookup.checks.many_heads import switches as heads
-from softlookup.checks.one_head import pipeline
 from softlookup.checks.task import Arrays, Case, Task
-
-NONE: Flags = frozenset()
 
 
 def _look_args(
@@ -65,37 +61,6 @@ def _look(x: Any, picture: Any, w_q: Any, w_k: Any, w_v: Any, w_o: Any, gate: An
     return torch.addcmul(x, torch.tanh(gate).expand_as(y), y)
 
 
-def _look_mistaken(
-    flags: Flags,
-    x: np.ndarray,
-    picture: np.ndarray,
-    w_q: np.ndarray,
-    w_k: np.ndarray,
-    w_v: np.ndarray,
-    w_o: np.ndarray,
-    gate: np.ndarray,
-    n_heads: int,
-) -> np.ndarray:
-    turned = "picture-asks" in flags
-    asks = picture if turned else x
-    keys = x if turned or "keys-and-values-from-text" in flags else picture
-    values = x if turned or flags & {"keys-and-values-from-text", "values-from-text"} else picture
-    if "keys-and-values-exchanged" in flags:
-        w_k, w_v = w_v, w_k
-    q, k = heads.split(NONE, asks @ w_q, n_heads), heads.split(NONE, keys @ w_k, n_heads)
-    v = heads.split(NONE, values @ w_v, n_heads)
-    mask = np.tri(q.shape[-2], k.shape[-2], dtype=bool) if "causal-too" in flags else None
-    y = heads.merge(NONE, pipeline.weights(flags, q, k, mask, x.shape[-1]) @ v)
-    if "no-blend" not in flags:
-        y = y @ w_o
-    squashed = 1 / (1 + np.exp(-gate)) if "sigmoid-gate" in flags else np.tanh(gate)
-    factor = 1.0 if "no-gate" in flags else gate if "gate-not-squashed" in flags else squashed
-    if "gate-over-all" in flags and "no-residual" not in flags:
-        return (x + y) * np.asarray(factor, dtype=y.dtype)
-    y = y * np.asarray(factor, dtype=y.dtype)
-    return y if "no-residual" in flags else x + y
-
-
 QUERIES, KEYS = "q = split_heads(x @ w_q, n_heads)", "k = split_heads(picture @ w_k, n_heads)"
 VALUES = "v = split_heads(picture @ w_v, n_heads)"
 SCORES = "s = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])"
@@ -117,7 +82,6 @@ LOOK = Task(
     returns=("y",),
     cases=_look_cases,
     oracle=_look,
-    mistaken=_look_mistaken,
     parts={"core": 0.7, "gate": 0.15, "gradient": 0.15},
     forbids=ATTENTIONS,
     mistakes=(
@@ -222,30 +186,6 @@ def _rollout(maps: Any) -> Any:
     return torch.stack(rows)
 
 
-def _rollout_mistaken(flags: Flags, maps: np.ndarray) -> np.ndarray:
-    axis = 0 if "layers-for-heads" in flags else 1
-    fold = np.sum if "heads-summed" in flags else np.max if "heads-largest" in flags else np.mean
-    a = fold(maps, axis=axis)
-    one = np.eye(a.shape[-1], dtype=a.dtype)
-    half = a.dtype.type(0.5)
-    if "no-residual" in flags:
-        steps = a
-    else:
-        steps = a + one if "not-halved" in flags else half * a + half * one
-    if "layers-averaged" in flags:
-        total = steps.mean(0)
-    elif "last-layer-alone" in flags:
-        total = steps[-1]
-    else:
-        total = one
-        for step in steps:
-            if "cell-by-cell" in flags:
-                total = step * total if total is not one else step
-            else:
-                total = total @ step if "layers-backwards" in flags else step @ total
-    return total.T if "transposed" in flags else total
-
-
 def _sums(case: Case, arrays: Arrays) -> str | None:
     """Every row of a rollout is a share of the whole."""
     found = arrays[0]
@@ -271,7 +211,6 @@ ROLLOUT = Task(
     returns=("shares",),
     cases=_rollout_cases,
     oracle=_rollout,
-    mistaken=_rollout_mistaken,
     properties=(_sums,),
     mistakes=(
         known(

@@ -4,19 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.beyond_text.page import PAGE, Flags
+from softlookup.checks.beyond_text.page import PAGE
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import gradient_cut, known
 from softlookup.checks.task import Case, Task
-
-
-def _unit(x: np.ndarray) -> np.ndarray:
-    return x / np.sqrt((x * x).sum(-1, keepdims=True))
-
-
-def _log_softmax(x: np.ndarray, axis: int | tuple[int, ...]) -> np.ndarray:
-    top = x.max(axis=axis, keepdims=True)
-    return x - top - np.log(np.exp(x - top).sum(axis=axis, keepdims=True))
 
 
 def _loss_cases(rng: Rng, sign: float, named: str) -> list[Case]:
@@ -53,35 +44,6 @@ def _loss(images: Any, texts: Any, log_scale: Any, sign: float, named: str) -> A
     return (torch.logsumexp(scores, 0).mean() + torch.logsumexp(scores, 1).mean()) / 2 - own
 
 
-def _loss_mistaken(
-    flags: Flags, images: np.ndarray, texts: np.ndarray, log_scale: np.ndarray, sign: float, named: str
-) -> np.ndarray:
-    if "scale-inverted" in flags:
-        if sign != 1.0:
-            raise ValueError("it is right in this variant")
-        sign = -1.0
-    i, t = (images, texts) if "not-normalised" in flags else (_unit(images), _unit(texts))
-    if "down-the-batch" in flags:
-        i, t = _unit(images.T).T, _unit(texts.T).T
-    factor = log_scale * sign if "scale-not-raised" in flags else np.exp(sign * log_scale)
-    if "no-scale" in flags:
-        factor = np.ones_like(log_scale)
-    s = i @ t.T * factor
-    if "softmax-first" in flags:
-        s = np.exp(_log_softmax(s, -1))
-    places = np.arange(len(s))
-    whole = "whole-matrix" in flags
-    by_row = _log_softmax(s, (0, 1) if whole else 1)[places, places]
-    by_column = _log_softmax(s, (0, 1) if whole else 0)[places, places]
-    fold = np.sum if "summed" in flags else np.mean
-    first, second = -fold(by_row), -fold(by_column)
-    if "pictures-alone" in flags:
-        second = first
-    if "texts-alone" in flags:
-        first = second
-    return first + second if "not-halved" in flags else (first + second) / 2
-
-
 IMAGES, TEXTS = "i = F.normalize(images, dim=-1)", "t = F.normalize(texts, dim=-1)"
 SCORES = "s = i @ t.T * torch.exp(sign * log_scale)"
 ROWS, COLUMNS = "F.cross_entropy(s, own)", "F.cross_entropy(s.T, own)"
@@ -100,7 +62,6 @@ CONTRASTIVE = Task(
     returns=("loss",),
     cases=_loss_cases,
     oracle=_loss,
-    mistaken=_loss_mistaken,
     parts={"core": 0.7, "large": 0.1, "gradient": 0.2},
     variants=tuple({"sign": s, "named": named} for s, named in zip((1.0, -1.0), SCALE_NAMED, strict=True)),
     mistakes=(
@@ -201,28 +162,6 @@ def _zero(images: Any, labels: Any, scale: float) -> Any:
     return raised / raised.sum(-1, keepdim=True)
 
 
-def _zero_mistaken(flags: Flags, images: np.ndarray, labels: np.ndarray, scale: float) -> np.ndarray:
-    i = images if "pictures-not-normalised" in flags else _unit(images)
-    t = labels if "sentences-not-normalised" in flags else _unit(labels)
-    axis = 0 if "over-pictures" in flags else -1
-    factor = images.dtype.type(1.0 if "no-scale" in flags else 1 / scale if "scale-inverted" in flags else scale)
-    if "probabilities-averaged" in flags:
-        shares = [np.exp(_log_softmax(i @ t[:, k].T * factor, axis)) for k in range(t.shape[1])]
-        return np.mean(shares, axis=0)
-    if "first-sentence-alone" in flags:
-        t = t[:, :1]
-    if "best-sentence" in flags:
-        s = np.einsum("bd,jkd->bjk", i, t).max(-1) * factor
-        return s if "no-softmax" in flags else np.exp(_log_softmax(s, axis))
-    mean = t.mean(1)
-    if "mean-not-normalised" not in flags:
-        mean = _unit(mean)
-    s = i @ mean.T * factor
-    if "logarithms" in flags:
-        return _log_softmax(s, axis)
-    return s if "no-softmax" in flags else np.exp(_log_softmax(s, axis))
-
-
 PICTURES, SENTENCES = "i = F.normalize(images, dim=-1)", "t = F.normalize(labels, dim=-1)"
 MEAN = "t = F.normalize(t.mean(dim=1), dim=-1)"
 CHOICE = "return torch.softmax(i @ t.T * scale, dim=-1)"
@@ -239,7 +178,6 @@ ZERO_SHOT = Task(
     returns=("p",),
     cases=_zero_cases,
     oracle=_zero,
-    mistaken=_zero_mistaken,
     mistakes=(
         known(
             "pictures-not-normalised",

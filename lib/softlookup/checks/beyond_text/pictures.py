@@ -2,9 +2,7 @@
 
 from typing import Any
 
-import numpy as np
-
-from softlookup.checks.beyond_text.page import PAGE, Flags
+from softlookup.checks.beyond_text.page import PAGE
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import gradient_cut, known
 from softlookup.checks.task import Case, Task
@@ -39,29 +37,6 @@ def _patches(images: Any, patch: int, order: tuple[int, ...], named: str) -> Any
     return rows.unflatten(-1, (images.shape[1], patch * patch)).transpose(-1, -2).flatten(-2)
 
 
-def _patches_mistaken(flags: Flags, images: np.ndarray, patch: int, order: tuple[int, ...], named: str) -> np.ndarray:
-    if "channels-last" in flags and order != ORDERS[0]:
-        raise ValueError("it is right in this variant")
-    b, c, height, width = images.shape
-    down, across = height // patch, width // patch
-    if "reshape-alone" in flags:
-        x = images.reshape(b, down * across, c * patch * patch)
-        return x.transpose(0, 2, 1) if "patches-in-columns" in flags else x
-    if "every-so-many" in flags:
-        x = images.reshape(b, c, patch, down, patch, across).transpose(0, 1, 3, 2, 5, 4)
-    else:
-        x = images.reshape(b, c, down, patch, across, patch)
-    if "turned-inside" in flags:
-        x = x.swapaxes(3, 5)
-    axes = list(ORDERS[1] if "channels-last" in flags else order)
-    if "columns-first" in flags:
-        axes[1], axes[2] = axes[2], axes[1]
-    if "channels-apart" in flags:
-        axes = [0, 1, 4, 2, 3, 5] if "columns-first" in flags else [0, 1, 2, 4, 3, 5]
-    x = x.transpose(axes).reshape(b, down * across, c * patch * patch)
-    return x.transpose(0, 2, 1) if "patches-in-columns" in flags else x
-
-
 CUT = "x = images.reshape(b, c, height // patch, patch, width // patch, patch)"
 TURN = "x = x.permute(order)"
 ROWS = "return x.reshape(b, (height // patch) * (width // patch), c * patch * patch)"
@@ -78,7 +53,6 @@ PATCHES = Task(
     returns=("patches",),
     cases=_patch_cases,
     oracle=_patches,
-    mistaken=_patches_mistaken,
     variants=tuple({"order": order, "named": named} for order, named in zip(ORDERS, NAMED, strict=True)),
     mistakes=(
         known(
@@ -152,22 +126,6 @@ def _kernel(w: Any, channels: int, patch: int) -> Any:
     return torch.stack([torch.stack([torch.stack(one) for one in plane]) for plane in rows]).movedim(-1, 0)
 
 
-def _kernel_mistaken(flags: Flags, w: np.ndarray, channels: int, patch: int) -> np.ndarray:
-    m, d = w.shape
-    flat = w.reshape(d, m) if "untransposed" in flags else w.T
-    if "channels-last" in flags:
-        kernel = flat.reshape(d, patch, patch, channels).transpose(0, 3, 1, 2)
-    else:
-        kernel = flat.reshape(d, channels, patch, patch)
-    if "turned-inside" in flags:
-        kernel = kernel.swapaxes(-1, -2)
-    if "flipped" in flags:
-        kernel = kernel[..., ::-1, ::-1]
-    if "channels-in-front" in flags:
-        kernel = kernel.swapaxes(0, 1)
-    return np.moveaxis(kernel, 0, -1) if "outputs-last" in flags else kernel
-
-
 KERNEL = "return w.T.reshape(-1, channels, patch, patch)"
 
 KERNEL_TASK = Task(
@@ -182,7 +140,6 @@ KERNEL_TASK = Task(
     returns=("kernel",),
     cases=_kernel_cases,
     oracle=_kernel,
-    mistaken=_kernel_mistaken,
     parts={"core": 0.85, "gradient": 0.15},
     mistakes=(
         known(
@@ -237,25 +194,6 @@ def _frames(samples: Any, width: int, hop: int) -> Any:
     return samples.unfold(-1, width, hop)
 
 
-def _frames_mistaken(flags: Flags, samples: np.ndarray, width: int, hop: int) -> np.ndarray:
-    if "width-and-hop-exchanged" in flags:
-        width, hop = hop, width
-    step = width if "no-overlap" in flags else 1 if "hop-ignored" in flags else hop
-    last = samples.shape[1] - width
-    count = last // step + 1
-    if "end-filled-up" in flags:
-        count = -(-samples.shape[1] // step)
-        samples = np.pad(samples, ((0, 0), (0, count * step + width)))
-    elif "last-one-lost" in flags:
-        count = -(-last // step)
-    elif "one-short" in flags:
-        count = last // step
-    if count < 1:
-        raise ValueError("nothing to stack")
-    made = np.stack([samples[:, i * step : i * step + width] for i in range(count)], axis=1)
-    return made.swapaxes(1, 2) if "frames-in-columns" in flags else made
-
-
 BEGINS = "begins = range(0, samples.shape[1] - width + 1, hop)"
 FRAMES_OUT = "return torch.stack([samples[:, at : at + width] for at in begins], dim=1)"
 
@@ -271,7 +209,6 @@ FRAMES = Task(
     returns=("frames",),
     cases=_frame_cases,
     oracle=_frames,
-    mistaken=_frames_mistaken,
     parts={"core": 0.9, "one": 0.1},
     mistakes=(
         known(

@@ -4,9 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.beyond_text.page import PAGE, Flags
+from softlookup.checks.beyond_text.page import PAGE
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.encoder import switches as parts
 from softlookup.checks.known import gradient_cut, known
 from softlookup.checks.task import Case, Task
 
@@ -66,52 +65,6 @@ def _oracle(
     return torch.func.functional_call(norm, {"weight": gain, "bias": bias}, (y,))
 
 
-def _gelu(x: np.ndarray, approximate: str) -> np.ndarray:
-    if approximate == "tanh":
-        return x / 2 * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))
-    import math
-
-    flat = [math.erf(one / math.sqrt(2)) for one in x.ravel().tolist()]
-    return x / 2 * (1 + np.array(flat).reshape(x.shape))
-
-
-def _mistaken(
-    flags: Flags,
-    x: np.ndarray,
-    w_in: np.ndarray,
-    b_in: np.ndarray,
-    w_out: np.ndarray,
-    b_out: np.ndarray,
-    gain: np.ndarray,
-    bias: np.ndarray,
-    approximate: str,
-    named: str,
-) -> np.ndarray:
-    if "other-gelu" in flags:
-        if approximate != KINDS[0]:
-            raise ValueError("it is right in the public variant, and named as that")
-        approximate = KINDS[1]
-    eps = 1e-5 if "usual-eps" in flags else EPS
-    first, second = (w_in, w_out) if "untransposed" in flags else (w_in.T, w_out.T)
-    given = (
-        parts.layer_norm(flags & {"unbiased", "gain-and-shift-exchanged"}, x, gain, bias, eps)
-        if "norm-first" in flags
-        else x
-    )
-    h = given @ first + (0 if "no-biases" in flags else b_in)
-    h = np.maximum(h, 0) if "relu" in flags else _gelu(h, approximate).astype(x.dtype)
-    if "quick-gelu" in flags:
-        raw = given @ first + (0 if "no-biases" in flags else b_in)
-        h = (raw / (1 + np.exp(-1.702 * raw))).astype(x.dtype)
-    y = h @ second + (0 if "no-biases" in flags else b_out)
-    spread = flags & {"unbiased", "gain-and-shift-exchanged"}
-    if "norm-inside" in flags:
-        return x * ("no-residual" not in flags) + parts.layer_norm(spread, y, gain, bias, eps)
-    if "no-residual" not in flags:
-        y = x + y
-    return y if "norm-first" in flags else parts.layer_norm(spread, y, gain, bias, eps)
-
-
 HIDDEN = "h = F.gelu(x @ w_in.T + b_in, approximate=approximate)"
 BACK = "y = x + h @ w_out.T + b_out"
 NORM = "return F.layer_norm(y, y.shape[-1:], gain, bias, eps=1e-12)"
@@ -128,7 +81,6 @@ PUBLISHED = Task(
     returns=("y",),
     cases=_cases,
     oracle=_oracle,
-    mistaken=_mistaken,
     parts={"core": 0.65, "norm": 0.15, "gradient": 0.2},
     variants=tuple({"approximate": kind, "named": named} for kind, named in zip(KINDS, NAMED, strict=True)),
     forbids=("softlookup.model", "softlookup.reference", "transformers"),

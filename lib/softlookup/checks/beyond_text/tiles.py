@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.beyond_text.page import PAGE, Flags
+from softlookup.checks.beyond_text.page import PAGE
 from softlookup.checks.draws import Rng
 from softlookup.checks.known import SOFTMAXES, known
 from softlookup.checks.task import Case, Task
@@ -68,35 +68,6 @@ def _merge(m_a: Any, l_a: Any, z_a: Any, m_b: Any, l_b: Any, z_b: Any) -> tuple[
     return m, total, z
 
 
-def _mistaken(
-    flags: Flags,
-    m_a: np.ndarray,
-    l_a: np.ndarray,
-    z_a: np.ndarray,
-    m_b: np.ndarray,
-    l_b: np.ndarray,
-    z_b: np.ndarray,
-) -> tuple[np.ndarray, ...]:
-    m = m_a if "first-largest" in flags else np.maximum(m_a, m_b)
-    level = m if "nan-where-blind" in flags else np.where(m == -np.inf, np.float32(0), m)
-    if "never-below-zero" in flags:
-        level = np.maximum(level, np.float32(0))
-    sign = np.float32(-1 if "factor-inverted" in flags else 1)
-    a, b = np.exp(sign * (m_a - level)), np.exp(sign * (m_b - level))
-    if "raised-to-the-full" in flags:
-        a, b = np.exp(m_a) / np.exp(m), np.exp(m_b) / np.exp(m)
-    if "not-brought-down" in flags:
-        a, b = np.ones_like(a), np.ones_like(b)
-    z_up, z_right = (np.ones_like(a), np.ones_like(b)) if "mixture-not-brought-down" in flags else (a, b)
-    total = l_a * a + l_b * b
-    if "weighted-by-sums" in flags:
-        z_up, z_right = z_up * l_a, z_right * l_b
-    z = z_a * z_up[..., None] + z_b * z_right[..., None]
-    if "divided-already" in flags:
-        z = z / total[..., None]
-    return m, total, z
-
-
 LARGEST = "m = torch.maximum(m_a, m_b)"
 LEVEL = 'level = m.masked_fill(m == float("-inf"), 0.0)'
 DOWN = "a, b = torch.exp(m_a - level), torch.exp(m_b - level)"
@@ -114,7 +85,6 @@ MERGE = Task(
     returns=("m", "l", "z"),
     cases=_cases,
     oracle=_merge,
-    mistaken=_mistaken,
     parts={"core": 0.65, "large": 0.15, "blind": 0.2},
     forbids=SOFTMAXES,
     mistakes=(

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.beyond_text.page import PAGE, Flags
+from softlookup.checks.beyond_text.page import PAGE
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import gradient_cut, known
 from softlookup.checks.task import Case, Task
@@ -42,26 +42,6 @@ def _tokens(patches: Any, w: Any, b: Any, class_token: Any, positions: Any) -> A
     return torch.stack([torch.vstack([f, one]).add(positions) for f, one in zip(first, made, strict=True)])
 
 
-def _mistaken(
-    flags: Flags, patches: np.ndarray, w: np.ndarray, b: np.ndarray, class_token: np.ndarray, positions: np.ndarray
-) -> np.ndarray:
-    added = np.zeros_like(b) if "no-bias" in flags else b
-    x = patches @ w + added
-    if "scaled" in flags:
-        x = x * x.dtype.type(np.sqrt(w.shape[1]))
-    if "positions-first" in flags:
-        x = x + positions[:-1]
-    if "class-without-position" in flags:
-        x = x + positions[1:]
-    if "bias-on-class" in flags:
-        class_token = class_token + added
-    first = np.broadcast_to(class_token, (len(x), 1, len(class_token))).astype(x.dtype)
-    x = np.concatenate([x, first] if "class-behind" in flags else [first, x], axis=1)
-    if flags & {"no-positions", "positions-first", "class-without-position"}:
-        return x
-    return x + (positions[:, None][: len(x)] if "along-the-batch" in flags else positions)
-
-
 PROJECT = "x = patches @ w + b"
 JOIN = "x = torch.cat([first, x], dim=1)"
 OUT = "return x + positions"
@@ -78,7 +58,6 @@ TOKENS = Task(
     returns=("x",),
     cases=_cases,
     oracle=_tokens,
-    mistaken=_mistaken,
     parts={"core": 0.85, "gradient": 0.15},
     mistakes=(
         known(

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.capstone.page import PAGE, Flags
+from softlookup.checks.capstone.page import PAGE
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import gradient_cut, known
 from softlookup.checks.task import Case, Task
@@ -37,45 +37,13 @@ def _loss_cases(rng: Rng) -> list[Case]:
     ]
 
 
-def _loss(logits: Any, labels: Any, pad_id: int, eps: float) -> Any:
+def smoothed_loss(logits: Any, labels: Any, pad_id: int, eps: float) -> Any:
+    """Torch's own."""
     import torch
 
     return torch.nn.functional.cross_entropy(
         logits.flatten(0, 1), labels.flatten(), ignore_index=pad_id, label_smoothing=eps
     )
-
-
-def losses(flags: Flags, logits: Any, labels: Any, pad_id: int, eps: float) -> Any:
-    """The same with mistakes, in torch, so that steps of training can be taken with it."""
-    import torch
-
-    if "softmax-first" in flags:
-        logits = torch.softmax(logits, dim=-1)
-    log_p = logits - torch.logsumexp(logits, dim=-1, keepdim=True)
-    own = log_p.gather(-1, labels[..., None])[..., 0]
-    everywhere = log_p.mean(dim=-1)
-    eps = 0.0 if "no-smoothing" in flags else SMOOTHING if "eps-fixed" in flags else eps
-    if "others-alone" in flags:
-        everywhere = (log_p.sum(dim=-1) - own) / (log_p.shape[-1] - 1)
-    if "right-without-share" in flags:
-        everywhere = (log_p.sum(dim=-1) - own) / log_p.shape[-1]
-    if "everybody-all-of-it" in flags:
-        everywhere = log_p.sum(dim=-1)
-    each = -(1 - eps) * own - eps * everywhere
-    pad_id = 0 if "pad-is-zero" in flags else pad_id
-    real = torch.ones_like(labels, dtype=torch.bool) if "padding-counted" in flags else labels != pad_id
-    if "mean-of-means" in flags:
-        return torch.stack([one[seen].mean() for one, seen in zip(each, real, strict=True)]).mean()
-    if "summed" in flags:
-        return each[real].sum()
-    return each[real].sum() / labels.numel() if "padding-in-the-count" in flags else each[real].mean()
-
-
-def _loss_mistaken(flags: Flags, logits: np.ndarray, labels: np.ndarray, pad_id: int, eps: float) -> np.ndarray:
-    import torch
-
-    found = losses(flags, torch.from_numpy(logits), torch.from_numpy(labels), pad_id, eps)
-    return np.asarray(found.numpy())
 
 
 REAL = "real = labels != pad_id"
@@ -94,8 +62,7 @@ LOSS = Task(
     anchor="beyond-text-capstone-loss",
     returns=("loss",),
     cases=_loss_cases,
-    oracle=_loss,
-    mistaken=_loss_mistaken,
+    oracle=smoothed_loss,
     parts={"core": 0.8, "gradient": 0.2},
     mistakes=(
         known(

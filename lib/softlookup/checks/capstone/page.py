@@ -1,5 +1,3 @@
 """The capstone's page."""
 
 PAGE = "13_beyond_text_capstone"
-
-Flags = frozenset[str]

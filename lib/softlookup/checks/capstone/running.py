@@ -4,15 +4,17 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.capstone.loss import SMOOTHING, losses
-from softlookup.checks.capstone.page import PAGE, Flags
+from softlookup.checks.capstone.loss import SMOOTHING, smoothed_loss
+from softlookup.checks.capstone.page import PAGE
+from softlookup.checks.compare import same
 from softlookup.checks.decoder_and_masks import layer
-from softlookup.checks.decoder_and_masks.whole import TRANSFORMER, shapes
+from softlookup.checks.decoder_and_masks.whole import TRANSFORMER
+from softlookup.checks.decoder_and_masks.whole_cases import shapes
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import known
+from softlookup.checks.oracle import mistaken, wanted
 from softlookup.checks.task import Case, Task
 
-NONE: Flags = frozenset()
 BETAS, EPS = (0.9, 0.98), 1e-9
 
 
@@ -57,71 +59,25 @@ def _train_cases(rng: Rng) -> list[Case]:
     ]
 
 
-IN_THE_LOSS = frozenset({"not-shifted", "no-smoothing", "padding-counted"})
-FIRST: dict[tuple[Any, ...], tuple[Any, Any]] = {}
-
-
-def _trained(flags: Flags, sizes: tuple[int, ...], source: Any, target: Any, rates: Any, given: Any) -> tuple[Any, Any]:
+def _train(*given: Any) -> tuple[Any, Any]:
     """Adam written out."""
     import torch
 
-    weights = [one.detach().clone() for one in given]
+    sizes, (source, target, rates) = given[:6], given[6:9]
+    weights = [one.detach().clone() for one in given[9:]]
     first, second = ([torch.zeros_like(one) for one in weights] for _ in range(2))
-    eps = 1e-8 if "usual-eps" in flags else EPS
-    b1, b2 = (0.9, 0.999) if "usual-betas" in flags else BETAS
-    found, kept = [], [torch.zeros_like(one) for one in weights]
-    for step in range(len(rates)):
-        rate = rates[0] if "first-rate-alone" in flags else rates[step]
-        batch, k = (0 if "first-batch-alone" in flags else step), step + 1
-        if "state-forgotten" in flags:
-            first, second, k = [0 * one for one in first], [0 * one for one in second], 1
-        if "steps-from-zero" in flags:
-            k -= 1
-        rows = target[batch]
-
-        def loss_of(leaves: Any, rows: Any = rows, batch: int = batch) -> Any:
-            shown = rows[:, 1:] if "not-shifted" in flags else rows[:, :-1]
-            return losses(flags, _logits(sizes, leaves, source[batch], shown), rows[:, 1:], sizes[-1], SMOOTHING)
-
-        # The first gradients are asked for once: naming a mistake tries a hundred ways to go on from them.
-        begin = [
-            sizes,
-            flags & IN_THE_LOSS,
-            *(one.detach().numpy().tobytes() for one in (rows, source[batch], *weights)),
-        ]
-        if step or (grads := FIRST.get(tuple(begin))) is None:
-            leaves = [one.clone().requires_grad_(True) for one in weights]
-            loss = loss_of(leaves)
-            grads = loss.detach(), torch.autograd.grad(loss, leaves)
-            if len(FIRST) > 200:
-                FIRST.clear()
-            FIRST[tuple(begin)] = grads
-        found.append(grads[0])
-        for i, grad in enumerate(grads[1]):
-            kept[i] = grad + kept[i] if "gradients-kept" in flags else grad
-            first[i] = torch.lerp(kept[i], first[i], b1)
-            second[i] = torch.lerp(kept[i] ** 2, second[i], b2)
-            ups = (1.0, 1.0) if "not-corrected" in flags else (1 - b1**k, 1 - b2**k)
-            move = kept[i] if "plain-descent" in flags else first[i] / ups[0] / ((second[i] / ups[1]).sqrt() + eps)
-            weights[i] = weights[i] - rate * (move + 0.01 * weights[i] if "decayed" in flags else move)
-        if "loss-after-step" in flags:
-            found[-1] = loss_of(weights).detach()
-    kept_ones = given if "given-ones-returned" in flags else weights
-    return torch.stack(found), torch.cat([one.flatten() for one in kept_ones])
-
-
-def _train(*given: Any) -> tuple[Any, Any]:
-    sizes, (source, target, rates), weights = given[:6], given[6:9], given[9:]
-    return _trained(NONE, sizes, source, target, rates, weights)
-
-
-def _train_mistaken(flags: Flags, *given: Any) -> tuple[np.ndarray, np.ndarray]:
-    import torch
-
-    tensors = [torch.from_numpy(one) if isinstance(one, np.ndarray) else one for one in given]
-    source, target, rates = tensors[6:9]
-    told, weights = _trained(flags, tuple(given[:6]), source, target, rates, tensors[9:])
-    return told.numpy(), weights.numpy()
+    found = []
+    for step, rate in enumerate(rates):
+        leaves = [one.clone().requires_grad_(True) for one in weights]
+        rows = target[step]
+        loss = smoothed_loss(_logits(sizes, leaves, source[step], rows[:, :-1]), rows[:, 1:], sizes[-1], SMOOTHING)
+        found.append(loss.detach())
+        for i, grad in enumerate(torch.autograd.grad(loss, leaves)):
+            first[i] = torch.lerp(grad, first[i], BETAS[0])
+            second[i] = torch.lerp(grad**2, second[i], BETAS[1])
+            up, root = first[i] / (1 - BETAS[0] ** (step + 1)), (second[i] / (1 - BETAS[1] ** (step + 1))).sqrt()
+            weights[i] = weights[i] - rate * up / (root + EPS)
+    return torch.stack(found), torch.cat([one.flatten() for one in weights])
 
 
 SQUARES = "v[i] = 0.98 * v[i] + (1 - 0.98) * g * g"
@@ -144,7 +100,6 @@ TRAIN = Task(
     returns=("losses", "weights"),
     cases=_train_cases,
     oracle=_train,
-    mistaken=_train_mistaken,
     mistakes=(
         known(
             "not-shifted",
@@ -250,12 +205,13 @@ def _greedy_cases(rng: Rng) -> list[Case]:
             weights[gain] = -weights[gain]
             source = _sentences(rng, b, s, sizes[0], 2, (sizes[-1], start, end))
             args = (*sizes, start, end, longest, source, *weights)
-            right = _greedy_mistaken(NONE, *args)
+            asked = Case(label, args)
+            right = wanted(GREEDY, asked, {})
             slips = ("never-stops", "first-position", "last-word-alone")
-            wrong = (_greedy_mistaken(frozenset({slug}), *args) for slug in slips)
-            if all(not np.array_equal(right, one) for one in wrong):
+            wrong = (mistaken(GREEDY, (slug,), asked) for slug in slips)
+            if not any(one is None or same(one, right, asked) for one in wrong):
                 break
-        return Case(label, args)
+        return asked
 
     short = (7, 4, 2, 3, 1, 0)
     return [
@@ -284,27 +240,6 @@ def _greedy(*given: Any) -> Any:
     return _written(given[:6], start, end, longest, given[9], given[10:])
 
 
-def _greedy_mistaken(flags: Flags, *given: Any) -> np.ndarray:
-    """The same in numpy, with chapter 8's model in numpy."""
-    sizes, (start, end, longest, source), w = given[:6], given[6:10], given[10:]
-    vocab, d, _, hidden, n_layers, pad = sizes
-    names = list(shapes(vocab, d, n_layers, hidden))
-    named = dict(zip(sorted(names), w, strict=True))
-    weights = [named[name] for name in names]
-    ids, open_ = np.full((len(source), 1), start), np.ones(len(source), dtype=bool)
-    for _ in range(longest):
-        shown = ids[:, -1:] if "last-word-alone" in flags else ids
-        logits = TRANSFORMER.mistaken(NONE, *sizes, *weights, source, shown)
-        best = logits[:, 0 if "first-position" in flags else -1].argmax(-1)
-        best = np.where(open_, best, end if "end-repeated" in flags else pad)
-        if "never-stops" not in flags:
-            open_ = open_ & (best != end)
-        ids = np.concatenate([ids, best[:, None]], axis=1)
-    if "end-left-out" in flags:
-        ids = np.where(ids == end, pad, ids)
-    return ids[:, :-1] if "start-kept" in flags else ids[:, 1:]
-
-
 BEST = "best = model(source, written)[:, -1].argmax(dim=-1)"
 FILL = "best = torch.where(ended, pad_id, best)"
 WRITTEN = "return written[:, 1:]"
@@ -321,7 +256,6 @@ GREEDY = Task(
     returns=("ids",),
     cases=_greedy_cases,
     oracle=_greedy,
-    mistaken=_greedy_mistaken,
     mistakes=(
         known(
             "first-position",

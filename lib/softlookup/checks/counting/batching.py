@@ -2,9 +2,7 @@
 
 from fractions import Fraction
 
-import numpy as np
-
-from softlookup.checks.counting.page import PAGE, Flags, meta, plain, product_flops
+from softlookup.checks.counting.page import PAGE, meta, plain, product_flops
 from softlookup.checks.counting.products import shared
 from softlookup.checks.draws import Rng
 from softlookup.checks.known import known
@@ -34,33 +32,6 @@ def _decode(b: int, s: int, d: int, f: int, n: int, k: int, h: int, size: int) -
     return intensity(1, (b, d), (d, f), (b, f)), intensity(b * k, (group, h), (h, s), (group, s))
 
 
-def _decode_mistaken(
-    flags: Flags, b: int, s: int, d: int, f: int, n: int, k: int, h: int, size: int
-) -> tuple[np.ndarray, np.ndarray]:
-    ops = 1 if "one-operation" in flags else 2
-    bytes_each = 1 if "elements-for-bytes" in flags else size
-    vectors = (0 if "vectors-unread" in flags else b * d) + (0 if "dense-result-unwritten" in flags else b * f)
-    dense_numbers = vectors + (b if "matrix-for-each" in flags else 1) * d * f
-    keys = (
-        (2 if "values-too" in flags else 1)
-        * (1 if "keys-shared-by-all" in flags else b)
-        * (n if "own-keys" in flags else k)
-        * s
-        * h
-    )
-    numbers = (0 if "queries-unread" in flags else b * n * h) + keys + (0 if "scores-unwritten" in flags else b * n * s)
-    if "grouped-scores" in flags:
-        flops = ops * b * k * s * h
-    else:
-        flops = ops * b * n * s * h
-    dense = ops * b * d * f / (dense_numbers * bytes_each)
-    scores = flops / (numbers * bytes_each)
-    if "intensity-inverted" in flags:
-        dense, scores = 1 / dense, 1 / scores
-    pair = np.array(dense), np.array(scores)
-    return pair[::-1] if "pair-swapped" in flags else pair
-
-
 KEYS = "keys = batch * n_kv_heads * context * head_width"
 
 DECODE = Task(
@@ -75,7 +46,6 @@ DECODE = Task(
     returns=("dense", "scores"),
     cases=_decode_cases,
     oracle=_decode,
-    mistaken=_decode_mistaken,
     frame="plain",
     mistakes=(
         known(
@@ -182,27 +152,6 @@ def _ridge(t: int, d: int, f: int, size: int, ridge: float) -> int:
     return high
 
 
-def _ridge_mistaken(flags: Flags, t: int, d: int, f: int, size: int, ridge: float) -> np.ndarray:
-    size = 1 if "elements-for-bytes" in flags else size
-    ops = 1 if "one-operation" in flags else 2
-    needed = ridge * size * d * f
-    moving = (0 if "inputs-unread" in flags else d) + (0 if "results-unwritten" in flags else f)
-    gained = ops * d * f - (0 if "weights-alone" in flags else ridge * size * moving)
-    if "intensity-is-batch" in flags:
-        return np.array(int(np.ceil(ridge / t)))
-    if gained == 0 or (gained < 0 and "never-unseen" not in flags):
-        return np.array(0)
-    rows = needed / gained
-    wanted = rows if "tokens-for-sequences" in flags else rows / t
-    if "fraction" in flags:
-        return np.array(wanted)
-    if "above-the-ridge" in flags:
-        return np.array(int(np.floor(wanted)) + 1)
-    if "search-ends" in flags and wanted > 1000:
-        return np.array(0)
-    return np.array(int(np.floor(wanted) if "rounded-down" in flags else np.ceil(wanted)))
-
-
 STOP = "if gained <= 0:"
 ENDING = "return math.ceil(needed / gained / n_tokens)"
 GAINED = "gained = 2 * d_model * d_hidden - ridge * bytes_per_number * (d_model + d_hidden)"
@@ -219,7 +168,6 @@ RIDGE = Task(
     returns=("sequences",),
     cases=_ridge_cases,
     oracle=_ridge,
-    mistaken=_ridge_mistaken,
     frame="plain",
     mistakes=(
         shared("one-operation", ("gained = 2 *", "gained =")),

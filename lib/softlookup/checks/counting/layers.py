@@ -1,8 +1,6 @@
 """The task that counts the products of a layer as it is today."""
 
-import numpy as np
-
-from softlookup.checks.counting.page import PAGE, Flags, plain, product_flops
+from softlookup.checks.counting.page import PAGE, plain, product_flops
 from softlookup.checks.counting.products import shared
 from softlookup.checks.draws import Rng
 from softlookup.checks.known import known
@@ -36,43 +34,6 @@ def _layer(t: int, s: int, d: int, n: int, k: int, h: int, f: int, gated: bool, 
     return product_flops(*pairs)
 
 
-def _layer_mistaken(
-    flags: Flags, t: int, s: int, d: int, n: int, k: int, h: int, f: int, gated: bool, causal: bool
-) -> np.ndarray:
-    ops = 1 if "one-operation" in flags else 2
-    wide, narrow = n * h, (n if "own-keys" in flags else k) * h
-    if "heads-fill-model" in flags:
-        wide = d
-    columns = 2 * wide + (0 if "qkv-once" in flags else 2 * narrow)
-    if "output-forgotten" in flags:
-        columns -= wide
-    matrices = (
-        1 if "hidden-once" in flags else 3 if (gated or "gate-always" in flags) and "gate-forgotten" not in flags else 2
-    )
-    masked = causal and "causal-ignored" not in flags or "causal-always" in flags
-    seen = s if "context-through" in flags else t
-    made = ops * d * (seen * columns + (2 * (s - t) * narrow if "keys-made-anew" in flags else 0))
-    pairs = t * (t if "new-alone" in flags else s + t if "new-twice" in flags else s)
-    if masked:
-        pairs -= t * (t - 1) // 2
-        if "diagonal-hidden" in flags:
-            pairs -= t
-        if "half-the-rectangle" in flags:
-            pairs = t * s // 2
-        if "half-the-square" in flags:
-            pairs = t * (s - t) + t * t // 2
-        if "cache-forgotten" in flags:
-            pairs = t * (t + 1) // 2
-    across = d if "scores-of-model-width" in flags else h if "one-head" in flags else wide
-    attention = 2 * ops * pairs * ((k * h) if "grouped-scores" in flags else across)
-    if "mixing-forgotten" in flags:
-        attention //= 2
-    total = made + attention + ops * t * d * f * matrices
-    if masked and "everything-halved" in flags:
-        total = (made + 2 * ops * t * s * wide + ops * t * d * f * matrices) // 2
-    return np.array(total)
-
-
 PROJECTIONS = "projections = 2 * n_tokens * d_model * (2 * wide + 2 * narrow)"
 SKIPPED = "pairs -= n_tokens * (n_tokens - 1) // 2"
 ATTENTION = "attention = 4 * pairs * wide"
@@ -91,7 +52,6 @@ LAYER = Task(
     returns=("operations",),
     cases=_layer_cases,
     oracle=_layer,
-    mistaken=_layer_mistaken,
     frame="plain",
     mistakes=(
         shared(

@@ -1,10 +1,6 @@
 """Tasks that count whole decoder-only models: parameters, and operations for a token."""
 
-from typing import Any
-
-import numpy as np
-
-from softlookup.checks.counting.page import PAGE, Flags, plain, product_flops
+from softlookup.checks.counting.page import PAGE, plain, product_flops
 from softlookup.checks.counting.products import shared
 from softlookup.checks.draws import Rng
 from softlookup.checks.known import known
@@ -41,40 +37,6 @@ def _parameters(v: int, d: int, n: int, k: int, h: int, f: int, n_layers: int, t
     return sum(p.numel() for p in whole.parameters()), in_products
 
 
-def _parameters_mistaken(
-    flags: Flags, v: int, d: int, n: int, k: int, h: int, f: int, n_layers: int, tied: bool
-) -> tuple[Any, ...]:
-    narrow = (n if "own-keys" in flags else k) * h
-    wide = d if "heads-fill-model" in flags else n * h
-    attention = 2 * d * wide + (0 if "qkv-once" in flags else 2 * d * narrow)
-    if "output-forgotten" in flags:
-        attention -= d * wide
-    hidden = (1 if "hidden-once" in flags else 2 if "gate-forgotten" in flags else 3) * d * f
-    table = v * d
-    layers = 1 if "one-layer" in flags else n_layers
-    norms = (2 * layers + (0 if "last-norm-forgotten" in flags else 1)) * d
-    if "one-norm" in flags:
-        norms -= layers * d
-    if "norms-forgotten" in flags:
-        norms = 0
-    if "gain-and-shift" in flags:
-        norms *= 2
-    tied = not tied if "tied-turned" in flags else tied
-    tables = table if (tied or "always-tied" in flags) and "never-tied" not in flags else 2 * table
-    matrices = layers * (attention + hidden)
-    total = tables + matrices + norms
-    products = matrices + table
-    if "logits-forgotten" in flags or (tied and "tied-logits-forgotten" in flags):
-        products = matrices
-    if "lookup-in-products" in flags:
-        products = matrices + tables
-    if "gains-in-products" in flags:
-        products += norms
-    if "everything-in-products" in flags:
-        products = total
-    return np.array(total), np.array(products)
-
-
 TABLES = "tables = table if tied else 2 * table"
 NORMS = "norms = (2 * n_layers + 1) * d_model"
 RETURN = "return tables + matrices + norms, matrices + table"
@@ -91,7 +53,6 @@ PARAMETERS = Task(
     returns=("parameters", "in products"),
     cases=_parameter_cases,
     oracle=_parameters,
-    mistaken=_parameters_mistaken,
     frame="plain",
     mistakes=(
         shared("own-keys", ("n_kv_heads * head_width", "n_heads * head_width")),
@@ -216,24 +177,6 @@ def _turned(shape: tuple[int, ...]) -> tuple[int, ...]:
     return (*shape[:-2], shape[-1], shape[-2])
 
 
-def _token_mistaken(flags: Flags, weights: int, layers: int, n: int, h: int, s: int) -> tuple[Any, ...]:
-    ops = 1 if "one-operation" in flags else 2
-    layers, n = 1 if "one-layer" in flags else layers, 1 if "one-head" in flags else n
-    looked = s - 1 if "itself-left-out" in flags else s + 1 if "itself-twice" in flags else s
-    pairs = 0 if "attention-forgotten" in flags else 2 * ops * layers * n * h * looked
-    if "mixing-forgotten" in flags:
-        pairs //= 2
-    if "square" in flags:
-        pairs *= s
-    there = (ops * weights + pairs) * (s if "whole-text" in flags else 1)
-    both = (2 if "back-like-forward" in flags else 3) * there
-    if "attention-not-trained" in flags:
-        both -= 2 * pairs
-    if "six-everywhere" in flags:
-        there = both
-    return np.array(there), np.array(both)
-
-
 ATTENTION = "attention = 4 * n_layers * n_heads * head_width * context"
 BOTH = "return forward, 3 * forward"
 
@@ -249,7 +192,6 @@ TOKEN = Task(
     returns=("forward", "training"),
     cases=_token_cases,
     oracle=_token,
-    mistaken=_token_mistaken,
     frame="plain",
     mistakes=(
         shared("one-operation", ("2 * n_weights", "n_weights"), ("4 * n_layers", "2 * n_layers")),

@@ -6,7 +6,6 @@ from softlookup.checks.task import Case
 
 PAGE = "12_counting"
 
-Flags = frozenset[str]
 
 SAID = {
     "one-operation": (78, "A multiply-add is counted once: it is two operations, a product and a sum."),

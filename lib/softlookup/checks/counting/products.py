@@ -1,10 +1,8 @@
 """Tasks that count single steps: one product, and the lecture's table of a layer."""
 
-from typing import Any
-
 import numpy as np
 
-from softlookup.checks.counting.page import PAGE, SAID, Flags, meta, plain, product_flops
+from softlookup.checks.counting.page import PAGE, SAID, meta, plain, product_flops
 from softlookup.checks.draws import Rng
 from softlookup.checks.known import known
 from softlookup.checks.task import Case, Mistake, Task
@@ -34,23 +32,6 @@ def _product(rows: int, d_in: int, d_out: int, size: int) -> tuple[int, int, flo
     return flops, moved, flops / moved
 
 
-def _product_mistaken(flags: Flags, r: int, i: int, o: int, size: int) -> tuple[Any, ...]:
-    flops = (1 if "one-operation" in flags else 2) * r * i * o
-    if "sums-less-one" in flags:
-        flops -= r * o
-    numbers = 0 if "input-unread" in flags else r * i
-    if "matrix-forgotten" not in flags:
-        numbers += i * o
-    if "result-unwritten" not in flags:
-        numbers += r * o
-    moved = numbers * (1 if "elements-for-bytes" in flags else 8 * size if "bits" in flags else size)
-    below = numbers if "per-number" in flags else moved
-    intensity = below / flops if "intensity-inverted" in flags else flops / below
-    if "whole-number" in flags:
-        intensity = flops // below
-    return np.array(flops), np.array(moved), np.array(intensity)
-
-
 BYTES = "n_bytes = numbers * bytes_per_number"
 
 PRODUCT = Task(
@@ -65,7 +46,6 @@ PRODUCT = Task(
     returns=("operations", "bytes", "intensity"),
     cases=_product_cases,
     oracle=_product,
-    mistaken=_product_mistaken,
     frame="plain",
     mistakes=(
         shared("one-operation", ("2 * rows", "rows")),
@@ -148,46 +128,6 @@ def _table(b: int, t: int, n: int, h: int, size: int) -> np.ndarray:
     return np.array([(flops, moved, flops / moved) for flops, moved in rows], dtype=np.float64)
 
 
-def _table_mistaken(flags: Flags, b: int, t: int, n: int, h: int, size: int) -> np.ndarray:
-    d = n * h
-    x = (1 if "batch-forgotten" in flags else b) * t * d
-    hidden = (1 if "hidden-narrow" in flags else 4) * x
-    pairs = t * (t + 1) // 2 if "triangle" in flags else t * t
-    scores = (1 if "batch-forgotten" in flags else b) * (1 if "heads-share-scores" in flags else n) * pairs
-    maps = scores // 2 if "causal-halved" in flags else scores
-    ops = 1 if "one-operation" in flags else 2
-    times = 1 if "qkv-once" in flags else 3
-    ffn = d * d * (1 if "hidden-narrow" in flags else 4)
-    own = b if "matrix-for-each" in flags else 1
-    reads, ffn = 2 * x + own * d * d, own * ffn
-    through = 0 if "hidden-unmoved" in flags else hidden
-    heads = 2 * x + (0 if "scores-unwritten" in flags else scores)
-    deep = d if "full-width" in flags else h
-    qkv = 4 * x + 3 * own * d * d if "qkv-fused" in flags and times == 3 else times * reads
-    soft = 0 if "softmax-free" in flags else scores if "softmax-unwritten" in flags else 2 * scores
-    steps = [
-        (times * ops * x * d, qkv),
-        (ops * maps * deep, heads),
-        ((5 if "scale-forgotten" in flags else 6) * maps, soft),
-        (ops * maps * deep, heads),
-        (ops * x * d, reads),
-        (ops * hidden * d, x + ffn + through),
-        (0 if "relu-free" in flags else hidden, (1 if "relu-unwritten" in flags else 2) * hidden),
-        (ops * hidden * d, x + ffn + through),
-    ]
-    if "hidden-once" in flags:
-        steps[7] = (0, 0)
-    made = []
-    for flops, numbers in steps:
-        moved = numbers * (1 if "elements-for-bytes" in flags else size)
-        below = numbers if "per-number" in flags else moved
-        if not moved:
-            made.append((flops, 0, 0.0))
-        else:
-            made.append((flops, moved, below / flops if "intensity-inverted" in flags and flops else flops / below))
-    return np.array(made, dtype=np.float64)
-
-
 QKV = "three = [3 * one for one in dense]"
 RATIO = "flops / n_bytes]"
 SCORES = "scores = batch * n_heads * n_tokens**2"
@@ -204,7 +144,6 @@ TABLE = Task(
     returns=("table",),
     cases=_table_cases,
     oracle=_table,
-    mistaken=_table_mistaken,
     frame="plain",
     mistakes=(
         shared(

@@ -1,10 +1,6 @@
 """Tasks on a model that writes: what fits in memory, and how fast a step can be."""
 
-from typing import Any
-
-import numpy as np
-
-from softlookup.checks.counting.page import PAGE, Flags, meta, plain
+from softlookup.checks.counting.page import PAGE, meta, plain
 from softlookup.checks.counting.products import shared
 from softlookup.checks.draws import Rng
 from softlookup.checks.known import known
@@ -46,27 +42,6 @@ def _fit(
     return held
 
 
-def _fit_mistaken(
-    flags: Flags, memory: int, p: int, layers: int, n: int, k: int, h: int, s: int, kind: str, size: int
-) -> np.ndarray:
-    room = memory * (2**30 if "wrong-giga" in flags else 10**9)
-    size = 1 if "elements-for-bytes" in flags else size
-    if "weights-forgotten" not in flags:
-        room -= (1 if "weights-one-byte" in flags else size) * p
-    kv = 1 if "keys-alone" in flags else 2
-    heads = n if "query-heads" in flags else k
-    each = size * kv * (1 if "layers-forgotten" in flags else layers) * heads * h
-    each *= 1 if "one-token" in flags else s
-    if "fraction" in flags:
-        return np.array(max(0.0, room / each))
-    if "to-the-nearest" in flags:
-        return np.array(max(0, round(room / each)))
-    if "byte-to-spare" in flags:
-        room -= 1
-    fits = -(-room // each) if "rounded-up" in flags else room // each
-    return np.array(fits if "below-zero" in flags else max(1 if "one-at-least" in flags else 0, fits))
-
-
 EACH = "each = 2 * size * n_layers * n_kv_heads * head_width * context"
 FREE = "free = memory * 10**9 - size * n_parameters"
 LAST = "return max(0, int(free // each))"
@@ -83,7 +58,6 @@ CACHE = Task(
     returns=("sequences",),
     cases=_fit_cases,
     oracle=_fit,
-    mistaken=_fit_mistaken,
     frame="plain",
     variants=({"kind": "half precision, two bytes", "size": 2}, {"kind": "float32, four bytes", "size": 4}),
     mistakes=(
@@ -182,21 +156,6 @@ def _step(
     return flops / attainable, attainable / token_flops
 
 
-def _step_mistaken(
-    flags: Flags, b: int, weights: int, cache: int, flops: int, gb: float, tflop: float
-) -> tuple[np.ndarray, np.ndarray]:
-    moved = (0 if "weights-forgotten" in flags else b if "weights-for-each" in flags else 1) * weights
-    moved += (1 if "one-cache" in flags else b) * (0 if "cache-forgotten" in flags else cache)
-    moving = moved / (gb * (2**30 if "wrong-giga" in flags else 1e9)) * (8 if "bits" in flags else 1)
-    tera = 1e9 if "giga-for-tera" in flags else 1e12
-    computing = (1 if "one-token-computed" in flags else b) * flops / (tflop * tera)
-    how: Any = min if "smaller-of-both" in flags else max
-    step = moving + computing if "one-after-the-other" in flags else how(moving, computing)
-    step = moving if "moving-alone" in flags else computing if "computing-alone" in flags else step
-    pair = np.array(step), np.array((1 if "one-sequence" in flags else b) / step)
-    return pair[::-1] if "pair-swapped" in flags else pair
-
-
 MOVING = "moving_s = (weight_bytes + batch * cache_bytes) / (gb_per_s * 1e9)"
 
 STEP = Task(
@@ -211,7 +170,6 @@ STEP = Task(
     returns=("seconds", "tokens a second"),
     cases=_step_cases,
     oracle=_step,
-    mistaken=_step_mistaken,
     frame="plain",
     mistakes=(
         known(

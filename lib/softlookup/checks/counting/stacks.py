@@ -1,10 +1,6 @@
 """The task that counts an encoder-decoder, both stacks and the logits."""
 
-from typing import Any
-
-import numpy as np
-
-from softlookup.checks.counting.page import PAGE, Flags, plain, product_flops
+from softlookup.checks.counting.page import PAGE, plain, product_flops
 from softlookup.checks.counting.products import shared
 from softlookup.checks.draws import Rng
 from softlookup.checks.known import known
@@ -40,47 +36,6 @@ def _pair(b: int, s: int, t: int, d: int, f: int, n_layers: int, v: int) -> tupl
     return b * n_layers * encoder, b * (n_layers * decoder + product_flops(((t, d), (d, v))))
 
 
-def _pair_mistaken(flags: Flags, b: int, s: int, t: int, d: int, f: int, n_layers: int, v: int) -> tuple[Any, ...]:
-    half = 2 if "one-operation" in flags else 1
-    square, own = d * d, 4 if "qkv-once" in flags else 8
-    ffn = (2 if "hidden-once" in flags else 4) * d * f
-    encoder = s * (own * square + ffn) + 4 * s * s * d
-    decoder = t * (own * square + ffn) + 4 * t * t * d
-    if "output-forgotten" in flags:
-        encoder, decoder = encoder - 2 * s * square, decoder - 2 * t * square
-    from_memory = 0 if "memory-forgotten" in flags else (2 if "memory-half" in flags else 4) * s * square
-    across = (2 if "cross-output-forgotten" in flags else 4) * t * square + from_memory + 4 * t * s * d
-    if "triangle" in flags:
-        decoder += 2 * t * (t + 1) * d - 4 * t * t * d
-    left = 0 if "pairs-forgotten" in flags else 2
-    if "pairs-forgotten" in flags or "mixing-forgotten" in flags:
-        encoder -= (4 - left) * s * s * d
-        decoder -= (4 - left) * t * t * d
-        across -= (4 - left) * t * s * d
-    if "cross-square-of-target" in flags:
-        across += 4 * t * t * d - 4 * t * s * d
-    if "memory-from-target" in flags:
-        across += 4 * t * square - 4 * s * square
-    if "cross-forgotten" in flags:
-        across = 0
-    logits = 0 if "logits-forgotten" in flags else 2 * t * d * v
-    if "last-logits" in flags and logits:
-        logits = 2 * d * v
-    if "logits-in-each-layer" in flags:
-        logits *= n_layers
-    if "memory-of-one-layer" in flags and across:
-        across, logits = across - from_memory, logits + from_memory
-    batch = 1 if "batch-forgotten" in flags else b
-    n_layers = 1 if "one-layer" in flags else n_layers
-    pair = batch * n_layers * encoder // half, batch * (n_layers * (decoder + across) + logits) // half
-    if "pair-swapped" in flags:
-        pair = pair[::-1]
-    if "sum-of-both" in flags:
-        pair = pair[0], sum(pair)
-    return np.array(pair[0]), np.array(pair[1])
-
-
-CROSS = "cross = 4 * target * square + 4 * source * square + 4 * target * source * d_model"
 SUM = "(n_layers * (decoder + cross) + logits)"
 ENCODER = "batch * n_layers * encoder"
 
@@ -96,7 +51,6 @@ ENCODER_DECODER = Task(
     returns=("encoder", "decoder"),
     cases=_pair_cases,
     oracle=_pair,
-    mistaken=_pair_mistaken,
     frame="plain",
     mistakes=(
         shared(

@@ -1,10 +1,6 @@
 """Tasks on training: how long it takes, and what it keeps in memory."""
 
-from typing import Any
-
-import numpy as np
-
-from softlookup.checks.counting.page import PAGE, Flags, meta, plain
+from softlookup.checks.counting.page import PAGE, meta, plain
 from softlookup.checks.counting.products import shared
 from softlookup.checks.draws import Rng
 from softlookup.checks.known import known
@@ -34,22 +30,6 @@ def _days(
     return n_tokens / tokens_per_s / unit_s
 
 
-def _days_mistaken(
-    flags: Flags, p: int, tokens: int, devices: int, sheet: dict[str, float], share: float, unit: str, unit_s: float
-) -> np.ndarray:
-    each = 2 if "forward-alone" in flags else 4 if "back-alone" in flags else 3 if "one-operation" in flags else 6
-    first = next(iter(sheet)) if "first-of-sheet" in flags else "dense"
-    rate = sheet["sparse" if "sparse-peak" in flags else first] * (1e9 if "giga" in flags else 1e12)
-    if "one-device" not in flags:
-        rate *= devices
-    if "peak-reached" not in flags:
-        rate *= 1 / share if "share-turned" in flags else share
-    seconds = each * float(p) * float(tokens) / rate
-    return np.array(seconds / (1.0 if "seconds" in flags else unit_s))
-
-
-RATE = 'flops_per_s = n_devices * sheet["dense"] * 1e12 * share'
-
 DAYS = Task(
     id="12.days",
     name="training_time",
@@ -62,7 +42,6 @@ DAYS = Task(
     returns=("time",),
     cases=_days_cases,
     oracle=_days,
-    mistaken=_days_mistaken,
     frame="plain",
     variants=(
         {"unit": "days", "unit_s": DAY_S},
@@ -139,26 +118,6 @@ def _states(n_parameters: int, recipe: str) -> tuple[int, ...]:
     return weights, gradients, master, sum(meta(n_parameters, size=4).nbytes for _ in ("mean", "mean of squares"))
 
 
-def _states_mistaken(flags: Flags, n: int, recipe: str) -> tuple[Any, ...]:
-    half = recipe == "master" or (recipe == "autocast" and "autocast-halves" in flags)
-    size = 4 if "all-float32" in flags else 2 if half else 4
-    weights, gradients = size * n, (4 if "gradients-float32" in flags else size) * n
-    master = 4 * n if (half or "master-always" in flags) and "master-forgotten" not in flags else 0
-    state = (2 if half and "half-states" in flags else 4) * n
-    adam = (1 if "one-state" in flags else 2) * state
-    if "master-half" in flags:
-        master //= 2
-    if recipe == "autocast":
-        master = 2 * n if "copies-counted" in flags else master
-        gradients = 2 * n if "autocast-gradients" in flags else gradients
-    if "master-with-adam" in flags or "master-twice" in flags:
-        master, adam = 0 if "master-with-adam" in flags else master, adam + master
-    made = [weights, gradients, master, adam]
-    if "elements-for-bytes" in flags:
-        made = [n, n, n if master else 0, (1 if "one-state" in flags else 2) * n]
-    return tuple(np.array(one) for one in made)
-
-
 SIZE = 'size = 2 if recipe == "master" else 4'
 MASTER = 'master = 4 * n_parameters if recipe == "master" else 0'
 ADAM = "adam = 2 * 4 * n_parameters"
@@ -177,7 +136,6 @@ STATES = Task(
     returns=("weights", "gradients", "master copy", "optimizer"),
     cases=_states_cases,
     oracle=_states,
-    mistaken=_states_mistaken,
     frame="plain",
     mistakes=(
         shared(
@@ -275,25 +233,6 @@ def _activation(b: int, t: int, d: int, n: int, f: int, fused: bool) -> int:
     return sum(one.nbytes for one in kept) + (0 if fused else meta(b, n, t, t).nbytes)
 
 
-def _activation_mistaken(flags: Flags, b: int, t: int, d: int, n: int, f: int, fused: bool) -> np.ndarray:
-    count = 8
-    count += 2 if "input-thrice" in flags else 0
-    count -= 2 if "norm-inputs-forgotten" in flags else 1 if "one-forgotten" in flags else 0
-    count += 1 if "one-too-many" in flags else 0
-    if "paper-formula" in flags:
-        return np.array(b * t * d * (34 + 5 * n * t / d))
-    numbers = count * b * t * d + (1 if "hidden-once" in flags else 2) * b * t * f
-    maps = (1 if "one-sequence" in flags else b) * (1 if "one-head" in flags else n) * t * t
-    if "scores-too" in flags:
-        maps *= 2
-    if "causal-halved" in flags:
-        maps //= 2
-    fused = fused != ("fused-turned" in flags)
-    if "weights-forgotten" not in flags and (not fused or "fused-ignored" in flags):
-        numbers += maps
-    return np.array(numbers * (1 if "elements-for-bytes" in flags else 4 if "float32-numbers" in flags else 2))
-
-
 MAPS = "weights = 0 if fused else batch * n_heads * n_tokens**2"
 KEPT = "return 2 * (narrow + wide + weights)"
 NARROW = "narrow = 8 * tokens * d_model"
@@ -311,7 +250,6 @@ ACTIVATIONS = Task(
     returns=("bytes",),
     cases=_activation_cases,
     oracle=_activation,
-    mistaken=_activation_mistaken,
     frame="plain",
     mistakes=(
         shared(

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks import draws
-from softlookup.checks.decoder_and_masks import switches
 from softlookup.checks.decoder_and_masks.page import PAGE
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import ATTENTIONS, dtype_lost, gradient_cut, known
@@ -80,7 +79,6 @@ MASKED_SOFTMAX = Task(
     returns=("weights",),
     cases=_softmax_cases,
     oracle=_softmax,
-    mistaken=switches.masked_softmax,
     parts={"core": 0.45, "blind": 0.2, "large": 0.1, "gradient": 0.15, "dtype": 0.1},
     forbids=ATTENTIONS,
     mistakes=(
@@ -238,7 +236,6 @@ CROSS = Task(
     returns=("y",),
     cases=_cross_cases,
     oracle=_cross,
-    mistaken=switches.cross_attention,
     parts={"core": 0.6, "mask": 0.3, "gradient": 0.1},
     forbids=ATTENTIONS,
     mistakes=(

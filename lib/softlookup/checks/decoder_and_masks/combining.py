@@ -9,12 +9,9 @@ from softlookup.checks.decoder_and_masks.masks import (
     INVERTED,
     TRANSPOSED,
     additive,
-    causal,
     drawn_ids,
-    padding,
-    written,
 )
-from softlookup.checks.decoder_and_masks.page import PAGE, Flags
+from softlookup.checks.decoder_and_masks.page import PAGE
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import dtype_lost, known
 from softlookup.checks.task import Case, Task
@@ -38,41 +35,6 @@ def _combine(ids: Any, pad_id: int) -> Any:
     return hidden.logical_not().unsqueeze(1)
 
 
-def combine(flags: Flags, ids: np.ndarray, pad_id: int) -> np.ndarray:
-    """The decoder's mask, with mistakes."""
-    t = ids.shape[1]
-    past = causal(flags & {"diagonal-hidden", "one-ahead", "transposed"}, t, t)
-    real = padding(flags & {"on-queries", "pad-is-zero", "counted-from-left"}, ids, pad_id)
-    if "padding-inverted" in flags:
-        real = ~real
-    if "causal-inverted" in flags:
-        past = ~past
-    if "causal-as-it-is" in flags:
-        return past
-    if "padding-as-it-is" in flags:
-        return real
-    if "causal-alone" in flags:
-        real = np.ones_like(real)
-    if "padding-alone" in flags:
-        past = np.ones_like(past)
-    if "or-of-keeps" in flags:
-        keep = past | real
-    elif "exclusive-or" in flags:
-        keep = past ^ real
-    else:
-        keep = past & real
-    if "rows-of-padding-blind" in flags:
-        keep = keep & padding(frozenset({"on-queries"}), ids, pad_id)
-    if "blind-rows-opened" in flags:
-        keep = keep | ~keep.any(axis=-1, keepdims=True)
-    if "diagonal-opened" in flags:
-        keep = keep | np.eye(t, dtype=bool)
-    if "mask-inverted" in flags:
-        keep = ~keep
-    keep = written(flags, keep)
-    return keep[:, 0] if "no-axis-for-heads" in flags else keep
-
-
 PAST, PADDING = "causal_mask(length, length)", "padding_mask(ids, pad_id)"
 BOTH = f"{PAST} & {PADDING}"
 
@@ -88,7 +50,6 @@ COMBINE = Task(
     returns=("mask",),
     cases=_combine_cases,
     oracle=_combine,
-    mistaken=combine,
     mistakes=(
         known(
             "or-of-keeps",
@@ -213,31 +174,6 @@ def _convert(scores: Any, hidden: Any) -> Any:
     return torch.where(hidden, -torch.inf, torch.zeros_like(scores))
 
 
-def convert(flags: Flags, scores: np.ndarray, hidden: np.ndarray) -> np.ndarray:
-    """The additive form of a mask, with mistakes."""
-    if "mask-inverted" in flags:
-        hidden = ~hidden
-    large = 1e9 if "minus-billion" in flags else 1e4 if "minus-ten-thousand" in flags else np.inf
-    if "lowest-number" in flags:
-        large = -float(np.finfo(scores.dtype).min)
-    if "minus-billion" in flags and scores.dtype == np.float16:
-        raise ValueError("half precision ends at 65504")
-    if "plus-infinity" in flags:
-        large = -large
-    visible = 1.0 if "ones-for-zeros" in flags else 0.0
-    if "zero-times-infinity" in flags:
-        added = hidden.astype(scores.dtype) * -large + np.zeros_like(scores) + visible
-    else:
-        added = np.where(hidden, -large, visible) + np.zeros_like(scores)
-    if "scores-added" in flags:
-        added = added + scores
-    if "not-spread" in flags:
-        added = np.where(hidden, -large, visible)
-        if "zero-times-infinity" in flags:
-            added = hidden * -large + visible
-    return added.astype(scores.dtype)
-
-
 FILLED = 'torch.zeros_like(scores).masked_fill(mask, float("-inf"))'
 
 CONVERT = Task(
@@ -252,7 +188,6 @@ CONVERT = Task(
     returns=("added",),
     cases=_convert_cases,
     oracle=_convert,
-    mistaken=convert,
     parts={"core": 0.8, "dtype": 0.2},
     mistakes=(
         known(

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.decoder_and_masks.page import PAGE, Flags
+from softlookup.checks.decoder_and_masks.page import PAGE
 from softlookup.checks.draws import Rng
 from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
@@ -39,41 +39,6 @@ def _labels(sentences: list[list[int]], start_id: int, end_id: int, pad_id: int)
     )
 
 
-def labels_of(flags: Flags, sentences: list[list[int]], start_id: int, end_id: int, pad_id: int) -> Any:
-    """Inputs and labels, with mistakes."""
-    if "no-end" in flags:
-        rows = [[start_id, *row] for row in sentences]
-    elif "no-start" in flags:
-        rows = [[*row, end_id] for row in sentences]
-    else:
-        rows = [[start_id, *row, end_id] for row in sentences]
-    inputs, labels = [row[:-1] for row in rows], [row[1:] for row in rows]
-    if "end-fed-too" in flags:
-        inputs, labels = rows, [row[1:] + [pad_id] for row in rows]
-    if "not-shifted" in flags:
-        labels = [list(row) for row in inputs]
-    if "shifted-twice" in flags:
-        labels = [row[1:] + [pad_id] for row in labels]
-    longest = max(map(len, inputs))
-    if "end-still-given" in flags:
-        inputs = [row[:longest] for row in rows]
-    if "end-in-the-last-column" in flags:
-        labels = [row[:-1] + [pad_id] * (longest - len(row)) + row[-1:] for row in labels]
-
-    def table(lists: list[list[int]]) -> np.ndarray:
-        fill = 0 if "pad-is-zero" in flags else pad_id
-        if lists is labels and "labels-filled-with-minus-100" in flags:
-            fill = -100
-        if lists is labels and "labels-filled-with-the-end" in flags:
-            fill = end_id
-        full = [[fill] * (longest - len(row)) for row in lists]
-        front = "filled-in-front" in flags
-        return np.array([f + row if front else row + f for row, f in zip(lists, full, strict=True)])
-
-    tables = table(inputs), table(labels)
-    return tables[::-1] if "exchanged" in flags else tables
-
-
 ROWS = "rows = [[start_id, *sentence, end_id] for sentence in sentences]"
 LABELS_LINE = "labels[row, : len(ids) - 1] = torch.tensor(ids[1:])"
 
@@ -89,7 +54,6 @@ LABELS = Task(
     returns=("inputs", "labels"),
     cases=_labels_cases,
     oracle=_labels,
-    mistaken=labels_of,
     frame="plain",
     mistakes=(
         known(
@@ -202,50 +166,6 @@ def _hide(ids: Any, special: Any, u: Any, other: Any, mask_id: int, share: float
     return inputs, torch.where(kind < 3, ids, torch.full_like(ids, ignore))
 
 
-def hide(
-    flags: Flags,
-    ids: np.ndarray,
-    special: np.ndarray,
-    u: np.ndarray,
-    other: np.ndarray,
-    mask_id: int,
-    share: float,
-    ignore: int,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Masked tokens, with mistakes."""
-    chosen = u > share if "share-inverted" in flags else u <= share if "boundary-chosen" in flags else u < share
-    if "special-masked" not in flags:
-        chosen = chosen & ~special
-    to_mask, to_other = (0.8, 0.9)
-    if "all-masked" in flags:
-        to_mask = to_other = 2.0
-    if "none-kept" in flags:
-        to_other = 2.0
-    if "none-exchanged" in flags:
-        to_other = to_mask
-    masked, exchanged = chosen & (u < to_mask * share), chosen & (u >= to_mask * share) & (u < to_other * share)
-    if "share-forgotten" in flags:
-        masked, exchanged = chosen & (u < to_mask), chosen & (u >= to_mask) & (u < to_other)
-    if "mask-and-other-exchanged" in flags:
-        inputs = np.where(masked, other, np.where(exchanged, mask_id, ids))
-    else:
-        inputs = np.where(masked, mask_id, np.where(exchanged, other, ids))
-    told = masked if "kept-not-predicted" in flags else chosen
-    if "kept-without-label" in flags:
-        told = masked | exchanged
-    if "special-predicted" in flags:
-        told = u < share
-    if "labels-of-the-others" in flags:
-        told = ~told
-    labels = np.where(told, inputs if "labels-of-inputs" in flags else ids, ignore)
-    if "all-predicted" in flags:
-        labels = ids.copy()
-    if "next-token" in flags:
-        labels = np.where(told, np.roll(ids, -1, axis=1), ignore)
-    return inputs, labels
-
-
-CHOSEN = "chosen = (u < share) & ~special"
 LABELLED = "labels = torch.where(chosen, ids, ignore)"
 
 MASKED_TOKENS = Task(
@@ -260,7 +180,6 @@ MASKED_TOKENS = Task(
     returns=("inputs", "labels"),
     cases=_hide_cases,
     oracle=_hide,
-    mistaken=hide,
     variants=({"ignore": -100}, {"ignore": -1}),
     mistakes=(
         known(

@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks import draws
-from softlookup.checks.decoder_and_masks import switches
 from softlookup.checks.decoder_and_masks.attending import FROM_DECODER
-from softlookup.checks.decoder_and_masks.page import PAGE, Flags
+from softlookup.checks.decoder_and_masks.page import PAGE
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import ATTENTIONS, gradient_cut, known
 from softlookup.checks.task import Case, Layer, Mistake, Task
@@ -168,12 +167,6 @@ def _layer(d_model: int, n_heads: int, d_hidden: int, *given: Any) -> Any:
     return torch.func.functional_call(layer, torch_decoder_layer(weights), (x, memory), options)
 
 
-def _layer_mistaken(flags: Flags, d_model: int, n_heads: int, d_hidden: int, *given: np.ndarray) -> np.ndarray:
-    weights = dict(zip(WEIGHTS, given, strict=False))
-    x, memory, mask, memory_mask = given[len(WEIGHTS) :]
-    return switches.decoder_layer(flags, weights, x, memory, n_heads, mask, memory_mask)
-
-
 BACK = "x = x + self.attention(normed, normed, mask)"
 ACROSS = "x = x + self.cross(self.norm_2(x), memory, memory_mask)"
 THINK = "return x + self.feed_forward(self.norm_3(x))"
@@ -193,7 +186,6 @@ DECODER_LAYER = Task(
     returns=("y",),
     cases=_cases,
     oracle=_layer,
-    mistaken=_layer_mistaken,
     parts={"core": 0.6, "mask": 0.2, "gradient": 0.2},
     forbids=PARTS,
     layer=Layer(3, WEIGHTS),

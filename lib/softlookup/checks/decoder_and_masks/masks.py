@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.decoder_and_masks.page import PAGE, Flags
+from softlookup.checks.decoder_and_masks.page import PAGE
 from softlookup.checks.draws import Rng
 from softlookup.checks.known import known
 from softlookup.checks.task import Case, Mistake, Task
@@ -12,14 +12,6 @@ from softlookup.checks.task import Case, Mistake, Task
 INVERTED = "The mask says the opposite: True means may look."
 TRANSPOSED = "The mask is transposed: row t says what query t may look at, so a query is a row and a key a column."
 ADDITIVE = "These are numbers to be added to the scores: a boolean mask is asked for, True = may look."
-BILLION = 1e9  # what many write where -inf is meant
-
-
-def written(flags: Flags, keep: np.ndarray) -> np.ndarray:
-    """A mask as it is asked for, or, with a mistake, as numbers that are added to scores."""
-    if "additive" in flags:
-        return np.where(keep, 0.0, -np.inf)
-    return np.where(keep, 0.0, -BILLION) if "additive-billion" in flags else keep
 
 
 def additive(line: str) -> tuple[Mistake, Mistake]:
@@ -40,27 +32,6 @@ def _causal(n_queries: int, n_keys: int) -> Any:
     return np.tri(n_queries, n_keys, n_keys - n_queries, dtype=bool)
 
 
-def causal(flags: Flags, n_queries: int, n_keys: int) -> np.ndarray:
-    """The causal mask of the newest queries, with mistakes."""
-    if "square" in flags:
-        n_queries = n_keys
-    if "newest-keys-alone" in flags:
-        n_keys = n_queries
-    first = 0 if "top-left" in flags else n_keys - n_queries
-    if "offset-negative" in flags:
-        first = -first
-    ahead = np.arange(n_keys)[None, :] - np.arange(first, first + n_queries)[:, None]
-    keep = ahead < 0 if "diagonal-hidden" in flags else ahead <= ("one-ahead" in flags)
-    if "only-itself" in flags:
-        keep = keep & (ahead >= 0)
-    if "mask-inverted" in flags:
-        keep = ~keep
-    if "everything" in flags:
-        keep = np.ones_like(keep)
-    keep = written(flags, keep.T if "transposed" in flags else keep)
-    return keep[None, None] if "four-axes" in flags else keep
-
-
 CAUSAL_LINE = "return keys[None, :] <= queries[:, None]"
 
 CAUSAL = Task(
@@ -75,7 +46,6 @@ CAUSAL = Task(
     returns=("mask",),
     cases=_causal_cases,
     oracle=_causal,
-    mistaken=causal,
     frame="plain",
     parts={"core": 0.6, "offset": 0.4},
     mistakes=(
@@ -171,35 +141,6 @@ def _padding(ids: Any, pad_id: int) -> Any:
     return torch.ne(ids, pad_id).view(ids.shape[0], 1, 1, ids.shape[1])
 
 
-def padding(flags: Flags, ids: np.ndarray, pad_id: int) -> np.ndarray:
-    """The padding mask, with mistakes."""
-    real = ids != (0 if "pad-is-zero" in flags else pad_id)
-    if "counted-from-left" in flags:
-        real = np.arange(ids.shape[1]) < real.sum(axis=1, keepdims=True)
-    if "mask-inverted" in flags:
-        real = ~real
-    if "greater" in flags:
-        real = ids > pad_id
-    real = written(flags, real)
-    if "two-axes" in flags:
-        return real
-    if "three-axes" in flags:
-        return real[:, None, :]
-    if "batch-on-heads" in flags:
-        return real[None, :, None, :]
-    if "batch-on-queries" in flags:
-        return real[None, None]
-    if "positions-on-heads" in flags:
-        return real[:, :, None, None]
-    if "spread-out" in flags:
-        return np.repeat(real[:, None, None, :], ids.shape[1], axis=2)
-    if "rows-of-padding-blind" in flags:
-        return real[:, None, None, :] & real[:, None, :, None]
-    if "on-queries" in flags:
-        return real[:, None, :, None]
-    return real[:, None, None, :]
-
-
 PADDING_LINE = "(ids != pad_id)[:, None, None, :]"
 
 PADDING = Task(
@@ -214,7 +155,6 @@ PADDING = Task(
     returns=("mask",),
     cases=_padding_cases,
     oracle=_padding,
-    mistaken=padding,
     mistakes=(
         known("mask-inverted", ("!=", "=="), says=INVERTED + " Real tokens may be looked at.", number=48),
         known(

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.decoder_and_masks.page import PAGE, Flags
+from softlookup.checks.decoder_and_masks.page import PAGE
 from softlookup.checks.draws import Rng
 from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
@@ -48,41 +48,6 @@ def _reach(masks: Any) -> Any:
     return reached, torch.tensor(any(reached[t, s] for t in range(n) for s in range(t + 1, n)))
 
 
-def reach(flags: Flags, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What reaches what, with mistakes."""
-    n = masks.shape[-1]
-    steps = masks[::-1] if "order-reversed" in flags else masks
-    if "order-forgotten" in flags:
-        steps = np.repeat(np.asarray(masks.any(axis=0))[None], len(masks), axis=0)
-    if "first-layer-left-out" in flags:
-        steps = steps[1:]
-    if "last-layer-left-out" in flags:
-        steps = steps[:-1]
-    bare = "no-residual" in flags or "residual-at-the-end" in flags
-    reached = np.eye(n) if "paths-counted" in flags else np.eye(n, dtype=bool)
-    for mask in steps:
-        kept = (mask if bare else mask | np.eye(n, dtype=bool)).astype(float)
-        reached = kept @ reached if "paths-counted" in flags else kept @ reached > 0
-    if "residual-at-the-end" in flags:
-        reached = reached + np.eye(n) if "paths-counted" in flags else reached | np.eye(n, dtype=bool)
-    if "one-layer-alone" in flags:
-        reached = masks.any(axis=0) | np.eye(n, dtype=bool)
-    if "in-every-layer" in flags:
-        reached = masks.all(axis=0) | np.eye(n, dtype=bool)
-    if "last-layer" in flags:
-        reached = masks[-1] | np.eye(n, dtype=bool)
-    if "transposed" in flags:
-        reached = reached.T
-    leak = (
-        np.tril(reached, -1) if "past-is-a-leak" in flags else np.triu(reached, 0 if "itself-is-a-leak" in flags else 1)
-    )
-    if "verdict-of-one-layer" in flags:
-        leak = np.triu(masks[-1], 1)
-    if "verdict-of-every-layer" in flags:
-        leak = np.triu(masks.all(axis=0), 1)
-    return reached, np.array(not leak.any() if "verdict-inverted" in flags else leak.any())
-
-
 STEP = "reached = (mask | itself).float() @ reached"
 
 LEAK = Task(
@@ -97,7 +62,6 @@ LEAK = Task(
     returns=("reached", "the verdict"),
     cases=_reach_cases,
     oracle=_reach,
-    mistaken=reach,
     mistakes=(
         known(
             "one-layer-alone",

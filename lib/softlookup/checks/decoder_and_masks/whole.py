@@ -1,89 +1,12 @@
 """The last task: an encoder-decoder as a class, equal to nn.Transformer between its embeddings and its logits."""
 
-import numpy as np
-
-from softlookup.checks.decoder_and_masks import layer, switches
+from softlookup.checks.decoder_and_masks import layer
 from softlookup.checks.decoder_and_masks.attending import FROM_DECODER
 from softlookup.checks.decoder_and_masks.masks import TRANSPOSED
-from softlookup.checks.decoder_and_masks.page import PAGE, Flags
-from softlookup.checks.decoder_and_masks.whole_cases import NAMES, SIZES, cases, oracle, shapes
+from softlookup.checks.decoder_and_masks.page import PAGE
+from softlookup.checks.decoder_and_masks.whole_cases import NAMES, SIZES, cases, oracle
 from softlookup.checks.known import gradient_cut, known
-from softlookup.checks.positions import switches as positions
 from softlookup.checks.task import Layer, Mistake, Task
-
-
-def _whole_mistaken(
-    flags: Flags, vocab: int, d_model: int, n_heads: int, d_hidden: int, n_layers: int, pad_id: int, *given: np.ndarray
-) -> np.ndarray:
-    names = tuple(shapes(vocab, d_model, n_layers, d_hidden))
-    w = dict(zip(names, given, strict=False))
-    source, target = given[len(names) :]
-    table = w["embedding"]
-
-    def embedded(ids: np.ndarray) -> np.ndarray:
-        root = table.dtype.type(np.sqrt(d_model))
-        x = table[ids] * (1 if "embedding-not-scaled" in flags else root)
-        if "no-positions" in flags:
-            return x
-        first = "positions-from-one" in flags
-        places = positions.table(switches.NONE, ids.shape[1] + first, d_model)[first:].astype(x.dtype)
-        return (x + places * (root if "positions-scaled" in flags else 1)).astype(x.dtype)
-
-    def final(x: np.ndarray, part: str) -> np.ndarray:
-        if "no-final-norms" in flags or f"no-{part}-norm" in flags:
-            return x
-        name = "decoder_norm" if "norms-exchanged" in flags and part == "encoder" else f"{part}_norm"
-        return switches.normed(x, switches.within(w, name))
-
-    real = (source != (0 if "pad-is-zero" in flags else pad_id))[:, None, None, :]
-    if "padding-inverted" in flags:
-        real = ~real
-    t = target.shape[1]
-    past = np.tri(t, k=("one-ahead" in flags) - ("diagonal-hidden" in flags), dtype=bool)
-    if "past-transposed" in flags:
-        past = past.T
-    if "past-inverted" in flags:
-        past = ~past
-    if "target-padding-hidden" in flags:
-        past = past & (target != pad_id)[:, None, None, :]
-    everything = np.ones((1, 1), dtype=bool)
-    x, kept = embedded(source), []
-    inside = flags & {"post-norm"}
-    for i in range(n_layers):
-        own = switches.within(w, f"encoder.{0 if 'layers-shared' in flags else i}")
-        look = everything if "encoder-sees-padding" in flags or "padding-seen" in flags else real
-        if "encoder-is-causal" in flags:
-            look = look & np.tri(source.shape[1], dtype=bool)
-        x = switches.encoder_layer(inside, own, x, n_heads, look)
-        if "norm-after-each-layer" in flags and i < n_layers - 1:
-            x = final(x, "encoder")
-        kept.append(x)
-    memory = embedded(source) if "encoder-skipped" in flags else final(x, "encoder")
-    seen = everything if "cross-sees-padding" in flags or "padding-seen" in flags else real
-    seen = (target != pad_id)[:, None, None, :] if "target-mask-in-cross" in flags else seen
-    y = embedded(target)
-    for i in range(n_layers):
-        own = switches.within(w, f"decoder.{0 if 'layers-shared' in flags else i}")
-        look = everything if "future-seen" in flags else past
-        read = y if "cross-looks-at-itself" in flags else kept[i] if "layer-by-layer" in flags else memory
-        if "masks-exchanged" in flags:
-            y = switches.decoder_layer(inside, own, y, read, n_heads, seen, look)
-        else:
-            y = switches.decoder_layer(inside, own, y, read, n_heads, look, seen)
-        if "norm-after-each-layer" in flags and i < n_layers - 1:
-            y = final(y, "decoder")
-    y = final(y, "decoder")
-    if "last-position-alone" in flags:
-        y = y[:, -1:]
-    logits = y @ table.T
-    if "log-probabilities" in flags:
-        logits = logits - logits.max(-1, keepdims=True)
-        return logits - np.log(np.exp(logits).sum(-1, keepdims=True))
-    if "probabilities" in flags:
-        logits = np.exp(logits - logits.max(-1, keepdims=True))
-        return logits / logits.sum(-1, keepdims=True)
-    return logits
-
 
 ENCODED = "memory = self.encoder_norm(x)"
 ACROSS = "y = layer(y, memory, past, real)"
@@ -107,7 +30,6 @@ TRANSFORMER = Task(
     returns=("logits",),
     cases=cases,
     oracle=oracle,
-    mistaken=_whole_mistaken,
     parts={"core": 0.65, "mask": 0.2, "gradient": 0.15},
     forbids=layer.PARTS,
     layer=Layer(SIZES, NAMES, depth=4),

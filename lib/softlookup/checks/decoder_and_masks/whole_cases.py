@@ -1,12 +1,13 @@
 """What the encoder-decoder is asked: weights and sentences; and the oracle, torch's own encoder and decoder."""
 
 import threading
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from softlookup.checks.decoder_and_masks import layer, switches
+from softlookup.checks.decoder_and_masks import layer
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.task import Case
 
@@ -94,6 +95,11 @@ def cases(rng: Rng) -> list[Case]:
     ]
 
 
+def _within(weights: Mapping[str, Any], part: str) -> dict[str, Any]:
+    """The weights of one part, without its name in front."""
+    return {name[len(part) + 1 :]: w for name, w in weights.items() if name.startswith(part + ".")}
+
+
 @lru_cache(maxsize=16)
 def _stacks(thread: int, d_model: int, n_heads: int, d_hidden: int, n_layers: int, dtype: Any) -> tuple[Any, Any]:
     """Torch's own layers, made once for each thread: to make them takes longer than what they compute.
@@ -129,7 +135,7 @@ def oracle(vocab: int, d_model: int, n_heads: int, d_hidden: int, n_layers: int,
     def run(stack: Any, part: str, converted: Any, *inputs: Any, **masks: Any) -> Any:
         loaded = {f"norm.{kind}": w[f"{part}_norm.{kind}"] for kind in ("weight", "bias")}
         for i in range(n_layers):
-            own = switches.within(w, f"{part}.{i}")
+            own = _within(w, f"{part}.{i}")
             loaded |= {f"layers.{i}.{name}": tensor for name, tensor in converted(own).items()}
         return torch.func.functional_call(stack, loaded, inputs, masks)
 

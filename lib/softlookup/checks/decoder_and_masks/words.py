@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.decoder_and_masks.page import PAGE, Flags
+from softlookup.checks.decoder_and_masks.page import PAGE
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import gradient_cut, known
 from softlookup.checks.task import Case, Task
@@ -35,28 +35,6 @@ def _oracle(x: Any, table: Any, unit: float, named: str) -> Any:
     return nats / unit
 
 
-def to_words(flags: Flags, x: np.ndarray, table: np.ndarray, unit: float, named: str) -> np.ndarray:
-    """Log-probabilities from states, with mistakes."""
-    logits = x @ (table if "table-not-transposed" in flags else table.T)
-    if "scaled" in flags:
-        logits = logits / np.sqrt(x.shape[-1]).astype(x.dtype)
-    axis = 1 if "over-positions" in flags else 0 if "first-axis" in flags else -1
-    if "no-softmax" in flags:
-        return logits / logits.dtype.type(unit)
-    if "softmax-twice" in flags:
-        e = np.exp(logits - logits.max(axis=axis, keepdims=True))
-        logits = e / e.sum(axis=axis, keepdims=True)
-    if "log-of-tiny" in flags or "probabilities" in flags:
-        e = np.exp(logits - logits.max(axis=axis, keepdims=True))
-        p = e / e.sum(axis=axis, keepdims=True)
-        log_p = np.log(p)
-        return (p if "probabilities" in flags else -log_p if "losses" in flags else log_p) / p.dtype.type(unit)
-    shifted = logits if "no-max" in flags else logits - logits.max(axis=axis, keepdims=True)
-    log_p = shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
-    log_p = log_p / log_p.dtype.type(unit)
-    return -log_p if "losses" in flags else log_p
-
-
 LINE = "torch.log_softmax(x @ table.T, dim=-1)"
 
 LOGITS = Task(
@@ -71,7 +49,6 @@ LOGITS = Task(
     returns=("log_p",),
     cases=_cases,
     oracle=_oracle,
-    mistaken=to_words,
     variants=(
         {"unit": 1.0, "named": "the **natural logarithms**"},
         {"unit": 0.6931471805599453, "named": "the logarithms **to the base 2** (divide by $\\log 2$)"},

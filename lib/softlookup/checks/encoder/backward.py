@@ -3,7 +3,6 @@
 from typing import Any
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.encoder import switches
 from softlookup.checks.encoder.norms import EPS_OUTSIDE, NORMS, UNBIASED, normed
 from softlookup.checks.encoder.page import PAGE
 from softlookup.checks.known import AUTOGRAD, known
@@ -35,7 +34,6 @@ def _layer_norm_backward(g: Any, x: Any, gain: Any, eps: float) -> tuple[Any, ..
 
 
 SHARE = "share = (h * y).mean(dim=-1, keepdim=True)"
-MEAN = "mean = x.mean(dim=-1, keepdim=True)"
 ROOT = "root = torch.sqrt((x - mean).square().mean(dim=-1, keepdim=True) + eps)"
 BACK = "dx = (h - h.mean(dim=-1, keepdim=True) - y * share) / root"
 SUMS = "return dx, (g * y).sum(dim=0), g.sum(dim=0)"
@@ -53,7 +51,6 @@ LAYER_NORM_BACKWARD = Task(
     returns=("dx", "dgain", "dshift"),
     cases=_backward_cases,
     oracle=_layer_norm_backward,
-    mistaken=switches.layer_norm_backward,
     forbids=(*AUTOGRAD, *(name for name in NORMS if not name.startswith("softlookup"))),
     mistakes=(
         known(

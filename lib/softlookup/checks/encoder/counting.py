@@ -1,10 +1,7 @@
 """The task that counts an encoder's parameters."""
 
-import numpy as np
-
 from softlookup.checks.draws import Rng
 from softlookup.checks.encoder.page import PAGE
-from softlookup.checks.encoder.switches import Flags
 from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
 
@@ -43,30 +40,6 @@ def _parameters(d_model: int, d_hidden: int, n_layers: int, gated: bool, bias: b
     return sum(p.numel() for p in nn.ModuleList([*layers, *last]).parameters())
 
 
-def _parameters_mistaken(
-    flags: Flags, d: int, f: int, n_layers: int, gated: bool, bias: bool, pre_norm: bool
-) -> np.ndarray:
-    pre_norm = not pre_norm if "last-norm-of-post" in flags else pre_norm
-    gated = gated or "gated-always" in flags
-    attention = (3 if "output-forgotten" in flags else 4) * d * d
-    wide = 1 if "gate-forgotten" in flags or not gated else 2
-    narrow = 0 if "hidden-counted-once" in flags else 1
-    hidden = (wide + narrow) * d * f
-    biases = 0
-    if (bias or "biases-always" in flags) and "biases-forgotten" not in flags:
-        square = 0 if "attention-biases-forgotten" in flags else 3 if "output-forgotten" in flags else 4
-        wide_biases = 1 if "gate-bias-forgotten" in flags else wide
-        columns = (1, 1) if "one-number-biases" in flags else (d, d) if "biases-of-the-width" in flags else (d, f)
-        biases = (square + narrow) * columns[0] + wide_biases * columns[1]
-    each = d if "gain-alone" in flags else 2 * d
-    norms = 0 if "norms-forgotten" in flags else each if "one-norm-for-both" in flags else 2 * each
-    last = 0 if "last-norm-forgotten" in flags or not (pre_norm or "last-norm-always" in flags) else each
-    per_layer = attention + hidden + biases + norms
-    if "last-norm-in-every-layer" in flags:
-        per_layer, last = per_layer + last, 0
-    return np.array((1 if "one-layer" in flags else n_layers) * per_layer + last)
-
-
 WIDE = "wide = 2 if gated else 1"
 ATTENTION = "attention = 4 * d_model**2"
 HIDDEN = "hidden = (wide + 1) * d_model * d_hidden"
@@ -87,7 +60,6 @@ PARAMETERS = Task(
     returns=("parameters",),
     cases=_parameter_cases,
     oracle=_parameters,
-    mistaken=_parameters_mistaken,
     frame="plain",
     mistakes=(
         known(

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.encoder import switches
 from softlookup.checks.encoder.page import PAGE
 from softlookup.checks.known import dtype_lost, gradient_cut, known
 from softlookup.checks.task import Case, Task
@@ -68,7 +67,6 @@ FEED_FORWARD = Task(
     returns=("y",),
     cases=_cases,
     oracle=_feed_forward,
-    mistaken=switches.feed_forward,
     parts=PARTS,
     mistakes=(
         known(
@@ -173,7 +171,6 @@ GELU = Task(
     returns=("exact", "by tanh"),
     cases=_gelu_cases,
     oracle=_gelu,
-    mistaken=switches.gelu,
     forbids=("torch.nn.functional.gelu", "torch.nn.GELU", "softlookup.model", "softlookup.reference"),
     mistakes=(
         known(
@@ -313,7 +310,6 @@ SWIGLU = Task(
     returns=("y",),
     cases=_swiglu_cases,
     oracle=_swiglu,
-    mistaken=switches.swiglu,
     parts=PARTS,
     forbids=("softlookup.model", "softlookup.reference"),
     variants=({"beta": 1.0}, {"beta": 2.0}, {"beta": 0.5}),

@@ -7,7 +7,6 @@ import numpy as np
 
 from softlookup.checks import draws
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.encoder import switches
 from softlookup.checks.encoder.page import PAGE
 from softlookup.checks.encoder.residuals import RESIDUAL_SAYS, WHOLE_LAYERS, hidden_weights, norm_weights
 from softlookup.checks.known import dtype_lost, gradient_cut, known
@@ -110,51 +109,6 @@ def torch_layer(
     return torch.func.functional_call(layer, weights, (x,), {"src_key_padding_mask": padding})
 
 
-def layer_mistaken(
-    flags: switches.Flags,
-    x: np.ndarray,
-    attention: np.ndarray,
-    w_1: np.ndarray,
-    b_1: np.ndarray,
-    w_2: np.ndarray,
-    b_2: np.ndarray,
-    norms: np.ndarray,
-    n_heads: int,
-    pre_norm: bool,
-    mask: np.ndarray | None = None,
-) -> np.ndarray:
-    """One layer with switches."""
-
-    def look(inside: np.ndarray) -> np.ndarray:
-        return switches.attention(flags, inside, attention, n_heads, mask)
-
-    def think(inside: np.ndarray) -> np.ndarray:
-        return switches.feed_forward(flags, inside, w_1, b_1, w_2, b_2)
-
-    if pre_norm:
-        flags = flags - {"sum-not-normed"}
-    first, second = (norms[0], norms[1]), (norms[2], norms[3])
-    if "unpacked-by-kind" in flags:
-        first, second = (norms[0], norms[2]), (norms[1], norms[3])
-    if "padding-set-to-zero" in flags and mask is not None:
-        x, mask = np.where(mask[..., None], x, x.dtype.type(0)), None
-    if "norms-exchanged" in flags:
-        first, second = second, first
-    if "one-norm-for-both" in flags:
-        second = first
-    if "sublayers-exchanged" in flags:
-        look, think = think, look
-    start = x
-    x = switches.residual(flags, x, look, *first, pre_norm)
-    if "no-second-sublayer" in flags:
-        return x
-    road = start if "second-adds-to-the-start" in flags else None
-    y = switches.residual(flags, x, think, *second, pre_norm, road)
-    if "result-set-to-zero" in flags and mask is not None:
-        return np.where(mask[..., None], y, y.dtype.type(0))
-    return y
-
-
 MAY_LOOK = "mask[:, None, None, :]"
 PRE_1, PRE_2 = (f"layer_norm(x, gain_{i}, shift_{i}, 1e-5)" for i in (1, 2))
 LINES = (
@@ -179,7 +133,6 @@ ENCODER_LAYER = Task(
     returns=("y",),
     cases=_layer_cases,
     oracle=torch_layer,
-    mistaken=layer_mistaken,
     parts={"core": 0.5, "mask": 0.3, "gradient": 0.1, "dtype": 0.1},
     forbids=WHOLE_LAYERS,
     mistakes=(

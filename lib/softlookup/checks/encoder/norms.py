@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.encoder import switches
 from softlookup.checks.encoder.page import PAGE
 from softlookup.checks.known import dtype_lost, gradient_cut, known
 from softlookup.checks.task import Case, Task
@@ -103,7 +102,6 @@ LAYER_NORM = Task(
     returns=("y",),
     cases=_layer_cases,
     oracle=_layer_norm,
-    mistaken=switches.layer_norm,
     parts=PARTS,
     forbids=NORMS,
     mistakes=(
@@ -223,12 +221,6 @@ def _rms_norm(x: Any, gain: Any, eps: float, base: float, named: str) -> Any:
     return torch.nn.functional.rms_norm(x, gain.shape, gain + base, eps)
 
 
-def _rms_mistaken(
-    flags: switches.Flags, x: np.ndarray, gain: np.ndarray, eps: float, base: float, named: str
-) -> np.ndarray:
-    return switches.rms_norm(flags, x, gain, eps, base)
-
-
 SQUARES = "mean_square = x.square().mean(dim=-1, keepdim=True)"
 DIVIDED = "return x / torch.sqrt(mean_square + eps) * (base + gain)"
 
@@ -244,7 +236,6 @@ RMS_NORM = Task(
     returns=("y",),
     cases=_rms_cases,
     oracle=_rms_norm,
-    mistaken=_rms_mistaken,
     parts=PARTS,
     forbids=NORMS,
     variants=(

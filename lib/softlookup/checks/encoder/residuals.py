@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.encoder import switches
 from softlookup.checks.encoder.page import PAGE
 from softlookup.checks.known import ATTENTIONS, dtype_lost, gradient_cut, known
 from softlookup.checks.task import Case, Task
@@ -51,28 +50,6 @@ def _residual(x: Any, w: Any) -> Any:
     return torch.stack(added).sum(dim=0)
 
 
-def _residual_mistaken(flags: switches.Flags, x: np.ndarray, w: np.ndarray) -> np.ndarray:
-    start = x
-    layers = w[::-1] if "order-reversed" in flags else w
-    if "weights-transposed" in flags:
-        layers = layers.swapaxes(-1, -2)
-    for index in range(len(w) - ("last-forgotten" in flags)):
-        w_l = layers[0 if "shared" in flags else index]
-        read = start if "all-read-the-start" in flags else x
-        part = (np.maximum(read, 0) if "bend-before" in flags else read) @ w_l
-        if flags & {"no-bend", "bend-before"}:
-            x = x + part
-        elif "bend-around-the-sum" in flags:
-            x = np.maximum(x + part, 0)
-        elif flags & {"residual-missing", "one-road-around-all"}:
-            x = np.maximum(part, 0)
-        elif "start-again" in flags:
-            x = start + np.maximum(part, 0)
-        else:
-            x = x + np.maximum(part, 0)
-    return start + x if "one-road-around-all" in flags else x
-
-
 ADDED = "x = x + torch.relu(x @ w_l)"
 LOOP = "for w_l in w:"
 
@@ -88,7 +65,6 @@ RESIDUAL = Task(
     returns=("x",),
     cases=_residual_cases,
     oracle=_residual,
-    mistaken=_residual_mistaken,
     parts={"core": 0.8, "gradient": 0.2},
     mistakes=(
         known(
@@ -211,34 +187,6 @@ def _sublayer(
     return y if norm_first else F.layer_norm(y, gain.shape, gain, shift)
 
 
-def _sublayer_mistaken(
-    flags: switches.Flags,
-    x: np.ndarray,
-    w_1: np.ndarray,
-    b_1: np.ndarray,
-    w_2: np.ndarray,
-    b_2: np.ndarray,
-    gain: np.ndarray,
-    shift: np.ndarray,
-    norm_first: bool,
-    asked: str,
-) -> np.ndarray:
-    def part(inside: np.ndarray) -> np.ndarray:
-        return switches.feed_forward(flags, inside, w_1, b_1, w_2, b_2)
-
-    def norm(inside: np.ndarray) -> np.ndarray:
-        return switches.layer_norm(flags, inside, gain, shift, switches.EPS)
-
-    if "residual-from-normed" in flags:
-        y = norm(x) + part(norm(x))
-        return norm(y) if "normed-twice" in flags else y
-    if "sum-and-road-normed" in flags:
-        return norm(norm(x) + part(norm(x)))
-    if "road-normed-alone" in flags:
-        return norm(x) + part(x)
-    return switches.residual(flags, x, part, gain, shift, norm_first)
-
-
 INSIDE = "inside = layer_norm(x, gain, shift, 1e-5) if norm_first else x"
 SUM = "y = x + feed_forward(inside, w_1, b_1, w_2, b_2)"
 ENDED = "return y if norm_first else layer_norm(y, gain, shift, 1e-5)"
@@ -262,7 +210,6 @@ SUBLAYER = Task(
     returns=("y",),
     cases=_sublayer_cases,
     oracle=_sublayer,
-    mistaken=_sublayer_mistaken,
     parts={"core": 0.8, "gradient": 0.1, "dtype": 0.1},
     forbids=WHOLE_LAYERS,
     variants=(

@@ -5,14 +5,11 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.encoder import switches
-from softlookup.checks.encoder.layer import ORDERS_EXCHANGED, layer_args, layer_mistaken, real_tokens, torch_layer
+from softlookup.checks.encoder.layer import ORDERS_EXCHANGED, layer_args, real_tokens, torch_layer
 from softlookup.checks.encoder.page import PAGE
 from softlookup.checks.encoder.residuals import WHOLE_LAYERS
 from softlookup.checks.known import gradient_cut, known
 from softlookup.checks.task import Case, Mistake, Task
-
-Flags = switches.Flags
 
 
 def _pooling_cases(rng: Rng) -> list[Case]:
@@ -45,26 +42,6 @@ def _pooling(x: Any, mask: Any) -> Any:
     return torch.stack([tokens[real].mean(dim=0) for tokens, real in zip(x, mask, strict=True)])
 
 
-def _pooling_mistaken(flags: Flags, x: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    real = ~mask if "mask-inverted" in flags else mask
-    if "first-token" in flags:
-        return x[:, 0]
-    kept = x if "padding-added" in flags else np.where(real[..., None], x, x.dtype.type(0))
-    count = real.sum(axis=1, keepdims=True).astype(x.dtype)
-    if "padding-counted" in flags:
-        count = np.full_like(count, x.shape[1])
-    elif "one-count-for-all" in flags:
-        count = np.full_like(count, count.mean())
-    elif "all-counted-together" in flags:
-        count = np.full_like(count, count.sum())
-    elif "keepdim-forgotten" in flags:
-        count = count[:, 0]
-    if "over-the-batch" in flags:
-        return kept.sum(axis=(0, 1)) / count.sum()
-    total = kept.sum(axis=1)
-    return total if "not-divided" in flags else total / count
-
-
 KEPT = "kept = x.masked_fill(~mask[..., None], 0.0)"
 COUNT = "count = mask.sum(dim=1, keepdim=True)"
 POOLED = "return kept.sum(dim=1) / count"
@@ -81,7 +58,6 @@ POOLING = Task(
     returns=("vectors",),
     cases=_pooling_cases,
     oracle=_pooling,
-    mistaken=_pooling_mistaken,
     parts={"core": 0.9, "gradient": 0.1},
     mistakes=(
         known(
@@ -196,58 +172,6 @@ def _stack(
     return F.layer_norm(x, (d_model,), *last) if pre_norm else x
 
 
-def _stack_mistaken(
-    flags: Flags,
-    d_model: int,
-    n_heads: int,
-    d_hidden: int,
-    n_layers: int,
-    pre_norm: bool,
-    attention: np.ndarray,
-    w_1: np.ndarray,
-    b_1: np.ndarray,
-    w_2: np.ndarray,
-    b_2: np.ndarray,
-    norms: np.ndarray,
-    *rest: np.ndarray,
-) -> np.ndarray:
-    last: Any = rest[:2] if pre_norm else ()
-    x, *masks = rest[2:] if pre_norm else rest
-    mask = masks[0] if masks else None
-    if last and "norm-before-the-stack" in flags:
-        x = switches.layer_norm(frozenset(), x, last[0], last[1], switches.EPS)
-    start = x
-    order = list(range(n_layers))
-    if "order-reversed" in flags:
-        order.reverse()
-    if "last-forgotten" in flags:
-        order.pop()
-    for place, index in enumerate(order):
-        i = 0 if "shared" in flags else n_layers - 1 if "shared-last" in flags else index
-        seen = None if (place and "mask-in-the-first-alone" in flags) or "mask-ignored" in flags else mask
-        inside = start if "all-read-the-start" in flags else x
-        given: Any = (
-            inside,
-            *(kind[i] for kind in (attention, w_1, b_1, w_2, b_2, norms)),
-            n_heads,
-            pre_norm,
-            seen,
-        )
-        y = layer_mistaken(flags & OF_LAYERS, *given)
-        x = inside + y if "road-around-each-layer" in flags else y
-        if last and "last-norm-in-every-layer" in flags:
-            x = switches.layer_norm(frozenset(), x, last[0], last[1], switches.EPS)
-    if "last-norm-of-the-last-layer" in flags:
-        last = last and (norms[-1][2], norms[-1][3])
-    if last and not flags & {"last-norm-missing", "last-norm-in-every-layer", "norm-before-the-stack"}:
-        x = switches.layer_norm(frozenset(), x, last[0], last[1], switches.EPS)
-    if "result-set-to-zero" in flags and mask is not None:
-        return np.where(mask[..., None], x, x.dtype.type(0))
-    return x
-
-
-OF_LAYERS = frozenset({"orders-exchanged", "always-post", "always-pre", "mask-inverted"})
-"""What goes wrong in every layer alike."""
 EACH = "for i in range(len(self.w_1)):"
 FINAL = "if self.pre_norm:\n            x = layer_norm(x, self.gain, self.shift, 1e-5)"
 LAYER_ENDS = "self.n_heads, self.pre_norm, mask)"
@@ -264,7 +188,6 @@ ENCODER = Task(
     returns=("y",),
     cases=_stack_cases,
     oracle=_stack,
-    mistaken=_stack_mistaken,
     parts={"core": 0.6, "mask": 0.3, "gradient": 0.1},
     forbids=WHOLE_LAYERS,
     mistakes=(

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.inference.page import PAGE, Flags
+from softlookup.checks.inference.page import PAGE
 from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
 
@@ -46,40 +46,6 @@ def _step(totals: Any, log_p: Any, beams: int) -> Any:
     return tuple(torch.tensor([one[n] for one in found[:beams]], dtype=kind) for n, kind in enumerate(kinds))
 
 
-def beam_step(flags: Flags, totals: np.ndarray, log_p: np.ndarray, beams: int) -> tuple[np.ndarray, ...]:
-    """One step of a search, with mistakes."""
-    w, v = log_p.shape
-    everything = totals[:, None] + log_p
-    if "history-forgotten" in flags:
-        everything = np.zeros((w, 1)) + log_p
-    if "as-many-as-open" in flags:
-        beams = min(w, everything.size)
-    if "multiplied" in flags:
-        everything = totals[:, None] * log_p
-    if "one-each" in flags:
-        chosen = everything.argmax(-1)
-        return everything.max(-1), np.arange(w), chosen
-    flat = everything.flatten()
-    if not 0 < beams <= flat.size:
-        raise ValueError("more are wanted than there are")
-    order = np.argsort(flat if "least-likely" in flags else -flat, kind="stable")[:beams]
-    if "not-in-order" in flags:
-        order = np.sort(order)
-    if "worst-first" in flags:
-        order = order[::-1]
-    width = w if "wrong-width" in flags else v
-    parents, tokens = order // width, order % width
-    if "place-as-token" in flags:
-        tokens = order
-    if "probabilities" in flags:
-        flat = np.exp(flat)
-    if "newest-alone" in flags:
-        flat = log_p.flatten()
-    if "exchanged" in flags:
-        parents, tokens = tokens, parents
-    return flat[order], parents, tokens
-
-
 ALL = "totals[:, None] + log_p"
 BY_PLACE = (
     "order = best.indices.argsort()\n    best = torch.return_types.topk((best.values[order], best.indices[order]))"
@@ -97,7 +63,6 @@ BEAM_STEP = Task(
     returns=("totals", "parents", "tokens"),
     cases=_step_cases,
     oracle=_step,
-    mistaken=beam_step,
     mistakes=(
         known(
             "history-forgotten",

@@ -1,13 +1,12 @@
 """The task on the whole beam search, in a table model."""
 
-from math import inf
 from typing import Any
 
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.inference.beam_steps import beam_step, log_shares
-from softlookup.checks.inference.page import PAGE, Flags
+from softlookup.checks.inference.beam_steps import log_shares
+from softlookup.checks.inference.page import PAGE
 from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
 
@@ -109,51 +108,6 @@ def _beam(table: Any, start_id: int, end_id: int, beams: int, limit: int, alpha:
     return torch.tensor(winner), torch.tensor(finished[winner], dtype=torch.float64)
 
 
-def beam(flags: Flags, table: np.ndarray, start_id: int, end_id: int, beams: int, limit: int, alpha: float) -> Any:
-    """The whole search, with mistakes."""
-    texts, totals = [[start_id]], np.zeros(1, dtype=table.dtype)
-    best: list[int] = []
-    best_score = best_total = -inf
-    n_ended = 0
-    room = 1 if "one-beam" in flags else beams
-    for length in range(1, limit + 1):
-        log_p = table[[text[0] if "first-token" in flags else text[-1] for text in texts]]
-        if "table-transposed" in flags:
-            log_p = table.T[[text[-1] for text in texts]]
-        wanted = min(room, log_p.shape[1] if "never-more-than-tokens" in flags else log_p.size)
-        places = log_p.size if "refilled" in flags else wanted
-        totals, parents, tokens = beam_step(frozenset(), totals, log_p, places)
-        still: list[int] = []
-        going: list[list[int]] = []
-        any_end = False
-        for place, (parent, token) in enumerate(zip(parents.tolist(), tokens.tolist(), strict=True)):
-            text = [*texts[parent], token]
-            ends = token == end_id and "no-stop" not in flags
-            cut = length == limit and "cut-off-forgotten" not in flags
-            if ends or cut:
-                n = length + ("start-counted" in flags) - ("end-not-counted" in flags)
-                score = total = float(totals[place])
-                if "no-penalty" not in flags:
-                    share = (n if "length-itself" in flags else (5 + n) / 6) ** (1 if "not-raised" in flags else alpha)
-                    score = score * share if "multiplied" in flags else score / share
-                if place < wanted:
-                    any_end, n_ended = True, n_ended + 1
-                    if score > best_score:
-                        best, best_score, best_total = text, score, total
-            elif len(still) < wanted:
-                still.append(place)
-                going.append(text)
-        if "narrowing" in flags:
-            room = len(going)
-        if not going or (any_end and "first-end" in flags) or (n_ended >= beams and "stops-when-full" in flags):
-            break
-        texts, totals = going, totals[still]
-    told = best if "start-returned" in flags else best[1:]
-    if "end-dropped" in flags:
-        told = [token for token in told if token != end_id]
-    return np.array(told), np.array(best_total if "score-undivided" in flags else best_score)
-
-
 COUNTED = "((5 + length) / 6)"
 ENDED = "text[-1] == end_id or length == limit"
 SCORED = "if ends and score > best_score:"
@@ -170,7 +124,6 @@ BEAM = Task(
     returns=("ids", "score"),
     cases=_beam_cases,
     oracle=_beam,
-    mistaken=beam,
     mistakes=(
         known(
             "start-counted",

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.inference import switches
 from softlookup.checks.inference.page import PAGE
 from softlookup.checks.known import ATTENTIONS, known
 from softlookup.checks.task import Case, Task
@@ -54,7 +53,6 @@ APPEND = Task(
     returns=("k", "v"),
     cases=_append_cases,
     oracle=_append,
-    mistaken=switches.extend,
     mistakes=(
         known(
             "not-reordered",
@@ -203,7 +201,6 @@ ATTEND = Task(
     returns=("z",),
     cases=_attend_cases,
     oracle=_attend,
-    mistaken=switches.attend,
     parts={"core": 0.6, "groups": 0.3, "large": 0.1},
     forbids=ATTENTIONS,
     mistakes=(

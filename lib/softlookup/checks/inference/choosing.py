@@ -5,15 +5,9 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.inference.page import PAGE, Flags
+from softlookup.checks.inference.page import PAGE
 from softlookup.checks.known import dtype_lost, known
 from softlookup.checks.task import Case, Task
-
-
-def soft(x: np.ndarray, axis: int | None = -1) -> np.ndarray:
-    """The softmax; a row of nothing but -inf, or with +inf in it, gives NaN as torch's does."""
-    e = np.exp(x - x.max(axis=axis, keepdims=True))
-    return e / e.sum(axis=axis, keepdims=True)
 
 
 def _temperature_cases(rng: Rng) -> list[Case]:
@@ -50,33 +44,6 @@ def _temperature(logits: Any, temperature: float) -> Any:
     return (scaled - scaled.logsumexp(1, keepdim=True)).exp()
 
 
-def with_temperature(flags: Flags, logits: np.ndarray, temperature: float) -> np.ndarray:
-    """Probabilities at a temperature, with mistakes."""
-    dtype = logits.dtype.type
-    if "as-one-at-zero" in flags:
-        temperature = temperature or 1.0
-    if temperature == 0 and "nan-at-zero" not in flags:
-        chosen = logits.argmax(-1)
-        return chosen if "id-at-zero" in flags else np.eye(logits.shape[1], dtype=dtype)[chosen]
-    t = dtype(temperature)
-    axis = None if "whole-tensor" in flags else 0 if "over-rows" in flags else -1
-    if "softmax-between" in flags:
-        logits = soft(logits, axis)
-    if "divided-after" in flags:
-        return soft(logits, axis) / t
-    if "not-normalised" in flags:
-        return soft(logits, axis) ** (1 / t)
-    scaled = logits if "ignored" in flags else logits * t if "multiplied" in flags else logits / t
-    if "root" in flags:
-        scaled = logits / np.sqrt(t)
-    if "no-softmax" in flags:
-        return scaled
-    if "no-max" in flags:
-        return np.exp(scaled) / np.exp(scaled).sum(axis=axis, keepdims=True)
-    p = soft(scaled, axis)
-    return np.log(p) if "log-probabilities" in flags else soft(p, axis) if "softmax-twice" in flags else p
-
-
 SOFT = "torch.softmax(logits / temperature, dim=-1)"
 
 TEMPERATURE = Task(
@@ -91,7 +58,6 @@ TEMPERATURE = Task(
     returns=("probabilities",),
     cases=_temperature_cases,
     oracle=_temperature,
-    mistaken=with_temperature,
     parts={"core": 0.6, "zero": 0.2, "large": 0.1, "dtype": 0.1},
     mistakes=(
         known(
@@ -210,46 +176,6 @@ def _top_k(logits: Any, k: int) -> Any:
     return e / e.sum(1, keepdim=True)
 
 
-def top_k(flags: Flags, logits: np.ndarray, k: int) -> np.ndarray:
-    """The k likeliest, with mistakes."""
-    import torch
-
-    v = logits.shape[1]
-    order = np.argsort(logits if "least-likely" in flags else -logits, axis=-1, kind="stable")
-    if "topk-at-ties" in flags:  # torch does not say which of equal numbers it takes, so it is asked
-        best = torch.from_numpy(logits).topk(min(k, v), dim=-1, largest="least-likely" not in flags).indices.numpy()
-        order = np.stack(
-            [[*row, *(i for i in all_ids if i not in row)] for row, all_ids in zip(best, order, strict=True)]
-        )
-    cut = k - 1 if "one-fewer" in flags else k + 1 if "one-more" in flags else k
-    first = order[:, :cut]
-    if "k-columns" in flags:
-        return soft(np.take_along_axis(logits, first, 1))
-    kept = np.zeros(logits.shape, dtype=bool)
-    np.put_along_axis(kept, first, True, 1)
-    if "ties-kept" in flags:
-        edge = np.take_along_axis(logits, first, 1)[:, -1:]
-        kept = np.broadcast_to(logits, (len(logits), v)) >= edge
-    if "edge-dropped" in flags:
-        edge = np.take_along_axis(logits, first, 1)[:, -1:] if cut else np.full((len(logits), 1), -np.inf)
-        kept = np.broadcast_to(logits, (len(logits), v)) > edge
-    if "first-rows-choice" in flags:
-        kept = np.broadcast_to(kept[:1], kept.shape)
-    if "inverted" in flags:
-        kept = ~kept
-    if "in-order-of-size" in flags:
-        return soft(np.where(np.arange(v) < cut, np.take_along_axis(logits, order, 1), logits.dtype.type(-np.inf)))
-    if "equal-shares" in flags:
-        return (kept / kept.sum(-1, keepdims=True)).astype(logits.dtype)
-    if "no-softmax" in flags:
-        return np.where(kept, logits, logits.dtype.type(-np.inf))
-    if "softmax-twice" in flags:
-        logits = soft(logits)
-    if "not-renormalised" in flags:
-        return soft(logits) * kept
-    return soft(np.where(kept, logits, logits.dtype.type(0.0 if "masked-to-zero" in flags else -np.inf)))
-
-
 KEPT = "torch.zeros_like(logits, dtype=torch.bool).scatter(1, order[:, :k], True)"
 ORDER = "order = logits.sort(dim=-1, descending=True, stable=True).indices"
 SIZES = 'logits.gather(1, order).masked_fill(torch.arange(logits.shape[1]) >= k, float("-inf"))'
@@ -267,7 +193,6 @@ TOP_K = Task(
     returns=("probabilities",),
     cases=_top_k_cases,
     oracle=_top_k,
-    mistaken=top_k,
     parts={"core": 0.8, "ties": 0.2},
     mistakes=(
         known(

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng
-from softlookup.checks.inference.page import PAGE, Flags
+from softlookup.checks.inference.page import PAGE
 from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
 
@@ -32,20 +32,6 @@ def _bytes(layers: int, n: int, kv: int, width: int, batch: int, tokens: int, ea
     return cache.numel() * cache.element_size()
 
 
-def bytes_of(flags: Flags, layers: int, n: int, kv: int, width: int, batch: int, tokens: int, each: int) -> np.ndarray:
-    """Bytes of a cache, with mistakes."""
-    count = 1 if "keys-alone" in flags else 2
-    count *= 1 if "one-layer" in flags else layers
-    count *= 1 if "one-text" in flags else batch
-    count *= n * kv if "all-heads" in flags else n if "query-heads" in flags else kv
-    count *= 1 if "one-token" in flags else tokens * tokens if "scores-kept" in flags else tokens
-    if "queries-kept-too" in flags:
-        count = count // (2 * kv) * (n + 2 * kv)
-    each = 2 if "always-half" in flags else each
-    count *= 1 if "width-forgotten" in flags else width
-    return np.array(count * (1 if "numbers" in flags else 8 * each if "bits" in flags else each))
-
-
 CACHE_BYTES = Task(
     id="10.cache-bytes",
     name="cache_bytes",
@@ -58,7 +44,6 @@ CACHE_BYTES = Task(
     returns=("bytes",),
     cases=_bytes_cases,
     oracle=_bytes,
-    mistaken=bytes_of,
     frame="plain",
     mistakes=(
         known(
@@ -144,38 +129,6 @@ def _cost(n_prompt: int, n_new: int) -> Any:
     return tuple(np.array(n) for n in (tokens[0], tokens[1], scores[0], scores[1]))
 
 
-def cost(flags: Flags, n_prompt: int, n_new: int) -> tuple[np.ndarray, ...]:
-    """What writing costs, with mistakes."""
-    late = "one-late" in flags
-    lengths = range(n_prompt + late, n_prompt + n_new + late)
-    again = sum(lengths)
-    cached = n_prompt + n_new - ("last-fed-too" not in flags)
-    if "prompt-free" in flags:
-        cached = n_new
-
-    def pairs(n: int) -> int:
-        if "full-square" in flags:
-            return n * n
-        return n * (n - 1) // 2 if "itself-not-counted" in flags else n * (n + 1) // 2
-
-    scores_again = sum(pairs(n) for n in lengths)
-    scores_cached = pairs(cached)
-    if "one-row-again" in flags:
-        scores_again = sum(lengths)
-    if "scores-as-tokens" in flags:
-        scores_cached = cached
-    if "prompt-rows-free" in flags:
-        scores_cached -= pairs(n_prompt)
-    if "prompt-unmasked" in flags:
-        scores_cached += n_prompt * n_prompt - pairs(n_prompt)
-    if "last-step-alone" in flags:
-        scores_again = pairs(n_prompt + n_new - 1)
-    if "one-step-more" in flags:
-        again, scores_again = again + n_prompt + n_new, scores_again + pairs(n_prompt + n_new)
-    found = again, cached, scores_again, scores_cached
-    return tuple(np.array(found[i]) for i in ((1, 0, 3, 2) if "exchanged" in flags else range(4)))
-
-
 HALF, HALF_CACHED = "n * (n + 1) // 2 for n", "tokens_cached * (tokens_cached + 1) // 2"
 FOUND = "return tokens_again, tokens_cached, scores_again, scores_cached"
 
@@ -191,7 +144,6 @@ COST = Task(
     returns=("tokens again", "tokens cached", "scores again", "scores cached"),
     cases=_cost_cases,
     oracle=_cost,
-    mistaken=cost,
     frame="plain",
     mistakes=(
         known(

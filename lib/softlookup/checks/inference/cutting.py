@@ -4,9 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.draws import Rng
-from softlookup.checks.inference.choosing import soft
-from softlookup.checks.inference.page import PAGE, Flags
+from softlookup.checks.draws import Rng, softmax
+from softlookup.checks.inference.page import PAGE
 from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
 
@@ -15,7 +14,7 @@ def _distribution(rng: Rng, b: int, v: int, p: float, scale: float = 1.0) -> np.
     """Random distributions, float64, in which no sum of the likeliest comes near p, and no two are nearly equal."""
     rows: list[np.ndarray] = []
     while len(rows) < b:
-        row = soft(scale * rng.standard_normal(v))
+        row = softmax(scale * rng.standard_normal(v))
         sums = np.sort(row)[::-1].cumsum()
         if np.abs(sums - p).min() > 0.01 and np.diff(np.sort(row)).min() > 1e-3:
             rows.append(row)
@@ -50,43 +49,6 @@ def _top_p(probabilities: Any, p: float) -> Any:
     return left / left.sum(1, keepdim=True)
 
 
-def top_p(flags: Flags, probabilities: np.ndarray, p: float) -> np.ndarray:
-    """The likeliest that hold a mass, with mistakes."""
-    order = np.argsort(probabilities if "ascending" in flags else -probabilities, axis=-1, kind="stable")
-    in_order = np.take_along_axis(probabilities, order, 1)
-    through = in_order.cumsum(-1)
-    before = through - in_order
-    kept_in_order = before < p
-    if "reached-goes-on" in flags:
-        kept_in_order = before <= p
-    if "tail-mass" in flags:
-        kept_in_order = before < 1 - p
-    if "inverted" in flags:
-        kept_in_order = before >= p
-    if "crossing-dropped" in flags:
-        kept_in_order = through < p
-    if "only-first-kept" in flags:
-        kept_in_order = (through < p) | (np.arange(probabilities.shape[1]) == 0)
-    if "one-more" in flags:
-        kept_in_order = before - np.roll(in_order, 1, axis=-1) * (np.arange(probabilities.shape[1]) > 0) < p
-    kept = np.zeros_like(kept_in_order)
-    np.put_along_axis(kept, order, kept_in_order, 1)
-    if "each-compared" in flags:
-        kept = probabilities >= p
-    if "not-sorted" in flags:
-        kept = probabilities.cumsum(-1) - probabilities < p
-    if "not-sorted-back" in flags:
-        kept = kept_in_order
-    if "gathered" in flags:
-        kept = np.take_along_axis(kept_in_order, order, 1)
-    left = in_order * kept_in_order if "in-order-of-size" in flags else probabilities * kept
-    if "softmax-again" in flags:
-        return soft(left)
-    if "softmax-of-kept" in flags:
-        return soft(np.where(kept, probabilities, -np.inf))
-    return left if "not-renormalised" in flags else left / left.sum(-1, keepdims=True)
-
-
 BEFORE = "kept_in_order = mass_before < p"
 BACK = "kept = torch.zeros_like(kept_in_order).scatter(1, order, kept_in_order)"
 LEFT = "return left / left.sum(dim=-1, keepdim=True)"
@@ -103,7 +65,6 @@ TOP_P = Task(
     returns=("probabilities",),
     cases=_top_p_cases,
     oracle=_top_p,
-    mistaken=top_p,
     parts={"core": 0.7, "sure": 0.2, "exact": 0.1},
     mistakes=(
         known(
@@ -226,29 +187,6 @@ def _draw(probabilities: Any, u: Any) -> Any:
     return torch.searchsorted(probabilities.cumsum(1), u[:, None], right=True)[:, 0]
 
 
-def drawn(flags: Flags, probabilities: np.ndarray, u: np.ndarray) -> np.ndarray:
-    """Tokens drawn, with mistakes."""
-    if "always-likeliest" in flags:
-        return probabilities.argmax(-1)
-    if "by-number" in flags:
-        return (u * probabilities.shape[1]).astype(int)
-    if "first-larger" in flags:
-        return (probabilities > u[:, None]).argmax(-1)
-    order = np.argsort(-probabilities, axis=-1, kind="stable")
-    if "sorted-line" in flags:
-        probabilities = np.take_along_axis(probabilities, order, 1)
-    line = probabilities if "not-summed" in flags else probabilities.cumsum(0 if "over-rows" in flags else -1)
-    if "turned-round" in flags:
-        u = 1 - u
-    if "one-number-for-all" in flags:
-        u = u[:1]
-    passed = line < u[:, None] if "right-ends-held" in flags else line <= u[:, None]
-    count = passed.sum(-1)
-    if "sorted-line" in flags:
-        count = np.take_along_axis(order, np.minimum(count, order.shape[1] - 1)[:, None], 1)[:, 0]
-    return count + 1 if "one-ahead" in flags else count - 1 if "one-behind" in flags else count
-
-
 ENDS = "right_ends = probabilities.cumsum(dim=-1)"
 SORTED_ENDS = "in_order, order = probabilities.sort(dim=-1, descending=True)\n    right_ends = in_order.cumsum(dim=-1)"
 DRAWN = "(right_ends <= u[:, None]).sum(dim=-1)"
@@ -265,7 +203,6 @@ DRAW = Task(
     returns=("ids",),
     cases=_draw_cases,
     oracle=_draw,
-    mistaken=drawn,
     parts={"core": 0.8, "edges": 0.2},
     mistakes=(
         known(

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.inference.page import PAGE, Flags
+from softlookup.checks.inference.page import PAGE
 from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
 
@@ -29,30 +29,6 @@ def _next(logits: Any, lengths: Any) -> Any:
     return torch.stack([row[: int(n)][-1].topk(1).indices[0] for row, n in zip(logits, lengths, strict=True)])
 
 
-def next_of(flags: Flags, logits: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """The next token of each text, with mistakes."""
-    rows = np.arange(len(logits))
-    if "every-position" in flags:
-        return logits.argmax(-1)
-    place = lengths - 1
-    if "one-too-far" in flags:
-        place = lengths
-    if "last-column" in flags:
-        place = np.full_like(lengths, logits.shape[1] - 1)
-    if "first-position" in flags:
-        place = np.zeros_like(lengths)
-    if "first-texts-length" in flags:
-        place = np.full_like(lengths, place[0])
-    if "longest-for-all" in flags:
-        place = np.full_like(lengths, place.max())
-    if "every-length" in flags:
-        return logits[:, place].argmax(-1)
-    last = logits[rows, place]
-    if "likelihood-returned" in flags:
-        return last.max(-1)
-    return last if "no-choice" in flags else last.argmax(-1)
-
-
 PLACE = "logits[torch.arange(len(logits)), lengths - 1]"
 
 NEXT = Task(
@@ -67,7 +43,6 @@ NEXT = Task(
     returns=("ids",),
     cases=_next_cases,
     oracle=_next,
-    mistaken=next_of,
     mistakes=(
         known(
             "first-position",
@@ -170,31 +145,6 @@ def _greedy(table: Any, ids: Any, end_id: int, limit: int) -> Any:
     return torch.tensor([*ids.tolist(), *walk[:cut]])
 
 
-def greedy(flags: Flags, table: np.ndarray, ids: np.ndarray, end_id: int, limit: int) -> np.ndarray:
-    """Greedy writing, with mistakes."""
-    written = [int(i) for i in ids]
-    if "limit-counts-prompt" in flags:
-        limit = limit - len(ids)
-    limit = limit + ("one-too-many" in flags) - ("one-too-few" in flags)
-    if "ended-before-it-began" in flags and written[-1] == end_id:
-        limit = 0
-    for _ in range(limit):
-        last = written[0] if "first-position" in flags else written[-1]
-        if "last-given" in flags:
-            last = int(ids[-1])
-        row = table[:, last] if "table-transposed" in flags else table[last]
-        token = int(row.argmin() if "least-likely" in flags else row.argmax())
-        ends = token == end_id and "no-stop" not in flags
-        if ends and "end-dropped" in flags:
-            break
-        written.append(token)
-        if ends or ("given-end-stops" in flags and end_id in ids):
-            break
-    if "filled-up" in flags:
-        written += [end_id] * (len(ids) + limit - len(written))
-    return np.array(written[len(ids) :] if "prompt-dropped" in flags else written)
-
-
 ENDS = "if token == end_id:\n            break"
 
 GREEDY = Task(
@@ -209,7 +159,6 @@ GREEDY = Task(
     returns=("ids",),
     cases=_greedy_cases,
     oracle=_greedy,
-    mistaken=greedy,
     mistakes=(
         known(
             "no-stop",

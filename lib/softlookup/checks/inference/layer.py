@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.inference import switches
 from softlookup.checks.inference.page import PAGE
 from softlookup.checks.known import ATTENTIONS, known
 from softlookup.checks.task import Case, Task
@@ -71,7 +70,6 @@ STEP = Task(
     returns=("y", "k", "v"),
     cases=_step_cases,
     oracle=_step,
-    mistaken=switches.layer,
     parts={"core": 0.75, "groups": 0.25},
     forbids=ATTENTIONS,
     mistakes=(

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng
-from softlookup.checks.inference.page import PAGE, Flags
+from softlookup.checks.inference.page import PAGE
 from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
 
@@ -33,24 +33,6 @@ def _positions(real: Any, n_new: int, for_padding: int) -> Any:
     return torch.tensor([[c - front if c >= front else for_padding for c in columns] for front in fronts])
 
 
-def positions(flags: Flags, real: np.ndarray, n_new: int, for_padding: int) -> np.ndarray:
-    """Positions of the newest tokens, with mistakes."""
-    counted = real[:, -n_new:] if "cache-forgotten" in flags else real
-    if "padding-counted" in flags:
-        counted = np.ones_like(counted)
-    places = counted.cumsum(1) - ("starts-at-one" not in flags)
-    if "last-for-all" in flags:
-        places = np.repeat(places[:, -1:], places.shape[1], axis=1)
-    if "counted-back" in flags:
-        places = counted.sum(1, keepdims=True) - counted.shape[1] + np.arange(counted.shape[1])
-    elif "below-zero" not in flags:
-        filled = real[:, -n_new:] if "cache-forgotten" in flags else real
-        places = np.where(filled, places, for_padding)
-    if "all-returned" in flags:
-        return places
-    return places[:, :n_new] if "oldest-returned" in flags else places[:, -n_new:]
-
-
 COUNTED = "(real.cumsum(dim=1) - 1).masked_fill(~real, for_padding)"
 
 POSITIONS = Task(
@@ -65,7 +47,6 @@ POSITIONS = Task(
     returns=("positions",),
     cases=_position_cases,
     oracle=_positions,
-    mistaken=positions,
     variants=({"for_padding": 0}, {"for_padding": 1}),
     mistakes=(
         known(

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.inference.page import PAGE, Flags
+from softlookup.checks.inference.page import PAGE
 from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
 
@@ -43,44 +43,6 @@ def _score(log_p: Any, ids: Any, end_id: int, alpha: float, base: int, below: in
     return torch.stack(scores)
 
 
-def scores_of(
-    flags: Flags, log_p: np.ndarray, ids: np.ndarray, end_id: int, alpha: float, base: int, below: int
-) -> np.ndarray:
-    """Scores of finished texts, with mistakes."""
-    is_end = (ids == end_id).astype(int)
-    if "last-end" in flags:
-        is_end = is_end * (is_end[:, ::-1].cumsum(1)[:, ::-1] == 1)
-    before = is_end.cumsum(1) - (0 if "end-left-out" in flags else is_end)
-    counted = before >= 0 if "filling-counted" in flags else before == 0
-    if "endless-is-one" in flags:
-        counted = np.arange(ids.shape[1]) <= is_end.argmax(1)[:, None]
-    if "all-but-ends" in flags:
-        counted = is_end == 0
-    counted_for_sum = before >= 0 if "filling-summed" in flags else counted
-    lengths = counted.sum(1)
-    if "end-not-counted" in flags:
-        lengths = (counted & (ids != end_id)).sum(1)
-    if "start-counted" in flags:
-        lengths = lengths + 1
-    total = np.where(counted_for_sum, log_p, 0.0).sum(1)
-    if "no-penalty" in flags:
-        return total
-    if "plain-mean" in flags:
-        return total / lengths
-    if "length-itself" in flags:
-        return total / lengths**alpha
-    if "times-alpha" in flags:
-        return total / ((base + lengths) / (base + 1) * alpha)
-    if "below-not-raised" in flags:
-        return total / ((base + lengths) ** alpha / (base + 1))
-    share = (base + lengths) / (base + 1)
-    if "undivided" in flags:
-        share = base + lengths
-    if "not-raised" in flags:
-        return total / share
-    return total * share**alpha if "multiplied" in flags else total / share**alpha
-
-
 LAST = "ends = ends * (ends.flip(1).cumsum(dim=1).flip(1) == 1)"
 LENGTHS = "lengths = counted.sum(dim=1)"
 PENALISED = "totals / ((base + lengths) / (base + 1)) ** alpha"
@@ -97,7 +59,6 @@ SCORE = Task(
     returns=("scores",),
     cases=_score_cases,
     oracle=_score,
-    mistaken=scores_of,
     variants=({"base": 5, "below": 6}, {"base": 2, "below": 3}),
     mistakes=(
         known(

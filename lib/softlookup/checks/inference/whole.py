@@ -5,12 +5,10 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.inference import switches
-from softlookup.checks.inference.choosing import soft
 from softlookup.checks.inference.layer import weights
-from softlookup.checks.inference.page import PAGE, Flags
+from softlookup.checks.inference.page import PAGE
 from softlookup.checks.known import ATTENTIONS, known
-from softlookup.checks.positions.switches import table as sinusoids
+from softlookup.checks.oracle import wanted
 from softlookup.checks.task import Case, Task
 
 
@@ -29,7 +27,7 @@ def _write_cases(rng: Rng) -> list[Case]:
         for _ in range(200):
             given = rng.integers(0, v, size=prompt)
             asked: Any = (*_model(rng, v, d, dtype), n, given, -1, limit)
-            written, logits = run(frozenset(), *asked)
+            written, logits = wanted(WRITE, Case("", asked), {})
             two = np.sort(logits, axis=1)[:, -2:]
             ids = [int(i) for i in written]
             new_there = end_after > limit or ids[end_after - 1] not in ids[: end_after - 1]
@@ -76,56 +74,6 @@ def _write(
     return torch.tensor(ids[len(prompt) :]), torch.stack(chosen_from)
 
 
-def run(
-    flags: Flags,
-    embedding: np.ndarray,
-    w_q: np.ndarray,
-    w_k: np.ndarray,
-    w_v: np.ndarray,
-    w_o: np.ndarray,
-    n_heads: int,
-    prompt: np.ndarray,
-    end_id: int,
-    limit: int,
-) -> tuple[np.ndarray, np.ndarray]:
-    """A small model that writes, with mistakes."""
-    d = embedding.shape[1]
-    k = v = np.zeros((1, n_heads, 0, d // n_heads), dtype=embedding.dtype)
-    ids, seen = np.asarray(prompt[-1:] if "prompt-not-read" in flags else prompt), 0
-    if "last-fed-twice" in flags:
-        places = sinusoids(frozenset(), len(ids), d).astype(embedding.dtype)
-        x = embedding[ids][None] + places
-        _, k, v = switches.layer(frozenset(), x, w_q, w_k, w_v, w_o, n_heads, n_heads, k, v)
-        ids, seen = ids[-1:], len(ids)
-    limit = limit + ("one-too-many" in flags) - ("limit-counts-prompt" in flags) * len(prompt)
-    written: list[int] = []
-    logits: list[np.ndarray] = []
-    for _ in range(limit):
-        first = 0 if "offset-forgotten" in flags else seen + ("one-late" in flags)
-        if "prompt-not-counted" in flags:
-            first = len(written)
-        places = sinusoids(frozenset(), first + len(ids), d)[first:].astype(embedding.dtype)
-        own = embedding[ids] * embedding.dtype.type(np.sqrt(d) if "scaled" in flags else 1)
-        x = own[None] + (0 if "no-positions" in flags else places)
-        y, new_k, new_v = switches.layer(frozenset(), x, w_q, w_k, w_v, w_o, n_heads, n_heads, k, v)
-        if "cache-not-kept" not in flags:
-            k, v = new_k, new_v
-        seen = seen + len(ids)
-        state = y if "no-residual" in flags else x + y
-        logits.append(state[0, 0 if "first-position" in flags else -1] @ embedding.T)
-        if "log-probabilities" in flags:
-            logits[-1] = np.log(soft(logits[-1]))
-        token = int(logits[-1].argmax())
-        written.append(token)
-        if (token == end_id or ("given-end-stops" in flags and end_id in prompt)) and "no-stop" not in flags:
-            break
-        ids = np.concatenate((ids, [token])) if "fed-again" in flags else np.array([token])
-    if "end-dropped" in flags:
-        written = [token for token in written if token != end_id]
-    told = [*(int(i) for i in prompt), *written] if "prompt-returned" in flags else written
-    return np.array(told), np.stack(logits)
-
-
 PLACES = "sinusoidal(seen + len(ids), d_model)[seen:]"
 READ_FIRST = (
     "    x = embedding[ids][None] + sinusoidal(len(ids), d_model).to(embedding)\n"
@@ -146,7 +94,6 @@ WRITE = Task(
     returns=("ids", "logits"),
     cases=_write_cases,
     oracle=_write,
-    mistaken=run,
     parts={"core": 0.9, "dtype": 0.1},
     forbids=ATTENTIONS,
     mistakes=(

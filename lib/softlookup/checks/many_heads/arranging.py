@@ -4,7 +4,6 @@ from typing import Any
 
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import known
-from softlookup.checks.many_heads import switches
 from softlookup.checks.many_heads.page import PAGE
 from softlookup.checks.task import Case, Task
 
@@ -60,7 +59,6 @@ SPLIT = Task(
     returns=("heads",),
     cases=_split_cases,
     oracle=_split,
-    mistaken=switches.split,
     parts=AXES,
     mistakes=(
         known(
@@ -147,7 +145,6 @@ MERGE = Task(
     returns=("rows",),
     cases=_merge_cases,
     oracle=_merge,
-    mistaken=switches.merge,
     parts=AXES,
     mistakes=(
         known(
@@ -225,7 +222,6 @@ PROJECT_HEADS = Task(
     returns=("heads",),
     cases=_project_cases,
     oracle=projected,
-    mistaken=switches.project,
     parts=AXES,
     mistakes=(
         known(

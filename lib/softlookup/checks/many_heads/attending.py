@@ -8,7 +8,6 @@ import numpy as np
 from softlookup.checks import draws
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import ATTENTIONS, dtype_lost, gradient_cut, known
-from softlookup.checks.many_heads import switches
 from softlookup.checks.many_heads.arranging import AXES
 from softlookup.checks.many_heads.page import PAGE
 from softlookup.checks.one_head.weight_mistakes import ROOT, SOFT, WEIGHT_MISTAKES
@@ -163,7 +162,6 @@ HEADS = Task(
     returns=("z",),
     cases=_heads_cases,
     oracle=heads_oracle,
-    mistaken=switches.attend,
     parts={"core": 0.4, "mask": 0.25, "blind": 0.1, "large": 0.05, "gradient": 0.1, "dtype": 0.1},
     forbids=ATTENTIONS,
     mistakes=(
@@ -211,7 +209,6 @@ GROUPED = Task(
     returns=("shared",),
     cases=_grouped_cases,
     oracle=_grouped,
-    mistaken=switches.share,
     parts=AXES,
     mistakes=(
         known("tiled", (REPEATED, "torch.cat([k] * group, dim=-3)"), says=TILED, number=26),
@@ -279,26 +276,6 @@ def _dropout(a: Any, v: Any, u: Any, p: float, training: bool) -> Any:
     return torch.einsum("...ts,...ts,...sh->...th", factor, a, v)
 
 
-def _dropout_mistaken(
-    flags: switches.Flags, a: np.ndarray, v: np.ndarray, u: np.ndarray, p: float, training: bool
-) -> np.ndarray:
-    one = a.dtype.type
-    if not training and "active-in-eval" not in flags:
-        return (a * one(1 - p) if "scaled-in-eval" in flags else a) @ v
-    keep = u > p if "boundary-dropped" in flags else u >= p
-    if "kept-for-dropped" in flags:
-        keep = ~keep
-    dropped = np.where(keep, a, 0).astype(a.dtype)
-    if "renormalised" in flags:
-        total = dropped.sum(axis=-1, keepdims=True)
-        return dropped / np.where(total == 0, 1, total).astype(a.dtype) @ v
-    if "not-rescaled" in flags or "scaled-in-eval" in flags:
-        return dropped @ v
-    if "multiplied" in flags:
-        return dropped * one(1 - p) @ v
-    return dropped / one(1 - p) @ v
-
-
 KEPT = "kept = (u >= p) * a / (1 - p)"
 
 DROPOUT = Task(
@@ -313,7 +290,6 @@ DROPOUT = Task(
     returns=("z",),
     cases=_dropout_cases,
     oracle=_dropout,
-    mistaken=_dropout_mistaken,
     parts={CORE: 0.7, "axes": 0.2, "boundary": 0.1},
     forbids=("torch.nn.functional.dropout", "torch.nn.Dropout", "torch.dropout"),
     mistakes=(

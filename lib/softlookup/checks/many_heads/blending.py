@@ -4,7 +4,6 @@ from typing import Any
 
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import known
-from softlookup.checks.many_heads import switches
 from softlookup.checks.many_heads.arranging import ADDED, AVERAGED, AXES, HEADS_IN_FRONT, MERGED_ALONE
 from softlookup.checks.many_heads.page import PAGE
 from softlookup.checks.task import Case, Task
@@ -49,7 +48,6 @@ OUTPUT = Task(
     returns=("y",),
     cases=_cases,
     oracle=_blend,
-    mistaken=switches.blend,
     parts=AXES,
     mistakes=(
         known("output-missing", (BLENDED, "merge_heads(z)"), says=OUTPUT_MISSING, number=23),
@@ -102,7 +100,6 @@ SHARES = Task(
     returns=("shares",),
     cases=_cases,
     oracle=_shares,
-    mistaken=switches.shares,
     parts=AXES,
     mistakes=(
         known(

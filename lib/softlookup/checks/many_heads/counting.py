@@ -9,8 +9,6 @@ from softlookup.checks.known import known
 from softlookup.checks.many_heads.page import PAGE
 from softlookup.checks.task import Case, Task
 
-Flags = frozenset[str]
-
 
 def plain(name: str, *sizes: tuple[Any, ...]) -> list[Case]:
     """One case of plain numbers for each tuple of sizes, labelled by them."""
@@ -39,31 +37,6 @@ def _parameters(d_model: int, n_heads: int, n_kv_heads: int, head_width: int, bi
     return sum(p.numel() for layer in layers for p in layer.parameters())
 
 
-def _parameters_mistaken(flags: Flags, d: int, n: int, k: int, h: int, bias: bool) -> np.ndarray:
-    if "four-squares" in flags:
-        return np.array(4 * d * d + (4 * d if bias and "biases-ignored" not in flags else 0))
-    if "width-from-model" in flags:
-        h = d // n
-    wide, narrow = n * h, (n if "own-keys" in flags else k) * h
-    out_bias = wide if "output-bias-wide" in flags else d
-    q, kv, o = d * wide, 2 * d * narrow, wide * d
-    if "one-of-three" in flags:
-        kv = 0
-    if "output-forgotten" in flags:
-        o, out_bias = 0, 0
-    if "heads-forgotten" in flags:
-        q, kv = d * h, 2 * d * h
-    if "heads-twice" in flags:
-        q, kv = q * n, kv * n
-    each = wide + 2 * narrow + out_bias
-    if "biases-of-the-model" in flags:
-        each = 4 * d
-    if "one-number-biases" in flags:
-        each = 4
-    biases = each if bias and "biases-ignored" not in flags else 0
-    return np.array(q + kv + o + biases)
-
-
 MATRICES = "weights = 2 * d_model * wide + 2 * d_model * narrow"
 BIASES = "biases = wide + 2 * narrow + d_model if bias else 0"
 
@@ -79,7 +52,6 @@ PARAMETERS = Task(
     returns=("parameters",),
     cases=_parameter_cases,
     oracle=_parameters,
-    mistaken=_parameters_mistaken,
     frame="plain",
     mistakes=(
         known(
@@ -188,26 +160,6 @@ def _cost(
     )
 
 
-def _cost_mistaken(flags: Flags, b: int, t: int, d: int, n: int, k: int, h: int) -> tuple[np.ndarray, np.ndarray]:
-    wide, narrow = n * h, (n if "own-keys" in flags else k) * h
-    operation = 1 if "one-operation" in flags else 2
-    batch = 1 if "batch-forgotten" in flags else b
-    columns = 2 * wide + 2 * narrow
-    if "output-forgotten" in flags:
-        columns -= wide
-    if "qkv-once" in flags:
-        columns -= 2 * narrow
-    seen = n * d if "full-width-heads" in flags else wide
-    if "grouped-scores" in flags:
-        seen = narrow
-    products = 1 if "mixing-forgotten" in flags else 2
-    pairs = t if "linear" in flags else t * t
-    attention = operation * products * batch * pairs * seen
-    pair = np.array(operation * batch * t * d * columns), np.array(attention)
-    return pair[::-1] if "pair-swapped" in flags else pair
-
-
-PROJECTIONS = "projections = 2 * tokens * d_model * (2 * wide + 2 * narrow)"
 ATTENTION = "attention = 4 * tokens * n_tokens * wide"
 
 COST = Task(
@@ -222,7 +174,6 @@ COST = Task(
     returns=("projections", "attention"),
     cases=_cost_cases,
     oracle=_cost,
-    mistaken=_cost_mistaken,
     frame="plain",
     mistakes=(
         known(

@@ -8,7 +8,6 @@ import numpy as np
 from softlookup.checks import draws
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import ATTENTIONS, dtype_lost, gradient_cut, known
-from softlookup.checks.many_heads import switches
 from softlookup.checks.many_heads.arranging import (
     AVERAGED,
     INTERLEAVED,
@@ -111,29 +110,6 @@ def _layer(
     return y
 
 
-def _layer_mistaken(
-    flags: switches.Flags,
-    d_model: int,
-    n_heads: int,
-    n_kv_heads: int,
-    head_width: int,
-    w_q: np.ndarray,
-    w_k: np.ndarray,
-    w_v: np.ndarray,
-    w_o: np.ndarray,
-    x: np.ndarray,
-    mask: np.ndarray | None = None,
-) -> np.ndarray:
-    q = switches.project(flags, x, w_q, n_heads)
-    k = switches.project(flags, x, w_k, n_kv_heads)
-    v = switches.project(flags, x, w_k if "values-from-keys" in flags else w_v, n_kv_heads)
-    k, v = switches.share(flags, k, n_heads), switches.share(flags, v, n_heads)
-    if "roles-swapped" in flags:
-        q, k = k, q
-    z = switches.attend(flags, q, k, v, mask, d_model)
-    return switches.blend(flags - {"interleaved"}, z, w_o)
-
-
 PROJECT = tuple(
     f"project_heads(x, self.w_{name}, self.n_{heads}heads)" for name, heads in (("q", ""), ("k", "kv_"), ("v", "kv_"))
 )
@@ -207,7 +183,6 @@ MULTI_HEAD = Task(
     returns=("y",),
     cases=_cases,
     oracle=_layer,
-    mistaken=_layer_mistaken,
     parts={"core": 0.5, "mask": 0.2, "blind": 0.1, "gradient": 0.1, "dtype": 0.1},
     forbids=ATTENTIONS,
     mistakes=(

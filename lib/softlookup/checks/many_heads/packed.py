@@ -2,11 +2,8 @@
 
 from typing import Any
 
-import numpy as np
-
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import known
-from softlookup.checks.many_heads import switches
 from softlookup.checks.many_heads.arranging import AXES, FIXED_AXES, INTERLEAVED, RESHAPE_ALONE, projected
 from softlookup.checks.many_heads.page import PAGE
 from softlookup.checks.task import Case, Task
@@ -26,32 +23,6 @@ def _packed_cases(rng: Rng, order: tuple[int, ...], named: str) -> list[Case]:
 def _packed(x: Any, w_qkv: Any, n_heads: int, order: tuple[int, ...], named: str) -> Any:
     wide = w_qkv.shape[1] // 3
     return tuple(projected(x, w_qkv[:, i * wide : (i + 1) * wide], n_heads) for i in order)
-
-
-def _packed_mistaken(
-    flags: switches.Flags, x: np.ndarray, w_qkv: np.ndarray, n_heads: int, order: tuple[int, ...], named: str
-) -> tuple[np.ndarray, ...]:
-    y = x @ w_qkv
-    wide = w_qkv.shape[1] // 3
-    if "weights-reshaped-alone" in flags:
-        y = np.concatenate([x @ w for w in w_qkv.reshape(3, -1, wide)], axis=-1)
-    if "head-by-head" in flags:
-        heads = switches.split(flags, y, n_heads)
-        blocks = list(np.split(heads, 3, axis=-1))
-    else:
-        parts = [y[..., i::3] if "every-third" in flags else y[..., i * wide : (i + 1) * wide] for i in range(3)]
-        blocks = [switches.split(flags, part, n_heads) for part in parts]
-    for slug, taken in TAKEN_FOR_PUBLIC.items():
-        if slug in flags:
-            if order != ORDERS[0]:
-                raise ValueError(f"{slug} is a mistake where the order is {ORDERS[0]}, and not {order}")
-            order = taken
-    q, k, v = (blocks[i] for i in order)
-    if "roles-swapped" in flags:
-        q, k = k, q
-    if "keys-values-swapped" in flags:
-        k, v = v, k
-    return q, k, v
 
 
 CHUNKS = "blocks = (x @ w_qkv).chunk(3, dim=-1)"
@@ -80,7 +51,6 @@ PACKED = Task(
     returns=("q", "k", "v"),
     cases=_packed_cases,
     oracle=_packed,
-    mistaken=_packed_mistaken,
     parts=AXES,
     variants=tuple({"order": order, "named": _named(order)} for order in ORDERS),
     mistakes=(

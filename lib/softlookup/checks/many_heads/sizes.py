@@ -8,8 +8,6 @@ from softlookup.checks.many_heads.counting import plain
 from softlookup.checks.many_heads.page import PAGE
 from softlookup.checks.task import Arrays, Case, Task
 
-Flags = frozenset[str]
-
 
 def _shapes_cases(rng: Rng) -> list[Case]:
     drawn = tuple(int(n) for n in rng.choice(np.arange(5, 40), size=4, replace=False))
@@ -28,28 +26,6 @@ def _shapes(n_tokens: int, d_model: int, n_heads: int, head_width: int) -> np.nd
     z = a @ q
     together = np.concatenate([z] * n_heads, axis=1)
     return np.array([one.shape for one in (w, w_o, x, q, a, z, together, together @ w_o)])
-
-
-def _shapes_mistaken(flags: Flags, t: int, d: int, n: int, h: int) -> np.ndarray:
-    wide = n * h
-    table = [[d, h], [wide, d], [t, d], [t, h], [t, t], [t, h], [t, wide], [t, d]]
-    if "width-from-model" in flags:
-        h = d // n
-        table[0][1] = table[3][1] = table[5][1] = h
-        table[1][0] = table[6][1] = n * h
-    if "matrices-transposed" in flags:
-        table[0], table[1] = table[0][::-1], table[1][::-1]
-    if "output-is-wide" in flags:
-        table[1], table[7] = [wide, wide], [t, wide]
-    if "averaged" in flags:
-        table[1][0] = table[6][1] = table[5][1]
-    if "below-each-other" in flags:
-        table[6] = [n * t, table[5][1]]
-    if "weights-by-width" in flags:
-        table[4] = [h, h]
-    if "all-heads-in-one" in flags:
-        table[0][1] = table[3][1] = table[5][1] = wide
-    return np.array(table)
 
 
 ROWS = (
@@ -89,7 +65,6 @@ SHAPES = Task(
     returns=("shapes",),
     cases=_shapes_cases,
     oracle=_shapes,
-    mistaken=_shapes_mistaken,
     frame="plain",
     properties=(_first_wrong,),
     mistakes=(
@@ -159,13 +134,6 @@ def _cache(
     return int(np.prod([2, batch, n_layers, n_kv_heads, n_keys, head_width, bytes_per_number], dtype=np.int64))
 
 
-def _cache_mistaken(flags: Flags, b: int, s: int, layers: int, n: int, k: int, h: int, size: int) -> np.ndarray:
-    heads = n if "query-heads" in flags else 1 if "one-key-head" in flags else k
-    numbers = (1 if "keys-alone" in flags else 2) * (1 if "batch-forgotten" in flags else b)
-    numbers *= (1 if "layers-forgotten" in flags else layers) * heads * h * s * (s if "square" in flags else 1)
-    return np.array(numbers * (1 if "elements-for-bytes" in flags else size) * (8 if "bits" in flags else 1))
-
-
 NUMBERS = "numbers = 2 * batch * n_layers * n_keys * n_kv_heads * head_width"
 
 CACHE = Task(
@@ -180,7 +148,6 @@ CACHE = Task(
     returns=("bytes",),
     cases=_cache_cases,
     oracle=_cache,
-    mistaken=_cache_mistaken,
     frame="plain",
     mistakes=(
         known(
@@ -230,29 +197,6 @@ def _init(d_model: int, n_heads: int, head_width: int, numerator: float, asked: 
     return float(np.sqrt(variance * (numerator / 2)))
 
 
-def _init_mistaken(flags: Flags, d: int, n: int, h: int, numerator: float, asked: str) -> np.ndarray:
-    out = n * h
-    if "one-heads-columns" in flags:
-        out = h
-    if "stacked" in flags:
-        out = 3 * n * h
-    total: float = d + out
-    if flags & {"standard-deviation", "variance-itself"}:
-        if numerator != LIMIT_NUMERATOR:
-            raise ValueError("the standard deviation and its square are mistakes where a limit is asked for")
-        numerator = 2.0
-    if "rows-alone" in flags:
-        total = d
-    if "columns-alone" in flags:
-        total = out
-    if "mean-of-fans" in flags:
-        total = total / 2
-    if "half-the-numerator" in flags:
-        numerator = numerator / 2
-    ratio = numerator / total
-    return np.array(ratio if flags & {"variance", "variance-itself"} else np.sqrt(ratio))
-
-
 LIMIT_NUMERATOR = 6.0
 FANS = "fan_in, fan_out = d_model, n_heads * head_width"
 LIMIT = "return math.sqrt(numerator / (fan_in + fan_out))"
@@ -269,7 +213,6 @@ INIT = Task(
     returns=("scale",),
     cases=_init_cases,
     oracle=_init,
-    mistaken=_init_mistaken,
     frame="plain",
     variants=(
         {"numerator": LIMIT_NUMERATOR, "asked": "the limit $a$ of a uniform distribution between $-a$ and $a$"},

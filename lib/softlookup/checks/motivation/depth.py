@@ -1,7 +1,5 @@
 """The task that asks how soon each step can be done, and so how deep a graph of steps is."""
 
-from collections.abc import Callable, Set
-
 import numpy as np
 
 from softlookup.checks.draws import Rng
@@ -67,41 +65,6 @@ def _depth(needs: np.ndarray) -> np.ndarray:
     return longest
 
 
-def _depth_mistaken(flags: Set[str], needs: np.ndarray) -> np.ndarray:
-    n = len(needs)
-    if "in-a-row" in flags:
-        done = np.arange(n)
-    elif "counts-needs" in flags:
-        done = needs.sum(axis=1)
-    elif "heights" in flags:
-        done = np.zeros(n, dtype=np.int64)
-        for j in reversed(range(n)):
-            done[j] = max((done[i] + 1 for i in range(n) if needs[i, j]), default=0)
-    elif "whole-past" in flags:
-        past = np.zeros((n, n), dtype=bool)
-        for i in range(n):
-            past[i] = needs[i] | past[needs[i]].any(axis=0)
-        done = past.sum(axis=1)
-    else:
-        done = np.zeros(n, dtype=np.int64)
-        choose: Callable[[np.ndarray], int] = np.max
-        if "earliest" in flags:
-            choose = np.min
-        elif "added-up" in flags or "steps-added-up" in flags:
-            choose = np.sum
-        elif "last-need" in flags:
-            choose = lambda before: before[-1]  # noqa: E731
-        elif "first-need" in flags:
-            choose = lambda before: before[0]  # noqa: E731
-        step = 0 if "no-step" in flags else 1
-        times = np.arange(n) if "number-for-time" in flags else done
-        for i in range(n):
-            before = times[needs[:, i] if "columns" in flags else needs[i]]
-            if len(before):
-                done[i] = step * (len(before) if "steps-added-up" in flags else 1) + choose(before)
-    return done + ("starts-at-one" in flags)
-
-
 DONE = "done[i] = 1 + max(before)"
 PAST = """    def past(needs, i):
         direct = [j for j in range(i) if needs[i, j]]
@@ -121,7 +84,6 @@ DEPTH = Task(
     returns=("times",),
     cases=_depth_cases,
     oracle=_depth,
-    mistaken=_depth_mistaken,
     frame="numpy",
     forbids=("softlookup.reference",),
     mistakes=(

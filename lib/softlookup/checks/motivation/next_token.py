@@ -1,6 +1,5 @@
 """Tasks on learning from plain text: the pairs that it holds, and one step that makes a label likelier."""
 
-from collections.abc import Set
 from typing import Any
 
 import numpy as np
@@ -36,38 +35,6 @@ def _pairs(ids: Any, pad: int) -> tuple[Any, Any]:
     return features, torch.roll(ids, -1)[:-1]
 
 
-def _pairs_mistaken(flags: Set[str], ids: np.ndarray, pad: int) -> tuple[np.ndarray, ...]:
-    n = len(ids)
-    rows = n - 2 if "last-pair-missing" in flags else n - 1
-    width = n if "label-in-features" in flags or "one-column-more" in flags else n - 1
-    features = np.full((n - 1, width), pad, dtype=np.int64)
-    for t in range(n - 1):
-        seen = t + 2 if "label-in-features" in flags else t + 1
-        known_ids = ids[:seen]
-        if "one-token" in flags:
-            known_ids = ids[t:seen]
-        if "newest-first" in flags:
-            known_ids = known_ids[::-1]
-        if "whole-text" in flags:
-            known_ids = ids[: seen + n - 2 - t]
-        if "padded-in-front" in flags:
-            features[t, width - len(known_ids) :] = known_ids
-        elif "upper-half" in flags:
-            features[t, t : n - 1] = ids[t : n - 1]
-        else:
-            features[t, : len(known_ids)] = known_ids
-    labels = ids[1:]
-    if "not-shifted" in flags:
-        labels = ids[:-1]
-    elif "shifted-twice" in flags:
-        labels = ids[2:]
-    elif "always-last" in flags:
-        labels = np.full(n - 1, ids[-1])
-    features = features[:rows]
-    labels = labels[:rows] if "last-pair-missing" in flags else labels
-    return (labels, features) if "swapped" in flags else (features, labels)
-
-
 FILL = "features[t, : t + 1] = ids[: t + 1]"
 
 PAIRS = Task(
@@ -82,7 +49,6 @@ PAIRS = Task(
     returns=("features", "labels"),
     cases=_pairs_cases,
     oracle=_pairs,
-    mistaken=_pairs_mistaken,
     variants=({"pad": 0}, {"pad": 9}, {"pad": 1}),
     parts={"core": 0.9, "dtype": 0.1},
     mistakes=(
@@ -195,46 +161,6 @@ def _push(logits: Any, labels: Any, rate: float) -> Any:
     return torch.add(logits, slope, alpha=-rate)
 
 
-def _softmax(x: np.ndarray, axis: int | None = -1, flags: Set[str] = frozenset()) -> np.ndarray:
-    if "no-max" not in flags:
-        x = x - (x.max() if "one-max-for-all" in flags else x.max(axis=axis, keepdims=True))
-    e = np.exp(x)
-    return e / e.sum(axis=axis, keepdims=True)
-
-
-def _push_mistaken(flags: Set[str], logits: np.ndarray, labels: np.ndarray, rate: float) -> np.ndarray:
-    n, v = logits.shape
-    if "over-positions" in flags:
-        p = _softmax(logits, 0, flags)
-    elif "whole-table" in flags:
-        p = _softmax(logits, None, flags)
-    elif "no-softmax" in flags:
-        p = logits
-    else:
-        p = _softmax(logits, -1, flags)
-    if "softmax-twice" in flags:
-        p = _softmax(p)
-    onehot = np.zeros_like(logits)
-    rows = slice(None) if "labels-of-all" in flags else np.arange(n)
-    onehot[rows, labels - 1 if "counted-from-one" in flags else labels] = 1
-    if "label-ignored" in flags:
-        gradient = p
-    elif "others-left" in flags:
-        gradient = (p - onehot) * onehot
-    elif "label-alone" in flags:
-        gradient = -onehot
-    else:
-        gradient = p - onehot
-    gradient = gradient / (
-        1 if "summed" in flags else n * v if "mean-of-all" in flags else v if "over-words" in flags else n
-    )
-    if "gradient-alone" in flags:
-        return gradient.astype(logits.dtype)
-    step = gradient if "no-rate" in flags else rate * gradient
-    start = p if "probabilities-moved" in flags else logits
-    return (start + step if "pushed-down" in flags else start - step).astype(logits.dtype)
-
-
 INDEX = "onehot[torch.arange(len(labels)), labels]"
 GRADIENT = "gradient = (p - onehot) / len(labels)"
 SOFTMAX = "torch.softmax(logits, dim=-1)"
@@ -252,7 +178,6 @@ PUSH_UP = Task(
     returns=("logits",),
     cases=_push_cases,
     oracle=_push,
-    mistaken=_push_mistaken,
     parts={"core": 0.8, "large": 0.1, "dtype": 0.1},
     variants=({"rate": 0.5}, {"rate": 0.25}, {"rate": 2.0}),
     forbids=AUTOGRAD,

@@ -1,9 +1,5 @@
 """The task that counts operations: those of a recurrent layer, of attention, and where the two are equal."""
 
-from collections.abc import Set
-
-import numpy as np
-
 from softlookup.checks.draws import Rng
 from softlookup.checks.known import known
 from softlookup.checks.motivation.page import PAGE
@@ -40,32 +36,6 @@ SOLVED = "-solved"
 """Ends the name of a mistake in a count after which the third number is derived from that count, as people do."""
 
 
-def _operations_mistaken(flags: Set[str], n_tokens: int, width: int, gates: int, layer: str) -> tuple[np.ndarray, ...]:
-    solved = {slug.removesuffix(SOLVED) for slug in flags if slug.endswith(SOLVED)}
-    flags = flags | solved
-    pair = 1 if "one-for-two" in flags else 2
-    matrices = 1 if "state-alone" in flags else 2
-    squared = n_tokens**2 * width if "square-of-tokens" in flags else n_tokens * width**2
-    recurrent = (1 if "gates-forgotten" in flags else gates) * matrices * pair * squared
-    n_projections = 0 if "no-projections" in flags else 3 if "three-projections" in flags else 4
-    table = n_tokens * width if "no-square" in flags else n_tokens**2 * width
-    attention = n_projections * pair * n_tokens * width**2 + (1 if "scores-alone" in flags else 2) * pair * table
-    equal_at: float = (gates - 2) * width
-    if solved:  # the third number out of the two wrong counts: gates' matrices T D^2 against n T D^2 + tables T^2 D
-        pairs = (1 if "gates-forgotten" in flags else gates) * matrices
-        equal_at = (pairs - n_projections) * width / (1 if "scores-alone" in flags else 2)
-    if "leading-terms" in flags:
-        recurrent, attention, equal_at = 2 * pair * n_tokens * width**2, 2 * pair * table, width
-    if "bare-orders" in flags:
-        recurrent, attention, equal_at = n_tokens * width**2, n_tokens**2 * width, width
-    if "orders-alone" in flags:
-        equal_at = width
-    if "without-projections" in flags:
-        equal_at = gates * width
-    both = (attention, recurrent) if "swapped" in flags else (recurrent, attention)
-    return tuple(np.array(number) for number in (*both, equal_at))
-
-
 def _with_solved(mistake: Mistake, equal_at: str) -> tuple[Mistake, Mistake]:
     """A mistake in a count: with the third number right, and with the one that follows from it."""
     says = f"{mistake.says} The third number follows from that count, and comes right with it."
@@ -87,7 +57,6 @@ OPERATIONS = Task(
     returns=("recurrent", "attention", "equal_at"),
     cases=_operations_cases,
     oracle=_operations,
-    mistaken=_operations_mistaken,
     frame="plain",
     variants=(
         {"gates": 4, "layer": "an LSTM has 4"},

@@ -1,6 +1,5 @@
 """The task that reads word by word: a recurrent layer. Letters of its own: M numbers in a state."""
 
-from collections.abc import Set
 from typing import Any
 
 import numpy as np
@@ -49,39 +48,6 @@ def _recurrent(x: Any, w_x: Any, w_h: Any, b: Any) -> Any:
     return torch.rnn_tanh(x[:, None], start, weights, True, 1, 0.0, False, False, False)[0][:, 0]
 
 
-def _sigmoid(z: np.ndarray) -> np.ndarray:
-    return 1 / (1 + np.exp(-z))
-
-
-def _mistaken(flags: Set[str], x: np.ndarray, w_x: np.ndarray, w_h: np.ndarray, b: np.ndarray) -> np.ndarray:
-    n_state = w_h.shape[0]
-    state = np.ones(n_state, x.dtype) if "starts-at-one" in flags else np.zeros(n_state, x.dtype)
-    if "w-x-transposed" in flags:
-        w_x = w_x.T
-    if "w-h-transposed" in flags:
-        w_h = w_h.T
-    if "matrices-swapped" in flags:
-        w_x, w_h = w_h, w_x
-    bias = 0 * b if "no-bias" in flags else 2 * b if "bias-twice" in flags else b
-    squash = _sigmoid if "sigmoid" in flags else np.tanh
-    states = []
-    for x_t in x[::-1] if "backwards" in flags else x:
-        if "state-before" in flags:
-            states.append(state)
-        carried = 0 * b if "no-recurrence" in flags else state @ w_h
-        if "squashed-too-early" in flags:
-            new = squash(x_t @ w_x + bias) + carried
-        elif "no-tanh" in flags:
-            new = x_t @ w_x + carried + bias
-        else:
-            new = squash(x_t @ w_x + carried + bias)
-        new = state + new if "added-up" in flags else new
-        if "state-before" not in flags:
-            states.append(new)
-        state = squash(x_t @ w_x + bias) if "one-token-back" in flags else new
-    return state if "last-only" in flags else np.stack(states)
-
-
 def _looks_past_one_state(case: Case, arrays: tuple[np.ndarray, ...]) -> str | None:
     """A property of the gradients: they go back through all states, not through one step alone."""
     if not case.gradients:
@@ -120,7 +86,6 @@ RECURRENT = Task(
     returns=("states",),
     cases=_cases,
     oracle=_recurrent,
-    mistaken=_mistaken,
     parts={"core": 0.7, "gradient": 0.2, "dtype": 0.1},
     forbids=LAYERS,
     properties=(_looks_past_one_state,),

@@ -5,16 +5,15 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks import draws
-from softlookup.checks.draws import Rng, normal
+from softlookup.checks.draws import Rng, normal, softmax
 from softlookup.checks.known import AUTOGRAD, known
-from softlookup.checks.one_head import pipeline
 from softlookup.checks.one_head.page import PAGE
 from softlookup.checks.task import Case, Task
 
 
 def _soft_cases(rng: Rng) -> list[Case]:
     def case(label: str, *shape: int) -> Case:
-        a = pipeline.softmax(frozenset(), normal(rng, *shape, dtype="float64"))
+        a = softmax(normal(rng, *shape, dtype="float64"))
         return Case(label, (a, normal(rng, *shape, dtype="float64")), frame="numpy", tolerance=1e-6)
 
     return [
@@ -37,24 +36,6 @@ def _autograd_softmax(a: np.ndarray, da: np.ndarray) -> np.ndarray:
     return scores.grad.numpy()
 
 
-def _soft_mistaken(flags: pipeline.Flags, a: np.ndarray, da: np.ndarray) -> np.ndarray:
-    if "diagonal-only" in flags:
-        return a * (1 - a) * da
-    if "no-inner" in flags:
-        return a * da
-    if "plain-sum" in flags:
-        return a * (da - da.sum(axis=-1, keepdims=True))
-    if "inner-not-weighted" in flags:
-        return da - (a * da).sum(axis=-1, keepdims=True)
-    axis = -2 if "over-queries" in flags else -1
-    inner = (a * da).sum(axis=axis, keepdims=True)
-    if "whole-matrix" in flags:
-        inner = (a * da).sum()
-    if "keepdim-forgotten" in flags:
-        inner = (a * da).sum(axis=-1)
-    return a * (inner - da) if "sign-flipped" in flags else a * (da - inner)
-
-
 INNER = "inner = (a * da).sum(axis=-1, keepdims=True)"
 RETURN = "return a * (da - inner)"
 
@@ -70,7 +51,6 @@ SOFTMAX_BACKWARD = Task(
     returns=("gradient of the scores",),
     cases=_soft_cases,
     oracle=_autograd_softmax,
-    mistaken=_soft_mistaken,
     frame="numpy",
     forbids=AUTOGRAD,
     mistakes=(
@@ -142,27 +122,6 @@ def _autograd_attention(q: np.ndarray, k: np.ndarray, v: np.ndarray, dz: np.ndar
     return tuple(leaf.grad.numpy() for leaf in leaves)
 
 
-def _backward_mistaken(
-    flags: pipeline.Flags, q: np.ndarray, k: np.ndarray, v: np.ndarray, dz: np.ndarray
-) -> tuple[np.ndarray, ...]:
-    root = pipeline.divisor(flags, q.shape[-1], len(k))
-    a = pipeline.softmax(flags & {"no-max"}, q @ k.T / root)
-    dv = (a if "dv-untransposed" in flags else a.T) @ dz
-    da = dz @ v.T
-    ds = da if "softmax-skipped" in flags else _soft_mistaken(flags, a, da)
-    back = 1.0 if "scale-not-passed-back" in flags else root
-    dq, dk = ds @ k / back, ds.T @ q / back
-    if "dq-unscaled" in flags:
-        dq = ds @ k
-    if "dk-unscaled" in flags:
-        dk = ds.T @ q
-    if "dk-untransposed" in flags:
-        dk = ds @ q / back
-    if "order-swapped" in flags:
-        return dk, dq, dv
-    return dq, dk, dv
-
-
 DS = "ds = a * (da - (a * da).sum(axis=-1, keepdims=True))"
 
 BACKWARD = Task(
@@ -177,7 +136,6 @@ BACKWARD = Task(
     returns=("dq", "dk", "dv"),
     cases=_backward_cases,
     oracle=_autograd_attention,
-    mistaken=_backward_mistaken,
     frame="numpy",
     forbids=AUTOGRAD,
     parts={"core": 0.9, "large": 0.1},

@@ -6,7 +6,6 @@ import numpy as np
 
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import ATTENTIONS, known
-from softlookup.checks.one_head import pipeline
 from softlookup.checks.one_head.page import PAGE
 from softlookup.checks.task import Case, Task
 
@@ -31,15 +30,6 @@ def _by_hand(token: int, ordinal: str) -> np.ndarray:
     return np.einsum("d,sd->s", EXAMPLE_TWO[token], EXAMPLE_TWO) * 3**-0.5
 
 
-def _by_hand_mistaken(flags: pipeline.Flags, token: int, ordinal: str) -> np.ndarray:
-    if "slide-numbers" in flags:
-        return np.array(PRINTED_SCALED[token])
-    if "next-token" in flags:
-        token = range(token + 1, 5)[0]
-    scaled = EXAMPLE_TWO @ EXAMPLE_TWO[token] / pipeline.divisor(flags, 3, 5)
-    return pipeline.softmax(frozenset(), scaled) if "weights-already" in flags else scaled
-
-
 ROUNDED = "return [round(float(dot) / math.sqrt(3), 2) for dot in dots]"
 
 BY_HAND = Task(
@@ -54,7 +44,6 @@ BY_HAND = Task(
     returns=("scaled scores",),
     cases=_by_hand_cases,
     oracle=_by_hand,
-    mistaken=_by_hand_mistaken,
     frame="plain",
     reveals=False,
     variants=tuple({"token": i, "ordinal": str(i + 1)} for i in range(5)),
@@ -112,16 +101,6 @@ def _column(q: Any, k: Any, v: Any) -> Any:
     return torch.nn.functional.scaled_dot_product_attention(q[None], k, v)[0]
 
 
-def _column_mistaken(flags: pipeline.Flags, q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
-    values = k if "keys-as-values" in flags else v
-    if "unweighted" in flags:
-        return values.sum(axis=0)
-    if "no-softmax" in flags:
-        root = pipeline.divisor(flags, q.shape[-1], k.shape[0])
-        return (k @ q / q.dtype.type(root)) @ values
-    return pipeline.attention(flags, q[None], k, v)[0]
-
-
 ROOT = "math.sqrt(q.shape[-1])"
 
 COLUMN = Task(
@@ -136,7 +115,6 @@ COLUMN = Task(
     returns=("z",),
     cases=_column_cases,
     oracle=_column,
-    mistaken=_column_mistaken,
     forbids=ATTENTIONS,
     mistakes=(
         known("always-eight", (ROOT, "8")),
@@ -188,22 +166,6 @@ def _spread(head_width: int, sigma_q: float, sigma_k: float) -> float:
     return float(np.linalg.norm(np.full(head_width, sigma_q * sigma_k)))
 
 
-def _spread_mistaken(flags: pipeline.Flags, head_width: int, sigma_q: float, sigma_k: float) -> np.ndarray:
-    if "variance" in flags:
-        return np.array(head_width * sigma_q**2 * sigma_k**2)
-    if "no-root" in flags:
-        return np.array(head_width * sigma_q * sigma_k)
-    if "root-too-far" in flags:
-        return np.array(np.sqrt(head_width * sigma_q * sigma_k))
-    if "unit-spread" in flags:
-        return np.array(head_width**0.5)
-    if "after-the-scale" in flags:
-        return np.array(sigma_q * sigma_k)
-    if "spreads-added" in flags:
-        return np.array(np.sqrt(head_width * (sigma_q**2 + sigma_k**2)))
-    return np.array(head_width**0.5 * sigma_q * sigma_k)
-
-
 SPREAD = Task(
     id="04.spread",
     name="score_spread",
@@ -216,7 +178,6 @@ SPREAD = Task(
     returns=("spread",),
     cases=_spread_cases,
     oracle=_spread,
-    mistaken=_spread_mistaken,
     frame="plain",
     mistakes=(
         known(
@@ -265,22 +226,6 @@ def _cost(batch: int, n_queries: int, n_keys: int, bytes_per_number: int) -> int
     return int(np.prod([batch, n_queries, n_keys, bytes_per_number]))
 
 
-def _cost_mistaken(flags: pipeline.Flags, batch: int, n_queries: int, n_keys: int, bytes_per_number: int) -> np.ndarray:
-    table = n_queries * n_keys
-    if "square-of-queries" in flags:
-        table = n_queries * n_queries
-    if "square-of-keys" in flags:
-        table = n_keys * n_keys
-    if "one-axis" in flags:
-        table = n_queries + n_keys
-    if "bits" in flags:
-        bytes_per_number = bytes_per_number * 8
-    if "both-directions" in flags:
-        table = table * 2
-    size = 1 if "elements-for-bytes" in flags else bytes_per_number
-    return np.array((1 if "batch-forgotten" in flags else batch) * table * size)
-
-
 COST = Task(
     id="04.cost",
     name="score_bytes",
@@ -293,7 +238,6 @@ COST = Task(
     returns=("bytes",),
     cases=_cost_cases,
     oracle=_cost,
-    mistaken=_cost_mistaken,
     frame="plain",
     mistakes=(
         known(

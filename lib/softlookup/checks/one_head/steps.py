@@ -7,7 +7,6 @@ import numpy as np
 from softlookup.checks import draws
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import known
-from softlookup.checks.one_head import pipeline
 from softlookup.checks.one_head.page import PAGE
 from softlookup.checks.task import Case, Task
 
@@ -43,7 +42,6 @@ PROJECT = Task(
     returns=("q", "k", "v"),
     cases=_project_cases,
     oracle=_project,
-    mistaken=pipeline.project,
     mistakes=(
         known(
             "weights-transposed-in-projection",
@@ -94,7 +92,6 @@ SCORES = Task(
     returns=("scores",),
     cases=_scores_cases,
     oracle=_scores,
-    mistaken=pipeline.scores,
     mistakes=(
         known("swapped", (QK, "k @ q.transpose(-2, -1)")),
         known(
@@ -137,13 +134,6 @@ def _scale(scores: Any, head_width: int, tau: float) -> Any:
     return scores * (head_width**-0.5 / tau)
 
 
-def _scale_mistaken(flags: pipeline.Flags, scores: np.ndarray, head_width: int, tau: float) -> np.ndarray:
-    by = pipeline.divisor(flags, head_width, scores.shape[-1])
-    if "multiplied" in flags:
-        return scores * scores.dtype.type(np.sqrt(head_width) / tau)
-    return scores / scores.dtype.type(by if "no-sqrt" in flags else tau * by)
-
-
 ROOT = "math.sqrt(head_width)"
 
 SCALE = Task(
@@ -158,7 +148,6 @@ SCALE = Task(
     returns=("scaled",),
     cases=_scale_cases,
     oracle=_scale,
-    mistaken=_scale_mistaken,
     variants=({"tau": 1.0}, {"tau": 2.0}, {"tau": 0.5}, {"tau": 4.0}),
     mistakes=(
         known("no-sqrt", (f"scores / (tau * {ROOT})", "scores")),
@@ -211,7 +200,6 @@ MIX = Task(
     returns=("z",),
     cases=_mix_cases,
     oracle=_mix,
-    mistaken=pipeline.mix,
     mistakes=(
         known("weights-transposed", (AV, "weights.transpose(-2, -1) @ v")),
         known("elementwise", (AV, "weights * v")),

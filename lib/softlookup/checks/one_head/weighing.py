@@ -7,7 +7,6 @@ import numpy as np
 from softlookup.checks import draws
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import ATTENTIONS, SOFTMAXES, known
-from softlookup.checks.one_head import pipeline
 from softlookup.checks.one_head.cases import attention_cases
 from softlookup.checks.one_head.page import PAGE
 from softlookup.checks.one_head.weight_mistakes import WEIGHT_MISTAKES
@@ -70,7 +69,6 @@ SOFTMAX = Task(
     returns=("weights",),
     cases=_softmax_cases,
     oracle=_softmax,
-    mistaken=pipeline.softmax,
     parts={"core": 0.7, "large": 0.3},
     properties=(rows_sum_to_one,),
     forbids=SOFTMAXES,
@@ -128,7 +126,6 @@ WEIGHTS = Task(
     returns=("weights",),
     cases=lambda rng: attention_cases(rng, 2),
     oracle=_weights,
-    mistaken=pipeline.weights,
     parts={"core": 0.5, "mask": 0.25, "blind": 0.125, "large": 0.125},
     properties=(rows_sum_to_one, masked_cells_are_zero),
     forbids=ATTENTIONS,

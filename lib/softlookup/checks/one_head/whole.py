@@ -8,7 +8,6 @@ import numpy as np
 from softlookup.checks import draws
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import ATTENTIONS, dtype_lost, gradient_cut, known
-from softlookup.checks.one_head import pipeline
 from softlookup.checks.one_head.cases import attention_cases
 from softlookup.checks.one_head.page import PAGE
 from softlookup.checks.one_head.weight_mistakes import WEIGHT_MISTAKES
@@ -59,7 +58,6 @@ ATTENTION = Task(
     returns=("z",),
     cases=_attention_cases,
     oracle=_attention,
-    mistaken=pipeline.attention,
     parts={"core": 0.4, "mask": 0.2, "blind": 0.1, "large": 0.1, "gradient": 0.1, "dtype": 0.1},
     forbids=ATTENTIONS,
     mistakes=(
@@ -83,18 +81,6 @@ def _head(x: Any, w_q: Any, w_k: Any, w_v: Any, mask: Any = None) -> Any:
 
     linear = torch.nn.functional.linear
     return _attention(linear(x, w_q.mT), linear(x, w_k.mT), linear(x, w_v.mT), mask)
-
-
-def _head_mistaken(
-    flags: pipeline.Flags,
-    x: np.ndarray,
-    w_q: np.ndarray,
-    w_k: np.ndarray,
-    w_v: np.ndarray,
-    mask: np.ndarray | None = None,
-) -> np.ndarray:
-    q, k, v = pipeline.project(flags, x, w_q, w_k, w_v)
-    return pipeline.attention(flags, q, k, v, mask, d_model=x.shape[-1])
 
 
 def _head_cases(rng: Rng) -> list[Case]:
@@ -214,7 +200,6 @@ HEAD = Task(
     returns=("z",),
     cases=_head_cases,
     oracle=_head,
-    mistaken=_head_mistaken,
     parts={"core": 0.5, "mask": 0.2, "blind": 0.1, "gradient": 0.1, "dtype": 0.05, "large": 0.05},
     forbids=ATTENTIONS,
     mistakes=(

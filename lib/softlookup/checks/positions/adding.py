@@ -2,11 +2,8 @@
 
 from typing import Any
 
-import numpy as np
-
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import dtype_lost, gradient_cut, known
-from softlookup.checks.positions import switches
 from softlookup.checks.positions.circles import DOUBLED, HALVED, ROOT, ROUNDED
 from softlookup.checks.positions.page import PAGE
 from softlookup.checks.task import Case, Task
@@ -65,7 +62,6 @@ ADD = Task(
     returns=("sum",),
     cases=_add_cases,
     oracle=_add,
-    mistaken=switches.add,
     parts={"core": 0.7, "dtype": 0.15, "gradient": 0.15},
     mistakes=(
         known(
@@ -160,10 +156,6 @@ def _shift(steps: int, width: int) -> Any:
     return torch.linalg.matrix_exp(steps * slope)
 
 
-def _shift_mistaken(flags: switches.Flags, steps: int, width: int) -> np.ndarray:
-    return switches.shift(flags, steps, width)
-
-
 ANGLE = "turned = position_angles(torch.tensor([steps]), d_model, base)[0]"
 ALONG = "matrix[s, s] = matrix[c, c] = angle.cos()"
 BELOW = "matrix[c, s] = angle.sin()"
@@ -182,7 +174,6 @@ SHIFT = Task(
     returns=("matrix",),
     cases=_shift_cases,
     oracle=_shift,
-    mistaken=_shift_mistaken,
     mistakes=(
         known(
             "backwards",

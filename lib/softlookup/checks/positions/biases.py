@@ -6,7 +6,6 @@ import numpy as np
 
 from softlookup.checks.draws import Rng
 from softlookup.checks.known import known
-from softlookup.checks.positions import switches
 from softlookup.checks.positions.distances import QUERY, START
 from softlookup.checks.positions.page import PAGE
 from softlookup.checks.task import Case, Task
@@ -37,34 +36,6 @@ def _buckets(back: Any, n_buckets: int, farthest: int) -> np.ndarray:
     return np.array([sum(d >= begin for begin in begins) for d in back.flatten().tolist()]).reshape(tuple(back.shape))
 
 
-def _buckets_mistaken(flags: switches.Flags, back: np.ndarray, n_buckets: int, farthest: int) -> np.ndarray:
-    back = -back if "other-sign" in flags else back
-    n = n_buckets // 2 if flags & {"half-of-them", "both-ways"} else n_buckets
-    alone = n if "all-alone" in flags else n // 2
-    distance = np.maximum(back, 0)
-    if flags & {"ahead-counts", "both-ways"}:
-        distance = np.abs(back)
-    if "ahead-kept" in flags:
-        distance = back
-    if "all-alone" in flags:
-        return np.minimum(distance, n - 1)
-    safe = np.maximum(distance, 1)
-    if "log-of-distance" in flags:
-        ratio = np.log(safe) / np.log(farthest)
-    elif "log-not-scaled" in flags:
-        ratio = np.log(safe / alone)
-    else:
-        ratio = np.log(safe / alone) / np.log(farthest / alone)
-    if "linear-steps" in flags:
-        ratio = (distance - alone) / (farthest - alone)
-    step = ratio * (n - alone)
-    step = np.round(step) if "rounded" in flags else np.ceil(step) if "rounded-up" in flags else np.trunc(step)
-    far = step + (0 if "not-behind" in flags else alone)
-    far = far if "not-capped" in flags else np.minimum(far, n - 1)
-    ahead = n * (back < 0) if "both-ways" in flags else 0
-    return (np.where(distance < alone, distance, far) + ahead).astype(np.int64)
-
-
 BACK = "back = back.clamp(min=0)"
 RATIO = "ratio = torch.log(back.clamp(min=1) / alone) / math.log(farthest / alone)"
 FAR = "far = alone + (ratio * (n_buckets - alone)).long()"
@@ -84,7 +55,6 @@ BUCKETS = Task(
     returns=("buckets",),
     cases=_bucket_cases,
     oracle=_buckets,
-    mistaken=_buckets_mistaken,
     forbids=("softlookup.model",),
     variants=({"n_buckets": 32, "farthest": 128}, {"n_buckets": 16, "farthest": 64}),
     mistakes=(
@@ -185,30 +155,6 @@ def _alibi(n_heads: int, n_queries: int, n_keys: int, start: int, steep: float, 
     return -torch.einsum("n,ts->nts", slopes, back)
 
 
-def _alibi_mistaken(
-    flags: switches.Flags, n_heads: int, n_queries: int, n_keys: int, start: int, steep: float, named: str
-) -> np.ndarray:
-    head = np.arange(n_heads) if "from-one" in flags else np.arange(1, n_heads + 1)
-    exponent = -head.astype(np.float64) if "halved-each" in flags else -steep * head / n_heads
-    slopes = (np.e if "powers-of-e" in flags else 2.0) ** (exponent[::-1] if "reversed" in flags else exponent)
-    if "one-slope" in flags:
-        slopes = np.full(n_heads, slopes[-1])
-    if "straight" in flags:
-        slopes = head / n_heads
-    i = np.arange(n_queries)[:, None] + (0 if "start-ignored" in flags else start)
-    back = i - np.arange(n_keys)[None, :]
-    ahead = back < 0
-    back = np.abs(back) if "both-sides" in flags else back if "ahead-rewarded" in flags else np.maximum(back, 0)
-    if "ahead-alone" in flags:
-        back = np.maximum(np.arange(n_keys)[None, :] - i, 0)
-    if "keys-alone" in flags:
-        back = np.broadcast_to(-np.arange(n_keys), ahead.shape)
-    bias = slopes[:, None, None] * (back + ("one-too-far" in flags))
-    bias = bias if "rewarded" in flags else -bias
-    bias = np.where(ahead, -np.inf, bias) if "masked" in flags else bias
-    return np.moveaxis(bias, 0, -1) if "heads-last" in flags else bias
-
-
 SLOPES = "slopes = 2.0 ** (-steep * head / n_heads)"
 BIAS = "return -slopes[:, None, None] * back"
 FALL = "back = (i - j).clamp(min=0)"
@@ -225,7 +171,6 @@ ALIBI = Task(
     returns=("bias",),
     cases=_alibi_cases,
     oracle=_alibi,
-    mistaken=_alibi_mistaken,
     forbids=("softlookup.model", "softlookup.reference"),
     variants=({"steep": 8.0, "named": "8"}, {"steep": 4.0, "named": "4"}, {"steep": 6.0, "named": "6"}),
     mistakes=(

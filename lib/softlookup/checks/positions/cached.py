@@ -2,11 +2,8 @@
 
 from typing import Any
 
-import numpy as np
-
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import ATTENTIONS, known
-from softlookup.checks.positions import switches
 from softlookup.checks.positions.circles import ROUNDED
 from softlookup.checks.positions.page import PAGE
 from softlookup.checks.positions.rotations import rotary_oracle
@@ -38,37 +35,6 @@ def _cached(q: Any, k: Any, v: Any) -> Any:
     return fused(turned, keys, v, is_causal=True)[:, :, s - t :]
 
 
-def _cached_mistaken(flags: switches.Flags, q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
-    t, s = q.shape[2], k.shape[2]
-    start = s - t
-    own: switches.Flags = frozenset()
-    if "queries-not-turned" not in flags:
-        begin = 0 if flags & {"queries-from-zero", "starts-exchanged"} else start + ("queries-one-late" in flags)
-        begin = s if "queries-from-the-end" in flags else s - 1 if "queries-from-the-last" in flags else begin
-        q = switches.rotary(own, q, begin)
-    if "keys-not-turned" not in flags:
-        k = switches.rotary(own, k, start if "starts-exchanged" in flags else int("keys-one-late" in flags))
-    if "values-turned" in flags:
-        v = switches.rotary(own, v, 0)
-    scores = q @ np.swapaxes(k, -2, -1)
-    width = v.shape[-1] if "sqrt-of-value-width" in flags else q.shape[-1]
-    width = q.shape[1] * width if "sqrt-of-model-width" in flags else width
-    if "no-sqrt" not in flags:
-        scores = scores / q.dtype.type(width if "divided-by-width" in flags else np.sqrt(width))
-    i = np.arange(t)[:, None] + (0 if "mask-from-the-top" in flags else start)
-    hidden = np.arange(s)[None, :] > i + ("one-leaks" in flags) - ("own-key-hidden" in flags)
-    if "mask-inverted" in flags:
-        hidden = ~hidden
-    if "no-mask" in flags:
-        hidden = np.zeros_like(hidden)
-    if "mask-after-softmax" not in flags:
-        scores = np.where(hidden, 0.0 if "masked-to-zero" in flags else -np.inf, scores)
-    axis = -2 if "over-queries" in flags else -1
-    e = np.exp(scores - scores.max(axis=axis, keepdims=True))
-    weights = (e / e.sum(axis=axis, keepdims=True)).astype(q.dtype)
-    return (np.where(hidden, 0, weights) if "mask-after-softmax" in flags else weights) @ v
-
-
 BOTH = "q, k = rotate(q, start), rotate(k, 0)"
 HIDDEN = 's = s.masked_fill(j > i, float("-inf"))'
 SCALED = " / math.sqrt(q.shape[-1])"
@@ -87,7 +53,6 @@ CACHED = Task(
     returns=("z",),
     cases=_cached_cases,
     oracle=_cached,
-    mistaken=_cached_mistaken,
     forbids=ATTENTIONS,
     mistakes=(
         known(

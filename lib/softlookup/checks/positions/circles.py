@@ -6,7 +6,6 @@ import numpy as np
 
 from softlookup.checks.draws import Rng
 from softlookup.checks.known import known
-from softlookup.checks.positions import switches
 from softlookup.checks.positions.page import PAGE
 from softlookup.checks.task import Case, Task
 
@@ -50,10 +49,6 @@ def _angles(positions: Any, width: int, base: float) -> Any:
     return torch.outer(positions.double(), speeds)
 
 
-def _angles_mistaken(flags: switches.Flags, positions: np.ndarray, width: int, base: float) -> np.ndarray:
-    return switches.angles(flags, positions, width, base)
-
-
 PAIRS = "i = torch.arange((width + 1) // 2, dtype=torch.float64)"
 SPEEDS = "base ** (-2 * i / width)"
 EACH = "positions[:, None] * speeds"
@@ -70,7 +65,6 @@ ANGLES = Task(
     returns=("angles",),
     cases=_angle_cases,
     oracle=_angles,
-    mistaken=_angles_mistaken,
     mistakes=(
         known("exponent-halved", (SPEEDS, "base ** (-i / width)"), says=HALVED, number=28),
         known("exponent-doubled", (SPEEDS, "base ** (-4 * i / width)"), says=DOUBLED, number=28),
@@ -182,10 +176,6 @@ def _table(length: int, width: int) -> Any:
     return torch.view_as_real(hands).flip(-1).flatten(-2)[:, :width]
 
 
-def _table_mistaken(flags: switches.Flags, length: int, width: int) -> np.ndarray:
-    return switches.table(flags, length, width)
-
-
 TURNED = "turned = position_angles(torch.arange(length), d_model, base)"
 SINES = "table[:, 0::2] = turned.sin()"
 COSINES = "table[:, 1::2] = turned.cos()[:, : d_model // 2]"
@@ -207,7 +197,6 @@ SINUSOIDS = Task(
     returns=("table",),
     cases=_table_cases,
     oracle=_table,
-    mistaken=_table_mistaken,
     parts={"core": 0.8, "odd": 0.2},
     forbids=("softlookup.model", "softlookup.reference"),
     mistakes=(

@@ -6,7 +6,6 @@ import numpy as np
 
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import dtype_lost, gradient_cut, known
-from softlookup.checks.positions import switches
 from softlookup.checks.positions.circles import ROOT
 from softlookup.checks.positions.page import PAGE
 from softlookup.checks.task import Case, Task
@@ -30,10 +29,6 @@ def _relative(n_queries: int, n_keys: int, start: int, clip: int) -> np.ndarray:
     return np.array(list(row.values())).reshape(n_queries, n_keys)
 
 
-def _relative_mistaken(flags: switches.Flags, n_queries: int, n_keys: int, start: int, clip: int) -> np.ndarray:
-    return switches.places(flags, n_queries, n_keys, start, clip)
-
-
 QUERY = "i = torch.arange(n_queries)[:, None] + start"
 ROW = "return (j - i).clamp(-clip, clip) + clip"
 
@@ -49,7 +44,6 @@ RELATIVE = Task(
     returns=("rows",),
     cases=_relative_cases,
     oracle=_relative,
-    mistaken=_relative_mistaken,
     variants=({"clip": 4}, {"clip": 3}, {"clip": 2}),
     mistakes=(
         known(
@@ -130,7 +124,7 @@ RELATIVE = Task(
 def _shaw_cases(rng: Rng) -> list[Case]:
     def case(label: str, b: int, n: int, t: int, s: int, h: int, clip: int, **how: Any) -> Case:
         dtype = how.pop("dtype", "float32")
-        rows = switches.places(frozenset(), t, s, s - t, clip).astype("int64")
+        rows = np.clip(np.arange(s) - np.arange(s - t, s)[:, None], -clip, clip) + clip
         if how.pop("any_rows", False):
             rows = rng.integers(0, 2 * clip + 1, size=(t, s))
         q, k, table = (normal(rng, *shape, dtype=dtype) for shape in ((b, n, t, h), (b, n, s, h), (2 * clip + 1, h)))
@@ -169,41 +163,6 @@ def _shaw(q: Any, k: Any, table: Any, rows: Any) -> Any:
     return torch.einsum("bnth,bntsh->bnts", q, own) * q.shape[-1] ** -0.5
 
 
-def _shaw_mistaken(
-    flags: switches.Flags, q: np.ndarray, k: np.ndarray, table: np.ndarray, rows: np.ndarray
-) -> np.ndarray:
-    if "rows-anew" in flags:
-        t, s = rows.shape
-        rows = switches.places(frozenset(), t, s, s - t, len(table) // 2)
-    if "table-reversed" in flags:
-        table = table[::-1]
-    own = table[rows.T if "rows-transposed" in flags else rows]
-    content = q @ np.swapaxes(k, -2, -1)
-    if "keys-meet-distance" in flags:
-        distance = np.einsum("bnsh,tsh->bnts", k, own)
-    elif "one-number" in flags:
-        distance = np.broadcast_to(own.sum(axis=-1), content.shape)
-    else:
-        distance = np.einsum("bnth,tsh->bnts", q, own)
-    if "keys-as-well" in flags:
-        distance = distance + np.einsum("bnsh,tsh->bnts", k, own)
-    width = q.shape[1] * q.shape[-1] if "sqrt-of-model-width" in flags else q.shape[-1]
-    root = q.dtype.type(width if "divided-by-width" in flags else np.sqrt(width))
-    if "content-missing" in flags:
-        content = content * 0
-    if "distance-missing" in flags:
-        distance = distance * 0
-    if "no-sqrt" in flags:
-        return content + distance
-    if "distance-not-scaled" in flags:
-        return content / root + distance
-    scores = (content + distance) / root
-    if "softmaxed" in flags:
-        e = np.exp(scores - scores.max(axis=-1, keepdims=True))
-        scores = e / e.sum(axis=-1, keepdims=True)
-    return scores
-
-
 DISTANCE = 'distance = torch.einsum("bnth,tsh->bnts", q, own)'
 SCORES = "return (content + distance) / math.sqrt(q.shape[-1])"
 OWN = "own = table[rows]"
@@ -225,7 +184,6 @@ SHAW = Task(
     returns=("scores",),
     cases=_shaw_cases,
     oracle=_shaw,
-    mistaken=_shaw_mistaken,
     parts={"core": 0.7, "dtype": 0.15, "gradient": 0.15},
     forbids=("softlookup.model",),
     mistakes=(

@@ -6,7 +6,6 @@ import numpy as np
 
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import known
-from softlookup.checks.positions import switches
 from softlookup.checks.positions.page import PAGE
 from softlookup.checks.task import Case, Task
 
@@ -42,31 +41,6 @@ def _order(x: Any, order: Any, causal: bool) -> Any:
     return fused(moved, moved, moved, attn_mask=mask) - fused(moved, moved, moved, attn_mask=along)
 
 
-def _attend(x: np.ndarray, causal: bool) -> np.ndarray:
-    scores = x @ x.T / x.dtype.type(np.sqrt(x.shape[-1]))
-    if causal:
-        scores = np.where(np.tri(len(x), dtype=bool), scores, -np.inf)
-    e = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return (e / e.sum(axis=-1, keepdims=True)).astype(x.dtype) @ x
-
-
-def _order_mistaken(flags: switches.Flags, x: np.ndarray, order: np.ndarray, causal: bool) -> np.ndarray:
-    causal = causal and "mask-forgotten" not in flags
-    back = np.argsort(order)
-    before = _attend(x[back if "input-moved-back" in flags else order], causal and "mask-after-alone" not in flags)
-    after = _attend(x, causal and "mask-before-alone" not in flags)
-    if "output-moved-back" in flags:
-        after = after[back]
-    elif "not-moved" not in flags:
-        after = after[order]
-    gap = after - before if "other-sign" in flags else before - after
-    if "pooled" in flags:
-        gap = gap.mean(axis=0)
-    elif "old-order" in flags:
-        gap = gap[back]
-    return np.abs(gap) if "size-alone" in flags else gap
-
-
 FIRST = "moved_first = attend(x[order], causal)"
 AFTER = "moved_after = attend(x, causal)[order]"
 GAP = "return moved_first - moved_after"
@@ -83,7 +57,6 @@ EQUIVARIANCE = Task(
     returns=("gap",),
     cases=_order_cases,
     oracle=_order,
-    mistaken=_order_mistaken,
     mistakes=(
         known(
             "not-moved",
@@ -164,33 +137,6 @@ def _probe(x: Any, labels: Any, new: Any) -> Any:
     return wanted_mean + (new - x_mean) @ slopes
 
 
-def _probe_mistaken(flags: switches.Flags, x: np.ndarray, labels: np.ndarray, new: np.ndarray) -> np.ndarray:
-    wanted = np.eye(int(labels.max()) + 1)[labels]
-    if "plus-minus-one" in flags:
-        wanted = 2 * wanted - 1
-    if "numbers-for-classes" in flags:
-        wanted = labels[:, None].astype(float)
-    asked = x if "old-ones" in flags else new
-    if "no-one" not in flags:
-        x, asked = (np.concatenate([a, np.ones((len(a), 1))], axis=1) for a in (x, asked))
-    if "means-alone" in flags:
-        weights = (wanted / wanted.sum(axis=0)).T @ x
-        return asked @ weights.T
-    weights = np.linalg.lstsq(x, wanted, rcond=None)[0]
-    if "weights-alone" in flags:
-        return weights
-    if "no-one-for-new" in flags and "no-one" not in flags:
-        asked = np.concatenate([asked[:, :-1], np.zeros((len(asked), 1))], axis=1)
-    scores = asked @ weights
-    if "softmaxed" in flags:
-        scores = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
-    if "transposed" in flags:
-        scores = scores.T
-    if "numbers-for-classes" in flags:
-        scores = scores[:, 0]
-    return scores.argmax(axis=-1) if "winners" in flags else scores
-
-
 WITH_ONE = "x, new = (torch.cat([a, torch.ones(len(a), 1, dtype=a.dtype)], dim=1) for a in (x, new))"
 WANTED = "wanted = nn.functional.one_hot(labels).to(x.dtype)"
 FITTED = "weights = torch.linalg.lstsq(x, wanted).solution"
@@ -208,7 +154,6 @@ PROBE = Task(
     returns=("scores",),
     cases=_probe_cases,
     oracle=_probe,
-    mistaken=_probe_mistaken,
     mistakes=(
         known(
             "no-one",

@@ -2,11 +2,8 @@
 
 from typing import Any
 
-import numpy as np
-
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import dtype_lost, gradient_cut, known
-from softlookup.checks.positions import switches
 from softlookup.checks.positions.circles import BY_ONE_PAIR, DOUBLED, HALVED, ROOT, ROUNDED, UPWARDS
 from softlookup.checks.positions.page import PAGE
 from softlookup.checks.task import Case, Task
@@ -61,7 +58,6 @@ TURN = Task(
     returns=("turned",),
     cases=_turn_cases,
     oracle=_turn,
-    mistaken=switches.turn,
     parts={"core": 0.8, "dtype": 0.2},
     mistakes=(
         known(
@@ -171,7 +167,6 @@ ROTARY = Task(
     returns=("rotated",),
     cases=_rotary_cases,
     oracle=rotary_oracle,
-    mistaken=switches.rotary,
     parts={"core": 0.7, "dtype": 0.15, "gradient": 0.15},
     forbids=("softlookup.model", "softlookup.reference"),
     mistakes=(
@@ -304,21 +299,6 @@ def _convert(w: Any, n_heads: int) -> Any:
     return torch.cat([part for head in heads for part in (head[:, 0::2], head[:, 1::2])], dim=1)
 
 
-def _convert_mistaken(flags: switches.Flags, w: np.ndarray, n_heads: int) -> np.ndarray:
-    if "rows" in flags:
-        w = w.T
-    n = 1 if "across-heads" in flags else n_heads
-    if w.shape[1] % (2 * n):
-        raise ValueError("columns do not fall into pairs")
-    cut = (2, w.shape[1] // n // 2) if "other-way" in flags else (w.shape[1] // n // 2, 2)
-    pairs = w.reshape(w.shape[0], n, *cut)
-    moved = pairs if "unchanged" in flags else np.swapaxes(pairs, -2, -1)
-    if "second-first" in flags:
-        moved = moved[..., ::-1, :]
-    moved = moved.reshape(w.shape)
-    return moved.T if "rows" in flags else moved
-
-
 CUT = "pairs = w.reshape(d_model, n_heads, wide // n_heads // 2, 2)"
 MOVED = "return pairs.transpose(-2, -1).flatten(1)"
 
@@ -334,7 +314,6 @@ CONVERT = Task(
     returns=("w",),
     cases=_convert_cases,
     oracle=_convert,
-    mistaken=_convert_mistaken,
     mistakes=(
         known(
             "other-way",

@@ -6,7 +6,7 @@ import numpy as np
 
 from softlookup.checks.draws import Rng
 from softlookup.checks.known import known
-from softlookup.checks.roofline.page import PAGE, Flags
+from softlookup.checks.roofline.page import PAGE
 from softlookup.checks.task import Case, Task
 
 
@@ -27,26 +27,6 @@ def _intensity(reads: int, writes: int, operations: int, bits: int) -> float:
     return float(Fraction(operations) / (Fraction(bits, 8) * (reads + writes)))
 
 
-def _intensity_mistaken(flags: Flags, reads: int, writes: int, operations: int, bits: int) -> np.ndarray:
-    width = bits / 8
-    if "always-four" in flags:
-        width = 4
-    if "elements-for-bytes" in flags:
-        width = 1
-    if "bits-for-bytes" in flags:
-        width = bits
-    moved = reads + (0 if "stores-forgotten" in flags else writes)
-    if "fetched-before-stored" in flags:
-        moved += writes
-    if "loads-forgotten" in flags:
-        moved -= reads
-    if "one-store" in flags:
-        moved -= writes - 1
-    if moved == 0:
-        return np.array(np.inf)
-    return np.array(moved * width / operations if "upside-down" in flags else operations / (moved * width))
-
-
 WIDTH = "bytes_per_number = bits / 8"
 MOVED = "moved = (reads + writes) * bytes_per_number"
 QUOTIENT = "return operations / moved"
@@ -63,7 +43,6 @@ INTENSITY = Task(
     returns=("intensity",),
     cases=_intensity_cases,
     oracle=_intensity,
-    mistaken=_intensity_mistaken,
     frame="plain",
     mistakes=(
         known(
@@ -136,22 +115,6 @@ def _product(t: int, d: int, f: int, width: int) -> tuple[np.ndarray, np.ndarray
     return np.array(for_each_result * result.numel()), np.array(moved)
 
 
-def _product_mistaken(flags: Flags, t: int, d: int, f: int, width: int) -> tuple[np.ndarray, np.ndarray]:
-    flops = (1 if "one-operation" in flags else 2) * t * d * f
-    if "inner-forgotten" in flags:
-        flops //= d
-    if "one-sum-less" in flags:
-        flops -= t * f
-    if "elements-for-bytes" in flags:
-        width = 1
-    if "always-four" in flags:
-        width = 4
-    weights = 0 if "weights-forgotten" in flags else t * d * f if "weights-for-each-row" in flags else d * f
-    numbers = (0 if "rows-forgotten" in flags else t * d) + weights + (0 if "result-forgotten" in flags else t * f)
-    pair = np.array(flops), np.array(numbers * width)
-    return pair[::-1] if "pair-swapped" in flags else pair
-
-
 FLOPS = "flops = 2 * t * d * f"
 NUMBERS = "numbers = t * d + d * f + t * f"
 PAIR = "return flops, numbers * bytes_per_number"
@@ -168,7 +131,6 @@ PRODUCT = Task(
     returns=("flops", "bytes"),
     cases=_product_cases,
     oracle=_product,
-    mistaken=_product_mistaken,
     frame="plain",
     mistakes=(
         known(

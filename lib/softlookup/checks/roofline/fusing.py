@@ -6,7 +6,7 @@ import numpy as np
 
 from softlookup.checks.draws import Rng
 from softlookup.checks.known import known
-from softlookup.checks.roofline.page import PAGE, Flags
+from softlookup.checks.roofline.page import PAGE
 from softlookup.checks.task import Case, Task
 
 Steps = list[list[Any]]
@@ -51,26 +51,6 @@ def _oracle(steps: Steps, keep: list[str], n: int, width: int) -> tuple[np.ndarr
     return np.array(apart * n * width), np.array(passed * n * width)
 
 
-def _mistaken(flags: Flags, steps: Steps, keep: list[str], n: int, width: int) -> tuple[np.ndarray, np.ndarray]:
-    store = 0 if "stores-forgotten" in flags else 2 if "fetched-before-stored" in flags else 1
-    apart = sum((len(i) if "same-read-twice" in flags else len(set(i))) + store for _, i in steps)
-    made = set() if "middle-read" in flags else {output for output, _ in steps}
-    if "given-read-again" in flags:
-        given = sum(len(set(inputs) - made) for _, inputs in steps)
-    else:
-        given = len({name for _, inputs in steps for name in inputs} - made)
-    written = len(steps) if "middle-written" in flags else len(keep)
-    if "unread-written" in flags:
-        written = len({output for output, _ in steps} - {name for _, inputs in steps for name in inputs} | set(keep))
-    if "last-alone" in flags:
-        written = 1
-    if "results-forgotten" in flags:
-        written = 0
-    size = n * (1 if "elements-for-bytes" in flags else width)
-    pair = np.array(apart * size), np.array((given + written) * size)
-    return pair[::-1] if "pair-swapped" in flags else pair
-
-
 APART = "apart = sum(len(set(inputs)) + 1 for _, inputs in steps)"
 MADE = "made = {output for output, _ in steps}"
 GIVEN = "given = {name for _, inputs in steps for name in inputs} - made"
@@ -90,7 +70,6 @@ FUSE = Task(
     returns=("apart", "fused"),
     cases=_cases,
     oracle=_oracle,
-    mistaken=_mistaken,
     frame="plain",
     mistakes=(
         known(

@@ -6,7 +6,7 @@ import numpy as np
 
 from softlookup.checks.draws import Rng
 from softlookup.checks.known import known
-from softlookup.checks.roofline.page import PAGE, Flags
+from softlookup.checks.roofline.page import PAGE
 from softlookup.checks.task import Case, Task
 
 Operations = list[list[float]]
@@ -31,26 +31,6 @@ def _time(operations: Operations, peak: float, road: float, unit: float = 1.0, *
     return float(table.max(axis=1).sum() / unit)
 
 
-def _time_mistaken(
-    flags: Flags, operations: Operations, peak: float, road: float, unit: float = 1.0, **_: Any
-) -> np.ndarray:
-    if "rates-swapped" in flags:
-        peak, road = road, peak
-    pairs = [(flops / peak, n_bytes / road) for flops, n_bytes in operations]
-    if "operations-alone" in flags:
-        pairs = [(a, a) for a, _ in pairs]
-    if "bytes-alone" in flags:
-        pairs = [(b, b) for _, b in pairs]
-    of_two = sum if "added" in flags else min if "shorter" in flags else max
-    if "one-roof-for-all" in flags:
-        found = of_two([sum(a for a, _ in pairs), sum(b for _, b in pairs)])
-    elif "longest-alone" in flags:
-        found = max(of_two(pair) for pair in pairs)
-    else:
-        found = sum(of_two(pair) for pair in pairs)
-    return np.array(found / unit)
-
-
 EACH = "seconds += max(flops / peak, n_bytes / bandwidth)"
 RETURN = "return seconds / unit"
 
@@ -66,7 +46,6 @@ TIME = Task(
     returns=("time",),
     cases=_time_cases,
     oracle=_time,
-    mistaken=_time_mistaken,
     frame="plain",
     variants=({"unit": 1.0, "named": "seconds"}, {"unit": 1e-3, "named": "milliseconds"}),
     mistakes=(
@@ -133,32 +112,6 @@ def _near(flops: float, n_bytes: float, seconds: float, peak: float, road: float
     return least.max() / seconds, np.array(least[0] >= least[1])
 
 
-def _near_mistaken(
-    flags: Flags, flops: float, n_bytes: float, seconds: float, peak: float, road: float
-) -> tuple[np.ndarray, np.ndarray]:
-    amount = n_bytes / flops if "intensity-upside-down" in flags else flops / n_bytes
-    best = min(peak, road * amount)
-    if "share-of-peak" in flags:
-        best = peak
-    if "share-of-slope" in flags:
-        best = road * amount
-    if "added" in flags:
-        best = 1 / (1 / peak + 1 / (road * amount))
-    if "larger-one" in flags:
-        best = max(peak, road * amount)
-    share = flops / seconds / best
-    if "clipped" in flags:
-        share = min(1.0, share)
-    if "per-cent" in flags:
-        share *= 100
-    edge = peak / road
-    bound = amount > edge if "ridge-left-out" in flags else amount >= edge
-    if "names-exchanged" in flags:
-        bound = not bound
-    pair = np.array(1 / share if "upside-down" in flags else share), np.array(bound)
-    return pair[::-1] if "pair-swapped" in flags else pair
-
-
 AMOUNT = "amount = flops / n_bytes"
 BEST = "best = min(peak, bandwidth * amount)"
 SHARE = "share = flops / seconds / best"
@@ -177,7 +130,6 @@ NEAR = Task(
     returns=("share", "compute_bound"),
     cases=_near_cases,
     oracle=_near,
-    mistaken=_near_mistaken,
     frame="plain",
     mistakes=(
         known(
@@ -265,21 +217,6 @@ def _link(
     return times.max(), times.argmax()
 
 
-def _link_mistaken(
-    flags: Flags, flops: float, n_bytes: float, link_bytes: float, peak: float, road: float, link: float
-) -> tuple[np.ndarray, np.ndarray]:
-    one_way = link if "both-ways" in flags else 2 * link if "doubled" in flags else link / 2
-    memory = n_bytes + link_bytes if "through-memory" in flags else n_bytes
-    over_link = n_bytes + link_bytes if "all-over-link" in flags else link_bytes
-    limits = [flops / peak, memory / road, over_link / one_way]
-    if "link-forgotten" in flags:
-        limits.pop()
-    seconds = min(limits) if "shortest" in flags else max(limits)
-    where = limits.index(seconds) + (1 if "from-one" in flags else 0)
-    pair = np.array(sum(limits) if "added" in flags else seconds), np.array(where)
-    return pair[::-1] if "pair-swapped" in flags else pair
-
-
 LIMITS = "limits = [flops / peak, n_bytes / bandwidth, link_bytes / (link / 2)]"
 LONGEST = "seconds = max(limits)"
 ANSWER = "return seconds, limits.index(seconds)"
@@ -296,7 +233,6 @@ LINK = Task(
     returns=("seconds", "limit"),
     cases=_link_cases,
     oracle=_link,
-    mistaken=_link_mistaken,
     frame="plain",
     mistakes=(
         known(

@@ -1,5 +1,3 @@
-"""The page of the book that the tasks of this chapter belong to, and a name for what switches mistakes on."""
+"""The page of the book that the tasks of this chapter belong to."""
 
 PAGE = "11_roofline"
-
-Flags = frozenset[str]

@@ -2,11 +2,9 @@
 
 from fractions import Fraction
 
-import numpy as np
-
 from softlookup.checks.draws import Rng
 from softlookup.checks.known import known
-from softlookup.checks.roofline.page import PAGE, Flags
+from softlookup.checks.roofline.page import PAGE
 from softlookup.checks.task import Case, Task
 
 
@@ -47,29 +45,6 @@ def _oracle(d: int, f: int, width: int, ridge: float) -> int:
     return high
 
 
-def _mistaken(flags: Flags, d: int, f: int, width: int, ridge: float) -> np.ndarray:
-    operation = 1 if "one-operation" in flags else 2
-    width = 1 if "elements-for-bytes" in flags else width
-    around = (0 if "rows-forgotten" in flags else d) + (0 if "result-forgotten" in flags else f)
-    if "matrix-alone" in flags:
-        around = 0
-    gain = operation * d * f - ridge * width * around
-    if gain == 0 or (gain < 0 and "never-overlooked" not in flags):
-        return np.array(-1 if "never-minus-one" in flags else np.inf if "never-infinite" in flags else 0)
-    rows = ridge * width * d * f / gain
-    return np.array(
-        int(rows)
-        if "rounded-down" in flags
-        else int(rows) + 1
-        if "one-too-many" in flags
-        else rows
-        if "not-rounded" in flags
-        else np.rint(rows)
-        if "rounded-to-nearest" in flags
-        else -(-rows // 1)
-    )
-
-
 GAIN = "gain = 2 * d * f - ridge * bytes_per_number * (d + f)"
 NEVER = "if gain <= 0:\n        return 0"
 LAST = "return math.ceil(ridge * bytes_per_number * d * f / gain)"
@@ -86,7 +61,6 @@ ROWS = Task(
     returns=("rows",),
     cases=_cases,
     oracle=_oracle,
-    mistaken=_mistaken,
     frame="plain",
     mistakes=(
         known(

@@ -7,7 +7,7 @@ import numpy as np
 
 from softlookup.checks.draws import Rng
 from softlookup.checks.known import known
-from softlookup.checks.roofline.page import PAGE, Flags
+from softlookup.checks.roofline.page import PAGE
 from softlookup.checks.task import Case, Task
 
 
@@ -44,24 +44,6 @@ def _sheet(text: str) -> float:
     return float(Decimal(digits) * 1024 ** {"MiB": 2, "GiB": 3, "TiB": 4}[unit])
 
 
-def _sheet_mistaken(flags: Flags, text: str) -> np.ndarray:
-    number, unit = text.rstrip("*").split()
-    value = float(number.replace(",", "." if "comma-as-point" in flags else ""))
-    binary = unit[1] == "i" and "binary-overlooked" not in flags
-    powers: dict[str, float] = {"M": 1e6, "G": 1e9, "T": 1e12}
-    if binary or "binary-everywhere" in flags or ("binary-bytes" in flags and "B" in unit):
-        powers = {"M": 2.0**20, "G": 2.0**30, "T": 2.0**40}
-    if "binary-sizes" in flags and "B" in unit and "/s" not in unit:
-        powers = {"M": 2.0**20, "G": 2.0**30, "T": 2.0**40}
-    if "tera-as-giga" in flags:
-        powers["T"] = powers["G"]
-    if "prefix-kept" in flags:
-        powers = dict.fromkeys(powers, 1.0)
-    starred = text.endswith("*") and "sparse-peak" not in flags
-    half = 2 if starred else 1
-    return np.array(value * powers[unit[0]] * (half if "star-doubled" in flags else 1 / half))
-
-
 DECIMAL = '{"M": 1e6, "G": 1e9, "T": 1e12}'
 STAR = "return value * powers[unit[0]] / (2 if starred else 1)"
 
@@ -77,7 +59,6 @@ SHEET = Task(
     returns=("value",),
     cases=_sheet_cases,
     oracle=_sheet,
-    mistaken=_sheet_mistaken,
     frame="plain",
     mistakes=(
         known(
@@ -160,23 +141,6 @@ def _ridge(sheet: dict[str, Any], dtype: str) -> float:
     return (1.0 / sheet["memory"]) * sheet["dense"][dtype]
 
 
-def _ridge_mistaken(flags: Flags, sheet: dict[str, Any], dtype: str) -> np.ndarray:
-    kind = "bfloat16" if "always-bfloat16" in flags else dtype
-    peak = max(sheet["dense"].values()) if "largest-peak" in flags else sheet["dense"][kind]
-    if "sparse-peak" in flags:
-        peak = sheet["sparse"].get(kind, peak)
-    road = sheet["NVLink"] if "link-for-memory" in flags else sheet["memory"]
-    if "eight-hundred" in flags:
-        road = 800e9
-    if "giga-dropped" in flags:
-        road /= 1e9
-    if "prefixes-mixed" in flags:
-        road *= 1e3
-    if "numbers-for-bytes" in flags:
-        road /= NUMBER_BYTES[dtype]
-    return np.array(road / peak if "upside-down" in flags else peak / road)
-
-
 NUMBER_BYTES = {"float32": 4, "tf32": 4, "bfloat16": 2, "float8": 1}
 RIDGE_LINE = 'return sheet["dense"][dtype] / sheet["memory"]'
 
@@ -192,7 +156,6 @@ RIDGE = Task(
     returns=("ridge",),
     cases=_ridge_cases,
     oracle=_ridge,
-    mistaken=_ridge_mistaken,
     frame="plain",
     mistakes=(
         known(
@@ -272,33 +235,6 @@ def _attainable(peak: float, bandwidth: float, intensity: float, unit: float = 1
     return float(work / seconds / unit)
 
 
-def _attainable_mistaken(
-    flags: Flags, peak: float, bandwidth: float, intensity: float, unit: float = 1e12, **_: Any
-) -> np.ndarray:
-    giga = 2.0**30 if "binary-giga" in flags else 1e9
-    slope = bandwidth * giga * intensity
-    if "step-of-1024" in flags:
-        slope *= 1000 / 1024
-    if "giga-dropped" in flags:
-        slope /= giga
-    if "divided" in flags:
-        slope /= intensity**2
-    top = peak * 1e12
-    if "prefixes-mixed" in flags:
-        slope = slope / giga * 1e12
-    if "larger-one" in flags:
-        found = max(top, slope)
-    elif "one-over-sum" in flags:
-        found = 1 / (1 / top + 1 / slope)
-    elif "peak-always" in flags:
-        found = top
-    elif "slope-always" in flags:
-        found = slope
-    else:
-        found = min(top, slope)
-    return np.array(found if "other-unit" in flags else found / unit)
-
-
 ROOF = "return min(peak_tflops * 1e12, bandwidth_gb_per_s * 1e9 * intensity) / unit"
 
 ATTAINABLE = Task(
@@ -313,7 +249,6 @@ ATTAINABLE = Task(
     returns=("rate",),
     cases=_attainable_cases,
     oracle=_attainable,
-    mistaken=_attainable_mistaken,
     frame="plain",
     variants=({"unit": 1e12, "named": "TFLOP/s"}, {"unit": 1e9, "named": "GFLOP/s"}),
     mistakes=(

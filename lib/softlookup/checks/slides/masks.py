@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from softlookup.checks.draws import Rng
+from softlookup.checks.draws import Rng, softmax
 from softlookup.checks.known import known
-from softlookup.checks.slides.page import PAGE, Flags, round_to, shares
+from softlookup.checks.slides.page import PAGE, round_to
 from softlookup.checks.task import Case, Task
 
 
 def _weights(rng: Rng, look: np.ndarray, places: int = 3, scale: float = 1.0) -> np.ndarray:
     scores = np.where(look, scale * rng.standard_normal(look.shape), -np.inf)
-    return round_to(shares(scores), places)
+    return round_to(softmax(scores), places)
 
 
 def _polarity_cases(rng: Rng) -> list[Case]:
@@ -52,21 +52,6 @@ def _polarity(mask: np.ndarray, weights: np.ndarray) -> int:
     return 1 if seen == {1} else 0 if seen == {0} else -1
 
 
-def _polarity_mistaken(flags: Flags, mask: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    mask = np.broadcast_to(mask, weights.shape)
-    if "first-row" in flags:
-        mask, weights = mask[:1], weights[:1]
-    if "positive-wanted" in flags:
-        kinds = [(weights == 0) == (mask == 0), (weights == 0) == (mask == 1)]
-    else:
-        kinds = [weights[mask == 0] == 0, weights[mask == 1] == 0]
-    look, hide = (one.any() if "any-cell" in flags else one.all() for one in kinds)
-    if "neither-forgotten" in flags:
-        hide = True
-    answer = 1 if look else 0 if hide else -1
-    return np.array({1: 0, 0: 1, -1: -1}[answer] if "swapped" in flags else answer)
-
-
 ANSWER = "1 if look else 0 if hide else -1"
 LOOK, HIDE = "(weights[mask == 0] == 0).all()", "(weights[mask == 1] == 0).all()"
 SPREAD = "mask = np.broadcast_to(mask, weights.shape)"
@@ -83,7 +68,6 @@ POLARITY = Task(
     returns=("meaning",),
     cases=_polarity_cases,
     oracle=_polarity,
-    mistaken=_polarity_mistaken,
     frame="numpy",
     mistakes=(
         known(
@@ -138,23 +122,6 @@ def _leaks(first: np.ndarray, second: np.ndarray, joined: np.ndarray, one_means_
     return np.asarray(masks[2] * (1 - masks[0] * masks[1])) > 0
 
 
-def _leaks_mistaken(
-    flags: Flags, first: np.ndarray, second: np.ndarray, joined: np.ndarray, one_means_look: bool
-) -> np.ndarray:
-    look = int(one_means_look)
-    if "polarity-ignored" in flags:
-        look = 1
-    if "polarity-inverted" in flags:
-        look = 1 - look
-    one, two, lets = np.broadcast_arrays(first == look, second == look, joined == look)
-    if "first-alone" in flags:
-        two = np.ones_like(one)
-    if "second-alone" in flags:
-        one = np.ones_like(two)
-    allowed = one | two if "both-forbid" in flags else one & two
-    return np.asarray(lets != allowed if "all-differences" in flags else lets & ~allowed)
-
-
 ALLOWED = "(first == look) & (second == look)"
 
 LEAKS = Task(
@@ -169,7 +136,6 @@ LEAKS = Task(
     returns=("leaks",),
     cases=_leaks_cases,
     oracle=_leaks,
-    mistaken=_leaks_mistaken,
     frame="numpy",
     mistakes=(
         known(

@@ -4,7 +4,7 @@ import numpy as np
 
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import known
-from softlookup.checks.slides.page import PAGE, Flags, round_to, slipped
+from softlookup.checks.slides.page import PAGE, round_to, slipped
 from softlookup.checks.task import Case, Task
 
 
@@ -24,19 +24,6 @@ def _place(q: np.ndarray, k: np.ndarray, claimed: np.ndarray) -> np.ndarray:
     return np.array([one.index(int(key)) + 1 for one, key in zip(order, claimed, strict=True)])
 
 
-def _place_mistaken(flags: Flags, q: np.ndarray, k: np.ndarray, claimed: np.ndarray) -> np.ndarray:
-    if "directions" in flags:
-        k = k / np.linalg.norm(k, axis=1, keepdims=True)
-    left, right = (k, q) if "keys-ask" in flags else (q, q) if "queries-with-queries" in flags else (q, k)
-    scores = left @ right.T
-    rows = np.arange(len(q))
-    if "sorted-index" in flags:
-        return np.asarray(np.argsort(-scores, axis=1)[rows, claimed] + ("from-zero" not in flags))
-    own = scores[rows, claimed]
-    ahead = scores < own[:, None] if "from-the-bottom" in flags else scores > own[:, None]
-    return np.asarray(ahead.sum(axis=1) + ("from-zero" not in flags))
-
-
 PLACES = "1 + (scores > own[:, None]).sum(axis=1)"
 
 PLACE = Task(
@@ -51,7 +38,6 @@ PLACE = Task(
     returns=("places",),
     cases=_place_cases,
     oracle=_place,
-    mistaken=_place_mistaken,
     frame="numpy",
     mistakes=(
         known(
@@ -115,17 +101,6 @@ def _rank(scores: np.ndarray, width: int, places: int) -> tuple[int, bool]:
     return largest, left > 10.0**-places / 2 * scores.size**0.5
 
 
-def _rank_mistaken(flags: Flags, scores: np.ndarray, width: int, places: int) -> tuple[np.ndarray, np.ndarray]:
-    largest = min(scores.shape) if "tokens-for-width" in flags else min(*scores.shape, width)
-    values = np.append(np.linalg.svd(scores, compute_uv=False), 0.0)
-    rounding = (1.0 if "whole-unit" in flags else 0.5) * 10.0**-places
-    rounding *= 1 if "one-cell" in flags else scores.size ** (1.0 if "all-cells" in flags else 0.5)
-    if "no-rounding" in flags:
-        rounding = 1e-9
-    beyond = values[largest - ("one-early" in flags)] > rounding
-    return np.array(width if "width-alone" in flags else largest), np.array(beyond)
-
-
 LARGEST = "largest = min(*scores.shape, width)"
 ROOT = " * math.sqrt(scores.size)"
 
@@ -141,7 +116,6 @@ RANK = Task(
     returns=("largest rank", "impossible"),
     cases=_rank_cases,
     oracle=_rank,
-    mistaken=_rank_mistaken,
     frame="numpy",
     mistakes=(
         known(

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from softlookup.checks.draws import Rng
+from softlookup.checks.draws import Rng, softmax
 from softlookup.checks.known import known
-from softlookup.checks.slides.page import PAGE, Flags, near, round_to, shares, slipped
+from softlookup.checks.slides.page import PAGE, near, round_to, slipped
 from softlookup.checks.task import Case, Task
 
 
@@ -47,25 +47,6 @@ def _split(x: np.ndarray, w: np.ndarray, printed: np.ndarray, places: int) -> li
     return [0 if a else 1 if b else 2 for a, b in zip(*fits, strict=True)]
 
 
-def _split_mistaken(flags: Flags, x: np.ndarray, w: np.ndarray, printed: np.ndarray, places: int) -> np.ndarray:
-    n, _, h = printed.shape
-    found = []
-    for i in range(n):
-        own = slice(i, None, n) if "interleaved" in flags else slice(i * h, (i + 1) * h)
-        made = x @ (w[own].T if "rows-of-w" in flags else w[:, own])
-        fits = [near(printed[i], one, places) for one in (made, x[:, own] @ w[own, own])]
-        whole, cut = (bool(one.any() if "any-cell" in flags else one.all()) for one in fits)
-        if "neither-is-cut" in flags:
-            cut = True
-        if "cut-first" in flags:
-            found.append(1 if cut else 0 if whole else 2)
-        else:
-            found.append(0 if whole else 1 if cut else 2)
-    if "names-swapped" in flags:
-        found = [(1, 0, 2)[one] for one in found]
-    return np.array([found[0]] * n if "one-verdict" in flags else found)
-
-
 VERDICT = "0 if whole else 1 if cut else 2"
 
 SPLIT = Task(
@@ -80,7 +61,6 @@ SPLIT = Task(
     returns=("orders",),
     cases=_split_cases,
     oracle=_split,
-    mistaken=_split_mistaken,
     frame="numpy",
     mistakes=(
         known(
@@ -126,7 +106,7 @@ SPLIT = Task(
 
 def _moved_cases(rng: Rng) -> list[Case]:
     def attention(x: np.ndarray) -> np.ndarray:
-        return shares(x @ x.T) @ x
+        return softmax(x @ x.T) @ x
 
     cases: list[tuple[str, np.ndarray, np.ndarray, np.ndarray]] = []
     order = np.array([2, 0, 3, 4, 1])  # no order that undoes itself
@@ -163,31 +143,6 @@ def _moved(before: np.ndarray, after: np.ndarray, order: np.ndarray) -> tuple[bo
     return invariant, max(gaps) < 1e-6
 
 
-def _moved_mistaken(
-    flags: Flags, before: np.ndarray, after: np.ndarray, order: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    def same(a: np.ndarray, b: np.ndarray) -> bool:
-        return bool(np.array_equal(a, b) if "exact" in flags else np.allclose(a, b))
-
-    invariant = same(before, after)
-    moves = len(before) == len(order)
-    if moves:
-        if "moved-back" in flags:
-            order = np.argsort(order)
-        if "heap-of-rows" in flags:
-            moves = same(before.sum(axis=0), after.sum(axis=0))
-        elif "columns" in flags:
-            moves = before.shape[1] == len(order) and same(before[:, order], after)
-        elif "first-row" in flags:
-            moves = same(before[order][0], after[0])
-        else:
-            moves = same(before[order], after)
-    if "not-both" in flags:
-        moves = moves and not invariant
-    pair = np.array(invariant), np.array(moves)
-    return pair[::-1] if "names-swapped" in flags else pair
-
-
 EQUIVARIANT = "np.allclose(before[order], after)"
 
 MOVED = Task(
@@ -202,7 +157,6 @@ MOVED = Task(
     returns=("invariant", "equivariant"),
     cases=_moved_cases,
     oracle=_moved,
-    mistaken=_moved_mistaken,
     frame="numpy",
     mistakes=(
         known(

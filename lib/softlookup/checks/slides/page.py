@@ -6,8 +6,6 @@ from softlookup.checks.draws import Rng
 
 PAGE = "14_slides_recomputed"
 
-Flags = frozenset[str]
-
 
 def round_to(numbers: np.ndarray, places: int) -> np.ndarray:
     """Numbers as a slide prints them."""
@@ -17,12 +15,6 @@ def round_to(numbers: np.ndarray, places: int) -> np.ndarray:
 def near(printed: np.ndarray, true: np.ndarray, places: int) -> np.ndarray:
     """Cell by cell: whether rounding explains what is printed."""
     return np.asarray(np.abs(printed - true) <= 0.5 * 10.0**-places * (1 + 1e-9))
-
-
-def shares(scores: np.ndarray, axis: int = -1) -> np.ndarray:
-    """Softmax along one axis."""
-    raised = np.exp(scores - scores.max(axis=axis, keepdims=True))
-    return np.asarray(raised / raised.sum(axis=axis, keepdims=True))
 
 
 def slipped(rng: Rng, table: np.ndarray, places: int, units: int = 7) -> np.ndarray:

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.draws import Rng
+from softlookup.checks.draws import Rng, softmax
 from softlookup.checks.known import known
-from softlookup.checks.slides.page import PAGE, Flags, near, round_to, shares, slipped
+from softlookup.checks.slides.page import PAGE, near, round_to, slipped
 from softlookup.checks.task import Case, Task
 
 
@@ -41,22 +41,6 @@ def _best(printed: np.ndarray, candidates: np.ndarray, places: int) -> tuple[int
     return best, most
 
 
-def _best_mistaken(
-    flags: Flags, printed: np.ndarray, candidates: np.ndarray, places: int
-) -> tuple[np.ndarray, np.ndarray]:
-    explained = [printed == one if "exact" in flags else near(printed, one, places) for one in candidates]
-    counts = [one.all() if "whole-tables" in flags else one.sum() for one in explained]
-    if "share" in flags:
-        counts = [one / printed.size for one in counts]
-    if "nearest" in flags:
-        best = int(np.argmin([((printed - one) ** 2).sum() for one in candidates]))
-    elif "last-of-equals" in flags:
-        best = len(counts) - 1 - int(np.argmax(counts[::-1]))
-    else:
-        best = int(np.argmin(counts) if "worst" in flags else np.argmax(counts))
-    return np.array(best + ("from-one" in flags)), np.array(counts[best])
-
-
 COUNTS = "agrees(printed, one, places).sum()"
 BEST = "int(np.argmax(counts))"
 
@@ -72,7 +56,6 @@ HYPOTHESIS = Task(
     returns=("hypothesis", "cells"),
     cases=_hypothesis_cases,
     oracle=_best,
-    mistaken=_best_mistaken,
     frame="numpy",
     mistakes=(
         known(
@@ -110,7 +93,7 @@ HYPOTHESIS = Task(
 def _mixed(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> list[np.ndarray]:
     scores = q @ k.T
     scaled = scores / math.sqrt(q.shape[1])
-    ways = (shares(scaled), shares(scores), shares(scaled, axis=0), np.full_like(scores, 1 / len(k)))
+    ways = (softmax(scaled), softmax(scores), softmax(scaled, axis=0), np.full_like(scores, 1 / len(k)))
     return [weights @ v for weights in ways]
 
 
@@ -162,24 +145,6 @@ def _uniform(q: np.ndarray, k: np.ndarray, v: np.ndarray, printed: np.ndarray, p
     return 4
 
 
-def _uniform_mistaken(
-    flags: Flags, q: np.ndarray, k: np.ndarray, v: np.ndarray, printed: np.ndarray, places: int
-) -> np.ndarray:
-    scores = q @ k.T
-    scaled = scores / math.sqrt(len(k) if "root-of-keys" in flags else q.shape[1])
-    ways = [shares(scaled), shares(scores), shares(scaled, axis=0)]
-    if "roots-swapped" in flags:
-        ways[:2] = ways[1::-1]
-    ways.append(np.ones_like(scores) if "sums" in flags else np.full_like(scores, 1 / len(k)))
-    fits = [near(printed, one @ v, places) for one in ways]
-    if "first-row" in flags:
-        fits = [one[0] for one in fits]
-    found = [bool(one.any() if "any-cell" in flags else one.all()) for one in fits]
-    if "last-fit" in flags:
-        return np.array(max((i for i in range(4) if found[i]), default=3 if "none-unseen" in flags else 4))
-    return np.array([*found[:3], True].index(True) if "none-unseen" in flags else [*found, True].index(True))
-
-
 FITS = "agrees(printed, weights @ v, places)"
 INDEX = "[*fits, True].index(True)"
 
@@ -195,7 +160,6 @@ UNIFORM = Task(
     returns=("way",),
     cases=_uniform_cases,
     oracle=_uniform,
-    mistaken=_uniform_mistaken,
     frame="numpy",
     mistakes=(
         known(

@@ -4,7 +4,7 @@ import numpy as np
 
 from softlookup.checks.draws import Rng
 from softlookup.checks.known import known
-from softlookup.checks.slides.page import PAGE, Flags, near, round_to
+from softlookup.checks.slides.page import PAGE, near, round_to
 from softlookup.checks.task import Case, Task
 
 
@@ -41,27 +41,6 @@ def _measured(printed: np.ndarray, published: np.ndarray, places: int) -> tuple[
     return sets, int(np.sum(published[0, 0] - published[1, 0] > 0))
 
 
-def _measured_mistaken(
-    flags: Flags, printed: np.ndarray, published: np.ndarray, places: int
-) -> tuple[np.ndarray, np.ndarray]:
-    sets = []
-    for row, reports in zip(printed, published, strict=True):
-        fits = [near(row, one, places) for one in reports]
-        found = [bool(one.any() if "any-task" in flags else one.all()) for one in fits]
-        if "neither-unseen" in flags:
-            found[1] = True
-        sets.append([*found, True].index(True))
-    if "names-swapped" in flags:
-        sets = [(1, 0, 2)[one] for one in sets]
-    first, second = published[:, 1] if "test-compared" in flags else published[:, 0]
-    if "printed-compared" in flags:
-        first, second = printed
-    ahead = first < second if "other-ahead" in flags else first > second
-    if "ties-counted" in flags:
-        ahead = ahead | (first == second)
-    return np.array(sets), np.array(ahead.sum())
-
-
 AHEAD = "published[0, 0] > published[1, 0]"
 
 SCORES = Task(
@@ -76,7 +55,6 @@ SCORES = Task(
     returns=("sets", "ahead"),
     cases=_scores_cases,
     oracle=_measured,
-    mistaken=_measured_mistaken,
     frame="numpy",
     mistakes=(
         known(

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from softlookup.checks.draws import Rng
+from softlookup.checks.draws import Rng, softmax
 from softlookup.checks.known import known
-from softlookup.checks.slides.page import PAGE, Flags, near, round_to, shares
+from softlookup.checks.slides.page import PAGE, near, round_to
 from softlookup.checks.task import Case, Task
 
 
@@ -36,28 +36,6 @@ def _agrees(printed: np.ndarray, true: np.ndarray, places: int) -> np.ndarray:
     return near(np.asarray(printed), np.asarray(true), places)
 
 
-def _printed_mistaken(flags: Flags, printed: np.ndarray, true: np.ndarray, places: int) -> np.ndarray:
-    places = 2 if "two-places" in flags else places
-    printed, true = np.asarray(printed), np.asarray(true)
-    if "sign-dropped" in flags:
-        printed, true = np.abs(printed), np.abs(true)
-    apart = np.abs(printed - true)
-    if "exact" in flags:
-        same = printed == true
-    elif "cut-off" in flags:
-        same = np.trunc(true * 10**places) == np.rint(printed * 10**places)
-    elif "whole-unit" in flags:
-        same = apart < 10.0**-places
-    elif "relative" in flags:
-        same = apart <= 0.5 * 10.0**-places * np.abs(true)
-    elif "two-places" in flags:
-        same = np.rint(printed * 100) == np.rint(true * 100)
-    else:
-        same = near(printed, true, places)
-    same = ~same if "off-cells" in flags else same
-    return np.asarray(same.all() if "one-verdict" in flags else same)
-
-
 ROUNDED = "np.round(true, places) == np.round(printed, places)"
 
 PRINTED = Task(
@@ -72,7 +50,6 @@ PRINTED = Task(
     returns=("agrees",),
     cases=_printed_cases,
     oracle=_agrees,
-    mistaken=_printed_mistaken,
     frame="numpy",
     mistakes=(
         known(
@@ -122,7 +99,7 @@ PRINTED = Task(
 def _rows(rng: Rng, s: int, places: int, off: tuple[int, ...], negative: tuple[int, ...] = ()) -> np.ndarray:
     """Rows of shares, in units of the last place, whose sums are off by so many; some with a negative cell."""
     whole = 10**places
-    table = np.rint(shares(rng.standard_normal((len(off), s))) * whole).astype(np.int64)
+    table = np.rint(softmax(rng.standard_normal((len(off), s))) * whole).astype(np.int64)
     for i, row in enumerate(table):
         if i in negative:
             row[int(rng.integers(s - 1))] = -3
@@ -154,22 +131,6 @@ def _impossible(weights: np.ndarray, places: int) -> np.ndarray:
     return np.array(found).reshape(weights.shape[:-1])
 
 
-def _rows_mistaken(flags: Flags, weights: np.ndarray, places: int) -> np.ndarray:
-    if "columns" in flags:
-        weights = weights.swapaxes(-1, -2)
-    s = weights.shape[-1]
-    units = (weights.sum(axis=-1) - 1) * 10**places
-    if "only-above" not in flags:
-        units = np.abs(units)
-    allowed = s / 2
-    for slug, other in (("no-rounding", 1e-6), ("unit-each", float(s))):
-        allowed = other if slug in flags else allowed
-    bad = units > allowed
-    if "negative-passes" not in flags:
-        bad = bad | (weights < 0).any(axis=-1)
-    return ~bad if "sound-rows" in flags else bad
-
-
 HALF_EACH = "weights.shape[-1] / 2"
 NEGATIVE = " | (weights < 0).any(axis=-1)"
 
@@ -185,7 +146,6 @@ ROWS = Task(
     returns=("impossible",),
     cases=_rows_cases,
     oracle=_impossible,
-    mistaken=_rows_mistaken,
     frame="numpy",
     mistakes=(
         known(
@@ -278,25 +238,6 @@ def _suspects(x: np.ndarray, w: np.ndarray, printed: np.ndarray, places: int) ->
     return found
 
 
-def _checksum_mistaken(flags: Flags, x: np.ndarray, w: np.ndarray, printed: np.ndarray, places: int) -> np.ndarray:
-    half = 0.5 * 10.0**-places
-    if "recomputed" in flags:
-        return np.abs(printed - x @ w) > half
-    t, h = printed.shape[::-1] if "lengths-crossed" in flags else printed.shape
-    if "one-rounding" in flags:
-        t = h = 1
-    if "no-rounding" in flags:
-        half = 1e-9
-    off = printed - x @ w
-    rows = np.abs(off.sum(axis=1)) > half * h
-    columns = np.abs(off.sum(axis=0)) > half * t
-    if "rows-alone" in flags:
-        columns = np.ones_like(columns)
-    if "columns-alone" in flags:
-        rows = np.ones_like(rows)
-    return rows[:, None] | columns if "either" in flags else rows[:, None] & columns
-
-
 BOTH = "rows[:, None] & columns"
 
 CHECKSUM = Task(
@@ -311,7 +252,6 @@ CHECKSUM = Task(
     returns=("suspects",),
     cases=_checksum_cases,
     oracle=_suspects,
-    mistaken=_checksum_mistaken,
     frame="numpy",
     mistakes=(
         known(

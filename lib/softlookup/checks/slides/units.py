@@ -4,7 +4,7 @@ import numpy as np
 
 from softlookup.checks.draws import Rng
 from softlookup.checks.known import known
-from softlookup.checks.slides.page import PAGE, Flags, near
+from softlookup.checks.slides.page import PAGE
 from softlookup.checks.task import Case, Task
 
 A100 = ([312.0, 624.0, 156.0, 19.5], [800.0, 1935.0, 2039.0])
@@ -47,27 +47,6 @@ def _balance(peaks: list[float], bandwidths: list[float], printed: int, unit: fl
     return -1, -1
 
 
-def _balance_mistaken(
-    flags: Flags, peaks: list[float], bandwidths: list[float], printed: int, unit: float, named: str
-) -> tuple[np.ndarray, np.ndarray]:
-    tera, per_unit = 1e12, unit
-    if "prefix-lost" in flags:
-        tera = per_unit = 1.0
-    if "powers-of-two" in flags:
-        per_unit *= 1.073741824
-    pairs = [(i, j) for i in range(len(peaks)) for j in range(len(bandwidths))]
-    if "last" in flags:
-        pairs = pairs[::-1]
-    quotients = [peaks[i] * tera / (bandwidths[j] * per_unit) for i, j in pairs]
-    if "inverted" in flags:
-        quotients = [1 / one for one in quotients]
-    whole = [int(one) if "cut-off" in flags else round(one) for one in quotients]
-    none = pairs[int(np.argmin([abs(one - printed) for one in quotients]))] if "nearest" in flags else (-1, -1)
-    found = next((pair for pair, one in zip(pairs, whole, strict=True) if one == printed), none)
-    i, j = found
-    return (np.array(j), np.array(i)) if "pair-swapped" in flags else (np.array(i), np.array(j))
-
-
 QUOTIENT = "peak * 1e12 / (bandwidth * unit)"
 
 BALANCE = Task(
@@ -82,7 +61,6 @@ BALANCE = Task(
     returns=("peak", "bandwidth"),
     cases=_balance_cases,
     oracle=_balance,
-    mistaken=_balance_mistaken,
     frame="plain",
     variants=({"unit": 1e9, "named": "GB/s"}, {"unit": 1e6, "named": "MB/s"}),
     mistakes=(
@@ -161,24 +139,6 @@ def _intensity(
     return 2, per_byte
 
 
-def _intensity_mistaken(
-    flags: Flags, flops: int, loads: int, stores: int, size: int, printed: float, places: int, moves: int, named: str
-) -> tuple[np.ndarray, np.ndarray]:
-    moves = 0 if "stores-forgotten" in flags else moves
-    size = 8 * size if "bits" in flags else size
-    numbers = (0 if "loads-forgotten" in flags else loads) + moves * stores
-    per_byte, per_number = flops / (numbers * size), flops / numbers
-    if "inverted" in flags:
-        per_byte, per_number = 1 / per_byte, 1 / per_number
-    fits = [bool(near(np.array(printed), np.array(one), places)) for one in (per_byte, per_number)]
-    if "no-neither" in flags:
-        fits[1] = True
-    answer = [*fits, True].index(True)
-    if "names-swapped" in flags:
-        answer = (1, 0, 2)[answer]
-    return np.array(answer), np.array(per_number if "per-number" in flags else per_byte)
-
-
 NUMBERS = "numbers = loads + moves * stores"
 EITHER = "[*fits, True].index(True)"
 
@@ -194,7 +154,6 @@ INTENSITY = Task(
     returns=("counted", "intensity"),
     cases=_intensity_cases,
     oracle=_intensity,
-    mistaken=_intensity_mistaken,
     frame="plain",
     variants=(
         {"moves": 1, "named": "A store moves its number once"},
@@ -273,20 +232,6 @@ def _conventions(products: list[list[int]], printed: list[int]) -> tuple[list[in
     return kinds, any(one != kinds[0] for one in kinds)
 
 
-def _conventions_mistaken(flags: Flags, products: list[list[int]], printed: list[int]) -> tuple[np.ndarray, np.ndarray]:
-    kinds = []
-    for (times, rows, inner, columns), count in zip(products, printed, strict=True):
-        adds = rows * inner * columns * (1 if "times-forgotten" in flags else times)
-        if "square" in flags:
-            adds = adds // columns * rows
-        other = 1 if "neither-as-adds" in flags else 0
-        kinds.append(2 if count == 2 * adds else 1 if count == adds else other)
-    if "names-swapped" in flags:
-        kinds = [(0, 2, 1)[one] for one in kinds]
-    mixed = {1, 2} <= set(kinds) if "neither-unseen" in flags else len(set(kinds)) > 1
-    return np.array(kinds), np.array(not mixed if "one-convention" in flags else mixed)
-
-
 KIND = "2 if count == 2 * adds else 1 if count == adds else 0"
 MIXED = "len(set(kinds)) > 1"
 
@@ -302,7 +247,6 @@ CONVENTIONS = Task(
     returns=("kinds", "mixed"),
     cases=_conventions_cases,
     oracle=_conventions,
-    mistaken=_conventions_mistaken,
     frame="plain",
     mistakes=(
         known(

@@ -8,8 +8,6 @@ from softlookup.checks.soft_lookup.page import PAGE
 from softlookup.checks.soft_lookup.weighing import COSINES
 from softlookup.checks.task import Case, Task
 
-Flags = frozenset[str]
-
 
 def _analogy_cases(rng: Rng) -> list[Case]:
     def table(words: int, width: int) -> np.ndarray:
@@ -55,38 +53,6 @@ def _analogy(table: np.ndarray, a: int, b: int, c: int) -> tuple[np.ndarray, np.
     return np.array(best), cosines[best].numpy()
 
 
-def _analogy_mistaken(flags: Flags, table: np.ndarray, a: int, b: int, c: int) -> tuple[np.ndarray, ...]:
-    rows = table / np.linalg.norm(table, axis=1, keepdims=True) if "unit-rows" in flags else table
-    first, second, third = (b, a, c) if "wrong-way-round" in flags else (a, b, c)
-    target = rows[first] - rows[second] + rows[third]
-    if "all-added" in flags:
-        target = rows[first] + rows[second] + rows[third]
-    if "third-forgotten" in flags:
-        target = rows[first] - rows[second]
-    scores = table @ target / (np.linalg.norm(table, axis=1) * np.linalg.norm(target))
-    if "dot-product" in flags:
-        scores = table @ target
-    if "target-length-forgotten" in flags:
-        scores = table @ target / np.linalg.norm(table, axis=1)
-    if "distance" in flags:
-        scores = -np.linalg.norm(table - target, axis=1)
-    left_out = [a, b, c]
-    if "only-the-last-left-out" in flags:
-        left_out = [c]
-    elif "middle-allowed" in flags:
-        left_out = [a, c]
-    elif "not-left-out" in flags:
-        left_out = []
-    ranked = (-np.linalg.norm(table - target, axis=1) if "nearest-but-its-cosine" in flags else scores).copy()
-    scores = scores.copy()
-    scores[left_out] = ranked[left_out] = 0.0 if "left-out-by-zero" in flags else -np.inf
-    if "places-shifted" in flags:
-        scores, ranked = np.delete(scores, left_out), np.delete(ranked, left_out)
-    row = ranked.argmax()
-    found = np.array(row), np.array(scores[row])
-    return found[::-1] if "exchanged" in flags else found
-
-
 TARGET = "target = table[a] - table[b] + table[c]"
 LENGTHS = "np.linalg.norm(table, axis=1) * np.linalg.norm(target)"
 LEFT_OUT = "cosines[[a, b, c]] = -np.inf"
@@ -104,7 +70,6 @@ ANALOGY = Task(
     returns=("row", "cosine"),
     cases=_analogy_cases,
     oracle=_analogy,
-    mistaken=_analogy_mistaken,
     frame="numpy",
     forbids=COSINES,
     mistakes=(

@@ -7,8 +7,6 @@ from softlookup.checks.known import known
 from softlookup.checks.soft_lookup.page import PAGE
 from softlookup.checks.task import Case, Task
 
-Flags = frozenset[str]
-
 
 def _limit_cases(rng: Rng) -> list[Case]:
     def case(label: str, scores: np.ndarray, width: int) -> Case:
@@ -39,32 +37,6 @@ def _limit(scores: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.stack(cold), np.stack([v.mean(axis=0)] * len(scores))
 
 
-def _limit_mistaken(flags: Flags, scores: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, ...]:
-    top = scores.max(axis=0 if "over-queries" in flags else -1, keepdims=True)
-    if "one-best-for-all" in flags:
-        top = scores.max()
-    if "smallest-wins" in flags:
-        top = scores.min(axis=-1, keepdims=True)
-    best = (scores == top).astype(float)
-    if "first-of-the-tied" in flags:
-        best = np.eye(scores.shape[-1])[best.argmax(axis=-1)]
-    total = 1.0 if "tied-added-up" in flags else best.sum(axis=-1, keepdims=True)
-    cold, hot = best / total @ v, np.ones_like(scores) / scores.shape[-1] @ v
-    if "cold-overflows" in flags:
-        e = np.exp(scores / 1e-6)
-        cold = e / e.sum(axis=-1, keepdims=True) @ v
-    if "hot-is-zero" in flags:
-        hot = np.zeros_like(hot)
-    if "hot-added-up" in flags:
-        hot = np.ones_like(scores) @ v
-    if "hot-at-one" in flags:
-        e = np.exp(scores)
-        hot = e / e.sum(axis=-1, keepdims=True) @ v
-    if "one-hot-row" in flags:
-        hot = v.mean(axis=0)
-    return (hot, cold) if "exchanged" in flags else (cold, hot)
-
-
 BEST = "scores == scores.max(axis=-1, keepdims=True)"
 COLD = "cold = best / best.sum(axis=-1, keepdims=True) @ v"
 HOT = "hot = np.full_like(scores, 1 / scores.shape[-1]) @ v"
@@ -81,7 +53,6 @@ LIMIT = Task(
     returns=("cold", "hot"),
     cases=_limit_cases,
     oracle=_limit,
-    mistaken=_limit_mistaken,
     frame="numpy",
     mistakes=(
         known(
@@ -161,26 +132,6 @@ def _lead(n_keys: int, share: float, tau: float) -> float:
     return float(tau * (2 * np.arctanh(2 * share - 1) + np.log(n_keys - 1)))
 
 
-def _lead_mistaken(flags: Flags, n_keys: int, share: float, tau: float) -> np.ndarray:
-    others = n_keys - 1
-    if "counted-itself" in flags:
-        others = n_keys
-    if "others-forgotten" in flags:
-        others = 1
-    odds = share if "share-for-odds" in flags else share / (1 - share)
-    if "odds-upside-down" in flags:
-        odds = 1 / odds
-    ratio = odds / others if "divided-by-the-others" in flags else odds * others
-    if "no-logarithm" in flags:
-        return np.array(ratio * (1.0 if "tau-ignored" in flags else tau))
-    lead = np.log10(ratio) if "ten-for-e" in flags else np.log(ratio)
-    if "two-for-e" in flags:
-        lead = np.log2(ratio)
-    if "tau-ignored" in flags:
-        return np.array(lead)
-    return np.array(lead / tau if "divided-by-tau" in flags else lead * tau)
-
-
 LEADS = "return tau * math.log(odds * (n_keys - 1))"
 
 LEAD = Task(
@@ -195,7 +146,6 @@ LEAD = Task(
     returns=("lead",),
     cases=_lead_cases,
     oracle=_lead,
-    mistaken=_lead_mistaken,
     frame="plain",
     variants=({"tau": 0.5}, {"tau": 3.0}, {"tau": 0.25}, {"tau": 1.5}),
     mistakes=(

@@ -9,13 +9,8 @@ from softlookup.checks.known import known
 from softlookup.checks.soft_lookup.page import PAGE
 from softlookup.checks.task import Case, Task
 
-Flags = frozenset[str]
-
 VALUES = np.array([[-2.0, -1.0], [2.0, -1.5], [0.5, 2.0]])
 """Pomme, banane, citron, as the notebook places them."""
-
-KEYS = np.array([[1.0, 1.0], [0.5, 2.0], [3.0, -0.9]])
-"""Apple, banana, lemon, as the notebook places them."""
 
 
 def _by_hand_cases(rng: Rng, apple: float, banana: float, lemon: float) -> list[Case]:
@@ -24,21 +19,6 @@ def _by_hand_cases(rng: Rng, apple: float, banana: float, lemon: float) -> list[
 
 def _by_hand(apple: float, banana: float, lemon: float) -> np.ndarray:
     return np.einsum("s,sw->w", [apple, banana, lemon], VALUES)
-
-
-def _by_hand_mistaken(flags: Flags, apple: float, banana: float, lemon: float) -> np.ndarray:
-    weights = np.array([apple, banana, lemon])
-    if "plain-mean" in flags:
-        weights = np.full(3, 1 / 3)
-    if "best-only" in flags:
-        weights = (weights == weights.max()).astype(float)
-    if "added-up" in flags:
-        weights = np.ones(3)
-    if "divided-again" in flags:
-        weights = weights / 3
-    if "wrong-order" in flags:
-        weights = weights[::-1]
-    return weights @ (KEYS if "keys-as-values" in flags else VALUES)
 
 
 MIXED = "weights @ VALUES"
@@ -55,7 +35,6 @@ BY_HAND = Task(
     returns=("mixture",),
     cases=_by_hand_cases,
     oracle=_by_hand,
-    mistaken=_by_hand_mistaken,
     frame="plain",
     reveals=False,
     variants=(
@@ -131,37 +110,6 @@ def _mix(amounts: np.ndarray, values: np.ndarray) -> np.ndarray:
     return np.stack([np.average(values, axis=0, weights=row) for row in amounts])
 
 
-def _mix_mistaken(flags: Flags, amounts: np.ndarray, values: np.ndarray) -> np.ndarray:
-    total = amounts.sum(axis=-1, keepdims=True)
-    if "over-queries" in flags:
-        total = amounts.sum(axis=0, keepdims=True)
-    if "whole-matrix" in flags:
-        total = amounts.sum()
-    if "keepdim-forgotten" in flags:
-        total = amounts.sum(axis=-1)
-    if "unit-length" in flags:
-        total = np.sqrt((amounts**2).sum(axis=-1, keepdims=True))
-    if "by-the-largest" in flags:
-        total = amounts.max(axis=-1, keepdims=True)
-    if "by-the-count" in flags:
-        total = amounts.shape[-1]
-    if "not-normalised" in flags:
-        total = 1.0
-    weights = amounts / total
-    if "softmax-of-amounts" in flags:
-        e = np.exp(amounts - amounts.max(axis=-1, keepdims=True))
-        weights = e / e.sum(axis=-1, keepdims=True)
-    if "plain-mean" in flags:
-        weights = np.ones_like(amounts) / amounts.shape[-1]
-    if "best-only" in flags:
-        weights = np.eye(amounts.shape[-1])[amounts.argmax(axis=-1)]
-    if "cut-to-whole-numbers" in flags:
-        weights = weights.astype(amounts.dtype)
-    if "elementwise" in flags:
-        return weights * values
-    return (weights.T if "weights-transposed" in flags else weights) @ values
-
-
 SHARES = "amounts / amounts.sum(axis=-1, keepdims=True)"
 
 MIX = Task(
@@ -176,7 +124,6 @@ MIX = Task(
     returns=("mixture",),
     cases=_mix_cases,
     oracle=_mix,
-    mistaken=_mix_mistaken,
     frame="numpy",
     parts={"core": 0.8, "whole": 0.2},
     mistakes=(

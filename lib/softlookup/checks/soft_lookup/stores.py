@@ -1,15 +1,11 @@
 """Hard lookups: in a Python dictionary, and as a matrix of zeros and ones."""
 
-from typing import Any
-
 import numpy as np
 
 from softlookup.checks.draws import Rng
 from softlookup.checks.known import known
 from softlookup.checks.soft_lookup.page import PAGE
 from softlookup.checks.task import Case, Mistake, Task
-
-Flags = frozenset[str]
 
 FRUIT = ("banana", "lemon", "pear", "fig", "plum", "cherry", "mango", "kiwi")
 
@@ -46,20 +42,6 @@ def _hard(prices: dict[str, int], name: str, otherwise: int) -> int:
     return next((price for key, price in prices.items() if key == name), otherwise)
 
 
-def _hard_mistaken(flags: Flags, prices: dict[str, int], name: str, otherwise: int) -> np.ndarray:
-    missing = 0 if "zero-for-missing" in flags else otherwise
-    if "capitals-ignored" in flags:
-        name = name.lower()
-    found = None
-    for key, price in prices.items():
-        if key == name or ("part-of-a-key" in flags and name in key) or ("key-is-a-part" in flags and key in name):
-            found = price
-            break
-    if found is None or (found == 0 and "zero-taken-for-missing" in flags):
-        return np.array(missing)
-    return np.array(found)
-
-
 GET = "    if name in prices:\n        return prices[name]\n    return otherwise"
 LOOP = "    for key, price in prices.items():\n        if {}:\n            return price\n    return otherwise"
 
@@ -75,7 +57,6 @@ HARD_LOOKUP = Task(
     returns=("price",),
     cases=_hard_cases,
     oracle=_hard,
-    mistaken=_hard_mistaken,
     frame="plain",
     mistakes=(
         known(
@@ -141,25 +122,6 @@ def _store(asked: np.ndarray, orders: np.ndarray) -> np.ndarray:
     return np.array(rows).reshape(len(asked), len(orders))
 
 
-def _store_mistaken(flags: Flags, asked: np.ndarray, orders: np.ndarray) -> np.ndarray:
-    there = np.eye(len(orders))
-    if "number-as-place" in flags:
-        table: Any = there[asked]
-    elif "counted-from-the-first" in flags:
-        table = there[asked - orders[0]]
-    elif "first-for-missing" in flags:
-        table = there[(asked[:, None] == orders).argmax(axis=1)]
-    elif "nearest-for-missing" in flags:
-        table = there[np.abs(asked[:, None] - orders).argmin(axis=1)]
-    else:
-        table = (asked[:, None] == orders).astype(float)
-    if "inverted" in flags:
-        table = 1 - table
-    if "numbers-for-ones" in flags:
-        table = table * orders
-    return table.T if "weights-transposed" in flags else table
-
-
 EQUAL = "(asked[:, None] == orders[None, :])"
 TABLE = f"return {EQUAL}.astype(float)"
 
@@ -175,7 +137,6 @@ STORE = Task(
     returns=("weights",),
     cases=_store_cases,
     oracle=_store,
-    mistaken=_store_mistaken,
     frame="numpy",
     mistakes=(
         known(

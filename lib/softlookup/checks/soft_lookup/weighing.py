@@ -6,8 +6,7 @@ import numpy as np
 
 from softlookup.checks.draws import LARGE_TOLERANCE, Rng, normal
 from softlookup.checks.known import SOFTMAXES, known
-from softlookup.checks.soft_lookup import pipeline
-from softlookup.checks.soft_lookup.page import PAGE
+from softlookup.checks.soft_lookup.page import ONE_MAX, PAGE
 from softlookup.checks.task import Case, Task
 from softlookup.checks.words import rows_sum_to_one
 
@@ -61,29 +60,6 @@ def _similarity(q: np.ndarray, k: np.ndarray) -> Any:
     return torch.nn.functional.cosine_similarity(a[:, None, :], b[None, :, :], dim=-1).numpy()
 
 
-def _similarity_mistaken(flags: pipeline.Flags, q: np.ndarray, k: np.ndarray) -> np.ndarray:
-    dots, q_lengths, k_lengths = q @ k.T, np.linalg.norm(q, axis=-1), np.linalg.norm(k, axis=-1)
-    if "one-length-for-all" in flags:
-        q_lengths, k_lengths = np.linalg.norm(q) * np.ones(len(q)), np.linalg.norm(k) * np.ones(len(k))
-    if "no-root" in flags:
-        q_lengths, k_lengths = q_lengths**2, k_lengths**2
-    if "lengths-of-queries-alone" in flags:
-        k_lengths = np.ones(len(k))
-    if "lengths-of-keys-alone" in flags:
-        q_lengths = np.ones(len(q))
-    lengths = q_lengths[:, None] * k_lengths[None, :]
-    if "lengths-added" in flags:
-        lengths = q_lengths[:, None] + k_lengths[None, :]
-    cosines = dots / (lengths if "nan-for-zero" in flags else np.where(lengths == 0, 1, lengths))
-    if "dot-product" in flags:
-        cosines = dots
-    if "distance" in flags:
-        cosines = np.linalg.norm(q[:, None] - k[None], axis=-1)
-    if "sign-lost" in flags:
-        cosines = np.abs(cosines)
-    return cosines.T if "swapped" in flags else cosines
-
-
 Q_LENGTHS, K_LENGTHS = "np.linalg.norm(q, axis=-1)[:, None]", "np.linalg.norm(k, axis=-1)[None, :]"
 COSINE = "dots / np.where(lengths == 0, 1, lengths)"
 
@@ -99,7 +75,6 @@ SIMILARITY = Task(
     returns=("cosines",),
     cases=_similarity_cases,
     oracle=_similarity,
-    mistaken=_similarity_mistaken,
     frame="numpy",
     forbids=COSINES,
     mistakes=(
@@ -195,10 +170,6 @@ def _weights(scores: Any, tau: float) -> Any:
     return torch.softmax(torch.as_tensor(scores) / tau, dim=-1).numpy()
 
 
-def _weights_mistaken(flags: pipeline.Flags, scores: np.ndarray, tau: float) -> np.ndarray:
-    return pipeline.weights(flags, scores, tau)
-
-
 TOP = "u.max(axis=-1, keepdims=True)"
 SUM = "e.sum(axis=-1, keepdims=True)"
 
@@ -214,7 +185,6 @@ WEIGHTS = Task(
     returns=("weights",),
     cases=_weights_cases,
     oracle=_weights,
-    mistaken=_weights_mistaken,
     frame="numpy",
     parts={"core": 0.7, "large": 0.3},
     properties=(rows_sum_to_one,),
@@ -282,6 +252,6 @@ WEIGHTS = Task(
             "largest subtracted, none is above 0.",
             number=14,
         ),
-        known("one-max-for-all", (TOP, "u.max()"), says=pipeline.ONE_MAX),
+        known("one-max-for-all", (TOP, "u.max()"), says=ONE_MAX),
     ),
 )

@@ -6,8 +6,7 @@ import numpy as np
 
 from softlookup.checks.draws import LARGE_TOLERANCE, Rng, large_logits, normal
 from softlookup.checks.known import ATTENTIONS, known
-from softlookup.checks.soft_lookup import pipeline
-from softlookup.checks.soft_lookup.page import PAGE
+from softlookup.checks.soft_lookup.page import ONE_MAX, PAGE
 from softlookup.checks.task import Case, Task
 
 
@@ -42,10 +41,6 @@ def _lookup(q: np.ndarray, k: np.ndarray, v: np.ndarray, tau: float) -> Any:
     return attended[0, 0].numpy()
 
 
-def _lookup_mistaken(flags: pipeline.Flags, q: np.ndarray, k: np.ndarray, v: np.ndarray, tau: float) -> np.ndarray:
-    return pipeline.lookup(flags, q, k, v, tau)
-
-
 DOTS = "scores = q @ k.T"
 WEIGHED = "lookup_weights(scores, tau)"
 MADE = f"weights = {WEIGHED}"
@@ -63,7 +58,6 @@ LOOKUP = Task(
     returns=("answers",),
     cases=_lookup_cases,
     oracle=_lookup,
-    mistaken=_lookup_mistaken,
     frame="numpy",
     parts={"core": 0.8, "large": 0.2},
     forbids=ATTENTIONS,
@@ -124,7 +118,7 @@ LOOKUP = Task(
                 MADE,
                 "u = scores / tau\n    e = np.exp(u - u.max())\n    weights = e / e.sum(axis=-1, keepdims=True)",
             ),
-            says=pipeline.ONE_MAX,
+            says=ONE_MAX,
         ),
         known(
             "keepdim-forgotten",

@@ -7,7 +7,7 @@ import numpy as np
 from softlookup.checks.draws import Rng
 from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
-from softlookup.checks.tokens_and_embeddings.page import PAGE, Flags
+from softlookup.checks.tokens_and_embeddings.page import PAGE
 
 
 def _pad_cases(rng: Rng) -> list[Case]:
@@ -34,27 +34,6 @@ def _pad(sequences: list[list[int]], pad_id: int) -> Any:
     return ids, np.arange(longest) < np.array([len(row) for row in sequences])[:, None]
 
 
-def _pad_mistaken(flags: Flags, sequences: list[list[int]], pad_id: int) -> Any:
-    sizes = [len(row) for row in sequences]
-    length = min(sizes) if "cut-to-shortest" in flags else max(sizes) + ("one-too-long" in flags)
-    ids = np.full((len(sizes), length), 0 if "pad-is-zero" in flags else pad_id)
-    mask = np.zeros(ids.shape, dtype=bool)
-    for place, row in enumerate(sequences):
-        kept = row[:length]
-        begin = length - len(kept) if "filled-in-front" in flags else 0
-        ids[place, begin : begin + len(kept)] = kept
-        mask[place, begin : begin + len(kept)] = True
-    if "mask-of-nonzero" in flags:
-        mask = ids != 0
-    if "mask-from-ids" in flags:
-        mask = ids != pad_id
-    if "mask-inverted" in flags:
-        mask = ~mask
-    if "padding-counted" in flags:
-        mask = np.ones_like(mask)
-    return (ids.T, mask.T) if "tokens-first" in flags else (ids, mask)
-
-
 FULL = "np.full((len(sequences), longest), pad_id)"
 
 PAD = Task(
@@ -70,7 +49,6 @@ PAD = Task(
     frame="plain",
     cases=_pad_cases,
     oracle=_pad,
-    mistaken=_pad_mistaken,
     mistakes=(
         known(
             "filled-in-front",

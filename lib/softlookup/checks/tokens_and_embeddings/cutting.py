@@ -1,13 +1,11 @@
 """Tasks on words and their numbers: cut a text, build a vocabulary, look tokens up."""
 
-from collections import Counter
 from itertools import groupby
-from typing import Any
 
 from softlookup.checks.draws import Rng
 from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
-from softlookup.checks.tokens_and_embeddings.page import PAGE, Flags
+from softlookup.checks.tokens_and_embeddings.page import PAGE
 
 POOL = "Zoë café naïve l'été Übung word 42 x9 don't Paris river boats moon très Æsop sun 7 cats élan re-tied".split()
 MARKS = [",", ".", "!", "?", ";", ":", "(", ")", "…", "«"]
@@ -53,40 +51,6 @@ def _split(text: str) -> list[str]:
     return [piece for name, run in runs if name != "gap" for piece in ([run] if name == "word" else run)]
 
 
-def _split_mistaken(flags: Flags, text: str) -> list[str]:
-    if "lowercased" in flags:
-        text = text.lower()
-    if "spaces-only" in flags:
-        return text.split()
-    if "at-each-space" in flags:
-        return text.split(" ")
-
-    def in_word(character: str) -> bool:
-        if "apostrophe-kept" in flags and character == "'":
-            return True
-        if "ascii-only" in flags and not character.isascii():
-            return False
-        return character.isalpha() if "digits-apart" in flags else character.isalnum()
-
-    def kind(character: str) -> str:
-        if not in_word(character):
-            return "gap" if character.isspace() else "mark"
-        return "digits" if "digits-parted" in flags and character.isdigit() else "word"
-
-    found: list[str] = []
-    before = "gap"
-    for character in text:
-        now = kind(character)
-        if now == before and (now in ("word", "digits") or (now == "mark" and "marks-glued" in flags)):
-            found[-1] += character
-        elif now in ("word", "digits") or (now == "mark" and "marks-dropped" not in flags):
-            found.append(character)
-        elif now == "gap" and "spaces-kept" in flags:
-            found.append(character)
-        before = now if not (now == "mark" and "marks-dropped" in flags) else "gap"
-    return found[:-1] if "last-word-lost" in flags and before in ("word", "digits") else found
-
-
 FINDALL = r're.findall(r"\w+|[^\w\s]", text)'
 
 WORDS = Task(
@@ -102,7 +66,6 @@ WORDS = Task(
     frame="text",
     cases=_words_cases,
     oracle=_split,
-    mistaken=_split_mistaken,
     mistakes=(
         known(
             "spaces-only",
@@ -194,24 +157,6 @@ def _vocabulary(tokens: list[str], min_count: int) -> dict[str, int]:
     return {token: number for number, token in places.items()}
 
 
-def _vocabulary_mistaken(flags: Flags, tokens: list[str], min_count: int) -> dict[Any, Any]:
-    counts = Counter(tokens)
-    least = 1 if "all-kept" in flags else min_count + 1 if "more-than" in flags else min_count
-    kept = [token for token in counts if counts[token] >= least]
-    if "alphabetical" in flags:
-        kept.sort()
-    else:
-        if "ties-as-met" not in flags:
-            kept.sort(reverse="tie-last" in flags)
-        kept.sort(key=lambda token: counts[token] if "rarest-first" in flags else -counts[token])
-    if "no-specials" in flags:
-        order = kept
-    else:
-        order = [*kept, *SPECIALS] if "specials-last" in flags else [*SPECIALS, *kept]
-    ids = {token: number for number, token in enumerate(order, "from-one" in flags)}
-    return {number: token for token, number in ids.items()} if "turned-round" in flags else ids
-
-
 KEY = "key=lambda word: (-counts[word], word)"
 
 VOCABULARY = Task(
@@ -227,7 +172,6 @@ VOCABULARY = Task(
     frame="text",
     cases=_vocabulary_cases,
     oracle=_vocabulary,
-    mistaken=_vocabulary_mistaken,
     variants=({"min_count": 2}, {"min_count": 3}, {"min_count": 4}, {"min_count": 5}),
     mistakes=(
         known(
@@ -305,24 +249,6 @@ def _ids(tokens: list[str], vocabulary: dict[str, int]) -> list[int]:
     return [vocabulary[t if t in vocabulary else "<unk>"] for t in ["<s>", *tokens, "</s>"]]
 
 
-def _ids_mistaken(flags: Flags, tokens: list[str], vocabulary: dict[str, int]) -> list[int]:
-    fixed = "fixed-ids" in flags
-    unknown = 1 if fixed else vocabulary["<unk>"]
-    if "unknown-is-pad" in flags:
-        unknown = vocabulary["<pad>"]
-    if "unknown-is-zero" in flags:
-        unknown = 0
-    if "unknown-is-new" in flags:
-        unknown = len(vocabulary)
-    ids = [vocabulary.get(t, unknown) for t in tokens if t in vocabulary or "unknown-dropped" not in flags]
-    start, end = (2, 3) if fixed else (vocabulary["<s>"], vocabulary["</s>"])
-    if "ends-swapped" in flags:
-        start, end = end, start
-    if "no-ends" in flags:
-        return ids
-    return [*([] if "no-start" in flags else [start]), *ids, *([] if "no-end" in flags else [end])]
-
-
 ENDS = 'return [vocabulary["<s>"], *ids, vocabulary["</s>"]]'
 
 IDS = Task(
@@ -338,7 +264,6 @@ IDS = Task(
     frame="text",
     cases=_ids_cases,
     oracle=_ids,
-    mistaken=_ids_mistaken,
     mistakes=(
         known(
             "unknown-dropped",

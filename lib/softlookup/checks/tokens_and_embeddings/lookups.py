@@ -7,7 +7,7 @@ import numpy as np
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import known
 from softlookup.checks.task import Case, Mistake, Task
-from softlookup.checks.tokens_and_embeddings.page import PAGE, Flags
+from softlookup.checks.tokens_and_embeddings.page import PAGE
 
 
 def drawn_ids(rng: Rng, vocab_size: int, *shape: int) -> np.ndarray:
@@ -42,21 +42,6 @@ def _one_hot(ids: Any, table: Any) -> Any:
     return hot, torch.nn.functional.embedding(ids, table)
 
 
-def _one_hot_mistaken(flags: Flags, ids: np.ndarray, table: np.ndarray) -> Any:
-    size = len(table)
-    ids = ids + 1 if "from-one" in flags else ids
-    hot = (ids[..., None] == np.arange(size)).astype(table.dtype)
-    if "id-for-one" in flags:
-        hot = hot * ids[..., None].astype(table.dtype)
-    if "all-in-one-row" in flags:
-        hot = hot.sum(axis=-2)
-    if "flattened" in flags:
-        hot = hot.reshape(-1, size)
-    if "table-transposed" in flags:
-        return hot, hot @ table.T
-    return hot, hot @ table
-
-
 HOT = "(ids[..., None] == torch.arange(len(table))).to(table.dtype)"
 
 ONE_HOT = Task(
@@ -71,7 +56,6 @@ ONE_HOT = Task(
     returns=("hot", "rows"),
     cases=_one_hot_cases,
     oracle=_one_hot,
-    mistaken=_one_hot_mistaken,
     parts={"core": 0.75, "dtype": 0.25},
     forbids=("torch.nn.functional.one_hot", "softlookup.reference", "softlookup.model"),
     mistakes=(
@@ -137,23 +121,6 @@ def _table_gradient(ids: np.ndarray, d_rows: np.ndarray, vocab_size: int) -> np.
     return np.einsum("nv,nd->vd", hot, d_rows.reshape(ids.size, -1))
 
 
-def _table_gradient_mistaken(flags: Flags, ids: np.ndarray, d_rows: np.ndarray, vocab_size: int) -> np.ndarray:
-    grad = np.zeros((vocab_size, d_rows.shape[-1]))
-    if "first-sequence-only" in flags:
-        ids, d_rows = (ids[0], d_rows[0]) if ids.ndim > 1 else (ids, d_rows)
-    flat_ids, flat = ids.ravel(), d_rows.reshape(ids.size, -1)
-    flat_ids = flat_ids + 1 if "from-one" in flags else flat_ids
-    for word, row in zip(flat_ids.tolist(), flat, strict=True):
-        grad[word] = row if "last-wins" in flags else grad[word] + row
-    if "mean-for-sum" in flags:
-        grad /= np.maximum(np.bincount(flat_ids, minlength=vocab_size), 1)[:, None]
-    if "pad-left-out" in flags:
-        grad[0] = 0.0
-    if "every-row" in flags:
-        grad = np.broadcast_to(flat.sum(axis=0), grad.shape).copy()
-    return grad.T if "transposed" in flags else grad
-
-
 ADD = "np.add.at(grad, ids, d_rows)"
 
 TABLE_GRADIENT = Task(
@@ -169,7 +136,6 @@ TABLE_GRADIENT = Task(
     frame="numpy",
     cases=_gradient_cases,
     oracle=_table_gradient,
-    mistaken=_table_gradient_mistaken,
     mistakes=(
         known(
             "last-wins",

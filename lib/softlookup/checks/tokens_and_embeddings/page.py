@@ -2,6 +2,5 @@
 
 PAGE = "03_tokens_and_embeddings"
 
-Flags = frozenset[str]
 Words = list[tuple[list[str], int]]
 """Words as symbols, each with how often it occurs."""

@@ -1,13 +1,12 @@
 """Tasks on pairs of neighbours: count them, and join one of them."""
 
 from collections import Counter
-from itertools import groupby, pairwise
-from typing import Any
+from itertools import pairwise
 
 from softlookup.checks.draws import Rng
 from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
-from softlookup.checks.tokens_and_embeddings.page import PAGE, Flags, Words
+from softlookup.checks.tokens_and_embeddings.page import PAGE, Words
 
 Pair = tuple[str, str]
 
@@ -38,33 +37,6 @@ def _counts(words: Words) -> dict[Pair, int]:
     return dict(Counter(pair for symbols, times in words for pair in pairwise(symbols) for _ in range(times)))
 
 
-def pair_counts(flags: Flags, words: Words) -> dict[Any, int]:
-    """Count neighbours, with mistakes."""
-    counts: dict[Any, int] = {}
-    last: str | None = None
-    for symbols, times in words:
-        row = list(symbols)
-        if "across-words" in flags:
-            row, last = [*([] if last is None else [last]), *row], row[-1]
-        pairs: list[Any] = list(zip(row, row[1:-1] if "last-pair-lost" in flags else row[1:], strict=False))
-        if "once-each-word" in flags:
-            pairs = list(dict.fromkeys(pairs))
-        if "no-overlap" in flags:
-            pairs = _apart(pairs)
-        if "either-order" in flags:
-            pairs = [tuple(sorted(pair)) for pair in pairs]
-        if "joined-keys" in flags:
-            pairs = ["".join(pair) for pair in pairs]
-        for pair in pairs:
-            counts[pair] = counts.get(pair, 0) + (1 if "times-forgotten" in flags else times)
-    return counts
-
-
-def _apart(pairs: list[Any]) -> list[Any]:
-    """Leave out every second one of equal pairs that follow each other, as ``str.count`` does."""
-    return [pair for _, run in groupby(pairs) for place, pair in enumerate(run) if place % 2 == 0]
-
-
 PAIRS = "pairwise(symbols)"
 
 PAIR_COUNTS = Task(
@@ -80,7 +52,6 @@ PAIR_COUNTS = Task(
     frame="text",
     cases=_counts_cases,
     oracle=_counts,
-    mistaken=pair_counts,
     mistakes=(
         known(
             "times-forgotten",
@@ -171,39 +142,6 @@ def _merge(symbols: list[str], pair: Pair) -> list[str]:
     return row
 
 
-def merge(flags: Flags, symbols: list[str], pair: Pair) -> list[str]:
-    """Join a pair, with mistakes."""
-    joined = pair[0] + pair[1]
-    if "by-spaced-text" in flags:
-        return " ".join(symbols).replace(" ".join(pair), joined).split()
-    if "by-text" in flags:
-        symbols, text, place = [], "".join(symbols), 0
-        while place < len(text):
-            step = len(joined) if text.startswith(joined, place) else 1
-            symbols.append(text[place : place + step])
-            place += step
-        return symbols
-    backwards = "from-the-right" in flags
-    row = list(symbols)[::-1] if backwards else list(symbols)
-    wanted = {(pair[1], pair[0]) if backwards else pair}
-    if "either-order" in flags:
-        wanted = {pair, (pair[1], pair[0])}
-    found: list[str] = []
-    place = done = 0
-    while place < len(row) - ("last-symbol-lost" in flags):
-        here = tuple(row[place : place + 2])
-        if here in wanted and not (done and "first-only" in flags):
-            found.append("".join(reversed(here) if backwards else here))
-            place += 1 if flags & {"overlapping", "used-twice"} else 2
-            done += 1
-        elif "used-twice" in flags and place and tuple(row[place - 1 : place + 1]) in wanted:
-            place += 1  # the right half of a pair, whether it was the left half of another one or not
-        else:
-            found.append(row[place])
-            place += 1
-    return found[::-1] if backwards else found
-
-
 IF_PAIR = "if tuple(symbols[place : place + 2]) == pair:"
 
 MERGE = Task(
@@ -219,7 +157,6 @@ MERGE = Task(
     frame="text",
     cases=_merge_cases,
     oracle=_merge,
-    mistaken=merge,
     mistakes=(
         known(
             "first-only",

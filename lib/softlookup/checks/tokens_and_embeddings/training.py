@@ -1,13 +1,12 @@
 """Tasks on byte pairs: learn merges, and cut a new word by them."""
 
 from itertools import pairwise
-from typing import Any
 
 from softlookup.checks.draws import Rng
 from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
-from softlookup.checks.tokens_and_embeddings.page import PAGE, Flags, Words
-from softlookup.checks.tokens_and_embeddings.pairs import Pair, drawn_words, merge, pair_counts
+from softlookup.checks.tokens_and_embeddings.page import PAGE
+from softlookup.checks.tokens_and_embeddings.pairs import Pair, drawn_words
 
 
 def _bpe_cases(rng: Rng, min_count: int) -> list[Case]:
@@ -62,35 +61,6 @@ def _joined(cut: str, pair: Pair) -> str:
     return doubled.replace(f"\0{pair[0]}\0\0{pair[1]}\0", f"\0{pair[0]}{pair[1]}\0").replace("\0\0", "\0")
 
 
-def _bpe_mistaken(flags: Flags, words: list[tuple[str, int]], n_merges: int, min_count: int) -> list[Any]:
-    if "rare-words-dropped" in flags:
-        words = [(word, times) for word, times in words if times >= min_count]
-    cuts: Words = [(list(word), 1 if "times-forgotten" in flags else times) for word, times in words]
-    found: list[Any] = []
-    while len(found) < n_merges + ("one-more" in flags):
-        counts = pair_counts(flags & {"once-each-word", "no-overlap"}, cuts)
-        if "counts-once" in flags:
-            counts = {pair: count for pair, count in counts.items() if pair not in found}
-        if not counts:
-            break
-        if "tie-last" in flags:
-            best = max(counts, key=lambda pair: (counts[pair], pair))
-        elif "tie-first-met" in flags:
-            best = max(counts, key=lambda pair: counts[pair])
-        elif "tie-joined" in flags:
-            best = min(counts, key=lambda pair: (-counts[pair], "".join(pair)))
-        elif "rarest-first" in flags:
-            best = min(counts, key=lambda pair: (counts[pair], pair))
-        else:
-            best = min(counts, key=lambda pair: (-counts[pair], pair))
-        if counts[best] < (1 if "no-least-count" in flags else min_count + ("more-than" in flags)):
-            break
-        found.append(best)
-        if not flags & {"counts-once", "not-joined"}:
-            cuts = [(merge(flags & {"used-twice", "from-the-right"}, symbols, best), times) for symbols, times in cuts]
-    return ["".join(pair) for pair in found] if "tokens-returned" in flags else found
-
-
 BEST = "best = min(counts, key=lambda pair: (-counts[pair], pair))"
 REJOIN = "        cuts = [(merge(symbols, best), times) for symbols, times in cuts]\n"
 
@@ -112,7 +82,6 @@ BPE = Task(
     frame="text",
     cases=_bpe_cases,
     oracle=_bpe,
-    mistaken=_bpe_mistaken,
     variants=({"min_count": 2}, {"min_count": 3}, {"min_count": 4}, {"min_count": 5}),
     mistakes=(
         known(
@@ -260,37 +229,6 @@ def _encode(word: str, merges: list[Pair]) -> list[str]:
     return row
 
 
-def _encode_mistaken(flags: Flags, word: str, merges: list[Pair]) -> list[str]:
-    if "longest-first" in flags:
-        known_tokens = {left + right for left, right in merges}
-        row: list[str] = []
-        place = 0
-        while place < len(word):
-            end = next(e for e in range(len(word), place, -1) if e == place + 1 or word[place:e] in known_tokens)
-            row.append(word[place:end])
-            place = end
-        return row
-    rank = {pair: number for number, pair in enumerate(merges)}
-    symbols = list(word)
-    if "backwards" in flags:
-        for pair in reversed(merges):
-            symbols = merge(frozenset(), symbols, pair)
-        return symbols
-    while True:
-        pairs = [pair for pair in zip(symbols, symbols[1:], strict=False) if pair in rank]
-        if not pairs:
-            return symbols
-        if "leftmost" in flags:
-            best = pairs[0]
-        elif "longest-pair" in flags:
-            best = max(pairs, key=lambda pair: len(pair[0] + pair[1]))
-        else:
-            best = (max if "latest-first" in flags else min)(pairs, key=lambda pair: rank[pair])
-        symbols = merge(frozenset(), symbols, best)
-        if "one-merge" in flags:
-            return symbols
-
-
 THROUGH = "    for pair in merges:\n        symbols = merge(symbols, pair)\n"
 
 
@@ -317,7 +255,6 @@ ENCODE = Task(
     frame="text",
     cases=_encode_cases,
     oracle=_encode,
-    mistaken=_encode_mistaken,
     mistakes=(
         known(
             "longest-first",

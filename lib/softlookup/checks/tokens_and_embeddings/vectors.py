@@ -8,7 +8,7 @@ from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import gradient_cut, known
 from softlookup.checks.task import Case, Mistake, Task
 from softlookup.checks.tokens_and_embeddings.lookups import drawn_ids
-from softlookup.checks.tokens_and_embeddings.page import PAGE, Flags
+from softlookup.checks.tokens_and_embeddings.page import PAGE
 
 
 def _embed_cases(rng: Rng, pad: int) -> list[Case]:
@@ -49,26 +49,6 @@ def _embed(ids: Any, table: Any, pad: int) -> Any:
     return (hot * (torch.arange(len(table)) != pad)) @ table * table.shape[1] ** 0.5
 
 
-def _embed_mistaken(flags: Flags, ids: np.ndarray, table: np.ndarray, pad: int) -> np.ndarray:
-    v, d = table.shape
-    scale = d**0.5
-    for slug, other in (
-        ("no-scale", 1.0),
-        ("scaled-by-width", float(d)),
-        ("divided", d**-0.5),
-        ("half-for-root", d / 2),
-        ("root-of-vocabulary", v**0.5),
-        ("root-of-tokens", ids.shape[-1] ** 0.5),
-    ):
-        if slug in flags:
-            scale = other
-    x = table[ids] * table.dtype.type(scale)
-    if "pad-kept" in flags:
-        return x
-    gone = (ids != pad) if "pad-inverted" in flags else (ids == pad)
-    return np.where(gone[..., None], table.dtype.type(0), x)
-
-
 ROOT = "math.sqrt(table.shape[-1])"
 
 EMBED = Task(
@@ -83,7 +63,6 @@ EMBED = Task(
     returns=("x",),
     cases=_embed_cases,
     oracle=_embed,
-    mistaken=_embed_mistaken,
     parts={"core": 0.5, "pad": 0.25, "gradient": 0.25},
     variants=({"pad": 0}, {"pad": 1}, {"pad": 2}, {"pad": 3}),
     forbids=("softlookup.reference", "softlookup.model"),
@@ -150,21 +129,6 @@ def _tied(x: Any, table: Any) -> Any:
     return torch.einsum("...d,vd->...v", x, table)
 
 
-def _tied_mistaken(flags: Flags, x: np.ndarray, table: np.ndarray) -> np.ndarray:
-    d = np.sqrt(x.dtype.type(table.shape[-1]))
-    if "unit-rows" in flags:
-        table = table / np.linalg.norm(table, axis=-1, keepdims=True)
-    logits = x @ table if "no-transpose" in flags else x @ table.T
-    if "scaled-again" in flags:
-        logits = logits * d
-    if "divided" in flags:
-        logits = logits / d
-    if "softmax-taken" in flags:
-        e = np.exp(logits - logits.max(axis=-1, keepdims=True))
-        logits = e / e.sum(axis=-1, keepdims=True)
-    return logits.argmax(axis=-1) if "best-word" in flags else logits
-
-
 TIED_LOGITS = Task(
     id="03.tied-logits",
     name="tied_logits",
@@ -177,7 +141,6 @@ TIED_LOGITS = Task(
     returns=("logits",),
     cases=_tied_cases,
     oracle=_tied,
-    mistaken=_tied_mistaken,
     parts={"core": 0.5, "gradient": 0.5},
     forbids=("softlookup.reference", "softlookup.model"),
     mistakes=(

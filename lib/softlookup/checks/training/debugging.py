@@ -1,29 +1,20 @@
 """Tasks whose answer is a test: it is handed sound and broken pieces of a training run, and has to tell them apart.
 
 What is handed over is made beside the student's code (``checks.candidates``) from numbers that the case draws. The
-oracle reads from these numbers whether a piece is sound; the answer with switches finds it out by calling the piece.
+oracle reads from these numbers whether a piece is sound.
 """
 
 from typing import Any
 
 import numpy as np
 
-from softlookup.checks.candidates import INSIDES, made
+from softlookup.checks.candidates import INSIDES
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import known
 from softlookup.checks.task import Case, Mistake, Task
-from softlookup.checks.training.page import PAGE, Flags
+from softlookup.checks.training.page import PAGE
 
 NEVER, ALWAYS, TURNED = "never-alarmed", "always-alarmed", "verdict-inverted"
-
-
-def verdict(flags: Flags, broken: bool) -> np.ndarray:
-    """What a test says, where it may be deaf, nervous or the wrong way round."""
-    if TURNED in flags:
-        broken = not broken
-    if NEVER in flags:
-        broken = False
-    return np.asarray(broken or ALWAYS in flags)
 
 
 def inverted(*edits: tuple[str, str]) -> Mistake:
@@ -77,37 +68,6 @@ def _leaks(model: dict[str, Any], ids: Any, n_words: int) -> np.ndarray:
     return np.asarray(bool(np.triu(reached, 1).any()) or model["blend"] != 0)
 
 
-def leaks(flags: Flags, model: Any, ids: Any, n_words: int) -> np.ndarray:
-    """The test for leaks, with mistakes."""
-    import torch
-
-    run, ids = made(model), torch.as_tensor(np.asarray(ids))
-    length = ids.shape[1]
-    places = range(1, length - 1 if "last-token-forgotten" in flags else length)
-    if "last-token-alone" in flags:
-        places = range(length - 1, length)
-    if "second-token-alone" in flags:
-        places = range(1, 2)
-
-    def asked(ids: Any) -> Any:
-        return run(ids).softmax(-1) if "probabilities-compared" in flags else run(ids)
-
-    before, found = asked(ids), False
-    for place in places:
-        other = ids.clone()
-        other[:, place] = (other[:, place] + 1) % n_words
-        after = asked(other)
-        if "winners-compared" in flags:
-            moved = after.argmax(-1) != before.argmax(-1)
-        else:
-            moved = ((after - before).abs() > (0.1 if "wide-tolerance" in flags else 1e-6)).any(-1)
-        moved = moved[:, place + 1 :] if "later-compared" in flags else moved[:, :place]
-        if "first-output-alone" in flags:
-            moved = moved[:, :1]
-        found |= bool((moved[:, -1:] if "neighbour-alone" in flags else moved).any())
-    return verdict(flags, found)
-
-
 PLACES = "range(1, ids.shape[1])"
 BEFORE = "before = model(ids)"
 MOVED = "(model(other) - before)[:, :place].abs().max() > 1e-6"
@@ -124,7 +84,6 @@ FIND_LEAK = Task(
     returns=("broken",),
     cases=_leak_cases,
     oracle=_leaks,
-    mistaken=leaks,
     forbids=INSIDES,
     lends=False,
     mistakes=(
@@ -222,36 +181,6 @@ def _labels_wrong(loss_of: dict[str, Any], n_words: int) -> np.ndarray:
     return np.asarray(not sound)
 
 
-def labels_wrong(flags: Flags, loss_of: Any, n_words: int) -> np.ndarray:
-    """The test for labels, with mistakes."""
-    import torch
-
-    loss_of, ahead = made(loss_of), 1
-    ids = torch.arange(n_words - 2) + torch.tensor([[0], [1]])
-    if "one-row" in flags:
-        ids = ids[:1]
-    if "full-circle" in flags:
-        ids = (torch.arange(n_words) + torch.tensor([[0], [1]])) % n_words
-    if "alternating" in flags:
-        ids = ids % 2
-    if "copying-alone" in flags:
-        ahead = 0
-
-    handed: list[Any] = []
-
-    def model(inputs: Any) -> Any:
-        handed.append(inputs)
-        following = 1 - inputs if "alternating" in flags and ahead else (inputs + ahead) % n_words
-        return 30.0 * torch.nn.functional.one_hot(following, n_words)
-
-    loss = float(loss_of(model, ids))
-    if "inputs-alone" in flags:
-        return verdict(flags, not torch.equal(handed[0], ids[:, :-1]))
-    if "copying-alone" in flags:
-        return verdict(flags, loss < 0.01)
-    return verdict(flags, loss > (10.0 if "wide-bound" in flags else 0.01))
-
-
 IDS = "ids = torch.arange(n_words - 2) + torch.tensor([[0], [1]])"
 COUNTS = "torch.nn.functional.one_hot((inputs + 1) % n_words, n_words)"
 JUDGED = f"return bool(loss_of(lambda inputs: 30.0 * {COUNTS}, ids) > 0.01)"
@@ -272,7 +201,6 @@ FIND_SHIFT = Task(
     returns=("broken",),
     cases=_shift_cases,
     oracle=_labels_wrong,
-    mistaken=labels_wrong,
     forbids=INSIDES,
     lends=False,
     mistakes=(

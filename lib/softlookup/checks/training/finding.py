@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.candidates import INSIDES, made
+from softlookup.checks.candidates import INSIDES
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
-from softlookup.checks.training.debugging import ALWAYS, NEVER, inverted, verdict
-from softlookup.checks.training.page import PAGE, Flags
+from softlookup.checks.training.debugging import ALWAYS, NEVER, inverted
+from softlookup.checks.training.page import PAGE
 
 
 def _padding_cases(rng: Rng) -> list[Case]:
@@ -37,28 +37,6 @@ def _padding(loss_of: dict[str, Any], n_words: int) -> np.ndarray:
     return np.asarray(bool(counted) or loss_of["known"] is not None)
 
 
-def counts_padding(flags: Flags, loss_of: Any, n_words: int) -> np.ndarray:
-    """The test for padding, with mistakes."""
-    import torch
-
-    loss_of, found = made(loss_of), False
-    draws = torch.Generator().manual_seed(3)
-    tried = [pad_id for pad_id, slug in ((0, "pad-last-alone"), (n_words - 1, "pad-zero-alone")) if slug not in flags]
-    for pad_id in tried:
-        logits = torch.randn(2, 7, n_words, generator=draws)
-        if "equal-logits" in flags:
-            logits = torch.zeros(2, 7, n_words)
-        labels = torch.randint(1, n_words - 1, (2, 7), generator=draws)
-        labels[:, 4:] = pad_id
-        if "logits-alone" in flags:
-            more = logits.clone()
-            more[:, 4:] = 0.0 if "equal-logits" in flags else -1.0 - more[:, 4:]
-            found |= bool(abs(loss_of(logits, labels, pad_id) - loss_of(more, labels, pad_id)) > 1e-5)
-        else:
-            found |= bool(abs(loss_of(logits, labels, pad_id) - loss_of(logits[:, :4], labels[:, :4], pad_id)) > 1e-5)
-    return verdict(flags, found)
-
-
 LOOP = "for pad_id in (0, n_words - 1):"
 SHORTER = "shorter = loss_of(logits[:, :4], labels[:, :4], pad_id)"
 
@@ -74,7 +52,6 @@ FIND_PADDING = Task(
     returns=("broken",),
     cases=_padding_cases,
     oracle=_padding,
-    mistaken=counts_padding,
     forbids=INSIDES,
     lends=False,
     mistakes=(
@@ -145,27 +122,6 @@ def _drops(model: dict[str, Any], x: Any) -> np.ndarray:
     return np.asarray(any(use > 0 for _, use in model["shares"]))
 
 
-def drops_in_use(flags: Flags, model: Any, x: Any) -> np.ndarray:
-    """The test for dropout, with mistakes."""
-    import torch
-
-    model, x = made(model), torch.as_tensor(np.asarray(x))
-    if "left-as-it-is" in flags:
-        first, second = model(x), model(x)
-    elif "in-training" in flags:
-        model.train()
-        first, second = model(x), model(x)
-    elif "against-training" in flags:
-        model.train()
-        first = model(x)
-        second = model.eval()(x)
-    else:
-        model.eval()
-        first, second = model(x), model(x)
-    gap = (first - second).abs()
-    return verdict(flags, bool(gap.mean() > 0.2) if "wide-tolerance" in flags else bool((gap > 0).any()))
-
-
 FIRST = "first, second = model(x), model(x)"
 
 FIND_DROPOUT = Task(
@@ -180,7 +136,6 @@ FIND_DROPOUT = Task(
     returns=("broken",),
     cases=_dropping_cases,
     oracle=_drops,
-    mistaken=drops_in_use,
     forbids=INSIDES,
     lends=False,
     mistakes=(

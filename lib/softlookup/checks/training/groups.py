@@ -7,7 +7,7 @@ import numpy as np
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
-from softlookup.checks.training.page import PAGE, Flags
+from softlookup.checks.training.page import PAGE
 
 
 def _clip_cases(rng: Rng) -> list[Case]:
@@ -35,30 +35,6 @@ def _clip(g_1: Any, g_2: Any, g_3: Any, max_norm: float) -> Any:
     return g_1 / norm * max_norm, g_2 / norm * max_norm, g_3 / norm * max_norm, norm
 
 
-def clipped(flags: Flags, g_1: np.ndarray, g_2: np.ndarray, g_3: np.ndarray, max_norm: float) -> tuple[np.ndarray, ...]:
-    """Clipped gradients, with mistakes."""
-    gradients = (g_1, g_2, g_3)
-    squares = np.array([(g.astype("float64") ** 2).sum() for g in gradients])
-    norm = squares.sum() if "root-forgotten" in flags else np.sqrt(squares.sum())
-    if "norms-added" in flags:
-        norm = np.sqrt(squares).sum()
-    if "longest-alone" in flags:
-        norm = np.sqrt(squares).max()
-
-    def factor(length: Any) -> Any:
-        share = max_norm / length
-        if "to-one" in flags and share < 1:
-            share = 1 / length
-        return share if "always-scaled" in flags else np.minimum(share, 1.0)
-
-    factors = [factor(np.sqrt(s)) for s in squares] if "each-alone" in flags else [factor(norm)] * 3
-    back = [np.asarray(g * f, dtype=g.dtype) for g, f in zip(gradients, factors, strict=True)]
-    if "by-value" in flags:
-        back = [np.clip(g, -max_norm, max_norm) for g in gradients]
-    told = np.minimum(norm, max_norm) if "norm-afterwards" in flags else norm
-    return (*back, np.asarray(told, dtype=g_1.dtype))
-
-
 NORM = "norm = torch.sqrt(sum((g**2).sum() for g in gradients))"
 FACTOR = "factor = torch.clamp(max_norm / norm, max=1.0)"
 GIVEN = "return (*(g * factor for g in gradients), norm)"
@@ -75,7 +51,6 @@ CLIP = Task(
     returns=("g_1", "g_2", "g_3", "norm"),
     cases=_clip_cases,
     oracle=_clip,
-    mistaken=clipped,
     forbids=("torch.nn.utils",),
     mistakes=(
         known(
@@ -154,37 +129,6 @@ def _accumulate(w: Any, gradients: Any, tokens: Any, every: int, rate: float) ->
     return torch.stack(after)
 
 
-def accumulated(
-    flags: Flags, w: np.ndarray, gradients: np.ndarray, tokens: np.ndarray, every: int, rate: float
-) -> np.ndarray:
-    """Weights after each batch, with mistakes."""
-    total, count, held, after = np.zeros_like(w), 0, 0, []
-    for i, (gradient, n) in enumerate(zip(gradients, tokens, strict=True)):
-        held += 1
-        if "mean-of-means" in flags:
-            total, count = total + gradient / np.asarray(n, w.dtype), count + 1
-        else:
-            total, count = total + gradient, count + n
-        last = i + 1 == len(gradients) and "rest-dropped" not in flags
-        due = i % every == 0 if "at-zero" in flags else (i + 1) % every == 0
-        if "one-late" in flags:
-            due = i % every == 0 and i > 0
-        if due or last or "each-batch" in flags:
-            below = 1.0 if "not-divided" in flags else float(held if "by-batches" in flags else count)
-            if "by-every" in flags:
-                below = float(every)
-            if "last-count" in flags:
-                below = float(n)
-            w = w - (rate * total / np.asarray(below, w.dtype)).astype(w.dtype)
-            held = 0
-            if not flags & {"never-cleared", "sum-kept"}:
-                total = np.zeros_like(w)
-            if not flags & {"never-cleared", "count-kept"}:
-                count = 0
-        after.append(w)
-    return np.stack([w] * len(after) if "one-tensor" in flags else after)
-
-
 DUE = "if (i + 1) % every == 0 or i + 1 == len(gradients):"
 ADDED = "total, count = total + gradients[i], count + tokens[i]"
 MOVED = "w = w - rate * total / count"
@@ -202,7 +146,6 @@ ACCUMULATE = Task(
     returns=("weights",),
     cases=_accumulate_cases,
     oracle=_accumulate,
-    mistaken=accumulated,
     mistakes=(
         known(
             "at-zero",

@@ -5,7 +5,7 @@ import numpy as np
 from softlookup.checks.draws import Rng
 from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
-from softlookup.checks.training.page import PAGE, Flags
+from softlookup.checks.training.page import PAGE
 
 RECIPES = ("float32", "autocast", "master")
 
@@ -30,38 +30,6 @@ def _bytes(parameters: int, activations: int, recipe: str) -> tuple[int, int]:
     return each * parameters, wide * activations
 
 
-def training_bytes(flags: Flags, parameters: int, activations: int, recipe: str) -> tuple[np.ndarray, np.ndarray]:
-    """Bytes of a run, with mistakes."""
-    half = recipe != "float32"
-    weights, gradients, moments, master = 4, 4, 8, 0
-    if recipe == "master":
-        weights, gradients, master = 2, 2, 4
-    if "all-halved" in flags and half:
-        weights, gradients, moments, master = 2, 2, 4, 0
-    if "autocast-halves" in flags and recipe == "autocast":
-        weights, gradients = 2, 2
-    if "master-forgotten" in flags:
-        master = 0
-    if "copies-counted" in flags and recipe == "autocast":
-        weights += 2
-    if "gradients-whole" in flags and recipe == "master":
-        gradients = 4
-    if "master-on-top" in flags and recipe == "master":
-        weights, gradients = 4, 4
-    if "one-moment" in flags:
-        moments //= 2
-    if "adam-forgotten" in flags:
-        moments = 0
-    if "gradients-forgotten" in flags:
-        gradients = 0
-    wide = 2 if half and "activations-whole" not in flags else 4
-    if "autocast-activations" in flags and recipe == "autocast":
-        wide = 4
-    if "elements" in flags:
-        return np.array(parameters * (5 if recipe == "master" else 4)), np.array(activations)
-    return np.array((weights + gradients + moments + master) * parameters), np.array(wide * activations)
-
-
 MASTER = "2 + 2 + 4 + 4 + 4 if"
 WHOLE = "else 4 + 4 + 4 + 4"
 ACTIVATIONS = '(4 if recipe == "float32" else 2) * activations'
@@ -78,7 +46,6 @@ BYTES = Task(
     returns=("states", "activations"),
     cases=_bytes_cases,
     oracle=_bytes,
-    mistaken=training_bytes,
     frame="plain",
     mistakes=(
         known(
@@ -180,23 +147,6 @@ def _count(vocab_size: int, d_model: int, d_hidden: int, n_layers: int) -> int:
     return sum(p.numel() for p in nn.ModuleList(parts).parameters())
 
 
-def count(flags: Flags, v: int, d: int, f: int, n_layers: int) -> np.ndarray:
-    """Parameters of an encoder-decoder, with mistakes."""
-    attention = (3 if "output-forgotten" in flags else 4) * d * d
-    hidden = 2 * d * f + (0 if "biases-forgotten" in flags else f + d)
-    norm = d if "gain-alone" in flags else 0 if "norms-forgotten" in flags else 2 * d
-    if "attention-biased" in flags:
-        attention += 4 * d
-    if "inner-bias-forgotten" in flags:
-        hidden -= f
-    crossing = 1 if "cross-forgotten" in flags else 2
-    encoder = attention + hidden + 2 * norm
-    decoder = crossing * attention + hidden + (2 if "two-norms" in flags else 3) * norm
-    tables = 2 if "two-tables" in flags else 3 if "three-tables" in flags else 0 if "table-forgotten" in flags else 1
-    ends = 2 * norm if "ends-normed" in flags else 0
-    return np.array(tables * v * d + n_layers * (encoder + decoder) + ends)
-
-
 ATTENTION = "attention = 4 * d_model**2"
 HIDDEN = "hidden = 2 * d_model * d_hidden + d_hidden + d_model"
 DECODER = "decoder = 2 * attention + hidden + 3 * norm"
@@ -214,7 +164,6 @@ COUNT = Task(
     returns=("parameters",),
     cases=_count_cases,
     oracle=_count,
-    mistaken=count,
     frame="plain",
     mistakes=(
         known(

@@ -2,12 +2,10 @@
 
 from typing import Any
 
-import numpy as np
-
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import dtype_lost, gradient_cut, known
 from softlookup.checks.task import Case, Task
-from softlookup.checks.training.page import PAGE, Flags
+from softlookup.checks.training.page import PAGE
 
 
 def _dropout_cases(rng: Rng) -> list[Case]:
@@ -38,23 +36,6 @@ def _dropout(x: Any, u: Any, p: float, training: bool) -> Any:
     return torch.where(u < p, torch.zeros_like(x), x / (1 - p)) if training else x
 
 
-def dropped(flags: Flags, x: np.ndarray, u: np.ndarray, p: float, training: bool) -> np.ndarray:
-    """Dropout, with mistakes."""
-    if "scaled-in-use" in flags and not (training or "always-on" in flags):
-        return x * np.asarray(1 - p, x.dtype)
-    if "training-inverted" in flags:
-        training = not training
-    if not (training or "always-on" in flags):
-        return x
-    keep = u < p if "share-inverted" in flags else u > p if "bound-dropped" in flags else u >= p
-    if "others-scaled" in flags:
-        return x * keep * np.asarray(keep.size / keep.sum(), x.dtype)
-    if "not-scaled" in flags or "scaled-in-use" in flags:
-        return x * keep
-    below = np.asarray(p if "divided-by-p" in flags else 1 - p, x.dtype)
-    return x * keep * below if "multiplied" in flags else x * keep / below
-
-
 KEPT = "(u >= p)"
 SCALED = "return x * (u >= p) / (1 - p)"
 IN_USE = "if not training:\n        return x"
@@ -71,7 +52,6 @@ DROPOUT = Task(
     returns=("y",),
     cases=_dropout_cases,
     oracle=_dropout,
-    mistaken=dropped,
     parts={"core": 0.6, "gradient": 0.2, "dtype": 0.2},
     forbids=("torch.nn.functional.dropout", "torch.nn.Dropout", "torch.dropout"),
     mistakes=(
@@ -139,33 +119,6 @@ def _first(z: Any, after_relu: bool) -> Any:
     return z * (2 / n_in) ** 0.5 if after_relu else z / ((n_in + n_out) / 2) ** 0.5
 
 
-def first_weights(flags: Flags, z: np.ndarray, after_relu: bool) -> np.ndarray:
-    """First numbers, with mistakes."""
-    n_in, n_out = z.shape
-    if "axes-exchanged" in flags:
-        n_in, n_out = n_out, n_in
-    he, xavier = 2 / n_in, 2 / (n_in + n_out)
-    if "two-forgotten" in flags:
-        he, xavier = 1 / n_in, 1 / (n_in + n_out)
-    if "he-halved" in flags:
-        he /= 2
-    if "fan-in-alone" in flags:
-        xavier = 1 / n_in
-    if "xavier-halved" in flags:
-        xavier /= 2
-    if "limit-for-deviation" in flags:
-        xavier = 6 / (n_in + n_out)
-    if "names-exchanged" in flags:
-        he, xavier = xavier, he
-    if "always-xavier" in flags:
-        he = xavier
-    if "always-he" in flags:
-        xavier = he
-    variance = he if after_relu else xavier
-    factor = variance if "variance-for-deviation" in flags else variance**0.5
-    return z / np.asarray(factor, z.dtype) if "divided" in flags else z * np.asarray(factor, z.dtype)
-
-
 VARIANCE = "variance = 2 / n_in if after_relu else 2 / (n_in + n_out)"
 
 FIRST_WEIGHTS = Task(
@@ -180,7 +133,6 @@ FIRST_WEIGHTS = Task(
     returns=("w",),
     cases=_first_cases,
     oracle=_first,
-    mistaken=first_weights,
     forbids=("torch.nn.init", "softlookup.model"),
     mistakes=(
         known(

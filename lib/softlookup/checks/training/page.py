@@ -1,8 +1,6 @@
-"""The page of the book that the tasks of this chapter belong to, and a name for what switches mistakes on."""
+"""The page of the book that the tasks of this chapter belong to."""
 
 PAGE = "09_training"
-
-Flags = frozenset[str]
 
 OWN_LOSSES = (
     "torch.nn.functional.cross_entropy",

@@ -7,7 +7,7 @@ import numpy as np
 from softlookup.checks.draws import Rng
 from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
-from softlookup.checks.training.page import PAGE, Flags
+from softlookup.checks.training.page import PAGE
 
 
 def _perplexity_cases(rng: Rng) -> list[Case]:
@@ -26,24 +26,6 @@ def _perplexity(losses: Any, tokens: Any) -> Any:
     return (losses.exp() ** (tokens / tokens.sum().double())).prod()
 
 
-def perplexity(flags: Flags, losses: np.ndarray, tokens: np.ndarray) -> np.ndarray:
-    """Perplexity over batches, with mistakes."""
-
-    def raised(x: Any) -> Any:
-        x = -x if "inverted" in flags else x
-        return x if "not-raised" in flags else np.exp2(x) if "two-for-e" in flags else np.exp(x)
-
-    tokens = tokens.astype(losses.dtype)
-    if "mean-of-perplexities" in flags:
-        weights = np.ones_like(tokens) if "mean-of-means" in flags else tokens
-        return np.asarray((raised(losses) * weights).sum() / weights.sum())
-    if "mean-of-means" in flags:
-        return np.asarray(raised(losses.mean()))
-    total = losses.sum() if "not-weighed" in flags else (losses * tokens).sum()
-    count = len(losses) if "by-batches" in flags else tokens.sum()
-    return np.asarray(raised(total if "summed" in flags else (total / count).astype(losses.dtype)))
-
-
 WEIGHED = "mean = (losses * tokens).sum() / tokens.sum()"
 RAISED = "return torch.exp(mean)"
 
@@ -59,7 +41,6 @@ PERPLEXITY = Task(
     returns=("perplexity",),
     cases=_perplexity_cases,
     oracle=_perplexity,
-    mistaken=perplexity,
     forbids=("softlookup.model",),
     mistakes=(
         known(

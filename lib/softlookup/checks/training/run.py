@@ -2,13 +2,10 @@
 
 from typing import Any
 
-import numpy as np
-
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
-from softlookup.checks.training import switches
-from softlookup.checks.training.page import PAGE, Flags
+from softlookup.checks.training.page import PAGE
 from softlookup.checks.training.targets import BY_SENTENCES, SOFTMAX_TWICE, ZERO, sentences
 
 
@@ -44,54 +41,6 @@ def _train(w: Any, ids: Any, pad_id: int, rate: float, steps: int) -> Any:
     return w, torch.stack(losses)
 
 
-def _gradient(flags: Flags, w: np.ndarray, inputs: np.ndarray, labels: np.ndarray, pad_id: int) -> np.ndarray:
-    """The gradient of the mean loss with respect to the table."""
-    logits = w[inputs]
-    p = np.exp(switches.log_softmax(switches.NONE, logits))
-    wanted = np.eye(len(w), dtype=w.dtype)[labels]
-    real = labels != pad_id
-    tokens = real.sum(axis=1, keepdims=True) * len(real) if "mean-of-means" in flags else real.sum()
-    share = (real / np.asarray(1 if "summed" in flags else tokens, w.dtype))[..., None]
-    if "softmax-first" in flags:
-        outer = np.exp(switches.log_softmax(switches.NONE, p)) - wanted
-        change = p * (outer - (outer * p).sum(-1, keepdims=True)) * share
-    else:
-        change = (p - wanted) * share
-    table = np.zeros_like(w)
-    np.add.at(table, inputs.ravel(), change.reshape(-1, len(w)).astype(w.dtype))
-    return table
-
-
-def trained(
-    flags: Flags, w: np.ndarray, ids: np.ndarray, pad_id: int, rate: float, steps: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """A run, with mistakes."""
-    inputs, labels = ids[:, :-1], ids[:, 1:]
-    if "not-shifted" in flags:
-        labels = inputs
-    if "shifted-back" in flags:
-        inputs, labels = labels, inputs
-    if "padding-counted" in flags:
-        pad_id = -1
-    if "zero-for-padding" in flags:
-        pad_id = 0
-    loss_flags = flags & {"softmax-first", "summed", "mean-of-means"}
-
-    def loss_of(w: np.ndarray) -> np.ndarray:
-        return switches.cross_entropy(loss_flags, w[inputs], labels, pad_id)
-
-    kept, losses = np.zeros_like(w), []
-    for _ in range(steps):
-        losses.append(loss_of(w))
-        gradient = _gradient(flags, w, inputs, labels, pad_id)
-        kept = kept + gradient if "never-cleared" in flags else gradient
-        change = np.asarray(1.0 if "rate-forgotten" in flags else rate, w.dtype) * kept
-        w = w + change if "uphill" in flags else w - change
-        if "loss-afterwards" in flags:
-            losses[-1] = loss_of(w)
-    return w, np.stack(losses)
-
-
 LOSS = "loss = cross_entropy(w[ids[:, :-1]], ids[:, 1:], pad_id)"
 
 TRAIN = Task(
@@ -106,7 +55,6 @@ TRAIN = Task(
     returns=("w", "losses"),
     cases=_cases,
     oracle=_train,
-    mistaken=trained,
     mistakes=(
         known(
             "never-cleared",

@@ -7,7 +7,7 @@ import numpy as np
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
-from softlookup.checks.training.page import PAGE, Flags
+from softlookup.checks.training.page import PAGE
 
 
 def _rate_cases(rng: Rng) -> list[Case]:
@@ -29,32 +29,6 @@ def _rate(done: int, d_model: int, warmup: int) -> float:
     return peak * (step / warmup if step < warmup else (warmup / step) ** 0.5)
 
 
-def rate(flags: Flags, done: int, d_model: int, warmup: int) -> np.ndarray:
-    """The learning rate, with mistakes."""
-    step = done if "from-zero" in flags else done + 1
-    if "first-twice" in flags:
-        step = max(done, 1)
-    if "first-rests" in flags:
-        if not done:
-            return np.asarray(0.0)
-        step = done
-    if "warmup-fixed" in flags:
-        warmup = 4000
-    up, down = step * warmup**-1.5, step**-0.5
-    if "exponents-exchanged" in flags:
-        up, down = step * warmup**-0.5, step**-1.5
-    if "too-steep" in flags:
-        up = step / warmup
-    value = max(up, down) if "larger-of-both" in flags else min(up, down)
-    if "never-falls" in flags:
-        value = up
-    if "never-rises" in flags:
-        value = down
-    power = 0.0 if "width-forgotten" in flags else 0.5 if "width-multiplied" in flags else -0.5
-    return np.asarray(d_model**power * value)
-
-
-CURVE = "return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)"
 FIRST = "step = done + 1"
 
 RATE = Task(
@@ -69,7 +43,6 @@ RATE = Task(
     returns=("rate",),
     cases=_rate_cases,
     oracle=_rate,
-    mistaken=rate,
     frame="plain",
     forbids=("softlookup.model",),
     mistakes=(
@@ -181,50 +154,6 @@ def _adam(w: Any, g: Any, m: Any, v: Any, step: int, rate: float, beta_1: float,
     return weight, state["exp_avg"], state["exp_avg_sq"]
 
 
-def adam(
-    flags: Flags,
-    w: np.ndarray,
-    g: np.ndarray,
-    m: np.ndarray,
-    v: np.ndarray,
-    step: int,
-    rate: float,
-    beta_1: float,
-    beta_2: float,
-    eps: float,
-) -> tuple[np.ndarray, ...]:
-    """One step of Adam, with mistakes."""
-    if "betas-exchanged" in flags:
-        beta_1, beta_2 = beta_2, beta_1
-    old_1, old_2 = (1 - beta_1, 1 - beta_2) if "shares-exchanged" in flags else (beta_1, beta_2)
-    squared = np.abs(g) if "not-squared" in flags else g**2
-    before = m, v
-    new_1, new_2 = (1.0, 1.0) if "shares-dropped" in flags else (1 - old_1, 1 - old_2)
-    m, v = old_1 * m + new_1 * g, old_2 * v + new_2 * squared
-    after = m, v
-    if "old-averages" in flags:
-        m, v = before
-    count = step - 1 if "counted-from-zero" in flags else step
-    m_hat, v_hat = m / np.asarray(1 - beta_1**count, w.dtype), v / np.asarray(1 - beta_2**count, w.dtype)
-    if "not-corrected" in flags or "m-uncorrected" in flags:
-        m_hat = m
-    if "not-corrected" in flags or "v-uncorrected" in flags:
-        v_hat = v
-    m, v = after
-    if "corrected-kept" in flags:
-        m, v = m_hat, v_hat
-    if "eps-inside" in flags:
-        below = v_hat + eps if "root-forgotten" in flags else np.sqrt(v_hat + eps)
-    else:
-        below = (v_hat if "root-forgotten" in flags else np.sqrt(v_hat)) + eps
-    if "eps-forgotten" in flags:
-        below = np.sqrt(v_hat)
-    if "eps-uncorrected" in flags:
-        below = (np.sqrt(v) + eps) / np.asarray((1 - beta_2**count) ** 0.5, w.dtype)
-    change = rate * m_hat / below
-    return (w + change if "uphill" in flags else w - change), m, v
-
-
 M_LINE = "m = beta_1 * m + (1 - beta_1) * g"
 V_LINE = "v = beta_2 * v + (1 - beta_2) * g**2"
 W_LINE = "return w - rate * m_hat / (torch.sqrt(v_hat) + eps), m, v"
@@ -241,7 +170,6 @@ ADAM = Task(
     returns=("w", "m", "v"),
     cases=_adam_cases,
     oracle=_adam,
-    mistaken=adam,
     forbids=("torch.optim", "softlookup.model"),
     mistakes=(
         known(

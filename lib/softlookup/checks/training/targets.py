@@ -7,8 +7,7 @@ import numpy as np
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.known import gradient_cut, known
 from softlookup.checks.task import Case, Task
-from softlookup.checks.training import switches
-from softlookup.checks.training.page import OWN_LOSSES, PAGE, Flags
+from softlookup.checks.training.page import OWN_LOSSES, PAGE
 
 PADDED = (
     "Padding counts: whoever says nothing is asked all the same, and what is learned is to write padding. Leave these "
@@ -54,27 +53,6 @@ def _shift(ids: Any, pad_id: int, ignore: int) -> Any:
     return pairs[..., 0], pairs[..., 1].masked_fill(pairs[..., 1] == pad_id, ignore)
 
 
-def shifted(flags: Flags, ids: np.ndarray, pad_id: int, ignore: int) -> tuple[np.ndarray, np.ndarray]:
-    """Inputs and labels, with mistakes."""
-    inputs, labels = ids[:, :-1], ids[:, 1:]
-    if "along-the-batch" in flags:
-        inputs, labels = ids[:-1], ids[1:]
-    if "not-shifted" in flags:
-        labels = inputs
-    elif "shifted-twice" in flags:
-        labels = np.concatenate([labels[:, 1:], np.full((len(labels), 1), pad_id)], axis=1)
-    elif "shifted-back" in flags:
-        inputs, labels = labels, inputs
-    hidden = labels == (0 if "zero-for-padding" in flags else pad_id)
-    if "mask-of-inputs" in flags:
-        hidden = inputs == pad_id
-    if "padding-counted" in flags:
-        hidden = np.zeros_like(hidden)
-    if "inputs-too" in flags:
-        inputs = np.where(inputs == pad_id, ignore, inputs)
-    return inputs, np.where(hidden, ignore, labels)
-
-
 CUT = "inputs, labels = ids[:, :-1], ids[:, 1:]"
 
 SHIFT = Task(
@@ -89,7 +67,6 @@ SHIFT = Task(
     returns=("inputs", "labels"),
     cases=_shift_cases,
     oracle=_shift,
-    mistaken=shifted,
     variants=({"ignore": -100}, {"ignore": -1}),
     mistakes=(
         known(
@@ -171,7 +148,6 @@ def _smoothed(logits: Any, labels: Any, pad_id: int, epsilon: float) -> Any:
     return F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=pad_id, label_smoothing=epsilon)
 
 
-TWICE = ("log_softmax(logits,", "log_softmax(logits.softmax(-1),")
 LOG_P = "log_p = torch.log_softmax(logits, dim=-1)"
 ANSWER = "return -right[labels != pad_id].mean()"
 PARTS = {"core": 0.6, "large": 0.2, "gradient": 0.2}
@@ -192,7 +168,6 @@ CROSS_ENTROPY = Task(
     returns=("loss",),
     cases=_loss_cases,
     oracle=_cross_entropy,
-    mistaken=switches.cross_entropy,
     parts=PARTS,
     forbids=OWN_LOSSES,
     mistakes=(
@@ -276,7 +251,6 @@ SMOOTHED_LOSS = Task(
     returns=("loss",),
     cases=_loss_cases,
     oracle=_smoothed,
-    mistaken=switches.smoothed_loss,
     parts=PARTS,
     forbids=OWN_LOSSES,
     variants=({"epsilon": 0.1}, {"epsilon": 0.2}),
