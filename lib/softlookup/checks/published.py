@@ -7,8 +7,9 @@ judge's side alone: nothing of this is there where a submission runs.
 import ast
 import contextlib
 import re
+import tomllib
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import permutations
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import softlookup
-from softlookup.checks.task import Task
+from softlookup.checks.task import Mistake, Task
 
 _CELL = re.compile(r"^# %%(?P<about>.*)$", re.MULTILINE)
 _GRADE_ID = re.compile(r'"grade_id": "([^"]+)"')
@@ -63,6 +64,44 @@ def cells(chapter: int) -> dict[str, str]:
         name = _GRADE_ID.search(about)
         found[name[1] if name else str(at)] = _MARKS.sub("", text[mark.end() : end]).strip() + "\n"
     return found
+
+
+@cache
+def _beside(chapter: int) -> Mapping[str, Any]:
+    """What stands beside a chapter's solutions: the edits of each task, and what is said of them."""
+    path = next(folder().glob(f"{chapter:02d}_*.toml"))
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+@cache
+def _said_often() -> Mapping[str, Any]:
+    """What is said of a mistake in several chapters, by its name."""
+    return tomllib.loads((folder() / "mistakes.toml").read_text(encoding="utf-8"))["says"]
+
+
+def mistakes(task: Task) -> tuple[Mistake, ...]:
+    """The known mistakes of a task, as they stand beside its solution.
+
+    A line ``no-sqrt = ["scores / math.sqrt(width)", "scores"]`` names a mistake, what it replaces, and by what; a list
+    of such pairs makes several edits. What is said of it stands in the table ``says`` of the same file, under the
+    task's and the mistake's name ("04.scale:no-sqrt") or the mistake's alone, or in ``mistakes.toml`` for all chapters:
+    a sentence, or a table with ``says`` and what else ``Mistake`` has.
+
+    Raises:
+        ValueError: If nothing is said of a mistake.
+    """
+    beside = _beside(task.chapter)
+    found = []
+    for slug, edits in beside.get(task.id, {}).items():
+        for words, name in ((beside["says"], f"{task.id}:{slug}"), (beside["says"], slug), (_said_often(), slug)):
+            if name in words:
+                said = words[name] if isinstance(words[name], dict) else {"says": words[name]}
+                break
+        else:
+            raise ValueError(f"{task.id}: nothing is said of the mistake {slug!r}")
+        pairs = [edits] if edits and isinstance(edits[0], str) else edits
+        found.append(Mistake(slug, edits=tuple((old, new) for old, new in pairs), **said))
+    return tuple(found)
 
 
 def solution(task: Task, variant: int = 0) -> str:

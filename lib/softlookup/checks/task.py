@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import groupby
 from typing import Any
 
@@ -163,7 +164,6 @@ class Task:
         cases: Draws the questions from a generator, for one variant's constants.
         oracle: The right answer: takes the arguments (torch tensors in float64 where frame is torch) and the
             variant's constants as keywords. Independent of what students are shown.
-        mistakes: The known mistakes, as edits of the published solution (see ``published``).
         parts: Share of the points of each part; they sum to 1.
         variants: The constants of each variant; number 0 is the public one.
         frame: What its arrays come in: "torch", "numpy", "plain" or "text".
@@ -174,8 +174,7 @@ class Task:
         layer: Where the answer is a class that later tasks build on: how a sound one stands in for it.
 
     Raises:
-        ValueError: If two known mistakes share a slug, the parts lack the core or do not sum to 1, or the difficulty
-            is not 1, 2 or 3.
+        ValueError: If the parts lack the core or do not sum to 1, or the difficulty is not 1, 2 or 3.
 
     Book: instructors_task.html#instructors-task-says.
     """
@@ -191,7 +190,6 @@ class Task:
     returns: tuple[str, ...]
     cases: Callable[..., list[Case]]
     oracle: Callable[..., Any]
-    mistakes: tuple[Mistake, ...]
     parts: Mapping[str, float] = field(default_factory=lambda: {CORE: 1.0})
     variants: tuple[Mapping[str, Any], ...] = ({},)
     frame: str = "torch"
@@ -202,13 +200,17 @@ class Task:
     layer: Layer | None = None
 
     def __post_init__(self) -> None:
-        slugs = [m.slug for m in self.mistakes]
-        if len(set(slugs)) != len(slugs):
-            raise ValueError(f"{self.id}: two known mistakes share a slug: {sorted(slugs)}")
         if CORE not in self.parts or abs(sum(self.parts.values()) - 1) > 1e-12:
             raise ValueError(f"{self.id}: parts must hold {CORE!r} and sum to 1, got {dict(self.parts)}")
         if self.difficulty not in (1, 2, 3):
             raise ValueError(f"{self.id}: difficulty is 1, 2 or 3, got {self.difficulty}")
+
+    @cached_property
+    def mistakes(self) -> tuple[Mistake, ...]:
+        """The known mistakes; they stand beside the published solution (see ``published.mistakes``)."""
+        from softlookup.checks.published import mistakes
+
+        return mistakes(self)
 
     @property
     def chapter(self) -> int:

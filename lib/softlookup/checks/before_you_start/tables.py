@@ -44,63 +44,6 @@ SHARES = Task(
     returns=("shares",),
     cases=_share_cases,
     oracle=_shares,
-    mistakes=(
-        slip(
-            "axes",
-            "over-columns",
-            ("dim=-1", "dim=-2"),
-            says="Your columns sum to 1, not your rows: the sum runs along the last axis, -1.",
-            number=8,
-        ),
-        slip(
-            "axes",
-            "first-axis",
-            ("dim=-1", "dim=0"),
-            says="The sum runs along the first axis, so your columns sum to 1, or whole tables are mixed: take the "
-            "last one, -1.",
-            number=9,
-        ),
-        slip(
-            "axes",
-            "fixed-axis",
-            ("dim=-1", "dim=1"),
-            says="Axis 1 is the last one where there are two axes, and not where there are more: write -1.",
-            number=9,
-        ),
-        slip(
-            "axes",
-            "whole-table",
-            (TOTALS, "counts.sum()"),
-            says="All numbers together sum to 1: each row has a sum of its own.",
-            number=10,
-        ),
-        slip(
-            "broadcasting",
-            "keepdim-forgotten",
-            (TOTALS, "counts.sum(dim=-1)"),
-            says="The sums lost their axis (`keepdim=True` is missing), so they lie along the "
-            "columns: in a square table column j is divided by the sum of row j.",
-        ),
-        slip(
-            "tensors",
-            "whole-numbers",
-            ("counts / totals", "counts // totals"),
-            says="Shares are fractions, and yours were cut down to whole numbers (`//`, or a dtype of whole numbers "
-            "such as `torch.long`).",
-        ),
-        slip(
-            "axes",
-            "mean-for-sum",
-            (TOTALS, "counts.float().mean(dim=-1, keepdim=True)"),
-            says="Each row was divided by its mean, so it sums to its length: divide by the sum.",
-        ),
-        slip(
-            "axes",
-            "by-the-largest",
-            (TOTALS, "counts.amax(dim=-1, keepdim=True)"),
-            says="Each row was divided by its largest number: divide by its sum.",
-        ),
-    ),
 )
 
 
@@ -134,39 +77,4 @@ TRANSPOSE = Task(
     returns=("x_BDT",),
     cases=_transpose_cases,
     oracle=_transpose,
-    mistakes=(
-        slip(
-            "tensors",
-            "cut-anew",
-            (TURNED, "x.reshape(x.shape[0], x.shape[2], x.shape[1])"),
-            says="The shape is right and the numbers are in the wrong places: `reshape` and `view` keep the numbers in "
-            "their order and cut the rows anew. Exchange two axes with `transpose`.",
-            number=15,
-        ),
-        slip(
-            "tensors",
-            "all-axes-turned",
-            (TURNED, "x.permute(2, 1, 0)"),
-            says="All three axes were turned round, as `.T` does it: the sentences stay in front.",
-        ),
-        slip(
-            "tensors",
-            "first-two-swapped",
-            (TURNED, "x.transpose(0, 1)"),
-            says="The first two axes were exchanged: it is the last two, -2 and -1.",
-        ),
-        slip(
-            "tensors",
-            "axes-rotated",
-            (TURNED, "x.permute(2, 0, 1)"),
-            says="The last axis came to the front: the sentences stay there.",
-        ),
-        slip(
-            "tensors",
-            "unchanged",
-            (TURNED, "x"),
-            says="Nothing has moved. `transpose` gives a new tensor and leaves the old one as it was: return what it "
-            "gives.",
-        ),
-    ),
 )

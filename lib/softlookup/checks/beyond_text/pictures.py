@@ -54,49 +54,6 @@ PATCHES = Task(
     cases=_patch_cases,
     oracle=_patches,
     variants=tuple({"order": order, "named": named} for order, named in zip(ORDERS, NAMED, strict=True)),
-    mistakes=(
-        known(
-            "reshape-alone",
-            (CUT + "\n    " + TURN + "\n    " + ROWS, ROWS.replace("x.reshape", "images.reshape")),
-            says="The numbers are only counted off in their old order (a reshape alone), so that a row of the result "
-            "holds strips of one channel. The axes have to change places: which patch first, then where in it.",
-        ),
-        known(
-            "columns-first",
-            (TURN, "x = x.permute(0, 4, 2, *order[3:])"),
-            says="The patches come column by column: they are read as a page is, row by row.",
-        ),
-        known(
-            "turned-inside",
-            (TURN, "x = x.transpose(3, 5).permute(order)"),
-            says="Each patch is turned at its diagonal: inside a patch the pixels go row by row.",
-        ),
-        known(
-            "channels-last",
-            (TURN, "x = x.permute(0, 2, 4, 3, 5, 1)"),
-            says="The numbers of a patch go pixel by pixel: your notebook says channel by channel.",
-        ),
-        known(
-            "every-so-many",
-            (
-                CUT,
-                "x = images.reshape(b, c, patch, height // patch, patch, width // patch).permute(0, 1, 3, 2, 5, 4)",
-            ),
-            says="A patch holds every so many a pixel of the whole picture: its pixels are neighbours. A side is cut "
-            "into (which patch, where in it), in this order.",
-        ),
-        known(
-            "channels-apart",
-            (TURN, "x = x.permute(0, 1, 2, 4, 3, 5)"),
-            says="All patches of the first channel come before those of the second, so that a row mixes patches: the "
-            "channel's axis goes behind the two that say which patch it is.",
-        ),
-        known(
-            "patches-in-columns",
-            (ROWS, ROWS + ".transpose(1, 2)"),
-            says="The patches stand in columns: (B, T, C*P*P) has a row for each patch, as a sentence for each word.",
-        ),
-    ),
 )
 
 
@@ -141,41 +98,6 @@ KERNEL_TASK = Task(
     cases=_kernel_cases,
     oracle=_kernel,
     parts={"core": 0.85, "gradient": 0.15},
-    mistakes=(
-        known(
-            "untransposed",
-            (KERNEL, KERNEL.replace("w.T", "w")),
-            says="The matrix is reshaped as it lies, so that the numbers of one filter come from one pixel: a filter "
-            "is a COLUMN of w, and w is transposed before it is cut up.",
-            number=85,
-        ),
-        known(
-            "channels-last",
-            (KERNEL, "return w.T.reshape(-1, patch, patch, channels).permute(0, 3, 1, 2)"),
-            says="The rows of w are read pixel by pixel: they go channel by channel, as in 13.patches.",
-        ),
-        known(
-            "turned-inside",
-            (KERNEL, KERNEL + ".transpose(-1, -2)"),
-            says="Each filter is turned at its diagonal: rows of the picture are rows of the filter.",
-        ),
-        known(
-            "flipped",
-            (KERNEL, KERNEL + ".flip(-2, -1)"),
-            says="The filters stand on their heads: what torch calls a convolution does not turn them round.",
-        ),
-        known(
-            "channels-in-front",
-            (KERNEL, KERNEL + ".transpose(0, 1)"),
-            says="The axes are (C, D, P, P): conv2d wants (D, C, P, P), outputs first.",
-        ),
-        known(
-            "outputs-last",
-            (KERNEL, "return w.reshape(channels, patch, patch, -1)"),
-            says="The axes are (C, P, P, D): conv2d wants (D, C, P, P), outputs first.",
-        ),
-        gradient_cut((KERNEL, KERNEL.replace("w.T", "w.detach().T"))),
-    ),
 )
 
 
@@ -210,48 +132,4 @@ FRAMES = Task(
     cases=_frame_cases,
     oracle=_frames,
     parts={"core": 0.9, "one": 0.1},
-    mistakes=(
-        known(
-            "no-overlap",
-            (BEGINS, BEGINS.replace("hop)", "width)")),
-            says="Each frame begins where the one before ends: it begins `hop` samples after the one before, so frames "
-            "overlap where the hop is shorter than a frame.",
-        ),
-        known(
-            "width-and-hop-exchanged",
-            (BEGINS, "width, hop = hop, width\n    " + BEGINS),
-            says="Width and hop have changed places: a frame has `width` samples, the next begins `hop` later.",
-        ),
-        known(
-            "end-filled-up",
-            (
-                BEGINS,
-                "begins = range(0, samples.shape[1], hop)\n    "
-                "samples = torch.nn.functional.pad(samples, (0, 2 * width))",
-            ),
-            says="The end is filled up with zeros to make more frames: what does not fill a frame is left out here.",
-        ),
-        known(
-            "last-one-lost",
-            (BEGINS, BEGINS.replace(" + 1", "")),
-            says="The last frame is missing: a frame may end exactly where the sound ends. T = (length - width) // hop "
-            "+ 1.",
-        ),
-        known(
-            "one-short",
-            (BEGINS, "begins = [i * hop for i in range((samples.shape[1] - width) // hop)]"),
-            says="There is always one frame too few: (length - width) // hop counts the hops, and the first frame "
-            "needs none. T = (length - width) // hop + 1.",
-        ),
-        known(
-            "hop-ignored",
-            (BEGINS, BEGINS.replace(", hop)", ")")),
-            says="A frame begins at every sample: it begins `hop` samples after the one before.",
-        ),
-        known(
-            "frames-in-columns",
-            (FRAMES_OUT, FRAMES_OUT.replace("dim=1", "dim=2")),
-            says="The frames stand in columns: the result is (B, T, width), a row for each frame.",
-        ),
-    ),
 )

@@ -59,49 +59,4 @@ TOKENS = Task(
     cases=_cases,
     oracle=_tokens,
     parts={"core": 0.85, "gradient": 0.15},
-    mistakes=(
-        known(
-            "class-behind",
-            (JOIN, "x = torch.cat([x, first], dim=1)"),
-            says="The class token stands behind the patches: it comes first, at place 0.",
-        ),
-        known(
-            "no-positions",
-            (OUT, "return x"),
-            says="No positions are added: the encoder would get a bag of patches.",
-        ),
-        known(
-            "class-without-position",
-            (PROJECT, PROJECT + " + positions[1:]"),
-            (OUT, "return x"),
-            says="The class token gets no position: row 0 of the table is its own, and it is added as well.",
-        ),
-        known(
-            "positions-first",
-            (PROJECT, PROJECT + " + positions[:-1]"),
-            (OUT, "return x"),
-            says="The positions are added before the class token is put in front, so that every patch has its "
-            "neighbour's row: row 0 belongs to the class token.",
-        ),
-        known(
-            "along-the-batch",
-            (OUT, "return x + positions[: len(x), None]"),
-            says="The positions run along the batch: each picture gets one row. They run along the tokens, axis 1.",
-            number=33,
-        ),
-        known(
-            "bias-on-class",
-            (PROJECT, "x = patches @ w"),
-            (JOIN, JOIN + " + b"),
-            says="The bias is added to the class token, too: it belongs to the projection of the patches.",
-        ),
-        known("no-bias", (PROJECT, "x = patches @ w"), says="The bias b of the projection is missing."),
-        known(
-            "scaled",
-            (PROJECT, "x = (patches @ w + b) * w.shape[1] ** 0.5"),
-            says="The patches are multiplied by sqrt(D): that is done with embeddings of words, not here.",
-            number=32,
-        ),
-        gradient_cut((OUT, "return (x + positions).detach()")),
-    ),
 )

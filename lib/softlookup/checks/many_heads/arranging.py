@@ -60,48 +60,6 @@ SPLIT = Task(
     cases=_split_cases,
     oracle=_split,
     parts=AXES,
-    mistakes=(
-        known(
-            "reshape-alone",
-            (CUT, "return x.reshape(*x.shape[:-2], n_heads, x.shape[-2], head_width)"),
-            says=RESHAPE_ALONE,
-            number=15,
-        ),
-        known(
-            "interleaved",
-            (CUT, "return x.reshape(*x.shape[:-1], head_width, n_heads).movedim(-1, -3)"),
-            says=INTERLEAVED,
-            number=17,
-        ),
-        known(
-            "not-transposed",
-            (TURNED, "cut"),
-            says="The columns are parted, (T, N, H), but the heads still stand behind the positions: exchange these "
-            "two axes.",
-        ),
-        known(
-            "positions-last",
-            (TURNED, "cut.movedim(-3, -1)"),
-            says="The positions have become the last axis, (N, H, T): each head keeps one row for each position, (N, "
-            "T, H).",
-        ),
-        known(
-            "heads-in-front",
-            (CUT, "return torch.stack(x.chunk(n_heads, dim=-1))"),
-            says=HEADS_IN_FRONT,
-        ),
-        known(
-            "counts-swapped",
-            ("n_heads, head_width)", "head_width, n_heads)"),
-            says="N and H have changed places: this makes H heads of width N.",
-        ),
-        known(
-            "fixed-axes",
-            (TURNED, "cut.transpose(1, 2)"),
-            says=FIXED_AXES,
-            number=9,
-        ),
-    ),
 )
 
 
@@ -146,33 +104,6 @@ MERGE = Task(
     cases=_merge_cases,
     oracle=_merge,
     parts=AXES,
-    mistakes=(
-        known(
-            "merged-without-transpose",
-            (MERGED, "z.reshape(*z.shape[:-3], z.shape[-2], -1)"),
-            says=MERGED_ALONE,
-            number=16,
-        ),
-        known("heads-averaged", (MERGED, "z.mean(dim=-3)"), says=AVERAGED, number=24),
-        known("heads-added", (MERGED, "z.sum(dim=-3)"), says=ADDED, number=24),
-        known(
-            "below-each-other",
-            (MERGED, "z.flatten(-3, -2)"),
-            says="The heads stand below each other, (N*T, H): each token gets one row with all its heads, (T, N*H).",
-        ),
-        known(
-            "interleaved",
-            (MERGED, "z.movedim(-3, -1).flatten(-2)"),
-            says="The heads are shuffled into each other, number by number: head i fills the columns i*H to (i+1)*H.",
-            number=17,
-        ),
-        known(
-            "fixed-axes",
-            (MERGED, "z.transpose(1, 2).flatten(2)"),
-            says="Axes 1 and 2 are exchanged whatever comes in: those of N and T are -3 and -2.",
-            number=9,
-        ),
-    ),
 )
 
 
@@ -223,57 +154,4 @@ PROJECT_HEADS = Task(
     cases=_project_cases,
     oracle=projected,
     parts=AXES,
-    mistakes=(
-        known(
-            "input-sliced",
-            (
-                f"return {PROJECTED}",
-                "d, h = x.shape[-1] // n_heads, w.shape[1] // n_heads\n    heads = [x[..., i * d : i * d + d] @ w[i * "
-                "d : i * d + d, i * h : i * h + h] for i in range(n_heads)]\n    return torch.stack(heads, dim=-3)",
-            ),
-            says=SLICED,
-            number=19,
-        ),
-        known(
-            "one-for-all",
-            (PROJECTED, "torch.stack([x @ w[:, : w.shape[1] // n_heads]] * n_heads, dim=-3)"),
-            says=ONE_FOR_ALL,
-            number=20,
-        ),
-        known(
-            "weights-transposed-in-projection",
-            ("x @ w,", "x @ w.T,"),
-            says="The weights are used transposed: a row vector times a matrix is `x @ w`, and w has shape (D, N*H) "
-            "already.",
-        ),
-        known(
-            "not-split",
-            (PROJECTED, "x @ w"),
-            says="The projection is there, but the heads still lie side by side in it: split it.",
-        ),
-        known(
-            "reshape-alone",
-            (PROJECTED, "(x @ w).reshape(*x.shape[:-2], n_heads, x.shape[-2], -1)"),
-            says=RESHAPE_ALONE,
-            number=15,
-        ),
-        known(
-            "interleaved",
-            (PROJECTED, "(x @ w).unflatten(-1, (-1, n_heads)).movedim(-1, -3)"),
-            says=INTERLEAVED,
-            number=17,
-        ),
-        known(
-            "weights-reshaped-alone",
-            (PROJECTED, "x.unsqueeze(-3) @ w.reshape(n_heads, w.shape[0], -1)"),
-            says=ROWS_FOR_COLUMNS,
-            number=15,
-        ),
-        known(
-            "fixed-axes",
-            (PROJECTED, "(x @ w).unflatten(-1, (n_heads, -1)).transpose(1, 2)"),
-            says=FIXED_AXES,
-            number=9,
-        ),
-    ),
 )

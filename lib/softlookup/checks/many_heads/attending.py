@@ -164,11 +164,6 @@ HEADS = Task(
     oracle=heads_oracle,
     parts={"core": 0.4, "mask": 0.25, "blind": 0.1, "large": 0.05, "gradient": 0.1, "dtype": 0.1},
     forbids=ATTENTIONS,
-    mistakes=(
-        *HEAD_MISTAKES,
-        gradient_cut(("return a @ v", "return a.detach() @ v.detach()")),
-        dtype_lost(("return a @ v", "return (a @ v).double()")),
-    ),
 )
 
 
@@ -210,35 +205,6 @@ GROUPED = Task(
     cases=_grouped_cases,
     oracle=_grouped,
     parts=AXES,
-    mistakes=(
-        known("tiled", (REPEATED, "torch.cat([k] * group, dim=-3)"), says=TILED, number=26),
-        known(
-            "first-for-all",
-            (REPEATED, "k[..., :1, :, :].repeat_interleave(n_heads, dim=-3)"),
-            says="All query heads read key-value head 0: query head i reads head i // (N / K).",
-        ),
-        known(
-            "mean-for-all",
-            (REPEATED, "k.mean(dim=-3, keepdim=True).repeat_interleave(n_heads, dim=-3)"),
-            says="The key-value heads are averaged into one: each group of query heads reads a head of its own.",
-        ),
-        known(
-            "n-copies",
-            (REPEATED, "k.repeat_interleave(n_heads, dim=-3)"),
-            says="Each head is repeated N times, which makes N*K of them: a group has N / K query heads.",
-        ),
-        known(
-            "along-positions",
-            (REPEATED, "k.repeat_interleave(group, dim=-2)"),
-            says="The positions are repeated, not the heads: the heads' axis is -3.",
-        ),
-        known(
-            "fixed-axes",
-            (REPEATED, "k.repeat_interleave(group, dim=1)"),
-            says="Axis 1 is repeated whatever comes in: the heads' axis is -3.",
-            number=9,
-        ),
-    ),
 )
 
 
@@ -292,51 +258,4 @@ DROPOUT = Task(
     oracle=_dropout,
     parts={CORE: 0.7, "axes": 0.2, "boundary": 0.1},
     forbids=("torch.nn.functional.dropout", "torch.nn.Dropout", "torch.dropout"),
-    mistakes=(
-        known(
-            "active-in-eval",
-            ("    if not training:\n        return a @ v\n", ""),
-            says="Weights are dropped even when training is False: a model in use keeps them all.",
-            number=69,
-        ),
-        known(
-            "not-rescaled",
-            (KEPT, "kept = (u >= p) * a"),
-            says="What is kept is not divided by 1 - p, so that the sums shrink while training: they must have the "
-            "same mean as without dropout.",
-        ),
-        known(
-            "multiplied",
-            (KEPT, "kept = (u >= p) * a * (1 - p)"),
-            says="What is kept is multiplied by 1 - p: it is divided by it, to make up for what was dropped.",
-        ),
-        known(
-            "kept-for-dropped",
-            ("u >= p", "u < p"),
-            says="Kept and dropped have changed places: a weight is dropped where u < p, which happens with "
-            "probability p.",
-        ),
-        known(
-            "boundary-dropped",
-            ("u >= p", "u > p"),
-            says="A weight is dropped where u is exactly p: it is kept there, and dropped where u < p.",
-        ),
-        known(
-            "renormalised",
-            (
-                KEPT,
-                "kept = (u >= p) * a\n    total = kept.sum(dim=-1, keepdim=True)\n    kept = kept / "
-                "total.masked_fill(total == 0, 1.0)",
-            ),
-            says="Each row is brought back to the sum 1: dropout divides by 1 - p, whatever the row then sums to. "
-            "Only the mean over many draws is 1.",
-        ),
-        known(
-            "scaled-in-eval",
-            (KEPT, "kept = (u >= p) * a"),
-            ("    if not training:\n        return a @ v\n", "    if not training:\n        return a * (1 - p) @ v\n"),
-            says="The correction comes when the model is used, by 1 - p: here it comes while training, by 1 / (1 - "
-            "p), and a model in use computes plain attention.",
-        ),
-    ),
 )

@@ -49,30 +49,6 @@ OUTPUT = Task(
     cases=_cases,
     oracle=_blend,
     parts=AXES,
-    mistakes=(
-        known("output-missing", (BLENDED, "merge_heads(z)"), says=OUTPUT_MISSING, number=23),
-        known("output-transposed", (BLENDED, "merge_heads(z) @ w_o.T"), says=OUTPUT_TRANSPOSED, number=23),
-        known("heads-averaged", (BLENDED, "z.mean(dim=-3) @ w_o[: z.shape[-1]]"), says=AVERAGED, number=24),
-        known("heads-added", (BLENDED, "z.sum(dim=-3) @ w_o[: z.shape[-1]]"), says=ADDED, number=24),
-        known(
-            "first-head-alone",
-            (BLENDED, "z[..., 0, :, :] @ w_o[: z.shape[-1]]"),
-            says="Only head 0 reaches the output: all heads lie side by side before the output matrix.",
-        ),
-        known(
-            "merged-without-transpose",
-            (BLENDED, "z.reshape(*z.shape[:-3], z.shape[-2], -1) @ w_o"),
-            says=MERGED_ALONE,
-            number=16,
-        ),
-        known(
-            "interleaved",
-            (BLENDED, "z.movedim(-3, -1).flatten(-2) @ w_o"),
-            says="The heads are shuffled into each other, number by number: head i meets the rows i*H to (i+1)*H of "
-            "w_o.",
-            number=17,
-        ),
-    ),
 )
 
 
@@ -101,42 +77,4 @@ SHARES = Task(
     cases=_cases,
     oracle=_shares,
     parts=AXES,
-    mistakes=(
-        known(
-            "same-rows",
-            ("return z @ rows", "return z @ rows[:1]"),
-            says="Every head meets the first H rows of w_o: head i has rows of its own, i*H to (i+1)*H.",
-            number=20,
-        ),
-        known(
-            "interleaved",
-            (ROWS, "rows = w_o.reshape(head_width, n_heads, w_o.shape[-1]).transpose(0, 1)"),
-            says="Head i got the rows i, i + N, i + 2N, … of w_o; its rows stand together, i*H to (i+1)*H: (N, H, D).",
-            number=17,
-        ),
-        known(
-            "rows-of-the-transpose",
-            (ROWS, "rows = w_o.T.reshape(n_heads, head_width, w_o.shape[-1])"),
-            says="The output matrix was transposed before it was cut: its rows, N*H of them, belong to the heads.",
-            number=23,
-        ),
-        known(
-            "fixed-axes",
-            ("return z @ rows", "return torch.stack([z[:, i] @ rows[i] for i in range(n_heads)], dim=1)"),
-            says="The heads are looked for in axis 1 whatever comes in: with more axes in front, or none, it is -3.",
-            number=9,
-        ),
-        known("heads-in-front", ("return z @ rows", "return (z @ rows).movedim(-3, 0)"), says=HEADS_IN_FRONT),
-        known(
-            "added-up",
-            ("return z @ rows", "return (z @ rows).sum(dim=-3)"),
-            says="The shares are added up already: that is the layer's output. Keep the axis of the heads.",
-        ),
-        known(
-            "heads-averaged",
-            ("return z @ rows", "return z @ rows / n_heads"),
-            says="The shares are divided by N: their sum, not their mean, is the layer's output.",
-            number=24,
-        ),
-    ),
 )

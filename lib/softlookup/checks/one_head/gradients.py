@@ -53,49 +53,6 @@ SOFTMAX_BACKWARD = Task(
     oracle=_autograd_softmax,
     frame="numpy",
     forbids=AUTOGRAD,
-    mistakes=(
-        known(
-            "diagonal-only",
-            (RETURN, "return a * (1 - a) * da"),
-            says="Only the diagonal of the Jacobian is there: a score also moves the other weights of its row, "
-            "through the sum.",
-        ),
-        known(
-            "no-inner",
-            (RETURN, "return a * da"),
-            says="The second term is missing: from da the weighted mean of da over the row is subtracted.",
-        ),
-        known(
-            "plain-sum",
-            (INNER, "inner = da.sum(axis=-1, keepdims=True)"),
-            says="The sum that is subtracted is weighted with a: it is the row's mean of da under the weights.",
-        ),
-        known(
-            "inner-not-weighted",
-            (RETURN, "return da - inner"),
-            says="The whole bracket is multiplied by a: a weight near 0 hardly moves.",
-        ),
-        known(
-            "over-queries",
-            (INNER, "inner = (a * da).sum(axis=-2, keepdims=True)"),
-            says="The sum runs over the queries (axis -2); each row of weights has its own softmax: axis -1.",
-        ),
-        known(
-            "whole-matrix",
-            (INNER, "inner = (a * da).sum()"),
-            says="One sum is used for the whole table; each row of weights has its own.",
-        ),
-        known(
-            "keepdim-forgotten",
-            (INNER, "inner = (a * da).sum(axis=-1)"),
-            says="The sums lost their axis (keepdims=True is missing), so each column gets another row's sum.",
-        ),
-        known(
-            "sign-flipped",
-            (RETURN, "return a * (inner - da)"),
-            says="The sign is the wrong way round: it is da minus the mean.",
-        ),
-    ),
 )
 
 
@@ -139,65 +96,4 @@ BACKWARD = Task(
     frame="numpy",
     forbids=AUTOGRAD,
     parts={"core": 0.9, "large": 0.1},
-    mistakes=(
-        known(
-            "dv-untransposed",
-            ("a.T @ dz", "a @ dz"),
-            says="dv needs the weights transposed: value s collects from every query t that listened to it.",
-        ),
-        known(
-            "dk-untransposed",
-            ("ds.T @ q", "ds @ q"),
-            says="dk needs the gradient of the scores transposed: key s collects from every query t that asked it.",
-        ),
-        known(
-            "scale-not-passed-back",
-            ("ds @ k / root", "ds @ k"),
-            ("ds.T @ q / root", "ds.T @ q"),
-            says="The scale is missing on the way back: the scores were divided by sqrt(H), so their gradients are "
-            "as well.",
-            number=3,
-        ),
-        known("dq-unscaled", ("ds @ k / root", "ds @ k"), says="The scale is missing in dq: divide by sqrt(H)."),
-        known("dk-unscaled", ("ds.T @ q / root", "ds.T @ q"), says="The scale is missing in dk: divide by sqrt(H)."),
-        known(
-            "plain-sum",
-            (DS, "ds = a * (da - da.sum(axis=-1, keepdims=True))"),
-            says="On the way back through the softmax, the sum that is subtracted from da is weighted with a.",
-        ),
-        known(
-            "sign-flipped",
-            (DS, DS.replace("a * (da -", "-a * (da -")),
-            says="The gradient of the scores has the wrong sign: it is da minus the mean.",
-        ),
-        known("divided-by-width", ("math.sqrt(q.shape[-1])", "q.shape[-1]")),
-        known("sqrt-of-tokens", ("math.sqrt(q.shape[-1])", "math.sqrt(k.shape[0])")),
-        known(
-            "keepdim-forgotten",
-            ("(a * da).sum(axis=-1, keepdims=True)", "(a * da).sum(axis=-1)"),
-            says="On the way back through the softmax the sum lost its axis (keepdims=True is missing), so each "
-            "column gets another row's sum.",
-        ),
-        known("no-sqrt", ("root = math.sqrt(q.shape[-1])", "root = 1.0")),
-        known(
-            "softmax-skipped",
-            (DS, "ds = da"),
-            says="The softmax is skipped on the way back: the gradient of the scores is not da.",
-        ),
-        known(
-            "diagonal-only",
-            (DS, "ds = a * (1 - a) * da"),
-            says="Only the diagonal of the softmax's Jacobian is there: a score also moves the other weights of its "
-            "row.",
-        ),
-        known("no-inner", (DS, "ds = a * da"), says="From da the weighted mean of da over the row is missing."),
-        known(
-            "over-queries",
-            ("(a * da).sum(axis=-1", "(a * da).sum(axis=-2"),
-            says="On the way back through the softmax the sum runs over the queries; each row of weights has its "
-            "own softmax: axis -1.",
-        ),
-        known("no-max", ("np.exp(s - s.max(axis=-1, keepdims=True))", "np.exp(s)")),
-        known("order-swapped", ("return dq, dk, dv", "return dk, dq, dv"), says="dq and dk have changed places."),
-    ),
 )

@@ -47,39 +47,6 @@ BY_HAND = Task(
     frame="plain",
     reveals=False,
     variants=tuple({"token": i, "ordinal": str(i + 1)} for i in range(5)),
-    mistakes=(
-        known(
-            "slide-numbers",
-            (ROUNDED, f"return {[list(row) for row in PRINTED_SCALED]}[token]"),
-            says="These are the numbers printed on the lecture's slide. Some of them are not what X gives: compute "
-            "them.",
-        ),
-        known(
-            "next-token",
-            ("dots = X @ X[token]", "dots = X @ X[token + 1]"),
-            says="These are the scores of the next token. Tokens are counted from 1: token 1 is X[0], the first row.",
-        ),
-        known(
-            "no-sqrt",
-            ("float(dot) / math.sqrt(3)", "float(dot)"),
-            says="These are the plain dot products: divide each by the square root of the head width, 3.",
-        ),
-        known(
-            "divided-by-width",
-            ("math.sqrt(3)", "3"),
-            says="The dot products are divided by 3; it is the square root of 3.",
-        ),
-        known(
-            "sqrt-of-tokens",
-            ("math.sqrt(3)", "math.sqrt(5)"),
-            says="The root is taken of 5, the number of tokens; the head width is 3.",
-        ),
-        known(
-            "weights-already",
-            (ROUNDED, "e = np.exp(dots / math.sqrt(3))\n    return list(e / e.sum())"),
-            says="These are weights (they sum to 1): the scaled scores before the softmax are asked for.",
-        ),
-    ),
 )
 
 
@@ -116,36 +83,6 @@ COLUMN = Task(
     cases=_column_cases,
     oracle=_column,
     forbids=ATTENTIONS,
-    mistakes=(
-        known("always-eight", (ROOT, "8")),
-        known("no-sqrt", (f"score / {ROOT}", "score")),
-        known("divided-by-width", (ROOT, "q.shape[-1]")),
-        known("sqrt-of-tokens", (ROOT, "math.sqrt(k.shape[0])")),
-        known(
-            "no-softmax",
-            ("torch.softmax(scaled, dim=-1)", "scaled"),
-            says="The scores themselves are used as weights: they go through a softmax first.",
-            number=2,
-        ),
-        known(
-            "unweighted",
-            ("(weight[:, None] * v).sum(dim=0)", "v.sum(dim=0)"),
-            says="The values are added up without their weights.",
-        ),
-        known("keys-as-values", ("weight[:, None] * v", "weight[:, None] * k")),
-        known("hard-argmax", ("torch.softmax(scaled, dim=-1)", "(scaled == scaled.max()).to(v.dtype)")),
-        known("not-normalised", ("torch.softmax(scaled, dim=-1)", "torch.exp(scaled - scaled.max())")),
-        known(
-            "scaled-after",
-            (f"score / {ROOT}", "score"),
-            ("torch.softmax(scaled, dim=-1)", f"torch.softmax(scaled, -1) / {ROOT}"),
-        ),
-        known(
-            "plain-mean",
-            ("(weight[:, None] * v).sum(dim=0)", "v.mean(dim=0)"),
-            says="This is the mean of the values: the weights were not used.",
-        ),
-    ),
 )
 
 
@@ -179,40 +116,6 @@ SPREAD = Task(
     cases=_spread_cases,
     oracle=_spread,
     frame="plain",
-    mistakes=(
-        known(
-            "variance",
-            ("return math.sqrt(variance)", "return variance"),
-            says="This is the variance; the standard deviation is its square root.",
-        ),
-        known(
-            "no-root",
-            ("return math.sqrt(variance)", "return head_width * sigma_q * sigma_k"),
-            says="The spread grows with the square root of H, not with H: the variances of the H terms add up, not "
-            "their spreads.",
-        ),
-        known(
-            "root-too-far",
-            ("variance = head_width * sigma_q**2 * sigma_k**2", "variance = head_width * sigma_q * sigma_k"),
-            says="The root is taken of sigma_q * sigma_k as well; the variance has their squares in it.",
-        ),
-        known(
-            "unit-spread",
-            ("variance = head_width * sigma_q**2 * sigma_k**2", "variance = head_width"),
-            says="This is right for sigma_q = sigma_k = 1 alone: each term has variance sigma_q**2 * sigma_k**2.",
-        ),
-        known(
-            "after-the-scale",
-            ("variance = head_width * sigma_q**2 * sigma_k**2", "variance = sigma_q**2 * sigma_k**2"),
-            says="This is the spread after dividing by sqrt(H), or of one term: before the scale H terms are added.",
-        ),
-        known(
-            "spreads-added",
-            ("sigma_q**2 * sigma_k**2", "(sigma_q**2 + sigma_k**2)"),
-            says="The variance of a product of two independent numbers of mean 0 is the product of their variances, "
-            "not the sum.",
-        ),
-    ),
 )
 
 
@@ -239,43 +142,4 @@ COST = Task(
     cases=_cost_cases,
     oracle=_cost,
     frame="plain",
-    mistakes=(
-        known(
-            "elements-for-bytes",
-            ("return numbers * bytes_per_number", "return numbers"),
-            says="This counts numbers, not bytes: each takes bytes_per_number bytes.",
-            number=80,
-        ),
-        known(
-            "batch-forgotten",
-            ("batch * ", ""),
-            says="The batch is missing: every sequence has a table of its own.",
-        ),
-        known(
-            "square-of-queries",
-            ("n_queries * n_keys", "n_queries * n_queries"),
-            says="The table is not square in general: it has a column for each key, not for each query.",
-        ),
-        known(
-            "square-of-keys",
-            ("n_queries * n_keys", "n_keys * n_keys"),
-            says="The table is not square in general: it has a row for each query, not for each key.",
-        ),
-        known(
-            "one-axis",
-            ("n_queries * n_keys", "(n_queries + n_keys)"),
-            says="Every query meets every key: the sizes are multiplied, not added. That is where n squared comes "
-            "from.",
-        ),
-        known(
-            "bits",
-            ("return numbers * bytes_per_number", "return numbers * bytes_per_number * 8"),
-            says="These are bits: bytes are asked for.",
-        ),
-        known(
-            "both-directions",
-            ("batch * n_queries", "2 * batch * n_queries"),
-            says="Each pair is counted twice: query t with key s stands in the table once.",
-        ),
-    ),
 )

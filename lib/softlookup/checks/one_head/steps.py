@@ -42,23 +42,6 @@ PROJECT = Task(
     returns=("q", "k", "v"),
     cases=_project_cases,
     oracle=_project,
-    mistakes=(
-        known(
-            "weights-transposed-in-projection",
-            ("x @ w_q", "x @ w_q.T"),
-            ("x @ w_k", "x @ w_k.T"),
-            ("x @ w_v", "x @ w_v.T"),
-        ),
-        known("one-matrix", ("x @ w_k", "x @ w_q"), ("x @ w_v", "x @ w_q")),
-        known("roles-swapped", ("return q, k, v", "return k, q, v")),
-        known("keys-values-swapped", ("return q, k, v", "return q, v, k"), says="Key and value have changed places."),
-        known(
-            "values-from-keys",
-            ("x @ w_v", "x @ w_k"),
-            says="The values are the keys: v is made with w_v, not with w_k.",
-            number=13,
-        ),
-    ),
 )
 
 
@@ -92,33 +75,6 @@ SCORES = Task(
     returns=("scores",),
     cases=_scores_cases,
     oracle=_scores,
-    mistakes=(
-        known("swapped", (QK, "k @ q.transpose(-2, -1)")),
-        known(
-            "no-transpose",
-            ("k.transpose(-2, -1)", "k"),
-            says="This is q @ k: without the transpose it is no dot product of a query with a key.",
-        ),
-        known(
-            "fixed-transpose",
-            ("k.transpose(-2, -1)", "k.transpose(1, 2)"),
-            says="Axes 1 and 2 are exchanged whatever comes in; with a heads axis in front, the last two are -2 and "
-            "-1.",
-            number=9,
-        ),
-        known("reversed-axes", ("k.transpose(-2, -1)", "k.permute(*reversed(range(k.ndim)))")),
-        known("elementwise", (QK, "q * k")),
-        known(
-            "same-position",
-            (QK, "(q * k).sum(dim=-1)"),
-            says="Each query meets only the key at its own position; every query meets every key.",
-        ),
-        known(
-            "scaled-early",
-            (QK, QK + " / math.sqrt(q.shape[-1])"),
-            says="These scores are divided by sqrt(H) already; that is the next task.",
-        ),
-    ),
 )
 
 
@@ -149,18 +105,6 @@ SCALE = Task(
     cases=_scale_cases,
     oracle=_scale,
     variants=({"tau": 1.0}, {"tau": 2.0}, {"tau": 0.5}, {"tau": 4.0}),
-    mistakes=(
-        known("no-sqrt", (f"scores / (tau * {ROOT})", "scores")),
-        known("divided-by-width", (ROOT, "head_width")),
-        known("sqrt-of-tokens", (ROOT, "math.sqrt(scores.shape[-1])")),
-        known(
-            "multiplied",
-            (f"scores / (tau * {ROOT})", f"scores * {ROOT} / tau"),
-        ),
-        known("half-for-root", (ROOT, "head_width / 2")),
-        known("twice-the-width", (ROOT, "head_width * 2")),
-        known("always-eight", (ROOT, "8")),
-    ),
 )
 
 
@@ -200,37 +144,4 @@ MIX = Task(
     returns=("z",),
     cases=_mix_cases,
     oracle=_mix,
-    mistakes=(
-        known("weights-transposed", (AV, "weights.transpose(-2, -1) @ v")),
-        known("elementwise", (AV, "weights * v")),
-        known(
-            "plain-mean",
-            (AV, "torch.full_like(weights, 1 / weights.shape[-1]) @ v"),
-            says="Every result is the mean of the values: the weights were not used.",
-        ),
-        known(
-            "best-only",
-            (AV, "(weights == weights.amax(dim=-1, keepdim=True)).to(v.dtype) @ v"),
-            says="Each query takes the value of its largest weight alone: all values are mixed, each with its weight.",
-            number=1,
-        ),
-        known(
-            "renormalised",
-            (AV, "(weights / weights.sum(dim=-1, keepdim=True)) @ v"),
-            says="The weights are divided by their sum once more: a query that sees nothing has weights of 0, and "
-            "gets 0/0.",
-        ),
-        known(
-            "softmax-again",
-            (AV, "torch.softmax(weights, dim=-1) @ v"),
-            says="The weights go through a softmax once more: they are weights already.",
-            number=11,
-        ),
-        known(
-            "summed-again",
-            (AV, f"({AV}).sum(dim=-2)"),
-            says="The results are summed over the tokens once more: weights @ v has done the sum over the keys "
-            "already.",
-        ),
-    ),
 )

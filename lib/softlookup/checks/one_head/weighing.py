@@ -72,35 +72,6 @@ SOFTMAX = Task(
     parts={"core": 0.7, "large": 0.3},
     properties=(rows_sum_to_one,),
     forbids=SOFTMAXES,
-    mistakes=(
-        known("hard-argmax", (f"return {E_SUM}", "return (x == top).to(x.dtype)")),
-        known("not-normalised", (f"return {E_SUM}", "return e")),
-        known("over-queries", ("dim=-1", "dim=-2")),
-        known("fixed-axis", ("dim=-1", "dim=1")),
-        known("first-axis", ("dim=-1", "dim=0")),
-        known(
-            "whole-tensor",
-            ("x.max(dim=-1, keepdim=True).values", "x.max()"),
-            ("e.sum(dim=-1, keepdim=True)", "e.sum()"),
-        ),
-        known("keepdim-forgotten", ("e.sum(dim=-1, keepdim=True)", "e.sum(dim=-1)")),
-        known(
-            "whole-matrix",
-            ("x.max(dim=-1, keepdim=True).values", "x.amax(dim=(-2, -1), keepdim=True)"),
-            ("e.sum(dim=-1, keepdim=True)", "e.sum(dim=(-2, -1), keepdim=True)"),
-        ),
-        known(
-            "softmax-twice",
-            (f"return {E_SUM}", f"a = torch.exp({E_SUM})\n    return a / a.sum(dim=-1, keepdim=True)"),
-        ),
-        known("no-max", ("torch.exp(x - top)", "torch.exp(x)")),
-        known(
-            "one-max-for-all",
-            ("x.max(dim=-1, keepdim=True).values", "x.max()"),
-            says="One maximum is subtracted from the whole table: rows far below it underflow to 0/0. Each row has "
-            "its own maximum.",
-        ),
-    ),
 )
 
 
@@ -129,5 +100,4 @@ WEIGHTS = Task(
     parts={"core": 0.5, "mask": 0.25, "blind": 0.125, "large": 0.125},
     properties=(rows_sum_to_one, masked_cells_are_zero),
     forbids=ATTENTIONS,
-    mistakes=WEIGHT_MISTAKES,
 )

@@ -60,19 +60,6 @@ ATTENTION = Task(
     oracle=_attention,
     parts={"core": 0.4, "mask": 0.2, "blind": 0.1, "large": 0.1, "gradient": 0.1, "dtype": 0.1},
     forbids=ATTENTIONS,
-    mistakes=(
-        *WEIGHT_MISTAKES,
-        known("weights-transposed", ("a @ v", "a.transpose(-2, -1) @ v")),
-        known("keys-as-values", ("a @ v", "a @ k")),
-        known(
-            "summed-again",
-            ("return a @ v", "return (a @ v).sum(dim=-2)"),
-            says="The results are summed over the tokens once more: the product has done the sum over the keys "
-            "already.",
-        ),
-        gradient_cut(("return a @ v", "return a.detach() @ v.detach()")),
-        dtype_lost(("return a @ v", "return (a @ v).double()")),
-    ),
 )
 
 
@@ -202,20 +189,4 @@ HEAD = Task(
     oracle=_head,
     parts={"core": 0.5, "mask": 0.2, "blind": 0.1, "gradient": 0.1, "dtype": 0.05, "large": 0.05},
     forbids=ATTENTIONS,
-    mistakes=(
-        known("weights-transposed-in-projection", (PROJECTED, "q, k, v = project(x, w_q.T, w_k.T, w_v.T)")),
-        known("one-matrix", (PROJECTED, "q, k, v = project(x, w_q, w_q, w_q)")),
-        known("roles-swapped", (PROJECTED, "k, q, v = project(x, w_q, w_k, w_v)")),
-        known(
-            "values-from-keys",
-            (PROJECTED, "q, k, v = project(x, w_q, w_k, w_k)"),
-            says="The values are made with w_k: keys decide the weights, values have a matrix of their own, w_v.",
-            number=13,
-        ),
-        _inside(known("sqrt-of-model-width", ("math.sqrt(q.shape[-1])", "math.sqrt(x.shape[-1])"))),
-        *(_inside(m) for m in WEIGHT_MISTAKES if m.slug != "swapped"),  # that is roles-swapped here
-        _inside(known("weights-transposed", ("a @ v", "a.transpose(-2, -1) @ v"))),
-        gradient_cut((ATTENDED, "return attention(q, k, v, mask).detach()")),
-        dtype_lost((ATTENDED, "return attention(q, k, v, mask).double()")),
-    ),
 )

@@ -48,48 +48,6 @@ TIME = Task(
     oracle=_time,
     frame="plain",
     variants=({"unit": 1.0, "named": "seconds"}, {"unit": 1e-3, "named": "milliseconds"}),
-    mistakes=(
-        known(
-            "added",
-            (EACH, "seconds += flops / peak + n_bytes / bandwidth"),
-            says="Inside an operation the two times are added, as if nothing were computed while bytes arrive: the "
-            "roof lets both go on at once, so the longer one counts.",
-        ),
-        known(
-            "one-roof-for-all",
-            (
-                RETURN,
-                "return max(sum(a for a, _ in operations) / peak, sum(b for _, b in operations) / bandwidth) / unit",
-            ),
-            says="All operations are put under one roof: the bytes of one do not arrive while another computes. Take "
-            "the longer time for each, then add.",
-        ),
-        known(
-            "shorter",
-            (EACH, EACH.replace("max(", "min(")),
-            says="The shorter of the two times is taken: the operation is done when both are.",
-        ),
-        known(
-            "operations-alone",
-            (EACH, "seconds += flops / peak"),
-            says="Bytes take no time here: an operation with few computations for each byte waits for them.",
-        ),
-        known(
-            "bytes-alone",
-            (EACH, "seconds += n_bytes / bandwidth"),
-            says="Computing takes no time here: above the ridge it is the limit.",
-        ),
-        known(
-            "longest-alone",
-            (EACH, "seconds = max(seconds, flops / peak, n_bytes / bandwidth)"),
-            says="Only the slowest operation counts: they come one after another, so their times add up.",
-        ),
-        known(
-            "rates-swapped",
-            (EACH, "seconds += max(flops / bandwidth, n_bytes / peak)"),
-            says="Operations are divided by the bandwidth and bytes by the peak: it is the other way round.",
-        ),
-    ),
 )
 
 
@@ -131,68 +89,6 @@ NEAR = Task(
     cases=_near_cases,
     oracle=_near,
     frame="plain",
-    mistakes=(
-        known(
-            "share-of-peak",
-            (BEST, "best = peak"),
-            says="The share of the peak is returned: an operation below the ridge cannot reach the peak. Compare with "
-            "what is attainable at its intensity.",
-        ),
-        known(
-            "share-of-slope",
-            (BEST, "best = bandwidth * amount"),
-            says="The run is compared with the sloped roof alone: above the ridge the peak is the limit.",
-        ),
-        known(
-            "added",
-            (BEST, "best = 1 / (1 / peak + 1 / (bandwidth * amount))"),
-            says="Computing and moving are added up, as if one waited for the other: under the roof they go on at the "
-            "same time, and the longer one counts.",
-        ),
-        known(
-            "larger-one",
-            (BEST, "best = max(peak, bandwidth * amount)"),
-            says="The run is compared with the larger of the two limits: both hold, so the smaller one is attainable.",
-        ),
-        known(
-            "clipped",
-            (SHARE, "share = min(1.0, flops / seconds / best)"),
-            says="The share is cut off at 1. A run can be quicker than its memory (out of a cache, or because the "
-            "count is wrong), and then a share above 1 is what shows it.",
-        ),
-        known(
-            "per-cent",
-            (SHARE, "share = 100 * flops / seconds / best"),
-            says="The share is in per cent: 1 is to be the roof itself.",
-        ),
-        known(
-            "pair-swapped",
-            (NEAR_PAIR, "return amount >= peak / bandwidth, share"),
-            says="The two results have changed places: the share first, then the truth value.",
-        ),
-        known(
-            "upside-down",
-            (SHARE, "share = best * seconds / flops"),
-            says="This says how many times slower the run was: the share is the rate of the run over the attainable "
-            "one.",
-        ),
-        known(
-            "intensity-upside-down",
-            (AMOUNT, "amount = n_bytes / flops"),
-            says="The intensity is turned over: it is operations for each byte.",
-        ),
-        known(
-            "names-exchanged",
-            (BOUND, "amount < peak / bandwidth"),
-            says="The two names have changed places: above the ridge operations are the limit.",
-        ),
-        known(
-            "ridge-left-out",
-            (BOUND, "amount > peak / bandwidth"),
-            says="Exactly at the ridge both are the limit, and the task counts that as compute-bound: at least, not "
-            "more than.",
-        ),
-    ),
 )
 
 
@@ -234,54 +130,4 @@ LINK = Task(
     cases=_link_cases,
     oracle=_link,
     frame="plain",
-    mistakes=(
-        known(
-            "both-ways",
-            (LIMITS, LIMITS.replace("(link / 2)", "link")),
-            says="The link's number is taken as it stands: it counts both directions, and what goes one way gets half "
-            "of it.",
-        ),
-        known(
-            "doubled",
-            (LIMITS, LIMITS.replace("(link / 2)", "(2 * link)")),
-            says="The link's number is doubled: it counts both directions already, and what goes one way gets half "
-            "of it.",
-        ),
-        known(
-            "all-over-link",
-            (LIMITS, LIMITS.replace("link_bytes /", "(n_bytes + link_bytes) /")),
-            says="What moves between processor and memory is sent over the link as well: only `link_bytes` go there.",
-        ),
-        known(
-            "link-forgotten",
-            (LIMITS, "limits = [flops / peak, n_bytes / bandwidth]"),
-            says="The link is no limit here: it is the third one.",
-        ),
-        known(
-            "through-memory",
-            (LIMITS, LIMITS.replace("n_bytes /", "(n_bytes + link_bytes) /")),
-            says="What goes over the link is counted as memory traffic as well: `n_bytes` holds all of that already.",
-        ),
-        known(
-            "added",
-            (ANSWER, "return sum(limits), limits.index(seconds)"),
-            says="The three times are added, as if one waited for the other: the roof lets them go on at once, so the "
-            "longest counts.",
-        ),
-        known(
-            "shortest",
-            (LONGEST, "seconds = min(limits)"),
-            says="The shortest of the times is taken: it is done when all three are.",
-        ),
-        known(
-            "pair-swapped",
-            (ANSWER, "return limits.index(seconds), seconds"),
-            says="The two results have changed places: the seconds first, then the number of the limit.",
-        ),
-        known(
-            "from-one",
-            (ANSWER, "return seconds, limits.index(seconds) + 1"),
-            says="The limits are numbered from 1: operations are 0, memory is 1, the link is 2.",
-        ),
-    ),
 )

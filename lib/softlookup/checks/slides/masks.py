@@ -69,35 +69,6 @@ POLARITY = Task(
     cases=_polarity_cases,
     oracle=_polarity,
     frame="numpy",
-    mistakes=(
-        known(
-            "swapped",
-            (ANSWER, "0 if look else 1 if hide else -1"),
-            says="The two meanings have changed places: 1 if a one may be looked at, 0 if it is hidden.",
-            number=48,
-        ),
-        known(
-            "positive-wanted",
-            (LOOK, "((weights == 0) == (mask == 0)).all()"),
-            (HIDE, "((weights == 0) == (mask == 1)).all()"),
-            says="Every allowed weight has to be above 0 here: a small one is printed as 0. Only hidden ones must be.",
-        ),
-        known(
-            "any-cell",
-            (".all()", ".any()"),
-            says="One cell that is 0 is enough here: all hidden ones have to be.",
-        ),
-        known(
-            "first-row",
-            (SPREAD, f"{SPREAD}[:1]\n    weights = weights[:1]"),
-            says="Only the first query is looked at: the other rows have a say, too.",
-        ),
-        known(
-            "neither-forgotten",
-            (ANSWER, "1 if look else 0"),
-            says="What does not fit the one meaning is given the other: where neither fits, it is -1.",
-        ),
-    ),
 )
 
 
@@ -137,31 +108,4 @@ LEAKS = Task(
     cases=_leaks_cases,
     oracle=_leaks,
     frame="numpy",
-    mistakes=(
-        known(
-            "polarity-ignored",
-            ("1 if one_means_look else 0", "1"),
-            says="A one is taken for 'may look' whatever is said: the same masks mean the opposite otherwise.",
-            number=48,
-        ),
-        known(
-            "polarity-inverted",
-            ("1 if one_means_look else 0", "0 if one_means_look else 1"),
-            says="The meaning of a one is turned round.",
-            number=48,
-        ),
-        known(
-            "both-forbid",
-            (ALLOWED, "(first == look) | (second == look)"),
-            says="A pair counts only if both masks forbid it: one that forbids is enough, and that is why OR leaks.",
-            number=56,
-        ),
-        known(
-            "all-differences",
-            ("(joined == look) & ~allowed", "(joined == look) != allowed"),
-            says="Pairs that are hidden although both masks allow them are counted, too: they are no leak.",
-        ),
-        known("first-alone", (ALLOWED, "(first == look) | (second != second)"), says="Only the first mask is asked."),
-        known("second-alone", (ALLOWED, "(first != first) | (second == look)"), says="Only the second mask is asked."),
-    ),
 )

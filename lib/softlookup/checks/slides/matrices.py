@@ -39,31 +39,6 @@ PLACE = Task(
     cases=_place_cases,
     oracle=_place,
     frame="numpy",
-    mistakes=(
-        known(
-            "from-the-bottom",
-            (PLACES, "1 + (scores < own[:, None]).sum(axis=1)"),
-            says="This counts from the bottom: place 1 is the key that is looked at most.",
-        ),
-        known("from-zero", ("1 + (", "("), says="The places start at 0 here: the first is 1."),
-        known(
-            "sorted-index",
-            (PLACES, "1 + np.argsort(-scores, axis=1)[np.arange(len(q)), claimed]"),
-            says="argsort gives the key at a place, not the place of a key: sort once more, or count larger scores.",
-        ),
-        known(
-            "keys-ask",
-            ("q @ k.T", "k @ q.T"),
-            says="The table is transposed: rows belong to those who ask, columns to those who are looked at.",
-            number=7,
-        ),
-        known("queries-with-queries", ("q @ k.T", "q @ q.T")),
-        known(
-            "directions",
-            ("q @ k.T", "q @ (k / np.linalg.norm(k, axis=1, keepdims=True)).T"),
-            says="The keys are brought to one length first: a dot product counts length as well as direction.",
-        ),
-    ),
 )
 
 
@@ -117,43 +92,4 @@ RANK = Task(
     cases=_rank_cases,
     oracle=_rank,
     frame="numpy",
-    mistakes=(
-        known(
-            "tokens-for-width",
-            (LARGEST, "largest = min(scores.shape)"),
-            says="Only the table's sides limit the rank here: scores are products of vectors of the head's width, and "
-            "that limits it too.",
-        ),
-        known(
-            "width-alone",
-            ("return largest,", "return width,"),
-            says="The head's width is returned even where the table has fewer rows or columns than that.",
-        ),
-        known(
-            "no-rounding",
-            ("values[largest] > rounding", "np.linalg.matrix_rank(scores) > width"),
-            says="Rounding is left out: it makes the rank of every printed table full. How large is what is too much?",
-        ),
-        known(
-            "one-early",
-            ("values[largest]", "values[largest - 1]"),
-            says="The last singular value that may be there is looked at: the first that may not is the next one.",
-        ),
-        known(
-            "one-cell",
-            (ROOT, ""),
-            says="Half a unit is allowed for the whole table: all its cells were rounded, and together they can do "
-            "more, up to the root of their number.",
-        ),
-        known(
-            "all-cells",
-            (ROOT, " * scores.size"),
-            says="What is allowed grows with the number of cells: it is the root of that number.",
-        ),
-        known(
-            "whole-unit",
-            ("0.5 * 10.0", "1.0 * 10.0"),
-            says="A whole unit is allowed for each cell: rounding moves it by half a unit at most.",
-        ),
-    ),
 )

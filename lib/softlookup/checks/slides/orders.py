@@ -62,45 +62,6 @@ SPLIT = Task(
     cases=_split_cases,
     oracle=_split,
     frame="numpy",
-    mistakes=(
-        known(
-            "interleaved",
-            ("slice(i * width, (i + 1) * width)", "slice(i, None, n_heads)"),
-            says="Every n-th column is given to a head: head i owns the columns from i * H on, side by side.",
-            number=17,
-        ),
-        known(
-            "rows-of-w",
-            ("x @ w[:, own]", "x @ w[own].T"),
-            says="Rows of the matrix are taken for a head: queries are x @ w, so a head owns columns.",
-        ),
-        known(
-            "names-swapped",
-            (VERDICT, "1 if whole else 0 if cut else 2"),
-            says="0 and 1 have changed places: 0 is projected first.",
-        ),
-        known(
-            "cut-first",
-            (VERDICT, "1 if cut else 0 if whole else 2"),
-            says="Where both orders give the printed table, the cut input is named: then it is no error, and 0 is "
-            "asked for.",
-        ),
-        known(
-            "neither-is-cut",
-            (VERDICT, "0 if whole else 1"),
-            says="What is not projected first is taken to be cut first: it may be neither, which is 2.",
-        ),
-        known(
-            "any-cell",
-            (".all()", ".any()"),
-            says="One cell that agrees is enough here: all cells of the head have to.",
-        ),
-        known(
-            "one-verdict",
-            ("return found", "return [found[0]] * n_heads"),
-            says="The first head's verdict is given for all heads: each has its own.",
-        ),
-    ),
 )
 
 
@@ -158,41 +119,4 @@ MOVED = Task(
     cases=_moved_cases,
     oracle=_moved,
     frame="numpy",
-    mistakes=(
-        known(
-            "names-swapped",
-            ("return invariant, equivariant", "return equivariant, invariant"),
-            says="The two have changed places: invariant is what does not change at all, and comes first.",
-        ),
-        known(
-            "moved-back",
-            (EQUIVARIANT, "np.allclose(before[np.argsort(order)], after)"),
-            says="The rows are moved the other way round: token order[t] stands at place t now, and so must its row.",
-        ),
-        known(
-            "heap-of-rows",
-            (EQUIVARIANT, "np.allclose(before.sum(axis=0), after.sum(axis=0))"),
-            says="The rows are compared as a heap: each has to move to where its own token went.",
-        ),
-        known(
-            "columns",
-            (EQUIVARIANT, "before.shape[1] == len(order) and np.allclose(before[:, order], after)"),
-            says="Columns are moved here: tokens are rows.",
-        ),
-        known(
-            "first-row",
-            (EQUIVARIANT, "np.allclose(before[order][0], after[0])"),
-            says="Only the first row is looked at: all rows have to move with their tokens.",
-        ),
-        known(
-            "not-both",
-            (EQUIVARIANT, f"{EQUIVARIANT} and not invariant"),
-            says="A map cannot be both here: where all rows are equal, or nothing moves, it is.",
-        ),
-        known(
-            "exact",
-            ("np.allclose", "np.array_equal"),
-            says="The numbers have to be equal to the last bit: sums in another order differ in the last digits.",
-        ),
-    ),
 )

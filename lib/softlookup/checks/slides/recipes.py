@@ -57,36 +57,6 @@ HYPOTHESIS = Task(
     cases=_hypothesis_cases,
     oracle=_best,
     frame="numpy",
-    mistakes=(
-        known(
-            "nearest",
-            (BEST, "int(np.argmin([((printed - one) ** 2).sum() for one in candidates]))"),
-            says="The nearest table on average is taken: a recipe that made a part of the cells gives those exactly, "
-            "however far off the others are.",
-        ),
-        known(
-            "whole-tables",
-            (COUNTS, "agrees(printed, one, places).all()"),
-            says="A candidate counts only if it explains every cell: slides mix recipes, and have slips besides.",
-        ),
-        known(
-            "exact",
-            (COUNTS, "(printed == one).sum()"),
-            says="Printed numbers are held against unrounded ones: your `agrees` knows what rounding explains.",
-        ),
-        known("share", (COUNTS, "agrees(printed, one, places).mean()"), says="This is a share: count the cells."),
-        known(
-            "last-of-equals",
-            (BEST, "len(counts) - 1 - int(np.argmax(counts[::-1]))"),
-            says="Of candidates that explain as many cells the last is taken: the first is asked for.",
-        ),
-        known("worst", (BEST, "int(np.argmin(counts))"), says="This is the candidate that explains the fewest cells."),
-        known(
-            "from-one",
-            ("return best,", "return best + 1,"),
-            says="The candidates are counted from 1 here: the first is number 0.",
-        ),
-    ),
 )
 
 
@@ -161,44 +131,4 @@ UNIFORM = Task(
     cases=_uniform_cases,
     oracle=_uniform,
     frame="numpy",
-    mistakes=(
-        known(
-            "any-cell",
-            (f"{FITS}.all()", f"{FITS}.any()"),
-            says="One cell that agrees is enough here: every cell has to, or chance decides.",
-        ),
-        known(
-            "first-row",
-            (FITS, f"{FITS}[0]"),
-            says="Only the first row is looked at: a table may begin right.",
-        ),
-        known(
-            "none-unseen",
-            (INDEX, "[*fits[:3], True].index(True)"),
-            says="Where no way fits, equal weights are named: that case is number 4.",
-        ),
-        known(
-            "last-fit",
-            (INDEX, "max((i for i in range(4) if fits[i]), default=4)"),
-            says="Where several ways fit, the last is named: the first is asked for.",
-        ),
-        known(
-            "roots-swapped",
-            ("softmax(scaled), softmax(scores),", "softmax(scores), softmax(scaled),"),
-            says="Ways 0 and 1 have changed places: 0 is the one with the root.",
-            number=3,
-        ),
-        known(
-            "root-of-keys",
-            ("math.sqrt(q.shape[1])", "math.sqrt(len(k))"),
-            says="The root is taken of the number of keys: it is the width of the head.",
-            number=5,
-        ),
-        known(
-            "sums",
-            ("np.full_like(scores, 1 / len(k))", "np.ones_like(scores)"),
-            says="Equal weights are 1 each here, which adds the values up: they share 1 among the keys.",
-            number=2,
-        ),
-    ),
 )

@@ -56,41 +56,4 @@ SCORES = Task(
     cases=_scores_cases,
     oracle=_measured,
     frame="numpy",
-    mistakes=(
-        known(
-            "printed-compared",
-            (AHEAD, "printed[0] > printed[1]"),
-            says="The printed rows are compared: they may come from different data, which is what this is about.",
-        ),
-        known(
-            "test-compared",
-            (AHEAD, "published[0, 1] > published[1, 1]"),
-            says="The test scores are compared: the validation scores are asked for.",
-        ),
-        known(
-            "other-ahead",
-            (AHEAD, "published[0, 0] < published[1, 0]"),
-            says="This counts the tasks in which the second model is ahead: the first one's are asked for.",
-        ),
-        known(
-            "ties-counted",
-            (AHEAD, "published[0, 0] >= published[1, 0]"),
-            says="Equal scores are counted: the first model has to be ahead.",
-        ),
-        known(
-            "any-task",
-            (".all()", ".any()"),
-            says="One task that agrees is enough here: the whole row has to be what was published.",
-        ),
-        known(
-            "names-swapped",
-            ("sets.append([*fits, True].index(True))", "sets.append((1, 0, 2)[[*fits, True].index(True)])"),
-            says="0 and 1 have changed places: 0 is validation.",
-        ),
-        known(
-            "neither-unseen",
-            ("[*fits, True].index(True)", "0 if fits[0] else 1"),
-            says="What is not from validation is taken to be from the test: it may be neither, which is 2.",
-        ),
-    ),
 )

@@ -51,48 +51,6 @@ PRINTED = Task(
     cases=_printed_cases,
     oracle=_agrees,
     frame="numpy",
-    mistakes=(
-        known(
-            "exact",
-            (ROUNDED, "true == printed"),
-            says="The printed number is held against the true one as it is: it was rounded, so hardly any is equal.",
-        ),
-        known(
-            "whole-unit",
-            (ROUNDED, "np.abs(true - printed) < 10.0**-places"),
-            says="A whole unit of the last place is allowed: rounding moves a number by half a unit at most.",
-        ),
-        known(
-            "relative",
-            (ROUNDED, "np.abs(true - printed) <= 0.5 * 10.0**-places * np.abs(true)"),
-            says="What is allowed grows with the number: rounding to so many places moves large and small ones alike.",
-        ),
-        known(
-            "cut-off",
-            (ROUNDED, "np.trunc(true * 10**places) == np.round(printed * 10**places)"),
-            says="The true number is cut off after its last place, and not rounded: 0.998 is 1.00, not 0.99.",
-        ),
-        known(
-            "sign-dropped",
-            (ROUNDED, "np.round(np.abs(true), places) == np.round(np.abs(printed), places)"),
-            says="The signs are left aside: a number with the other sign is as wrong as any.",
-        ),
-        known(
-            "two-places",
-            (ROUNDED, "np.round(true, 2) == np.round(printed, 2)"),
-            says="Two places are taken, whatever `places` says.",
-        ),
-        known(
-            "off-cells",
-            (ROUNDED, "np.round(true, places) != np.round(printed, places)"),
-            says="This is True at the cells that are off: True is to stand where rounding explains the number.",
-        ),
-        known(
-            "one-verdict",
-            (ROUNDED, f"({ROUNDED}).all()"),
-            says="This is one verdict for the table: every cell is to have its own.",
-        ),
-    ),
 )
 
 
@@ -147,42 +105,6 @@ ROWS = Task(
     cases=_rows_cases,
     oracle=_impossible,
     frame="numpy",
-    mistakes=(
-        known(
-            "columns",
-            ("axis=-1", "axis=-2"),
-            ("shape[-1]", "shape[-2]"),
-            says="Columns are added up: a query's weights stand in a row, and it is the row that sums to 1.",
-            number=8,
-        ),
-        known(
-            "no-rounding",
-            (HALF_EACH, "1e-6"),
-            says="The printed numbers have to sum to 1 exactly, or to half a unit: each of them was rounded by up to "
-            "half a unit, and the sum of a sound row may miss by more.",
-        ),
-        known(
-            "unit-each",
-            (HALF_EACH, "weights.shape[-1]"),
-            says="A whole unit is allowed for each number: rounding moves it by half a unit at most.",
-        ),
-        known(
-            "only-above",
-            ("np.abs(weights.sum(axis=-1) - 1)", "(weights.sum(axis=-1) - 1)"),
-            says="Only sums above 1 are found: a sum that falls short is as impossible.",
-        ),
-        known(
-            "negative-passes",
-            (NEGATIVE, ""),
-            says="A row with a negative number passes, where its sum is right: no weight of a softmax is below zero.",
-        ),
-        known(
-            "sound-rows",
-            ("return (units", "return ~((units"),
-            (NEGATIVE, f"{NEGATIVE})"),
-            says="This is True at the rows that are possible: those that are not are asked for.",
-        ),
-    ),
 )
 
 
@@ -253,44 +175,4 @@ CHECKSUM = Task(
     cases=_checksum_cases,
     oracle=_suspects,
     frame="numpy",
-    mistakes=(
-        known(
-            "rows-alone",
-            (BOTH, "rows[:, None] & np.ones_like(columns)"),
-            says="Whole rows are suspected: the sums of the columns say which cell of the row it is.",
-        ),
-        known(
-            "columns-alone",
-            (BOTH, "np.ones_like(rows)[:, None] & columns"),
-            says="Whole columns are suspected: the sums of the rows say which cell of the column it is.",
-        ),
-        known(
-            "either",
-            (BOTH, "rows[:, None] | columns"),
-            says="A cell is suspected where its row or its column is off: a wrong cell spoils both.",
-        ),
-        known(
-            "no-rounding",
-            ("half = 0.5 * 10.0**-places", "half = 1e-9"),
-            says="The sums have to agree exactly: every printed number was rounded, so sums of sound ones miss a bit.",
-        ),
-        known(
-            "one-rounding",
-            (" * printed.shape[1]", ""),
-            (" * printed.shape[0]", ""),
-            says="Half a unit is allowed for a whole sum: each of its numbers was rounded by up to half a unit.",
-        ),
-        known(
-            "lengths-crossed",
-            ("printed.shape[1]", "printed.shape[2 - 2]"),
-            ("printed.shape[0]", "printed.shape[1]"),
-            says="The allowances have changed places: a row has as many numbers as there are columns.",
-        ),
-        known(
-            "recomputed",
-            (BOTH, "np.abs(printed - x @ w) > half"),
-            says="Every cell was computed again. That finds more; but asked are the cells whose row and column both "
-            "fail their checksum, which takes far fewer products.",
-        ),
-    ),
 )

@@ -63,49 +63,6 @@ BALANCE = Task(
     oracle=_balance,
     frame="plain",
     variants=({"unit": 1e9, "named": "GB/s"}, {"unit": 1e6, "named": "MB/s"}),
-    mistakes=(
-        known(
-            "prefix-lost",
-            (QUOTIENT, "peak / bandwidth"),
-            says="The prefixes are lost: TFLOP/s are 10^12 operations a second, and the bandwidth has a prefix of its "
-            "own.",
-        ),
-        known(
-            "inverted",
-            (QUOTIENT, "bandwidth * unit / (peak * 1e12)"),
-            says="The division is upside down: operations go above the line, bytes below.",
-        ),
-        known(
-            "cut-off",
-            (f"round({QUOTIENT})", f"int({QUOTIENT})"),
-            says="The quotient is cut off, and not rounded to the nearest whole number.",
-        ),
-        known(
-            "nearest",
-            (
-                "return -1, -1",
-                "apart = [\n"
-                "        (abs(peak * 1e12 / (bandwidth * unit) - printed), i, j)\n"
-                "        for i, peak in enumerate(peaks)\n"
-                "        for j, bandwidth in enumerate(bandwidths)\n"
-                "    ]\n"
-                "    return min(apart)[1:]",
-            ),
-            says="The nearest quotient is named even where none gives the printed number: then it is -1 and -1.",
-        ),
-        known("pair-swapped", ("return i, j", "return j, i"), says="They have changed places: the peak comes first."),
-        known(
-            "last",
-            ("in enumerate(peaks)", "in reversed(list(enumerate(peaks)))"),
-            ("in enumerate(bandwidths)", "in reversed(list(enumerate(bandwidths)))"),
-            says="Where several quotients fit, the last is named: the first is asked for.",
-        ),
-        known(
-            "powers-of-two",
-            ("(bandwidth * unit)", "(bandwidth * unit * 1.073741824)"),
-            says="The bandwidth is counted in powers of two: data sheets mean powers of ten.",
-        ),
-    ),
 )
 
 
@@ -159,45 +116,6 @@ INTENSITY = Task(
         {"moves": 1, "named": "A store moves its number once"},
         {"moves": 2, "named": "A store moves its number twice (the memory's line is read before it is written)"},
     ),
-    mistakes=(
-        known(
-            "per-number",
-            (f"return {EITHER}, per_byte", f"return {EITHER}, per_number"),
-            says="The second result counts numbers: the intensity is operations for each byte.",
-            number=80,
-        ),
-        known(
-            "names-swapped",
-            (EITHER, f"(1, 0, 2)[{EITHER}]"),
-            says="0 and 1 have changed places: 0 is for each byte.",
-        ),
-        known(
-            "stores-forgotten",
-            (NUMBERS, "numbers = loads"),
-            says="Stores are left out: what is written crosses the memory's wires as well.",
-        ),
-        known(
-            "loads-forgotten",
-            (NUMBERS, "numbers = moves * stores"),
-            says="Loads are left out: what is read crosses the memory's wires, too.",
-        ),
-        known(
-            "inverted",
-            ("flops / (numbers * bytes_per_number)", "(numbers * bytes_per_number) / flops"),
-            ("per_number = flops / numbers", "per_number = numbers / flops"),
-            says="The intensity is upside down: operations go above the line, bytes below.",
-        ),
-        known(
-            "bits",
-            ("(numbers * bytes_per_number)", "(8 * numbers * bytes_per_number)"),
-            says="These are bits: a number takes bytes_per_number bytes.",
-        ),
-        known(
-            "no-neither",
-            (EITHER, "0 if fits[0] else 1"),
-            says="What does not count bytes is taken to count numbers: it may be neither, which is 2.",
-        ),
-    ),
 )
 
 
@@ -248,37 +166,4 @@ CONVENTIONS = Task(
     cases=_conventions_cases,
     oracle=_conventions,
     frame="plain",
-    mistakes=(
-        known(
-            "names-swapped",
-            (KIND, "1 if count == 2 * adds else 2 if count == adds else 0"),
-            says="1 and 2 have changed places: a multiply-add is two operations, so operations are the larger count.",
-            number=78,
-        ),
-        known(
-            "times-forgotten",
-            ("adds = times * rows", "adds = rows"),
-            says="One product is counted where the row stands for several of the same kind.",
-            number=79,
-        ),
-        known(
-            "square",
-            ("* inner * columns", "* inner * rows"),
-            says="The result is taken to be square: it has as many columns as the second factor.",
-        ),
-        known(
-            "neither-as-adds",
-            (KIND, "2 if count == 2 * adds else 1"),
-            says="What are not operations are taken for multiply-adds: a count may be neither, which is 0.",
-        ),
-        known(
-            "neither-unseen",
-            (MIXED, "{1, 2} <= set(kinds)"),
-            says="A column is called mixed only if both conventions stand in it: a count that fits neither, beside "
-            "one that fits, cannot be compared with it either.",
-        ),
-        known(
-            "one-convention", (MIXED, "len(set(kinds)) == 1"), says="This says whether there is only one convention."
-        ),
-    ),
 )

@@ -43,41 +43,6 @@ BY_HAND = Task(
         {"apple": 0.6, "banana": 0.3, "lemon": 0.1},
         {"apple": 0.3, "banana": 0.5, "lemon": 0.2},
     ),
-    mistakes=(
-        known(
-            "plain-mean",
-            (MIXED, "VALUES.mean(axis=0)"),
-            says="This is the plain mean of the three values: each is to count by its own weight.",
-        ),
-        known(
-            "best-only",
-            (MIXED, "VALUES[weights.argmax()]"),
-            says="This is the value with the largest weight, alone: the other two have their share as well.",
-            number=1,
-        ),
-        known(
-            "added-up",
-            (MIXED, "VALUES.sum(axis=0)"),
-            says="The values are added up without their weights: multiply each by its weight first.",
-            number=2,
-        ),
-        known(
-            "divided-again",
-            (MIXED, f"{MIXED} / 3"),
-            says="The sum is divided by 3 once more: the weights sum to 1, so the sum is the mean already.",
-        ),
-        known(
-            "wrong-order",
-            ("[apple, banana, lemon]", "[lemon, banana, apple]"),
-            says="The weights stand in the wrong order: the first belongs to apple : pomme, the last to lemon : "
-            "citron.",
-        ),
-        known(
-            "keys-as-values",
-            (MIXED, "weights @ KEYS"),
-            says="The keys are mixed. They have done their part in making the weights; what is mixed are the values.",
-        ),
-    ),
 )
 
 
@@ -126,72 +91,4 @@ MIX = Task(
     oracle=_mix,
     frame="numpy",
     parts={"core": 0.8, "whole": 0.2},
-    mistakes=(
-        known(
-            "not-normalised",
-            (SHARES, "amounts"),
-            says="The amounts are used as they are: divide each row by its sum first, so that its weights sum to 1.",
-        ),
-        known(
-            "by-the-count",
-            (SHARES, "amounts / amounts.shape[-1]"),
-            says="The amounts are divided by how many there are: it is their sum that makes them weights.",
-            number=2,
-        ),
-        known(
-            "by-the-largest",
-            ("amounts.sum(", "amounts.max("),
-            says="The amounts are divided by the largest of them: it is their sum that makes them weights.",
-            number=2,
-        ),
-        known(
-            "unit-length",
-            (SHARES, "amounts / np.linalg.norm(amounts, axis=-1, keepdims=True)"),
-            says="Each row is divided by its length, so that its squares sum to 1: weights themselves sum to 1.",
-            number=2,
-        ),
-        known(
-            "over-queries",
-            ("axis=-1", "axis=0"),
-            says="The columns sum to 1: each row of amounts is a recipe of its own, so the sum runs along axis -1.",
-        ),
-        known(
-            "whole-matrix",
-            ("amounts.sum(axis=-1, keepdims=True)", "amounts.sum()"),
-        ),
-        known(
-            "keepdim-forgotten",
-            (", keepdims=True", ""),
-            says="The sums lost their axis (keepdims=True is missing), so each column is divided by another row's sum.",
-        ),
-        known(
-            "softmax-of-amounts",
-            (SHARES, "np.exp(amounts) / np.exp(amounts).sum(axis=-1, keepdims=True)"),
-            says="The amounts went through a softmax. They are amounts and no scores: twice as much is twice the "
-            "weight. Divide by the sum.",
-        ),
-        known(
-            "plain-mean",
-            (SHARES, "np.ones_like(amounts) / amounts.shape[-1]"),
-            says="Every result is the plain mean of the values: the amounts were not used.",
-        ),
-        known(
-            "best-only",
-            (SHARES, "np.eye(amounts.shape[-1])[amounts.argmax(axis=-1)]"),
-            says="Each row takes the value of its largest amount alone: all values are mixed, each by its share.",
-            number=1,
-        ),
-        known(
-            "cut-to-whole-numbers",
-            (SHARES, f"({SHARES}).astype(amounts.dtype)"),
-            says="Where the amounts are whole numbers, so are the weights: what stands behind the point is lost, since "
-            "an array made by `zeros_like(amounts)` has their dtype. Give it `dtype=float`.",
-        ),
-        known("elementwise", ("weights @ values", "weights * values")),
-        known(
-            "weights-transposed",
-            ("weights @ values", "weights.T @ values"),
-            says="The weights are transposed: row t of the weights makes row t of the result.",
-        ),
-    ),
 )

@@ -58,44 +58,6 @@ HARD_LOOKUP = Task(
     cases=_hard_cases,
     oracle=_hard,
     frame="plain",
-    mistakes=(
-        known(
-            "zero-taken-for-missing",
-            (GET, "    return prices.get(name) or otherwise"),
-            says="A price of 0 is taken for a missing name: `or` and `if price` ask whether a number is 0. Ask whether "
-            "the name is in the dictionary.",
-        ),
-        known(
-            "part-of-a-key",
-            (GET, LOOP.format("name in key")),
-            says="A key that merely contains the name is taken for it (`apple` finds `pineapple`): a hard lookup "
-            "takes equal keys alone.",
-        ),
-        known(
-            "key-is-a-part",
-            (GET, LOOP.format("key in name")),
-            says="A key that is a part of the name is taken for it (`pineapple` finds `apple`): a hard lookup "
-            "takes equal keys alone.",
-        ),
-        known(
-            "zero-for-missing",
-            ("return otherwise", "return 0"),
-            says="Where the name is missing, 0 comes back, and 0 is a price: return `otherwise`.",
-        ),
-        known(
-            "capitals-ignored",
-            ("    if name in prices", "    name = name.lower()\n    if name in prices"),
-            says="Capitals are ignored: to a dictionary `Apple` and `apple` are two keys.",
-        ),
-        Mistake(
-            "dictionary-changed",
-            "The dictionary is another one afterwards: `setdefault` adds a missing name to it, and `pop` takes "
-            "one away. `get`, `in` and square brackets only look.",
-            None,
-            ((GET, "    return prices.setdefault(name, otherwise)"),),
-            symptom="inputs-changed",
-        ),
-    ),
 )
 
 
@@ -138,46 +100,4 @@ STORE = Task(
     cases=_store_cases,
     oracle=_store,
     frame="numpy",
-    mistakes=(
-        known(
-            "weights-transposed",
-            (EQUAL, "(orders[:, None] == asked[None, :])"),
-            says="The table is transposed: row t belongs to what was asked in place t, column s to the order in place "
-            "s.",
-        ),
-        known(
-            "number-as-place",
-            (TABLE, "return np.eye(len(orders))[asked]"),
-            says="The number of an order is taken for its place in the store. A number is a name: compare it with the "
-            "keys.",
-        ),
-        known(
-            "counted-from-the-first",
-            (TABLE, "return np.eye(len(orders))[asked - orders[0]]"),
-            says="Places are counted from the first order's number: right only where the numbers follow each other "
-            "without a gap. Compare with the keys.",
-        ),
-        known(
-            "first-for-missing",
-            (TABLE, f"return np.eye(len(orders))[{EQUAL}.argmax(axis=1)]"),
-            says="An order that is not there gets the first one's weight: `argmax` of a row without any True is 0. "
-            "Such a row is zeros.",
-        ),
-        known(
-            "nearest-for-missing",
-            (TABLE, "return np.eye(len(orders))[np.abs(asked[:, None] - orders[None, :]).argmin(axis=1)]"),
-            says="An order that is not there gets the nearest number's weight. That is a soft thought, but numbers "
-            "here are names, and order_105 is no mixture of its neighbours: such a row is zeros.",
-        ),
-        known(
-            "inverted",
-            ("==", "!="),
-            says="The ones stand where the numbers differ: 1 belongs where they are equal.",
-        ),
-        known(
-            "numbers-for-ones",
-            (TABLE, f"return {EQUAL} * orders.astype(float)"),
-            says="The order's number stands where a weight is wanted: 1 where the numbers are equal.",
-        ),
-    ),
 )

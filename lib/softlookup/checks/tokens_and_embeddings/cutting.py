@@ -66,59 +66,6 @@ WORDS = Task(
     frame="text",
     cases=_words_cases,
     oracle=_split,
-    mistakes=(
-        known(
-            "spaces-only",
-            (FINDALL, "text.split()"),
-            says="The text is cut at spaces alone, so marks cling to their words: `sat.` is the word `sat` and the "
-            "mark `.`.",
-        ),
-        known(
-            "at-each-space",
-            (FINDALL, 'text.split(" ")'),
-            says='The text is cut at each single space (`split(" ")`): marks cling to their words, and two spaces '
-            "leave an empty token between them.",
-        ),
-        known("marks-dropped", (r"\w+|[^\w\s]", r"\w+"), says="The marks are lost: each is a token by itself."),
-        known(
-            "marks-glued",
-            (r"[^\w\s]", r"[^\w\s]+"),
-            says="Marks that follow each other are one token: `?!` is two tokens, `?` and `!`.",
-        ),
-        known(
-            "spaces-kept",
-            (r"[^\w\s]", r"\W"),
-            says="Spaces come back as tokens: they part tokens, and are none.",
-        ),
-        known(
-            "ascii-only",
-            (r"\w+|[^\w\s]", r"[A-Za-z0-9]+|[^A-Za-z0-9\s]"),
-            says="Letters with accents break the word they stand in: `isalnum()` and `\\w` know them as letters, "
-            "`[A-Za-z]` does not.",
-        ),
-        known(
-            "digits-apart",
-            (r"\w+|[^\w\s]", r"[^\W\d]+|[^\w\s]|\d"),
-            says="Each digit is a token: letters and digits in a row are one word.",
-        ),
-        known(
-            "digits-parted",
-            (r"\w+|[^\w\s]", r"[^\W\d]+|\d+|[^\w\s]"),
-            says="A word is cut where letters meet digits: letters and digits in a row are one word, as in `x9`.",
-        ),
-        known(
-            "last-word-lost",
-            (r"\w+|[^\w\s]", r"\w+(?=\W)|[^\w\s]"),
-            says="The last word is lost where nothing comes after it: when the loop ends, the word that is being "
-            "collected has still to be added.",
-        ),
-        known(
-            "apostrophe-kept",
-            (r"\w+|[^\w\s]", r"[\w']+|[^\w\s]"),
-            says="The apostrophe is taken for a letter: here it is a mark like any other.",
-        ),
-        known("lowercased", (", text)", ", text.lower())"), says="Capitals became small letters: keep the text's own."),
-    ),
 )
 
 SPECIALS = ["<pad>", "<unk>", "<s>", "</s>"]
@@ -173,61 +120,6 @@ VOCABULARY = Task(
     cases=_vocabulary_cases,
     oracle=_vocabulary,
     variants=({"min_count": 2}, {"min_count": 3}, {"min_count": 4}, {"min_count": 5}),
-    mistakes=(
-        known(
-            "specials-last",
-            ("SPECIALS + kept", "kept + SPECIALS"),
-            says="The special tokens come last: they come first, so that their ids do not depend on the text.",
-        ),
-        known(
-            "no-specials",
-            ("SPECIALS + kept", "kept"),
-            says="The special tokens are missing: the four of `SPECIALS` have the ids 0 to 3.",
-        ),
-        known(
-            "from-one",
-            ("enumerate(SPECIALS + kept)", "enumerate(SPECIALS + kept, 1)"),
-            says="The ids begin with 1: they are places in a list, and begin with 0.",
-        ),
-        known(
-            "ties-as-met",
-            (KEY, "key=lambda word: -counts[word]"),
-            says="Among tokens that are equally common, the one met first goes first: it should be the first of "
-            "the alphabet. Look at the key that you sort by.",
-        ),
-        known(
-            "tie-last",
-            (KEY, "key=lambda word: (counts[word], word), reverse=True"),
-            says="Among tokens that are equally common, the last one of the alphabet goes first: it should be the "
-            "first. `reverse=True` turns the alphabet round as well.",
-        ),
-        known(
-            "alphabetical",
-            (KEY, "key=lambda word: word"),
-            says="The tokens are in alphabetical order: the commonest comes first, and the alphabet decides among "
-            "equals.",
-        ),
-        known(
-            "rarest-first",
-            ("(-counts[word], word)", "(counts[word], word)"),
-            says="The rarest token comes first: sort by the count, falling.",
-        ),
-        known(
-            "all-kept",
-            ("counts[token] >= min_count", "counts[token] >= 1"),
-            says="Rare tokens are kept too: below the least count a token is left out.",
-        ),
-        known(
-            "more-than",
-            ("counts[token] >= min_count", "counts[token] > min_count"),
-            says="A token that occurs exactly as often as asked is left out: at least means `>=`.",
-        ),
-        known(
-            "turned-round",
-            ("{token: number for", "{number: token for"),
-            says="The dictionary goes from ids to tokens: it is asked for the id of a token.",
-        ),
-    ),
 )
 
 
@@ -264,42 +156,4 @@ IDS = Task(
     frame="text",
     cases=_ids_cases,
     oracle=_ids,
-    mistakes=(
-        known(
-            "unknown-dropped",
-            ("for token in tokens]", "for token in tokens if token in vocabulary]"),
-            says="Unknown tokens are left out: each becomes the id of `<unk>`, so that it is seen that something "
-            "stood there.",
-        ),
-        known(
-            "unknown-is-pad",
-            ('unknown = vocabulary["<unk>"]', 'unknown = vocabulary["<pad>"]'),
-            says="Unknown tokens get the id of `<pad>`, and will be taken for nothing: they get that of `<unk>`.",
-        ),
-        known(
-            "unknown-is-zero",
-            ('unknown = vocabulary["<unk>"]', "unknown = 0"),
-            says="Unknown tokens get the id 0, whatever that is: ask the vocabulary for the id of `<unk>`.",
-        ),
-        known(
-            "unknown-is-new",
-            ('unknown = vocabulary["<unk>"]', "unknown = len(vocabulary)"),
-            says="Unknown tokens get an id that the vocabulary does not have, and the table will have no row for.",
-        ),
-        known("no-ends", (ENDS, "return ids"), says="Start and end are missing: `<s>` goes before, `</s>` after."),
-        known("no-start", (ENDS, 'return [*ids, vocabulary["</s>"]]'), says="The start token `<s>` is missing."),
-        known("no-end", (ENDS, 'return [vocabulary["<s>"], *ids]'), says="The end token `</s>` is missing."),
-        known(
-            "ends-swapped",
-            (ENDS, 'return [vocabulary["</s>"], *ids, vocabulary["<s>"]]'),
-            says="Start and end have changed places: `<s>` goes before, `</s>` after.",
-        ),
-        known(
-            "fixed-ids",
-            (ENDS, "return [2, *ids, 3]"),
-            ('unknown = vocabulary["<unk>"]', "unknown = 1"),
-            says="The ids of the special tokens are written into the code: they are right for one vocabulary. Look "
-            "them up.",
-        ),
-    ),
 )

@@ -58,41 +58,6 @@ ONE_HOT = Task(
     oracle=_one_hot,
     parts={"core": 0.75, "dtype": 0.25},
     forbids=("torch.nn.functional.one_hot", "softlookup.reference", "softlookup.model"),
-    mistakes=(
-        known(
-            "from-one",
-            ("(ids[..., None] ==", "(ids[..., None] + 1 =="),
-            says="The ones stand one place too far: ids are counted from 0.",
-        ),
-        known(
-            "id-for-one",
-            (HOT, HOT + " * ids[..., None]"),
-            says="The id itself stands where a 1 belongs, and the row of the table comes out multiplied by it.",
-        ),
-        known(
-            "all-in-one-row",
-            (HOT, HOT + "\n    hot = hot.sum(dim=-2)"),
-            says="All tokens share one row: each token has a row of its own, or their order is lost.",
-        ),
-        known(
-            "flattened",
-            (HOT, HOT + "\n    hot = hot.reshape(-1, len(table))"),
-            says="The axes of the ids have run together: the axis of V is added behind them.",
-        ),
-        known(
-            "table-transposed",
-            ("hot @ table", "hot @ table.T"),
-            says="The table is transposed: its rows are the words, and a one-hot row picks a row.",
-        ),
-        Mistake(
-            "dtype-lost",
-            "The one-hot rows have another dtype than the table: make them with `dtype=table.dtype`, or turn them "
-            "with `.to(table.dtype)`.",
-            None,
-            ((".to(table.dtype)\n    return hot, hot @ table", ".float()\n    return hot, hot @ table.float()"),),
-            symptom="dtype",
-        ),
-    ),
 )
 
 
@@ -136,42 +101,4 @@ TABLE_GRADIENT = Task(
     frame="numpy",
     cases=_gradient_cases,
     oracle=_table_gradient,
-    mistakes=(
-        known(
-            "last-wins",
-            (ADD, "grad[ids] += d_rows"),
-            says="Where a word stands twice, the last place wins: its gradients add up. (In numpy `grad[ids] += d` "
-            "reads first and writes then, so it adds once for each word; `np.add.at` adds each time.)",
-        ),
-        known(
-            "mean-for-sum",
-            ("return grad", "return grad / np.maximum(np.bincount(ids.ravel(), minlength=vocab_size), 1)[:, None]"),
-            says="The gradients of a word's places are averaged: they add up.",
-        ),
-        known(
-            "every-row",
-            (ADD, "grad += d_rows.reshape(-1, d_rows.shape[-1]).sum(axis=0)"),
-            says="Every row of the table gets a gradient: only the rows of the words that were looked up do.",
-        ),
-        known(
-            "from-one",
-            (ADD, "np.add.at(grad, ids + 1, d_rows)"),
-            says="The gradient goes one row too far down: ids are counted from 0.",
-        ),
-        known(
-            "first-sequence-only",
-            (ADD, "np.add.at(grad, *((ids[0], d_rows[0]) if ids.ndim > 1 else (ids, d_rows)))"),
-            says="Only the first sequence of the batch counts: all of them look into the same table.",
-        ),
-        known(
-            "pad-left-out",
-            ("return grad", "grad[0] = 0.0\n    return grad"),
-            says="Row 0 gets no gradient: no padding was spoken of here, and id 0 is a word like any other.",
-        ),
-        known(
-            "transposed",
-            ("return grad", "return grad.T"),
-            says="The gradient has the shape of the table: (V, D).",
-        ),
-    ),
 )

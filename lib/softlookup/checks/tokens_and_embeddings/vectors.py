@@ -66,47 +66,6 @@ EMBED = Task(
     parts={"core": 0.5, "pad": 0.25, "gradient": 0.25},
     variants=({"pad": 0}, {"pad": 1}, {"pad": 2}, {"pad": 3}),
     forbids=("softlookup.reference", "softlookup.model"),
-    mistakes=(
-        known(
-            "no-scale",
-            (f"table[ids] * {ROOT}", "table[ids]"),
-            says="The rows come as they stand in the table: multiply them by the square root of D.",
-            number=32,
-        ),
-        known("scaled-by-width", (ROOT, "table.shape[-1]"), says="The rows are multiplied by D: it is its root."),
-        known(
-            "divided",
-            (f"* {ROOT}", f"/ {ROOT}"),
-            says="The rows are divided by the root of D: here it multiplies. (Scores are what is divided by a root.)",
-        ),
-        known(
-            "half-for-root",
-            (ROOT, "table.shape[-1] / 2"),
-            says="The rows are multiplied by D/2: `D ** 1/2` is (D ** 1)/2 in Python. Write `D ** 0.5`.",
-        ),
-        known(
-            "root-of-vocabulary",
-            (ROOT, "math.sqrt(table.shape[0])"),
-            says="The root is taken of V, the number of rows: it is D, their width.",
-        ),
-        known(
-            "root-of-tokens",
-            (ROOT, "math.sqrt(ids.shape[-1])"),
-            says="The root is taken of the number of tokens: it is D, the width of a row.",
-        ),
-        known(
-            "pad-kept",
-            ("x.masked_fill((ids == pad)[..., None], 0.0)", "x"),
-            says="Padding is embedded like a word: where the id is that of the padding, the vector is zeros.",
-        ),
-        known(
-            "pad-inverted",
-            ("(ids == pad)", "(ids != pad)"),
-            says="The words became zeros and the padding was kept: it is the other way round.",
-            number=48,
-        ),
-        gradient_cut(("table[ids]", "table.detach()[ids]")),
-    ),
 )
 
 
@@ -143,44 +102,4 @@ TIED_LOGITS = Task(
     oracle=_tied,
     parts={"core": 0.5, "gradient": 0.5},
     forbids=("softlookup.reference", "softlookup.model"),
-    mistakes=(
-        known(
-            "no-transpose",
-            ("x @ table.T", "x @ table"),
-            says="This is x @ table: each word's row is to meet the state, so the table is transposed.",
-        ),
-        known(
-            "scaled-again",
-            ("x @ table.T", "x @ table.T * math.sqrt(table.shape[-1])"),
-            says="The logits are multiplied by the root of D: the scale belongs to the lookup alone.",
-        ),
-        known(
-            "divided",
-            ("x @ table.T", "x @ table.T / math.sqrt(table.shape[-1])"),
-            says="The logits are divided by the root of D: that belongs to attention scores. Here nothing is divided.",
-        ),
-        known(
-            "unit-rows",
-            ("x @ table.T", "x @ (table / table.norm(dim=-1, keepdim=True)).T"),
-            says="The rows are divided by their lengths first: a logit is the plain dot product.",
-        ),
-        known(
-            "softmax-taken",
-            ("x @ table.T", "torch.softmax(x @ table.T, dim=-1)"),
-            says="These are probabilities: wanted are the logits, before the softmax.",
-        ),
-        known(
-            "best-word",
-            ("x @ table.T", "(x @ table.T).argmax(dim=-1)"),
-            says="This is the id of the best word: wanted is one score for each word.",
-        ),
-        Mistake(
-            "untied",
-            "The numbers are right, but no gradient reaches the table or the states: a table that is copied or "
-            "detached (`detach`, `.data`, `torch.tensor(…)`) is not tied.",
-            None,
-            (("table.T", "table.detach().T"),),
-            symptom="no-gradient",
-        ),
-    ),
 )

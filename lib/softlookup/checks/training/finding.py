@@ -54,48 +54,6 @@ FIND_PADDING = Task(
     oracle=_padding,
     forbids=INSIDES,
     lends=False,
-    mistakes=(
-        known(NEVER, ("return True", "return False"), says="It never finds anything: padding counts.", number=62),
-        known(
-            ALWAYS,
-            ("labels[:, 4:] = pad_id\n", "labels[:, 5:] = pad_id\n"),
-            says="It calls sound losses broken: what it adds is not padding alone. Add places whose label is `pad_id`, "
-            "and nothing else.",
-        ),
-        inverted(("return True", "return 0"), ("return False", "return True")),
-        known(
-            "pad-zero-alone",
-            (LOOP, "for pad_id in (0,):"),
-            says="It pads with 0 alone: a loss that takes 0 for padding, whatever it is told, passes. Try another id "
-            "as well.",
-            number=62,
-        ),
-        known(
-            "pad-last-alone",
-            (LOOP, "for pad_id in (n_words - 1,):"),
-            says="It pads with the last id alone: a loss that takes that one for padding, whatever it is told, passes. "
-            "Try another id as well.",
-            number=62,
-        ),
-        known(
-            "equal-logits",
-            ("logits = torch.randn(2, 7, n_words)", "logits = torch.zeros(2, 7, n_words)"),
-            says="All logits are equal, so every place has the same loss, and a mean over more places is the same "
-            "number. Draw them at random.",
-            number=62,
-        ),
-        known(
-            "logits-alone",
-            (
-                SHORTER,
-                "other = torch.cat([logits[:, :4], -1.0 - logits[:, 4:]], 1)\n"
-                "        shorter = loss_of(other, labels, pad_id)",
-            ),
-            says="Only the logits at padded places are changed: padding that is left out of the sum, but not of the "
-            "count, passes. Change how MUCH padding there is.",
-            number=62,
-        ),
-    ),
 )
 
 
@@ -138,38 +96,4 @@ FIND_DROPOUT = Task(
     oracle=_drops,
     forbids=INSIDES,
     lends=False,
-    mistakes=(
-        known(
-            NEVER,
-            (FIRST, "torch.manual_seed(0)\n    first = model(x)\n    torch.manual_seed(0)\n    second = model(x)"),
-            says="It never finds anything. If a seed is set before each pass, both drop the same numbers.",
-            number=69,
-        ),
-        inverted(("not torch.equal", "torch.equal")),
-        known(
-            "in-training",
-            ("model.eval()", "model.train()"),
-            says="It looks at the model in training, where it is meant to drop: call `model.eval()` first.",
-            number=69,
-        ),
-        known(
-            "left-as-it-is",
-            ("    model.eval()\n", ""),
-            says="It takes the model as it comes, in training or not: call `model.eval()` first.",
-            number=69,
-        ),
-        known(
-            "against-training",
-            (FIRST, "model.train()\n    first = model(x)\n    model.eval()\n    second = model(x)"),
-            says="It compares a pass in training with one in use: these may differ. Compare two passes in use.",
-            number=69,
-        ),
-        known(
-            "wide-tolerance",
-            ("not torch.equal(first, second)", "bool((first - second).abs().mean() > 0.2)"),
-            says="A little dropout passes: the tolerance is too wide, or too few numbers are looked at. Two passes in "
-            "use agree to the last bit, everywhere.",
-            number=69,
-        ),
-    ),
 )

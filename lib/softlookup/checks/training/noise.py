@@ -54,53 +54,6 @@ DROPOUT = Task(
     oracle=_dropout,
     parts={"core": 0.6, "gradient": 0.2, "dtype": 0.2},
     forbids=("torch.nn.functional.dropout", "torch.nn.Dropout", "torch.dropout"),
-    mistakes=(
-        known(
-            "always-on",
-            ("if not training:", "if p == 2.0:"),
-            says="It drops in use as well: then the same sentence gives another answer each time. Without training x "
-            "comes back as it is.",
-            number=69,
-        ),
-        known(
-            "training-inverted",
-            ("if not training:", "if training:"),
-            says="It is the wrong way round: it drops in use, and rests in training.",
-            number=69,
-        ),
-        known(
-            "not-scaled",
-            (SCALED, "return x * (u >= p)"),
-            says="What is kept is not scaled: in use all numbers are there, so sums would be larger than in training. "
-            "Divide by 1 - p while training.",
-        ),
-        known(
-            "scaled-in-use",
-            (IN_USE, "if not training:\n        return x * (1 - p)"),
-            (SCALED, "return x * (u >= p)"),
-            says="It is scaled in use instead of in training. The sums agree too, but here x comes back untouched in "
-            "use.",
-        ),
-        known(
-            "bound-dropped",
-            (KEPT, "(u > p)"),
-            says="Numbers whose u is p are dropped as well: only those BELOW p are. (With p = 0 nothing is.)",
-        ),
-        known(
-            "others-scaled",
-            (SCALED, "return x * (u >= p) * (u.numel() / (u >= p).sum())"),
-            says="It is divided by the share that happened to be kept: divide by the chance, 1 - p.",
-        ),
-        known("share-inverted", (KEPT, "(u < p)"), says="The share p is kept: it is to be dropped."),
-        known(
-            "divided-by-p",
-            (SCALED, "return x * (u >= p) / p"),
-            says="It is divided by p: the share that is KEPT is 1 - p.",
-        ),
-        known("multiplied", (SCALED, "return x * (u >= p) * (1 - p)"), says="It is multiplied by 1 - p: divide."),
-        dtype_lost((SCALED, "return (x * (u >= p) / (1 - p)).float()")),
-        gradient_cut((SCALED, "return x.detach() * (u >= p) / (1 - p)")),
-    ),
 )
 
 
@@ -134,62 +87,4 @@ FIRST_WEIGHTS = Task(
     cases=_first_cases,
     oracle=_first,
     forbids=("torch.nn.init", "softlookup.model"),
-    mistakes=(
-        known(
-            "variance-for-deviation",
-            ("z * math.sqrt(variance)", "z * variance"),
-            says="It is multiplied by the variance: what scales numbers is its root, the standard deviation.",
-        ),
-        known(
-            "axes-exchanged",
-            ("n_in, n_out = z.shape", "n_out, n_in = z.shape"),
-            says="in and out have changed places: here a matrix is (in, out), and y = x @ w. (torch's own Linear holds "
-            "it the other way round.)",
-        ),
-        known(
-            "two-forgotten",
-            (VARIANCE, "variance = 1 / n_in if after_relu else 1 / (n_in + n_out)"),
-            says="The 2 is missing: a ReLU takes half of what comes (He), and Xavier takes the MEAN of in and out.",
-        ),
-        known(
-            "names-exchanged",
-            ("if after_relu", "if not after_relu"),
-            says="The two have changed places: He, 2 / in, belongs behind a ReLU; Xavier is 2 / (in + out).",
-        ),
-        known(
-            "always-xavier",
-            (VARIANCE, "variance = 2 / (n_in + n_out)"),
-            says="It is Xavier's variance everywhere: behind a ReLU it is He's, 2 / in.",
-        ),
-        known(
-            "always-he",
-            (VARIANCE, "variance = 2 / n_in"),
-            says="It is He's variance everywhere: without a ReLU it is Xavier's, 2 / (in + out).",
-        ),
-        known(
-            "he-halved",
-            (VARIANCE, "variance = 1 / n_in if after_relu else 2 / (n_in + n_out)"),
-            says="He's 2 is missing: a ReLU takes half of what comes, and the 2 puts it back.",
-        ),
-        known(
-            "xavier-halved",
-            (VARIANCE, "variance = 2 / n_in if after_relu else 1 / (n_in + n_out)"),
-            says="Xavier's 2 is missing: it is one over the MEAN of in and out.",
-        ),
-        known(
-            "fan-in-alone",
-            (VARIANCE, "variance = 2 / n_in if after_relu else 1 / n_in"),
-            says="Without a ReLU the variance is 1 / in: Xavier minds the way back too, and takes the mean of both.",
-        ),
-        known(
-            "divided",
-            ("z * math.sqrt(variance)", "z / math.sqrt(variance)"),
-            says="It is divided by the standard deviation: numbers of variance 1 are multiplied by it.",
-        ),
-        known(
-            "limit-for-deviation",
-            ("2 / (n_in + n_out)", "6 / (n_in + n_out)"),
-            says="6 / (in + out) is the square of the LIMIT of uniform numbers: their variance is a third of it.",
-        ),
-    ),
 )
