@@ -37,6 +37,18 @@ def folder() -> Path:
     return beside if beside.is_dir() else home.parents[1] / "solutions"
 
 
+def _file(chapter: int, ending: str) -> Path:
+    """A chapter's solutions ("py"), or its known mistakes ("toml").
+
+    Raises:
+        FileNotFoundError: If they do not lie where they belong.
+    """
+    found = sorted(folder().glob(f"{chapter:02d}_*.{ending}"))
+    if not found:
+        raise FileNotFoundError(f"there is no {chapter:02d}_*.{ending} in {folder()}")
+    return found[0]
+
+
 @dataclass(frozen=True)
 class _Statement:
     """A statement of a notebook: what it defines, and which names it uses."""
@@ -52,8 +64,7 @@ def cells(chapter: int) -> dict[str, str]:
 
     Constants of variants still carry their marks.
     """
-    path = next(folder().glob(f"{chapter:02d}_*.py"))
-    text = path.read_text(encoding="utf-8")
+    text = _file(chapter, "py").read_text(encoding="utf-8")
     marks = list(_CELL.finditer(text))
     found: dict[str, str] = {}
     for at, mark in enumerate(marks):
@@ -69,8 +80,7 @@ def cells(chapter: int) -> dict[str, str]:
 @cache
 def _beside(chapter: int) -> Mapping[str, Any]:
     """What stands beside a chapter's solutions: the edits of each task, and what is said of them."""
-    path = next(folder().glob(f"{chapter:02d}_*.toml"))
-    return tomllib.loads(path.read_text(encoding="utf-8"))
+    return tomllib.loads(_file(chapter, "toml").read_text(encoding="utf-8"))
 
 
 @cache

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.before_you_start.refreshers import PAGE, slip
+from softlookup.checks.before_you_start.refreshers import PAGE
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import AUTOGRAD
+from softlookup.checks.forbidden import AUTOGRAD
 from softlookup.checks.task import Case, Task
 
 OPTIMISERS = ("torch.optim", "torch.optim.SGD")
@@ -34,8 +34,6 @@ def _gradient(x: np.ndarray, w: np.ndarray, y: np.ndarray) -> np.ndarray:
     assert leaf.grad is not None
     return leaf.grad.numpy()
 
-
-BY_HAND = "2 * x.T @ error / len(y)"
 
 GRADIENT = Task(
     id="00.gradient",
@@ -75,10 +73,6 @@ def _descent(w: Any, x: Any, y: Any, rate: float) -> Any:
     moved = 2 * rate / len(y) * x.mT @ y
     return step @ (step @ w + moved) + moved
 
-
-LOSS = "loss = ((x @ w - y) ** 2).mean()"
-MOVE = "w -= rate * w.grad"
-CLEAR = "w.grad = None"
 
 DESCENT = Task(
     id="00.descent",

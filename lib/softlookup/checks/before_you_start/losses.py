@@ -4,9 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.before_you_start.refreshers import PAGE, slip
+from softlookup.checks.before_you_start.refreshers import PAGE
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import GRADIENT_CUT
 from softlookup.checks.task import Case, Task
 
 
@@ -34,9 +33,6 @@ def _error(predicted: Any, target: Any) -> Any:
 
     return torch.nn.functional.mse_loss(predicted.squeeze(1), target)
 
-
-DIFFERENCE = "difference = predicted[:, 0] - target"
-RETURN_MEAN = "return (difference**2).mean()"
 
 ERROR = Task(
     id="00.error",
@@ -72,9 +68,6 @@ def _entropy(logits: Any, target: Any) -> Any:
 
     return torch.nn.functional.cross_entropy(logits, target)
 
-
-LOG_P = "log_p = torch.log_softmax(logits, dim=-1)"
-PICKED = "picked = log_p[torch.arange(len(target)), target]"
 
 CROSS_ENTROPY = Task(
     id="00.cross-entropy",

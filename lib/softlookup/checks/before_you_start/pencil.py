@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.before_you_start.refreshers import PAGE, slip
+from softlookup.checks.before_you_start.refreshers import PAGE
 from softlookup.checks.draws import Rng
 from softlookup.checks.task import Case, Task
 
@@ -25,8 +25,6 @@ def _shape_cases(rng: Rng, x: Shape, w: Shape, v: Shape) -> list[Case]:
 def _shape(x: Shape, w: Shape, v: Shape) -> np.ndarray:
     return np.array([x[0], v[0]])
 
-
-CHAIN = "(x @ w @ v.T).shape"
 
 SHAPES = Task(
     id="00.shapes",
@@ -86,8 +84,6 @@ def _softmax() -> Any:
     return torch.softmax(torch.from_numpy(np.log(POWERS_TS)), dim=1)
 
 
-SHARED = "e / e.sum(axis=1, keepdims=True)"
-
 SOFTMAX = Task(
     id="00.softmax",
     name="softmax_by_hand",
@@ -113,8 +109,6 @@ def _slope(w: float, x: float, t: float) -> float:
     """Half the difference over two steps, which is exact for a square."""
     return float(((w + 1) * x - t) ** 2 - ((w - 1) * x - t) ** 2) / 2
 
-
-SLOPED = "return 2 * error * x"
 
 SLOPE = Task(
     id="00.slope",

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from softlookup.checks.before_you_start.refreshers import PAGE, slip
+from softlookup.checks.before_you_start.refreshers import PAGE
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.task import Case, Task
 
@@ -29,8 +29,6 @@ def _shares(counts: Any) -> Any:
 
     return torch.nn.functional.normalize(counts.double(), p=1.0, dim=-1)
 
-
-TOTALS = "counts.sum(dim=-1, keepdim=True)"
 
 SHARES = Task(
     id="00.shares",
@@ -62,8 +60,6 @@ def _transpose(x: Any) -> Any:
 
     return torch.einsum("btd->bdt", x)
 
-
-TURNED = "x.transpose(-2, -1)"
 
 TRANSPOSE = Task(
     id="00.transpose",

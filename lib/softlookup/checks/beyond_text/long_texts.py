@@ -6,7 +6,7 @@ import numpy as np
 
 from softlookup.checks.beyond_text.page import PAGE
 from softlookup.checks.draws import Rng, normal, qkv
-from softlookup.checks.known import ATTENTIONS, gradient_cut, known
+from softlookup.checks.forbidden import ATTENTIONS
 from softlookup.checks.task import Case, Task
 
 
@@ -45,9 +45,6 @@ def _linear(q: Any, k: Any, v: Any) -> Any:
     return (a / a.sum(-1, keepdim=True)) @ v
 
 
-TOTAL = "total = f @ g.sum(dim=-2)[..., None]"
-OUT = "return f @ summed / total"
-ONE_INSIDE = "The 1 is added inside, elu(x + 1), which may be negative: it is elu(x) + 1."
 FEATURE_Q, FEATURE_K = "f = F.elu(q) + 1", "g = F.elu(k) + 1"
 
 LINEAR = Task(
@@ -97,10 +94,6 @@ def _step(key_values: Any, keys: Any, q: Any, k: Any, v: Any) -> tuple[Any, Any,
     f = _positive(q)
     return torch.einsum("...h,...hv->...v", f, key_values) / (f * keys).sum(-1, keepdim=True), key_values, keys
 
-
-STEP_VALUES = "key_values = key_values + g[..., :, None] * v[..., None, :]"
-STEP_KEYS = "keys = keys + g"
-STEP_OUT = "y = (f[..., None, :] @ key_values)[..., 0, :] / (f * keys).sum(dim=-1, keepdim=True)"
 
 STEP = Task(
     id="13.step",

@@ -6,7 +6,7 @@ import numpy as np
 
 from softlookup.checks.beyond_text.page import PAGE
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import ATTENTIONS, gradient_cut, known
+from softlookup.checks.forbidden import ATTENTIONS
 from softlookup.checks.task import Arrays, Case, Task
 
 
@@ -62,13 +62,6 @@ def _look(x: Any, picture: Any, w_q: Any, w_k: Any, w_v: Any, w_o: Any, gate: An
 
 
 QUERIES, KEYS = "q = split_heads(x @ w_q, n_heads)", "k = split_heads(picture @ w_k, n_heads)"
-VALUES = "v = split_heads(picture @ w_v, n_heads)"
-SCORES = "s = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])"
-OUT = "return x + torch.tanh(gate) * y"
-FROM_TEXT = (
-    "Keys and values are made from x, the text: that is self-attention. They come from the picture, so that the text "
-    "looks at it."
-)
 
 LOOK = Task(
     id="13.look",
@@ -127,10 +120,6 @@ def _sums(case: Case, arrays: Arrays) -> str | None:
         return f"Row {worst} sums to {found[worst].sum():.4g}: what came from all inputs together is 1."
     return None
 
-
-MEAN = "a = maps.mean(dim=1)"
-STEP = "step = 0.5 * layer + 0.5 * itself"
-GROW = "total = step @ total"
 
 ROLLOUT = Task(
     id="13.rollout",

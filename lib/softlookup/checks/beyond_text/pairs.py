@@ -6,7 +6,6 @@ import numpy as np
 
 from softlookup.checks.beyond_text.page import PAGE
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import gradient_cut, known
 from softlookup.checks.task import Case, Task
 
 
@@ -45,9 +44,7 @@ def _loss(images: Any, texts: Any, log_scale: Any, sign: float, named: str) -> A
 
 
 IMAGES, TEXTS = "i = F.normalize(images, dim=-1)", "t = F.normalize(texts, dim=-1)"
-SCORES = "s = i @ t.T * torch.exp(sign * log_scale)"
 ROWS, COLUMNS = "F.cross_entropy(s, own)", "F.cross_entropy(s.T, own)"
-LOSS = f"return ({ROWS} + {COLUMNS}) / 2"
 SCALE_NAMED = ("**multiplied by** $e^\\sigma$", "**divided by** $e^\\sigma$")
 
 CONTRASTIVE = Task(
@@ -95,8 +92,6 @@ def _zero(images: Any, labels: Any, scale: float) -> Any:
 
 
 PICTURES, SENTENCES = "i = F.normalize(images, dim=-1)", "t = F.normalize(labels, dim=-1)"
-MEAN = "t = F.normalize(t.mean(dim=1), dim=-1)"
-CHOICE = "return torch.softmax(i @ t.T * scale, dim=-1)"
 
 ZERO_SHOT = Task(
     id="13.zero-shot",

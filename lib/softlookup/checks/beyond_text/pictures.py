@@ -4,7 +4,6 @@ from typing import Any
 
 from softlookup.checks.beyond_text.page import PAGE
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import gradient_cut, known
 from softlookup.checks.task import Case, Task
 
 ORDERS = ((0, 2, 4, 1, 3, 5), (0, 2, 4, 3, 5, 1))
@@ -36,10 +35,6 @@ def _patches(images: Any, patch: int, order: tuple[int, ...], named: str) -> Any
         return rows
     return rows.unflatten(-1, (images.shape[1], patch * patch)).transpose(-1, -2).flatten(-2)
 
-
-CUT = "x = images.reshape(b, c, height // patch, patch, width // patch, patch)"
-TURN = "x = x.permute(order)"
-ROWS = "return x.reshape(b, (height // patch) * (width // patch), c * patch * patch)"
 
 PATCHES = Task(
     id="13.patches",
@@ -83,8 +78,6 @@ def _kernel(w: Any, channels: int, patch: int) -> Any:
     return torch.stack([torch.stack([torch.stack(one) for one in plane]) for plane in rows]).movedim(-1, 0)
 
 
-KERNEL = "return w.T.reshape(-1, channels, patch, patch)"
-
 KERNEL_TASK = Task(
     id="13.kernel",
     name="as_kernel",
@@ -115,9 +108,6 @@ def _frame_cases(rng: Rng) -> list[Case]:
 def _frames(samples: Any, width: int, hop: int) -> Any:
     return samples.unfold(-1, width, hop)
 
-
-BEGINS = "begins = range(0, samples.shape[1] - width + 1, hop)"
-FRAMES_OUT = "return torch.stack([samples[:, at : at + width] for at in begins], dim=1)"
 
 FRAMES = Task(
     id="13.frames",

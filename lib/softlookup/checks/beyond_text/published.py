@@ -6,7 +6,6 @@ import numpy as np
 
 from softlookup.checks.beyond_text.page import PAGE
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import gradient_cut, known
 from softlookup.checks.task import Case, Task
 
 KINDS = ("none", "tanh")
@@ -64,10 +63,6 @@ def _oracle(
     y = x + torch.func.functional_call(layers, given, (x,))
     return torch.func.functional_call(norm, {"weight": gain, "bias": bias}, (y,))
 
-
-HIDDEN = "h = F.gelu(x @ w_in.T + b_in, approximate=approximate)"
-BACK = "y = x + h @ w_out.T + b_out"
-NORM = "return F.layer_norm(y, y.shape[-1:], gain, bias, eps=1e-12)"
 
 PUBLISHED = Task(
     id="13.published",

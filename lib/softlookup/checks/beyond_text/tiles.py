@@ -6,7 +6,7 @@ import numpy as np
 
 from softlookup.checks.beyond_text.page import PAGE
 from softlookup.checks.draws import Rng
-from softlookup.checks.known import SOFTMAXES, known
+from softlookup.checks.forbidden import SOFTMAXES
 from softlookup.checks.task import Case, Task
 
 
@@ -67,11 +67,6 @@ def _merge(m_a: Any, l_a: Any, z_a: Any, m_b: Any, l_b: Any, z_b: Any) -> tuple[
         z[place] = z_a[place] * shrink[0] + z_b[place] * shrink[1]
     return m, total, z
 
-
-LARGEST = "m = torch.maximum(m_a, m_b)"
-LEVEL = 'level = m.masked_fill(m == float("-inf"), 0.0)'
-DOWN = "a, b = torch.exp(m_a - level), torch.exp(m_b - level)"
-MIXTURE = "z = z_a * a[..., None] + z_b * b[..., None]"
 
 MERGE = Task(
     id="13.merge",

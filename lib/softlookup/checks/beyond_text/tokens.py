@@ -6,7 +6,6 @@ import numpy as np
 
 from softlookup.checks.beyond_text.page import PAGE
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import gradient_cut, known
 from softlookup.checks.task import Case, Task
 
 
@@ -41,10 +40,6 @@ def _tokens(patches: Any, w: Any, b: Any, class_token: Any, positions: Any) -> A
     first = torch.stack([class_token] * len(patches))[:, None]
     return torch.stack([torch.vstack([f, one]).add(positions) for f, one in zip(first, made, strict=True)])
 
-
-PROJECT = "x = patches @ w + b"
-JOIN = "x = torch.cat([first, x], dim=1)"
-OUT = "return x + positions"
 
 TOKENS = Task(
     id="13.tokens",

@@ -6,7 +6,6 @@ import numpy as np
 
 from softlookup.checks.capstone.page import PAGE
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import gradient_cut, known
 from softlookup.checks.task import Case, Task
 
 SMOOTHING = 0.1
@@ -45,11 +44,6 @@ def smoothed_loss(logits: Any, labels: Any, pad_id: int, eps: float) -> Any:
         logits.flatten(0, 1), labels.flatten(), ignore_index=pad_id, label_smoothing=eps
     )
 
-
-REAL = "real = labels != pad_id"
-LOG = "log_p = F.log_softmax(logits, dim=-1)"
-EACH = "losses = -(1 - eps) * own - eps * log_p.mean(dim=-1)"
-LOSS_OUT = "return losses[real].mean()"
 
 LOSS = Task(
     id="90.loss",

@@ -11,7 +11,6 @@ from softlookup.checks.decoder_and_masks import layer
 from softlookup.checks.decoder_and_masks.whole import TRANSFORMER
 from softlookup.checks.decoder_and_masks.whole_cases import shapes
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import known
 from softlookup.checks.oracle import mistaken, wanted
 from softlookup.checks.task import Case, Task
 
@@ -80,14 +79,6 @@ def _train(*given: Any) -> tuple[Any, Any]:
     return torch.stack(found), torch.cat([one.flatten() for one in weights])
 
 
-SQUARES = "v[i] = 0.98 * v[i] + (1 - 0.98) * g * g"
-CORRECTED = "up, root = m[i] / (1 - 0.9**k), (v[i] / (1 - 0.98**k)).sqrt()"
-CALL = "logits = model(ids, rows[:, :-1])"
-STEP_LOSS = "loss = translation_loss(logits, rows[:, 1:], pad_id, 0.1)"
-GRADS = "grads = torch.autograd.grad(loss, own)"
-KEEP = "losses.append(loss.detach())"
-MOVE = "own[i] -= rate * up / (root + 1e-9)"
-
 TRAIN = Task(
     id="90.train",
     name="train_steps",
@@ -147,10 +138,6 @@ def _greedy(*given: Any) -> Any:
     start, end, longest = given[6:9]
     return _written(given[:6], start, end, longest, given[9], given[10:])
 
-
-BEST = "best = model(source, written)[:, -1].argmax(dim=-1)"
-FILL = "best = torch.where(ended, pad_id, best)"
-WRITTEN = "return written[:, 1:]"
 
 GREEDY = Task(
     id="90.greedy",

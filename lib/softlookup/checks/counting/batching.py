@@ -3,9 +3,7 @@
 from fractions import Fraction
 
 from softlookup.checks.counting.page import PAGE, meta, plain, product_flops
-from softlookup.checks.counting.products import shared
 from softlookup.checks.draws import Rng
-from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
 
 
@@ -31,8 +29,6 @@ def _decode(b: int, s: int, d: int, f: int, n: int, k: int, h: int, size: int) -
     group = n // k
     return intensity(1, (b, d), (d, f), (b, f)), intensity(b * k, (group, h), (h, s), (group, s))
 
-
-KEYS = "keys = batch * n_kv_heads * context * head_width"
 
 DECODE = Task(
     id="12.decode",
@@ -86,10 +82,6 @@ def _ridge(t: int, d: int, f: int, size: int, ridge: float) -> int:
         low, high = (low, middle) if enough(middle) else (middle, high)
     return high
 
-
-STOP = "if gained <= 0:"
-ENDING = "return math.ceil(needed / gained / n_tokens)"
-GAINED = "gained = 2 * d_model * d_hidden - ridge * bytes_per_number * (d_model + d_hidden)"
 
 RIDGE = Task(
     id="12.ridge",

@@ -1,9 +1,7 @@
 """The task that counts the products of a layer as it is today."""
 
 from softlookup.checks.counting.page import PAGE, plain, product_flops
-from softlookup.checks.counting.products import shared
 from softlookup.checks.draws import Rng
-from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
 
 Shapes = tuple[int, ...]
@@ -33,12 +31,6 @@ def _layer(t: int, s: int, d: int, n: int, k: int, h: int, f: int, gated: bool, 
     pairs += [((t, d), (d, f))] * (2 if gated else 1) + [((t, f), (f, d))]
     return product_flops(*pairs)
 
-
-PROJECTIONS = "projections = 2 * n_tokens * d_model * (2 * wide + 2 * narrow)"
-SKIPPED = "pairs -= n_tokens * (n_tokens - 1) // 2"
-ATTENTION = "attention = 4 * pairs * wide"
-HIDDEN = "(3 if gated else 2)"
-RETURN = "return projections + attention + hidden"
 
 LAYER = Task(
     id="12.layer",

@@ -1,9 +1,7 @@
 """Tasks that count whole decoder-only models: parameters, and operations for a token."""
 
 from softlookup.checks.counting.page import PAGE, plain, product_flops
-from softlookup.checks.counting.products import shared
 from softlookup.checks.draws import Rng
-from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
 
 
@@ -36,10 +34,6 @@ def _parameters(v: int, d: int, n: int, k: int, h: int, f: int, n_layers: int, t
     in_products = sum(p.numel() for p in (*linear.parameters(), *last.parameters()))
     return sum(p.numel() for p in whole.parameters()), in_products
 
-
-TABLES = "tables = table if tied else 2 * table"
-NORMS = "norms = (2 * n_layers + 1) * d_model"
-RETURN = "return tables + matrices + norms, matrices + table"
 
 PARAMETERS = Task(
     id="12.parameters",
@@ -84,9 +78,6 @@ def _token(n_weights: int, n_layers: int, n_heads: int, head_width: int, context
 def _turned(shape: tuple[int, ...]) -> tuple[int, ...]:
     return (*shape[:-2], shape[-1], shape[-2])
 
-
-ATTENTION = "attention = 4 * n_layers * n_heads * head_width * context"
-BOTH = "return forward, 3 * forward"
 
 TOKEN = Task(
     id="12.token",

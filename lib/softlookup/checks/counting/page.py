@@ -7,19 +7,6 @@ from softlookup.checks.task import Case
 PAGE = "12_counting"
 
 
-SAID = {
-    "one-operation": (78, "A multiply-add is counted once: it is two operations, a product and a sum."),
-    "elements-for-bytes": (80, "This counts numbers, not bytes: each takes bytes_per_number bytes."),
-    "intensity-inverted": (None, "The intensity is upside down: operations go above the line, bytes below."),
-    "own-keys": (
-        83,
-        "Keys and values are counted for N heads: there are K of them, which query heads share.",
-    ),
-    "pair-swapped": (None, "The results have changed places."),
-}
-"""Words that several tasks of this chapter share, with the number of the misconception."""
-
-
 def plain(names: str, *sizes: tuple[Any, ...], tolerance: float | None = None) -> list[Case]:
     """One case for each tuple of arguments, labelled by them."""
     return [Case(f"({names}) = {args}", args, frame="plain", tolerance=tolerance) for args in sizes]

@@ -2,16 +2,9 @@
 
 import numpy as np
 
-from softlookup.checks.counting.page import PAGE, SAID, meta, plain, product_flops
+from softlookup.checks.counting.page import PAGE, meta, plain, product_flops
 from softlookup.checks.draws import Rng
-from softlookup.checks.known import known
-from softlookup.checks.task import Case, Mistake, Task
-
-
-def shared(slug: str, *edits: tuple[str, str], says: str | None = None) -> Mistake:
-    """A mistake with the words that this chapter's tasks share."""
-    number, words = SAID[slug]
-    return known(slug, *edits, says=says or words, number=number)
+from softlookup.checks.task import Case, Task
 
 
 def _product_cases(rng: Rng) -> list[Case]:
@@ -31,8 +24,6 @@ def _product(rows: int, d_in: int, d_out: int, size: int) -> tuple[int, int, flo
     flops = product_flops(((rows, d_in), (d_in, d_out)))
     return flops, moved, flops / moved
 
-
-BYTES = "n_bytes = numbers * bytes_per_number"
 
 PRODUCT = Task(
     id="12.product",
@@ -87,10 +78,6 @@ def _table(b: int, t: int, n: int, h: int, size: int) -> np.ndarray:
     ]
     return np.array([(flops, moved, flops / moved) for flops, moved in rows], dtype=np.float64)
 
-
-QKV = "three = [3 * one for one in dense]"
-RATIO = "flops / n_bytes]"
-SCORES = "scores = batch * n_heads * n_tokens**2"
 
 TABLE = Task(
     id="12.table",

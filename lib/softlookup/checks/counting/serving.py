@@ -1,9 +1,7 @@
 """Tasks on a model that writes: what fits in memory, and how fast a step can be."""
 
 from softlookup.checks.counting.page import PAGE, meta, plain
-from softlookup.checks.counting.products import shared
 from softlookup.checks.draws import Rng
-from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
 
 
@@ -42,10 +40,6 @@ def _fit(
     return held
 
 
-EACH = "each = 2 * size * n_layers * n_kv_heads * head_width * context"
-FREE = "free = memory * 10**9 - size * n_parameters"
-LAST = "return max(0, int(free // each))"
-
 CACHE = Task(
     id="12.cache",
     name="largest_batch",
@@ -83,8 +77,6 @@ def _step(
     attainable = min(tflop_per_s * 1e12, gb_per_s * 1e9 * (flops / moved))
     return flops / attainable, attainable / token_flops
 
-
-MOVING = "moving_s = (weight_bytes + batch * cache_bytes) / (gb_per_s * 1e9)"
 
 STEP = Task(
     id="12.step",

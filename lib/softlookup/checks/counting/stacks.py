@@ -1,9 +1,7 @@
 """The task that counts an encoder-decoder, both stacks and the logits."""
 
 from softlookup.checks.counting.page import PAGE, plain, product_flops
-from softlookup.checks.counting.products import shared
 from softlookup.checks.draws import Rng
-from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
 
 Shapes = tuple[int, ...]
@@ -35,9 +33,6 @@ def _pair(b: int, s: int, t: int, d: int, f: int, n_layers: int, v: int) -> tupl
     decoder = product_flops(*looking(t, t), *looking(t, s), *thinking(t))
     return b * n_layers * encoder, b * (n_layers * decoder + product_flops(((t, d), (d, v))))
 
-
-SUM = "(n_layers * (decoder + cross) + logits)"
-ENCODER = "batch * n_layers * encoder"
 
 ENCODER_DECODER = Task(
     id="12.encoder-decoder",

@@ -1,9 +1,7 @@
 """Tasks on training: how long it takes, and what it keeps in memory."""
 
 from softlookup.checks.counting.page import PAGE, meta, plain
-from softlookup.checks.counting.products import shared
 from softlookup.checks.draws import Rng
-from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
 
 DAY_S = 86400.0
@@ -72,12 +70,6 @@ def _states(n_parameters: int, recipe: str) -> tuple[int, ...]:
     return weights, gradients, master, sum(meta(n_parameters, size=4).nbytes for _ in ("mean", "mean of squares"))
 
 
-SIZE = 'size = 2 if recipe == "master" else 4'
-MASTER = 'master = 4 * n_parameters if recipe == "master" else 0'
-ADAM = "adam = 2 * 4 * n_parameters"
-RETURNED = "return weights, gradients, master, adam"
-WEIGHTS = "weights = gradients = size * n_parameters"
-
 STATES = Task(
     id="12.states",
     name="state_bytes",
@@ -114,11 +106,6 @@ def _activation(b: int, t: int, d: int, n: int, f: int, fused: bool) -> int:
     kept = [*(meta(b, t, d) for _ in states), *heads, meta(b, t, f), meta(b, t, f)]
     return sum(one.nbytes for one in kept) + (0 if fused else meta(b, n, t, t).nbytes)
 
-
-MAPS = "weights = 0 if fused else batch * n_heads * n_tokens**2"
-KEPT = "return 2 * (narrow + wide + weights)"
-NARROW = "narrow = 8 * tokens * d_model"
-WIDE = "wide = 2 * tokens * d_hidden"
 
 ACTIVATIONS = Task(
     id="12.activations",

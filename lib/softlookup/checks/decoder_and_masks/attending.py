@@ -7,7 +7,7 @@ import numpy as np
 from softlookup.checks import draws
 from softlookup.checks.decoder_and_masks.page import PAGE
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import ATTENTIONS, dtype_lost, gradient_cut, known
+from softlookup.checks.forbidden import ATTENTIONS
 from softlookup.checks.task import Case, Task
 
 
@@ -62,10 +62,6 @@ def _softmax(s: Any, mask: Any) -> Any:
     total = e.sum(-1, keepdim=True)
     return e / torch.where(total == 0, 1.0, total)
 
-
-HIDDEN = 's.masked_fill(~mask, float("-inf"))'
-SOFT = "torch.softmax(hidden, dim=-1)"
-CLEAN = "return a.masked_fill(~mask, 0.0)"
 
 MASKED_SOFTMAX = Task(
     id="08.masked-softmax",
@@ -158,23 +154,7 @@ def _cross(x: Any, memory: Any, w_q: Any, w_k: Any, w_v: Any, w_o: Any, n_heads:
 
 
 KEYS, VALUES = "split_heads(memory @ w_k, n_heads)", "split_heads(memory @ w_v, n_heads)"
-QUERIES = "split_heads(x @ w_q, n_heads)"
-ROOT = "math.sqrt(q.shape[-1])"
-MADE = (("x", "q"), ("memory", "k"), ("memory", "v"))
-FILLED = "torch.softmax(s.masked_fill(~mask, {}), dim=-1)"
-RENORMALISED = "(lambda a: a / a.sum(-1, keepdim=True).clamp(min=1e-30))(torch.softmax(s, dim=-1) * mask)"
 
-
-def _soft(wrong: str, cleaned: str) -> tuple[tuple[str, str], ...]:
-    """Another softmax in both branches, with and without a mask."""
-    hidden = cleaned.format(wrong.format('s.masked_fill(~mask, float("-inf"))'))
-    return ("torch.softmax(s, dim=-1)", wrong.format("s")), ("masked_softmax(s, mask)", hidden)
-
-
-FROM_DECODER = (
-    "Keys and values are made from x, the decoder's own sequence: that is self-attention. They come from `memory`, "
-    "what the encoder has made of the source."
-)
 
 CROSS = Task(
     id="08.cross-attention",

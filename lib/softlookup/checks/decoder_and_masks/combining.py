@@ -6,14 +6,10 @@ import numpy as np
 
 from softlookup.checks import draws
 from softlookup.checks.decoder_and_masks.masks import (
-    INVERTED,
-    TRANSPOSED,
-    additive,
     drawn_ids,
 )
 from softlookup.checks.decoder_and_masks.page import PAGE
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import dtype_lost, known
 from softlookup.checks.task import Case, Task
 
 
@@ -36,7 +32,6 @@ def _combine(ids: Any, pad_id: int) -> Any:
 
 
 PAST, PADDING = "causal_mask(length, length)", "padding_mask(ids, pad_id)"
-BOTH = f"{PAST} & {PADDING}"
 
 COMBINE = Task(
     id="08.combine",
@@ -76,8 +71,6 @@ def _convert(scores: Any, hidden: Any) -> Any:
 
     return torch.where(hidden, -torch.inf, torch.zeros_like(scores))
 
-
-FILLED = 'torch.zeros_like(scores).masked_fill(mask, float("-inf"))'
 
 CONVERT = Task(
     id="08.convert",

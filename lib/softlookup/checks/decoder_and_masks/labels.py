@@ -6,7 +6,6 @@ import numpy as np
 
 from softlookup.checks.decoder_and_masks.page import PAGE
 from softlookup.checks.draws import Rng
-from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
 
 
@@ -38,9 +37,6 @@ def _labels(sentences: list[list[int]], start_id: int, end_id: int, pad_id: int)
         np.array([filled([*row, end_id]) for row in sentences]),
     )
 
-
-ROWS = "rows = [[start_id, *sentence, end_id] for sentence in sentences]"
-LABELS_LINE = "labels[row, : len(ids) - 1] = torch.tensor(ids[1:])"
 
 LABELS = Task(
     id="08.labels",
@@ -91,8 +87,6 @@ def _hide(ids: Any, special: Any, u: Any, other: Any, mask_id: int, share: float
     inputs = torch.stack([torch.full_like(ids, mask_id), other, ids, ids]).gather(0, kind[None])[0]
     return inputs, torch.where(kind < 3, ids, torch.full_like(ids, ignore))
 
-
-LABELLED = "labels = torch.where(chosen, ids, ignore)"
 
 MASKED_TOKENS = Task(
     id="08.masked-tokens",

@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks import draws
-from softlookup.checks.decoder_and_masks.attending import FROM_DECODER
 from softlookup.checks.decoder_and_masks.page import PAGE
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import ATTENTIONS, gradient_cut, known
-from softlookup.checks.task import Case, Layer, Mistake, Task
+from softlookup.checks.forbidden import ATTENTIONS
+from softlookup.checks.task import Case, Layer, Task
 
 MATRICES = ("w_q", "w_k", "w_v", "w_o")
 PARTS = (
@@ -166,13 +165,6 @@ def _layer(d_model: int, n_heads: int, d_hidden: int, *given: Any) -> Any:
     }
     return torch.func.functional_call(layer, torch_decoder_layer(weights), (x, memory), options)
 
-
-BACK = "x = x + self.attention(normed, normed, mask)"
-ACROSS = "x = x + self.cross(self.norm_2(x), memory, memory_mask)"
-THINK = "return x + self.feed_forward(self.norm_3(x))"
-NORMED = "normed = self.norm_1(x)"
-ONE_BY_ONE = (("back", "self-attention", BACK), ("across", "cross-attention", ACROSS), ("think", "the network", THINK))
-INVERTED = "`mask` is read the wrong way round: True means may look. It is handed on as it is."
 
 DECODER_LAYER = Task(
     id="08.decoder-layer",

@@ -6,18 +6,7 @@ import numpy as np
 
 from softlookup.checks.decoder_and_masks.page import PAGE
 from softlookup.checks.draws import Rng
-from softlookup.checks.known import known
-from softlookup.checks.task import Case, Mistake, Task
-
-INVERTED = "The mask says the opposite: True means may look."
-TRANSPOSED = "The mask is transposed: row t says what query t may look at, so a query is a row and a key a column."
-ADDITIVE = "These are numbers to be added to the scores: a boolean mask is asked for, True = may look."
-
-
-def additive(line: str) -> tuple[Mistake, Mistake]:
-    """The two mistakes of returning numbers to be added, for a solution that ends in ``return line``."""
-    edits = [((line, f"torch.where({line}, 0.0, {fill})"),) for fill in ('float("-inf")', "-1e9")]
-    return known("additive", *edits[0], says=ADDITIVE), known("additive-billion", *edits[1], says=f"{ADDITIVE} (-1e9.)")
+from softlookup.checks.task import Case, Task
 
 
 def _causal_cases(rng: Rng) -> list[Case]:
@@ -31,8 +20,6 @@ def _causal_cases(rng: Rng) -> list[Case]:
 def _causal(n_queries: int, n_keys: int) -> Any:
     return np.tri(n_queries, n_keys, n_keys - n_queries, dtype=bool)
 
-
-CAUSAL_LINE = "return keys[None, :] <= queries[:, None]"
 
 CAUSAL = Task(
     id="08.causal",
@@ -79,8 +66,6 @@ def _padding(ids: Any, pad_id: int) -> Any:
 
     return torch.ne(ids, pad_id).view(ids.shape[0], 1, 1, ids.shape[1])
 
-
-PADDING_LINE = "(ids != pad_id)[:, None, None, :]"
 
 PADDING = Task(
     id="08.padding",

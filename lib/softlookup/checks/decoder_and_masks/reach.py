@@ -6,7 +6,6 @@ import numpy as np
 
 from softlookup.checks.decoder_and_masks.page import PAGE
 from softlookup.checks.draws import Rng
-from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
 
 
@@ -47,8 +46,6 @@ def _reach(masks: Any) -> Any:
     reached = torch.tensor(columns).T
     return reached, torch.tensor(any(reached[t, s] for t in range(n) for s in range(t + 1, n)))
 
-
-STEP = "reached = (mask | itself).float() @ reached"
 
 LEAK = Task(
     id="08.leak",

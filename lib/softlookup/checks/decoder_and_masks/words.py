@@ -6,7 +6,6 @@ import numpy as np
 
 from softlookup.checks.decoder_and_masks.page import PAGE
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import gradient_cut, known
 from softlookup.checks.task import Case, Task
 
 
@@ -34,8 +33,6 @@ def _oracle(x: Any, table: Any, unit: float, named: str) -> Any:
     nats = logits - torch.logsumexp(logits, dim=-1, keepdim=True)
     return nats / unit
 
-
-LINE = "torch.log_softmax(x @ table.T, dim=-1)"
 
 LOGITS = Task(
     id="08.logits",

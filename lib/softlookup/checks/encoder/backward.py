@@ -3,9 +3,9 @@
 from typing import Any
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.encoder.norms import EPS_OUTSIDE, NORMS, UNBIASED, normed
+from softlookup.checks.encoder.norms import NORMS, normed
 from softlookup.checks.encoder.page import PAGE
-from softlookup.checks.known import AUTOGRAD, known
+from softlookup.checks.forbidden import AUTOGRAD
 from softlookup.checks.task import Case, Task
 
 
@@ -32,12 +32,6 @@ def _layer_norm_backward(g: Any, x: Any, gain: Any, eps: float) -> tuple[Any, ..
         y = torch.nn.functional.layer_norm(given[0], gain.shape, given[1], given[2], eps)
         return tuple(torch.autograd.grad(y, given, g.detach()))
 
-
-SHARE = "share = (h * y).mean(dim=-1, keepdim=True)"
-ROOT = "root = torch.sqrt((x - mean).square().mean(dim=-1, keepdim=True) + eps)"
-BACK = "dx = (h - h.mean(dim=-1, keepdim=True) - y * share) / root"
-SUMS = "return dx, (g * y).sum(dim=0), g.sum(dim=0)"
-GAINED = "h = g * gain"
 
 LAYER_NORM_BACKWARD = Task(
     id="07.layer-norm-backward",

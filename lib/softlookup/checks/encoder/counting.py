@@ -2,7 +2,6 @@
 
 from softlookup.checks.draws import Rng
 from softlookup.checks.encoder.page import PAGE
-from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
 
 
@@ -39,14 +38,6 @@ def _parameters(d_model: int, d_hidden: int, n_layers: int, gated: bool, bias: b
         last = [nn.LayerNorm(d_model)] if pre_norm else []
     return sum(p.numel() for p in nn.ModuleList([*layers, *last]).parameters())
 
-
-WIDE = "wide = 2 if gated else 1"
-ATTENTION = "attention = 4 * d_model**2"
-HIDDEN = "hidden = (wide + 1) * d_model * d_hidden"
-BIASES = "biases = 4 * d_model + wide * d_hidden + d_model if bias else 0"
-NORM = "norm = 2 * d_model"
-TOTAL = "return n_layers * (attention + hidden + biases + 2 * norm) + last"
-LAST = "last = norm if pre_norm else 0"
 
 PARAMETERS = Task(
     id="07.parameters",

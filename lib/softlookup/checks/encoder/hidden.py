@@ -6,13 +6,8 @@ import numpy as np
 
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.encoder.page import PAGE
-from softlookup.checks.known import dtype_lost, gradient_cut, known
 from softlookup.checks.task import Case, Task
 
-TRANSPOSED = (
-    "The weights are used transposed: a token is a row, x @ w_1, and they have that shape already (torch's `F.linear` "
-    "takes the transpose)."
-)
 PARTS = {"core": 0.8, "gradient": 0.1, "dtype": 0.1}
 
 
@@ -52,9 +47,6 @@ def _feed_forward(x: Any, w_1: Any, b_1: Any, w_2: Any, b_2: Any) -> Any:
     return F.linear(F.relu(F.linear(x, w_1.mT, b_1)), w_2.mT, b_2)
 
 
-HIDDEN = "hidden = torch.relu(x @ w_1 + b_1)"
-NARROWED = "return hidden @ w_2 + b_2"
-
 FEED_FORWARD = Task(
     id="07.feed-forward",
     name="feed_forward",
@@ -85,11 +77,6 @@ def _gelu(x: Any) -> tuple[Any, Any]:
 
     return F.gelu(x), F.gelu(x, approximate="tanh")
 
-
-EXACT = "exact = x * (1 + torch.erf(x / math.sqrt(2))) / 2"
-INNER = "inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)"
-TANH = "by_tanh = x * (1 + torch.tanh(inner)) / 2"
-BOTH = "return exact, by_tanh"
 
 GELU = Task(
     id="07.gelu",
@@ -143,9 +130,6 @@ def _swiglu(x: Any, w_gate: Any, w_1: Any, w_2: Any, beta: float) -> Any:
     gate = F.silu(beta * torch.einsum("...d,df->...f", x, w_gate)) / beta
     return torch.einsum("...f,...f,fd->...d", gate, torch.einsum("...d,df->...f", x, w_1), w_2)
 
-
-GATE = "gate = z * torch.sigmoid(beta * z)"
-GATED = "return (gate * (x @ w_1)) @ w_2"
 
 SWIGLU = Task(
     id="07.swiglu",

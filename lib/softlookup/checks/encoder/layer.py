@@ -8,8 +8,7 @@ import numpy as np
 from softlookup.checks import draws
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.encoder.page import PAGE
-from softlookup.checks.encoder.residuals import RESIDUAL_SAYS, WHOLE_LAYERS, hidden_weights, norm_weights
-from softlookup.checks.known import dtype_lost, gradient_cut, known
+from softlookup.checks.encoder.residuals import WHOLE_LAYERS, hidden_weights, norm_weights
 from softlookup.checks.task import Case, Task
 
 
@@ -109,17 +108,7 @@ def torch_layer(
     return torch.func.functional_call(layer, weights, (x,), {"src_key_padding_mask": padding})
 
 
-MAY_LOOK = "mask[:, None, None, :]"
 PRE_1, PRE_2 = (f"layer_norm(x, gain_{i}, shift_{i}, 1e-5)" for i in (1, 2))
-LINES = (
-    (f"x = x + look({PRE_1})", f"x = {PRE_1}\n        x = x + look(x)"),
-    (f"return x + think({PRE_2})", f"x = {PRE_2}\n        return x + think(x)"),
-    ("x = layer_norm(x + look(x)", f"x = {PRE_1}\n    x = layer_norm(x + look(x)"),
-    ("return layer_norm(x + think(x)", f"x = {PRE_2}\n    return layer_norm(x + think(x)"),
-)
-ORDERS_EXCHANGED = (
-    "Pre-LN and post-LN have changed places: with pre_norm the norm comes before the sublayer, x + f(norm(x))."
-)
 
 ENCODER_LAYER = Task(
     id="07.encoder-layer",

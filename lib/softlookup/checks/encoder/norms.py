@@ -6,7 +6,6 @@ import numpy as np
 
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.encoder.page import PAGE
-from softlookup.checks.known import dtype_lost, gradient_cut, known
 from softlookup.checks.task import Case, Task
 
 NORMS = (
@@ -27,14 +26,6 @@ NORMS = (
 )
 """What must not be called where a norm is to be written."""
 
-UNBIASED = "The variance is divided by D - 1: torch's `var` does so unless told `correction=0`. LayerNorm divides by D."
-EPS_OUTSIDE = "eps is added to the root: it belongs inside it, sqrt(variance + eps)."
-OVER_TOKENS = "The numbers are measured down the tokens (axis -2): each token is normalised by itself, along axis -1."
-OVER_BATCH = "The numbers are measured along the first axis: each token is normalised by itself, along the last, -1."
-OVER_BOTH = "One statistic is taken for all tokens of a sequence together: each token has its own, along axis -1."
-OVER_ALL = "One statistic is taken of the whole tensor: each token has its own, along axis -1, with keepdim=True."
-EPS_FIXED = "eps is always 1e-5: take the one that is handed over."
-FIXED_AXIS = "The axis is 1 whatever comes in: with other axes in front, the features' axis is -1."
 PARTS = {"core": 0.8, "gradient": 0.1, "dtype": 0.1}
 
 
@@ -78,16 +69,6 @@ def _layer_norm(x: Any, gain: Any, shift: Any, eps: float) -> Any:
     import torch
 
     return torch.nn.functional.layer_norm(x, gain.shape, gain, shift, eps)
-
-
-MEAN = "mean = x.mean(dim=-1, keepdim=True)"
-VARIANCE = "variance = centred.square().mean(dim=-1, keepdim=True)"
-ROOT = "y = centred / torch.sqrt(variance + eps)"
-SCALED = "return y * gain + shift"
-
-
-def _along(axis: str) -> tuple[tuple[str, str], ...]:
-    return ((MEAN, MEAN.replace("-1", axis)), (VARIANCE, VARIANCE.replace("-1", axis)))
 
 
 LAYER_NORM = Task(
@@ -138,9 +119,6 @@ def _rms_norm(x: Any, gain: Any, eps: float, base: float, named: str) -> Any:
 
     return torch.nn.functional.rms_norm(x, gain.shape, gain + base, eps)
 
-
-SQUARES = "mean_square = x.square().mean(dim=-1, keepdim=True)"
-DIVIDED = "return x / torch.sqrt(mean_square + eps) * (base + gain)"
 
 RMS_NORM = Task(
     id="07.rms-norm",

@@ -6,7 +6,7 @@ import numpy as np
 
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.encoder.page import PAGE
-from softlookup.checks.known import ATTENTIONS, dtype_lost, gradient_cut, known
+from softlookup.checks.forbidden import ATTENTIONS
 from softlookup.checks.task import Case, Task
 
 WHOLE_LAYERS = (
@@ -49,9 +49,6 @@ def _residual(x: Any, w: Any) -> Any:
         added.append(torch.nn.functional.linear(state, w_l.mT).clamp(min=0))
     return torch.stack(added).sum(dim=0)
 
-
-ADDED = "x = x + torch.relu(x @ w_l)"
-LOOP = "for w_l in w:"
 
 RESIDUAL = Task(
     id="07.residual",
@@ -118,17 +115,6 @@ def _sublayer(
     y = F.linear(F.linear(inside, w_1.mT, b_1).relu(), w_2.mT, b_2).add(x)
     return y if norm_first else F.layer_norm(y, gain.shape, gain, shift)
 
-
-INSIDE = "inside = layer_norm(x, gain, shift, 1e-5) if norm_first else x"
-SUM = "y = x + feed_forward(inside, w_1, b_1, w_2, b_2)"
-ENDED = "return y if norm_first else layer_norm(y, gain, shift, 1e-5)"
-RESIDUAL_SAYS = {
-    "residual-missing": "The vectors that came in are not added: x + sublayer(…), in every sublayer.",
-    "residual-from-normed": "The road past the sublayer begins behind a norm: what is added to is x as it came in.",
-    "normed-twice": "There are two norms, before the sublayer and after the sum: one of them is asked for.",
-    "sum-not-normed": "The norm is taken of what the sublayer gives, before the sum: x + norm(f(x)) is neither order.",
-    "norm-missing": "There is no norm: each sublayer has one.",
-}
 
 SUBLAYER = Task(
     id="07.sublayer",

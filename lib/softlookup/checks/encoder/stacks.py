@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.encoder.layer import ORDERS_EXCHANGED, layer_args, real_tokens, torch_layer
+from softlookup.checks.encoder.layer import layer_args, real_tokens, torch_layer
 from softlookup.checks.encoder.page import PAGE
 from softlookup.checks.encoder.residuals import WHOLE_LAYERS
-from softlookup.checks.known import gradient_cut, known
-from softlookup.checks.task import Case, Mistake, Task
+from softlookup.checks.task import Case, Task
 
 
 def _pooling_cases(rng: Rng) -> list[Case]:
@@ -41,10 +40,6 @@ def _pooling(x: Any, mask: Any) -> Any:
 
     return torch.stack([tokens[real].mean(dim=0) for tokens, real in zip(x, mask, strict=True)])
 
-
-KEPT = "kept = x.masked_fill(~mask[..., None], 0.0)"
-COUNT = "count = mask.sum(dim=1, keepdim=True)"
-POOLED = "return kept.sum(dim=1) / count"
 
 POOLING = Task(
     id="07.pooling",
@@ -125,10 +120,6 @@ def _stack(
         x = torch_layer(*of_layer)
     return F.layer_norm(x, (d_model,), *last) if pre_norm else x
 
-
-EACH = "for i in range(len(self.w_1)):"
-FINAL = "if self.pre_norm:\n            x = layer_norm(x, self.gain, self.shift, 1e-5)"
-LAYER_ENDS = "self.n_heads, self.pre_norm, mask)"
 
 ENCODER = Task(
     id="07.encoder",

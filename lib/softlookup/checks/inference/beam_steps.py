@@ -7,7 +7,6 @@ import numpy as np
 
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.inference.page import PAGE
-from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
 
 
@@ -45,11 +44,6 @@ def _step(totals: Any, log_p: Any, beams: int) -> Any:
     kinds = torch.float64, torch.int64, torch.int64  # a stand-in's parents and tokens are looked up with
     return tuple(torch.tensor([one[n] for one in found[:beams]], dtype=kind) for n, kind in enumerate(kinds))
 
-
-ALL = "totals[:, None] + log_p"
-BY_PLACE = (
-    "order = best.indices.argsort()\n    best = torch.return_types.topk((best.values[order], best.indices[order]))"
-)
 
 BEAM_STEP = Task(
     id="10.beam-step",

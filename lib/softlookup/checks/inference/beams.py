@@ -7,7 +7,6 @@ import numpy as np
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.inference.beam_steps import log_shares
 from softlookup.checks.inference.page import PAGE
-from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
 
 
@@ -107,10 +106,6 @@ def _beam(table: Any, start_id: int, end_id: int, beams: int, limit: int, alpha:
     winner = max(finished, key=finished.__getitem__)
     return torch.tensor(winner), torch.tensor(finished[winner], dtype=torch.float64)
 
-
-COUNTED = "((5 + length) / 6)"
-ENDED = "text[-1] == end_id or length == limit"
-SCORED = "if ends and score > best_score:"
 
 BEAM = Task(
     id="10.beam",

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
+from softlookup.checks.forbidden import ATTENTIONS
 from softlookup.checks.inference.page import PAGE
-from softlookup.checks.known import ATTENTIONS, known
 from softlookup.checks.task import Case, Task
 
 
@@ -91,8 +91,6 @@ def _attend(q: Any, k: Any, v: Any) -> Any:
     return torch.stack(heads, dim=1)
 
 
-WEIGHTS = 'torch.softmax(s.masked_fill(~may, float("-inf")), dim=-1)'
-AFTER = "a = torch.softmax(s, dim=-1) * may"
 QUERIES, MAY = "torch.arange(n_all - n_new, n_all)", "may = keys[None, :] <= queries[:, None]"
 
 ATTEND = Task(

@@ -6,7 +6,6 @@ import numpy as np
 
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.inference.page import PAGE
-from softlookup.checks.known import dtype_lost, known
 from softlookup.checks.task import Case, Task
 
 
@@ -43,8 +42,6 @@ def _temperature(logits: Any, temperature: float) -> Any:
     scaled = torch.mul(logits, 1 / temperature)
     return (scaled - scaled.logsumexp(1, keepdim=True)).exp()
 
-
-SOFT = "torch.softmax(logits / temperature, dim=-1)"
 
 TEMPERATURE = Task(
     id="10.temperature",
@@ -92,11 +89,6 @@ def _top_k(logits: Any, k: int) -> Any:
     e = torch.where(kept, torch.exp(logits - logits.amax(1, keepdim=True)), 0.0)
     return e / e.sum(1, keepdim=True)
 
-
-KEPT = "torch.zeros_like(logits, dtype=torch.bool).scatter(1, order[:, :k], True)"
-ORDER = "order = logits.sort(dim=-1, descending=True, stable=True).indices"
-SIZES = 'logits.gather(1, order).masked_fill(torch.arange(logits.shape[1]) >= k, float("-inf"))'
-CUT = 'torch.softmax(logits.masked_fill(~kept, float("-inf")), dim=-1)'
 
 TOP_K = Task(
     id="10.top-k",

@@ -6,7 +6,6 @@ import numpy as np
 
 from softlookup.checks.draws import Rng
 from softlookup.checks.inference.page import PAGE
-from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
 
 
@@ -64,7 +63,6 @@ def _cost(n_prompt: int, n_new: int) -> Any:
 
 
 HALF, HALF_CACHED = "n * (n + 1) // 2 for n", "tokens_cached * (tokens_cached + 1) // 2"
-FOUND = "return tokens_again, tokens_cached, scores_again, scores_cached"
 
 COST = Task(
     id="10.cost",

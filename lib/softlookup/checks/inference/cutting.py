@@ -6,7 +6,6 @@ import numpy as np
 
 from softlookup.checks.draws import Rng, softmax
 from softlookup.checks.inference.page import PAGE
-from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
 
 
@@ -48,10 +47,6 @@ def _top_p(probabilities: Any, p: float) -> Any:
     left = torch.where(before < p, probabilities, 0.0)
     return left / left.sum(1, keepdim=True)
 
-
-BEFORE = "kept_in_order = mass_before < p"
-BACK = "kept = torch.zeros_like(kept_in_order).scatter(1, order, kept_in_order)"
-LEFT = "return left / left.sum(dim=-1, keepdim=True)"
 
 TOP_P = Task(
     id="10.top-p",
@@ -96,10 +91,6 @@ def _draw(probabilities: Any, u: Any) -> Any:
 
     return torch.searchsorted(probabilities.cumsum(1), u[:, None], right=True)[:, 0]
 
-
-ENDS = "right_ends = probabilities.cumsum(dim=-1)"
-SORTED_ENDS = "in_order, order = probabilities.sort(dim=-1, descending=True)\n    right_ends = in_order.cumsum(dim=-1)"
-DRAWN = "(right_ends <= u[:, None]).sum(dim=-1)"
 
 DRAW = Task(
     id="10.draw",

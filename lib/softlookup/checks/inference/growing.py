@@ -6,7 +6,6 @@ import numpy as np
 
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.inference.page import PAGE
-from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
 
 
@@ -28,8 +27,6 @@ def _next(logits: Any, lengths: Any) -> Any:
 
     return torch.stack([row[: int(n)][-1].topk(1).indices[0] for row, n in zip(logits, lengths, strict=True)])
 
-
-PLACE = "logits[torch.arange(len(logits)), lengths - 1]"
 
 NEXT = Task(
     id="10.next",
@@ -89,8 +86,6 @@ def _greedy(table: Any, ids: Any, end_id: int, limit: int) -> Any:
     cut = walk.index(end_id) + 1 if end_id in walk else limit
     return torch.tensor([*ids.tolist(), *walk[:cut]])
 
-
-ENDS = "if token == end_id:\n            break"
 
 GREEDY = Task(
     id="10.greedy",

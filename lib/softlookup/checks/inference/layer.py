@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
+from softlookup.checks.forbidden import ATTENTIONS
 from softlookup.checks.inference.page import PAGE
-from softlookup.checks.known import ATTENTIONS, known
 from softlookup.checks.task import Case, Task
 
 
@@ -53,10 +53,6 @@ def _step(
             y[:, j : j + 1] += z @ w_o[own]
     return y, all_k, all_v
 
-
-LONGER = "k, v = extend_cache(k, v, new_k, new_v, torch.arange(len(x)))"
-LOOKED = "z = attend(q, k, v)"
-RETURNED = "return merge_heads(z) @ w_o, k, v"
 
 STEP = Task(
     id="10.step",

@@ -6,7 +6,6 @@ import numpy as np
 
 from softlookup.checks.draws import Rng
 from softlookup.checks.inference.page import PAGE
-from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
 
 
@@ -32,8 +31,6 @@ def _positions(real: Any, n_new: int, for_padding: int) -> Any:
     columns = range(s - n_new, s)
     return torch.tensor([[c - front if c >= front else for_padding for c in columns] for front in fronts])
 
-
-COUNTED = "(real.cumsum(dim=1) - 1).masked_fill(~real, for_padding)"
 
 POSITIONS = Task(
     id="10.positions",

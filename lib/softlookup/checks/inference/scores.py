@@ -6,7 +6,6 @@ import numpy as np
 
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.inference.page import PAGE
-from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
 
 
@@ -42,10 +41,6 @@ def _score(log_p: Any, ids: Any, end_id: int, alpha: float, base: int, below: in
         scores.append(row[:n].sum() * ((base + n) / below) ** -alpha)
     return torch.stack(scores)
 
-
-LAST = "ends = ends * (ends.flip(1).cumsum(dim=1).flip(1) == 1)"
-LENGTHS = "lengths = counted.sum(dim=1)"
-PENALISED = "totals / ((base + lengths) / (base + 1)) ** alpha"
 
 SCORE = Task(
     id="10.score",

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
+from softlookup.checks.forbidden import ATTENTIONS
 from softlookup.checks.inference.layer import weights
 from softlookup.checks.inference.page import PAGE
-from softlookup.checks.known import ATTENTIONS, known
 from softlookup.checks.oracle import wanted
 from softlookup.checks.task import Case, Task
 
@@ -73,14 +73,6 @@ def _write(
         ids.append(int(chosen_from[-1].argmax()))
     return torch.tensor(ids[len(prompt) :]), torch.stack(chosen_from)
 
-
-PLACES = "sinusoidal(seen + len(ids), d_model)[seen:]"
-READ_FIRST = (
-    "    x = embedding[ids][None] + sinusoidal(len(ids), d_model).to(embedding)\n"
-    "    _, k, v = cached_attention(x, w_q, w_k, w_v, w_o, n_heads, n_heads, k, v)\n"
-    "    ids, seen = ids[-1:], len(ids)\n"
-)
-CALLED = "y, k, v = cached_attention("
 
 WRITE = Task(
     id="10.write",

@@ -3,28 +3,11 @@
 from typing import Any
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import known
 from softlookup.checks.many_heads.page import PAGE
 from softlookup.checks.task import Case, Task
 
-RESHAPE_ALONE = (
-    "The rows are cut by a reshape alone: it fills head 0 with pieces of the first tokens. Part the columns first, "
-    "(T, N, H), then exchange the axes of T and N."
-)
 AXES = {"core": 0.7, "axes": 0.3}
 """With one batch axis in front, and with any number of axes or none."""
-
-INTERLEAVED = (
-    "Head i got the columns i, i + N, i + 2N, …; it owns the columns i*H to (i+1)*H, side by side: (N, H), not (H, N)."
-)
-
-FIXED_AXES = (
-    "Axes 1 and 2 are exchanged whatever comes in: with more axes in front, or none, those of T and N are -3 and -2."
-)
-HEADS_IN_FRONT = (
-    "The heads stand before all other axes, the batch's too, as `torch.stack` puts them: their place is axis -3 "
-    "(`dim=-3`), behind the batch."
-)
 
 
 def _split_cases(rng: Rng) -> list[Case]:
@@ -43,9 +26,6 @@ def _split(x: Any, n_heads: int) -> Any:
 
     return torch.stack(torch.tensor_split(x, n_heads, dim=-1), dim=-3)
 
-
-CUT = "cut = x.reshape(*x.shape[:-1], n_heads, head_width)\n    return cut.transpose(-3, -2)"
-TURNED = "cut.transpose(-3, -2)"
 
 SPLIT = Task(
     id="05.split",
@@ -78,18 +58,6 @@ def _merge(z: Any) -> Any:
 
     return torch.cat(z.unbind(dim=-3), dim=-1)
 
-
-MERGED = "z.transpose(-3, -2).flatten(-2)"
-MERGED_ALONE = (
-    "The heads are merged by a reshape alone: a row then holds several tokens of one head, where it should hold all "
-    "heads of one token. Exchange the axes of N and T first."
-)
-AVERAGED = (
-    "The heads are averaged: they are laid side by side, so that the output matrix can weigh each number of each head."
-)
-ADDED = (
-    "The heads are added up: they are laid side by side, so that the output matrix can weigh each number of each head."
-)
 
 MERGE = Task(
     id="05.merge",
@@ -129,17 +97,6 @@ def projected(x: Any, w: Any, n_heads: int) -> Any:
     w_DNH = w.unflatten(1, (n_heads, w.shape[1] // n_heads))
     return torch.einsum("...td,dnh->...nth", x, w_DNH)
 
-
-PROJECTED = "split_heads(x @ w, n_heads)"
-SLICED = (
-    "The tokens are cut before the projection, so head i reads only its own slice of the D numbers. Every head reads "
-    "all of them: project first, then cut the result."
-)
-ROWS_FOR_COLUMNS = (
-    "The weights are cut by a reshape alone: w.reshape(N, D, H) gives head 0 the first rows of w. It owns the first "
-    "columns: part the last axis, (D, N, H), then bring N to the front."
-)
-ONE_FOR_ALL = "All heads use the same columns of w: head i has columns of its own, i*H to (i+1)*H."
 
 PROJECT_HEADS = Task(
     id="05.project-heads",

@@ -1,17 +1,15 @@
 """Tasks of the heads at work: attention of all heads with a mask, dropout on the weights, shared key-value heads."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from softlookup.checks import draws
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import ATTENTIONS, dtype_lost, gradient_cut, known
+from softlookup.checks.forbidden import ATTENTIONS
 from softlookup.checks.many_heads.arranging import AXES
 from softlookup.checks.many_heads.page import PAGE
-from softlookup.checks.one_head.weight_mistakes import ROOT, SOFT, WEIGHT_MISTAKES
-from softlookup.checks.task import CORE, Case, Mistake, Task
+from softlookup.checks.task import CORE, Case, Task
 
 
 def _qkv(rng: Rng, b: int, n: int, t: int, s: int, h: int, hv: int, dtype: str = "float32") -> tuple[np.ndarray, ...]:
@@ -90,66 +88,6 @@ def heads_oracle(q: Any, k: Any, v: Any, mask: Any = None) -> Any:
     return torch.stack(sequences)
 
 
-INSERTED = "        mask = mask[:, None]\n"
-ON_HEADS = (
-    "The mask's batch axis has landed on the heads: (B, T, S) lines up with the last three axes of (B, N, T, S). "
-    "Where B and N differ and neither is 1 torch complains, else nobody does. Give the mask an axis for the heads: (B, "
-    "1, T, S)."
-)
-TILED_MASK = (
-    "The mask is repeated in the wrong order: with the heads folded into the batch, sequence 0 has the first N rows, "
-    "so each mask comes N times in a row (repeat_interleave), not the whole batch of masks N times (repeat)."
-)
-AXIS_OF_HEADS = (
-    "The softmax runs along axis 1, and these are the heads: each query shares out its own weight over the keys, "
-    "axis -1."
-)
-
-
-def _inside(mistake: Mistake) -> Mistake:
-    """A mistake of one head's weights, in this chapter's words where an axis has another meaning here."""
-    return replace(mistake, says=AXIS_OF_HEADS) if mistake.slug == "fixed-axis" else mistake
-
-
-HEAD_MISTAKES = (
-    *(_inside(m) for m in WEIGHT_MISTAKES),
-    known(
-        "sqrt-of-heads",
-        (ROOT, "math.sqrt(q.shape[1])"),
-        says="The root is taken of the number of heads; the dot product runs over the head width H.",
-        number=22,
-    ),
-    known(
-        "sqrt-of-all-widths",
-        (ROOT, "math.sqrt(q.shape[1] * q.shape[-1])"),
-        says="The root is taken of N*H, the width of all heads together (usually the model width); each dot product "
-        "runs over one head's H numbers.",
-        number=21,
-    ),
-    known(
-        "one-map-for-all",
-        (SOFT, SOFT + ".mean(dim=1, keepdim=True).expand(s.shape)"),
-        says="The weights are averaged over the heads: each head mixes its own values by its own weights.",
-        number=24,
-    ),
-    known("weights-transposed", ("a @ v", "a.transpose(-2, -1) @ v")),
-    known("keys-as-values", ("a @ v", "a @ k")),
-    known("mask-on-heads", (INSERTED, "        pass\n"), says=ON_HEADS, number=58),
-    known(
-        "mask-axis-behind",
-        (INSERTED, "        mask = mask[:, :, None]\n"),
-        says="The mask's new axis stands behind the queries, (B, T, 1, S), so that its T meets the heads: it belongs "
-        "behind the batch, (B, 1, T, S), where the scores have their heads.",
-        number=58,
-    ),
-    known(
-        "mask-tiled",
-        (INSERTED, "        mask = mask.repeat(q.shape[1], 1, 1).reshape(q.shape[:2] + mask.shape[1:])\n"),
-        says=TILED_MASK,
-        number=25,
-    ),
-)
-
 HEADS = Task(
     id="05.heads",
     name="attend_heads",
@@ -185,12 +123,6 @@ def _grouped(k: Any, n_heads: int) -> Any:
     owner = torch.arange(n_heads) * k.shape[-3] // n_heads
     return k.index_select(-3, owner)
 
-
-REPEATED = "k.repeat_interleave(group, dim=-3)"
-TILED = (
-    "The key-value heads are tiled, 0 1 0 1 …: neighbouring query heads share, 0 0 1 1 …, so that query head i reads "
-    "key-value head i // (N / K). That is repeat_interleave, not repeat."
-)
 
 GROUPED = Task(
     id="05.grouped",
@@ -241,8 +173,6 @@ def _dropout(a: Any, v: Any, u: Any, p: float, training: bool) -> Any:
     factor = torch.where(u < p, 0.0, 1.0 / (1.0 - p))
     return torch.einsum("...ts,...ts,...sh->...th", factor, a, v)
 
-
-KEPT = "kept = (u >= p) * a / (1 - p)"
 
 DROPOUT = Task(
     id="05.dropout",

@@ -3,8 +3,7 @@
 from typing import Any
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import known
-from softlookup.checks.many_heads.arranging import ADDED, AVERAGED, AXES, HEADS_IN_FRONT, MERGED_ALONE
+from softlookup.checks.many_heads.arranging import AXES
 from softlookup.checks.many_heads.page import PAGE
 from softlookup.checks.task import Case, Task
 
@@ -29,12 +28,6 @@ def _blend(z: Any, w_o: Any) -> Any:
 
     return torch.einsum("...nth,nhd->...td", z, w_o.unflatten(0, (z.shape[-3], z.shape[-1])))
 
-
-BLENDED = "merge_heads(z) @ w_o"
-OUTPUT_MISSING = "The heads lie side by side, but the output matrix is missing: multiply by w_o, (N*H, D)."
-OUTPUT_TRANSPOSED = (
-    "The output matrix is used transposed: rows times matrix is `z @ w_o`, and w_o has shape (N*H, D) already."
-)
 
 OUTPUT = Task(
     id="05.output",
@@ -61,8 +54,6 @@ def _shares(z: Any, w_o: Any) -> Any:
         dim=-3,
     )
 
-
-ROWS = "rows = w_o.reshape(n_heads, head_width, w_o.shape[-1])"
 
 SHARES = Task(
     id="05.shares",

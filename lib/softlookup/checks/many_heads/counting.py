@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng
-from softlookup.checks.known import known
 from softlookup.checks.many_heads.page import PAGE
 from softlookup.checks.task import Case, Task
 
@@ -36,9 +35,6 @@ def _parameters(d_model: int, n_heads: int, n_kv_heads: int, head_width: int, bi
     layers = [torch.nn.Linear(*pair, bias=bias, device="meta") for pair in pairs]
     return sum(p.numel() for layer in layers for p in layer.parameters())
 
-
-MATRICES = "weights = 2 * d_model * wide + 2 * d_model * narrow"
-BIASES = "biases = wide + 2 * narrow + d_model if bias else 0"
 
 PARAMETERS = Task(
     id="05.parameters",
@@ -96,8 +92,6 @@ def _cost(
         np.array(counted((heads, (heads[0], head_width, n_tokens)), (maps, heads))),
     )
 
-
-ATTENTION = "attention = 4 * tokens * n_tokens * wide"
 
 COST = Task(
     id="05.cost",

@@ -1,27 +1,15 @@
 """The whole layer: a class with four parameters, which the judge fills with weights of its own."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from softlookup.checks import draws
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import ATTENTIONS, dtype_lost, gradient_cut, known
-from softlookup.checks.many_heads.arranging import (
-    AVERAGED,
-    INTERLEAVED,
-    MERGED_ALONE,
-    ONE_FOR_ALL,
-    RESHAPE_ALONE,
-    ROWS_FOR_COLUMNS,
-    SLICED,
-)
-from softlookup.checks.many_heads.attending import HEAD_MISTAKES, TILED, heads_oracle
-from softlookup.checks.many_heads.blending import OUTPUT_MISSING, OUTPUT_TRANSPOSED
+from softlookup.checks.forbidden import ATTENTIONS
+from softlookup.checks.many_heads.attending import heads_oracle
 from softlookup.checks.many_heads.page import PAGE
-from softlookup.checks.one_head.weight_mistakes import ROOT
-from softlookup.checks.task import Case, Mistake, Task
+from softlookup.checks.task import Case, Task
 
 WEIGHTS = ("w_q", "w_k", "w_v", "w_o")
 
@@ -108,67 +96,6 @@ def _layer(
         z = heads_oracle(q[:, None], k[:, None], v[:, None], mask)[:, 0]
         y = y + z @ w_o[i * head_width : (i + 1) * head_width]
     return y
-
-
-PROJECT = tuple(
-    f"project_heads(x, self.w_{name}, self.n_{heads}heads)" for name, heads in (("q", ""), ("k", "kv_"), ("v", "kv_"))
-)
-SHARED = "k, v = share_heads(k, self.n_heads), share_heads(v, self.n_heads)"
-ATTENDED = "z = attend_heads(q, k, v, mask)"
-BLENDED = "blend_heads(z, self.w_o)"
-
-
-def _each(template: str) -> tuple[tuple[str, str], ...]:
-    """Every projection in other words: w and n stand for its matrix and its number of heads."""
-    return tuple(
-        (line, template.replace("$w", f"self.w_{name}").replace("$n", f"self.n_{heads}heads"))
-        for line, name, heads in zip(PROJECT, "qkv", ("", "kv_", "kv_"), strict=True)
-    )
-
-
-WRITTEN_OUT = """if mask is not None and mask.ndim == 3:
-            mask = mask[:, None]
-        s = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
-        if mask is not None:
-            s = s.masked_fill(~mask, float("-inf"))
-        a = torch.softmax(s, dim=-1)
-        if mask is not None:
-            a = a.masked_fill(~mask, 0.0)
-        z = a @ v"""
-"""The line of the solution that attends, with the inside of that task in its place: mistakes in the weights need it."""
-
-INSIDE = (
-    "no-sqrt",
-    "divided-by-width",
-    "sqrt-of-tokens",
-    "queries-with-queries",
-    "over-queries",
-    "fixed-axis",
-    "first-axis",
-    "no-softmax",
-    "mask-ignored",
-    "mask-inverted",
-    "mask-after-softmax",
-    "mask-transposed",
-    "nan-rows",
-    "sqrt-of-heads",
-    "one-map-for-all",
-    "weights-transposed",
-    "mask-on-heads",
-    "mask-axis-behind",
-    "mask-tiled",
-)
-"""The mistakes of attend_heads that are tried here too."""
-
-
-def _inside(mistake: Mistake) -> Mistake:
-    """A mistake of attend_heads as one of the whole layer: the same edits, four columns further in."""
-
-    def indented(text: str) -> str:
-        return "\n".join(4 * " " + line if line.startswith("    ") else line for line in text.split("\n"))
-
-    moved = tuple((indented(old), indented(new)) for old, new in mistake.edits)
-    return replace(mistake, edits=((ATTENDED, replace(mistake, edits=moved).applied_to(WRITTEN_OUT)),))
 
 
 MULTI_HEAD = Task(

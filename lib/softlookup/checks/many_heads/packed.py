@@ -3,8 +3,7 @@
 from typing import Any
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import known
-from softlookup.checks.many_heads.arranging import AXES, FIXED_AXES, INTERLEAVED, RESHAPE_ALONE, projected
+from softlookup.checks.many_heads.arranging import AXES, projected
 from softlookup.checks.many_heads.page import PAGE
 from softlookup.checks.task import Case, Task
 
@@ -25,14 +24,10 @@ def _packed(x: Any, w_qkv: Any, n_heads: int, order: tuple[int, ...], named: str
     return tuple(projected(x, w_qkv[:, i * wide : (i + 1) * wide], n_heads) for i in order)
 
 
-CHUNKS = "blocks = (x @ w_qkv).chunk(3, dim=-1)"
-EACH = "q, k, v = (split_heads(blocks[i], n_heads) for i in order)"
 WORDS = ("query", "key", "value")
 ORDERS = ((0, 1, 2), (2, 1, 0), (2, 0, 1))
 """For each variant: where the blocks of the queries, the keys and the values stand. None is the public one with two
 neighbours exchanged, once or twice: those are mistakes with names of their own."""
-TAKEN_FOR_PUBLIC = {"values-first": ORDERS[1], "keys-first": ORDERS[2]}
-"""Where the public order is asked, the others are mistakes too; a name says more than "another variant" does."""
 
 
 def _named(order: tuple[int, ...]) -> str:

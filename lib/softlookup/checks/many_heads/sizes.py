@@ -3,7 +3,6 @@
 import numpy as np
 
 from softlookup.checks.draws import Rng
-from softlookup.checks.known import known
 from softlookup.checks.many_heads.counting import plain
 from softlookup.checks.many_heads.page import PAGE
 from softlookup.checks.task import Arrays, Case, Task
@@ -49,10 +48,6 @@ def _first_wrong(case: Case, arrays: Arrays) -> str | None:
     return f"Cell [{row}, {column}] counts the {('rows', 'columns')[column]} of {ROWS[row]}."
 
 
-ONE = "(d_model, head_width),"
-TOGETHER = "(n_tokens, wide),"
-OUT = "(wide, d_model),"
-
 SHAPES = Task(
     id="05.shapes",
     name="shape_table",
@@ -87,8 +82,6 @@ def _cache(
     return int(np.prod([2, batch, n_layers, n_kv_heads, n_keys, head_width, bytes_per_number], dtype=np.int64))
 
 
-NUMBERS = "numbers = 2 * batch * n_layers * n_keys * n_kv_heads * head_width"
-
 CACHE = Task(
     id="05.cache",
     name="cache_bytes",
@@ -117,8 +110,6 @@ def _init(d_model: int, n_heads: int, head_width: int, numerator: float, asked: 
 
 
 LIMIT_NUMERATOR = 6.0
-FANS = "fan_in, fan_out = d_model, n_heads * head_width"
-LIMIT = "return math.sqrt(numerator / (fan_in + fan_out))"
 
 INIT = Task(
     id="05.init",

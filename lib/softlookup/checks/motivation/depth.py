@@ -3,7 +3,6 @@
 import numpy as np
 
 from softlookup.checks.draws import Rng
-from softlookup.checks.known import known
 from softlookup.checks.motivation.page import PAGE
 from softlookup.checks.task import Case, Task
 
@@ -64,13 +63,6 @@ def _depth(needs: np.ndarray) -> np.ndarray:
         longest[power.any(axis=1)] = length
     return longest
 
-
-DONE = "done[i] = 1 + max(before)"
-PAST = """    def past(needs, i):
-        direct = [j for j in range(i) if needs[i, j]]
-        return set(direct).union(*(past(needs, j) for j in direct))
-
-"""
 
 DEPTH = Task(
     id="01.depth",

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import AUTOGRAD, dtype_lost, known
+from softlookup.checks.forbidden import AUTOGRAD
 from softlookup.checks.motivation.page import PAGE
-from softlookup.checks.task import Case, Mistake, Task
+from softlookup.checks.task import Case, Task
 
 
 def _pairs_cases(rng: Rng, pad: int) -> list[Case]:
@@ -34,8 +34,6 @@ def _pairs(ids: Any, pad: int) -> tuple[Any, Any]:
     features = torch.where(seen, ids[None, :-1], torch.tensor(pad))
     return features, torch.roll(ids, -1)[:-1]
 
-
-FILL = "features[t, : t + 1] = ids[: t + 1]"
 
 PAIRS = Task(
     id="01.pairs",
@@ -83,11 +81,6 @@ def _push(logits: Any, labels: Any, rate: float) -> Any:
     (slope,) = torch.autograd.grad(torch.nn.functional.cross_entropy(leaf, labels), leaf)
     return torch.add(logits, slope, alpha=-rate)
 
-
-INDEX = "onehot[torch.arange(len(labels)), labels]"
-GRADIENT = "gradient = (p - onehot) / len(labels)"
-SOFTMAX = "torch.softmax(logits, dim=-1)"
-STEP = "return logits - rate * gradient"
 
 PUSH_UP = Task(
     id="01.push-up",

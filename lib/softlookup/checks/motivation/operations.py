@@ -1,9 +1,8 @@
 """The task that counts operations: those of a recurrent layer, of attention, and where the two are equal."""
 
 from softlookup.checks.draws import Rng
-from softlookup.checks.known import known
 from softlookup.checks.motivation.page import PAGE
-from softlookup.checks.task import Case, Mistake, Task
+from softlookup.checks.task import Case, Task
 
 
 def _operations_cases(rng: Rng, gates: int, layer: str) -> list[Case]:
@@ -31,19 +30,6 @@ def _operations(n_tokens: int, width: int, gates: int, layer: str) -> tuple[int,
     equal_at = 1 + lead_1 / (lead_1 - lead_2)
     return recurrent(n_tokens), attention(n_tokens), round(equal_at)
 
-
-SOLVED = "-solved"
-"""Ends the name of a mistake in a count after which the third number is derived from that count, as people do."""
-
-
-def _with_solved(mistake: Mistake, equal_at: str) -> tuple[Mistake, Mistake]:
-    """A mistake in a count: with the third number right, and with the one that follows from it."""
-    says = f"{mistake.says} The third number follows from that count, and comes right with it."
-    edits = (*mistake.edits, (EQUAL, f"equal_at = {equal_at}"))
-    return mistake, Mistake(mistake.slug + SOLVED, says, mistake.number, edits)
-
-
-EQUAL = "equal_at = (gates - 2) * width"
 
 OPERATIONS = Task(
     id="01.operations",

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import gradient_cut, known
 from softlookup.checks.motivation.page import PAGE
 from softlookup.checks.task import Case, Task
 
@@ -70,9 +69,6 @@ def _looks_past_one_state(case: Case, arrays: tuple[np.ndarray, ...]) -> str | N
         "(`.detach()`, `.data` or a new tensor made of its numbers), and nothing flows back through it."
     )
 
-
-STEP = "torch.tanh(x_t @ w_x + state @ w_h + b)"
-APPEND = f"state = {STEP}\n        states.append(state)"
 
 RECURRENT = Task(
     id="01.recurrent",

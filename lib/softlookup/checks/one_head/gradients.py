@@ -6,7 +6,7 @@ import numpy as np
 
 from softlookup.checks import draws
 from softlookup.checks.draws import Rng, normal, softmax
-from softlookup.checks.known import AUTOGRAD, known
+from softlookup.checks.forbidden import AUTOGRAD
 from softlookup.checks.one_head.page import PAGE
 from softlookup.checks.task import Case, Task
 
@@ -35,9 +35,6 @@ def _autograd_softmax(a: np.ndarray, da: np.ndarray) -> np.ndarray:
     assert scores.grad is not None
     return scores.grad.numpy()
 
-
-INNER = "inner = (a * da).sum(axis=-1, keepdims=True)"
-RETURN = "return a * (da - inner)"
 
 SOFTMAX_BACKWARD = Task(
     id="04.softmax-backward",
@@ -78,8 +75,6 @@ def _autograd_attention(q: np.ndarray, k: np.ndarray, v: np.ndarray, dz: np.ndar
     torch.nn.functional.scaled_dot_product_attention(*leaves).backward(torch.from_numpy(dz))
     return tuple(leaf.grad.numpy() for leaf in leaves)
 
-
-DS = "ds = a * (da - (a * da).sum(axis=-1, keepdims=True))"
 
 BACKWARD = Task(
     id="04.backward",

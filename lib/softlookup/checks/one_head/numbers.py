@@ -5,21 +5,12 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import ATTENTIONS, known
+from softlookup.checks.forbidden import ATTENTIONS
 from softlookup.checks.one_head.page import PAGE
 from softlookup.checks.task import Case, Task
 
 EXAMPLE_TWO = np.array([[1.0, 0.5, 0.2], [0.8, 1.2, 0.3], [0.6, 0.9, 1.1], [1.1, 0.4, 0.7], [0.9, 0.7, 0.8]])
 """The token vectors of the second worked example; projections are the identity there."""
-
-PRINTED_SCALED = (
-    (0.74, 0.84, 0.85, 0.78, 0.81),
-    (0.84, 1.25, 1.09, 0.93, 0.98),
-    (0.85, 1.09, 1.37, 0.98, 1.10),
-    (0.78, 0.93, 0.98, 0.96, 0.94),
-    (0.81, 0.98, 1.10, 0.94, 1.12),
-)
-"""The scaled scores as a lecture's slide prints them: 15 of the 25 are not what the token vectors give."""
 
 
 def _by_hand_cases(rng: Rng, token: int, ordinal: str) -> list[Case]:
@@ -29,8 +20,6 @@ def _by_hand_cases(rng: Rng, token: int, ordinal: str) -> list[Case]:
 def _by_hand(token: int, ordinal: str) -> np.ndarray:
     return np.einsum("d,sd->s", EXAMPLE_TWO[token], EXAMPLE_TWO) * 3**-0.5
 
-
-ROUNDED = "return [round(float(dot) / math.sqrt(3), 2) for dot in dots]"
 
 BY_HAND = Task(
     id="04.by-hand",
@@ -67,8 +56,6 @@ def _column(q: Any, k: Any, v: Any) -> Any:
 
     return torch.nn.functional.scaled_dot_product_attention(q[None], k, v)[0]
 
-
-ROOT = "math.sqrt(q.shape[-1])"
 
 COLUMN = Task(
     id="04.column",

@@ -6,7 +6,6 @@ import numpy as np
 
 from softlookup.checks import draws
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import known
 from softlookup.checks.one_head.page import PAGE
 from softlookup.checks.task import Case, Task
 
@@ -61,8 +60,6 @@ def _scores(q: Any, k: Any) -> Any:
     return torch.einsum("...th,...sh->...ts", q, k)
 
 
-QK = "q @ k.transpose(-2, -1)"
-
 SCORES = Task(
     id="04.scores",
     name="scores",
@@ -89,8 +86,6 @@ def _scale_cases(rng: Rng, tau: float) -> list[Case]:
 def _scale(scores: Any, head_width: int, tau: float) -> Any:
     return scores * (head_width**-0.5 / tau)
 
-
-ROOT = "math.sqrt(head_width)"
 
 SCALE = Task(
     id="04.scale",
@@ -129,8 +124,6 @@ def _mix(weights: Any, v: Any) -> Any:
 
     return torch.einsum("...ts,...sh->...th", weights, v)
 
-
-AV = "weights @ v"
 
 MIX = Task(
     id="04.mix",

@@ -6,10 +6,9 @@ import numpy as np
 
 from softlookup.checks import draws
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import ATTENTIONS, SOFTMAXES, known
+from softlookup.checks.forbidden import ATTENTIONS, SOFTMAXES
 from softlookup.checks.one_head.cases import attention_cases
 from softlookup.checks.one_head.page import PAGE
-from softlookup.checks.one_head.weight_mistakes import WEIGHT_MISTAKES
 from softlookup.checks.task import Case, Task
 from softlookup.checks.words import masked_cells_are_zero, rows_sum_to_one
 
@@ -54,8 +53,6 @@ def _softmax(x: Any) -> Any:
     # A row of -inf alone is asked of nobody here; where this stands in for a student's own, it gives zeros.
     return torch.nan_to_num(torch.softmax(x, dim=-1), nan=0.0)
 
-
-E_SUM = "e / e.sum(dim=-1, keepdim=True)"
 
 SOFTMAX = Task(
     id="04.softmax",

@@ -1,17 +1,15 @@
 """The whole of attention, and the whole head: values, masks, gradients, dtype."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from softlookup.checks import draws
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import ATTENTIONS, dtype_lost, gradient_cut, known
+from softlookup.checks.forbidden import ATTENTIONS
 from softlookup.checks.one_head.cases import attention_cases
 from softlookup.checks.one_head.page import PAGE
-from softlookup.checks.one_head.weight_mistakes import WEIGHT_MISTAKES
-from softlookup.checks.task import Case, Mistake, Task
+from softlookup.checks.task import Case, Task
 
 
 def _attention(q: Any, k: Any, v: Any, mask: Any = None) -> Any:
@@ -152,27 +150,6 @@ def _large_head(args: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
     w_q[:, 0] = w_k[:, 0] = 0.0
     w_q[0, 0] = w_k[0, 0] = 64.0
     return x.astype("float32"), w_q.astype("float32"), w_k.astype("float32"), w_v
-
-
-PROJECTED = "q, k, v = project(x, w_q, w_k, w_v)"
-ATTENDED = "return attention(q, k, v, mask)"
-
-
-WRITTEN_OUT = (
-    "s = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])\n"
-    "    if mask is not None:\n"
-    '        s = s.masked_fill(~mask, float("-inf"))\n'
-    "    a = torch.softmax(s, dim=-1)\n"
-    "    if mask is not None:\n"
-    "        a = a.masked_fill(~mask, 0.0)\n"
-    "    return a @ v"
-)
-"""The last line of the solution, with the inside of attention in its place: mistakes in the weights need it."""
-
-
-def _inside(mistake: Mistake) -> Mistake:
-    """A mistake of attention as one of the whole head."""
-    return replace(mistake, edits=((ATTENDED, mistake.applied_to(WRITTEN_OUT)),))
 
 
 HEAD = Task(

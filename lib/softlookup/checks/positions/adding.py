@@ -3,8 +3,7 @@
 from typing import Any
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import dtype_lost, gradient_cut, known
-from softlookup.checks.positions.circles import DOUBLED, HALVED, ROOT, ROUNDED
+from softlookup.checks.positions.circles import ROOT, ROUNDED
 from softlookup.checks.positions.page import PAGE
 from softlookup.checks.task import Case, Task
 
@@ -47,9 +46,6 @@ def _add(x: Any, table: Any, start: int) -> Any:
     return torch.stack([torch.add(own, tokens, alpha=tokens.shape[1] ** 0.5) for tokens in x])
 
 
-SUM = "return x * math.sqrt(d_model) + rows"
-ROWS = "rows = table[start : start + length]"
-
 ADD = Task(
     id="06.add",
     name="add_positions",
@@ -81,12 +77,6 @@ def _shift(steps: int, width: int) -> Any:
     slope = torch.block_diag(*(torch.tensor([[0.0, -1.0], [1.0, 0.0]], dtype=torch.float64) * w for w in speeds))
     return torch.linalg.matrix_exp(steps * slope)
 
-
-ANGLE = "turned = position_angles(torch.tensor([steps]), d_model, base)[0]"
-ALONG = "matrix[s, s] = matrix[c, c] = angle.cos()"
-BELOW = "matrix[c, s] = angle.sin()"
-ABOVE = "matrix[s, c] = -angle.sin()"
-WHERE = "s, c = 2 * i, 2 * i + 1"
 
 SHIFT = Task(
     id="06.shift",

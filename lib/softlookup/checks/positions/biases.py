@@ -5,8 +5,6 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng
-from softlookup.checks.known import known
-from softlookup.checks.positions.distances import QUERY, START
 from softlookup.checks.positions.page import PAGE
 from softlookup.checks.task import Case, Task
 
@@ -35,13 +33,6 @@ def _buckets(back: Any, n_buckets: int, farthest: int) -> np.ndarray:
     begins += [alone * math.exp(growth * k) for k in range(1, n_buckets - alone)]
     return np.array([sum(d >= begin for begin in begins) for d in back.flatten().tolist()]).reshape(tuple(back.shape))
 
-
-BACK = "back = back.clamp(min=0)"
-RATIO = "ratio = torch.log(back.clamp(min=1) / alone) / math.log(farthest / alone)"
-FAR = "far = alone + (ratio * (n_buckets - alone)).long()"
-CAPPED = "far = far.clamp(max=n_buckets - 1)"
-ALONE = "alone = n_buckets // 2"
-DEALT = "return torch.where(back < alone, back, far)"
 
 BUCKETS = Task(
     id="06.buckets",
@@ -74,10 +65,6 @@ def _alibi(n_heads: int, n_queries: int, n_keys: int, start: int, steep: float, 
     back = torch.relu(torch.arange(start, start + n_queries).double()[:, None] - torch.arange(n_keys).double())
     return -torch.einsum("n,ts->nts", slopes, back)
 
-
-SLOPES = "slopes = 2.0 ** (-steep * head / n_heads)"
-BIAS = "return -slopes[:, None, None] * back"
-FALL = "back = (i - j).clamp(min=0)"
 
 ALIBI = Task(
     id="06.alibi",

@@ -3,7 +3,7 @@
 from typing import Any
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import ATTENTIONS, known
+from softlookup.checks.forbidden import ATTENTIONS
 from softlookup.checks.positions.circles import ROUNDED
 from softlookup.checks.positions.page import PAGE
 from softlookup.checks.positions.rotations import rotary_oracle
@@ -34,12 +34,6 @@ def _cached(q: Any, k: Any, v: Any) -> Any:
     fused = torch.nn.functional.scaled_dot_product_attention
     return fused(turned, keys, v, is_causal=True)[:, :, s - t :]
 
-
-BOTH = "q, k = rotate(q, start), rotate(k, 0)"
-HIDDEN = 's = s.masked_fill(j > i, float("-inf"))'
-SCALED = " / math.sqrt(q.shape[-1])"
-MIX = "return torch.softmax(s, dim=-1) @ v"
-QUERIES = "i = torch.arange(n_queries)[:, None] + start"
 
 CACHED = Task(
     id="06.cached",

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng
-from softlookup.checks.known import known
 from softlookup.checks.positions.page import PAGE
 from softlookup.checks.task import Case, Task
 
@@ -14,15 +13,6 @@ ROUNDED = 5e-5
 
 ROOT = 1e-6
 """What is left where a root or a sine was taken in float32 (`torch.sqrt(torch.tensor(D))`) among float64 numbers."""
-
-HALVED = "The exponent is i/D: pair i turns by base^(-2i/D), so the pairs count by twos."
-DOUBLED = (
-    "The exponent is 4i/D: pair i turns by base^(-2i/D). If i already runs over the columns 0, 2, 4, …, the 2 is in it."
-)
-COLUMNS = "Each column has a speed of its own: columns 2i and 2i + 1 are one pair, and share the exponent 2i/D."
-BY_ONE_PAIR = "The pairs are counted from 1: they are counted from 0, so that pair 0 turns by one radian."
-UPWARDS = "Later pairs turn faster here: they turn slower, so the position is divided by base^(2i/D)."
-BY_ONE = "The positions begin at 1: the first token stands at position 0."
 
 
 def _angle_cases(rng: Rng) -> list[Case]:
@@ -48,10 +38,6 @@ def _angles(positions: Any, width: int, base: float) -> Any:
     speeds = torch.cumprod(torch.cat([factor.new_ones(1), factor.repeat((width + 1) // 2 - 1)]), dim=0)
     return torch.outer(positions.double(), speeds)
 
-
-PAIRS = "i = torch.arange((width + 1) // 2, dtype=torch.float64)"
-SPEEDS = "base ** (-2 * i / width)"
-EACH = "positions[:, None] * speeds"
 
 ANGLES = Task(
     id="06.angles",
@@ -94,15 +80,6 @@ def _table(length: int, width: int) -> Any:
     hands = torch.polar(torch.ones_like(where * speeds), where * speeds)
     return torch.view_as_real(hands).flip(-1).flatten(-2)[:, :width]
 
-
-TURNED = "turned = position_angles(torch.arange(length), d_model, base)"
-SINES = "table[:, 0::2] = turned.sin()"
-COSINES = "table[:, 1::2] = turned.cos()[:, : d_model // 2]"
-BACK = "return table"
-EACH_COLUMN = (
-    "turned = torch.arange(length)[:, None] * base ** (-{}torch.arange(d_model) / d_model)\n"
-    "    table[:, 0::2], table[:, 1::2] = turned[:, 0::2].sin(), turned[:, 1::2].cos()\n    return table"
-)
 
 SINUSOIDS = Task(
     id="06.sinusoids",

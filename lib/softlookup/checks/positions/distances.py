@@ -5,14 +5,9 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import dtype_lost, gradient_cut, known
 from softlookup.checks.positions.circles import ROOT
 from softlookup.checks.positions.page import PAGE
 from softlookup.checks.task import Case, Task
-
-START = (
-    "The first query is taken to stand at position 0: it stands at `start`, as where keys of earlier tokens are kept."
-)
 
 
 def _relative_cases(rng: Rng, clip: int) -> list[Case]:
@@ -28,9 +23,6 @@ def _relative(n_queries: int, n_keys: int, start: int, clip: int) -> np.ndarray:
             row[i, j] = range(-clip, clip + 1).index(apart)
     return np.array(list(row.values())).reshape(n_queries, n_keys)
 
-
-QUERY = "i = torch.arange(n_queries)[:, None] + start"
-ROW = "return (j - i).clamp(-clip, clip) + clip"
 
 RELATIVE = Task(
     id="06.relative",
@@ -89,15 +81,6 @@ def _shaw(q: Any, k: Any, table: Any, rows: Any) -> Any:
     own = k[:, :, None] + torch.nn.functional.embedding(rows, table)
     return torch.einsum("bnth,bntsh->bnts", q, own) * q.shape[-1] ** -0.5
 
-
-DISTANCE = 'distance = torch.einsum("bnth,tsh->bnts", q, own)'
-SCORES = "return (content + distance) / math.sqrt(q.shape[-1])"
-OWN = "own = table[rows]"
-ROWS_ANEW = (
-    "clip, start = len(table) // 2, k.shape[2] - q.shape[2]\n"
-    "    i = torch.arange(q.shape[2])[:, None] + start\n"
-    "    own = table[(torch.arange(k.shape[2]) - i).clamp(-clip, clip) + clip]"
-)
 
 SHAW = Task(
     id="06.shaw",

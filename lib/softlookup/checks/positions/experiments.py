@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import known
 from softlookup.checks.positions.page import PAGE
 from softlookup.checks.task import Case, Task
 
@@ -40,10 +39,6 @@ def _order(x: Any, order: Any, causal: bool) -> Any:
     along = mask[order][:, order]
     return fused(moved, moved, moved, attn_mask=mask) - fused(moved, moved, moved, attn_mask=along)
 
-
-FIRST = "moved_first = attend(x[order], causal)"
-AFTER = "moved_after = attend(x, causal)[order]"
-GAP = "return moved_first - moved_after"
 
 EQUIVARIANCE = Task(
     id="06.equivariance",
@@ -81,11 +76,6 @@ def _probe(x: Any, labels: Any, new: Any) -> Any:
     slopes = torch.linalg.pinv(x - x_mean) @ (wanted - wanted_mean)
     return wanted_mean + (new - x_mean) @ slopes
 
-
-WITH_ONE = "x, new = (torch.cat([a, torch.ones(len(a), 1, dtype=a.dtype)], dim=1) for a in (x, new))"
-WANTED = "wanted = nn.functional.one_hot(labels).to(x.dtype)"
-FITTED = "weights = torch.linalg.lstsq(x, wanted).solution"
-READ = "return new @ weights"
 
 PROBE = Task(
     id="06.probe",

@@ -3,20 +3,9 @@
 from typing import Any
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import dtype_lost, gradient_cut, known
-from softlookup.checks.positions.circles import BY_ONE_PAIR, DOUBLED, HALVED, ROOT, ROUNDED, UPWARDS
+from softlookup.checks.positions.circles import ROOT, ROUNDED
 from softlookup.checks.positions.page import PAGE
 from softlookup.checks.task import Case, Task
-
-OVERWRITTEN = (
-    "The second number is made from the first one after that was turned: keep both as they were until both "
-    "are done. The length of a pair must not change."
-)
-OVERWRITTEN_SECOND = (
-    "The first number is made from the second one after that was turned: keep both as they were until both "
-    "are done. The length of a pair must not change."
-)
-NO_MINUS = "A minus is missing: (a, b) becomes (a cos - b sin, a sin + b cos)."
 
 
 def _turn_cases(rng: Rng) -> list[Case]:
@@ -42,9 +31,6 @@ def _turn(x: Any, angle: float) -> Any:
     hand = torch.polar(torch.tensor(1.0, dtype=x.dtype), torch.tensor(angle, dtype=x.dtype))
     return torch.view_as_real(torch.view_as_complex(x.contiguous()) * hand)
 
-
-TURNED = "return torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1)"
-ANGLE = "cos, sin = math.cos(angle), math.sin(angle)"
 
 TURN = Task(
     id="06.turn",
@@ -103,21 +89,6 @@ def rotary_oracle(x: Any, start: int) -> Any:
     return torch.view_as_real(pairs * torch.polar(torch.ones_like(turns), turns)).flatten(-2)
 
 
-WHERE = "where = torch.arange(start, start + x.shape[2])"
-ANGLES = "turned = position_angles(where, x.shape[-1], base)"
-PAIRS = "a, b = x[..., 0::2], x[..., 1::2]"
-FIRST = "first = a * cos - b * sin"
-SECOND = "second = a * sin + b * cos"
-MIXED = "mixed = x * cos.{1} + {0} * sin.{1}"
-HALF_TURNED = "torch.cat([-x[..., x.shape[-1] // 2 :], x[..., : x.shape[-1] // 2]], dim=-1)"
-NEIGHBOURS_TURNED = "torch.stack([-b, a], dim=-1).flatten(-2)"
-WOVEN = "return torch.stack([first, second], dim=-1).flatten(-2)"
-COSINES = "cos, sin = turned.cos().to(x.dtype), turned.sin().to(x.dtype)"
-HALVES = (
-    "The pairs are number i and number i + H/2: here neighbours are paired, 2i and 2i + 1. Both are in use, "
-    "and they do not go together: weights that were learned with one give nonsense with the other."
-)
-
 ROTARY = Task(
     id="06.rotary",
     name="rotate",
@@ -149,9 +120,6 @@ def _convert(w: Any, n_heads: int) -> Any:
     heads = w.chunk(n_heads, dim=1)
     return torch.cat([part for head in heads for part in (head[:, 0::2], head[:, 1::2])], dim=1)
 
-
-CUT = "pairs = w.reshape(d_model, n_heads, wide // n_heads // 2, 2)"
-MOVED = "return pairs.transpose(-2, -1).flatten(1)"
 
 CONVERT = Task(
     id="06.convert",

@@ -5,7 +5,6 @@ from fractions import Fraction
 import numpy as np
 
 from softlookup.checks.draws import Rng
-from softlookup.checks.known import known
 from softlookup.checks.roofline.page import PAGE
 from softlookup.checks.task import Case, Task
 
@@ -26,10 +25,6 @@ def _intensity(reads: int, writes: int, operations: int, bits: int) -> float:
     """In exact fractions."""
     return float(Fraction(operations) / (Fraction(bits, 8) * (reads + writes)))
 
-
-WIDTH = "bytes_per_number = bits / 8"
-MOVED = "moved = (reads + writes) * bytes_per_number"
-QUOTIENT = "return operations / moved"
 
 INTENSITY = Task(
     id="11.intensity",
@@ -69,10 +64,6 @@ def _product(t: int, d: int, f: int, width: int) -> tuple[np.ndarray, np.ndarray
     moved = sum(x.numel() * x.element_size() for x in (left, right, result))
     return np.array(for_each_result * result.numel()), np.array(moved)
 
-
-FLOPS = "flops = 2 * t * d * f"
-NUMBERS = "numbers = t * d + d * f + t * f"
-PAIR = "return flops, numbers * bytes_per_number"
 
 PRODUCT = Task(
     id="11.product",

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng
-from softlookup.checks.known import known
 from softlookup.checks.roofline.page import PAGE
 from softlookup.checks.task import Case, Task
 
@@ -50,13 +49,6 @@ def _oracle(steps: Steps, keep: list[str], n: int, width: int) -> tuple[np.ndarr
         passed += output in keep
     return np.array(apart * n * width), np.array(passed * n * width)
 
-
-APART = "apart = sum(len(set(inputs)) + 1 for _, inputs in steps)"
-MADE = "made = {output for output, _ in steps}"
-GIVEN = "given = {name for _, inputs in steps for name in inputs} - made"
-FUSED = "fused = len(given) + len(keep)"
-SIZE = "size = n * bytes_per_number"
-PAIR = "return apart * size, fused * size"
 
 FUSE = Task(
     id="11.fuse",

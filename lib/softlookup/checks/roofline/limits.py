@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng
-from softlookup.checks.known import known
 from softlookup.checks.roofline.page import PAGE
 from softlookup.checks.task import Case, Task
 
@@ -30,9 +29,6 @@ def _time(operations: Operations, peak: float, road: float, unit: float = 1.0, *
     table = np.array(operations) / np.array([peak, road])
     return float(table.max(axis=1).sum() / unit)
 
-
-EACH = "seconds += max(flops / peak, n_bytes / bandwidth)"
-RETURN = "return seconds / unit"
 
 TIME = Task(
     id="11.time",
@@ -70,12 +66,6 @@ def _near(flops: float, n_bytes: float, seconds: float, peak: float, road: float
     return least.max() / seconds, np.array(least[0] >= least[1])
 
 
-AMOUNT = "amount = flops / n_bytes"
-BEST = "best = min(peak, bandwidth * amount)"
-SHARE = "share = flops / seconds / best"
-NEAR_PAIR = "return share, amount >= peak / bandwidth"
-BOUND = "amount >= peak / bandwidth"
-
 NEAR = Task(
     id="11.near",
     name="how_near",
@@ -112,10 +102,6 @@ def _link(
     times = np.array([flops, n_bytes, link_bytes]) / np.array([peak, road, 0.5 * link])
     return times.max(), times.argmax()
 
-
-LIMITS = "limits = [flops / peak, n_bytes / bandwidth, link_bytes / (link / 2)]"
-LONGEST = "seconds = max(limits)"
-ANSWER = "return seconds, limits.index(seconds)"
 
 LINK = Task(
     id="11.link",

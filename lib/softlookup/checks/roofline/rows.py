@@ -3,7 +3,6 @@
 from fractions import Fraction
 
 from softlookup.checks.draws import Rng
-from softlookup.checks.known import known
 from softlookup.checks.roofline.page import PAGE
 from softlookup.checks.task import Case, Task
 
@@ -44,10 +43,6 @@ def _oracle(d: int, f: int, width: int, ridge: float) -> int:
         low, high = (low, middle) if enough(middle) else (middle, high)
     return high
 
-
-GAIN = "gain = 2 * d * f - ridge * bytes_per_number * (d + f)"
-NEVER = "if gain <= 0:\n        return 0"
-LAST = "return math.ceil(ridge * bytes_per_number * d * f / gain)"
 
 ROWS = Task(
     id="11.rows",

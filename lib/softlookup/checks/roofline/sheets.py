@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng
-from softlookup.checks.known import known
 from softlookup.checks.roofline.page import PAGE
 from softlookup.checks.task import Case, Task
 
@@ -43,9 +42,6 @@ def _sheet(text: str) -> float:
     digits, unit = text.removesuffix("/s").split(" ")
     return float(Decimal(digits) * 1024 ** {"MiB": 2, "GiB": 3, "TiB": 4}[unit])
 
-
-DECIMAL = '{"M": 1e6, "G": 1e9, "T": 1e12}'
-STAR = "return value * powers[unit[0]] / (2 if starred else 1)"
 
 SHEET = Task(
     id="11.sheet",
@@ -89,9 +85,6 @@ def _ridge(sheet: dict[str, Any], dtype: str) -> float:
     return (1.0 / sheet["memory"]) * sheet["dense"][dtype]
 
 
-NUMBER_BYTES = {"float32": 4, "tf32": 4, "bfloat16": 2, "float8": 1}
-RIDGE_LINE = 'return sheet["dense"][dtype] / sheet["memory"]'
-
 RIDGE = Task(
     id="11.ridge",
     name="ridge",
@@ -128,8 +121,6 @@ def _attainable(peak: float, bandwidth: float, intensity: float, unit: float = 1
     seconds = np.maximum(work / (peak * 1e12), work / intensity / (bandwidth * 1e9))
     return float(work / seconds / unit)
 
-
-ROOF = "return min(peak_tflops * 1e12, bandwidth_gb_per_s * 1e9 * intensity) / unit"
 
 ATTAINABLE = Task(
     id="11.attainable",

@@ -3,7 +3,6 @@
 import numpy as np
 
 from softlookup.checks.draws import Rng, softmax
-from softlookup.checks.known import known
 from softlookup.checks.slides.page import PAGE, round_to
 from softlookup.checks.task import Case, Task
 
@@ -52,9 +51,7 @@ def _polarity(mask: np.ndarray, weights: np.ndarray) -> int:
     return 1 if seen == {1} else 0 if seen == {0} else -1
 
 
-ANSWER = "1 if look else 0 if hide else -1"
 LOOK, HIDE = "(weights[mask == 0] == 0).all()", "(weights[mask == 1] == 0).all()"
-SPREAD = "mask = np.broadcast_to(mask, weights.shape)"
 
 POLARITY = Task(
     id="14.polarity",
@@ -92,8 +89,6 @@ def _leaks(first: np.ndarray, second: np.ndarray, joined: np.ndarray, one_means_
     masks = [one if one_means_look else 1 - one for one in (first, second, joined)]
     return np.asarray(masks[2] * (1 - masks[0] * masks[1])) > 0
 
-
-ALLOWED = "(first == look) & (second == look)"
 
 LEAKS = Task(
     id="14.leaks",

@@ -3,7 +3,6 @@
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import known
 from softlookup.checks.slides.page import PAGE, round_to, slipped
 from softlookup.checks.task import Case, Task
 
@@ -23,8 +22,6 @@ def _place(q: np.ndarray, k: np.ndarray, claimed: np.ndarray) -> np.ndarray:
     order = [sorted(range(len(k)), key=lambda j, row=row: -float(row @ k[j])) for row in q]  # type: ignore[misc]
     return np.array([one.index(int(key)) + 1 for one, key in zip(order, claimed, strict=True)])
 
-
-PLACES = "1 + (scores > own[:, None]).sum(axis=1)"
 
 PLACE = Task(
     id="14.place",
@@ -75,9 +72,6 @@ def _rank(scores: np.ndarray, width: int, places: int) -> tuple[int, bool]:
     left = float(torch.linalg.matrix_norm(rest, 2)) if rest.numel() and largest < len(s) else 0.0
     return largest, left > 10.0**-places / 2 * scores.size**0.5
 
-
-LARGEST = "largest = min(*scores.shape, width)"
-ROOT = " * math.sqrt(scores.size)"
 
 RANK = Task(
     id="14.rank",

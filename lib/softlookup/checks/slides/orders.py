@@ -3,7 +3,6 @@
 import numpy as np
 
 from softlookup.checks.draws import Rng, softmax
-from softlookup.checks.known import known
 from softlookup.checks.slides.page import PAGE, near, round_to, slipped
 from softlookup.checks.task import Case, Task
 
@@ -46,8 +45,6 @@ def _split(x: np.ndarray, w: np.ndarray, printed: np.ndarray, places: int) -> li
     fits = [near(printed, one, places).all(axis=(1, 2)) for one in (whole, cut)]
     return [0 if a else 1 if b else 2 for a, b in zip(*fits, strict=True)]
 
-
-VERDICT = "0 if whole else 1 if cut else 2"
 
 SPLIT = Task(
     id="14.split",
@@ -103,8 +100,6 @@ def _moved(before: np.ndarray, after: np.ndarray, order: np.ndarray) -> tuple[bo
     gaps = [float(np.abs(after[t] - before[token]).max()) for t, token in enumerate(order.tolist())]
     return invariant, max(gaps) < 1e-6
 
-
-EQUIVARIANT = "np.allclose(before[order], after)"
 
 MOVED = Task(
     id="14.moved",

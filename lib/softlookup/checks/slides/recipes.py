@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng, softmax
-from softlookup.checks.known import known
 from softlookup.checks.slides.page import PAGE, near, round_to, slipped
 from softlookup.checks.task import Case, Task
 
@@ -40,9 +39,6 @@ def _best(printed: np.ndarray, candidates: np.ndarray, places: int) -> tuple[int
             best, most = i, count
     return best, most
 
-
-COUNTS = "agrees(printed, one, places).sum()"
-BEST = "int(np.argmax(counts))"
 
 HYPOTHESIS = Task(
     id="14.hypothesis",
@@ -114,9 +110,6 @@ def _uniform(q: np.ndarray, k: np.ndarray, v: np.ndarray, printed: np.ndarray, p
             return number
     return 4
 
-
-FITS = "agrees(printed, weights @ v, places)"
-INDEX = "[*fits, True].index(True)"
 
 UNIFORM = Task(
     id="14.uniform",

@@ -3,7 +3,6 @@
 import numpy as np
 
 from softlookup.checks.draws import Rng
-from softlookup.checks.known import known
 from softlookup.checks.slides.page import PAGE, near, round_to
 from softlookup.checks.task import Case, Task
 
@@ -40,8 +39,6 @@ def _measured(printed: np.ndarray, published: np.ndarray, places: int) -> tuple[
     sets = np.where(fits[:, 0], 0, np.where(fits[:, 1], 1, 2))
     return sets, int(np.sum(published[0, 0] - published[1, 0] > 0))
 
-
-AHEAD = "published[0, 0] > published[1, 0]"
 
 SCORES = Task(
     id="14.scores",

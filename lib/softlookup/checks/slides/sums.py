@@ -3,7 +3,6 @@
 import numpy as np
 
 from softlookup.checks.draws import Rng, softmax
-from softlookup.checks.known import known
 from softlookup.checks.slides.page import PAGE, near, round_to
 from softlookup.checks.task import Case, Task
 
@@ -35,8 +34,6 @@ def _printed_cases(rng: Rng) -> list[Case]:
 def _agrees(printed: np.ndarray, true: np.ndarray, places: int) -> np.ndarray:
     return near(np.asarray(printed), np.asarray(true), places)
 
-
-ROUNDED = "np.round(true, places) == np.round(printed, places)"
 
 PRINTED = Task(
     id="14.printed",
@@ -88,9 +85,6 @@ def _impossible(weights: np.ndarray, places: int) -> np.ndarray:
         found.append(2 * abs(sum(units) - 10**places) > len(units) or min(units) < 0)
     return np.array(found).reshape(weights.shape[:-1])
 
-
-HALF_EACH = "weights.shape[-1] / 2"
-NEGATIVE = " | (weights < 0).any(axis=-1)"
 
 ROWS = Task(
     id="14.rows",
@@ -159,8 +153,6 @@ def _suspects(x: np.ndarray, w: np.ndarray, printed: np.ndarray, places: int) ->
             found[i, j] = in_row and abs(sum(printed[:, j]) - whole[t, j]) > t * unit / 2
     return found
 
-
-BOTH = "rows[:, None] & columns"
 
 CHECKSUM = Task(
     id="14.checksum",

@@ -3,7 +3,6 @@
 import numpy as np
 
 from softlookup.checks.draws import Rng
-from softlookup.checks.known import known
 from softlookup.checks.slides.page import PAGE
 from softlookup.checks.task import Case, Task
 
@@ -46,8 +45,6 @@ def _balance(peaks: list[float], bandwidths: list[float], printed: int, unit: fl
                 return i, j
     return -1, -1
 
-
-QUOTIENT = "peak * 1e12 / (bandwidth * unit)"
 
 BALANCE = Task(
     id="14.balance",
@@ -95,9 +92,6 @@ def _intensity(
             return number, per_byte
     return 2, per_byte
 
-
-NUMBERS = "numbers = loads + moves * stores"
-EITHER = "[*fits, True].index(True)"
 
 INTENSITY = Task(
     id="14.intensity",
@@ -149,9 +143,6 @@ def _conventions(products: list[list[int]], printed: list[int]) -> tuple[list[in
     kinds = [int(one) if one in (1.0, 2.0) else 0 for one in quotients]
     return kinds, any(one != kinds[0] for one in kinds)
 
-
-KIND = "2 if count == 2 * adds else 1 if count == adds else 0"
-MIXED = "len(set(kinds)) > 1"
 
 CONVENTIONS = Task(
     id="14.conventions",

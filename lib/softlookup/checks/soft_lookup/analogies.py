@@ -3,7 +3,6 @@
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import known
 from softlookup.checks.soft_lookup.page import PAGE
 from softlookup.checks.soft_lookup.weighing import COSINES
 from softlookup.checks.task import Case, Task
@@ -52,11 +51,6 @@ def _analogy(table: np.ndarray, a: int, b: int, c: int) -> tuple[np.ndarray, np.
     best = max(allowed, key=lambda row: float(cosines[row]))
     return np.array(best), cosines[best].numpy()
 
-
-TARGET = "target = table[a] - table[b] + table[c]"
-LENGTHS = "np.linalg.norm(table, axis=1) * np.linalg.norm(target)"
-LEFT_OUT = "cosines[[a, b, c]] = -np.inf"
-BEST = "row = int(np.argmax(cosines))"
 
 ANALOGY = Task(
     id="02.analogy",

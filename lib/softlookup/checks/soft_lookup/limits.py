@@ -3,7 +3,6 @@
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import known
 from softlookup.checks.soft_lookup.page import PAGE
 from softlookup.checks.task import Case, Task
 
@@ -37,10 +36,6 @@ def _limit(scores: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.stack(cold), np.stack([v.mean(axis=0)] * len(scores))
 
 
-BEST = "scores == scores.max(axis=-1, keepdims=True)"
-COLD = "cold = best / best.sum(axis=-1, keepdims=True) @ v"
-HOT = "hot = np.full_like(scores, 1 / scores.shape[-1]) @ v"
-
 LIMIT = Task(
     id="02.limit",
     name="limits",
@@ -70,8 +65,6 @@ def _lead(n_keys: int, share: float, tau: float) -> float:
     # The logit of p is 2 artanh(2p - 1); the others' weights add up like one key that leads by log(n - 1).
     return float(tau * (2 * np.arctanh(2 * share - 1) + np.log(n_keys - 1)))
 
-
-LEADS = "return tau * math.log(odds * (n_keys - 1))"
 
 LEAD = Task(
     id="02.lead",

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import known
 from softlookup.checks.soft_lookup.page import PAGE
 from softlookup.checks.task import Case, Task
 
@@ -20,8 +19,6 @@ def _by_hand_cases(rng: Rng, apple: float, banana: float, lemon: float) -> list[
 def _by_hand(apple: float, banana: float, lemon: float) -> np.ndarray:
     return np.einsum("s,sw->w", [apple, banana, lemon], VALUES)
 
-
-MIXED = "weights @ VALUES"
 
 BY_HAND = Task(
     id="02.by-hand",
@@ -74,8 +71,6 @@ def _mix_cases(rng: Rng) -> list[Case]:
 def _mix(amounts: np.ndarray, values: np.ndarray) -> np.ndarray:
     return np.stack([np.average(values, axis=0, weights=row) for row in amounts])
 
-
-SHARES = "amounts / amounts.sum(axis=-1, keepdims=True)"
 
 MIX = Task(
     id="02.mix",

@@ -3,9 +3,8 @@
 import numpy as np
 
 from softlookup.checks.draws import Rng
-from softlookup.checks.known import known
 from softlookup.checks.soft_lookup.page import PAGE
-from softlookup.checks.task import Case, Mistake, Task
+from softlookup.checks.task import Case, Task
 
 FRUIT = ("banana", "lemon", "pear", "fig", "plum", "cherry", "mango", "kiwi")
 
@@ -41,9 +40,6 @@ def _hard_cases(rng: Rng) -> list[Case]:
 def _hard(prices: dict[str, int], name: str, otherwise: int) -> int:
     return next((price for key, price in prices.items() if key == name), otherwise)
 
-
-GET = "    if name in prices:\n        return prices[name]\n    return otherwise"
-LOOP = "    for key, price in prices.items():\n        if {}:\n            return price\n    return otherwise"
 
 HARD_LOOKUP = Task(
     id="02.hard-lookup",
@@ -83,9 +79,6 @@ def _store(asked: np.ndarray, orders: np.ndarray) -> np.ndarray:
     rows = [[1.0 if int(key) == int(query) else 0.0 for key in orders] for query in asked]
     return np.array(rows).reshape(len(asked), len(orders))
 
-
-EQUAL = "(asked[:, None] == orders[None, :])"
-TABLE = f"return {EQUAL}.astype(float)"
 
 STORE = Task(
     id="02.store",

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import LARGE_TOLERANCE, Rng, normal
-from softlookup.checks.known import SOFTMAXES, known
-from softlookup.checks.soft_lookup.page import ONE_MAX, PAGE
+from softlookup.checks.forbidden import SOFTMAXES
+from softlookup.checks.soft_lookup.page import PAGE
 from softlookup.checks.task import Case, Task
 from softlookup.checks.words import rows_sum_to_one
 
@@ -61,7 +61,6 @@ def _similarity(q: np.ndarray, k: np.ndarray) -> Any:
 
 
 Q_LENGTHS, K_LENGTHS = "np.linalg.norm(q, axis=-1)[:, None]", "np.linalg.norm(k, axis=-1)[None, :]"
-COSINE = "dots / np.where(lengths == 0, 1, lengths)"
 
 SIMILARITY = Task(
     id="02.similarity",
@@ -114,9 +113,6 @@ def _weights(scores: Any, tau: float) -> Any:
 
     return torch.softmax(torch.as_tensor(scores) / tau, dim=-1).numpy()
 
-
-TOP = "u.max(axis=-1, keepdims=True)"
-SUM = "e.sum(axis=-1, keepdims=True)"
 
 WEIGHTS = Task(
     id="02.weights",

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import LARGE_TOLERANCE, Rng, large_logits, normal
-from softlookup.checks.known import ATTENTIONS, known
-from softlookup.checks.soft_lookup.page import ONE_MAX, PAGE
+from softlookup.checks.forbidden import ATTENTIONS
+from softlookup.checks.soft_lookup.page import PAGE
 from softlookup.checks.task import Case, Task
 
 
@@ -40,11 +40,6 @@ def _lookup(q: np.ndarray, k: np.ndarray, v: np.ndarray, tau: float) -> Any:
     attended = torch.nn.functional.scaled_dot_product_attention(queries, keys, values, scale=1 / tau)
     return attended[0, 0].numpy()
 
-
-DOTS = "scores = q @ k.T"
-WEIGHED = "lookup_weights(scores, tau)"
-MADE = f"weights = {WEIGHED}"
-MIXED = "return weights @ v"
 
 LOOKUP = Task(
     id="02.lookup",

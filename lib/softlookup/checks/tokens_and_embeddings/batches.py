@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng
-from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
 from softlookup.checks.tokens_and_embeddings.page import PAGE
 
@@ -33,8 +32,6 @@ def _pad(sequences: list[list[int]], pad_id: int) -> Any:
     ids = np.array([[*row, *[pad_id] * (longest - len(row))] for row in sequences])
     return ids, np.arange(longest) < np.array([len(row) for row in sequences])[:, None]
 
-
-FULL = "np.full((len(sequences), longest), pad_id)"
 
 PAD = Task(
     id="03.pad",

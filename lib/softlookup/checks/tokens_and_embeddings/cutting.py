@@ -3,7 +3,6 @@
 from itertools import groupby
 
 from softlookup.checks.draws import Rng
-from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
 from softlookup.checks.tokens_and_embeddings.page import PAGE
 
@@ -50,8 +49,6 @@ def _split(text: str) -> list[str]:
     runs = [(name, "".join(run)) for name, run in groupby(text, key=kind)]
     return [piece for name, run in runs if name != "gap" for piece in ([run] if name == "word" else run)]
 
-
-FINDALL = r're.findall(r"\w+|[^\w\s]", text)'
 
 WORDS = Task(
     id="03.words",
@@ -104,8 +101,6 @@ def _vocabulary(tokens: list[str], min_count: int) -> dict[str, int]:
     return {token: number for number, token in places.items()}
 
 
-KEY = "key=lambda word: (-counts[word], word)"
-
 VOCABULARY = Task(
     id="03.vocabulary",
     name="build_vocabulary",
@@ -140,8 +135,6 @@ def _ids_cases(rng: Rng) -> list[Case]:
 def _ids(tokens: list[str], vocabulary: dict[str, int]) -> list[int]:
     return [vocabulary[t if t in vocabulary else "<unk>"] for t in ["<s>", *tokens, "</s>"]]
 
-
-ENDS = 'return [vocabulary["<s>"], *ids, vocabulary["</s>"]]'
 
 IDS = Task(
     id="03.ids",

@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import known
-from softlookup.checks.task import Case, Mistake, Task
+from softlookup.checks.task import Case, Task
 from softlookup.checks.tokens_and_embeddings.page import PAGE
 
 
@@ -41,8 +40,6 @@ def _one_hot(ids: Any, table: Any) -> Any:
     hot = torch.nn.functional.one_hot(ids, len(table)).to(table.dtype)
     return hot, torch.nn.functional.embedding(ids, table)
 
-
-HOT = "(ids[..., None] == torch.arange(len(table))).to(table.dtype)"
 
 ONE_HOT = Task(
     id="03.one-hot",
@@ -85,8 +82,6 @@ def _table_gradient(ids: np.ndarray, d_rows: np.ndarray, vocab_size: int) -> np.
     hot = np.eye(vocab_size)[ids.ravel()]
     return np.einsum("nv,nd->vd", hot, d_rows.reshape(ids.size, -1))
 
-
-ADD = "np.add.at(grad, ids, d_rows)"
 
 TABLE_GRADIENT = Task(
     id="03.table-gradient",

@@ -4,7 +4,6 @@ from collections import Counter
 from itertools import pairwise
 
 from softlookup.checks.draws import Rng
-from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
 from softlookup.checks.tokens_and_embeddings.page import PAGE, Words
 
@@ -36,8 +35,6 @@ def _counts_cases(rng: Rng) -> list[Case]:
 def _counts(words: Words) -> dict[Pair, int]:
     return dict(Counter(pair for symbols, times in words for pair in pairwise(symbols) for _ in range(times)))
 
-
-PAIRS = "pairwise(symbols)"
 
 PAIR_COUNTS = Task(
     id="03.pair-counts",
@@ -89,8 +86,6 @@ def _merge(symbols: list[str], pair: Pair) -> list[str]:
             free = True
     return row
 
-
-IF_PAIR = "if tuple(symbols[place : place + 2]) == pair:"
 
 MERGE = Task(
     id="03.merge",

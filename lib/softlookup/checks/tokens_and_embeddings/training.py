@@ -3,7 +3,6 @@
 from itertools import pairwise
 
 from softlookup.checks.draws import Rng
-from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
 from softlookup.checks.tokens_and_embeddings.page import PAGE
 from softlookup.checks.tokens_and_embeddings.pairs import Pair, drawn_words
@@ -61,14 +60,6 @@ def _joined(cut: str, pair: Pair) -> str:
     return doubled.replace(f"\0{pair[0]}\0\0{pair[1]}\0", f"\0{pair[0]}{pair[1]}\0").replace("\0\0", "\0")
 
 
-BEST = "best = min(counts, key=lambda pair: (-counts[pair], pair))"
-REJOIN = "        cuts = [(merge(symbols, best), times) for symbols, times in cuts]\n"
-
-OWN_COUNTS = (
-    "counts = {{}}\n        for symbols, times in cuts:\n            for pair in {}:\n"
-    "                counts[pair] = counts.get(pair, 0) + times"
-)
-
 BPE = Task(
     id="03.bpe",
     name="train_bpe",
@@ -115,19 +106,6 @@ def _encode(word: str, merges: list[Pair]) -> list[str]:
         _, place = min(places)
         row[place : place + 2] = [row[place] + row[place + 1]]
     return row
-
-
-THROUGH = "    for pair in merges:\n        symbols = merge(symbols, pair)\n"
-
-
-def _always(best: str) -> tuple[str, str]:
-    """An edit: instead of going through the merges, always choose one of the pairs there are."""
-    return (
-        THROUGH,
-        "    rank = {pair: number for number, pair in enumerate(merges)}\n"
-        "    for _ in word:\n        pairs = [pair for pair in pairwise(symbols) if pair in rank]\n"
-        f"        symbols = merge(symbols, {best}) if pairs else symbols\n",
-    )
 
 
 ENCODE = Task(

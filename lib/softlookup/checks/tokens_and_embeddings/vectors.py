@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import gradient_cut, known
-from softlookup.checks.task import Case, Mistake, Task
+from softlookup.checks.task import Case, Task
 from softlookup.checks.tokens_and_embeddings.lookups import drawn_ids
 from softlookup.checks.tokens_and_embeddings.page import PAGE
 
@@ -48,8 +47,6 @@ def _embed(ids: Any, table: Any, pad: int) -> Any:
     hot = torch.nn.functional.one_hot(ids, len(table)).to(table.dtype)
     return (hot * (torch.arange(len(table)) != pad)) @ table * table.shape[1] ** 0.5
 
-
-ROOT = "math.sqrt(table.shape[-1])"
 
 EMBED = Task(
     id="03.embed",

@@ -10,17 +10,10 @@ import numpy as np
 
 from softlookup.checks.candidates import INSIDES
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import known
-from softlookup.checks.task import Case, Mistake, Task
+from softlookup.checks.task import Case, Task
 from softlookup.checks.training.page import PAGE
 
 NEVER, ALWAYS, TURNED = "never-alarmed", "always-alarmed", "verdict-inverted"
-
-
-def inverted(*edits: tuple[str, str]) -> Mistake:
-    """The mistake of saying the opposite."""
-    says = "The verdict is the wrong way round: True means that it is broken. A test has to pass what is sound."
-    return known(TURNED, *edits, says=says)
 
 
 def _leak_cases(rng: Rng) -> list[Case]:
@@ -68,10 +61,6 @@ def _leaks(model: dict[str, Any], ids: Any, n_words: int) -> np.ndarray:
     return np.asarray(bool(np.triu(reached, 1).any()) or model["blend"] != 0)
 
 
-PLACES = "range(1, ids.shape[1])"
-BEFORE = "before = model(ids)"
-MOVED = "(model(other) - before)[:, :place].abs().max() > 1e-6"
-
 FIND_LEAK = Task(
     id="09.find-leak",
     name="leaks",
@@ -115,14 +104,6 @@ def _labels_wrong(loss_of: dict[str, Any], n_words: int) -> np.ndarray:
     sound = loss_of["shift"] == 1 and loss_of["behind"] >= 1 and not loss_of["turned"]
     return np.asarray(not sound)
 
-
-IDS = "ids = torch.arange(n_words - 2) + torch.tensor([[0], [1]])"
-COUNTS = "torch.nn.functional.one_hot((inputs + 1) % n_words, n_words)"
-JUDGED = f"return bool(loss_of(lambda inputs: 30.0 * {COUNTS}, ids) > 0.01)"
-HANDED = (
-    "handed = []\n    loss_of(lambda inputs: (handed.append(inputs), torch.zeros(*inputs.shape, n_words))[1], ids)\n"
-    "    return not torch.equal(handed[0], ids[:, :-1])"
-)
 
 FIND_SHIFT = Task(
     id="09.find-shift",

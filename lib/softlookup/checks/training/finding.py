@@ -6,9 +6,7 @@ import numpy as np
 
 from softlookup.checks.candidates import INSIDES
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
-from softlookup.checks.training.debugging import ALWAYS, NEVER, inverted
 from softlookup.checks.training.page import PAGE
 
 
@@ -36,9 +34,6 @@ def _padding(loss_of: dict[str, Any], n_words: int) -> np.ndarray:
     counted = loss_of["above"] or (loss_of["below"] and not loss_of["summed"])
     return np.asarray(bool(counted) or loss_of["known"] is not None)
 
-
-LOOP = "for pad_id in (0, n_words - 1):"
-SHORTER = "shorter = loss_of(logits[:, :4], labels[:, :4], pad_id)"
 
 FIND_PADDING = Task(
     id="09.find-padding",
@@ -79,8 +74,6 @@ def _dropping_cases(rng: Rng) -> list[Case]:
 def _drops(model: dict[str, Any], x: Any) -> np.ndarray:
     return np.asarray(any(use > 0 for _, use in model["shares"]))
 
-
-FIRST = "first, second = model(x), model(x)"
 
 FIND_DROPOUT = Task(
     id="09.find-dropout",

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
 from softlookup.checks.training.page import PAGE
 
@@ -34,10 +33,6 @@ def _clip(g_1: Any, g_2: Any, g_3: Any, max_norm: float) -> Any:
         return g_1, g_2, g_3, norm
     return g_1 / norm * max_norm, g_2 / norm * max_norm, g_3 / norm * max_norm, norm
 
-
-NORM = "norm = torch.sqrt(sum((g**2).sum() for g in gradients))"
-FACTOR = "factor = torch.clamp(max_norm / norm, max=1.0)"
-GIVEN = "return (*(g * factor for g in gradients), norm)"
 
 CLIP = Task(
     id="09.clip",
@@ -80,11 +75,6 @@ def _accumulate(w: Any, gradients: Any, tokens: Any, every: int, rate: float) ->
         after.append(w)
     return torch.stack(after)
 
-
-DUE = "if (i + 1) % every == 0 or i + 1 == len(gradients):"
-ADDED = "total, count = total + gradients[i], count + tokens[i]"
-MOVED = "w = w - rate * total / count"
-CLEARED = "            total, count = torch.zeros_like(w), 0\n"
 
 ACCUMULATE = Task(
     id="09.accumulate",

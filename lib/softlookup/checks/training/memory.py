@@ -3,7 +3,6 @@
 import numpy as np
 
 from softlookup.checks.draws import Rng
-from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
 from softlookup.checks.training.page import PAGE
 
@@ -29,10 +28,6 @@ def _bytes(parameters: int, activations: int, recipe: str) -> tuple[int, int]:
     wide = np.dtype("float32" if recipe == "float32" else "float16").itemsize
     return each * parameters, wide * activations
 
-
-MASTER = "2 + 2 + 4 + 4 + 4 if"
-WHOLE = "else 4 + 4 + 4 + 4"
-ACTIVATIONS = '(4 if recipe == "float32" else 2) * activations'
 
 BYTES = Task(
     id="09.bytes",
@@ -75,11 +70,6 @@ def _count(vocab_size: int, d_model: int, d_hidden: int, n_layers: int) -> int:
         parts = [nn.Embedding(vocab_size, d_model), *(layer(1 + i % 2) for i in range(2 * n_layers))]
     return sum(p.numel() for p in nn.ModuleList(parts).parameters())
 
-
-ATTENTION = "attention = 4 * d_model**2"
-HIDDEN = "hidden = 2 * d_model * d_hidden + d_hidden + d_model"
-DECODER = "decoder = 2 * attention + hidden + 3 * norm"
-TOTAL = "return vocab_size * d_model + n_layers * (encoder + decoder)"
 
 COUNT = Task(
     id="09.count",

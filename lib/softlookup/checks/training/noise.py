@@ -3,7 +3,6 @@
 from typing import Any
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import dtype_lost, gradient_cut, known
 from softlookup.checks.task import Case, Task
 from softlookup.checks.training.page import PAGE
 
@@ -36,10 +35,6 @@ def _dropout(x: Any, u: Any, p: float, training: bool) -> Any:
     return torch.where(u < p, torch.zeros_like(x), x / (1 - p)) if training else x
 
 
-KEPT = "(u >= p)"
-SCALED = "return x * (u >= p) / (1 - p)"
-IN_USE = "if not training:\n        return x"
-
 DROPOUT = Task(
     id="09.dropout",
     name="dropout",
@@ -71,8 +66,6 @@ def _first(z: Any, after_relu: bool) -> Any:
     n_in, n_out = z.shape
     return z * (2 / n_in) ** 0.5 if after_relu else z / ((n_in + n_out) / 2) ** 0.5
 
-
-VARIANCE = "variance = 2 / n_in if after_relu else 2 / (n_in + n_out)"
 
 FIRST_WEIGHTS = Task(
     id="09.initialise",

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng
-from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
 from softlookup.checks.training.page import PAGE
 
@@ -25,9 +24,6 @@ def _perplexity_cases(rng: Rng) -> list[Case]:
 def _perplexity(losses: Any, tokens: Any) -> Any:
     return (losses.exp() ** (tokens / tokens.sum().double())).prod()
 
-
-WEIGHED = "mean = (losses * tokens).sum() / tokens.sum()"
-RAISED = "return torch.exp(mean)"
 
 PERPLEXITY = Task(
     id="09.perplexity",

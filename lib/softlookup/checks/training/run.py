@@ -3,10 +3,9 @@
 from typing import Any
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
 from softlookup.checks.training.page import PAGE
-from softlookup.checks.training.targets import BY_SENTENCES, SOFTMAX_TWICE, ZERO, sentences
+from softlookup.checks.training.targets import sentences
 
 
 def _cases(rng: Rng) -> list[Case]:
@@ -40,8 +39,6 @@ def _train(w: Any, ids: Any, pad_id: int, rate: float, steps: int) -> Any:
         w = w - rate * (pairs.sum(-1, keepdim=True) * w.softmax(-1) - pairs) / tokens
     return w, torch.stack(losses)
 
-
-LOSS = "loss = cross_entropy(w[ids[:, :-1]], ids[:, 1:], pad_id)"
 
 TRAIN = Task(
     id="09.train",

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import known
 from softlookup.checks.task import Case, Task
 from softlookup.checks.training.page import PAGE
 
@@ -28,8 +27,6 @@ def _rate(done: int, d_model: int, warmup: int) -> float:
     peak = (d_model * warmup) ** -0.5
     return peak * (step / warmup if step < warmup else (warmup / step) ** 0.5)
 
-
-FIRST = "step = done + 1"
 
 RATE = Task(
     id="09.warmup",
@@ -83,10 +80,6 @@ def _adam(w: Any, g: Any, m: Any, v: Any, step: int, rate: float, beta_1: float,
     state = optimiser.state[weight]
     return weight, state["exp_avg"], state["exp_avg_sq"]
 
-
-M_LINE = "m = beta_1 * m + (1 - beta_1) * g"
-V_LINE = "v = beta_2 * v + (1 - beta_2) * g**2"
-W_LINE = "return w - rate * m_hat / (torch.sqrt(v_hat) + eps), m, v"
 
 ADAM = Task(
     id="09.adam",

@@ -5,23 +5,8 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.known import gradient_cut, known
 from softlookup.checks.task import Case, Task
 from softlookup.checks.training.page import OWN_LOSSES, PAGE
-
-PADDED = (
-    "Padding counts: whoever says nothing is asked all the same, and what is learned is to write padding. Leave these "
-    "places out of the sum and of the count."
-)
-ZERO = "The id 0 is taken for padding: use `pad_id`. With another one, real words are lost and padding counts."
-BY_SENTENCES = (
-    "It is a mean of means: a token of a short sentence weighs more than one of a long one. Add up all tokens, and "
-    "divide once by their number."
-)
-SOFTMAX_TWICE = (
-    "A softmax comes before the log-softmax, which has one of its own: the probabilities are nearly equal, and the "
-    "loss can hardly fall. It wants logits."
-)
 
 
 def sentences(rng: Rng, lengths: tuple[int, ...], n_words: int, pad_id: int) -> np.ndarray:
@@ -52,8 +37,6 @@ def _shift(ids: Any, pad_id: int, ignore: int) -> Any:
     pairs = ids.unfold(1, 2, 1)
     return pairs[..., 0], pairs[..., 1].masked_fill(pairs[..., 1] == pad_id, ignore)
 
-
-CUT = "inputs, labels = ids[:, :-1], ids[:, 1:]"
 
 SHIFT = Task(
     id="09.shift",
@@ -106,13 +89,7 @@ def _smoothed(logits: Any, labels: Any, pad_id: int, epsilon: float) -> Any:
     return F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=pad_id, label_smoothing=epsilon)
 
 
-LOG_P = "log_p = torch.log_softmax(logits, dim=-1)"
-ANSWER = "return -right[labels != pad_id].mean()"
 PARTS = {"core": 0.6, "large": 0.2, "gradient": 0.2}
-LOG_OF_SOFTMAX = (
-    "The logarithm is taken of a softmax: where logits are far apart a probability is 0 in a float, and its logarithm "
-    "minus infinity. `log_softmax` takes both at once."
-)
 
 CROSS_ENTROPY = Task(
     id="09.cross-entropy",
@@ -130,8 +107,6 @@ CROSS_ENTROPY = Task(
     forbids=OWN_LOSSES,
 )
 
-MIXED = "loss = -(1 - epsilon) * right - epsilon * every"
-EVERY = "every = log_p.mean(dim=-1)"
 
 SMOOTHED_LOSS = Task(
     id="09.smoothed-loss",
