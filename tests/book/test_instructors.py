@@ -9,7 +9,6 @@ from pathlib import Path
 
 import nbformat
 import pytest
-import torch
 from built_book import ROOT
 from guide_reader import Reader, missing, own_environment, steps
 
@@ -17,6 +16,7 @@ from softlookup.authoring import read_solution
 from softlookup.checks import get_task
 from softlookup.checks.home import LocalStudent
 from softlookup.checks.judge import judge
+from softlookup.checks.published import answer
 from softlookup.grading import Course
 from softlookup.grading.handins import answers, filled
 
@@ -148,25 +148,26 @@ def test_own_task_is_graded_and_its_mistakes_are_named(tmp_path: Path):
 def test_own_task_is_thirty_lines():
     description = next(step for step in steps("", OWN_TASK) if step.file.startswith("lib/"))
     lines = description.text.splitlines()
-    begin = next(number for number, line in enumerate(lines) if line.startswith("def "))
+    begin = next(number for number, line in enumerate(lines) if line.startswith("ROW_MEANS"))
     assert len([line for line in lines[begin:] if line.strip()]) <= 30
 
 
-def test_own_task_names_its_mistakes(monkeypatch: pytest.MonkeyPatch):
+def test_own_task_names_its_mistakes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     # A student of this process asks for the earlier tasks of the chapter, and there is none.
     monkeypatch.setattr("softlookup.checks.home.earlier", lambda task: ())
+    monkeypatch.setattr("softlookup.checks.published.folder", lambda: tmp_path)
+    texts = {Path(step.file).name: step.text for step in steps("", OWN_TASK) if step.file}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    shutil.copy(ROOT / "solutions" / "mistakes.toml", tmp_path)
     names: dict = {}
-    exec(next(step for step in steps("", OWN_TASK) if step.file.startswith("lib/")).text, names)  # noqa: S102
+    exec(texts["warm_up.py"], names)  # noqa: S102
     task = names["ROW_MEANS"]
-    text = next(step for step in steps("", OWN_TASK) if step.file.startswith("solutions/")).text
-    body = text[text.index("def row_means") : text.index("# %%", text.index("def row_means"))]
-    assert f'"points": {task.points}' in text
-    for mistake in (None, *task.mistakes):
-        own: dict = {"torch": torch}
-        exec(mistake.applied_to(body) if mistake else body, own)  # noqa: S102
-        result = judge(task, LocalStudent(task, own["row_means"]))
-        assert result.diagnosis == ((mistake.slug,) if mistake else ())
-        assert result.verdict == ("wrong" if mistake else "pass")
+    assert f'"points": {task.points}' in texts["99_warm_up.py"]
+    assert [mistake.slug for mistake in task.mistakes] == ["over-columns", "not-divided"]
+    for slugs in ((), ("over-columns",), ("not-divided",), ("over-columns", "not-divided")):
+        result = judge(task, LocalStudent(task, answer(task, slugs)))
+        assert (result.verdict, result.diagnosis) == ("wrong" if slugs else "pass", slugs)
 
 
 @pytest.mark.parametrize("page", [*PAGES, "instructors_task"])

@@ -37,18 +37,6 @@ def folder() -> Path:
     return beside if beside.is_dir() else home.parents[1] / "solutions"
 
 
-def _file(chapter: int, ending: str) -> Path:
-    """A chapter's solutions ("py"), or its known mistakes ("toml").
-
-    Raises:
-        FileNotFoundError: If they do not lie where they belong.
-    """
-    found = sorted(folder().glob(f"{chapter:02d}_*.{ending}"))
-    if not found:
-        raise FileNotFoundError(f"there is no {chapter:02d}_*.{ending} in {folder()}")
-    return found[0]
-
-
 @dataclass(frozen=True)
 class _Statement:
     """A statement of a notebook: what it defines, and which names it uses."""
@@ -64,7 +52,8 @@ def cells(chapter: int) -> dict[str, str]:
 
     Constants of variants still carry their marks.
     """
-    text = _file(chapter, "py").read_text(encoding="utf-8")
+    path = next(folder().glob(f"{chapter:02d}_*.py"))
+    text = path.read_text(encoding="utf-8")
     marks = list(_CELL.finditer(text))
     found: dict[str, str] = {}
     for at, mark in enumerate(marks):
@@ -78,13 +67,14 @@ def cells(chapter: int) -> dict[str, str]:
 
 
 @cache
-def _beside(chapter: int) -> Mapping[str, Any]:
+def _beside(chapter: int) -> dict[str, Any]:
     """What stands beside a chapter's solutions: the edits of each task, and what is said of them."""
-    return tomllib.loads(_file(chapter, "toml").read_text(encoding="utf-8"))
+    texts = [path.read_text(encoding="utf-8") for path in folder().glob(f"{chapter:02d}_*.toml")]
+    return {"says": {}, **tomllib.loads("".join(texts))}
 
 
 @cache
-def _said_often() -> Mapping[str, Any]:
+def _said_often() -> dict[str, Any]:
     """What is said of a mistake in several chapters, by its name."""
     return tomllib.loads((folder() / "mistakes.toml").read_text(encoding="utf-8"))["says"]
 
@@ -101,16 +91,20 @@ def mistakes(task: Task) -> tuple[Mistake, ...]:
         ValueError: If nothing is said of a mistake.
     """
     beside = _beside(task.chapter)
+    words = _said_often() | beside["says"]
     found = []
     for slug, edits in beside.get(task.id, {}).items():
-        for words, name in ((beside["says"], f"{task.id}:{slug}"), (beside["says"], slug), (_said_often(), slug)):
-            if name in words:
-                said = words[name] if isinstance(words[name], dict) else {"says": words[name]}
-                break
-        else:
+        said = words.get(f"{task.id}:{slug}", words.get(slug))
+        if said is None:
             raise ValueError(f"{task.id}: nothing is said of the mistake {slug!r}")
         pairs = [edits] if edits and isinstance(edits[0], str) else edits
-        found.append(Mistake(slug, edits=tuple((old, new) for old, new in pairs), **said))
+        found.append(
+            Mistake(
+                slug,
+                edits=tuple((old, new) for old, new in pairs),
+                **({"says": said} if isinstance(said, str) else said),
+            )
+        )
     return tuple(found)
 
 
