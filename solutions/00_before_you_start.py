@@ -31,7 +31,7 @@
 # `return [[1, 2], [3, 4]]` for a table. You may also let Python work them out, but a pencil tells you more. The others want a function that
 # works for any input of the shape that is said.
 
-# %% nbgrader={"grade": false, "grade_id": "00-setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% 00-setup
 import math
 
 import numpy as np
@@ -48,7 +48,7 @@ from softlookup import check
 # Return it as a list of whole numbers. (`@` is the matrix product, `.T` exchanges rows and columns.)
 
 
-# %% nbgrader={"grade": false, "grade_id": "00-shapes", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 00-shapes
 def shape_of_product():
     ### BEGIN SOLUTION
     x_shape = (5, 3)  # variant 00.shapes:x
@@ -59,28 +59,22 @@ def shape_of_product():
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "00-shapes-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check("00.shapes", shape_of_product)
-
 # %% [markdown]
 # [[task 00.product]]
 #
 # Take a pencil. What is `A @ B`? Return it as a list of rows.
 
-# %% nbgrader={"grade": false, "grade_id": "00-a-and-b", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% 00-a-and-b
 A = np.array([[1, 2, 0], [3, 1, 2]])
 B = np.array([[2, 1], [0, 3], [1, 4]])
 
 
-# %% nbgrader={"grade": false, "grade_id": "00-product", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 00-product
 def product_by_hand():
     ### BEGIN SOLUTION
     return (A @ B).tolist()
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "00-product-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check("00.product", product_by_hand)
 
 # %% [markdown]
 # ## Axes and broadcasting
@@ -91,7 +85,7 @@ check("00.product", product_by_hand)
 # the last axis sums to 1. No row is all zeros.
 
 
-# %% nbgrader={"grade": false, "grade_id": "00-shares", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 00-shares
 def row_shares(counts):
     """counts (..., T, S), whole numbers -> shares (..., T, S), fractions."""
     ### BEGIN SOLUTION
@@ -100,9 +94,6 @@ def row_shares(counts):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "00-shares-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check("00.shares", row_shares)
-
 # %% [markdown]
 # [[task 00.error]]
 #
@@ -110,7 +101,7 @@ check("00.shares", row_shares)
 # Return the **mean of the squared differences**: a tensor with a single number, through which a gradient can flow back to `predicted`.
 
 
-# %% nbgrader={"grade": false, "grade_id": "00-error", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 00-error
 def mean_square(predicted, target):
     """predicted (B, 1), target (B,) -> one number, shape ()."""
     ### BEGIN SOLUTION
@@ -118,9 +109,6 @@ def mean_square(predicted, target):
     return (difference**2).mean()
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "00-error-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check("00.error", mean_square)
 
 # %% [markdown]
 # ## Softmax and logarithms
@@ -130,7 +118,7 @@ check("00.error", mean_square)
 # With a pencil again: take the softmax of each **row** of `U`. The scores are logarithms, so that their exponentials are easy. Two decimals
 # are enough. Return a list of two rows.
 
-# %% nbgrader={"grade": false, "grade_id": "00-u", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% 00-u
 U = np.array(
     [
         [math.log(1), math.log(2), math.log(5)],
@@ -139,16 +127,13 @@ U = np.array(
 )
 
 
-# %% nbgrader={"grade": false, "grade_id": "00-softmax", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 00-softmax
 def softmax_by_hand():
     ### BEGIN SOLUTION
     e = np.exp(U)
     return (e / e.sum(axis=1, keepdims=True)).tolist()
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "00-softmax-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check("00.softmax", softmax_by_hand)
 
 # %% [markdown]
 # [[task 00.cross-entropy]]
@@ -158,7 +143,7 @@ check("00.softmax", softmax_by_hand)
 # use any function of torch, or none.
 
 
-# %% nbgrader={"grade": false, "grade_id": "00-cross-entropy", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 00-cross-entropy
 def cross_entropy(logits, target):
     """logits (B, V), target (B,) whole numbers from 0 to V - 1 -> one number."""
     ### BEGIN SOLUTION
@@ -168,9 +153,6 @@ def cross_entropy(logits, target):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "00-cross-entropy-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check("00.cross-entropy", cross_entropy)
-
 # %% [markdown]
 # ## Slopes
 #
@@ -179,7 +161,7 @@ check("00.cross-entropy", cross_entropy)
 # With a pencil: $L = (w x - t)^2$. What is $\mathrm{d}L / \mathrm{d}w$ at $w = $ **[[00.slope:w]]**, $x = $ **[[00.slope:x]]**, $t = $ **[[00.slope:t]]**? Return one number.
 
 
-# %% nbgrader={"grade": false, "grade_id": "00-slope", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 00-slope
 def slope_by_hand():
     ### BEGIN SOLUTION
     w = 2.0  # variant 00.slope:w
@@ -190,9 +172,6 @@ def slope_by_hand():
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "00-slope-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check("00.slope", slope_by_hand)
-
 # %% [markdown]
 # [[task 00.gradient]]
 #
@@ -200,7 +179,7 @@ check("00.slope", slope_by_hand)
 # a formula of your own: autograd (`backward`, `grad`) is not allowed here.
 
 
-# %% nbgrader={"grade": false, "grade_id": "00-gradient", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 00-gradient
 def gradient_by_hand(x, w, y):
     """x (B, D), w (D,), y (B,), numpy arrays -> dL/dw, shape (D,)."""
     ### BEGIN SOLUTION
@@ -208,9 +187,6 @@ def gradient_by_hand(x, w, y):
     return 2 * x.T @ error / len(y)
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "00-gradient-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check("00.gradient", gradient_by_hand)
 
 # %% [markdown]
 # ## Tensors in torch
@@ -221,16 +197,13 @@ check("00.gradient", gradient_by_hand)
 # the result holds what place `[b, t, d]` of `x_BTD` held.
 
 
-# %% nbgrader={"grade": false, "grade_id": "00-transpose", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 00-transpose
 def turned(x):
     """x (B, T, D) -> (B, D, T)."""
     ### BEGIN SOLUTION
     return x.transpose(-2, -1)
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "00-transpose-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check("00.transpose", turned)
 
 # %% [markdown]
 # [[task 00.descent]]
@@ -240,7 +213,7 @@ check("00.transpose", turned)
 # Here autograd is welcome, by `loss.backward()` or `torch.autograd.grad`; write the steps out, without `torch.optim`.
 
 
-# %% nbgrader={"grade": false, "grade_id": "00-descent", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 00-descent
 def two_steps(w, x, y, rate):
     """w (D,), x (B, D), y (B,), rate a number -> weights after two steps, shape (D,)."""
     ### BEGIN SOLUTION
@@ -254,9 +227,6 @@ def two_steps(w, x, y, rate):
     return w.detach()
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "00-descent-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check("00.descent", two_steps)
 
 # %% [markdown]
 # ## And now?

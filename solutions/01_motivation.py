@@ -29,7 +29,7 @@
 # **Letters.** `T` tokens, `D` numbers in a token's vector, `M` numbers in a recurrent layer's state, `V` words in the vocabulary.
 # A shape such as `(T, D)` says: one row for each token, `D` numbers in it. Tokens and steps are counted from 0, as in Python.
 
-# %% nbgrader={"grade": false, "grade_id": "01-setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% 01-setup
 import numpy as np
 import torch
 
@@ -45,7 +45,7 @@ from softlookup import check
 # all states, one row for each token. Inputs are torch tensors, float32 or float64; gradients must flow to all four. torch's own recurrent layers and this library's are not allowed here.
 
 
-# %% nbgrader={"grade": false, "grade_id": "01-recurrent", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 01-recurrent
 def recurrent(x, w_x, w_h, b):
     """x (T, D), w_x (D, M), w_h (M, M), b (M,) -> states (T, M)."""
     ### BEGIN SOLUTION
@@ -58,9 +58,6 @@ def recurrent(x, w_x, w_h, b):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "01-recurrent-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("01.recurrent", recurrent)
-
 # %% [markdown]
 # ## What has to wait for what
 #
@@ -72,7 +69,7 @@ check("01.recurrent", recurrent)
 # done, `n` whole numbers. (The largest of them is the computation's *depth*. This library's own functions are not allowed here.)
 
 
-# %% nbgrader={"grade": false, "grade_id": "01-depth", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 01-depth
 def finish_times(needs):
     """needs (n, n), True where step i needs step j -> the time at which each step is done (n,)."""
     ### BEGIN SOLUTION
@@ -84,9 +81,6 @@ def finish_times(needs):
     return done
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "01-depth-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("01.depth", finish_times)
 
 # %% [markdown]
 # [[task 01.operations]]
@@ -103,7 +97,7 @@ check("01.depth", finish_times)
 # two are equal (for this `width`, whatever `n_tokens` is). This library's own functions are not allowed here.
 
 
-# %% nbgrader={"grade": false, "grade_id": "01-operations", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 01-operations
 def operations(n_tokens, width):
     """T and D -> operations of the recurrent layer, of attention, and the T at which they are equal."""
     ### BEGIN SOLUTION
@@ -119,9 +113,6 @@ def operations(n_tokens, width):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "01-operations-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("01.operations", operations)
-
 # %% [markdown]
 # ## Learning from plain text
 #
@@ -133,7 +124,7 @@ check("01.operations", operations)
 # Features are to look up rows of a table, so they are whole numbers like `ids`, in its dtype.
 
 
-# %% nbgrader={"grade": false, "grade_id": "01-pairs", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 01-pairs
 def next_token_pairs(ids):
     """ids (n,) -> features (n - 1, n - 1) and labels (n - 1,)."""
     ### BEGIN SOLUTION
@@ -147,9 +138,6 @@ def next_token_pairs(ids):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "01-pairs-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("01.pairs", next_token_pairs)
-
 # %% [markdown]
 # [[task 01.push-up]]
 #
@@ -159,7 +147,7 @@ check("01.pairs", next_token_pairs)
 # old. Logits may be near a thousand, where `exp` alone is too large for any number in the computer. No autograd here (`backward` and `grad` are not allowed): the formula is all you need.
 
 
-# %% nbgrader={"grade": false, "grade_id": "01-push-up", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 01-push-up
 def push_up(logits, labels):
     """logits (T, V), labels (T,) whole numbers -> the logits after one step (T, V)."""
     ### BEGIN SOLUTION
@@ -170,7 +158,3 @@ def push_up(logits, labels):
     gradient = (p - onehot) / len(labels)
     return logits - rate * gradient
     ### END SOLUTION
-
-
-# %% nbgrader={"grade": true, "grade_id": "01-push-up-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("01.push-up", push_up)

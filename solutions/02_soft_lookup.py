@@ -35,7 +35,7 @@
 # **Arrays.** The inputs are numpy arrays and plain Python things. `x.sum(axis=-1)` runs along each row; `keepdims=True` keeps the axis,
 # so that the result can be divided by row: `x / x.sum(axis=-1, keepdims=True)`.
 
-# %% nbgrader={"grade": false, "grade_id": "02-setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% 02-setup
 import math
 
 import numpy as np
@@ -51,7 +51,7 @@ from softlookup import check
 # `otherwise`, and do not raise an error. Something may cost 0. Leave the dictionary as it is.
 
 
-# %% nbgrader={"grade": false, "grade_id": "02-hard-lookup", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 02-hard-lookup
 def find_price(prices, name, otherwise):
     """prices: dict of names and numbers; name: text; otherwise: a number -> a number."""
     ### BEGIN SOLUTION
@@ -61,9 +61,6 @@ def find_price(prices, name, otherwise):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "02-hard-lookup-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("02.hard-lookup", find_price)
-
 # %% [markdown]
 # [[task 02.store]]
 #
@@ -72,7 +69,7 @@ check("02.hard-lookup", find_price)
 # and 0 elsewhere. A number that is not there gets a row of zeros. (Such a matrix times the matrix of values *is* the lookup.)
 
 
-# %% nbgrader={"grade": false, "grade_id": "02-store", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 02-store
 def order_weights(asked, orders):
     """asked (T,) and orders (S,), whole numbers -> weights (T, S), zeros and ones."""
     ### BEGIN SOLUTION
@@ -80,15 +77,12 @@ def order_weights(asked, orders):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "02-store-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("02.store", order_weights)
-
 # %% [markdown]
 # ## Mixing
 #
 # Three keys and their values, as points in a plane: apple : pomme, banana : banane, lemon : citron.
 
-# %% nbgrader={"grade": false, "grade_id": "02-fruit", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% 02-fruit
 KEYS = np.array(
     [
         [1.0, 1.0],
@@ -111,7 +105,7 @@ VALUES = np.array(
 # **[[02.by-hand:lemon]]** to lemon. Write down the mixture of the values, its two numbers in a list. Two decimals are enough.
 
 
-# %% nbgrader={"grade": false, "grade_id": "02-by-hand", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 02-by-hand
 def by_hand():
     ### BEGIN SOLUTION
     apple = 0.1  # variant 02.by-hand:apple
@@ -122,9 +116,6 @@ def by_hand():
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "02-by-hand-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("02.by-hand", by_hand)
-
 # %% [markdown]
 # [[task 02.mix]]
 #
@@ -133,7 +124,7 @@ check("02.by-hand", by_hand)
 # of the result is the mixture of recipe `t`.
 
 
-# %% nbgrader={"grade": false, "grade_id": "02-mix", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 02-mix
 def mix(amounts, values):
     """amounts (T, S), values (S, W) -> mixtures (T, W)."""
     ### BEGIN SOLUTION
@@ -141,9 +132,6 @@ def mix(amounts, values):
     return weights @ values
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "02-mix-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("02.mix", mix)
 
 # %% [markdown]
 # ## From vectors to weights
@@ -155,7 +143,7 @@ check("02.mix", mix)
 # direction: its cosine with anything is 0. Write it out; ready-made cosines are not allowed, scipy's `cdist` among them.
 
 
-# %% nbgrader={"grade": false, "grade_id": "02-similarity", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 02-similarity
 def similarity(q, k):
     """q (T, H), k (S, H) -> cosines (T, S)."""
     ### BEGIN SOLUTION
@@ -165,9 +153,6 @@ def similarity(q, k):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "02-similarity-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("02.similarity", similarity)
-
 # %% [markdown]
 # [[task 02.weights]]
 #
@@ -176,7 +161,7 @@ check("02.similarity", similarity)
 # too, where the divided scores are in the tens of thousands: a row's largest one may be subtracted first, since only differences count.
 
 
-# %% nbgrader={"grade": false, "grade_id": "02-weights", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 02-weights
 def lookup_weights(scores, tau):
     """scores (..., S), tau > 0 -> weights (..., S), each row with sum 1."""
     ### BEGIN SOLUTION
@@ -186,9 +171,6 @@ def lookup_weights(scores, tau):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "02-weights-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("02.weights", lookup_weights)
-
 # %% [markdown]
 # [[task 02.lookup]]
 #
@@ -197,7 +179,7 @@ check("02.weights", lookup_weights)
 # allowed, nor torch's attention.
 
 
-# %% nbgrader={"grade": false, "grade_id": "02-lookup", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 02-lookup
 def soft_lookup(q, k, v):
     """q (T, H), k (S, H), v (S, W) -> answers (T, W)."""
     ### BEGIN SOLUTION
@@ -208,9 +190,6 @@ def soft_lookup(q, k, v):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "02-lookup-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("02.lookup", soft_lookup)
-
 # %% [markdown]
 # ## Cold, hot, and in between
 #
@@ -220,7 +199,7 @@ check("02.lookup", soft_lookup)
 # Look at ties: softmax treats equal scores alike at every temperature.
 
 
-# %% nbgrader={"grade": false, "grade_id": "02-limit", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 02-limit
 def limits(scores, v):
     """scores (T, S), v (S, W) -> cold (T, W), hot (T, W)."""
     ### BEGIN SOLUTION
@@ -231,9 +210,6 @@ def limits(scores, v):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "02-limit-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("02.limit", limits)
-
 # %% [markdown]
 # [[task 02.lead]]
 #
@@ -242,7 +218,7 @@ check("02.limit", limits)
 # (It may be negative, where the share is small.)
 
 
-# %% nbgrader={"grade": false, "grade_id": "02-lead", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 02-lead
 def needed_lead(n_keys, share):
     """n_keys >= 2 and a share between 0 and 1 -> the lead, a number."""
     ### BEGIN SOLUTION
@@ -251,9 +227,6 @@ def needed_lead(n_keys, share):
     return tau * math.log(odds * (n_keys - 1))
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "02-lead-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("02.lead", needed_lead)
 
 # %% [markdown]
 # ## Directions with a meaning
@@ -264,7 +237,7 @@ check("02.lead", needed_lead)
 # Which row of the table points most nearly in that direction, by cosine, the three words of the question left out? Return its number and its cosine.
 
 
-# %% nbgrader={"grade": false, "grade_id": "02-analogy", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 02-analogy
 def analogy(table, a, b, c):
     """table (V, D) and three row numbers -> the row's number, its cosine."""
     ### BEGIN SOLUTION
@@ -276,9 +249,6 @@ def analogy(table, a, b, c):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "02-analogy-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("02.analogy", analogy)
-
 # %% [markdown]
 # ## In your own words
 #
@@ -288,7 +258,7 @@ check("02.analogy", analogy)
 # Then somebody asks for a subject that the catalogue does not have: say what a hard lookup gives, what a soft one gives, and one way in which the soft
 # answer can mislead. Four to seven sentences.
 
-# %% [markdown] nbgrader={"grade": true, "grade_id": "02-roles", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}
+# %% 02-roles [markdown] points=3
 # The reader's subject is the query: it says what is looked for. The subjects on a book's card are its key: by them it can be found. What the reader takes
 # home, the book itself, is the value. They should not be the same, since what a book can be found by is short and made for comparing, and what it holds is
 # long and made for reading; one can change without the other. A hard lookup of a subject that is not there gives nothing, or an error. A soft one compares the subject

@@ -33,7 +33,7 @@
 # **Kinds of answer.** The first tasks are about text: their functions take and return strings, whole numbers, lists and dictionaries
 # (a tuple is as good as a list). Inputs must not be changed. From *One-hot rows* on, inputs are torch tensors, in one task numpy arrays.
 
-# %% nbgrader={"grade": false, "grade_id": "03-setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% 03-setup
 import math
 import re
 from collections import Counter
@@ -56,16 +56,13 @@ SPECIALS = ["<pad>", "<unk>", "<s>", "</s>"]
 # token by itself, an apostrophe too. So `"Don't, Zoë!"` becomes `["Don", "'", "t", ",", "Zoë", "!"]`. There are no underscores.
 
 
-# %% nbgrader={"grade": false, "grade_id": "03-words", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 03-words
 def split_words(text):
     """text, a string -> its words and marks in order, a list of strings."""
     ### BEGIN SOLUTION
     return re.findall(r"\w+|[^\w\s]", text)
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "03-words-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("03.words", split_words)
 
 # %% [markdown]
 # [[task 03.vocabulary]]
@@ -75,7 +72,7 @@ check("03.words", split_words)
 # are left out. Return a dictionary from token to id. No training token is called like a special one.
 
 
-# %% nbgrader={"grade": false, "grade_id": "03-vocabulary", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 03-vocabulary
 def build_vocabulary(tokens):
     """tokens, a list of strings -> {token: id}."""
     ### BEGIN SOLUTION
@@ -87,9 +84,6 @@ def build_vocabulary(tokens):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "03-vocabulary-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("03.vocabulary", build_vocabulary)
-
 # %% [markdown]
 # [[task 03.ids]]
 #
@@ -97,7 +91,7 @@ check("03.vocabulary", build_vocabulary)
 # The vocabulary is a dictionary from token to id; it may be another one than yours, with the special tokens elsewhere.
 
 
-# %% nbgrader={"grade": false, "grade_id": "03-ids", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 03-ids
 def to_ids(tokens, vocabulary):
     """tokens, a list of strings, vocabulary {token: id} -> list of ids."""
     ### BEGIN SOLUTION
@@ -107,9 +101,6 @@ def to_ids(tokens, vocabulary):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "03-ids-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("03.ids", to_ids)
-
 # %% [markdown]
 # [[task 03.pad]]
 #
@@ -118,7 +109,7 @@ check("03.ids", to_ids)
 # an id that real tokens have too, such as that of `</s>`.)
 
 
-# %% nbgrader={"grade": false, "grade_id": "03-pad", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 03-pad
 def pad(sequences, pad_id):
     """sequences, B lists of ids -> ids (B, T), mask (B, T)."""
     ### BEGIN SOLUTION
@@ -131,9 +122,6 @@ def pad(sequences, pad_id):
     return ids, mask
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "03-pad-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("03.pad", pad)
 
 # %% [markdown]
 # ## Byte pairs
@@ -148,7 +136,7 @@ check("03.pad", pad)
 # Neighbours stand in the same word, and their order counts. In `a a a` the pair `("a", "a")` stands twice.
 
 
-# %% nbgrader={"grade": false, "grade_id": "03-pair-counts", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 03-pair-counts
 def count_pairs(words):
     """words [(symbols, times), ...] -> {(left, right): count}."""
     ### BEGIN SOLUTION
@@ -160,9 +148,6 @@ def count_pairs(words):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "03-pair-counts-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("03.pair-counts", count_pairs)
-
 # %% [markdown]
 # [[task 03.merge]]
 #
@@ -170,7 +155,7 @@ check("03.pair-counts", count_pairs)
 # A symbol is used once: `a a a` with the pair `("a", "a")` becomes `aa a`. Leave `symbols` itself as it is.
 
 
-# %% nbgrader={"grade": false, "grade_id": "03-merge", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 03-merge
 def merge(symbols, pair):
     """symbols, a list of strings, pair (left, right) -> list of strings."""
     ### BEGIN SOLUTION
@@ -186,9 +171,6 @@ def merge(symbols, pair):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "03-merge-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("03.merge", merge)
-
 # %% [markdown]
 # [[task 03.bpe]]
 #
@@ -198,7 +180,7 @@ check("03.merge", merge)
 # **[[03.bpe:min_count]]** times, or none is left. Return the pairs in the order in which they were learned.
 
 
-# %% nbgrader={"grade": false, "grade_id": "03-bpe", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 03-bpe
 def train_bpe(words, n_merges):
     """words [(word, times), ...] -> list of pairs (left, right)."""
     ### BEGIN SOLUTION
@@ -218,9 +200,6 @@ def train_bpe(words, n_merges):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "03-bpe-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("03.bpe", train_bpe)
-
 # %% [markdown]
 # [[task 03.encode]]
 #
@@ -229,7 +208,7 @@ check("03.bpe", train_bpe)
 # Letters that no merge knows stay as they are. No two merges make the same token, and the word has at least one letter.
 
 
-# %% nbgrader={"grade": false, "grade_id": "03-encode", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 03-encode
 def encode_word(word, merges):
     """word, a string, merges [(left, right), ...] -> list of tokens."""
     ### BEGIN SOLUTION
@@ -239,9 +218,6 @@ def encode_word(word, merges):
     return symbols
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "03-encode-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("03.encode", encode_word)
 
 # %% [markdown]
 # ## Vectors
@@ -254,7 +230,7 @@ check("03.encode", encode_word)
 # table's dtype, and the product. (`torch.nn.functional.one_hot` is not allowed here.) Compare your product with `table[ids]`.
 
 
-# %% nbgrader={"grade": false, "grade_id": "03-one-hot", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 03-one-hot
 def one_hot_lookup(ids, table):
     """ids (..., T), table (V, D) -> one-hot rows (..., T, V), their product with the table (..., T, D)."""
     ### BEGIN SOLUTION
@@ -263,9 +239,6 @@ def one_hot_lookup(ids, table):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "03-one-hot-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("03.one-hot", one_hot_lookup)
-
 # %% [markdown]
 # [[task 03.table-gradient]]
 #
@@ -273,7 +246,7 @@ check("03.one-hot", one_hot_lookup)
 # **table**. Words that were not looked up get zeros; a word that was looked up several times gets the sum.
 
 
-# %% nbgrader={"grade": false, "grade_id": "03-table-gradient", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 03-table-gradient
 def table_gradient(ids, d_rows, vocab_size):
     """ids (..., T), d_rows (..., T, D) -> gradient of the table (V, D)."""
     ### BEGIN SOLUTION
@@ -283,9 +256,6 @@ def table_gradient(ids, d_rows, vocab_size):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "03-table-gradient-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("03.table-gradient", table_gradient)
-
 # %% [markdown]
 # [[task 03.embed]]
 #
@@ -293,7 +263,7 @@ check("03.table-gradient", table_gradient)
 # Gradients must flow to the table.
 
 
-# %% nbgrader={"grade": false, "grade_id": "03-embed", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 03-embed
 def embed(ids, table):
     """ids (..., T), table (V, D) -> vectors (..., T, D)."""
     ### BEGIN SOLUTION
@@ -303,9 +273,6 @@ def embed(ids, table):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "03-embed-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("03.embed", embed)
-
 # %% [markdown]
 # [[task 03.tied-logits]]
 #
@@ -313,13 +280,9 @@ check("03.embed", embed)
 # **same** table: no scale, no softmax. Gradients must flow to both.
 
 
-# %% nbgrader={"grade": false, "grade_id": "03-tied-logits", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 03-tied-logits
 def tied_logits(x, table):
     """x (..., D), table (V, D) -> logits (..., V)."""
     ### BEGIN SOLUTION
     return x @ table.T
     ### END SOLUTION
-
-
-# %% nbgrader={"grade": true, "grade_id": "03-tied-logits-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("03.tied-logits", tied_logits)

@@ -35,7 +35,7 @@
 # **Arrays.** The inputs are torch tensors, except in the part *Backwards, by hand*, where they are numpy arrays. torch says `dim` and
 # `keepdim` where numpy says `axis` and `keepdims`, and `x.max(dim=-1)` returns values *and* indices (`x.amax(dim=-1)`: the values alone).
 
-# %% nbgrader={"grade": false, "grade_id": "04-setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% 04-setup
 import math
 
 import numpy as np
@@ -48,7 +48,7 @@ from softlookup import check
 #
 # Five tokens, three numbers each. The projections are the identity, so queries, keys and values are the rows of `X`.
 
-# %% nbgrader={"grade": false, "grade_id": "04-example-two", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% 04-example-two
 X = np.array(
     [
         [1.0, 0.5, 0.2],
@@ -67,7 +67,7 @@ X = np.array(
 # Return them as a list, in the order of the tokens.
 
 
-# %% nbgrader={"grade": false, "grade_id": "04-by-hand", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 04-by-hand
 def by_hand():
     ### BEGIN SOLUTION
     token = 0  # variant 04.by-hand:token
@@ -75,9 +75,6 @@ def by_hand():
     return [round(float(dot) / math.sqrt(3), 2) for dot in dots]
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "04-by-hand-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("04.by-hand", by_hand)
 
 # %% [markdown]
 # ## The steps, one at a time
@@ -89,7 +86,7 @@ check("04.by-hand", by_hand)
 # Return the three results in the order query, key, value.
 
 
-# %% nbgrader={"grade": false, "grade_id": "04-project", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 04-project
 def project(x, w_q, w_k, w_v):
     """x (..., T, D), each w (D, H) -> q, k, v, each (..., T, H)."""
     ### BEGIN SOLUTION
@@ -100,9 +97,6 @@ def project(x, w_q, w_k, w_v):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "04-project-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("04.project", project)
-
 # %% [markdown]
 # [[task 04.scores]]
 #
@@ -110,16 +104,13 @@ check("04.project", project)
 # No scale yet.
 
 
-# %% nbgrader={"grade": false, "grade_id": "04-scores", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 04-scores
 def scores(q, k):
     """q (..., T, H), k (..., S, H) -> (..., T, S)."""
     ### BEGIN SOLUTION
     return q @ k.transpose(-2, -1)
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "04-scores-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("04.scores", scores)
 
 # %% [markdown]
 # [[task 04.scale]]
@@ -128,7 +119,7 @@ check("04.scores", scores)
 # $\tau = $ **[[04.scale:tau]]**.
 
 
-# %% nbgrader={"grade": false, "grade_id": "04-scale", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 04-scale
 def scale(scores, head_width):
     """scores (..., T, S) and the head width H -> (..., T, S)."""
     ### BEGIN SOLUTION
@@ -136,9 +127,6 @@ def scale(scores, head_width):
     return scores / (tau * math.sqrt(head_width))
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "04-scale-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("04.scale", scale)
 
 # %% [markdown]
 # [[task 04.softmax]]
@@ -148,7 +136,7 @@ check("04.scale", scale)
 # may hold numbers near 1000 or -1000, side by side, or $-\infty$ where a key must not be seen (its weight is 0). No row is $-\infty$ throughout.
 
 
-# %% nbgrader={"grade": false, "grade_id": "04-softmax", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 04-softmax
 def softmax(x):
     """x (..., S) -> weights over the last axis, same shape."""
     ### BEGIN SOLUTION
@@ -158,25 +146,19 @@ def softmax(x):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "04-softmax-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("04.softmax", softmax)
-
 # %% [markdown]
 # [[task 04.mix]]
 #
 # Each query now takes a weighted sum of the values: row `t` of the result is the sum over `s` of weight `(t, s)` times value `s`.
 
 
-# %% nbgrader={"grade": false, "grade_id": "04-mix", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 04-mix
 def mix(weights, v):
     """weights (..., T, S), v (..., S, H) -> (..., T, H)."""
     ### BEGIN SOLUTION
     return weights @ v
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "04-mix-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("04.mix", mix)
 
 # %% [markdown]
 # [[task 04.column]]
@@ -185,7 +167,7 @@ check("04.mix", mix)
 # (In the first transformer $H = 64$, so the score was divided by 8. Yours has to work for any width.)
 
 
-# %% nbgrader={"grade": false, "grade_id": "04-column", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 04-column
 def one_token(q, k, v):
     """q (H,) of one token, k (S, H), v (S, H') of all tokens -> its result (H',)."""
     ### BEGIN SOLUTION
@@ -195,9 +177,6 @@ def one_token(q, k, v):
     return (weight[:, None] * v).sum(dim=0)
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "04-column-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("04.column", one_token)
 
 # %% [markdown]
 # ## Put together, with a mask
@@ -211,7 +190,7 @@ check("04.column", one_token)
 # Queries and keys in, attention weights out: score, divide by $\sqrt{H}$ (no temperature), mask, softmax.
 
 
-# %% nbgrader={"grade": false, "grade_id": "04-weights", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 04-weights
 def attention_weights(q, k, mask=None):
     """q (..., T, H), k (..., S, H), mask broadcastable to (..., T, S) -> weights (..., T, S)."""
     ### BEGIN SOLUTION
@@ -225,9 +204,6 @@ def attention_weights(q, k, mask=None):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "04-weights-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("04.weights", attention_weights)
-
 # %% [markdown]
 # [[task 04.attention]]
 #
@@ -236,7 +212,7 @@ check("04.weights", attention_weights)
 # (`scaled_dot_product_attention`, `MultiheadAttention`) and this library's are not allowed here: you are writing it.
 
 
-# %% nbgrader={"grade": false, "grade_id": "04-attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 04-attention
 def attention(q, k, v, mask=None):
     """q (..., T, H), k (..., S, H), v (..., S, H'), mask -> (..., T, H')."""
     ### BEGIN SOLUTION
@@ -250,9 +226,6 @@ def attention(q, k, v, mask=None):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "04-attention-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("04.attention", attention)
-
 # %% [markdown]
 # ## Why the scale, and what it costs
 #
@@ -262,7 +235,7 @@ check("04.attention", attention)
 # `sigma_k`. What is the **standard deviation** of their dot product, before any scale?
 
 
-# %% nbgrader={"grade": false, "grade_id": "04-spread", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 04-spread
 def score_spread(head_width, sigma_q, sigma_k):
     """Standard deviation of one score q . k, a float."""
     ### BEGIN SOLUTION
@@ -271,9 +244,6 @@ def score_spread(head_width, sigma_q, sigma_k):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "04-spread-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("04.spread", score_spread)
-
 # %% [markdown]
 # [[task 04.cost]]
 #
@@ -281,7 +251,7 @@ check("04.spread", score_spread)
 # each, `n_keys` keys each, `bytes_per_number` bytes for each number?
 
 
-# %% nbgrader={"grade": false, "grade_id": "04-cost", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 04-cost
 def score_bytes(batch, n_queries, n_keys, bytes_per_number):
     """Bytes of the scores (B, T, S), a whole number."""
     ### BEGIN SOLUTION
@@ -289,9 +259,6 @@ def score_bytes(batch, n_queries, n_keys, bytes_per_number):
     return numbers * bytes_per_number
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "04-cost-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("04.cost", score_bytes)
 
 # %% [markdown]
 # ## Backwards, by hand
@@ -305,7 +272,7 @@ check("04.cost", score_bytes)
 # Return the gradient with respect to the **scores** that went in.
 
 
-# %% nbgrader={"grade": false, "grade_id": "04-softmax-backward", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 04-softmax-backward
 def softmax_backward(a, da):
     """a, da (..., S) -> gradient of the scores, same shape."""
     ### BEGIN SOLUTION
@@ -314,9 +281,6 @@ def softmax_backward(a, da):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "04-softmax-backward-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("04.softmax-backward", softmax_backward)
-
 # %% [markdown]
 # [[task 04.backward]]
 #
@@ -324,7 +288,7 @@ check("04.softmax-backward", softmax_backward)
 # `q`, `k` and `v`, in that order. The scale $1/\sqrt{H}$ is part of it, and scores may be in the thousands here too.
 
 
-# %% nbgrader={"grade": false, "grade_id": "04-backward", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 04-backward
 def attention_backward(q, k, v, dz):
     """q (T, H), k (S, H), v (S, H'), dz (T, H') -> dq, dk, dv with the shapes of q, k, v."""
     ### BEGIN SOLUTION
@@ -341,9 +305,6 @@ def attention_backward(q, k, v, dz):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "04-backward-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("04.backward", attention_backward)
-
 # %% [markdown]
 # ## One whole head
 #
@@ -354,7 +315,7 @@ check("04.backward", attention_backward)
 # torch's attention and this library's are not allowed.
 
 
-# %% nbgrader={"grade": false, "grade_id": "04-head", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 04-head
 def one_head(x, w_q, w_k, w_v, mask=None):
     """x (..., T, D), each w (D, H), mask broadcastable to (..., T, T) -> (..., T, H)."""
     ### BEGIN SOLUTION
@@ -362,9 +323,6 @@ def one_head(x, w_q, w_k, w_v, mask=None):
     return attention(q, k, v, mask)
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "04-head-check", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
-check("04.head", one_head)
 
 # %% [markdown]
 # ## In your own words
@@ -374,7 +332,7 @@ check("04.head", one_head)
 # A head returns the same vector for every token of a sentence. Say what its attention weights and its values could look like (there is
 # more than one way), how you would tell the cases apart from the tensors, and why such a head tells a token nothing about its context. Three to six sentences.
 
-# %% [markdown] nbgrader={"grade": true, "grade_id": "04-uniform", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}
+# %% 04-uniform [markdown] points=3
 # Every token gets the same mixture, so the rows of the weights lead to the same result. The plainest way is uniform weights: all scores of a row
 # are equal, and the result is the mean of the values. The rows may also be equal without being uniform, when all queries are the
 # same (or the keys do not tell them apart): then every token listens to the same few tokens. Or the values themselves are equal, and any weights give

@@ -31,7 +31,7 @@
 # so. **Axes in front.** Where a docstring writes `(..., T, D)`, any number of axes may stand in front, also none; one batch axis alone earns most of the points. Count
 # axes from the end: the last is -1.
 
-# %% nbgrader={"grade": false, "grade_id": "05-setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% 05-setup
 import math
 
 import torch
@@ -49,7 +49,7 @@ from softlookup import check
 # results side by side; the layer's output. Begin with $T = 2$, $D = 4$, $N = 5$, $H = 3$ on paper.
 
 
-# %% nbgrader={"grade": false, "grade_id": "05-shapes", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 05-shapes
 def shape_table(n_tokens, d_model, n_heads, head_width):
     """The sizes T, D, N, H -> eight pairs (rows, columns)."""
     ### BEGIN SOLUTION
@@ -67,9 +67,6 @@ def shape_table(n_tokens, d_model, n_heads, head_width):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "05-shapes-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("05.shapes", shape_table)
-
 # %% [markdown]
 # ## Cut and join
 #
@@ -79,7 +76,7 @@ check("05.shapes", shape_table)
 # T, H)`. Head `i` gets the columns `i*H` to `(i+1)*H` of every token.
 
 
-# %% nbgrader={"grade": false, "grade_id": "05-split", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 05-split
 def split_heads(x, n_heads):
     """x (..., T, N*H) -> (..., N, T, H)."""
     ### BEGIN SOLUTION
@@ -89,16 +86,13 @@ def split_heads(x, n_heads):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "05-split-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("05.split", split_heads)
-
 # %% [markdown]
 # [[task 05.merge]]
 #
 # The way back: lay the heads of each token side by side again, head 0 first.
 
 
-# %% nbgrader={"grade": false, "grade_id": "05-merge", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 05-merge
 def merge_heads(z):
     """z (..., N, T, H) -> (..., T, N*H)."""
     ### BEGIN SOLUTION
@@ -106,25 +100,19 @@ def merge_heads(z):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "05-merge-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("05.merge", merge_heads)
-
 # %% [markdown]
 # [[task 05.project-heads]]
 #
 # Project tokens for all heads at once, then split. Every head reads all `D` numbers of every token.
 
 
-# %% nbgrader={"grade": false, "grade_id": "05-project-heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 05-project-heads
 def project_heads(x, w, n_heads):
     """x (..., T, D), w (D, N*H) -> (..., N, T, H)."""
     ### BEGIN SOLUTION
     return split_heads(x @ w, n_heads)
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "05-project-heads-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("05.project-heads", project_heads)
 
 # %% [markdown]
 # [[task 05.packed]]
@@ -134,7 +122,7 @@ check("05.project-heads", project_heads)
 # into heads.
 
 
-# %% nbgrader={"grade": false, "grade_id": "05-packed", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 05-packed
 def unpack_heads(x, w_qkv, n_heads):
     """x (..., T, D), w_qkv (D, 3*N*H) -> q, k, v, each (..., N, T, H)."""
     ### BEGIN SOLUTION
@@ -144,9 +132,6 @@ def unpack_heads(x, w_qkv, n_heads):
     return q, k, v
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "05-packed-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("05.packed", unpack_heads)
 
 # %% [markdown]
 # ## The heads at work
@@ -160,7 +145,7 @@ check("05.packed", unpack_heads)
 # the dtype of the inputs. Scores may be in the thousands. torch's own attention and this library's are not allowed.
 
 
-# %% nbgrader={"grade": false, "grade_id": "05-heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 05-heads
 def attend_heads(q, k, v, mask=None):
     """q (B, N, T, H), k (B, N, S, H), v (B, N, S, H'), mask (T, S) or (B, T, S) -> (B, N, T, H')."""
     ### BEGIN SOLUTION
@@ -176,16 +161,13 @@ def attend_heads(q, k, v, mask=None):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "05-heads-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("05.heads", attend_heads)
-
 # %% [markdown]
 # [[task 05.output]]
 #
 # Lay the heads' results side by side and blend them with the output matrix. (Its width `D` need not be `N*H`.)
 
 
-# %% nbgrader={"grade": false, "grade_id": "05-output", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 05-output
 def blend_heads(z, w_o):
     """z (..., N, T, H), w_o (N*H, D) -> (..., T, D)."""
     ### BEGIN SOLUTION
@@ -193,16 +175,13 @@ def blend_heads(z, w_o):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "05-output-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("05.output", blend_heads)
-
 # %% [markdown]
 # [[task 05.shares]]
 #
 # The same output, taken apart: what does **each head** add to it? Return one table `(T, D)` for each head; their sum over the heads is the layer's output.
 
 
-# %% nbgrader={"grade": false, "grade_id": "05-shares", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 05-shares
 def head_shares(z, w_o):
     """z (..., N, T, H), w_o (N*H, D) -> (..., N, T, D)."""
     ### BEGIN SOLUTION
@@ -211,9 +190,6 @@ def head_shares(z, w_o):
     return z @ rows
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "05-shares-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("05.shares", head_shares)
 
 # %% [markdown]
 # ## Made well
@@ -224,7 +200,7 @@ check("05.shares", head_shares)
 # there is one for each query head.
 
 
-# %% nbgrader={"grade": false, "grade_id": "05-grouped", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 05-grouped
 def share_heads(k, n_heads):
     """k (..., K, S, H) and N, a multiple of K -> (..., N, S, H)."""
     ### BEGIN SOLUTION
@@ -232,9 +208,6 @@ def share_heads(k, n_heads):
     return k.repeat_interleave(group, dim=-3)
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "05-grouped-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("05.grouped", share_heads)
 
 # %% [markdown]
 # [[task 05.dropout]]
@@ -244,7 +217,7 @@ check("05.grouped", share_heads)
 # `p` itself it is kept). Return the values mixed by these weights. (torch's own dropout draws its own numbers; it is not allowed here.)
 
 
-# %% nbgrader={"grade": false, "grade_id": "05-dropout", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 05-dropout
 def mix_with_dropout(a, v, u, p, training):
     """Weights a (..., T, S), v (..., S, H), u like a, a number p, True or False -> (..., T, H)."""
     ### BEGIN SOLUTION
@@ -255,9 +228,6 @@ def mix_with_dropout(a, v, u, p, training):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "05-dropout-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("05.dropout", mix_with_dropout)
-
 # %% [markdown]
 # [[task 05.init]]
 #
@@ -265,7 +235,7 @@ check("05.dropout", mix_with_dropout)
 # [[05.init:asked]] that has this variance. The matrix is drawn by itself, for all heads at once.
 
 
-# %% nbgrader={"grade": false, "grade_id": "05-init", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 05-init
 def init_scale(d_model, n_heads, head_width):
     """The sizes D, N, H of w_q -> a float."""
     ### BEGIN SOLUTION
@@ -274,9 +244,6 @@ def init_scale(d_model, n_heads, head_width):
     return math.sqrt(numerator / (fan_in + fan_out))
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "05-init-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("05.init", init_scale)
 
 # %% [markdown]
 # ## Counted
@@ -288,7 +255,7 @@ check("05.init", init_scale)
 # How many numbers does a layer hold: the four matrices, and where `bias` is `True` a bias for each of the four as well (one number for each column)?
 
 
-# %% nbgrader={"grade": false, "grade_id": "05-parameters", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 05-parameters
 def count_parameters(d_model, n_heads, n_kv_heads, head_width, bias):
     """The sizes D, N, K, H, and whether there are biases -> a whole number."""
     ### BEGIN SOLUTION
@@ -299,9 +266,6 @@ def count_parameters(d_model, n_heads, n_kv_heads, head_width, bias):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "05-parameters-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("05.parameters", count_parameters)
-
 # %% [markdown]
 # [[task 05.cost]]
 #
@@ -309,7 +273,7 @@ check("05.parameters", count_parameters)
 # **two** operations. Return a pair: all four projections together; scores and mixing together. (Softmax and scale are not counted.)
 
 
-# %% nbgrader={"grade": false, "grade_id": "05-cost", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 05-cost
 def attention_flops(batch, n_tokens, d_model, n_heads, n_kv_heads, head_width):
     """The sizes B, T, D, N, K, H -> (projections, scores and mixing), whole numbers."""
     ### BEGIN SOLUTION
@@ -321,9 +285,6 @@ def attention_flops(batch, n_tokens, d_model, n_heads, n_kv_heads, head_width):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "05-cost-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("05.cost", attention_flops)
-
 # %% [markdown]
 # [[task 05.cache]]
 #
@@ -331,7 +292,7 @@ check("05.cost", attention_flops)
 # positions so far, `L` layers, `N` query heads and `K` key-value heads of width `H`, and so many bytes for each number?
 
 
-# %% nbgrader={"grade": false, "grade_id": "05-cache", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 05-cache
 def cache_bytes(batch, n_keys, n_layers, n_heads, n_kv_heads, head_width, bytes_per_number):
     """The sizes B, S, L, N, K, H, and the bytes of a number -> a whole number."""
     ### BEGIN SOLUTION
@@ -339,9 +300,6 @@ def cache_bytes(batch, n_keys, n_layers, n_heads, n_kv_heads, head_width, bytes_
     return numbers * bytes_per_number
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "05-cache-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("05.cache", cache_bytes)
 
 # %% [markdown]
 # ## The whole layer
@@ -355,7 +313,7 @@ check("05.cache", cache_bytes)
 # and the tokens, and the result has the dtype of its inputs. You may call your own functions from above; torch's attention and this library's are not allowed.
 
 
-# %% nbgrader={"grade": false, "grade_id": "05-multi-head", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 05-multi-head
 class MultiHeadAttention(nn.Module):
     """x (B, T, D), mask (T, T) or (B, T, T) or None -> (B, T, D)."""
 
@@ -381,9 +339,6 @@ class MultiHeadAttention(nn.Module):
         ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "05-multi-head-check", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
-check("05.multi-head", MultiHeadAttention)
-
 # %% [markdown]
 # ## In your own words
 #
@@ -392,7 +347,7 @@ check("05.multi-head", MultiHeadAttention)
 # A slide splits the input among the heads: head 1 gets the first two of four numbers of each token, head 2 the other two, and each projects its own slice. Say what
 # such a head cannot see, how you would show the difference with one changed number, and what it does to the count of parameters. Three to six sentences.
 
-# %% [markdown] nbgrader={"grade": true, "grade_id": "05-slide", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}
+# %% 05-slide [markdown] points=3
 # A head that is given a slice of each token cannot read the other numbers, neither to ask, nor to be found, nor to hand them on; as one big matrix, its projection
 # would have zeros everywhere outside its block. To show it, change the last number of one token and look at head 1's queries, keys and values: with the slice they
 # stay as they were, with projections of the whole token they change (unless a weight happens to be 0). Each of the three matrices of a head shrinks from D x H to

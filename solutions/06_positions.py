@@ -28,7 +28,7 @@
 # shape. **Positions** are counted from 0. **Rows.** A vector is a row, so a matrix stands on its right: `x @ m`. **Conventions.** In a table of sinusoids, sine and cosine
 # of a pair stand side by side; rotary positions pair neighbours, numbers 2i and 2i + 1. A distance of a key `j` to a query `i` is `j - i`, negative for what came before.
 
-# %% nbgrader={"grade": false, "grade_id": "06-setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% 06-setup
 import math
 
 import torch
@@ -55,7 +55,7 @@ def attend(x, causal=False):
 # `attend` from the cell above, with its `causal` as given, and return *tokens moved first* less *outputs moved after*, one row for each token. (What do you expect without a mask? And with one?)
 
 
-# %% nbgrader={"grade": false, "grade_id": "06-equivariance", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 06-equivariance
 def permutation_gap(x, order, causal):
     """Tokens x (T, D), an order of them (T,), True or False -> (T, D)."""
     ### BEGIN SOLUTION
@@ -64,9 +64,6 @@ def permutation_gap(x, order, causal):
     return moved_first - moved_after
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "06-equivariance-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("06.equivariance", permutation_gap)
 
 # %% [markdown]
 # ## Sinusoids
@@ -78,7 +75,7 @@ check("06.equivariance", permutation_gap)
 # each pair of the `D` numbers; where `D` is odd, the last number has a hand to itself. Return each hand's angle at each of the given positions. Work in float64: an angle of many radians has no digits to lose.
 
 
-# %% nbgrader={"grade": false, "grade_id": "06-angles", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 06-angles
 def position_angles(positions, width, base):
     """Whole numbers (T,), a width D, a base -> angles (T, pairs), in radians."""
     ### BEGIN SOLUTION
@@ -88,16 +85,13 @@ def position_angles(positions, width, base):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "06-angles-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("06.angles", position_angles)
-
 # %% [markdown]
 # [[task 06.sinusoids]]
 #
 # The table for positions 0, 1, 2, …, with base 10,000: the sine of hand `i` in column 2i, its cosine in column 2i + 1. Where `D` is odd, the last cosine is left out.
 
 
-# %% nbgrader={"grade": false, "grade_id": "06-sinusoids", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 06-sinusoids
 def sinusoids(length, d_model):
     """How many positions, the width D -> (length, D)."""
     ### BEGIN SOLUTION
@@ -110,9 +104,6 @@ def sinusoids(length, d_model):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "06-sinusoids-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("06.sinusoids", sinusoids)
-
 # %% [markdown]
 # [[task 06.add]]
 #
@@ -120,7 +111,7 @@ check("06.sinusoids", sinusoids)
 # `start`. Gradients must flow to the embeddings and to the table, and the result has the dtype of the embeddings.
 
 
-# %% nbgrader={"grade": false, "grade_id": "06-add", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 06-add
 def add_positions(x, table, start):
     """Embeddings x (B, T, D), a table (rows, D), the first token's position -> (B, T, D)."""
     ### BEGIN SOLUTION
@@ -130,9 +121,6 @@ def add_positions(x, table, start):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "06-add-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("06.add", add_positions)
-
 # %% [markdown]
 # [[task 06.probe]]
 #
@@ -140,7 +128,7 @@ check("06.add", add_positions)
 # others, and least squares finds the weights that lead from one to the other. Return the scores of new vectors, one column for each class. (Classes are 0, 1, …, and each occurs among the labels. The largest score is the probe's guess.)
 
 
-# %% nbgrader={"grade": false, "grade_id": "06-probe", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 06-probe
 def probe(x, labels, new):
     """Vectors x (M, D) and their classes (M,), new vectors (R, D) -> scores (R, classes)."""
     ### BEGIN SOLUTION
@@ -151,9 +139,6 @@ def probe(x, labels, new):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "06-probe-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("06.probe", probe)
-
 # %% [markdown]
 # [[task 06.shift]]
 #
@@ -161,7 +146,7 @@ check("06.probe", probe)
 # Write it, for a table as in 06.sinusoids (base 10,000, sine and cosine side by side; `D` is even). `steps` may be negative.
 
 
-# %% nbgrader={"grade": false, "grade_id": "06-shift", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 06-shift
 def shift_matrix(steps, d_model):
     """How many steps, an even width D -> (D, D)."""
     ### BEGIN SOLUTION
@@ -177,9 +162,6 @@ def shift_matrix(steps, d_model):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "06-shift-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("06.shift", shift_matrix)
-
 # %% [markdown]
 # ## Distances
 
@@ -190,7 +172,7 @@ check("06.shift", shift_matrix)
 # each query and each key which row that is, counted from 0. Keys stand at positions 0, 1, 2, …; the first query stands at position `start`.
 
 
-# %% nbgrader={"grade": false, "grade_id": "06-relative", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 06-relative
 def distance_rows(n_queries, n_keys, start):
     """The sizes T and S, the first query's position -> whole numbers (T, S)."""
     ### BEGIN SOLUTION
@@ -201,9 +183,6 @@ def distance_rows(n_queries, n_keys, start):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "06-relative-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("06.relative", distance_rows)
-
 # %% [markdown]
 # [[task 06.shaw]]
 #
@@ -211,7 +190,7 @@ check("06.relative", distance_rows)
 # makes such a table; take the one that is given). Gradients must flow to queries, keys and table, and the result has the dtype of the inputs.
 
 
-# %% nbgrader={"grade": false, "grade_id": "06-shaw", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 06-shaw
 def relative_scores(q, k, table, rows):
     """q (B, N, T, H), k (B, N, S, H), table (distances, H), rows (T, S) -> scores (B, N, T, S)."""
     ### BEGIN SOLUTION
@@ -222,9 +201,6 @@ def relative_scores(q, k, table, rows):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "06-shaw-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("06.shaw", relative_scores)
-
 # %% [markdown]
 # [[task 06.buckets]]
 #
@@ -233,7 +209,7 @@ check("06.shaw", relative_scores)
 # $r = \log(d / \text{alone}) / \log(\text{farthest} / \text{alone})$ a distance $d$ goes into bucket $\text{alone} + \lfloor (\text{buckets} - \text{alone}) \cdot r \rfloor$, and the last bucket takes all that is farther. What lies ahead (`back` is negative) goes into bucket 0.
 
 
-# %% nbgrader={"grade": false, "grade_id": "06-buckets", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 06-buckets
 def bucket(back):
     """Whole numbers of any shape -> the numbers of their buckets, in the same shape."""
     ### BEGIN SOLUTION
@@ -248,9 +224,6 @@ def bucket(back):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "06-buckets-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("06.buckets", bucket)
-
 # %% [markdown]
 # [[task 06.alibi]]
 #
@@ -258,7 +231,7 @@ check("06.buckets", bucket)
 # amount, down to $2^{-[[06.alibi:named]]}$ for the last head, and head 0 has the slope $2^{-[[06.alibi:named]]/N}$. (`N` is a power of 2.) A key ahead of its query gets 0 (a mask will hide it). Keys stand at positions 0, 1, 2, …; the first query stands at `start`.
 
 
-# %% nbgrader={"grade": false, "grade_id": "06-alibi", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 06-alibi
 def alibi(n_heads, n_queries, n_keys, start):
     """The sizes N, T and S, the first query's position -> numbers to add to the scores (N, T, S)."""
     ### BEGIN SOLUTION
@@ -272,9 +245,6 @@ def alibi(n_heads, n_queries, n_keys, start):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "06-alibi-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("06.alibi", alibi)
-
 # %% [markdown]
 # ## Rotations
 
@@ -284,7 +254,7 @@ check("06.alibi", alibi)
 # Turn points of the plane by an angle, counter-clockwise: (a, b) becomes (a cos - b sin, a sin + b cos). The result has the dtype of the points.
 
 
-# %% nbgrader={"grade": false, "grade_id": "06-turn", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 06-turn
 def turn(x, angle):
     """Points x (..., 2), an angle in radians -> (..., 2)."""
     ### BEGIN SOLUTION
@@ -294,9 +264,6 @@ def turn(x, angle):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "06-turn-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("06.turn", turn)
-
 # %% [markdown]
 # [[task 06.rotary]]
 #
@@ -304,7 +271,7 @@ check("06.turn", turn)
 # through, and the result has the dtype of `x` (work the angles out in float64, then cast).
 
 
-# %% nbgrader={"grade": false, "grade_id": "06-rotary", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 06-rotary
 def rotate(x, start):
     """Queries or keys x (B, N, T, H), the first row's position -> (B, N, T, H)."""
     ### BEGIN SOLUTION
@@ -319,9 +286,6 @@ def rotate(x, start):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "06-rotary-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("06.rotary", rotate)
-
 # %% [markdown]
 # [[task 06.convert]]
 #
@@ -329,7 +293,7 @@ check("06.rotary", rotate)
 # the first numbers of all pairs go to the first half, in their order, and the second numbers to the second half.
 
 
-# %% nbgrader={"grade": false, "grade_id": "06-convert", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 06-convert
 def to_halves(w, n_heads):
     """w (D, N*H), learned with neighbours -> (D, N*H), for a program that pairs halves."""
     ### BEGIN SOLUTION
@@ -339,9 +303,6 @@ def to_halves(w, n_heads):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "06-convert-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("06.convert", to_halves)
-
 # %% [markdown]
 # [[task 06.cached]]
 #
@@ -349,7 +310,7 @@ check("06.convert", to_halves)
 # $\sqrt{H}$, let no query see what comes after it, and mix. torch's own attention and this library's are not allowed.
 
 
-# %% nbgrader={"grade": false, "grade_id": "06-cached", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 06-cached
 def cached_attention(q, k, v):
     """q (B, N, T, H), k (B, N, S, H), v (B, N, S, H'), T at most S -> (B, N, T, H')."""
     ### BEGIN SOLUTION
@@ -364,9 +325,6 @@ def cached_attention(q, k, v):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "06-cached-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("06.cached", cached_attention)
-
 # %% [markdown]
 # ## In your own words
 #
@@ -375,7 +333,7 @@ check("06.cached", cached_attention)
 # A slide says that self-attention is permutation *invariant*, and that "cat ate mouse" is therefore the same to it as "mouse ate cat". Say what is right about this and what is not, how you would show it in two lines, and what a causal mask
 # changes. Three to six sentences.
 
-# %% [markdown] nbgrader={"grade": true, "grade_id": "06-slide", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}
+# %% 06-slide [markdown] points=3
 # Without positions, the vector that comes out for *cat* is the same in both sentences, so nothing that looks at that vector alone can tell who ate whom: this much is right. But the outputs are not the same
 # table: they stand in another order, the same order as the words. That is called equivariant; invariant would mean that the table of outputs does not change at all, which holds only after something like a mean over
 # the tokens. To show it, compute attend(x[order]) and attend(x)[order]: their difference is 0 up to rounding, while attend(x[order]) - attend(x) is not. With a causal mask a token sees only what stands before it, so

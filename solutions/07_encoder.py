@@ -31,7 +31,7 @@
 # `True` is a token, `False` is padding, and every sequence has at least one real token. **Axes in front.** Where a docstring writes `(..., D)`, any number of axes may stand in front. Count axes from the end.
 # **Gradients and dtypes.** Gradients must flow to tokens and weights, but for `layer_norm_backward`, which makes them itself; what a product has used
 # must not be changed in place any more, not even in a copy of yours. A result has the dtype of the inputs.
-# %% nbgrader={"grade": false, "grade_id": "07-setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% 07-setup
 import math
 
 import torch
@@ -62,7 +62,7 @@ def self_attention(x, w_q, w_k, w_v, w_o, n_heads, may_look=None):
 # matrix of its own, `w[0]` for the first. Send `x` through all layers, the first one first, and return what comes out.
 
 
-# %% nbgrader={"grade": false, "grade_id": "07-residual", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 07-residual
 def through_layers(x, w):
     """x (..., T, D), w (L, D, D), a matrix for each layer -> (..., T, D)."""
     ### BEGIN SOLUTION
@@ -72,16 +72,13 @@ def through_layers(x, w):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "07-residual-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("07.residual", through_layers)
-
 # %% [markdown]
 # [[task 07.layer-norm]]
 #
 # Give each token mean 0 and variance 1, whatever the other tokens are; then multiply by the gain and add the shift. `eps` is added to the variance, inside the root. torch's own norms are not allowed.
 
 
-# %% nbgrader={"grade": false, "grade_id": "07-layer-norm", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 07-layer-norm
 def layer_norm(x, gain, shift, eps):
     """x (..., D), gain (D), shift (D), a number eps -> (..., D)."""
     ### BEGIN SOLUTION
@@ -93,9 +90,6 @@ def layer_norm(x, gain, shift, eps):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "07-layer-norm-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("07.layer-norm", layer_norm)
-
 # %% [markdown]
 # [[task 07.rms-norm]]
 #
@@ -103,7 +97,7 @@ check("07.layer-norm", layer_norm)
 # convention: `gain` holds **[[07.rms-norm:named]]**.
 
 
-# %% nbgrader={"grade": false, "grade_id": "07-rms-norm", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 07-rms-norm
 def rms_norm(x, gain, eps):
     """x (..., D), gain (D), a number eps -> (..., D)."""
     ### BEGIN SOLUTION
@@ -113,9 +107,6 @@ def rms_norm(x, gain, eps):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "07-rms-norm-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("07.rms-norm", rms_norm)
-
 # %% [markdown]
 # [[task 07.layer-norm-backward]]
 #
@@ -123,7 +114,7 @@ check("07.rms-norm", rms_norm)
 # A hint: every number of a token moves its mean and its variance, so a token's gradient loses two shares. All tokens use the same gain and shift.
 
 
-# %% nbgrader={"grade": false, "grade_id": "07-layer-norm-backward", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 07-layer-norm-backward
 def layer_norm_backward(g, x, gain, eps):
     """g (T, D), x (T, D), gain (D), a number eps -> dx (T, D), dgain (D), dshift (D)."""
     ### BEGIN SOLUTION
@@ -137,16 +128,13 @@ def layer_norm_backward(g, x, gain, eps):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "07-layer-norm-backward-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("07.layer-norm-backward", layer_norm_backward)
-
 # %% [markdown]
 # [[task 07.feed-forward]]
 #
 # The feed-forward network: widen each token, put 0 for what is negative, narrow it again; both steps have a bias. No token sees another.
 
 
-# %% nbgrader={"grade": false, "grade_id": "07-feed-forward", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 07-feed-forward
 def feed_forward(x, w_1, b_1, w_2, b_2):
     """x (..., T, D), w_1 (D, F), b_1 (F), w_2 (F, D), b_2 (D) -> (..., T, D)."""
     ### BEGIN SOLUTION
@@ -155,9 +143,6 @@ def feed_forward(x, w_1, b_1, w_2, b_2):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "07-feed-forward-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("07.feed-forward", feed_forward)
-
 # %% [markdown]
 # [[task 07.gelu]]
 #
@@ -165,7 +150,7 @@ check("07.feed-forward", feed_forward)
 # tanh that GPT-2 takes instead, $\tfrac{1}{2} x \left(1 + \tanh\left(\sqrt{2/\pi}\,(x + 0.044715\,x^3)\right)\right)$. (`torch.erf` is allowed, torch's GELU is not.)
 
 
-# %% nbgrader={"grade": false, "grade_id": "07-gelu", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 07-gelu
 def gelu(x):
     """x, any shape -> x * Phi(x), and the same by tanh; both of x's shape."""
     ### BEGIN SOLUTION
@@ -176,9 +161,6 @@ def gelu(x):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "07-gelu-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("07.gelu", gelu)
-
 # %% [markdown]
 # [[task 07.swiglu]]
 #
@@ -186,7 +168,7 @@ check("07.gelu", gelu)
 # `w_2` narrows them. Swish is $z \cdot \sigma(\beta z)$, where $\sigma$ is the sigmoid; here **$\beta$ = [[07.swiglu:beta]]**.
 
 
-# %% nbgrader={"grade": false, "grade_id": "07-swiglu", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 07-swiglu
 def swiglu(x, w_gate, w_1, w_2):
     """x (..., T, D), w_gate and w_1 (D, F), w_2 (F, D) -> (..., T, D)."""
     ### BEGIN SOLUTION
@@ -197,9 +179,6 @@ def swiglu(x, w_gate, w_1, w_2):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "07-swiglu-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("07.swiglu", swiglu)
-
 # %% [markdown]
 # ## Put together
 #
@@ -209,7 +188,7 @@ check("07.swiglu", swiglu)
 # [[07.sublayer:asked]].
 
 
-# %% nbgrader={"grade": false, "grade_id": "07-sublayer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 07-sublayer
 def sublayer(x, w_1, b_1, w_2, b_2, gain, shift):
     """x (..., T, D), the network's weights, gain (D), shift (D) -> (..., T, D)."""
     ### BEGIN SOLUTION
@@ -220,9 +199,6 @@ def sublayer(x, w_1, b_1, w_2, b_2, gain, shift):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "07-sublayer-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("07.sublayer", sublayer)
-
 # %% [markdown]
 # [[task 07.parameters]]
 #
@@ -231,7 +207,7 @@ check("07.sublayer", sublayer)
 # `pre_norm` one more LayerNorm follows the last layer. A whole number, please.
 
 
-# %% nbgrader={"grade": false, "grade_id": "07-parameters", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 07-parameters
 def encoder_parameters(d_model, d_hidden, n_layers, gated, bias, pre_norm):
     """The sizes D, F, L, and three times True or False -> a whole number."""
     ### BEGIN SOLUTION
@@ -245,9 +221,6 @@ def encoder_parameters(d_model, d_hidden, n_layers, gated, bias, pre_norm):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "07-parameters-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("07.parameters", encoder_parameters)
-
 # %% [markdown]
 # [[task 07.encoder-layer]]
 #
@@ -257,7 +230,7 @@ check("07.parameters", encoder_parameters)
 # torch's `nn.TransformerEncoderLayer` with these weights; calling that, or this library's model, is not allowed.
 
 
-# %% nbgrader={"grade": false, "grade_id": "07-encoder-layer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 07-encoder-layer
 def encoder_layer(x, attention, w_1, b_1, w_2, b_2, norms, n_heads, pre_norm, mask=None):
     """x (B, T, D), attention (4, D, D), w_1 (D, F), b_1 (F), w_2 (F, D), b_2 (D), norms (4, D), mask (B, T) -> (B, T, D)."""
     ### BEGIN SOLUTION
@@ -279,16 +252,13 @@ def encoder_layer(x, attention, w_1, b_1, w_2, b_2, norms, n_heads, pre_norm, ma
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "07-encoder-layer-check", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
-check("07.encoder-layer", encoder_layer)
-
 # %% [markdown]
 # [[task 07.pooling]]
 #
 # An encoder gives a vector for every token, also for padding. Make one vector for each sequence: the mean over its **real** tokens. What stands in the places of padding must not matter.
 
 
-# %% nbgrader={"grade": false, "grade_id": "07-pooling", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 07-pooling
 def mean_of_real(x, mask):
     """x (B, T, D), mask (B, T), True for real tokens -> (B, D)."""
     ### BEGIN SOLUTION
@@ -297,9 +267,6 @@ def mean_of_real(x, mask):
     return kept.sum(dim=1) / count
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "07-pooling-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("07.pooling", mean_of_real)
 
 # %% [markdown]
 # ## The stack
@@ -311,7 +278,7 @@ check("07.pooling", mean_of_real)
 # `nn.Parameter(torch.empty(...))`: the check puts weights of its own in their place. `mask` is as in the layer. The result equals that of torch's `nn.TransformerEncoder`.
 
 
-# %% nbgrader={"grade": false, "grade_id": "07-encoder", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 07-encoder
 class Encoder(nn.Module):
     """x (B, T, D), mask (B, T) or None -> (B, T, D)."""
 
@@ -341,9 +308,6 @@ class Encoder(nn.Module):
         ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "07-encoder-check", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
-check("07.encoder", Encoder)
-
 # %% [markdown]
 # ## In your own words
 #
@@ -352,7 +316,7 @@ check("07.encoder", Encoder)
 # Take the encoder's layers away one after the other, from the top. Say what of a token's vector is still there with pre-LN, and why one cannot say it so simply with post-LN; then say one thing that a picture
 # of cosines from layer to layer shows, and one that it does not show. Three to six sentences.
 
-# %% [markdown] nbgrader={"grade": true, "grade_id": "07-refined", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}
+# %% 07-refined [markdown] points=3
 # With pre-LN the vector after layer l is the embedding plus everything that the sublayers up to there have added, so taking layers away from the top takes the
 # last terms out of a sum and leaves the others as they were; the last norm brings what is left to the scale that the head expects. With post-LN the sum is normalised again after every sublayer, so what an early layer wrote is
 # shrunk and turned by the norms that follow, and the layers above expect exactly that. A picture of cosines shows how much of a vector's direction is new after each layer, and that the same word drifts apart

@@ -27,7 +27,7 @@
 # **True means may look**, unless a task says otherwise (one does, on purpose). A mask has one row for each query and one column for each key, or a shape that broadcasts to the scores `(B, N, T, S)`. **Weights.** A vector is a row, so a
 # projection is `x @ w`. Head `i` owns the columns `i*H` to `(i+1)*H`.
 
-# %% nbgrader={"grade": false, "grade_id": "08-setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% 08-setup
 import math
 
 import torch
@@ -53,7 +53,7 @@ def merge_heads(z):
 # at itself and at what came before it. Return the boolean mask, as a tensor.
 
 
-# %% nbgrader={"grade": false, "grade_id": "08-causal", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 08-causal
 def causal_mask(n_queries, n_keys):
     """T and S, two numbers -> (T, S), True = may look."""
     ### BEGIN SOLUTION
@@ -63,9 +63,6 @@ def causal_mask(n_queries, n_keys):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "08-causal-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("08.causal", causal_mask)
-
 # %% [markdown]
 # [[task 08.padding]]
 #
@@ -73,7 +70,7 @@ check("08.causal", causal_mask)
 # real token may have the id 0.
 
 
-# %% nbgrader={"grade": false, "grade_id": "08-padding", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 08-padding
 def padding_mask(ids, pad_id):
     """ids (B, S), a number -> (B, 1, 1, S), True = a real token."""
     ### BEGIN SOLUTION
@@ -81,16 +78,13 @@ def padding_mask(ids, pad_id):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "08-padding-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("08.padding", padding_mask)
-
 # %% [markdown]
 # [[task 08.combine]]
 #
 # A decoder's tokens may look neither ahead nor at padding. Return one mask for both.
 
 
-# %% nbgrader={"grade": false, "grade_id": "08-combine", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 08-combine
 def decoder_mask(ids, pad_id):
     """ids (B, T), a number -> (B, 1, T, T), True = may look."""
     ### BEGIN SOLUTION
@@ -99,9 +93,6 @@ def decoder_mask(ids, pad_id):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "08-combine-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("08.combine", decoder_mask)
-
 # %% [markdown]
 # [[task 08.convert]]
 #
@@ -109,16 +100,13 @@ check("08.combine", decoder_mask)
 # not. (The numbers of the scores do not matter here; their dtype may be half precision.)
 
 
-# %% nbgrader={"grade": false, "grade_id": "08-convert", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 08-convert
 def to_additive(scores, mask):
     """scores (..., T, S), mask of a shape that broadcasts to it, True = may NOT look -> like scores, 0 or -inf."""
     ### BEGIN SOLUTION
     return torch.zeros_like(scores).masked_fill(mask, float("-inf"))
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "08-convert-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("08.convert", to_additive)
 
 # %% [markdown]
 # [[task 08.masked-softmax]]
@@ -127,7 +115,7 @@ check("08.convert", to_additive)
 # gradients must flow, and the result has the dtype of the scores.
 
 
-# %% nbgrader={"grade": false, "grade_id": "08-masked-softmax", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 08-masked-softmax
 def masked_softmax(s, mask):
     """s (..., T, S), mask of a shape that broadcasts to it -> weights (..., T, S)."""
     ### BEGIN SOLUTION
@@ -137,9 +125,6 @@ def masked_softmax(s, mask):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "08-masked-softmax-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("08.masked-softmax", masked_softmax)
-
 # %% [markdown]
 # [[task 08.leak]]
 #
@@ -147,7 +132,7 @@ check("08.masked-softmax", masked_softmax)
 # the bottom can change what stands at `t` on top. Say besides whether the future leaks: whether any output can be reached by a token that comes **after** it. Return both.
 
 
-# %% nbgrader={"grade": false, "grade_id": "08-leak", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 08-leak
 def what_reaches(masks):
     """masks (L, T, T), the first layer's first -> reached (T, T), and one truth value."""
     ### BEGIN SOLUTION
@@ -160,9 +145,6 @@ def what_reaches(masks):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "08-leak-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("08.leak", what_reaches)
-
 # %% [markdown]
 # [[task 08.labels]]
 #
@@ -170,7 +152,7 @@ check("08.leak", what_reaches)
 # tables are filled up behind with `pad_id`, to the length of the longest row: so an end token is never given, not in a shorter sentence either. Return them, inputs first.
 
 
-# %% nbgrader={"grade": false, "grade_id": "08-labels", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 08-labels
 def inputs_and_labels(sentences, start_id, end_id, pad_id):
     """Lists of ids, three numbers -> inputs (B, T) and labels (B, T), whole numbers."""
     ### BEGIN SOLUTION
@@ -185,9 +167,6 @@ def inputs_and_labels(sentences, start_id, end_id, pad_id):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "08-labels-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("08.labels", inputs_and_labels)
-
 # %% [markdown]
 # [[task 08.masked-tokens]]
 #
@@ -196,7 +175,7 @@ check("08.labels", inputs_and_labels)
 # **[[08.masked-tokens:ignore]]** everywhere else.
 
 
-# %% nbgrader={"grade": false, "grade_id": "08-masked-tokens", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 08-masked-tokens
 def hide_tokens(ids, special, u, other, mask_id, share):
     """ids, special (True = leave alone), u and other, all (B, T); two numbers -> inputs and labels, (B, T)."""
     ### BEGIN SOLUTION
@@ -210,9 +189,6 @@ def hide_tokens(ids, special, u, other, mask_id, share):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "08-masked-tokens-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("08.masked-tokens", hide_tokens)
-
 # %% [markdown]
 # [[task 08.logits]]
 #
@@ -220,7 +196,7 @@ check("08.masked-tokens", hide_tokens)
 # lie so far apart that some probabilities are too small for a float.
 
 
-# %% nbgrader={"grade": false, "grade_id": "08-logits", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 08-logits
 def log_probabilities(x, table):
     """x (B, T, D), table (V, D) -> (B, T, V)."""
     ### BEGIN SOLUTION
@@ -228,9 +204,6 @@ def log_probabilities(x, table):
     return torch.log_softmax(x @ table.T, dim=-1) / unit
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "08-logits-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("08.logits", log_probabilities)
 
 # %% [markdown]
 # ## The decoder
@@ -241,7 +214,7 @@ check("08.logits", log_probabilities)
 # leaves a query nothing to see, its mixture is zeros. `split_heads` and `merge_heads` are given at the top. torch's own attention and this library's are not allowed.
 
 
-# %% nbgrader={"grade": false, "grade_id": "08-cross-attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 08-cross-attention
 def cross_attention(x, memory, w_q, w_k, w_v, w_o, n_heads, mask=None):
     """x (B, T, D), memory (B, S, D), w_q, w_k, w_v (D, N*H), w_o (N*H, D), N, a mask -> (B, T, D)."""
     ### BEGIN SOLUTION
@@ -254,15 +227,12 @@ def cross_attention(x, memory, w_q, w_k, w_v, w_o, n_heads, mask=None):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "08-cross-attention-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("08.cross-attention", cross_attention)
-
 # %% [markdown]
 # The next cell is given. It turns your function into a part with weights of its own (with `memory` = `x` it is self-attention), and brings the other parts of a layer from earlier chapters. `nn.LayerNorm(D)` has the gain and the bias that
 # its own names `weight` and `bias` hold, and eps = 1e-5.
 
 
-# %% nbgrader={"grade": false, "grade_id": "08-parts", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% 08-parts
 class MultiHeadAttention(nn.Module):
     def __init__(self, d_model, n_heads):
         super().__init__()
@@ -305,7 +275,7 @@ def sinusoidal(length, d_model):
 # place of yours. With the attention's biases at zero this is `nn.TransformerDecoderLayer(..., norm_first=True)`. torch's own layers and attention are not allowed.
 
 
-# %% nbgrader={"grade": false, "grade_id": "08-decoder-layer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 08-decoder-layer
 class DecoderLayer(nn.Module):
     """x (B, T, D), memory (B, S, D), mask (T, T) or (B, 1, T, T), memory_mask (B, 1, 1, S) -> (B, T, D)."""
 
@@ -327,9 +297,6 @@ class DecoderLayer(nn.Module):
         ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "08-decoder-layer-check", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
-check("08.decoder-layer", DecoderLayer)
-
 # %% [markdown]
 # [[task 08.transformer]]
 #
@@ -344,7 +311,7 @@ check("08.decoder-layer", DecoderLayer)
 # norm_first=True)` computes with the biases of its attention at zero; there, masks say True for may NOT look. It is not allowed here, nor are its layers and its attention.
 
 
-# %% nbgrader={"grade": false, "grade_id": "08-transformer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 08-transformer
 class Transformer(nn.Module):
     """source_ids (B, S), target_ids (B, T) -> logits (B, T, V)."""
 
@@ -382,9 +349,6 @@ class Transformer(nn.Module):
         ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "08-transformer-check", "locked": true, "points": 8, "schema_version": 3, "solution": false, "task": false}
-check("08.transformer", Transformer)
-
 # %% [markdown]
 # ## In your own words
 #
@@ -393,7 +357,7 @@ check("08.transformer", Transformer)
 # A slide says that several masks are combined by an element-wise OR. Beside it, a tick means that a token may look. Say when the sentence is right, what goes wrong with the ticks, and how you would notice it in a program that runs
 # without an error. Three to six sentences.
 
-# %% [markdown] nbgrader={"grade": true, "grade_id": "08-or", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}
+# %% 08-or [markdown] points=3
 # OR is right for masks that say what is hidden: a pair is hidden if it lies in the future or is padding. With ticks for "may look" a pair is allowed only if both masks allow it, so they are joined by AND; by De Morgan the two are the
 # same statement. With OR on ticks, one of the two is enough: words may look at later words, because these are no padding, and at padding, because it lies in the past. Nothing fails, shapes and sums are as they should be, and the training
 # loss even gets better, since answers leak. To notice it, change one later token and look whether earlier outputs change, or count the ticks; or compare what the model does in training and when it writes alone.

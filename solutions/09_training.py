@@ -20,7 +20,7 @@
 # [[tasks-table]]
 # | 09-curve | In your own words (graded by a person) | 8 | ●●○ | 3 |
 
-# %% nbgrader={"grade": false, "grade_id": "09-setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% 09-setup
 import math
 
 import torch
@@ -33,7 +33,7 @@ from softlookup import check
 # Sentences come with their start and end tokens, filled up behind with `pad_id`. A decoder is given all ids but the last, and at each place has to say the **next** one. Where that is padding, the label is **[[09.shift:ignore]]**, which losses leave out. (The inputs stay as they are.)
 
 
-# %% nbgrader={"grade": false, "grade_id": "09-shift", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 09-shift
 def inputs_and_labels(ids, pad_id):
     """ids (B, T), a number -> inputs and labels, both (B, T-1)."""
     ### BEGIN SOLUTION
@@ -43,16 +43,13 @@ def inputs_and_labels(ids, pad_id):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "09-shift-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("09.shift", inputs_and_labels)
-
 # %% [markdown]
 # [[task 09.cross-entropy]]
 #
 # From logits to one number: the mean of $-\log p$ of the right words, over all tokens of the batch that are no padding (here the labels hold `pad_id` itself). Logits may be hundreds apart, and gradients must flow. torch's own losses are not allowed; `log_softmax` is.
 
 
-# %% nbgrader={"grade": false, "grade_id": "09-cross-entropy", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 09-cross-entropy
 def cross_entropy(logits, labels, pad_id):
     """logits (B, T, V), labels (B, T), a number -> one number."""
     ### BEGIN SOLUTION
@@ -62,16 +59,13 @@ def cross_entropy(logits, labels, pad_id):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "09-cross-entropy-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("09.cross-entropy", cross_entropy)
-
 # %% [markdown]
 # [[task 09.perplexity]]
 #
 # A set was read in `M` batches. Of each you have the mean loss of its tokens, in nats, and how many tokens it had. Return the perplexity of the whole set.
 
 
-# %% nbgrader={"grade": false, "grade_id": "09-perplexity", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 09-perplexity
 def perplexity(losses, tokens):
     """losses (M,), tokens (M,) -> one number."""
     ### BEGIN SOLUTION
@@ -80,16 +74,13 @@ def perplexity(losses, tokens):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "09-perplexity-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("09.perplexity", perplexity)
-
 # %% [markdown]
 # [[task 09.smoothed-loss]]
 #
 # The same loss with label smoothing of [[09.smoothed-loss:epsilon]]: a share $\varepsilon$ of what is wanted is spread evenly over all `V` words, the right one among them ($\varepsilon / V$ each), and $1 - \varepsilon$ stays with the right one. So a token's loss is $-(1 - \varepsilon) \log p_y - \varepsilon \cdot \text{mean}_j \log p_j$. Padding is left out as before.
 
 
-# %% nbgrader={"grade": false, "grade_id": "09-smoothed-loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 09-smoothed-loss
 def smoothed_loss(logits, labels, pad_id):
     """logits (B, T, V), labels (B, T), a number -> one number."""
     ### BEGIN SOLUTION
@@ -102,16 +93,13 @@ def smoothed_loss(logits, labels, pad_id):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "09-smoothed-loss-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("09.smoothed-loss", smoothed_loss)
-
 # %% [markdown]
 # [[task 09.warmup]]
 #
 # The paper's curve, $D^{-0.5} \cdot \min(\text{step}^{-0.5}, \text{step} \cdot \text{warmup}^{-1.5})$, where the first step is number 1. Your function is told how many steps have been **done**: 0 before the first.
 
 
-# %% nbgrader={"grade": false, "grade_id": "09-warmup", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 09-warmup
 def learning_rate(done, d_model, warmup):
     """three whole numbers -> the rate of the step that comes next."""
     ### BEGIN SOLUTION
@@ -120,16 +108,13 @@ def learning_rate(done, d_model, warmup):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "09-warmup-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("09.warmup", learning_rate)
-
 # %% [markdown]
 # [[task 09.adam]]
 #
 # One step of Adam. `m` becomes $\beta_1 m + (1 - \beta_1) g$, and `v` the same of $g^2$ with $\beta_2$. Both began at zero, so each is divided by $1 - \beta^{\text{step}}$ before it is used (the first step is number 1). Then `w` loses rate times the corrected `m` over (the root of the corrected `v`, plus `eps`). Return the new `w`, and `m` and `v` **uncorrected**, as the next step needs them.
 
 
-# %% nbgrader={"grade": false, "grade_id": "09-adam", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 09-adam
 def adam_step(w, g, m, v, step, rate, beta_1, beta_2, eps):
     """four tensors of one shape, five numbers -> w, m, v."""
     ### BEGIN SOLUTION
@@ -141,16 +126,13 @@ def adam_step(w, g, m, v, step, rate, beta_1, beta_2, eps):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "09-adam-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("09.adam", adam_step)
-
 # %% [markdown]
 # [[task 09.clip]]
 #
 # Three parameters have three gradients. Take the norm of **all their numbers together**. If it is above `max_norm`, multiply all three by the one factor that brings it there; else leave them. Return the three, and the norm that they had before. All may be zero.
 
 
-# %% nbgrader={"grade": false, "grade_id": "09-clip", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 09-clip
 def clip(g_1, g_2, g_3, max_norm):
     """three tensors, a number -> three tensors and a number."""
     ### BEGIN SOLUTION
@@ -161,16 +143,13 @@ def clip(g_1, g_2, g_3, max_norm):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "09-clip-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("09.clip", clip)
-
 # %% [markdown]
 # [[task 09.accumulate]]
 #
 # `M` small batches come one after the other. Of each you have the gradient of the **sum** of its tokens' losses, and its number of tokens. After every `every` batches make one step of plain descent: `w` minus `rate` times the mean gradient of a token, over all tokens of the group. What is left at the end makes a smaller group, and a step too. Return what `w` is after each batch.
 
 
-# %% nbgrader={"grade": false, "grade_id": "09-accumulate", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 09-accumulate
 def accumulate(w, gradients, tokens, every, rate):
     """w (D,), gradients (M, D), tokens (M,), two numbers -> (M, D)."""
     ### BEGIN SOLUTION
@@ -185,16 +164,13 @@ def accumulate(w, gradients, tokens, every, rate):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "09-accumulate-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("09.accumulate", accumulate)
-
 # %% [markdown]
 # [[task 09.dropout]]
 #
 # For each number of `x` a number `u` from 0 to 1 was drawn. In training, numbers with `u` below `p` become 0, and the others are divided by $1 - p$. In use (`training` is False), `x` comes back as it is. The result has the dtype of `x`; gradients must flow. (`p` is below 1.)
 
 
-# %% nbgrader={"grade": false, "grade_id": "09-dropout", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 09-dropout
 def dropout(x, u, p, training):
     """x and u of one shape, a number, True or False -> like x."""
     ### BEGIN SOLUTION
@@ -204,16 +180,13 @@ def dropout(x, u, p, training):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "09-dropout-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("09.dropout", dropout)
-
 # %% [markdown]
 # [[task 09.initialise]]
 #
 # `z` holds numbers of mean 0 and variance 1. Scale them to the first weights of a matrix `(in, out)`, used as `x @ w`: Xavier's variance $2 / (\text{in} + \text{out})$, or He's, $2 / \text{in}$, if `x` comes out of a ReLU.
 
 
-# %% nbgrader={"grade": false, "grade_id": "09-initialise", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 09-initialise
 def first_weights(z, after_relu):
     """z (in, out), True or False -> (in, out)."""
     ### BEGIN SOLUTION
@@ -223,16 +196,13 @@ def first_weights(z, after_relu):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "09-initialise-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("09.initialise", first_weights)
-
 # %% [markdown]
 # [[task 09.bytes]]
 #
 # How many bytes does a run with Adam hold? Return two numbers: for the **states** (weights, gradients, what Adam keeps, any copy), and for the **activations**. A number takes 4 bytes in float32 and 2 in half precision. Recipe `float32`: everything in float32. `autocast`: parameters, gradients and Adam's averages in float32, activations in half precision (short-lived copies for the products are left aside). `master`: weights and gradients in half precision, a float32 master copy of the weights, Adam's averages in float32, activations in half.
 
 
-# %% nbgrader={"grade": false, "grade_id": "09-bytes", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 09-bytes
 def training_bytes(parameters, activations, recipe):
     """two whole numbers, a text -> two whole numbers."""
     ### BEGIN SOLUTION
@@ -241,16 +211,13 @@ def training_bytes(parameters, activations, recipe):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "09-bytes-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("09.bytes", training_bytes)
-
 # %% [markdown]
 # [[task 09.count]]
 #
 # The paper's encoder-decoder, `L` layers on each side: attention without biases (four matrices `(D, D)`), a feed-forward network with biases, a norm with gain and shift for each part (two in an encoder's layer, three in a decoder's), none behind the stacks; **one** table of embeddings for source, target and output. Positions are not learned.
 
 
-# %% nbgrader={"grade": false, "grade_id": "09-count", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 09-count
 def transformer_parameters(vocab_size, d_model, d_hidden, n_layers):
     """V, D, F, L -> a whole number."""
     ### BEGIN SOLUTION
@@ -263,16 +230,13 @@ def transformer_parameters(vocab_size, d_model, d_hidden, n_layers):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "09-count-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("09.count", transformer_parameters)
-
 # %% [markdown]
 # [[task 09.train]]
 #
 # The smallest language model: its logits for the next word are the row of the word before, in a table `w`. Train it: so many steps of plain gradient descent on the cross-entropy of **all sentences at once**, padding left out (`ids` as in the first task; your `cross_entropy` takes `pad_id` as label). Return the table after the last step, and the loss that each step began with. `w` itself must not change.
 
 
-# %% nbgrader={"grade": false, "grade_id": "09-train", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 09-train
 def train(w, ids, pad_id, rate, steps):
     """w (V, V), ids (B, T), three numbers -> w (V, V), losses (steps,)."""
     ### BEGIN SOLUTION
@@ -288,10 +252,7 @@ def train(w, ids, pad_id, rate, steps):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "09-train-check", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
-check("09.train", train)
-
-# %% nbgrader={"grade": false, "grade_id": "09-live", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% 09-live
 TRAIN = False  # Write True to train a whole translator on sentences of a generated grammar, with bar and curve, in one to two minutes.
 if TRAIN:  # It may be interrupted, and goes on when you run this cell again.
     from softlookup.training.live import watch_grammar_run
@@ -308,7 +269,7 @@ if TRAIN:  # It may be interrupted, and goes on when you run this cell again.
 # `model(ids)` gives logits `(B, T, V)` for ids `(B, T)`. Say whether it leaks: whether any token can change an output at an **earlier** place. Your test may look at nothing else than ids and logits. You may hand over ids of your own, from 0 to `n_words` - 1, in as many rows as you like, but no longer than those you are given.
 
 
-# %% nbgrader={"grade": false, "grade_id": "09-find-leak", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 09-find-leak
 def leaks(model, ids, n_words):
     """something to call, ids (B, T), a number -> True if the future leaks."""
     ### BEGIN SOLUTION
@@ -322,16 +283,13 @@ def leaks(model, ids, n_words):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "09-find-leak-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("09.find-leak", leaks)
-
 # %% [markdown]
 # [[task 09.find-shift]]
 #
 # `loss_of(model, ids)` cuts ids `(B, T)` into inputs and labels, calls `model(inputs)` for logits `(B, t, V)`, and returns the mean cross-entropy. Sound labels are the tokens that **follow** in the same sentence, and nothing else. You choose the ids (at least two different rows of three or more, from 0 to `n_words` - 1; `n_words` is 8 or more) **and the model**: any function from inputs to logits, which has to answer whatever part of `ids` it is handed.
 
 
-# %% nbgrader={"grade": false, "grade_id": "09-find-shift", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 09-find-shift
 def labels_are_wrong(loss_of, n_words):
     """something to call, a number -> True if the labels are wrong."""
     ### BEGIN SOLUTION
@@ -340,16 +298,13 @@ def labels_are_wrong(loss_of, n_words):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "09-find-shift-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("09.find-shift", labels_are_wrong)
-
 # %% [markdown]
 # [[task 09.find-padding]]
 #
 # `loss_of(logits, labels, pad_id)` gives a loss, a sum or a mean over the tokens of a batch. Sound ones do not care how much padding there is, nor what the logits say there, whatever id padding has. You make logits `(B, T, V)` and labels `(B, T)`; ids are from 0 to `n_words` - 1.
 
 
-# %% nbgrader={"grade": false, "grade_id": "09-find-padding", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 09-find-padding
 def counts_padding(loss_of, n_words):
     """something to call, a number -> True if padding counts."""
     ### BEGIN SOLUTION
@@ -364,16 +319,13 @@ def counts_padding(loss_of, n_words):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "09-find-padding-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("09.find-padding", counts_padding)
-
 # %% [markdown]
 # [[task 09.find-dropout]]
 #
 # `model` has `train()` and `eval()` like torch's modules (and nothing else of theirs), and `model(x)` gives a tensor like `x`. It may be handed over in either state. Say whether it still drops numbers in use.
 
 
-# %% nbgrader={"grade": false, "grade_id": "09-find-dropout", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 09-find-dropout
 def drops_in_use(model, x):
     """a model, x (B, D) -> True if it drops in use."""
     ### BEGIN SOLUTION
@@ -383,9 +335,6 @@ def drops_in_use(model, x):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "09-find-dropout-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("09.find-dropout", drops_in_use)
-
 # %% [markdown]
 # ## In your own words
 #
@@ -393,5 +342,5 @@ check("09.find-dropout", drops_in_use)
 #
 # A friend shows you a training loss that falls to 0.02 nats a token within a hundred steps, on real sentences. The validation loss does the same. What do you suspect, and which two tests do you run first? Three to six sentences.
 
-# %% [markdown] nbgrader={"grade": true, "grade_id": "09-curve", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}
+# %% 09-curve [markdown] points=3
 # Nobody can know the next word that well: a good model of real sentences stays above one nat for each token. So the answer is in the input. Either the labels are the inputs, not shifted, and the model copies; or the mask leaks, and each place sees the token that it is to predict. Validation has the same fault, so it is no witness. First I change a later token and look whether an earlier output moves; then I hand the loss a model that says the next token, and see whether it is praised. Letting the model write by itself shows it as well: a model that only copies writes rubbish.

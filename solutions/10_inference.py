@@ -21,7 +21,7 @@
 #
 # **Letters.** `B` sequences in a batch, `T` query positions (the newest tokens), `S` key positions (all tokens so far), `D` model width, `N` query heads, `K` key-value heads, `H` the width of one head, `V` tokens of the vocabulary, `L` layers. Head `i` owns the columns `i*H` to `(i+1)*H`. **Luck.** Nothing here is drawn at random behind your back: where a token is drawn, the random number is an argument.
 
-# %% nbgrader={"grade": false, "grade_id": "10-setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% 10-setup
 import math
 
 import torch
@@ -50,7 +50,7 @@ def sinusoidal(length, d_model):  # positions 0, 1, ... -> (T, D) for an even D,
 # A model has read a batch of texts and gives logits at **every** position. Texts are of different lengths: row `b` has `lengths[b]` tokens, and what stands behind is padding. Return the likeliest next token of each text, as its id.
 
 
-# %% nbgrader={"grade": false, "grade_id": "10-next", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 10-next
 def next_tokens(logits, lengths):
     """logits (B, T, V), lengths (B,), whole numbers of 1 to T -> ids (B,)."""
     ### BEGIN SOLUTION
@@ -58,16 +58,13 @@ def next_tokens(logits, lengths):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "10-next-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("10.next", next_tokens)
-
 # %% [markdown]
 # [[task 10.greedy]]
 #
 # The smallest language model there is: a table. Row `i` holds the logits of the token that follows token `i`, whatever came before. Continue `ids`: always take the likeliest next token, **stop after the end token**, and write at most `limit` tokens. Return all ids in a list or a tensor: those given, then those written, the end token included. The end token may stand in what is given (GPT-2's texts begin with it); that stops nothing.
 
 
-# %% nbgrader={"grade": false, "grade_id": "10-greedy", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 10-greedy
 def greedy(table, ids, end_id, limit):
     """table (V, V), ids (T,), two whole numbers -> ids (T + at most limit,)."""
     ### BEGIN SOLUTION
@@ -81,16 +78,13 @@ def greedy(table, ids, end_id, limit):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "10-greedy-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("10.greedy", greedy)
-
 # %% [markdown]
 # [[task 10.temperature]]
 #
 # Turn logits into probabilities at a temperature $\tau$. Above 0 it **divides the logits** before the softmax. At exactly 0 the likeliest token gets the probability 1 and all others 0 (no two logits are equal). The result has the dtype of the logits.
 
 
-# %% nbgrader={"grade": false, "grade_id": "10-temperature", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 10-temperature
 def with_temperature(logits, temperature):
     """logits (B, V), a number of at least 0 -> probabilities (B, V)."""
     ### BEGIN SOLUTION
@@ -101,16 +95,13 @@ def with_temperature(logits, temperature):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "10-temperature-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("10.temperature", with_temperature)
-
 # %% [markdown]
 # [[task 10.top-k]]
 #
 # Keep **exactly** the `k` likeliest tokens of each row (of equal ones those with the lowest ids; all of them, if there are fewer than `k`). Return probabilities: 0 for the others, and those of the kept ones sum to 1, in the proportions that they had.
 
 
-# %% nbgrader={"grade": false, "grade_id": "10-top-k", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 10-top-k
 def top_k(logits, k):
     """logits (B, V), a whole number of at least 1 -> probabilities (B, V)."""
     ### BEGIN SOLUTION
@@ -120,16 +111,13 @@ def top_k(logits, k):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "10-top-k-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("10.top-k", top_k)
-
 # %% [markdown]
 # [[task 10.top-p]]
 #
 # Go through each row from the likeliest token downwards, and keep tokens until the kept ones hold `p` of the probability or more: **the token that crosses `p` is kept**, and so there is always at least one. Return probabilities: 0 for the others, and those of the kept ones sum to 1, in the proportions that they had. No two probabilities of a row are equal.
 
 
-# %% nbgrader={"grade": false, "grade_id": "10-top-p", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 10-top-p
 def top_p(probabilities, p):
     """probabilities (B, V), a number above 0 and at most 1 -> probabilities (B, V)."""
     ### BEGIN SOLUTION
@@ -142,16 +130,13 @@ def top_p(probabilities, p):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "10-top-p-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("10.top-p", top_p)
-
 # %% [markdown]
 # [[task 10.draw]]
 #
 # Draw a token for each row. The luck is given: a number `u` for each row, at least 0 and below 1. Lay the row's probabilities end to end on a line from 0 to 1, in the order of their ids. The token on whose stretch `u` falls is drawn. A stretch holds its left end and not its right one, so that a token of probability 0 is never drawn.
 
 
-# %% nbgrader={"grade": false, "grade_id": "10-draw", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 10-draw
 def draw(probabilities, u):
     """probabilities (B, V), numbers u (B,) -> ids (B,)."""
     ### BEGIN SOLUTION
@@ -160,9 +145,6 @@ def draw(probabilities, u):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "10-draw-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("10.draw", draw)
-
 # %% [markdown]
 # ## Beam search
 # [[task 10.score]]
@@ -170,7 +152,7 @@ check("10.draw", draw)
 # Rank finished texts of different lengths. Row `e` of `ids` is a text, and `log_p` says how likely each of its tokens was. Behind the first end token stands filling, which does not count; a text without an end token counts as a whole. The score is the sum of the log-probabilities, the end token's included, divided by $\left(([[10.score:base]] + n) / [[10.score:below]]\right)^{\alpha}$, where $n$ is the number of tokens, **the end token counted**.
 
 
-# %% nbgrader={"grade": false, "grade_id": "10-score", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 10-score
 def scores_of(log_p, ids, end_id, alpha):
     """log_p and ids (E, M), a whole number, a number -> scores (E,)."""
     ### BEGIN SOLUTION
@@ -184,16 +166,13 @@ def scores_of(log_p, ids, end_id, alpha):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "10-score-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("10.score", scores_of)
-
 # %% [markdown]
 # [[task 10.beam-step]]
 #
 # One step of the search. `W` texts are open; `totals` holds the log-probability of each so far, and row `w` of `log_p` the log-probability of every token that may follow text `w`. All `W * V` continuations compete. Return, for the `beams` likeliest, **best first**: their log-probabilities, which text each continues (0 to W - 1), and by which token.
 
 
-# %% nbgrader={"grade": false, "grade_id": "10-beam-step", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 10-beam-step
 def beam_step(totals, log_p, beams):
     """totals (W,), log_p (W, V), a number of at most W * V -> totals, parents, tokens, each (beams,)."""
     ### BEGIN SOLUTION
@@ -204,16 +183,13 @@ def beam_step(totals, log_p, beams):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "10-beam-step-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("10.beam-step", beam_step)
-
 # %% [markdown]
 # [[task 10.beam]]
 #
 # The whole search, in the table model again (rows of **log-probabilities** this time). It begins with `start_id` alone. A step continues every open text by every token and keeps the `beams` likeliest continuations, by log-probability alone (at the first step there may be fewer). One of them that ends, by `end_id` or because it has `limit` tokens, is finished, and nothing takes its place; the others are open at the next step. A finished text of $n$ tokens, the start token not counted and the end token counted, has the score log-probability $/ ((5 + n)/6)^\alpha$. The search goes on until no text is open. Return the tokens of the finished text with the best score, without the start token, and that score.
 
 
-# %% nbgrader={"grade": false, "grade_id": "10-beam", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 10-beam
 def beam_search(table, start_id, end_id, beams, limit, alpha):
     """table (V, V), four whole numbers, a number -> ids (at most limit,), and a score."""
     ### BEGIN SOLUTION
@@ -235,9 +211,6 @@ def beam_search(table, start_id, end_id, beams, limit, alpha):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "10-beam-check", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
-check("10.beam", beam_search)
-
 # %% [markdown]
 # ## Keys and values are kept
 # [[task 10.append]]
@@ -245,7 +218,7 @@ check("10.beam", beam_search)
 # The cache holds keys and values of `B` texts. Beam search has chosen which go on: text `i` of the new batch continues text `rows[i]` of the old one (a text may be chosen twice, or not at all). Choose the rows, then put the newest keys and values, which are in the new order already, **behind** the old ones. A cache may still be empty (`S = 0`).
 
 
-# %% nbgrader={"grade": false, "grade_id": "10-append", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 10-append
 def extend_cache(k, v, new_k, new_v, rows):
     """k, v (B, K, S, H), new_k, new_v (M, K, T, H), rows (M,) -> k, v (M, K, S + T, H)."""
     ### BEGIN SOLUTION
@@ -253,16 +226,13 @@ def extend_cache(k, v, new_k, new_v, rows):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "10-append-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("10.append", extend_cache)
-
 # %% [markdown]
 # [[task 10.attend]]
 #
 # Causal attention of the newest tokens. There are `T` queries and `S` keys, `S` at least `T`; the queries belong to the **last** `T` of the `S` tokens, and each may look at itself and at all before it. There are `N` query heads and `K` key-value heads; `K` divides `N`, and each key-value head serves `N/K` neighbouring query heads (query heads 0 to N/K - 1 use key-value head 0, and so on). Scores are divided by $\sqrt{H}$. torch's own attention and this library's are not allowed.
 
 
-# %% nbgrader={"grade": false, "grade_id": "10-attend", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 10-attend
 def attend(q, k, v):
     """q (B, N, T, H), k (B, K, S, H), v (B, K, S, H) -> (B, N, T, H)."""
     ### BEGIN SOLUTION
@@ -277,16 +247,13 @@ def attend(q, k, v):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "10-attend-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("10.attend", attend)
-
 # %% [markdown]
 # [[task 10.step]]
 #
 # A whole layer of self-attention with a cache. `x` are the newest tokens: one, or several (a prompt), and `k` and `v` hold the keys and values of all earlier ones (none at first: `S = 0`). Make queries, keys and values of the newest tokens alone, put the new keys and values behind the kept ones, attend, merge and blend with `w_o`. Return the output of the newest tokens, and the longer cache. Given a text in pieces, this is to say exactly what it says of the whole text. `split_heads` and `merge_heads` are given at the top.
 
 
-# %% nbgrader={"grade": false, "grade_id": "10-step", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 10-step
 def cached_attention(x, w_q, w_k, w_v, w_o, n_heads, n_kv_heads, k, v):
     """x (B, T, D), w_q (D, N*H), w_k, w_v (D, K*H), w_o (N*H, D), k, v (B, K, S, H) -> y (B, T, D), longer k and v."""
     ### BEGIN SOLUTION
@@ -298,16 +265,13 @@ def cached_attention(x, w_q, w_k, w_v, w_o, n_heads, n_kv_heads, k, v):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "10-step-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("10.step", cached_attention)
-
 # %% [markdown]
 # [[task 10.positions]]
 #
 # `real` says for all tokens so far which are tokens (True) and which are padding (False); rows are filled up **on the left**. The last `n_new` columns are the newest tokens, whose keys are not kept yet. Return their positions: the first real token of a row stands at position 0, padding does not count, and earlier tokens do, whether their keys are kept or not. Padding itself gets position [[10.positions:for_padding]].
 
 
-# %% nbgrader={"grade": false, "grade_id": "10-positions", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 10-positions
 def newest_positions(real, n_new):
     """real (B, S), True = a token, a number of 1 to S -> positions (B, n_new)."""
     ### BEGIN SOLUTION
@@ -317,16 +281,13 @@ def newest_positions(real, n_new):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "10-positions-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("10.positions", newest_positions)
-
 # %% [markdown]
 # [[task 10.write]]
 #
 # A model that writes, small but whole. A token's vector `x` is its row of `embedding` plus its sinusoidal position (`sinusoidal`, in the embedding's dtype; there is no factor). One layer of attention, with as many key-value heads as query heads, gives `y`; the state is `x + y`, and its dot products with the rows of `embedding` are the logits. Continue `prompt` greedily, stop after the end token, write at most `limit` tokens. (As in `greedy`, an end token that stands in the prompt stops nothing.) Read the prompt in one go, then feed one token at a time, with a cache. Return the ids that were **written** (the end token included, the prompt not), and the logits that each was chosen from.
 
 
-# %% nbgrader={"grade": false, "grade_id": "10-write", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 10-write
 def write(embedding, w_q, w_k, w_v, w_o, n_heads, prompt, end_id, limit):
     """embedding (V, D), w_q, w_k, w_v, w_o (D, D), N, prompt (T,), two numbers -> ids (M,), logits (M, V)."""
     ### BEGIN SOLUTION
@@ -348,9 +309,6 @@ def write(embedding, w_q, w_k, w_v, w_o, n_heads, prompt, end_id, limit):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "10-write-check", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
-check("10.write", write)
-
 # %% [markdown]
 # ## What it costs
 # [[task 10.cache-bytes]]
@@ -358,7 +316,7 @@ check("10.write", write)
 # How much memory do the keys and values of `batch` texts of `n_tokens` tokens each take, in **bytes**? Every layer keeps keys and values of its own, and each number takes `bytes_each` bytes (2 in half precision).
 
 
-# %% nbgrader={"grade": false, "grade_id": "10-cache-bytes", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 10-cache-bytes
 def cache_bytes(n_layers, n_heads, n_kv_heads, head_width, batch, n_tokens, bytes_each):
     """L, N, K, H, B, S, bytes of one number -> bytes, a whole number."""
     ### BEGIN SOLUTION
@@ -367,16 +325,13 @@ def cache_bytes(n_layers, n_heads, n_kv_heads, head_width, batch, n_tokens, byte
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "10-cache-bytes-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("10.cache-bytes", cache_bytes)
-
 # %% [markdown]
 # [[task 10.cost]]
 #
 # A prompt of `n_prompt` tokens is continued by `n_new` tokens, one at a time. The first new token comes out of the prompt alone; the last one is never fed in. Return four whole numbers: (1) how many tokens run through the model in all, if every step runs the **whole** text through it again; (2) the same with a cache; (3) how many scores one head of one layer computes in all, if every step computes everything again; (4) the same with a cache. A score is a pair of a query and a key that it **may** look at (causal, itself counted): a text of $n$ tokens has $1 + 2 + \dots + n$ of them.
 
 
-# %% nbgrader={"grade": false, "grade_id": "10-cost", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 10-cost
 def writing_cost(n_prompt, n_new):
     """Two whole numbers of at least 1 -> tokens again, tokens cached, scores again, scores cached."""
     ### BEGIN SOLUTION
@@ -389,12 +344,9 @@ def writing_cost(n_prompt, n_new):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "10-cost-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("10.cost", writing_cost)
-
 # %% [markdown]
 # ## In your own words
 # Task 10-one-to-one · difficulty ●●○ · about 8 minutes · 3 points, graded by a person · [read in the book](../../_build/html/book/10_inference.html#inference-training) · A slide calls training "all to all" and inference "one to one". Its own example runs 2, then 3, then 4 tokens through the model. When is "one to one" right, what is it that still grows, and why can a model be trained on all positions at once but not write them at once? Three to six sentences.
 
-# %% [markdown] nbgrader={"grade": true, "grade_id": "10-one-to-one", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}
+# %% 10-one-to-one [markdown] points=3
 # Without a cache each step runs the whole text through the model: 2, 3 and 4 tokens, nine in all, and gives one token, so it is "prefix to one". With a cache the prompt goes in once and then one token at a time: 2, 1 and 1, four in all; from then on "one to one" is right for what runs through the model. What still grows is what the one token looks at: the keys and values of all tokens before it, in memory and in the time that reading them takes. In training all inputs are known beforehand (the right text is given), and the causal mask makes each position's state the same as if the text ended there, so all of them can be computed in one pass. When the model writes, the input of the next step is the token that this step has yet to choose: that order cannot be exchanged.

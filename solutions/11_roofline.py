@@ -27,7 +27,7 @@
 # second, with prefixes only where a name says so (`_tflops`, `_gb_per_s`); a prefix is a power of ten: 1 GB = $10^9$ bytes, 1 GiB = $2^{30}$ bytes. Bytes are what the program names: every operand read once, every result written once.
 # **Letters.** `T` rows meet a matrix of `D` rows and `F` columns.
 
-# %% nbgrader={"grade": false, "grade_id": "11-setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% 11-setup
 import math
 
 from softlookup import check
@@ -40,7 +40,7 @@ from softlookup import check
 # An elementwise loop reads `reads` numbers for each place of its arrays, writes `writes`, and does `operations` additions or multiplications. Each number has `bits` bits. Return its arithmetic intensity: operations for each byte.
 
 
-# %% nbgrader={"grade": false, "grade_id": "11-intensity", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 11-intensity
 def intensity(reads, writes, operations, bits):
     """Four whole numbers -> operations for each byte, a float."""
     ### BEGIN SOLUTION
@@ -49,9 +49,6 @@ def intensity(reads, writes, operations, bits):
     return operations / moved
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "11-intensity-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("11.intensity", intensity)
 
 # %% [markdown]
 # [[task 11.fuse]]
@@ -63,7 +60,7 @@ check("11.intensity", intensity)
 # **fused**, where all steps are done place by place in one pass: what the program is given is read once, what is in `keep` is written once, and everything else stays inside the processor.
 
 
-# %% nbgrader={"grade": false, "grade_id": "11-fuse", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 11-fuse
 def bytes_moved(steps, keep, n, bytes_per_number):
     """[[made, [read, ...]], ...], [name, ...], two numbers -> bytes apart, bytes fused."""
     ### BEGIN SOLUTION
@@ -76,16 +73,13 @@ def bytes_moved(steps, keep, n, bytes_per_number):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "11-fuse-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("11.fuse", bytes_moved)
-
 # %% [markdown]
 # [[task 11.product]]
 #
 # A matrix product $(T, D) @ (D, F)$, every number of `bytes_per_number` bytes. Return two whole numbers: its operations, and its bytes with each operand read once and the result written once.
 
 
-# %% nbgrader={"grade": false, "grade_id": "11-product", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 11-product
 def product_cost(t, d, f, bytes_per_number):
     """T, D, F and the bytes of a number -> operations, bytes."""
     ### BEGIN SOLUTION
@@ -94,9 +88,6 @@ def product_cost(t, d, f, bytes_per_number):
     return flops, numbers * bytes_per_number
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "11-product-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("11.product", product_cost)
 
 # %% [markdown]
 # ## What a machine can do
@@ -108,7 +99,7 @@ check("11.product", product_cost)
 # second or bytes, and **dense**: halved where there is a star.
 
 
-# %% nbgrader={"grade": false, "grade_id": "11-sheet", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 11-sheet
 def read_sheet(text):
     """A text from a data sheet -> a number without prefix."""
     ### BEGIN SOLUTION
@@ -122,9 +113,6 @@ def read_sheet(text):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "11-sheet-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("11.sheet", read_sheet)
-
 # %% [markdown]
 # [[task 11.ridge]]
 #
@@ -132,7 +120,7 @@ check("11.sheet", read_sheet)
 # link to another processor, both in bytes a second. Return the intensity at which the roof of **dense** products with operands in **memory** bends, for the kind of number `dtype`.
 
 
-# %% nbgrader={"grade": false, "grade_id": "11-ridge", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 11-ridge
 def ridge(sheet, dtype):
     """A dictionary and a name -> operations for each byte."""
     ### BEGIN SOLUTION
@@ -140,16 +128,13 @@ def ridge(sheet, dtype):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "11-ridge-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("11.ridge", ridge)
-
 # %% [markdown]
 # [[task 11.attainable]]
 #
 # Return the most that a computation can reach, in **[[11.attainable:named]]**. The peak comes in TFLOP/s, the bandwidth in GB/s, the intensity in FLOP/B. (In this cell `unit` is how many operations a second one of the wanted units is.)
 
 
-# %% nbgrader={"grade": false, "grade_id": "11-attainable", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 11-attainable
 def attainable(peak_tflops, bandwidth_gb_per_s, intensity):
     """TFLOP/s, GB/s, FLOP/B -> the attainable rate."""
     ### BEGIN SOLUTION
@@ -157,9 +142,6 @@ def attainable(peak_tflops, bandwidth_gb_per_s, intensity):
     return min(peak_tflops * 1e12, bandwidth_gb_per_s * 1e9 * intensity) / unit
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "11-attainable-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("11.attainable", attainable)
 
 # %% [markdown]
 # ## Which limit is it?
@@ -170,7 +152,7 @@ check("11.attainable", attainable)
 # is enough, however large, return 0.
 
 
-# %% nbgrader={"grade": false, "grade_id": "11-rows", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 11-rows
 def fewest_rows(d, f, bytes_per_number, ridge):
     """D, F, the bytes of a number, FLOP/B -> a whole number of rows, 0 for never."""
     ### BEGIN SOLUTION
@@ -181,9 +163,6 @@ def fewest_rows(d, f, bytes_per_number, ridge):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "11-rows-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("11.rows", fewest_rows)
-
 # %% [markdown]
 # [[task 11.near]]
 #
@@ -191,7 +170,7 @@ check("11.rows", fewest_rows)
 # be the roof itself; a run out of a cache may lie above), and a truth value: whether it is **compute-bound**, which we count as true also exactly at the ridge.
 
 
-# %% nbgrader={"grade": false, "grade_id": "11-near", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 11-near
 def how_near(flops, n_bytes, seconds, peak, bandwidth):
     """Five numbers -> the share of the attainable rate, and True where operations are the limit."""
     ### BEGIN SOLUTION
@@ -202,9 +181,6 @@ def how_near(flops, n_bytes, seconds, peak, bandwidth):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "11-near-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("11.near", how_near)
-
 # %% [markdown]
 # [[task 11.time]]
 #
@@ -212,7 +188,7 @@ check("11.near", how_near)
 # in **[[11.time:named]]**. (`unit` is how many seconds one of the wanted units is.)
 
 
-# %% nbgrader={"grade": false, "grade_id": "11-time", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 11-time
 def least_time(operations, peak, bandwidth):
     """[[flops, bytes], ...], FLOP/s, bytes/s -> the least time."""
     ### BEGIN SOLUTION
@@ -224,9 +200,6 @@ def least_time(operations, peak, bandwidth):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "11-time-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("11.time", least_time)
-
 # %% [markdown]
 # ## Between processors
 #
@@ -237,7 +210,7 @@ check("11.time", least_time)
 # are equally long.)
 
 
-# %% nbgrader={"grade": false, "grade_id": "11-link", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 11-link
 def time_with_link(flops, n_bytes, link_bytes, peak, bandwidth, link):
     """Six numbers -> seconds, and the number of the limit."""
     ### BEGIN SOLUTION
@@ -246,9 +219,6 @@ def time_with_link(flops, n_bytes, link_bytes, peak, bandwidth, link):
     return seconds, limits.index(seconds)
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "11-link-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("11.link", time_with_link)
 
 # %% [markdown]
 # ## Predict, then measure
@@ -271,7 +241,7 @@ check("11.link", time_with_link)
 # Then try counts of your own: one row, two and four rows that meet a matrix of 8192 x 8192, short arrays, `torch.tanh`. Where clock and prediction disagree, *Your own machine* and *What the roof leaves out* in the book may say why.
 
 
-# %% nbgrader={"grade": false, "grade_id": "11-measure", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% 11-measure
 def seconds_of(call, runs=7):
     """Time of this thread, the quickest of several runs after one for warmth."""
     import time
@@ -315,7 +285,7 @@ def predict_then_measure(flops, n_bytes, call):
 # A colleague's program adds two long arrays of float32 and reaches less than one hundredth of the peak that the data sheet of the A100 prints for float32. A second colleague wants to rewrite it until it reaches half of the peak; a third
 # wants to run it on the matrix units instead, which are sixteen times faster. What do you say to each of them? What would really make it quicker? Four to eight sentences, with one calculation.
 
-# %% [markdown] nbgrader={"grade": true, "grade_id": "11-slow", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}
+# %% 11-slow [markdown] points=3
 # An addition reads two numbers and writes one, 12 bytes for one operation: the intensity is 1/12 FLOP/B. At 2,039 GB/s that allows 170 GFLOP/s, which is 0.87 % of 19.5 TFLOP/s; so a run near that is as good as it can be, and rewriting it cannot
 # bring it to half of the peak. Faster units do not help either: they raise the flat part of the roof, and this point lies under the slope. What helps is to move fewer bytes for the same result: fuse the addition with what comes before or
 # after, so that intermediate results are not written and read again, or use shorter numbers (half of the bytes, half of the time). One should stop when the run reaches most of what is attainable at its intensity, not when it reaches the

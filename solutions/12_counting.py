@@ -29,7 +29,7 @@
 # **Conventions.** They hold everywhere unless a task says otherwise. A multiply-add is **two** operations. The scores are computed for the **full square** of pairs, masked or not. There are **no biases**. Every step reads its inputs from
 # memory once and writes its result there once, as a kernel of its own does. Bytes are asked for where it says bytes: numbers times `bytes_per_number`. GB are 10^9 bytes, GiB are 2^30; TFLOP/s are 10^12 operations a second.
 
-# %% nbgrader={"grade": false, "grade_id": "12-setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% 12-setup
 import math
 
 from softlookup import check
@@ -44,7 +44,7 @@ from softlookup import check
 # byte.
 
 
-# %% nbgrader={"grade": false, "grade_id": "12-product", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 12-product
 def product_cost(rows, d_in, d_out, bytes_per_number):
     """Four numbers -> operations, bytes, operations for each byte."""
     ### BEGIN SOLUTION
@@ -54,9 +54,6 @@ def product_cost(rows, d_in, d_out, bytes_per_number):
     return flops, n_bytes, flops / n_bytes
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "12-product-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("12.product", product_cost)
 
 # %% [markdown]
 # [[task 12.table]]
@@ -76,7 +73,7 @@ check("12.product", product_cost)
 # Norms and residual connections are left out, as in the lecture; moving axes about costs nothing.
 
 
-# %% nbgrader={"grade": false, "grade_id": "12-table", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 12-table
 def layer_table(batch, n_tokens, n_heads, head_width, bytes_per_number):
     """Five numbers -> eight rows of three numbers."""
     ### BEGIN SOLUTION
@@ -99,9 +96,6 @@ def layer_table(batch, n_tokens, n_heads, head_width, bytes_per_number):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "12-table-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("12.table", layer_table)
-
 # %% [markdown]
 # [[task 12.layer]]
 #
@@ -111,7 +105,7 @@ check("12.table", layer_table)
 # Where `causal` is True, only the pairs that the causal mask allows are computed, in scores and mixing, and each of them exactly once: count these pairs. Where it is False, all `T * S` pairs are.
 
 
-# %% nbgrader={"grade": false, "grade_id": "12-layer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 12-layer
 def layer_flops(n_tokens, context, d_model, n_heads, n_kv_heads, head_width, d_hidden, gated, causal):
     """Seven numbers and two truth values -> operations of the products, one layer, one sequence."""
     ### BEGIN SOLUTION
@@ -126,9 +120,6 @@ def layer_flops(n_tokens, context, d_model, n_heads, n_kv_heads, head_width, d_h
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "12-layer-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("12.layer", layer_flops)
-
 # %% [markdown]
 # ## Whole models
 
@@ -141,7 +132,7 @@ check("12.layer", layer_flops)
 # Return two numbers: all parameters, and how many of them stand in a **matrix product** for every token: all matrices, and the one that makes the logits, tied or not. (Looking up a row of the table is no product; a gain is none either.)
 
 
-# %% nbgrader={"grade": false, "grade_id": "12-parameters", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 12-parameters
 def count_model(vocab_size, d_model, n_heads, n_kv_heads, head_width, d_hidden, n_layers, tied):
     """Seven numbers and a truth value -> all parameters, and those in products."""
     ### BEGIN SOLUTION
@@ -156,9 +147,6 @@ def count_model(vocab_size, d_model, n_heads, n_kv_heads, head_width, d_hidden, 
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "12-parameters-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("12.parameters", count_model)
-
 # %% [markdown]
 # [[task 12.token]]
 #
@@ -166,7 +154,7 @@ check("12.parameters", count_model)
 # them. Return two numbers: operations of the way forward; and of training on this token, forward and back. On the way back each product of the way forward becomes two of the same size.
 
 
-# %% nbgrader={"grade": false, "grade_id": "12-token", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 12-token
 def token_flops(n_weights, n_layers, n_heads, head_width, context):
     """Five numbers -> operations forward, operations of training."""
     ### BEGIN SOLUTION
@@ -176,9 +164,6 @@ def token_flops(n_weights, n_layers, n_heads, head_width, context):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "12-token-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("12.token", token_flops)
-
 # %% [markdown]
 # [[task 12.encoder-decoder]]
 #
@@ -187,7 +172,7 @@ check("12.token", token_flops)
 # of the encoder and of the decoder (with the logits).
 
 
-# %% nbgrader={"grade": false, "grade_id": "12-encoder-decoder", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 12-encoder-decoder
 def translator_flops(batch, source, target, d_model, d_hidden, n_layers, vocab_size):
     """Seven numbers -> operations of the encoder, operations of the decoder."""
     ### BEGIN SOLUTION
@@ -200,9 +185,6 @@ def translator_flops(batch, source, target, d_model, d_hidden, n_layers, vocab_s
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "12-encoder-decoder-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("12.encoder-decoder", translator_flops)
-
 # %% [markdown]
 # ## Training
 
@@ -213,7 +195,7 @@ check("12.encoder-decoder", translator_flops)
 # under `"dense"`, the peak with structured sparsity under `"sparse"`. The weights are ordinary ones, without zeros in a pattern. `share` is the part of the peak that is reached, between 0 and 1.
 
 
-# %% nbgrader={"grade": false, "grade_id": "12-days", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 12-days
 def training_time(n_parameters, n_tokens, n_devices, sheet, share):
     """Three numbers, a dictionary, a number -> a time."""
     ### BEGIN SOLUTION
@@ -223,9 +205,6 @@ def training_time(n_parameters, n_tokens, n_devices, sheet, share):
     return flops / flops_per_s / unit_s
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "12-days-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("12.days", training_time)
 
 # %% [markdown]
 # [[task 12.states]]
@@ -239,7 +218,7 @@ check("12.days", training_time)
 # Return four numbers, all in **bytes**: weights, gradients, the master copy (0 where there is none), Adam's states.
 
 
-# %% nbgrader={"grade": false, "grade_id": "12-states", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 12-states
 def state_bytes(n_parameters, recipe):
     """A number and a text -> bytes of weights, gradients, master copy, optimizer."""
     ### BEGIN SOLUTION
@@ -251,9 +230,6 @@ def state_bytes(n_parameters, recipe):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "12-states-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("12.states", state_bytes)
-
 # %% [markdown]
 # [[task 12.activations]]
 #
@@ -264,7 +240,7 @@ check("12.states", state_bytes)
 # Where `fused` is True, scores, softmax and mixing are one kernel, which makes the weights again on the way back and keeps none.
 
 
-# %% nbgrader={"grade": false, "grade_id": "12-activations", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 12-activations
 def activation_bytes(batch, n_tokens, d_model, n_heads, d_hidden, fused):
     """Five numbers and a truth value -> bytes kept by one layer."""
     ### BEGIN SOLUTION
@@ -276,9 +252,6 @@ def activation_bytes(batch, n_tokens, d_model, n_heads, d_hidden, fused):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "12-activations-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("12.activations", activation_bytes)
-
 # %% [markdown]
 # ## Writing, and batches
 
@@ -289,7 +262,7 @@ check("12.activations", activation_bytes)
 # values, in every layer. Return a whole number, and 0 where not even one fits.
 
 
-# %% nbgrader={"grade": false, "grade_id": "12-cache", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 12-cache
 def largest_batch(memory, n_parameters, n_layers, n_heads, n_kv_heads, head_width, context):
     """Seven numbers -> a whole number of sequences."""
     ### BEGIN SOLUTION
@@ -300,9 +273,6 @@ def largest_batch(memory, n_parameters, n_layers, n_heads, n_kv_heads, head_widt
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "12-cache-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("12.cache", largest_batch)
-
 # %% [markdown]
 # [[task 12.decode]]
 #
@@ -312,7 +282,7 @@ check("12.cache", largest_batch)
 # - **scores**: in each sequence and head, the new query times the keys. Each sequence has keys of its own, `K` heads of `S` keys of width `H`, which are read once, whichever query heads share them. Read queries and keys, write the scores.
 
 
-# %% nbgrader={"grade": false, "grade_id": "12-decode", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 12-decode
 def decode_intensities(batch, context, d_model, d_hidden, n_heads, n_kv_heads, head_width, bytes_per_number):
     """Eight numbers -> intensity of the dense product, intensity of the scores."""
     ### BEGIN SOLUTION
@@ -328,9 +298,6 @@ def decode_intensities(batch, context, d_model, d_hidden, n_heads, n_kv_heads, h
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "12-decode-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("12.decode", decode_intensities)
-
 # %% [markdown]
 # [[task 12.ridge]]
 #
@@ -338,7 +305,7 @@ check("12.decode", decode_intensities)
 # product's intensity is not below the ridge; or 0 where no batch is large enough.
 
 
-# %% nbgrader={"grade": false, "grade_id": "12-ridge", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 12-ridge
 def smallest_batch(n_tokens, d_model, d_hidden, bytes_per_number, ridge):
     """Five numbers -> a whole number of sequences."""
     ### BEGIN SOLUTION
@@ -350,9 +317,6 @@ def smallest_batch(n_tokens, d_model, d_hidden, bytes_per_number, ridge):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "12-ridge-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("12.ridge", smallest_batch)
-
 # %% [markdown]
 # [[task 12.step]]
 #
@@ -361,7 +325,7 @@ check("12.ridge", smallest_batch)
 # processor's peak in TFLOP/s. Return the seconds of one step, and how many tokens are written in a second, of all sequences together.
 
 
-# %% nbgrader={"grade": false, "grade_id": "12-step", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 12-step
 def decode_step(batch, weight_bytes, cache_bytes, token_flops, gb_per_s, tflop_per_s):
     """Six numbers -> seconds, tokens a second."""
     ### BEGIN SOLUTION
@@ -372,9 +336,6 @@ def decode_step(batch, weight_bytes, cache_bytes, token_flops, gb_per_s, tflop_p
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "12-step-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("12.step", decode_step)
-
 # %% [markdown]
 # ## In your own words
 #
@@ -383,7 +344,7 @@ check("12.step", decode_step)
 # Somebody serves a model and says: "We write for 64 people at once, so every byte that is read now does 64 times the work, in attention as everywhere." Say for which steps that is right, for which it is not and why, and name two things that
 # do raise the intensity of attention while a model writes. Four to seven sentences.
 
-# %% [markdown] nbgrader={"grade": true, "grade_id": "12-batching", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}
+# %% 12-batching [markdown] points=3
 # It is right for the products with weights: queries, keys, values, output, feed-forward network and logits. There the matrix is read once and meets 64 vectors instead of one, so its bytes are shared and the intensity is nearly 64
 # times as high. It is wrong for scores and mixing. Each sequence has keys and values of its own, which nobody else can use: 64 sequences bring 64 times the operations and 64 times the bytes, and the ratio stays where it was, below one
 # operation for each byte. The more sequences and the longer their texts, the more of a step's time goes into reading caches. What does help is reading each key for more than one query: heads that share keys and values (grouped or

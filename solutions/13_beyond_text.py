@@ -26,7 +26,7 @@
 # **Letters.** `B` pictures, sounds or texts in a batch, `T` tokens or query positions, `S` key positions, `D` model width, `N` heads, `H` the width of one head, `F` the hidden width of the feed-forward network, `L` layers. Besides: `C`
 # channels of a picture, `P` the side of a patch in pixels, `M` numbers of a patch. A vector is a row, so a projection is `x @ w`. Head `i` owns the columns `i*H` to `(i+1)*H`.
 
-# %% nbgrader={"grade": false, "grade_id": "13-setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% 13-setup
 import math
 
 import torch
@@ -52,7 +52,7 @@ def merge_heads(z):
 # **[[13.patches:named]]**. `patch` divides height and width; pictures need not be square.
 
 
-# %% nbgrader={"grade": false, "grade_id": "13-patches", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 13-patches
 def patchify(images, patch):
     """images (B, C, height, width), P -> patches (B, T, C*P*P), T = (height / P) * (width / P)."""
     ### BEGIN SOLUTION
@@ -64,9 +64,6 @@ def patchify(images, patch):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "13-patches-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("13.patches", patchify)
-
 # %% [markdown]
 # [[task 13.kernel]]
 #
@@ -74,16 +71,13 @@ check("13.patches", patchify)
 # `F.conv2d(images, as_kernel(w, C, P), stride=P)` has the same numbers as `patches @ w`. The rows of `w` go channel by channel, in each channel row by row (whatever 13.patches asks of you).
 
 
-# %% nbgrader={"grade": false, "grade_id": "13-kernel", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 13-kernel
 def as_kernel(w, channels, patch):
     """w (C*P*P, D), C, P -> filters (D, C, P, P)."""
     ### BEGIN SOLUTION
     return w.T.reshape(-1, channels, patch, patch)
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "13-kernel-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("13.kernel", as_kernel)
 
 # %% [markdown]
 # [[task 13.tokens]]
@@ -92,7 +86,7 @@ check("13.kernel", as_kernel)
 # class token.
 
 
-# %% nbgrader={"grade": false, "grade_id": "13-tokens", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 13-tokens
 def picture_tokens(patches, w, b, class_token, positions):
     """patches (B, T, M), w (M, D), b (D), class_token (D), positions (T+1, D) -> (B, T+1, D)."""
     ### BEGIN SOLUTION
@@ -103,9 +97,6 @@ def picture_tokens(patches, w, b, class_token, positions):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "13-tokens-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("13.tokens", picture_tokens)
-
 # %% [markdown]
 # [[task 13.frames]]
 #
@@ -113,7 +104,7 @@ check("13.tokens", picture_tokens)
 # does not fill a frame is left out.
 
 
-# %% nbgrader={"grade": false, "grade_id": "13-frames", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 13-frames
 def cut_frames(samples, width, hop):
     """samples (B, length), two numbers -> frames (B, T, width), T = (length - width) // hop + 1."""
     ### BEGIN SOLUTION
@@ -121,9 +112,6 @@ def cut_frames(samples, width, hop):
     return torch.stack([samples[:, at : at + width] for at in begins], dim=1)
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "13-frames-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("13.frames", cut_frames)
 
 # %% [markdown]
 # ## Two modalities
@@ -134,7 +122,7 @@ check("13.frames", cut_frames)
 # by the tanh of one learned number, the `gate`, and added to the words. There is no mask. `split_heads` and `merge_heads` are given at the top; torch's own attention and this library's are not allowed.
 
 
-# %% nbgrader={"grade": false, "grade_id": "13-look", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 13-look
 def look_at_picture(x, picture, w_q, w_k, w_v, w_o, gate, n_heads):
     """x (B, T, D), picture (B, S, M), w_q (D, N*H), w_k, w_v (M, N*H), w_o (N*H, D), gate (), N -> (B, T, D)."""
     ### BEGIN SOLUTION
@@ -147,9 +135,6 @@ def look_at_picture(x, picture, w_q, w_k, w_v, w_o, gate, n_heads):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "13-look-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("13.look", look_at_picture)
-
 # %% [markdown]
 # [[task 13.contrastive]]
 #
@@ -157,7 +142,7 @@ check("13.look", look_at_picture)
 # (a cross-entropy for each row), and every text among the pictures (one for each column); the loss is the mean over the batch of each, and the mean of the two. Natural logarithms.
 
 
-# %% nbgrader={"grade": false, "grade_id": "13-contrastive", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 13-contrastive
 def contrastive_loss(images, texts, log_scale):
     """images (B, D), texts (B, D), log_scale () -> the loss, one number."""
     ### BEGIN SOLUTION
@@ -170,9 +155,6 @@ def contrastive_loss(images, texts, log_scale):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "13-contrastive-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("13.contrastive", contrastive_loss)
-
 # %% [markdown]
 # [[task 13.zero-shot]]
 #
@@ -180,7 +162,7 @@ check("13.contrastive", contrastive_loss)
 # sentences, and scale that to length 1 again. Scale the pictures' vectors too. Return the probabilities of the labels for each picture: the softmax of the cosines times `scale`.
 
 
-# %% nbgrader={"grade": false, "grade_id": "13-zero-shot", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 13-zero-shot
 def choose_label(images, labels, scale):
     """images (B, D), labels (J, K, D), a number -> probabilities (B, J)."""
     ### BEGIN SOLUTION
@@ -191,9 +173,6 @@ def choose_label(images, labels, scale):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "13-zero-shot-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("13.zero-shot", choose_label)
-
 # %% [markdown]
 # ## What the maps say
 #
@@ -203,7 +182,7 @@ check("13.zero-shot", choose_label)
 # half past it, by the residual connection. Multiply the layers in the order in which they act. (This is the *rollout*; the feed-forward network, the norms and the values play no part in it.)
 
 
-# %% nbgrader={"grade": false, "grade_id": "13-rollout", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 13-rollout
 def rollout(maps):
     """maps (L, N, T, T), row t is what token t looks at -> shares (T, T), each row sums to 1."""
     ### BEGIN SOLUTION
@@ -217,9 +196,6 @@ def rollout(maps):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "13-rollout-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("13.rollout", rollout)
-
 # %% [markdown]
 # ## Long texts
 #
@@ -229,7 +205,7 @@ check("13.rollout", rollout)
 # is ever made. No mask.
 
 
-# %% nbgrader={"grade": false, "grade_id": "13-linear", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 13-linear
 def linear_attention(q, k, v):
     """q (..., T, H), k (..., S, H), v (..., S, H') -> (..., T, H')."""
     ### BEGIN SOLUTION
@@ -241,9 +217,6 @@ def linear_attention(q, k, v):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "13-linear-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("13.linear", linear_attention)
-
 # %% [markdown]
 # [[task 13.step]]
 #
@@ -251,7 +224,7 @@ check("13.linear", linear_attention)
 # and return the output and both sums as they are now. The tensors that you were given stay as they were.
 
 
-# %% nbgrader={"grade": false, "grade_id": "13-step", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 13-step
 def linear_step(key_values, keys, q, k, v):
     """key_values (..., H, H'), keys (..., H), q, k (..., H), v (..., H') -> y (..., H'), key_values, keys."""
     ### BEGIN SOLUTION
@@ -264,9 +237,6 @@ def linear_step(key_values, keys, q, k, v):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "13-step-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("13.step", linear_step)
-
 # %% [markdown]
 # [[task 13.merge]]
 #
@@ -275,7 +245,7 @@ check("13.step", linear_step)
 # tile, its `m` is -inf, and `l` and `z` are 0; nothing in both gives the same again. Scores may be in the thousands. Softmax and logsumexp are not allowed.
 
 
-# %% nbgrader={"grade": false, "grade_id": "13-merge", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 13-merge
 def merge_tiles(m_a, l_a, z_a, m_b, l_b, z_b):
     """m_a, l_a (..., T), z_a (..., T, H'), and the same of tile b -> m (..., T), l (..., T), z (..., T, H')."""
     ### BEGIN SOLUTION
@@ -288,9 +258,6 @@ def merge_tiles(m_a, l_a, z_a, m_b, l_b, z_b):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "13-merge-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("13.merge", merge_tiles)
-
 # %% [markdown]
 # ## Other people's weights
 #
@@ -300,7 +267,7 @@ check("13.merge", merge_tiles)
 # [[13.published:named]]; the norm comes after the sum (post-LN); its eps is 1e-12, with the biased variance. Compute what this part makes of `x`. `F.gelu` and `F.layer_norm` are allowed; this library's models are not.
 
 
-# %% nbgrader={"grade": false, "grade_id": "13-published", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 13-published
 def published_feed_forward(x, w_in, b_in, w_out, b_out, gain, bias):
     """x (B, T, D), w_in (F, D), b_in (F), w_out (D, F), b_out (D), gain (D), bias (D) -> (B, T, D)."""
     ### BEGIN SOLUTION
@@ -311,9 +278,6 @@ def published_feed_forward(x, w_in, b_in, w_out, b_out, gain, bias):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "13-published-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("13.published", published_feed_forward)
-
 # %% [markdown]
 # ## In your own words
 #
@@ -322,7 +286,7 @@ check("13.published", published_feed_forward)
 # A colleague shows you the attention map of a classifier. It is bright on a dog's ear, and the colleague says: "So the model decides by the ear." Say what the map does show, two reasons why the sentence need not be true, and one experiment
 # that would tell. Three to six sentences.
 
-# %% [markdown] nbgrader={"grade": true, "grade_id": "13-maps", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}
+# %% 13-maps [markdown] points=3
 # The map shows the weights with which one head, or a mean of heads, in one layer mixes the values at this token. It does not show what was mixed: a large weight on a small value, or on a value that later layers take no notice of, changes
 # nothing. In a higher layer the state at the ear's place is no longer the ear alone, since earlier layers have mixed other patches into it, and what came by the residual connection does not show at all. Other weights can give the same
 # output, so the map is not even determined by what the model does. An experiment: hide the patches of the ear, hide as many others instead, and compare how far the probability of "dog" falls. If the ear is the reason, it falls far more.

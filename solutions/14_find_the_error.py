@@ -27,7 +27,7 @@
 # rounded to the nearest one. A number that lies exactly between two is never asked for. Tables are numpy arrays. **The slides' own tables** are in `softlookup.audit`, as they are printed. Each task says which one it grew from: try your
 # function on that, too.
 
-# %% nbgrader={"grade": false, "grade_id": "14-setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% 14-setup
 import math
 
 import numpy as np
@@ -51,16 +51,13 @@ def softmax(scores, axis=-1):
 # `first_head.QUERIES` beside `first_head.X @ first_head.W_Q`, printed to 2 places.
 
 
-# %% nbgrader={"grade": false, "grade_id": "14-printed", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 14-printed
 def agrees(printed, true, places):
     """Two tables of one shape, a whole number -> truth values of that shape."""
     ### BEGIN SOLUTION
     return np.round(true, places) == np.round(printed, places)
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "14-printed-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("14.printed", agrees)
 
 # %% [markdown]
 # [[task 14.rows]]
@@ -69,7 +66,7 @@ check("14.printed", agrees)
 # by half a unit of the last place at most), or if a number in it is below 0. Sums exactly at the limit are not asked for. *The slide:* `identity_head.WEIGHTS`, printed to 3 places, and said to sum to 1 in every row.
 
 
-# %% nbgrader={"grade": false, "grade_id": "14-rows", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 14-rows
 def impossible_rows(weights, places):
     """weights (..., T, S), a whole number -> truth values (..., T)."""
     ### BEGIN SOLUTION
@@ -77,9 +74,6 @@ def impossible_rows(weights, places):
     return (units > weights.shape[-1] / 2) | (weights < 0).any(axis=-1)
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "14-rows-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("14.rows", impossible_rows)
 
 # %% [markdown]
 # [[task 14.checksum]]
@@ -89,7 +83,7 @@ check("14.rows", impossible_rows)
 # *The slide:* the keys, `first_head.KEYS`, which are `first_head.X` times `first_head.W_K`, printed to 2 places. (Where many cells are off, most are suspect.)
 
 
-# %% nbgrader={"grade": false, "grade_id": "14-checksum", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 14-checksum
 def suspects(x, w, printed, places):
     """x (T, D), w (D, H), printed (T, H), a whole number -> truth values (T, H)."""
     ### BEGIN SOLUTION
@@ -99,9 +93,6 @@ def suspects(x, w, printed, places):
     return rows[:, None] & columns
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "14-checksum-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("14.checksum", suspects)
 
 # %% [markdown]
 # ## Order and rank
@@ -113,7 +104,7 @@ check("14.checksum", suspects)
 # third, which is number 2.
 
 
-# %% nbgrader={"grade": false, "grade_id": "14-place", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 14-place
 def place_of(q, k, claimed):
     """q (T, H), k (S, H), claimed (T) -> places (T), from 1."""
     ### BEGIN SOLUTION
@@ -122,9 +113,6 @@ def place_of(q, k, claimed):
     return 1 + (scores > own[:, None]).sum(axis=1)
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "14-place-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("14.place", place_of)
 
 # %% [markdown]
 # [[task 14.rank]]
@@ -137,7 +125,7 @@ check("14.place", place_of)
 # `identity_head.SCORES`, a head of width 3, printed to 2 places.
 
 
-# %% nbgrader={"grade": false, "grade_id": "14-rank", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 14-rank
 def too_much_rank(scores, width, places):
     """scores (T, S), two whole numbers -> the largest rank, a truth value."""
     ### BEGIN SOLUTION
@@ -148,9 +136,6 @@ def too_much_rank(scores, width, places):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "14-rank-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("14.rank", too_much_rank)
-
 # %% [markdown]
 # ## What made it?
 #
@@ -160,7 +145,7 @@ check("14.rank", too_much_rank)
 # first), and how many cells it explains. *The slide:* `first_head.QUERIES` again. Try `X @ W_Q`, `X @ W_Q.T`, and the product without the tokens' third number.
 
 
-# %% nbgrader={"grade": false, "grade_id": "14-hypothesis", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 14-hypothesis
 def best_hypothesis(printed, candidates, places):
     """printed (T, H), candidates (n, T, H), a whole number -> number of a candidate, number of cells."""
     ### BEGIN SOLUTION
@@ -170,9 +155,6 @@ def best_hypothesis(printed, candidates, places):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "14-hypothesis-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("14.hypothesis", best_hypothesis)
-
 # %% [markdown]
 # [[task 14.uniform]]
 #
@@ -181,7 +163,7 @@ check("14.hypothesis", best_hypothesis)
 # `uniform_head.Q`, `K` and `V`, printed to 2 places.
 
 
-# %% nbgrader={"grade": false, "grade_id": "14-uniform", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 14-uniform
 def how_mixed(q, k, v, printed, places):
     """q (T, H), k (S, H), v (S, H'), printed (T, H'), a whole number -> 0, 1, 2, 3 or 4."""
     ### BEGIN SOLUTION
@@ -193,9 +175,6 @@ def how_mixed(q, k, v, printed, places):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "14-uniform-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("14.uniform", how_mixed)
-
 # %% [markdown]
 # [[task 14.split]]
 #
@@ -204,7 +183,7 @@ check("14.uniform", how_mixed)
 # cutting the token first gives, **2** if neither. Where both give it, 0. *The slide* shows no numbers of its own, only the shapes, and the first product.
 
 
-# %% nbgrader={"grade": false, "grade_id": "14-split", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 14-split
 def cut_or_projected(x, w, printed, places):
     """x (T, D), w (D, D), printed (N, T, H), a whole number -> N numbers, each 0, 1 or 2."""
     ### BEGIN SOLUTION
@@ -219,9 +198,6 @@ def cut_or_projected(x, w, printed, places):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "14-split-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("14.split", cut_or_projected)
-
 # %% [markdown]
 # ## Words
 #
@@ -232,7 +208,7 @@ check("14.split", cut_or_projected)
 # one token. Numbers that differ by rounding alone are equal (`np.allclose` will do). *The slide:* say what attention does, what a mean over all tokens does, and what attention does once positions are added.
 
 
-# %% nbgrader={"grade": false, "grade_id": "14-moved", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 14-moved
 def invariant_or_equivariant(before, after, order):
     """before, after (T, D) or (1, D), order (T) -> two truth values."""
     ### BEGIN SOLUTION
@@ -242,9 +218,6 @@ def invariant_or_equivariant(before, after, order):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "14-moved-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("14.moved", invariant_or_equivariant)
-
 # %% [markdown]
 # [[task 14.scores]]
 #
@@ -253,7 +226,7 @@ check("14.moved", invariant_or_equivariant)
 # *The slide:* `positions_001.BERT` beside `positions_001.ROFORMER`; `positions_001.DEV` has validation scores of a BERT.
 
 
-# %% nbgrader={"grade": false, "grade_id": "14-scores", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 14-scores
 def measured_on(printed, published, places):
     """printed (2, n), published (2, 2, n), a whole number -> two sets, a whole number of tasks."""
     ### BEGIN SOLUTION
@@ -265,9 +238,6 @@ def measured_on(printed, published, places):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "14-scores-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("14.scores", measured_on)
-
 # %% [markdown]
 # ## Masks
 #
@@ -277,7 +247,7 @@ check("14.scores", measured_on)
 # *hidden*, **-1** if neither fits. A hidden weight is exactly 0; an allowed one may be so small that 0 is printed. Where both meanings fit, 1. *The slide:* `masks_004.WORDS` and `masks_004.TICKS`.
 
 
-# %% nbgrader={"grade": false, "grade_id": "14-polarity", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 14-polarity
 def what_a_one_means(mask, weights):
     """mask (T, S) or (1, S), weights (T, S) -> 1, 0 or -1."""
     ### BEGIN SOLUTION
@@ -288,9 +258,6 @@ def what_a_one_means(mask, weights):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "14-polarity-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("14.polarity", what_a_one_means)
-
 # %% [markdown]
 # [[task 14.leaks]]
 #
@@ -298,7 +265,7 @@ check("14.polarity", what_a_one_means)
 # joined mask lets through although at least one of the two hides it. The second mask may be one row (1, S) for all queries. *The slide:* `masks_004.TICKS` and `masks_004.WORDS`, joined by OR; a tick and a one mean *may look*.
 
 
-# %% nbgrader={"grade": false, "grade_id": "14-leaks", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 14-leaks
 def leaks(first, second, joined, one_means_look):
     """first (T, S), second (T, S) or (1, S), joined (T, S), a truth value -> truth values (T, S)."""
     ### BEGIN SOLUTION
@@ -307,9 +274,6 @@ def leaks(first, second, joined, one_means_look):
     return (joined == look) & ~allowed
     ### END SOLUTION
 
-
-# %% nbgrader={"grade": true, "grade_id": "14-leaks-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("14.leaks", leaks)
 
 # %% [markdown]
 # ## Units
@@ -321,7 +285,7 @@ check("14.leaks", leaks)
 # -1 and -1 if there is none. *The slide:* an A100's 312 TFLOP/s, a bandwidth of 800 GB/s, and a table with 1,935 and 2,039 GB/s right below. Which of them gives 390, and which 153?
 
 
-# %% nbgrader={"grade": false, "grade_id": "14-balance", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 14-balance
 def which_quotient(peaks, bandwidths, printed):
     """Two lists of numbers, a whole number -> number of a peak, number of a bandwidth."""
     ### BEGIN SOLUTION
@@ -334,9 +298,6 @@ def which_quotient(peaks, bandwidths, printed):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "14-balance-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("14.balance", which_quotient)
-
 # %% [markdown]
 # [[task 14.intensity]]
 #
@@ -345,7 +306,7 @@ check("14.balance", which_quotient)
 # and one store of four bytes each, and an intensity of 1/3.
 
 
-# %% nbgrader={"grade": false, "grade_id": "14-intensity", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 14-intensity
 def counted_how(flops, loads, stores, bytes_per_number, printed, places):
     """Six numbers -> 0, 1 or 2, and an intensity."""
     ### BEGIN SOLUTION
@@ -358,9 +319,6 @@ def counted_how(flops, loads, stores, bytes_per_number, printed, places):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "14-intensity-check", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check("14.intensity", counted_how)
-
 # %% [markdown]
 # [[task 14.conventions]]
 #
@@ -369,7 +327,7 @@ check("14.intensity", counted_how)
 # three projections are 1, one is 1, and the feed-forward network, which holds as many weights as eight projections, is 16.
 
 
-# %% nbgrader={"grade": false, "grade_id": "14-conventions", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 14-conventions
 def conventions(products, printed):
     """A list of lists of four numbers, a list of counts -> a list of 2, 1 and 0, and a truth value."""
     ### BEGIN SOLUTION
@@ -382,9 +340,6 @@ def conventions(products, printed):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "14-conventions-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("14.conventions", conventions)
-
 # %% [markdown]
 # ## In your own words
 #
@@ -393,7 +348,7 @@ check("14.conventions", conventions)
 # Somebody hands you a slide: queries, keys and values of six tokens in a head of width 2, printed to two places, then scores, weights and an output. You have five minutes and no computer. Which three tests do you make first, in which
 # order, and what does each of them find that the others do not? Name one kind of slip that none of your three would find. Four to seven sentences.
 
-# %% [markdown] nbgrader={"grade": true, "grade_id": "14-first", "locked": false, "points": 3, "schema_version": 3, "solution": true, "task": false}
+# %% 14-first [markdown] points=3
 # First the row sums of the weights: six additions of numbers below one, and whatever is off by more than three hundredths is no softmax. They say nothing of where the scores came from. So next I look at one row of scores beside its
 # weights: the largest score must have the largest weight, and equal steps must give equal factors, which finds a table of weights that belongs to other scores, though its rows sum to 1. Third a checksum: the sum of all keys, and one query
 # times that sum is the sum of its row of scores, which finds slips in the products before. With a width of 2 the output must also lie between the smallest and the largest value of each column, but that is weak. None of the three finds a

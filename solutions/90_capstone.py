@@ -28,7 +28,7 @@
 #
 # **Letters.** `B` sentences in a batch, `T` and `S` positions of target and source, `D` model width, `N` heads, `F` hidden width, `V` words, `L` layers. Masks are boolean, and True means may look.
 
-# %% nbgrader={"grade": false, "grade_id": "90-setup", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% 90-setup
 import math
 
 import torch
@@ -45,7 +45,7 @@ from softlookup import check
 # `(..., T, N*H)` becomes `(..., N, T, H)`: head `i` gets the columns `i*H` to `(i+1)*H` of every token.
 
 
-# %% nbgrader={"grade": false, "grade_id": "90-split", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 90-split
 def split_heads(x, n_heads):
     """x (..., T, N*H) -> (..., N, T, H)."""
     ### BEGIN SOLUTION
@@ -55,16 +55,13 @@ def split_heads(x, n_heads):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "90-split-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check("90.split", split_heads)
-
 # %% [markdown]
 # [[task 90.merge]]
 #
 # The way back: the heads of each token side by side again, head 0 first.
 
 
-# %% nbgrader={"grade": false, "grade_id": "90-merge", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 90-merge
 def merge_heads(z):
     """z (..., N, T, H) -> (..., T, N*H)."""
     ### BEGIN SOLUTION
@@ -72,16 +69,13 @@ def merge_heads(z):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "90-merge-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check("90.merge", merge_heads)
-
 # %% [markdown]
 # [[task 90.causal]]
 #
 # `T` queries look at `S` keys, `S` at least `T`; the queries are the newest tokens, so query `t` stands at position `S - T + t`. Each may look at itself and at what came before it. A boolean tensor.
 
 
-# %% nbgrader={"grade": false, "grade_id": "90-causal", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 90-causal
 def causal_mask(n_queries, n_keys):
     """T and S, two numbers -> (T, S), True = may look."""
     ### BEGIN SOLUTION
@@ -91,16 +85,13 @@ def causal_mask(n_queries, n_keys):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "90-causal-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check("90.causal", causal_mask)
-
 # %% [markdown]
 # [[task 90.padding]]
 #
 # True where a token is real, as a mask of four axes that broadcasts to scores `(B, N, T, S)`.
 
 
-# %% nbgrader={"grade": false, "grade_id": "90-padding", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 90-padding
 def padding_mask(ids, pad_id):
     """ids (B, S), a number -> (B, 1, 1, S), True = a real token."""
     ### BEGIN SOLUTION
@@ -108,16 +99,13 @@ def padding_mask(ids, pad_id):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "90-padding-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check("90.padding", padding_mask)
-
 # %% [markdown]
 # [[task 90.masked-softmax]]
 #
 # Weights from scores and a mask, along the last axis. Where the mask says False the weight is exactly 0; a row with nothing to see is zeros, never NaN. Gradients flow, the dtype stays.
 
 
-# %% nbgrader={"grade": false, "grade_id": "90-masked-softmax", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 90-masked-softmax
 def masked_softmax(s, mask):
     """s (..., T, S), mask of a shape that broadcasts to it -> weights (..., T, S)."""
     ### BEGIN SOLUTION
@@ -127,16 +115,13 @@ def masked_softmax(s, mask):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "90-masked-softmax-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check("90.masked-softmax", masked_softmax)
-
 # %% [markdown]
 # [[task 90.cross-attention]]
 #
 # Attention in `N` heads from `x` to `memory`: split, score, divide by $\sqrt{H}$, mask, softmax, mix, merge, blend with `w_o`. torch's own attention and this library's are not allowed.
 
 
-# %% nbgrader={"grade": false, "grade_id": "90-cross-attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 90-cross-attention
 def cross_attention(x, memory, w_q, w_k, w_v, w_o, n_heads, mask=None):
     """x (B, T, D), memory (B, S, D), w_q, w_k, w_v (D, N*H), w_o (N*H, D), N, a mask -> (B, T, D)."""
     ### BEGIN SOLUTION
@@ -149,14 +134,11 @@ def cross_attention(x, memory, w_q, w_k, w_v, w_o, n_heads, mask=None):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "90-cross-attention-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check("90.cross-attention", cross_attention)
-
 # %% [markdown]
 # The next cell is given, as in chapter 8.
 
 
-# %% nbgrader={"grade": false, "grade_id": "90-parts", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% 90-parts
 class MultiHeadAttention(nn.Module):
     def __init__(self, d_model, n_heads):
         super().__init__()
@@ -198,7 +180,7 @@ def sinusoidal(length, d_model):
 # `norm_2`, `norm_3`.
 
 
-# %% nbgrader={"grade": false, "grade_id": "90-decoder-layer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 90-decoder-layer
 class DecoderLayer(nn.Module):
     """x (B, T, D), memory (B, S, D), mask (T, T) or (B, 1, T, T), memory_mask (B, 1, 1, S) -> (B, T, D)."""
 
@@ -220,9 +202,6 @@ class DecoderLayer(nn.Module):
         ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "90-decoder-layer-check", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
-check("90.decoder-layer", DecoderLayer)
-
 # %% [markdown]
 # [[task 90.transformer]]
 #
@@ -231,7 +210,7 @@ check("90.decoder-layer", DecoderLayer)
 # norms are `nn.LayerNorm(D)`. There are no other parameters.
 
 
-# %% nbgrader={"grade": false, "grade_id": "90-transformer", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 90-transformer
 class Transformer(nn.Module):
     """source_ids (B, S), target_ids (B, T) -> logits (B, T, V)."""
 
@@ -269,9 +248,6 @@ class Transformer(nn.Module):
         ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "90-transformer-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("90.transformer", Transformer)
-
 # %% [markdown]
 # ## It learns
 #
@@ -281,7 +257,7 @@ check("90.transformer", Transformer)
 # cross-entropy with it at every place where the label is a real word, and the mean over all these places of the batch together.
 
 
-# %% nbgrader={"grade": false, "grade_id": "90-loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 90-loss
 def translation_loss(logits, labels, pad_id, eps):
     """logits (B, T, V), labels (B, T), two numbers -> the loss, one number."""
     ### BEGIN SOLUTION
@@ -293,14 +269,11 @@ def translation_loss(logits, labels, pad_id, eps):
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "90-loss-check", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check("90.loss", translation_loss)
-
 # %% [markdown]
 # The next cell is given. It puts weights into a model and takes them out again, **in the alphabetical order of their names**, so that everybody speaks of the same ones.
 
 
-# %% nbgrader={"grade": false, "grade_id": "90-given", "locked": true, "schema_version": 3, "solution": false, "task": false}
+# %% 90-given
 def with_weights(model, weights):
     """A model and its weights, in the order of their names -> the model, holding copies of them in their dtype."""
     model = model.to(weights[0].dtype)
@@ -325,7 +298,7 @@ def weights_of(model):
 # Return the losses, each computed before its step, and all weights after the last step (`weights_of`).
 
 
-# %% nbgrader={"grade": false, "grade_id": "90-train", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 90-train
 def train_steps(vocab_size, d_model, n_heads, d_hidden, n_layers, pad_id, source, target, rates, *weights):
     """Six numbers, source (K, B, S), target (K, B, T+1), rates (K), the weights -> losses (K), all weights in one row."""
     ### BEGIN SOLUTION
@@ -348,9 +321,6 @@ def train_steps(vocab_size, d_model, n_heads, d_hidden, n_layers, pad_id, source
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "90-train-check", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
-check("90.train", train_steps)
-
 # %% [markdown]
 # ## It writes
 #
@@ -360,7 +330,7 @@ check("90.train", train_steps)
 # token and **with** the end token, filled up to `longest` places. (While writing, a row's padding behind its end may be given to the decoder: nobody reads what comes of it.)
 
 
-# %% nbgrader={"grade": false, "grade_id": "90-greedy", "locked": false, "schema_version": 3, "solution": true, "task": false}
+# %% 90-greedy
 def write_greedily(
     vocab_size, d_model, n_heads, d_hidden, n_layers, pad_id, start_id, end_id, longest, source, *weights
 ):
@@ -379,9 +349,6 @@ def write_greedily(
     ### END SOLUTION
 
 
-# %% nbgrader={"grade": true, "grade_id": "90-greedy-check", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
-check("90.greedy", write_greedily)
-
 # %% [markdown]
 # ## Your own run
 #
@@ -394,7 +361,7 @@ check("90.greedy", write_greedily)
 # **Hand in the plot**, as a picture in the cell below: open that cell for editing, and paste the picture (copied from your own cell's output) or drag the file `curve.png` into it. Beside it the losses at the beginning, after a tenth of the run, and
 # at the end; three sentences with what your model made of them (`run.translate("The car is green.")`), at least one of them wrong; and in two to four sentences what the curve shows, and what you would try next.
 
-# %% [markdown] nbgrader={"grade": true, "grade_id": "90-run", "locked": false, "points": 5, "schema_version": 3, "solution": true, "task": false}
+# %% 90-run [markdown] points=5
 # (Here the plot.) The first loss is near the logarithm of the number of words, which is what a model that knows nothing pays; it falls steeply while the model learns which words are common, then more slowly while it learns which French word belongs to
 # which English one, and in the end it stays above 0, since smoothing keeps it from being quite sure. Short sentences come out right early; wrong ones mostly have the right words in the wrong place, or the wrong gender, which depends on a
 # word further away. Next I would train longer with a falling rate, and look whether the validation loss still follows the training loss; if it does not, a smaller model or dropout.

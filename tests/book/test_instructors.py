@@ -163,7 +163,6 @@ def test_own_task_names_its_mistakes(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     names: dict = {}
     exec(texts["warm_up.py"], names)  # noqa: S102
     task = names["ROW_MEANS"]
-    assert f'"points": {task.points}' in texts["99_warm_up.py"]
     assert [mistake.slug for mistake in task.mistakes] == ["over-columns", "not-divided"]
     for slugs in ((), ("over-columns",), ("not-divided",), ("over-columns", "not-divided")):
         result = judge(task, LocalStudent(task, answer(task, slugs)))

@@ -9,6 +9,7 @@ from typing import Any
 import jupytext
 import nbformat
 from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell
 from nbgrader.preprocessors import (
     CheckCellMetadata,
     ClearHiddenTests,
@@ -23,6 +24,7 @@ from nbgrader.preprocessors import (
 from softlookup.authoring import fill
 from softlookup.authoring.library_cell import addresses, library_cell
 from softlookup.authoring.variants import draw_variants
+from softlookup.checks import tasks
 
 # nbgrader's own list for `nbgrader generate_assignment`, less the two that need a database or a kernel.
 STEPS = (
@@ -81,7 +83,9 @@ def read_solution(path: Path, variants: Mapping[str, int] | None = None) -> Note
     """Read a hand-written solution as the notebook that nbgrader calls the source.
 
     Args:
-        path: A jupytext percent file whose cells carry nbgrader's metadata, in a folder of the checkout.
+        path: A jupytext percent file, in a folder of the checkout. A cell with a title is one of nbgrader's, and the
+            title is its name: the answer to a task ("04-scale"), behind which its check is put; a written answer, with
+            its points; any other is locked.
         variants: Which variant of each task; the public ones if None.
 
     Returns:
@@ -93,10 +97,9 @@ def read_solution(path: Path, variants: Mapping[str, int] | None = None) -> Note
     notebook = jupytext.reads(path.read_text(encoding="utf-8"), fmt="py:percent")
     chapter = int(path.stem.split("_")[0])
     notebook.metadata = NotebookNode(kernelspec=NotebookNode(KERNEL), language_info=NotebookNode(name="python"))
+    notebook.cells = [one for cell in notebook.cells for one in _for_nbgrader(cell, chapter)]
     for index, cell in enumerate(notebook.cells):
         grader = cell.metadata.get("nbgrader")
-        # jupytext's own notes on a cell, and its random ids, would make every rebuild another file.
-        cell.metadata = NotebookNode({"nbgrader": grader} if grader else {})
         cell.id = grader["grade_id"] if grader else f"cell-{index:02d}"
         if cell.cell_type == "markdown":
             cell.source = fill.markdown(cell.source, chapter, chosen, book=places["book"])
@@ -107,6 +110,31 @@ def read_solution(path: Path, variants: Mapping[str, int] | None = None) -> Note
     notebook.cells.insert(first, library_cell(chapter, **places))
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     return notebook
+
+
+def _for_nbgrader(cell: NotebookNode, chapter: int) -> list[NotebookNode]:
+    """A cell with nbgrader's metadata, and the check that belongs behind an answer."""
+    name, points = cell.metadata.get("title"), cell.metadata.get("points")
+    # jupytext's own notes on a cell, and its random ids, would make every rebuild another file.
+    cell.metadata = NotebookNode()
+    if not name:
+        return [cell]
+    if cell.cell_type == "markdown":
+        cell.metadata.nbgrader = _about(name, points=points, grade=True, solution=True)
+        return [cell]
+    task = next((one for one in tasks(chapter) if one.slug == name), None)
+    cell.metadata.nbgrader = _about(name, solution=task is not None)
+    if task is None:
+        return [cell]
+    check = new_code_cell(f'check("{task.id}", {task.name})')
+    check.metadata.nbgrader = _about(f"{name}-check", points=task.points, grade=True)
+    return [cell, check]
+
+
+def _about(name: str, points: float | None = None, grade: bool = False, solution: bool = False) -> NotebookNode:
+    """What nbgrader notes at a cell; one that holds no answer is locked."""
+    told = {"grade": grade, "grade_id": name, "locked": not solution, "schema_version": 3, "solution": solution}
+    return NotebookNode({**told, "task": False, **({"points": points} if grade else {})})
 
 
 def read_ungraded(path: Path) -> NotebookNode:

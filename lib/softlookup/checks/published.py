@@ -19,9 +19,7 @@ from typing import Any
 import softlookup
 from softlookup.checks.task import Mistake, Task
 
-_CELL = re.compile(r"^# %%(?P<about>.*)$", re.MULTILINE)
-_GRADE_ID = re.compile(r'"grade_id": "([^"]+)"')
-_CHECK = re.compile(r'"grade": true')
+_CELL = re.compile(r"^# %% (?P<name>[^\[\n]*)(?P<kind>.*)$", re.MULTILINE)
 _MARKS = re.compile(r"^\s*### (?:BEGIN|END) SOLUTION\n?", re.MULTILINE)
 _CONSTANT = re.compile(r"^(?P<name>\s*\w+) = .+?  # variant (?P<task>[\w.-]+):(?P<key>\w+)$", re.MULTILINE)
 
@@ -48,21 +46,14 @@ class _Statement:
 
 @cache
 def cells(chapter: int) -> dict[str, str]:
-    """The code cells of a chapter's notebook in their order, checks left out, by grade id (or number).
-
-    Constants of variants still carry their marks.
-    """
+    """The code cells of a chapter's notebook in their order, by name; constants of variants still carry their marks."""
     path = next(folder().glob(f"{chapter:02d}_*.py"))
     text = path.read_text(encoding="utf-8")
     marks = list(_CELL.finditer(text))
     found: dict[str, str] = {}
-    for at, mark in enumerate(marks):
-        about = mark["about"]
-        if "[markdown]" in about or _CHECK.search(about):
-            continue
-        end = marks[at + 1].start() if at + 1 < len(marks) else len(text)
-        name = _GRADE_ID.search(about)
-        found[name[1] if name else str(at)] = _MARKS.sub("", text[mark.end() : end]).strip() + "\n"
+    for mark, after in zip(marks, [*marks[1:], None], strict=True):
+        if mark["name"] and not mark["kind"]:
+            found[mark["name"]] = _MARKS.sub("", text[mark.end() : after and after.start()]).strip() + "\n"
     return found
 
 
