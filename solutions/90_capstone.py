@@ -45,15 +45,7 @@ from softlookup import check
 # `(..., T, N*H)` becomes `(..., N, T, H)`: head `i` gets the columns `i*H` to `(i+1)*H` of every token.
 
 
-# %% 90-split
-def split_heads(x, n_heads):
-    """x (..., T, N*H) -> (..., N, T, H)."""
-    ### BEGIN SOLUTION
-    head_width = x.shape[-1] // n_heads
-    cut = x.reshape(*x.shape[:-1], n_heads, head_width)
-    return cut.transpose(-3, -2)
-    ### END SOLUTION
-
+# %% 90-split from 05-split
 
 # %% [markdown]
 # [[task 90.merge]]
@@ -61,13 +53,7 @@ def split_heads(x, n_heads):
 # The way back: the heads of each token side by side again, head 0 first.
 
 
-# %% 90-merge
-def merge_heads(z):
-    """z (..., N, T, H) -> (..., T, N*H)."""
-    ### BEGIN SOLUTION
-    return z.transpose(-3, -2).flatten(-2)
-    ### END SOLUTION
-
+# %% 90-merge from 05-merge
 
 # %% [markdown]
 # [[task 90.causal]]
@@ -75,15 +61,7 @@ def merge_heads(z):
 # `T` queries look at `S` keys, `S` at least `T`; the queries are the newest tokens, so query `t` stands at position `S - T + t`. Each may look at itself and at what came before it. A boolean tensor.
 
 
-# %% 90-causal
-def causal_mask(n_queries, n_keys):
-    """T and S, two numbers -> (T, S), True = may look."""
-    ### BEGIN SOLUTION
-    queries = torch.arange(n_queries) + n_keys - n_queries
-    keys = torch.arange(n_keys)
-    return keys[None, :] <= queries[:, None]
-    ### END SOLUTION
-
+# %% 90-causal from 08-causal
 
 # %% [markdown]
 # [[task 90.padding]]
@@ -91,13 +69,7 @@ def causal_mask(n_queries, n_keys):
 # True where a token is real, as a mask of four axes that broadcasts to scores `(B, N, T, S)`.
 
 
-# %% 90-padding
-def padding_mask(ids, pad_id):
-    """ids (B, S), a number -> (B, 1, 1, S), True = a real token."""
-    ### BEGIN SOLUTION
-    return (ids != pad_id)[:, None, None, :]
-    ### END SOLUTION
-
+# %% 90-padding from 08-padding
 
 # %% [markdown]
 # [[task 90.masked-softmax]]
@@ -105,15 +77,7 @@ def padding_mask(ids, pad_id):
 # Weights from scores and a mask, along the last axis. Where the mask says False the weight is exactly 0; a row with nothing to see is zeros, never NaN. Gradients flow, the dtype stays.
 
 
-# %% 90-masked-softmax
-def masked_softmax(s, mask):
-    """s (..., T, S), mask of a shape that broadcasts to it -> weights (..., T, S)."""
-    ### BEGIN SOLUTION
-    hidden = s.masked_fill(~mask, float("-inf"))
-    a = torch.softmax(hidden, dim=-1)
-    return a.masked_fill(~mask, 0.0)
-    ### END SOLUTION
-
+# %% 90-masked-softmax from 08-masked-softmax
 
 # %% [markdown]
 # [[task 90.cross-attention]]
@@ -121,57 +85,13 @@ def masked_softmax(s, mask):
 # Attention in `N` heads from `x` to `memory`: split, score, divide by $\sqrt{H}$, mask, softmax, mix, merge, blend with `w_o`. torch's own attention and this library's are not allowed.
 
 
-# %% 90-cross-attention
-def cross_attention(x, memory, w_q, w_k, w_v, w_o, n_heads, mask=None):
-    """x (B, T, D), memory (B, S, D), w_q, w_k, w_v (D, N*H), w_o (N*H, D), N, a mask -> (B, T, D)."""
-    ### BEGIN SOLUTION
-    q = split_heads(x @ w_q, n_heads)
-    k = split_heads(memory @ w_k, n_heads)
-    v = split_heads(memory @ w_v, n_heads)
-    s = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
-    a = torch.softmax(s, dim=-1) if mask is None else masked_softmax(s, mask)
-    return merge_heads(a @ v) @ w_o
-    ### END SOLUTION
-
+# %% 90-cross-attention from 08-cross-attention
 
 # %% [markdown]
 # The next cell is given, as in chapter 8.
 
 
-# %% 90-parts
-class MultiHeadAttention(nn.Module):
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        self.n_heads = n_heads
-        self.w_q, self.w_k, self.w_v, self.w_o = (nn.Parameter(torch.empty(d_model, d_model)) for _ in range(4))
-
-    def forward(self, x, memory, mask=None):
-        return cross_attention(x, memory, self.w_q, self.w_k, self.w_v, self.w_o, self.n_heads, mask)
-
-
-def feed_forward(d_model, d_hidden):
-    return nn.Sequential(nn.Linear(d_model, d_hidden), nn.ReLU(), nn.Linear(d_hidden, d_model))
-
-
-class EncoderLayer(nn.Module):
-    def __init__(self, d_model, n_heads, d_hidden):
-        super().__init__()
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.feed_forward = feed_forward(d_model, d_hidden)
-        self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
-
-    def forward(self, x, mask):
-        normed = self.norm_1(x)
-        x = x + self.attention(normed, normed, mask)
-        return x + self.feed_forward(self.norm_2(x))
-
-
-def sinusoidal(length, d_model):
-    """Positions 0, 1, ... -> (T, D) for an even D: sine in the even columns, cosine in the odd ones."""
-    turns = 10000.0 ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
-    angles = torch.arange(length, dtype=torch.float64)[:, None] * turns
-    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
-
+# %% 90-parts from 08-parts
 
 # %% [markdown]
 # [[task 90.decoder-layer]]
@@ -180,27 +100,7 @@ def sinusoidal(length, d_model):
 # `norm_2`, `norm_3`.
 
 
-# %% 90-decoder-layer
-class DecoderLayer(nn.Module):
-    """x (B, T, D), memory (B, S, D), mask (T, T) or (B, 1, T, T), memory_mask (B, 1, 1, S) -> (B, T, D)."""
-
-    def __init__(self, d_model, n_heads, d_hidden):
-        super().__init__()
-        ### BEGIN SOLUTION
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.cross = MultiHeadAttention(d_model, n_heads)
-        self.feed_forward = feed_forward(d_model, d_hidden)
-        self.norm_1, self.norm_2, self.norm_3 = (nn.LayerNorm(d_model) for _ in range(3))
-        ### END SOLUTION
-
-    def forward(self, x, memory, mask, memory_mask):
-        ### BEGIN SOLUTION
-        normed = self.norm_1(x)
-        x = x + self.attention(normed, normed, mask)
-        x = x + self.cross(self.norm_2(x), memory, memory_mask)
-        return x + self.feed_forward(self.norm_3(x))
-        ### END SOLUTION
-
+# %% 90-decoder-layer from 08-decoder-layer
 
 # %% [markdown]
 # [[task 90.transformer]]
@@ -210,43 +110,7 @@ class DecoderLayer(nn.Module):
 # norms are `nn.LayerNorm(D)`. There are no other parameters.
 
 
-# %% 90-transformer
-class Transformer(nn.Module):
-    """source_ids (B, S), target_ids (B, T) -> logits (B, T, V)."""
-
-    def __init__(self, vocab_size, d_model, n_heads, d_hidden, n_layers, pad_id):
-        super().__init__()
-        ### BEGIN SOLUTION
-        sizes = d_model, n_heads, d_hidden
-        self.pad_id = pad_id
-        self.embedding = nn.Parameter(torch.empty(vocab_size, d_model))
-        self.encoder = nn.ModuleList([EncoderLayer(*sizes) for _ in range(n_layers)])
-        self.decoder = nn.ModuleList([DecoderLayer(*sizes) for _ in range(n_layers)])
-        self.encoder_norm = nn.LayerNorm(d_model)
-        self.decoder_norm = nn.LayerNorm(d_model)
-        ### END SOLUTION
-
-    def embed(self, ids):
-        ### BEGIN SOLUTION
-        x = self.embedding[ids] * math.sqrt(self.embedding.shape[1])
-        return x + sinusoidal(ids.shape[1], self.embedding.shape[1]).to(self.embedding)
-        ### END SOLUTION
-
-    def forward(self, source_ids, target_ids):
-        ### BEGIN SOLUTION
-        real = padding_mask(source_ids, self.pad_id)
-        length = target_ids.shape[1]
-        past = causal_mask(length, length)
-        x = self.embed(source_ids)
-        for layer in self.encoder:
-            x = layer(x, real)
-        memory = self.encoder_norm(x)
-        y = self.embed(target_ids)
-        for layer in self.decoder:
-            y = layer(y, memory, past, real)
-        return self.decoder_norm(y) @ self.embedding.T
-        ### END SOLUTION
-
+# %% 90-transformer from 08-transformer
 
 # %% [markdown]
 # ## It learns

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from softlookup.authoring import find_root, make_release, read_solution
-from softlookup.authoring.assemble import BLANK, CAPSTONE, FROM, AssembleError, assemble
+from softlookup.authoring.assemble import BLANK, CAPSTONE, AssembleError, assemble, origins
 from softlookup.cli import main
 
 ROOT = find_root()
@@ -39,11 +39,11 @@ def cells(folder):
 def test_parts_are_brought_and_what_is_blank_stays_so(folder):
     before = cells(folder)
     found = {one.cell: one.what for one in assemble(folder)}
-    assert found == {cell: "blank" if cell == "90-padding" else "brought" for cell in FROM}
+    assert found == {cell: "blank" if cell == "90-padding" else "brought" for cell in origins()}
     after = cells(folder)
-    for cell in FROM:
+    for cell in origins():
         assert (BLANK in after[cell]) == (cell == "90-padding")
-    assert {name for name in after if after[name] != before[name]} == set(FROM) - {"90-padding"}
+    assert {name for name in after if after[name] != before[name]} == set(origins()) - {"90-padding"}
 
 
 def test_an_answer_that_stands_there_is_kept_unless_asked_otherwise(folder):
@@ -68,7 +68,7 @@ def test_missing_and_broken_notebooks_are_named(folder, tmp_path):
 
 def test_the_command_says_what_became_of_each_part(folder):
     done = CliRunner().invoke(main, ["assemble", str(folder)])
-    assert done.exit_code == 0 and done.output.count("brought") == len(FROM) - 1
+    assert done.exit_code == 0 and done.output.count("brought") == len(origins()) - 1
     assert "90-padding" in done.output and "still blank there" in done.output
     lost = CliRunner().invoke(main, ["assemble", str(folder / CAPSTONE)])
     assert lost.exit_code != 0 and "there is no capstone" in lost.output

@@ -6,18 +6,11 @@ from pathlib import Path
 
 import nbformat
 
+from softlookup.checks import tasks
+from softlookup.checks.published import named, solutions
+
+CHAPTER = 90
 CAPSTONE = "90_capstone"
-FROM = {
-    "90-split": ("05_many_heads", "05-split"),
-    "90-merge": ("05_many_heads", "05-merge"),
-    "90-causal": ("08_decoder_and_masks", "08-causal"),
-    "90-padding": ("08_decoder_and_masks", "08-padding"),
-    "90-masked-softmax": ("08_decoder_and_masks", "08-masked-softmax"),
-    "90-cross-attention": ("08_decoder_and_masks", "08-cross-attention"),
-    "90-decoder-layer": ("08_decoder_and_masks", "08-decoder-layer"),
-    "90-transformer": ("08_decoder_and_masks", "08-transformer"),
-}
-"""Cell of the capstone -> notebook and cell that it is taken from, by grade id."""
 BLANK = "raise NotImplementedError()"
 
 
@@ -40,6 +33,13 @@ class Taken:
     what: str
 
 
+def origins() -> dict[str, tuple[str, str]]:
+    """Cell of the capstone -> notebook and cell that it is taken from, by grade id."""
+    answers = {task.slug for task in tasks(CHAPTER)}
+    taken = {name: origin for name, (_, origin) in named(CHAPTER).items() if name in answers and origin != name}
+    return {name: (solutions(int(origin.partition("-")[0])).stem, origin) for name, origin in taken.items()}
+
+
 def assemble(folder: Path, *, again: bool = False) -> list[Taken]:
     """Fill the capstone's parts with the student's own answers.
 
@@ -60,7 +60,7 @@ def assemble(folder: Path, *, again: bool = False) -> list[Taken]:
     own = _cells(capstone)
     sources: dict[str, dict[str, nbformat.NotebookNode]] = {}
     found = []
-    for cell, (notebook, from_cell) in FROM.items():
+    for cell, (notebook, from_cell) in origins().items():
         if notebook not in sources:
             place = folder / notebook / f"{notebook}.ipynb"
             sources[notebook] = _cells(_read(place)) if place.is_file() else {}

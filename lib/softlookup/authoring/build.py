@@ -25,6 +25,7 @@ from softlookup.authoring import fill
 from softlookup.authoring.library_cell import addresses, library_cell
 from softlookup.authoring.variants import draw_variants
 from softlookup.checks import tasks
+from softlookup.checks.published import named_cells
 
 # nbgrader's own list for `nbgrader generate_assignment`, less the two that need a database or a kernel.
 STEPS = (
@@ -95,9 +96,9 @@ def read_solution(path: Path, variants: Mapping[str, int] | None = None) -> Note
     places = addresses(path.resolve().parents[1])
     chosen = draw_variants(None) if variants is None else dict(variants)
     notebook = jupytext.reads(path.read_text(encoding="utf-8"), fmt="py:percent")
-    chapter = int(path.stem.split("_")[0])
+    chapter, named = int(path.stem.split("_")[0]), named_cells(path)
     notebook.metadata = NotebookNode(kernelspec=NotebookNode(KERNEL), language_info=NotebookNode(name="python"))
-    notebook.cells = [one for cell in notebook.cells for one in _for_nbgrader(cell, chapter)]
+    notebook.cells = [one for cell in notebook.cells for one in _for_nbgrader(cell, chapter, named)]
     for index, cell in enumerate(notebook.cells):
         grader = cell.metadata.get("nbgrader")
         cell.id = grader["grade_id"] if grader else f"cell-{index:02d}"
@@ -112,9 +113,9 @@ def read_solution(path: Path, variants: Mapping[str, int] | None = None) -> Note
     return notebook
 
 
-def _for_nbgrader(cell: NotebookNode, chapter: int) -> list[NotebookNode]:
+def _for_nbgrader(cell: NotebookNode, chapter: int, named: Mapping[str, tuple[str, str]]) -> list[NotebookNode]:
     """A cell with nbgrader's metadata, and the check that belongs behind an answer."""
-    name, points = cell.metadata.get("title"), cell.metadata.get("points")
+    name, points = cell.metadata.get("title", "").partition(" from ")[0], cell.metadata.get("points")
     # jupytext's own notes on a cell, and its random ids, would make every rebuild another file.
     cell.metadata = NotebookNode()
     if not name:
@@ -122,6 +123,7 @@ def _for_nbgrader(cell: NotebookNode, chapter: int) -> list[NotebookNode]:
     if cell.cell_type == "markdown":
         cell.metadata.nbgrader = _about(name, points=points, grade=True, solution=True)
         return [cell]
+    cell.source = named[name][0].rstrip("\n")
     task = next((one for one in tasks(chapter) if one.slug == name), None)
     cell.metadata.nbgrader = _about(name, solution=task is not None)
     if task is None:

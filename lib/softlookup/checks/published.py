@@ -9,7 +9,7 @@ import contextlib
 import re
 import tomllib
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import permutations
@@ -19,7 +19,7 @@ from typing import Any
 import softlookup
 from softlookup.checks.task import Mistake, Task
 
-_CELL = re.compile(r"^# %% (?P<name>[^\[\n]*)(?P<kind>.*)$", re.MULTILINE)
+_NAMED = re.compile(r" (?P<name>[\w-]+)(?: from (?P<origin>[\w-]+))?")
 _MARKS = re.compile(r"^\s*### (?:BEGIN|END) SOLUTION\n?", re.MULTILINE)
 _CONSTANT = re.compile(r"^(?P<name>\s*\w+) = .+?  # variant (?P<task>[\w.-]+):(?P<key>\w+)$", re.MULTILINE)
 
@@ -44,17 +44,39 @@ class _Statement:
     uses: frozenset[str]
 
 
+def named_cells(path: Path) -> dict[str, tuple[str, str]]:
+    """The named code cells of a file of solutions, in their order.
+
+    Returns:
+        By name, a cell's source and the name of the cell that it is taken from. ``# %% 90-split from 05-split`` takes a
+        cell from another chapter; others name themselves.
+    """
+    found: dict[str, tuple[str, str]] = {}
+    for cell in re.split(r"^# %%", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
+        head, _, body = cell.partition("\n")
+        if match := _NAMED.fullmatch(head):
+            name, origin = match["name"], match["origin"]
+            found[name] = body.strip() + "\n", name
+            if origin:
+                found[name] = named_cells(solutions(int(origin.partition("-")[0]), path.parent))[origin]
+    return found
+
+
+def solutions(chapter: int, place: Path | None = None) -> Path:
+    """The file of a chapter's solutions."""
+    return next((place or folder()).glob(f"{chapter:02d}_*.py"))
+
+
+@cache
+def named(chapter: int) -> dict[str, tuple[str, str]]:
+    """The named code cells of a chapter, as ``named_cells`` reads them."""
+    return named_cells(solutions(chapter))
+
+
 @cache
 def cells(chapter: int) -> dict[str, str]:
     """The code cells of a chapter's notebook in their order, by name; constants of variants still carry their marks."""
-    path = next(folder().glob(f"{chapter:02d}_*.py"))
-    text = path.read_text(encoding="utf-8")
-    marks = list(_CELL.finditer(text))
-    found: dict[str, str] = {}
-    for mark, after in zip(marks, [*marks[1:], None], strict=True):
-        if mark["name"] and not mark["kind"]:
-            found[mark["name"]] = _MARKS.sub("", text[mark.end() : after and after.start()]).strip() + "\n"
-    return found
+    return {name: _MARKS.sub("", source).strip() + "\n" for name, (source, _) in named(chapter).items()}
 
 
 @cache
@@ -78,9 +100,16 @@ def mistakes(task: Task) -> tuple[Mistake, ...]:
     task's and the mistake's name ("04.scale:no-sqrt") or the mistake's alone, or in ``mistakes.toml`` for all chapters:
     a sentence, or a table with ``says`` and what else ``Mistake`` has.
 
+    An answer that is taken from another chapter has its mistakes, too.
+
     Raises:
         ValueError: If nothing is said of a mistake.
     """
+    _, origin = named(task.chapter).get(task.slug, ("", task.slug))
+    if origin != task.slug:
+        from softlookup.checks.registry import get_task
+
+        return get_task(origin.replace("-", ".", 1)).mistakes
     beside = _beside(task.chapter)
     words = _said_often() | beside["says"]
     found = []
