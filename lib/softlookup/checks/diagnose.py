@@ -24,14 +24,33 @@ def _told(asked: Asked) -> list[tuple[Case, Answer, Arrays]]:
     return [one for one in asked if not one[0].gradients]
 
 
+def _given(task: Task, slugs: tuple[str, ...], case: Case, variant: int, given: Given) -> Arrays | None:
+    """What these mistakes give in a case, computed once."""
+    key = slugs, id(case)
+    if key not in given:
+        given[key] = mistaken(task, slugs, case, variant)
+    return given[key]
+
+
+def each_shows(task: Task, slugs: Sequence[str], asked: Asked, variant: int, given: Given) -> bool:
+    """Whether each of several mistakes is seen by itself: it alone would have given the same wrong answer to some case.
+
+    Where it is not, the answer equals code with all of them, but what is said of one of them may not be true of it.
+    """
+    wrong = [(case, answer.arrays) for case, answer, right in _told(asked) if not is_right(case, answer, right)]
+
+    def shows(slug: str) -> bool:
+        alone = ((case, arrays, _given(task, (slug,), case, variant, given)) for case, arrays in wrong)
+        return any(a is not None and b is not None and same(a, b, case) for case, a, b in alone)
+
+    return all(shows(slug) for slug in slugs)
+
+
 def _agrees(task: Task, slugs: tuple[str, ...], asked: Asked, variant: int, given: Given) -> bool:
     """Whether code with these mistakes would have answered every case as the student's did, and some case wrongly."""
     tells = False
     for case, answer, right in _told(asked):
-        key = slugs, id(case)
-        if key not in given:
-            given[key] = mistaken(task, slugs, case, variant)
-        expected = given[key]
+        expected = _given(task, slugs, case, variant, given)
         lost = case.keeps_dtype and answer.failure is not None and answer.failure.kind == "dtype"
         if expected is not None and lost:
             # The numbers are not there to compare; a mistake that keeps the dtype is not this one.

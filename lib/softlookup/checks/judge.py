@@ -14,12 +14,18 @@ import numpy as np
 
 from softlookup.checks.candidates import INSIDES
 from softlookup.checks.compare import Difference, first_difference, same
-from softlookup.checks.diagnose import OTHER_VARIANT, SHORTCUT, Asked, Given, diagnose, is_right
+from softlookup.checks.diagnose import OTHER_VARIANT, SHORTCUT, Asked, Given, diagnose, each_shows, is_right
 from softlookup.checks.oracle import wanted
 from softlookup.checks.probe import Answer
 from softlookup.checks.result import CheckResult
 from softlookup.checks.task import CORE, Arrays, Case, Task
 from softlookup.checks.words import describe, failure_sentence
+
+SAME_AS_TWO = (
+    "Your function gives the same results as a solution with the following two mistakes. "
+    "Your own mistake may be another one."
+)
+"""What comes before two sentences that were recognised together, and not one by one."""
 
 _LOOKED_AT = 100_000
 """Cells that a result may have for its properties to be looked at: no right answer has so many."""
@@ -133,7 +139,11 @@ def judge(
         return slugs
 
     def result(outcome: Outcome, *extra: str) -> CheckResult:
-        return _result(task, outcome, named(outcome), variant, shown, extra)
+        slugs = named(outcome)
+        says = [_says(task, slug) for slug in slugs]
+        if len(slugs) > 1 and not each_shows(task, slugs, outcome.asked, variant, asked.given):
+            says = [SAME_AS_TWO, *says]
+        return _result(task, outcome, slugs, says, variant, shown, extra)
 
     outcome = attempt(())
     lent = student.lendable() if outcome.verdict != "pass" else ()
@@ -263,7 +273,13 @@ def _outcome(task: Task, asked: Asked) -> Outcome:
 
 @np.errstate(all="ignore")
 def _result(
-    task: Task, outcome: Outcome, slugs: list[str], variant: int, reveals: bool, extra: tuple[str, ...] = ()
+    task: Task,
+    outcome: Outcome,
+    slugs: list[str],
+    says: list[str],
+    variant: int,
+    reveals: bool,
+    extra: tuple[str, ...] = (),
 ) -> CheckResult:
     common: dict[str, Any] = {
         "task_id": task.id,
@@ -284,7 +300,7 @@ def _result(
     case, answer, right = outcome.failed
     difference = _difference(case, answer, right)
     names = _names(task, case)
-    sentences = [_says(task, slug) for slug in slugs]
+    sentences = list(says)
     if answer.failure is not None:
         sentences.append(failure_sentence(case, answer.failure))
     if difference is not None:

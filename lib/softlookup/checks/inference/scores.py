@@ -28,6 +28,7 @@ def _score_cases(rng: Rng, base: int, below: int) -> list[Case]:
         case("one of them has no end token", [3, 0], 5, 7, 0.8),
         case("alpha = 0: no penalty", [2, 5, 3], 5, 1, 0.0),
         case("a text of the end token alone", [1], 3, 2, 1.3),
+        case("long texts, alpha = 0.7", [8, 13, 0], 14, 4, 0.7),
     ]
 
 
