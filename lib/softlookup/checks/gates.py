@@ -76,7 +76,7 @@ def closed(forbids: tuple[str, ...]) -> Iterator[Closed]:
         What tells whether a gate was called.
     """
     global _now
-    if _now is not None or not forbids:  # an answer that calls check itself is behind closed gates already
+    if _now is not None or not forbids:  # closed already: for several questions, or by an answer that calls check
         yield _now or Closed({})
         return
     stems = _stems(forbids)

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from softlookup.checks.gates import closed
 from softlookup.checks.layers import called_like, layer_around
 from softlookup.checks.limits import calm_torch, time_limit
 from softlookup.checks.probe import Answer, Failure, TimeIsUp, run
@@ -89,7 +90,9 @@ class Inside:
         back: list[np.ndarray] = []
         size = 0
         try:
-            with calm_torch(), time_limit(told["seconds"]), standing_in(self.obj, lent):
+            # Closing the gates costs more than many a question, so they stay closed for all of them.
+            gates = closed(tuple(self.about["forbids"]))
+            with calm_torch(), time_limit(told["seconds"]), standing_in(self.obj, lent), gates:
                 for put in told["cases"]:
                     answer = self._answer(put, arrays, told["results"])
                     failure = answer.failure
