@@ -1,7 +1,6 @@
 """What has to hold for every task: right answers pass, blanks are blank, known mistakes are rejected and named."""
 
 import itertools
-import json
 import random
 import re
 
@@ -18,18 +17,16 @@ from softlookup.checks.probe import called
 from softlookup.checks.published import NoEdit, answer
 from softlookup.checks.registry import earlier as earlier_tasks
 
-SEEDS = range(5)
-
 
 def by_id(value):
     return getattr(value, "id", None) or getattr(value, "slug", None) or getattr(value, "__name__", None)
 
 
-def verdicts(task, obj, variant=0):
+def verdicts(task, obj, seeds=(0, 1)):
     """At home, and as in grading with other inputs."""
-    yield check(task.id, obj, variant=variant)
-    for seed in SEEDS:
-        yield judge(task, LocalStudent(task, obj), seed=seed, variant=variant)
+    yield check(task.id, obj)
+    for seed in seeds:
+        yield judge(task, LocalStudent(task, obj), seed=seed)
 
 
 @pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
@@ -68,9 +65,20 @@ def test_blank_fails_with_not_implemented_alone(task):
 
 @pytest.mark.parametrize(("task", "mistake"), ALL_MISTAKES, ids=by_id)
 def test_known_mistake_is_rejected_and_named(task, mistake):
+    assert_named(task, mistake, (0, 1))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
+def test_known_mistakes_are_rejected_and_named_on_more_seeds(task):
+    for mistake in task.mistakes:
+        assert_named(task, mistake, (2, 3, 4))
+
+
+def assert_named(task, mistake, seeds):
     source = mistake.applied_to(solutions(task.chapter)[task.slug])
     obj = world(task.chapter, {task.slug: source})[task.name]
-    for result in verdicts(task, obj):
+    for result in verdicts(task, obj, seeds):
         assert result.verdict in ("wrong", "partial", "error"), result.text()
         assert result.points < task.points
         assert result.diagnosis == (mistake.slug,), result.text()
@@ -99,7 +107,7 @@ def test_published_solution_gives_what_the_oracle_gives(task):
 @pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
 def test_some_pairs_of_mistakes_are_named(task):
     pairs = list(itertools.combinations([m.slug for m in task.mistakes if m.symptom is None], 2))
-    assert_pairs_are_named(task, random.Random(task.id).sample(pairs, min(40, len(pairs))))
+    assert_pairs_are_named(task, random.Random(task.id).sample(pairs, min(20, len(pairs))))
 
 
 @pytest.mark.slow
@@ -208,29 +216,3 @@ def test_stand_ins_leave_the_students_functions_as_they_were():
     before = namespace["attention"]
     assert check("04.head", namespace["one_head"]).verdict == "pass"
     assert namespace["attention"] is before
-
-
-def test_totals_are_written_down():
-    """Counts false accepts, false rejects and right diagnoses, for the summary at the end of a run."""
-    totals = {
-        "known mistakes": 0,
-        "false accepts": 0,
-        "diagnoses right": 0,
-        "right answers": 0,
-        "false rejects": 0,
-    }
-    for task, mistake in ALL_MISTAKES:
-        source = mistake.applied_to(solutions(task.chapter)[task.slug])
-        result = check(task.id, world(task.chapter, {task.slug: source})[task.name])
-        totals["known mistakes"] += 1
-        totals["false accepts"] += result.verdict == "pass"
-        totals["diagnoses right"] += result.diagnosis == (mistake.slug,)
-    for task in ALL_TASKS:
-        for right in [world(task.chapter)[task.name], *RIGHT[task.id]]:
-            totals["right answers"] += 1
-            totals["false rejects"] += check(task.id, right).verdict != "pass"
-    out = ROOT / "_build" / "reports"
-    out.mkdir(parents=True, exist_ok=True)
-    (out / "checks.json").write_text(json.dumps(totals, indent=1))
-    assert totals["false accepts"] == totals["false rejects"] == 0
-    assert totals["diagnoses right"] == totals["known mistakes"]
