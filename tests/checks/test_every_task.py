@@ -146,7 +146,8 @@ def test_published_solution_is_recognised_where_another_variant_was_asked(task):
     obj = world(task.chapter)[task.name]
     for variant in range(1, len(task.variants)):
         result = check(task.id, obj, variant=variant)
-        assert (result.verdict, result.diagnosis) == ("wrong", ("other-variant",)), result.text()
+        known = {(mistake.slug,) for mistake in task.mistakes}  # one may be the other variant's right answer
+        assert result.verdict == "wrong" and result.diagnosis in {("other-variant",), *known}, result.text()
 
 
 @pytest.mark.parametrize("task", [t for t in ALL_TASKS if len(t.variants) > 1], ids=by_id)

@@ -244,9 +244,9 @@ def test_a_test_that_goes_by_luck_or_by_looks_does_not_pass(task_id, body):
     assert all(result.verdict == "wrong" for result in everywhere(task_id, written(task_id, body)))
 
 
-def test_two_slips_in_a_perplexity_are_both_named():
+def test_mean_of_the_batches_perplexities_is_named():
     result = check("09.perplexity", written("09.perplexity", "return torch.exp(losses).mean()"))
-    assert set(result.diagnosis) == {"mean-of-means", "mean-of-perplexities"}
+    assert result.diagnosis == ("batch-perplexities",)
 
 
 @pytest.mark.parametrize("task_id", ["09.train", "90.train"])

@@ -100,9 +100,9 @@ def _is_other_variant(task: Task, asked: Asked, variant: int) -> bool:
 def diagnose(task: Task, asked: Asked, variant: int, given: Given | None = None) -> list[str]:
     """Name what is wrong with a wrong answer.
 
-    In this order: each known mistake alone, the right answers of other variants, each pair of known mistakes, all on
-    every case; then singles and pairs once more on the core cases only, for answers that hold a further slip elsewhere;
-    then what shows as a kind of failure.
+    In this order: each known mistake alone, the right answers of other variants, pairs of known mistakes of which each
+    shows by itself, all on every case; then singles on the core cases only, for answers that hold a further slip
+    elsewhere; then other pairs, on every case and on the core cases; then what shows as a kind of failure.
 
     Args:
         task: The task.
@@ -122,10 +122,14 @@ def diagnose(task: Task, asked: Asked, variant: int, given: Given | None = None)
     found = _named(task, slugs, 1, asked, variant, given)
     if not found and _is_other_variant(task, asked, variant):
         return [OTHER_VARIANT]
+    if found:
+        return found
+    pair = _named(task, slugs, 2, asked, variant, given)
+    if pair and each_shows(task, pair, asked, variant, given):
+        return pair
     return (
-        found
-        or _named(task, slugs, 2, asked, variant, given)
-        or _named(task, slugs, 1, core, variant, given)
+        _named(task, slugs, 1, core, variant, given)
+        or pair
         or _named(task, slugs, 2, core, variant, given)
         or _by_symptom(task, asked)
     )
