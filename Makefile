@@ -39,7 +39,7 @@ lab: setup  ## JupyterLab on your own copies of the notebooks, in my_work
 lint: setup  ## ruff and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy lib/softlookup scripts
+	$(BIN)/mypy
 
 exercises: setup  ## exercises/ made again from solutions/
 	$(BIN)/softlookup exercises

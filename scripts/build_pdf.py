@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-import yaml  # type: ignore[import-untyped]
+import yaml
 from pdf_harvest import Piece, harvest, page_name
 from pdf_volume import WHOLE, Volume, print_volume
 

@@ -7,8 +7,12 @@ not leave old pages behind. So the memory is written last of all, and by whole b
 
 import json
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 from sphinx.application import Sphinx
+
+_REMEMBERED: WeakKeyDictionary[Sphinx, dict[str, dict[str, str]]] = WeakKeyDictionary()
+"""By build, and whose memory it is: what pages are written with."""
 
 
 def _file(app: Sphinx) -> Path:
@@ -36,10 +40,10 @@ def remember(app: Sphinx, kind: str, values: dict[str, str]) -> None:
         kind: Whose memory it is.
         values: By page.
     """
-    if not hasattr(app, "softlookup_shown"):
-        app.softlookup_shown = {}
+    if app not in _REMEMBERED:
+        _REMEMBERED[app] = {}
         app.connect("build-finished", _keep, priority=950)
-    app.softlookup_shown[kind] = values
+    _REMEMBERED[app][kind] = values
 
 
 def differing(app: Sphinx, kind: str, values: dict[str, str]) -> list[str]:
@@ -58,4 +62,4 @@ def differing(app: Sphinx, kind: str, values: dict[str, str]) -> list[str]:
 def _keep(app: Sphinx, exception: Exception | None) -> None:
     """Write the memory, if all pages have been written."""
     if exception is None:
-        _file(app).write_text(json.dumps(app.softlookup_shown, indent=1), encoding="utf-8")
+        _file(app).write_text(json.dumps(_REMEMBERED[app], indent=1), encoding="utf-8")

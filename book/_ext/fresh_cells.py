@@ -84,7 +84,7 @@ def pages_out_of_date(app: Sphinx, env: BuildEnvironment, *_: set[str]) -> list[
     return sorted((stale | other) & env.found_docs)
 
 
-def run_pages(app: Sphinx, env: BuildEnvironment, names: list[str]) -> None:
+def run_pages(app: Sphinx, env: Any, names: list[str]) -> None:
     """Run the cells of the pages that will be read and have no outputs that hold."""
     store = kept(app)
     cells = env.softlookup_cells = getattr(env, "softlookup_cells", {})
@@ -120,8 +120,8 @@ def run_all(app: Sphinx, store: Kept, pages: list[Page]) -> None:
             log.info("%s: %.1f s (%s)", page.name, done.seconds, page.why)
 
 
-def notebook_of(env: BuildEnvironment, name: str) -> Any | None:
-    """Read a page as myst-nb will; None where it has no cells that are to run."""
+def notebook_of(env: Any, name: str) -> Any | None:
+    """Read a page as myst-nb will, which keeps its settings in Sphinx's environment; None where no cells are to run."""
     config = env.mystnb_config
     path = Path(env.doc2path(name))
     if path.suffix not in {".md", ".ipynb"} or config.execution_mode != "cache":

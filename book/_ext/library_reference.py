@@ -43,7 +43,7 @@ class LibraryReference(SphinxDirective):
         self.env.note_dependency(str(COVERAGE))
         made: list[nodes.Node] = []
         for module, names in documented(package).items():
-            self.env.note_dependency(inspect.getsourcefile(importlib.import_module(module)))
+            self.env.note_dependency(inspect.getsourcefile(importlib.import_module(module)) or "")
             title = module.removeprefix("softlookup.")
             section = nodes.section(ids=[f"reference-{title.replace('.', '-').replace('_', '-')}"], names=[title])
             section += nodes.title("", title)
@@ -135,8 +135,8 @@ def fields_of(record: type) -> str:
     for kind in reversed(record.__mro__):
         if "__dataclass_fields__" not in vars(kind):
             continue
-        body = ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0]
-        for node in body.body:
+        written = ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0]
+        for node in written.body if isinstance(written, ast.ClassDef) else ():
             if isinstance(node, ast.AnnAssign):
                 default = f" = {ast.unparse(node.value)}" if node.value is not None else ""
                 made.append(f"{ast.unparse(node.target)}: {ast.unparse(node.annotation)}{default}")
@@ -171,7 +171,8 @@ def resolve(app: Sphinx, env: BuildEnvironment, node: pending_xref, text: nodes.
     if not page.startswith("book/reference/") or node.get("refdomain") != "py" or node.get("reftype") == "obj":
         return None
     full = f"{package}.{node['reftarget'].rpartition('.')[2]}"
-    known = env.get_domain("py").objects.get(full)
+    domain: Any = env.get_domain("py")
+    known = domain.objects.get(full)
     return text if known is None else make_refnode(app.builder, page, known.docname, known.node_id, text, full)
 
 

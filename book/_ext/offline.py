@@ -121,7 +121,8 @@ def install(app: Sphinx) -> None:
 
 def fallbacks(app: Sphinx, pagename: str) -> dict[str, str]:
     """Collect the HTML that a page's widgets bring for readers without scripts, by model id."""
-    files = app.env.nb_metadata.get(pagename, {}).get("js_files", {})
+    env: Any = app.env  # where myst-nb notes what widgets need
+    files = env.nb_metadata.get(pagename, {}).get("js_files", {})
     _, attributes = files.get("ipywidgets_state", (None, {"body": "{}"}))
     models = json.loads(attributes["body"]).get("state", {})
     html = {name: model["state"].get("fallback", "") for name, model in models.items()}

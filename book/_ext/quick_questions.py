@@ -73,7 +73,7 @@ def choices(section: nodes.section, docname: str) -> None:
             continue
         number += 1
         right = right_letter(answer)
-        explained = {RIGHT.match(item.astext())["letter"] for item in answer.findall(nodes.list_item)}
+        explained = {one["letter"] for item in answer.findall(nodes.list_item) if (one := RIGHT.match(item.astext()))}
         if right not in options or explained != set(options) - {right}:
             raise ExtensionError(
                 f"{docname}, question {number}: options {sorted(options)}, right {right}, explained {sorted(explained)}"

@@ -7,7 +7,7 @@ fetches the library from it, as Colab and many hubs need.
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import yaml  # type: ignore[import-untyped]
+import yaml
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 

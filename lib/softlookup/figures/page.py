@@ -38,7 +38,7 @@ def say(**numbers: Any) -> None:
         TypeError: If something else comes: "NAME is a KIND; sentences show an int, a float or a str".
     """
     # It comes with the book extra; the rest of the library does without.
-    from myst_nb import glue  # type: ignore[import-untyped]
+    from myst_nb import glue
 
     for name, number in numbers.items():
         # numpy's own numbers print as "np.float64(...)", which no sentence wants.

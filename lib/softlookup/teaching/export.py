@@ -37,7 +37,7 @@ def executed(file: Path, root: Path) -> NotebookNode:
     Raises:
         RuntimeError: If a cell fails; the message names the page.
     """
-    from myst_nb.core.read import read_myst_markdown_notebook  # type: ignore[import-untyped]
+    from myst_nb.core.read import read_myst_markdown_notebook
 
     notebook = read_myst_markdown_notebook(file.read_text(encoding="utf-8"), path=str(file))
     return _cached(notebook, root) or _run(notebook, file)
