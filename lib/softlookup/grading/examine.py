@@ -107,7 +107,7 @@ class Examiner:
             digest,
             round_.marks(),
             remarks=tuple(round_.remarks),
-            notebook=json.dumps(round_.notebook(), indent=1, sort_keys=True, ensure_ascii=False) + "\n",
+            notebook=json.dumps(round_.notebook(), sort_keys=True, ensure_ascii=False) + "\n",
             seconds=time.monotonic() - begun,
             slowest=slowest,
             slowest_s=slowest_s,
