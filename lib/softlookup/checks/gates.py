@@ -1,9 +1,9 @@
 """Gates in front of what a task forbids: while the task is asked, a call of it raises, however it was reached.
 
 A Python function gets other code for that time, so that each name, list and closure that holds the function leads to
-the gate. Functions that torch has in C show themselves to torch's own modes, which are told of each call and of each
-operation that a call, or compiled code, consists of. A gate keeps in mind that it was called: an answer that
-swallows the exception has used the shortcut all the same.
+the gate. In front of torch's operations in C stand gates of its dispatcher, which see whatever leads there, compiled
+code and other operations included, and cost nothing where an operation is allowed. A gate keeps in mind that it was
+called: an answer that swallows the exception has used the shortcut all the same.
 
 This module runs beside a student's code and knows no right answer. Code that takes the gates themselves away, or calls
 from a process or a thread that was begun earlier, gets past them.
@@ -32,6 +32,11 @@ _INSIDE_OF = {
     "torch.autograd.forward_ad": ("make_dual",),
 }
 """Functions in C that some Python classes and packages hand their work to: how their names begin."""
+
+
+_PLACE = "AutocastIPU"
+"""Where gates in front of torch's operations stand: a place that every operation comes past once a thread asks for it,
+at which nothing else stands, since it belongs to a kind of processor that torch itself does not come with."""
 
 
 class NotAllowed(Exception):
@@ -96,8 +101,8 @@ def closed(forbids: tuple[str, ...]) -> Iterator[Closed]:
 def prepare(forbids: tuple[str, ...]) -> None:
     """Make the gates in front of some names beforehand: whoever closes them later, here or in a fork, finds them."""
     _gates(forbids, len(sys.modules))
-    if _stems(forbids):
-        _modes()
+    if stems := _stems(forbids):
+        _put_in_front(tuple(stems))
 
 
 @contextlib.contextmanager
@@ -197,7 +202,7 @@ def _refused(dotted: str, gate: _Gate, args: Any, named: Any) -> Any:
 
 
 def _watched_thread(gate: _Gate, args: Any, named: Any) -> Any:
-    """A thread that begins while gates are closed: torch's modes hold for one thread alone."""
+    """A thread that begins while gates are closed: torch asks each thread which places its operations come past."""
     with _watching({} if _now is None else _now.stems):
         return gate.original()(*args, **named)
 
@@ -236,40 +241,35 @@ def _stems(forbids: tuple[str, ...]) -> dict[str, str]:
     return found
 
 
-@functools.lru_cache(maxsize=4096)
-def _stem_of(function: Any) -> str:
+def _stem(name: str) -> str:
     """The name of a torch function or operation without what says how it is computed.
 
     All that compute gradients have one name, "backward": a softmax that autograd goes back through is no softmax.
     """
-    return _stem(str(getattr(function, "__name__", "")))
-
-
-def _stem(name: str) -> str:
     name = name.partition(".")[0].strip("_")
     for prefix in ("special_", "native_", "fused_", "safe_", "masked_", "sparse_", "feature_"):
         name = name.removeprefix(prefix)
     return "backward" if "backward" in name else name
 
 
-def _look_at(function: Any) -> None:
-    """Refuse a torch function or operation that is forbidden at the moment."""
-    if _now is not None and not _now.open:
-        stem = _stem_of(function)
-        for begins, dotted in _now.stems.items():
-            if stem.startswith(begins):
-                raise _now.refuse(dotted)
-
-
 @contextlib.contextmanager
 def _watching(stems: Mapping[str, str]) -> Iterator[None]:
-    """Have torch tell of each call, and each operation, in this thread."""
+    """Lead each operation of torch in this thread past the gates in front of operations."""
     if not stems:
         yield
         return
-    calls, operations = _modes()
-    with calls(), operations():
+    _put_in_front(tuple(stems))
+    from torch import _C
+
+    key = getattr(_C.DispatchKey, _PLACE)
+    excluded, included = _C._dispatch_tls_is_dispatch_key_excluded(key), _C._dispatch_tls_is_dispatch_key_included(key)
+    _C._dispatch_tls_set_dispatch_key_excluded(key, False)
+    _C._dispatch_tls_set_dispatch_key_included(key, True)
+    try:
         yield
+    finally:
+        _C._dispatch_tls_set_dispatch_key_included(key, included)
+        _C._dispatch_tls_set_dispatch_key_excluded(key, excluded)
 
 
 @contextlib.contextmanager
@@ -290,22 +290,44 @@ def _no_way_back(stems: Mapping[str, str]) -> Iterator[None]:
 
 
 @functools.cache
-def _modes() -> tuple[type[Any], type[Any]]:
-    from torch.overrides import TorchFunctionMode
-    from torch.utils._python_dispatch import TorchDispatchMode
+def _operations() -> tuple[tuple[str, str], ...]:
+    """The full names of all of torch's operations, and their stems."""
+    from torch import _C
+    from torch.library import fallthrough_kernel
 
-    class Calls(TorchFunctionMode):
-        def __torch_function__(self, func: Any, kinds: Any, args: Any = (), kwargs: Any = None) -> Any:
-            _look_at(func)
-            return func(*args, **(kwargs or {}))
+    _library("_").fallback(fallthrough_kernel, _PLACE)  # where no gate stands, nothing happens
+    return tuple((name, _stem(name.partition("::")[2])) for name in _C._dispatch_get_all_op_names())
 
-    class Operations(TorchDispatchMode):
-        @classmethod
-        def _should_skip_dynamo(cls) -> bool:
-            return False  # else torch imports its compiler at the first operation, for most of a second
 
-        def __torch_dispatch__(self, func: Any, kinds: Any, args: Any = (), kwargs: Any = None) -> Any:
-            _look_at(func)
-            return func(*args, **(kwargs or {}))
+@functools.cache
+def _put_in_front(stems: tuple[str, ...]) -> None:
+    """Put a gate in front of each operation whose name begins like a forbidden one; it stays there for good."""
+    for name, stem in _operations():
+        if stem.startswith(stems):
+            _gate_of_operation(name, stem)
 
-    return Calls, Operations
+
+@functools.cache
+def _gate_of_operation(name: str, stem: str) -> None:
+    import torch
+
+    space, _, rest = name.partition("::")
+    base, _, overload = rest.partition(".")
+    operation = getattr(getattr(getattr(torch.ops, space), base), overload or "default")
+    behind = torch._C._dispatch_keyset_full_after(getattr(torch._C.DispatchKey, _PLACE))
+
+    def gate(keys: Any, *args: Any, **named: Any) -> Any:
+        if _now is not None and not _now.open:
+            for begins, dotted in _now.stems.items():
+                if stem.startswith(begins):
+                    raise _now.refuse(dotted)
+        return operation.redispatch(keys & behind, *args, **named)
+
+    _library(space).impl(operation, gate, _PLACE, with_keyset=True)
+
+
+@functools.cache
+def _library(space: str) -> Any:
+    from torch.library import Library
+
+    return Library(space, "IMPL")
