@@ -42,12 +42,13 @@ def test_record_is_json_and_names_everything():
 
 def test_unknown_task_names_the_nearest():
     result = check("04.scael", lambda: None)
-    assert (result.verdict, result.points, result.max_points) == ("error", 0, 0)
-    assert "04.scale" in result.message
+    assert (result.verdict, result.points, result.max_points) == ("unknown", 0, 0)
+    assert result.text().startswith("Unknown task '04.scael'.\n  Did you mean 04.scale or ")
+    assert "points" not in result._repr_mimebundle_()["text/html"].partition("</style>")[2]
     with pytest.raises(UnknownTask, match=r"04\.scale"):
         get_task("04.scael")
     for odd in ("", "scale", "99.scale", None, 4, "²²."):
-        assert "no task" in check(odd, lambda: None).message
+        assert check(odd, lambda: None).headline == f"Unknown task {str(odd)!r}."
 
 
 def test_unknown_chapter_is_named():

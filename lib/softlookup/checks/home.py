@@ -212,8 +212,8 @@ def check(task_id: str, obj: Any, *, variant: int = 0) -> CheckResult:
     try:
         task = get_task(task_id)
     except UnknownTask as error:
-        said = str(error)
-        return CheckResult(str(task_id), "unknown task", 0.0, 0.0, "error", (), (said[0].upper() + said[1:],))
+        said = f"Did you mean {error.near}?"
+        return CheckResult(str(task_id), "", 0.0, 0.0, "unknown", sentences=(said,))
     number = _number(variant, task)
     if number is None:
         said = f"There is no variant {variant!r} of this task; it has {len(task.variants)}, counted from 0."

@@ -170,7 +170,8 @@ def _rich(sentence: str) -> str:
 def panel(result: CheckResult) -> str:
     """The HTML of a result."""
     mark = MARKS.get(result.verdict, "✗")
-    head, _, points = result.headline.rpartition(", ")
+    head, _, points = result.headline.rpartition(", ") if result.max_points else (result.headline, "", "")
+    worth = f' <span class="sl-pts">· {escape(points)}</span>' if points else ""
     body = "".join(f"<p>{_rich(s)}</p>" for s in result.sentences)
     if result.difference is not None:
         body += heat_maps(result.difference, result.names, result.reveals)
@@ -186,5 +187,5 @@ def panel(result: CheckResult) -> str:
         body += f"<p>{', '.join(links)}</p>"
     return (
         f'<div class="sl-check sl-{result.verdict}" role="status"><style>{STYLE}</style>'
-        f'<p class="sl-head">{mark} {escape(head)} <span class="sl-pts">· {escape(points)}</span></p>{body}</div>'
+        f'<p class="sl-head">{mark} {escape(head)}{worth}</p>{body}</div>'
     )

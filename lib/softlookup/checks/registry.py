@@ -64,11 +64,19 @@ def earlier(task: Task) -> tuple[Task, ...]:
 class UnknownTask(KeyError):
     """There is no task of that id; the message names the nearest ones.
 
+    Args:
+        task_id: What was asked for.
+        near: Ids that are spelled alike, for a sentence.
+
     Book: instructors.html#instructors-choosing.
     """
 
+    def __init__(self, task_id: str, near: str) -> None:
+        super().__init__(task_id, near)
+        self.task_id, self.near = task_id, near
+
     def __str__(self) -> str:
-        return str(self.args[0])
+        return f"unknown task {self.task_id!r}; did you mean {self.near}?"
 
 
 def get_task(task_id: str) -> Task:
@@ -93,6 +101,6 @@ def get_task(task_id: str) -> Task:
                 return task
     from difflib import get_close_matches
 
-    known = [task.id for task in tasks()]
+    known = [task.id for task in tasks(chapter if chapter in CHAPTERS else None)]
     near = get_close_matches(str(task_id), known, n=3, cutoff=0.4) or known[:3]
-    raise UnknownTask(f"there is no task {task_id!r}; did you mean {', '.join(near)}?")
+    raise UnknownTask(str(task_id), " or ".join(near))

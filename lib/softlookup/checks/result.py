@@ -12,7 +12,7 @@ MIME = "application/vnd.softlookup.verdict+json"
 Book: 00_before_you_start_running.html#before-check.
 """
 
-VERDICTS = ("pass", "partial", "wrong", "blank", "error", "timeout", "stopped")
+VERDICTS = ("pass", "partial", "wrong", "blank", "error", "timeout", "stopped", "unknown")
 
 HEADLINES = {
     "pass": "Right",
@@ -22,6 +22,7 @@ HEADLINES = {
     "error": "It raised an exception",
     "timeout": "It took too long",
     "stopped": "Interrupted",
+    "unknown": "Unknown task",
 }
 
 
@@ -79,6 +80,8 @@ class CheckResult:
     @property
     def headline(self) -> str:
         """Task, verdict and points in one line."""
+        if self.verdict == "unknown":
+            return f"{HEADLINES[self.verdict]} {self.task_id!r}."
         points = f"{self.points:g} of {self.max_points:g} points"
         return f"{HEADLINES[self.verdict]}: {self.title} ({self.task_id}), {points}"
 
