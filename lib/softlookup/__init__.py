@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from softlookup.checks import check
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _SUBMODULES = ("checks", "figures", "model", "notation", "reference", "roofline", "text", "training", "widgets")
 
