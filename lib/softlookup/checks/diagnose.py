@@ -14,22 +14,45 @@ SHORTCUT = "forbidden-shortcut"
 Asked = Sequence[tuple[Case, Answer, Arrays]]
 """Cases with the student's answer and the right one."""
 
-Given = dict[tuple[tuple[str, ...], int], Arrays | None]
-"""What mistakes give, by their slugs and the number (``id``) of the case. A task may have a hundred pairs of mistakes,
-and in some tasks each takes a tenth of a second: what was computed for one student serves the whole class."""
+
+class Given:
+    """What known mistakes give, and what other variants want: computed once for a whole class.
+
+    A task may have a hundred pairs of mistakes, and in some tasks each takes a tenth of a second.
+
+    Args:
+        mistakes: What is known already, by the mistakes' slugs and the number (``id``) of the case.
+        variants: Likewise what other variants want, by their number.
+        computes: Whether what is not known is computed; else such mistakes give nothing.
+    """
+
+    def __init__(
+        self,
+        mistakes: dict[tuple[tuple[str, ...], int], Arrays | None] | None = None,
+        variants: dict[tuple[int, int], Arrays] | None = None,
+        computes: bool = True,
+    ) -> None:
+        self.mistakes, self.variants = mistakes or {}, variants or {}
+        self.computes = computes
+
+    def by(self, task: Task, slugs: tuple[str, ...], case: Case, variant: int) -> Arrays | None:
+        """What code with these mistakes gives, None where it raises an exception."""
+        key = slugs, id(case)
+        if key not in self.mistakes and self.computes:
+            self.mistakes[key] = mistaken(task, slugs, case, variant)
+        return self.mistakes.get(key)
+
+    def wanted(self, task: Task, case: Case, variant: int) -> Arrays:
+        """What another variant wants."""
+        key = variant, id(case)
+        if key not in self.variants:
+            self.variants[key] = wanted(task, case, task.variants[variant])
+        return self.variants[key]
 
 
 def _told(asked: Asked) -> list[tuple[Case, Answer, Arrays]]:
     """The cases that mistakes are told by: those that ask for values."""
     return [one for one in asked if not one[0].gradients]
-
-
-def _given(task: Task, slugs: tuple[str, ...], case: Case, variant: int, given: Given) -> Arrays | None:
-    """What these mistakes give in a case, computed once."""
-    key = slugs, id(case)
-    if key not in given:
-        given[key] = mistaken(task, slugs, case, variant)
-    return given[key]
 
 
 def each_shows(task: Task, slugs: Sequence[str], asked: Asked, variant: int, given: Given) -> bool:
@@ -40,7 +63,7 @@ def each_shows(task: Task, slugs: Sequence[str], asked: Asked, variant: int, giv
     wrong = [(case, answer.arrays) for case, answer, right in _told(asked) if not is_right(case, answer, right)]
 
     def shows(slug: str) -> bool:
-        alone = ((case, arrays, _given(task, (slug,), case, variant, given)) for case, arrays in wrong)
+        alone = ((case, arrays, given.by(task, (slug,), case, variant)) for case, arrays in wrong)
         return any(a is not None and b is not None and same(a, b, case) for case, a, b in alone)
 
     return all(shows(slug) for slug in slugs)
@@ -50,7 +73,7 @@ def _agrees(task: Task, slugs: tuple[str, ...], asked: Asked, variant: int, give
     """Whether code with these mistakes would have answered every case as the student's did, and some case wrongly."""
     tells = False
     for case, answer, right in _told(asked):
-        expected = _given(task, slugs, case, variant, given)
+        expected = given.by(task, slugs, case, variant)
         lost = case.keeps_dtype and answer.failure is not None and answer.failure.kind == "dtype"
         if expected is not None and lost:
             # The numbers are not there to compare; a mistake that keeps the dtype is not this one.
@@ -90,10 +113,10 @@ def is_right(case: Case, answer: Answer, right: Arrays) -> bool:
     return answer.arrays is not None and same(answer.arrays, right, case)
 
 
-def _is_other_variant(task: Task, asked: Asked, variant: int) -> bool:
+def _is_other_variant(task: Task, asked: Asked, variant: int, given: Given) -> bool:
     return any(
-        number != variant and all(is_right(case, answer, wanted(task, case, constants)) for case, answer, _ in asked)
-        for number, constants in enumerate(task.variants)
+        number != variant and all(is_right(case, answer, given.wanted(task, case, number)) for case, answer, _ in asked)
+        for number in range(len(task.variants))
     )
 
 
@@ -113,14 +136,14 @@ def diagnose(task: Task, asked: Asked, variant: int, given: Given | None = None)
     Returns:
         Slugs: empty if nothing known fits, one, or two where a pair does.
     """
-    given = {} if given is None else given
+    given = given or Given()
     slugs = [m.slug for m in task.mistakes if m.symptom is None]
     if not any(answer.arrays is not None and not is_right(case, answer, right) for case, answer, right in _told(asked)):
         # No wrong numbers, so no mistake that shows in numbers; hundreds of pairs need not be tried.
         slugs = []
     core = [one for one in asked if one[0].part == CORE]
     found = _named(task, slugs, 1, asked, variant, given)
-    if not found and _is_other_variant(task, asked, variant):
+    if not found and _is_other_variant(task, asked, variant, given):
         return [OTHER_VARIANT]
     if found:
         return found

@@ -73,7 +73,7 @@ class Questions:
 
     cases: tuple[Case, ...]
     rights: tuple[Arrays, ...]
-    given: Given = field(default_factory=dict)
+    given: Given = field(default_factory=Given)
 
 
 def questions(task: Task, seed: int, variant: int = 0, *, shuffled: bool = False) -> Questions:
