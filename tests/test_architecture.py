@@ -31,11 +31,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "grading": {"notation", "checks"},
     "authoring": {"notation", "checks"},
     "teaching": {"notation", "checks"},
-    "pages": set(),
     "quick": {"checks"},
     "way": {"checks", "grading", "teaching"},
     "exam": {"notation", "reference", "text", "model", "roofline", "checks", "teaching"},
 }
+MAY_IMPORT["bench"] = {"notation", "text", "model", "training", "roofline", "checks", "grading"}
 MAY_IMPORT["commands"] = MAY_IMPORT["cli"] = {*MAY_IMPORT, "commands"}
 
 MACHINE_PATH = re.compile(r"(?<![\w.~$}/-])/(?:work|home|root|Users)/\w")

@@ -2,13 +2,15 @@
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
 from softlookup import __version__
-from softlookup.commands import COMMANDS, COURSE, ON_A_DEVICE, course_in, default_course, device_bench, kept_bench
+from softlookup.bench import BENCHES
+from softlookup.commands import COMMANDS, COURSE, course_in, default_course
 
 
 class Refusal(click.ClickException):
@@ -255,16 +257,10 @@ def train(folder: Path | None, **given: Any) -> None:
     sys.exit(status)
 
 
-BENCHES = (
-    *("checks", "grading", "siege", "training", "decoding", "layers", "positions", "norms", "refinement", "schedules"),
-    *("prefill", "roofline", "batching", "digits", "pairs", "long-attention", "capstone", "book"),
-)
-
-
 @main.command()
 @click.argument(
     "name",
-    type=click.Choice(BENCHES),
+    type=click.Choice(list(BENCHES)),
 )
 @click.option("--json", "file", type=click.Path(path_type=Path, dir_okay=False), help="Write the measurements here.")
 @click.option(
@@ -289,61 +285,29 @@ def bench(
     """Measure NAME and show the numbers: ratios against a peer, in one run on the same work."""
     if figure is not None and figure.suffix not in (".svg", ".png"):
         _refuse(f"{figure} ends in {figure.suffix!r}; wanted .svg or .png")
-    if name == "training":
-        from softlookup.training.bench_training import bench_training
+    from softlookup.bench import run
 
-        measured = bench_training(data, device=device, quick=quick)
-    elif name == "decoding":
-        from softlookup.training.bench_decoding import bench_decoding
+    options = {
+        "root": _root,
+        "sources": lambda: _sources(_root()),
+        "config": lambda: _root() / "nbgrader_config.py",
+        "folder": lambda: data,
+        "device": lambda: device,
+        "quick": lambda: quick,
+        "weights": lambda: weights,
+        "kept": lambda: file and file.with_name(file.name + ".part"),
+        "say": lambda: partial(click.echo, err=True),
+    }
+    try:
+        measured = run(name, options)
+    except (ValueError, ModuleNotFoundError, RuntimeError) as missing:
+        if name not in ("roofline", "refinement", "book"):
+            raise
+        _refuse(str(missing))
+    if figure is not None and name == "decoding":
+        from softlookup.figures.decoding import save_step_cost
 
-        measured = bench_decoding(device=device, quick=quick)
-        if figure is not None:
-            from softlookup.figures.decoding import save_step_cost
-
-            save_step_cost(measured["steps"], figure)
-    elif name == "positions":
-        from softlookup.training.bench_positions import bench_positions
-
-        measured = bench_positions(quick=quick)
-    elif name in ON_A_DEVICE:
-        measured = device_bench(name, device=device, quick=quick)
-    elif name == "book":
-        from softlookup.pages import BuildFailed, NoBrowser, bench_book
-
-        try:
-            measured = bench_book(_root(), quick=quick)
-        except (BuildFailed, NoBrowser) as missing:
-            _refuse(str(missing))
-    elif name in ("digits", "pairs", "capstone", "schedules"):
-        measured = kept_bench(name, file, weights, quick=quick)
-    elif name == "roofline":
-        from softlookup.roofline.bench import bench_roofline
-
-        try:
-            measured = bench_roofline(device=device, quick=quick)
-        except ValueError as refusal:
-            _refuse(str(refusal))
-    elif name == "refinement":
-        from softlookup.training.bench_refinement import bench_refinement
-
-        try:
-            measured = bench_refinement()
-        except ModuleNotFoundError as missing:
-            _refuse(str(missing))
-    elif name == "grading":
-        from softlookup.grading.bench_grading import bench_grading
-
-        root = _root()
-        measured = bench_grading(_sources(root), root / "nbgrader_config.py", quick=quick)
-    elif name == "siege":
-        from softlookup.grading.bench_siege import bench_siege
-
-        root = _root()
-        measured = bench_siege(_sources(root), root / "nbgrader_config.py", quick=quick, say=click.echo)
-    else:
-        from softlookup.checks.bench import bench_checks
-
-        measured = bench_checks()
+        save_step_cost(measured["steps"], figure)
     if file is not None:
         file.write_text(json.dumps(measured, indent=2) + "\n", encoding="utf-8")
     _show_record(measured)

@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 from datetime import datetime
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -194,44 +193,6 @@ def assemble(folder: Path | None, again: bool) -> None:
     words = {"kept": "kept, it holds an answer", "blank": "still blank there", "missing": "not found"}
     for one in found:
         click.echo(f"{one.cell:20} {words.get(one.what, one.what):26} {one.source}")
-
-
-ON_A_DEVICE = {
-    "layers": ("softlookup.training.bench_layers", "bench_layers"),
-    "long-attention": ("softlookup.training.bench_long", "bench_long"),
-    "norms": ("softlookup.training.bench_norms", "bench_norms"),
-    "prefill": ("softlookup.training.bench_prefill", "bench_prefill"),
-    "batching": ("softlookup.roofline.bench_batching", "bench_batching"),
-}
-"""Benches that ask for a device and nothing else, with the module and the function."""
-
-
-def device_bench(name: str, *, device: str, quick: bool) -> dict[str, Any]:
-    """Run one of `ON_A_DEVICE`."""
-    module, function = ON_A_DEVICE[name]
-    return dict(getattr(import_module(module), function)(device=device, quick=quick))
-
-
-def kept_bench(name: str, file: Path | None, weights: Path | None, *, quick: bool) -> dict[str, Any]:
-    """Run a bench of many runs: what is done is kept beside the file, and the same command goes on from there."""
-    from softlookup.training.kept_runs import to_stderr
-
-    kept = None if file is None else file.with_name(file.name + ".part")
-    if name == "capstone":
-        from softlookup.training.bench_own import bench_own
-
-        return bench_own(quick=quick, show=to_stderr)
-    if name == "schedules":
-        from softlookup.training.bench_schedules import bench_schedules
-
-        return bench_schedules(quick=quick, kept=kept, show=to_stderr)
-    if name == "digits":
-        from softlookup.training.bench_digits import bench_digits
-
-        return bench_digits(quick=quick, kept=kept, weights=weights, show=to_stderr)
-    from softlookup.training.bench_pairs import bench_pairs
-
-    return bench_pairs(quick=quick, kept=kept, weights=weights, show=to_stderr)
 
 
 @click.command()

@@ -9,7 +9,7 @@ from book_browser import HTML, Seen, built_pages, settle
 from engines import Engine, Firefox, NoEngine, WebKit, listening
 from playwright.sync_api import Browser
 
-from softlookup.pages.browser import serving
+from softlookup.bench.site.browser import serving
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

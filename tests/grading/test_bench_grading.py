@@ -8,8 +8,8 @@ from click.testing import CliRunner
 from sandbox_tools import NEEDS_SANDBOX
 from small_class import NAME, ROOT
 
+from softlookup.bench.grading import honest
 from softlookup.cli import main
-from softlookup.grading.bench_grading import honest
 
 
 def test_honest_submissions_are_the_sample_class_without_its_accidents(source):

@@ -6,8 +6,8 @@ import pytest
 from click.testing import CliRunner
 from sandbox_tools import NEEDS_SANDBOX
 
+from softlookup.bench.siege import WORST_S, _all_graded, _lost
 from softlookup.cli import main
-from softlookup.grading.bench_siege import WORST_S, _all_graded, _lost
 from softlookup.grading.records import GRADED, REFUSED, Record, Report
 
 

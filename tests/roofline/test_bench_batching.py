@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from softlookup.roofline.bench_batching import bench_batching
+from softlookup.bench.batching import bench_batching
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMITTED = json.loads((ROOT / "book" / "measured" / "batching.json").read_text(encoding="utf-8"))

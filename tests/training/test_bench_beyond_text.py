@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 import torch
 
+from softlookup.bench import long_attention as bench_long
+from softlookup.bench import pairs as bench_pairs
+from softlookup.bench.digits import ARMS, bench_digits, shuffle_pixels
+from softlookup.bench.kept_runs import KeptRuns
 from softlookup.model import load_weights
-from softlookup.training import bench_long, bench_pairs, digits, pictures
-from softlookup.training.bench_digits import ARMS, bench_digits, shuffle_pixels
-from softlookup.training.kept_runs import KeptRuns
+from softlookup.training import digits, pictures
 
 MEASURED = Path(__file__).resolve().parents[2] / "book" / "measured"
 
@@ -49,7 +51,7 @@ def test_shuffled_pixels_are_the_same_ones_in_every_picture():
 
 def test_quick_bench_of_digits_has_the_fields_of_the_kept_one(tmp_path):
     lines = []
-    record = bench_digits(quick=True, kept=tmp_path / "runs", weights=tmp_path / "weights", show=lines.append)
+    record = bench_digits(quick=True, kept=tmp_path / "runs", weights=tmp_path / "weights", say=lines.append)
     assert set(record) == set(kept("digits"))
     assert list(record["accuracy"]) == list(ARMS) and len(record["accuracy"]["vit"]) == 2
     assert len(lines) == 2 + len(ARMS) - 1 and not (tmp_path / "runs").exists()

@@ -7,9 +7,9 @@ import time
 import pytest
 import torch
 
-from softlookup.training import bench_decoding as module
-from softlookup.training.bench_decoding import bench_decoding
-from softlookup.training.race import clocked, race
+from softlookup.bench import decoding as module
+from softlookup.bench.decoding import bench_decoding
+from softlookup.bench.race import clocked, race
 
 
 @pytest.fixture(scope="module")

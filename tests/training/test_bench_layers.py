@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from softlookup.training import bench_layers as bench
-from softlookup.training.bench_layers import LAYERS, bench_layers
+from softlookup.bench import layers as bench
+from softlookup.bench.layers import LAYERS, bench_layers
 
 MEASURED = Path(__file__).resolve().parents[2] / "book" / "measured" / "layers.json"
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from softlookup.training import bench_norms as bench
-from softlookup.training.bench_norms import ORDERS, bench_norms, guessing, model_of
+from softlookup.bench import norms as bench
+from softlookup.bench.norms import ORDERS, bench_norms, guessing, model_of
 
 MEASURED = Path(__file__).resolve().parents[2] / "book" / "measured" / "norms.json"
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from softlookup.training import bench_positions as bench
-from softlookup.training.bench_positions import FIRST_ID, KINDS, METHODS, bench_positions
+from softlookup.bench import positions as bench
+from softlookup.bench.positions import FIRST_ID, KINDS, METHODS, bench_positions
 
 MEASURED = Path(__file__).resolve().parents[2] / "book" / "measured" / "positions.json"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from softlookup.training.bench_prefill import bench_prefill
+from softlookup.bench.prefill import bench_prefill
 
 MEASURED = Path(__file__).resolve().parents[2] / "book" / "measured" / "prefill.json"
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from softlookup.bench.refinement import CONTROLS, PAIRS, bench_refinement
 from softlookup.cli import main
 from softlookup.model import minilm
-from softlookup.training.bench_refinement import CONTROLS, PAIRS, bench_refinement
 
 KEPT = json.loads((Path(__file__).resolve().parents[2] / "book" / "measured" / "refinement.json").read_text("utf-8"))
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from softlookup.training import bench_schedules as bench
-from softlookup.training.bench_schedules import bench_schedules
+from softlookup.bench import schedules as bench
+from softlookup.bench.schedules import bench_schedules
 
 MEASURED = Path(__file__).resolve().parents[2] / "book" / "measured" / "schedules.json"
 
@@ -36,7 +36,7 @@ def test_an_interrupted_bench_of_schedules_goes_on_where_it_was(record, tmp_path
 
     monkeypatch.setattr(bench, "_run", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        bench_schedules(quick=True, kept=tmp_path / "runs", show=lines.append)
+        bench_schedules(quick=True, kept=tmp_path / "runs", say=lines.append)
     assert len(lines) == 3 and lines[0].startswith("warm-up 0, peak 0.001, seed 1: ")
     monkeypatch.setattr(bench, "_run", lambda *args: done.append(args) or whole(*args))
     again = bench_schedules(quick=True, kept=tmp_path / "runs")

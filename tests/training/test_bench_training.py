@@ -8,14 +8,14 @@ import torch
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
+from softlookup.bench import training as bench
+from softlookup.bench.measures import machine, product_rate, quantile, step_flops, wait
+from softlookup.bench.training_peer import TorchTransformer, copy_of, plain_loss
 from softlookup.model.config import Config
 from softlookup.model.layers import Trace
 from softlookup.model.objectives import cross_entropy
 from softlookup.model.transformer import Transformer
 from softlookup.text.grammar import sample
-from softlookup.training import bench_training as bench
-from softlookup.training.bench_measures import machine, product_rate, quantile, step_flops, wait
-from softlookup.training.bench_peer import TorchTransformer, copy_of, plain_loss
 from softlookup.training.data import Batch, PlainBatches
 
 SMALL = Config(

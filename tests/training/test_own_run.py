@@ -6,8 +6,8 @@ import pytest
 import torch
 from IPython.core.formatters import DisplayFormatter
 
+from softlookup.bench.capstone import bench_own, library_model, smoothed
 from softlookup.model import CheckpointError
-from softlookup.training.bench_own import bench_own, library_model, smoothed
 from softlookup.training.own_run import OwnPlan, train_own
 
 PLAN = OwnPlan(

@@ -9,10 +9,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from softlookup.bench.measures import machine
 from softlookup.model.config import Config
 from softlookup.model.transformer import Transformer
 from softlookup.text.grammar import english_words, french_words, sample
-from softlookup.training.bench_measures import machine
 from softlookup.training.own_run import OwnPlan, train_own
 
 PLAN = OwnPlan(steps=700, sentences=4000, keep_every=100)
@@ -34,12 +34,12 @@ def smoothed(logits: Tensor, labels: Tensor, pad_id: int, eps: float) -> Tensor:
     return F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=pad_id, label_smoothing=eps)
 
 
-def bench_own(*, quick: bool = False, show: Callable[[str], None] = lambda line: None) -> dict[str, Any]:
+def bench_own(*, quick: bool = False, say: Callable[[str], None] = lambda line: None) -> dict[str, Any]:
     """Train the library's model as the capstone trains a student's, and translate new sentences.
 
     Args:
         quick: A run of seconds that shows the record's shape, and measures nothing worth keeping.
-        show: Takes a line about how it goes.
+        say: Takes a line about how it goes.
 
     Returns:
         A record. ``validations`` holds (step, loss) pairs, ``right`` how many of ``asked`` new sentences came out word
@@ -47,7 +47,7 @@ def bench_own(*, quick: bool = False, show: Callable[[str], None] = lambda line:
     """
     plan = _QUICK if quick else PLAN
     with tempfile.TemporaryDirectory() as folder:
-        run = train_own(library_model, smoothed, Path(folder), plan=plan, show=show)
+        run = train_own(library_model, smoothed, Path(folder), plan=plan, show=say)
     learnt = {pair.english for pair in sample(plan.sentences + plan.validation, plan.seed, unique=True)}
     asked = 5 if quick else ASKED
     new = [pair for pair in sample(4 * asked, plan.seed + 1, unique=True) if pair.english not in learnt][:asked]

@@ -20,7 +20,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from softlookup.grading.bench_grading import honest
+from softlookup.bench.grading import honest
 from softlookup.grading.course import Course, new_course
 from softlookup.grading.engine import Order, grade_assignment
 from softlookup.grading.hostile import HostileHandIn, hostile_by_kind

@@ -3,7 +3,7 @@
 from statistics import median
 from typing import Any
 
-from softlookup.pages.browser import VIEW, opened, settle
+from softlookup.bench.site.browser import VIEW, opened, settle
 
 MOVES = 90
 """Movements of the mouse in one drag: a second and a half at sixty frames a second."""

@@ -10,10 +10,10 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from softlookup.pages.browser import chromium, served
-from softlookup.pages.builds import time_builds
-from softlookup.pages.frames import frames_of_empty_page, frames_of_figures
-from softlookup.pages.weights import weigh_pages
+from softlookup.bench.site.browser import chromium, served
+from softlookup.bench.site.builds import time_builds
+from softlookup.bench.site.frames import frames_of_empty_page, frames_of_figures
+from softlookup.bench.site.weights import weigh_pages
 
 FEW = ("book/index.html", "book/02_soft_lookup.html")
 

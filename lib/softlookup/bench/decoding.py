@@ -17,6 +17,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from softlookup.bench.decoding_peer import gpt2_pair, llama_pair
+from softlookup.bench.measures import machine, wait
+from softlookup.bench.race import clocked, race
 from softlookup.model.beam import beam_search
 from softlookup.model.cache import KVCache
 from softlookup.model.config import Config
@@ -24,9 +27,6 @@ from softlookup.model.fast_step import FastStep
 from softlookup.model.generate import generate
 from softlookup.model.language import DecoderLM
 from softlookup.model.transformer import Transformer
-from softlookup.training.bench_decoding_peer import gpt2_pair, llama_pair
-from softlookup.training.bench_measures import machine, wait
-from softlookup.training.race import clocked, race
 
 _FIRST_WORD = 4  # the ids below are special
 

@@ -121,7 +121,7 @@ _ALONE = """
 import resource, sys, time
 from pathlib import Path
 from softlookup.grading.course import Course
-from softlookup.grading.bench_grading import _grade
+from softlookup.bench.grading import _grade
 if __name__ == "__main__":
     workers = int(sys.argv[3]) or None
     seconds = _grade(Course.at(Path(sys.argv[1])), sys.argv[2], workers)

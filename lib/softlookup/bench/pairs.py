@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 import torch
 
+from softlookup.bench.kept_runs import KeptRuns
+from softlookup.bench.measures import machine
 from softlookup.model.config import Config
 from softlookup.model.contrastive import ImageTextPair
 from softlookup.model.text_encoder import TextEncoder
 from softlookup.model.vision import ViT
 from softlookup.model.weights import save_weights
-from softlookup.training.bench_measures import machine
-from softlookup.training.kept_runs import KeptRuns
 from softlookup.training.pictures import (
     END,
     LONGEST,
@@ -110,7 +110,7 @@ def labels_of(colours: Sequence[str]) -> list[Thing]:
 
 
 def asked_of(test: str) -> tuple[list[Thing], list[Thing]]:
-    """What the pictures of a test show, and the labels to choose among.
+    """What the pictures of a test say, and the labels to choose among.
 
     Args:
         test: One of TESTS.
@@ -152,7 +152,7 @@ def bench_pairs(
     quick: bool = False,
     kept: Path | None = None,
     weights: Path | None = None,
-    show: Callable[[str], None] | None = None,
+    say: Callable[[str], None] | None = None,
 ) -> dict[str, Any]:
     """Train the pair with each seed, and let it choose labels.
 
@@ -160,7 +160,7 @@ def bench_pairs(
         quick: A run of seconds that shows the record's shape, and measures nothing worth keeping.
         kept: Where runs are kept until all are done; an interrupted bench goes on from there.
         weights: Where the pair with the median share on labels never put together is written to.
-        show: Takes a line about each run.
+        say: Takes a line about each run.
 
     Returns:
         A record. ``right`` holds for each test and seed the share of right labels, ``chance`` one over the number of
@@ -168,7 +168,7 @@ def bench_pairs(
         that training never put together, over that on pairs it did.
     """
     plan = _QUICK if quick else _Plan()
-    runs = KeptRuns(kept, repr(plan), show)
+    runs = KeptRuns(kept, repr(plan), say)
     results = [runs.do(f"seed {seed}", partial(_record, plan, seed)) for seed in plan.seeds]
     right = {test: [run["right"][test] for run in results] for test in TESTS}
     middle = {test: median(right[test]) for test in TESTS}

@@ -11,10 +11,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from softlookup.bench.measures import machine
+from softlookup.bench.race import clocked, race
 from softlookup.model.config import Config
 from softlookup.model.language import DecoderLM
-from softlookup.training.bench_measures import machine
-from softlookup.training.race import clocked, race
 
 _FIRST_WORD = 4  # the ids below are special
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from softlookup.roofline.bench import _against_roof, _Clock, _one_thread
+from softlookup.bench.roofline import _against_roof, _Clock, _one_thread
 from softlookup.roofline.measure import last_cache_bytes, machine_words, note, spread
 from softlookup.roofline.operations import total
 from softlookup.roofline.points import PRODUCT, Point, gpu_stream_points, product_point, stream_points

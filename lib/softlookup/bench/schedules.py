@@ -16,14 +16,14 @@ from typing import Any
 
 import torch
 
+from softlookup.bench.kept_runs import KeptRuns
+from softlookup.bench.measures import machine
 from softlookup.model.config import Config
 from softlookup.model.schedules import inverse_square_root
 from softlookup.model.transformer import Transformer
 from softlookup.text.grammar import english_words, french_words
-from softlookup.training.bench_measures import machine
 from softlookup.training.data import BucketedBatches, IdPair
 from softlookup.training.grammar_run import grammar_splits
-from softlookup.training.kept_runs import KeptRuns
 from softlookup.training.loop import DivergedError, train, validation_loss
 
 PAD, UNKNOWN, START, END = 0, 1, 2, 3
@@ -52,14 +52,14 @@ _QUICK = _Plan(
 
 
 def bench_schedules(
-    *, quick: bool = False, kept: Path | None = None, show: Callable[[str], None] | None = None
+    *, quick: bool = False, kept: Path | None = None, say: Callable[[str], None] | None = None
 ) -> dict[str, Any]:
     """Train small translators at several peaks of the learning rate, with a warm-up and without.
 
     Args:
         quick: A run of seconds that shows the record's shape, and measures nothing worth keeping.
         kept: A file for the runs that are done: an interrupted bench goes on from there.
-        show: Takes a line about each run.
+        say: Takes a line about each run.
 
     Returns:
         A record. ``runs`` holds one entry for each run: warmup (0 is none), peak, seed, ``curve`` (the mean training
@@ -70,7 +70,7 @@ def bench_schedules(
     plan = _QUICK if quick else _Plan()
     begun = time.process_time()
     batches, validation, vocabulary = _data(plan)
-    one_by_one = KeptRuns(kept, repr(plan), show)
+    one_by_one = KeptRuns(kept, repr(plan), say)
     runs = [
         {"warmup": warmup, "peak": peak, "seed": seed}
         | one_by_one.do(

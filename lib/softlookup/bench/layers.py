@@ -13,10 +13,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from softlookup.bench.measures import machine
+from softlookup.bench.race import Raced, race
 from softlookup.model.masks import causal_mask
 from softlookup.model.multihead import MultiHeadAttention
-from softlookup.training.bench_measures import machine
-from softlookup.training.race import Raced, race
 
 LAYERS = ("RNN", "GRU", "LSTM", "attention")
 """What is clocked, in this order."""

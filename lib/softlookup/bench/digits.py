@@ -14,10 +14,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from softlookup.bench.kept_runs import KeptRuns
+from softlookup.bench.measures import machine
 from softlookup.model.weights import save_weights
-from softlookup.training.bench_measures import machine
 from softlookup.training.digits import N_TEST, SIDE, SPLIT_SEED, accuracy, digit_vit, load_digits, train_on_digits
-from softlookup.training.kept_runs import KeptRuns
 
 SHUFFLE_SEED = 64
 """Draws the one shuffling of pixels that all shuffled runs share."""
@@ -74,7 +74,7 @@ def bench_digits(
     quick: bool = False,
     kept: Path | None = None,
     weights: Path | None = None,
-    show: Callable[[str], None] | None = None,
+    say: Callable[[str], None] | None = None,
 ) -> dict[str, Any]:
     """Train each model with each seed, and read the test pictures.
 
@@ -82,14 +82,14 @@ def bench_digits(
         quick: A run of seconds that shows the record's shape, and measures nothing worth keeping.
         kept: Where runs are kept until all are done; an interrupted bench goes on from there.
         weights: Where the transformer with the median accuracy is written to.
-        show: Takes a line about each run.
+        say: Takes a line about each run.
 
     Returns:
         A record. ``accuracy`` holds a share for each model and seed, ``losses`` the transformer's loss in each epoch.
         ``ratio`` is the median share of errors, transformer over convolution.
     """
     plan = _QUICK if quick else _Plan()
-    runs = KeptRuns(kept, repr(plan), show)
+    runs = KeptRuns(kept, repr(plan), say)
     results = {
         arm: [
             runs.do(f"{arm}, seed {seed}", partial(_run, plan, arm, seed))

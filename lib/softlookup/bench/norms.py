@@ -14,9 +14,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from softlookup.bench.measures import machine
 from softlookup.model.config import Config
 from softlookup.model.language import EncoderLM
-from softlookup.training.bench_measures import machine
 
 ORDERS = ("post", "pre")
 """Norm after the sum, as in the paper, or before the sublayer."""

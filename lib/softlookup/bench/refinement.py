@@ -10,9 +10,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from softlookup.bench.measures import machine
 from softlookup.model.layers import Layer
 from softlookup.model.minilm import PACKAGE, SentenceEncoder, load_minilm
-from softlookup.training.bench_measures import machine
 
 PAIRS = (
     ("bank", "They moored the boat and sat on the grassy bank.", "She opened an account at the bank."),

@@ -2,7 +2,6 @@
 
 import json
 import os
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -58,8 +57,3 @@ class KeptRuns:
     def _say(self, line: str) -> None:
         if self._show is not None:
             self._show(line)
-
-
-def to_stderr(line: str) -> None:
-    """Write a line about the run where it does not mix with results."""
-    print(line, file=sys.stderr, flush=True)

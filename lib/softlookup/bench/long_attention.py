@@ -17,12 +17,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from softlookup.bench.measures import machine
 from softlookup.model.attention import scaled_dot_product_attention
 from softlookup.model.linear_attention import linear_attention
 from softlookup.model.local_attention import local_attention
 from softlookup.model.masks import window_mask
 from softlookup.model.tiled_attention import tiled_attention
-from softlookup.training.bench_measures import machine
 
 WAYS = ("full", "tiled", "torch", "local", "linear")
 """The square written out; tiles of keys; torch's own; a window; linear attention."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from softlookup.training.bench_measures import wait
+from softlookup.bench.measures import wait
 
 
 @dataclass(frozen=True)

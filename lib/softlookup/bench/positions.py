@@ -15,10 +15,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from softlookup.bench.measures import machine
 from softlookup.model.config import Config, Positions
 from softlookup.model.language import DecoderLM
 from softlookup.text.grammar import sample
-from softlookup.training.bench_measures import machine
 
 METHODS: tuple[Positions, ...] = ("none", "sinusoidal", "learned", "t5", "alibi", "rotary", "rotary_halves")
 """What is compared, in this order."""

@@ -11,14 +11,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from softlookup.bench.measures import machine, product_rate, quantile, step_flops, wait
+from softlookup.bench.training_peer import copy_of, plain_loss
 from softlookup.model.config import Config
 from softlookup.model.schedules import warmup_hold_decay
 from softlookup.model.transformer import Transformer
 from softlookup.text.bpe import BytePairTokenizer
 from softlookup.text.corpus import read_pairs
 from softlookup.text.grammar import sample
-from softlookup.training.bench_measures import machine, product_rate, quantile, step_flops, wait
-from softlookup.training.bench_peer import copy_of, plain_loss
 from softlookup.training.data import Batch, Batches, BucketedBatches, IdPair, PlainBatches, drop_long, encode_pairs
 from softlookup.training.fast import FastLoss, quick_dtype
 from softlookup.training.loop import validation_loss
