@@ -81,9 +81,27 @@ def cells(chapter: int) -> dict[str, str]:
 
 @cache
 def _beside(chapter: int) -> dict[str, Any]:
-    """What stands beside a chapter's solutions: the edits of each task, and what is said of them."""
-    texts = [path.read_text(encoding="utf-8") for path in folder().glob(f"{chapter:02d}_*.toml")]
-    return {"says": {}, **tomllib.loads("".join(texts))}
+    """What stands beside a chapter's solutions: facts of the tasks, edits, and what is said of them."""
+    return {"says": {}, **tomllib.loads(solutions(chapter).with_suffix(".toml").read_text(encoding="utf-8"))}
+
+
+def described(task_id: str, **rest: Any) -> Task:
+    """A task, with the facts that stand beside its solution.
+
+    Args:
+        task_id: The task, "04.scale". In the table ``tasks`` beside its solution stand name, title, points, minutes,
+            difficulty, anchor and the names of results; its page, if it is not the one of the solution's name.
+        rest: The other attributes of ``Task``: what is computed.
+
+    Raises:
+        ValueError: If nothing stands there.
+    """
+    chapter = int(task_id.partition(".")[0])
+    facts = _beside(chapter).get("tasks", {}).get(task_id)
+    if facts is None:
+        raise ValueError(f"{solutions(chapter).with_suffix('.toml')} has no line for {task_id} in its table [tasks]")
+    facts = {"page": solutions(chapter).stem, **facts, "returns": tuple(facts["returns"])}
+    return Task(id=task_id, **facts, **rest)
 
 
 @cache

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.before_you_start.refreshers import PAGE
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.forbidden import AUTOGRAD
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 OPTIMISERS = ("torch.optim", "torch.optim.SGD")
 """A step is to be written out; besides, torch's first optimiser loads its compiler, for seconds on a busy machine."""
@@ -35,21 +35,7 @@ def _gradient(x: np.ndarray, w: np.ndarray, y: np.ndarray) -> np.ndarray:
     return leaf.grad.numpy()
 
 
-GRADIENT = Task(
-    id="00.gradient",
-    name="gradient_by_hand",
-    title="A gradient by hand",
-    points=1,
-    minutes=3,
-    difficulty=2,
-    page=PAGE,
-    anchor="before-gradients",
-    returns=("dL/dw",),
-    cases=_gradient_cases,
-    oracle=_gradient,
-    frame="numpy",
-    forbids=AUTOGRAD,
-)
+GRADIENT = described("00.gradient", cases=_gradient_cases, oracle=_gradient, frame="numpy", forbids=AUTOGRAD)
 
 
 def _descent_cases(rng: Rng) -> list[Case]:
@@ -74,17 +60,4 @@ def _descent(w: Any, x: Any, y: Any, rate: float) -> Any:
     return step @ (step @ w + moved) + moved
 
 
-DESCENT = Task(
-    id="00.descent",
-    name="two_steps",
-    title="Two steps downhill",
-    points=1,
-    minutes=4,
-    difficulty=2,
-    page=PAGE,
-    anchor="before-autograd",
-    returns=("w",),
-    cases=_descent_cases,
-    oracle=_descent,
-    forbids=OPTIMISERS,
-)
+DESCENT = described("00.descent", cases=_descent_cases, oracle=_descent, forbids=OPTIMISERS)

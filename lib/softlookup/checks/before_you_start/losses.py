@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.before_you_start.refreshers import PAGE
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _error_cases(rng: Rng) -> list[Case]:
@@ -34,20 +34,7 @@ def _error(predicted: Any, target: Any) -> Any:
     return torch.nn.functional.mse_loss(predicted.squeeze(1), target)
 
 
-ERROR = Task(
-    id="00.error",
-    name="mean_square",
-    title="The mean squared error",
-    points=1,
-    minutes=3,
-    difficulty=2,
-    page=PAGE,
-    anchor="before-broadcasting",
-    returns=("error",),
-    cases=_error_cases,
-    oracle=_error,
-    parts={"core": 0.5, "gradient": 0.5},
-)
+ERROR = described("00.error", cases=_error_cases, oracle=_error, parts={"core": 0.5, "gradient": 0.5})
 
 
 def _entropy_cases(rng: Rng) -> list[Case]:
@@ -69,16 +56,4 @@ def _entropy(logits: Any, target: Any) -> Any:
     return torch.nn.functional.cross_entropy(logits, target)
 
 
-CROSS_ENTROPY = Task(
-    id="00.cross-entropy",
-    name="cross_entropy",
-    title="How surprised the model is",
-    points=1,
-    minutes=3,
-    difficulty=2,
-    page=PAGE,
-    anchor="before-logs",
-    returns=("loss",),
-    cases=_entropy_cases,
-    oracle=_entropy,
-)
+CROSS_ENTROPY = described("00.cross-entropy", cases=_entropy_cases, oracle=_entropy)

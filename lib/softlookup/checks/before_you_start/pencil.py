@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.before_you_start.refreshers import PAGE
 from softlookup.checks.draws import Rng
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 Shape = tuple[int, int]
 
@@ -26,16 +26,8 @@ def _shape(x: Shape, w: Shape, v: Shape) -> np.ndarray:
     return np.array([x[0], v[0]])
 
 
-SHAPES = Task(
-    id="00.shapes",
-    name="shape_of_product",
-    title="The shape of a product",
-    points=1,
-    minutes=1,
-    difficulty=1,
-    page=PAGE,
-    anchor="before-products",
-    returns=("shape",),
+SHAPES = described(
+    "00.shapes",
     cases=_shape_cases,
     oracle=_shape,
     frame="plain",
@@ -57,21 +49,7 @@ def _product() -> np.ndarray:
     return np.einsum("td,dh->th", A_TD, B_DH)
 
 
-PRODUCT = Task(
-    id="00.product",
-    name="product_by_hand",
-    title="A product with a pencil",
-    points=1,
-    minutes=2,
-    difficulty=1,
-    page=PAGE,
-    anchor="before-products",
-    returns=("A @ B",),
-    cases=_product_cases,
-    oracle=_product,
-    frame="plain",
-    reveals=False,
-)
+PRODUCT = described("00.product", cases=_product_cases, oracle=_product, frame="plain", reveals=False)
 
 
 def _softmax_cases(rng: Rng) -> list[Case]:
@@ -84,21 +62,7 @@ def _softmax() -> Any:
     return torch.softmax(torch.from_numpy(np.log(POWERS_TS)), dim=1)
 
 
-SOFTMAX = Task(
-    id="00.softmax",
-    name="softmax_by_hand",
-    title="Shares with a pencil",
-    points=1,
-    minutes=3,
-    difficulty=1,
-    page=PAGE,
-    anchor="before-softmax",
-    returns=("shares",),
-    cases=_softmax_cases,
-    oracle=_softmax,
-    frame="plain",
-    reveals=False,
-)
+SOFTMAX = described("00.softmax", cases=_softmax_cases, oracle=_softmax, frame="plain", reveals=False)
 
 
 def _slope_cases(rng: Rng, w: float, x: float, t: float) -> list[Case]:
@@ -110,16 +74,8 @@ def _slope(w: float, x: float, t: float) -> float:
     return float(((w + 1) * x - t) ** 2 - ((w - 1) * x - t) ** 2) / 2
 
 
-SLOPE = Task(
-    id="00.slope",
-    name="slope_by_hand",
-    title="A slope with a pencil",
-    points=1,
-    minutes=2,
-    difficulty=1,
-    page=PAGE,
-    anchor="before-derivatives",
-    returns=("dL/dw",),
+SLOPE = described(
+    "00.slope",
     cases=_slope_cases,
     oracle=_slope,
     frame="plain",

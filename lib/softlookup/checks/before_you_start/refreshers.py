@@ -1,7 +1,5 @@
 """The refreshers that the self-test points to: the page, its sections, and mistakes that name theirs."""
 
-PAGE = "00_before_you_start"
-
 SECTIONS = {
     "before-products": "Which shapes fit?",
     "before-axes": "Along which axis?",

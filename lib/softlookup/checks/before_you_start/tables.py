@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from softlookup.checks.before_you_start.refreshers import PAGE
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _share_cases(rng: Rng) -> list[Case]:
@@ -30,19 +30,7 @@ def _shares(counts: Any) -> Any:
     return torch.nn.functional.normalize(counts.double(), p=1.0, dim=-1)
 
 
-SHARES = Task(
-    id="00.shares",
-    name="row_shares",
-    title="Each row shared out",
-    points=1,
-    minutes=2,
-    difficulty=1,
-    page=PAGE,
-    anchor="before-axes",
-    returns=("shares",),
-    cases=_share_cases,
-    oracle=_shares,
-)
+SHARES = described("00.shares", cases=_share_cases, oracle=_shares)
 
 
 def _transpose_cases(rng: Rng) -> list[Case]:
@@ -61,16 +49,4 @@ def _transpose(x: Any) -> Any:
     return torch.einsum("btd->bdt", x)
 
 
-TRANSPOSE = Task(
-    id="00.transpose",
-    name="turned",
-    title="Turned, not cut anew",
-    points=1,
-    minutes=1,
-    difficulty=1,
-    page=PAGE,
-    anchor="before-tensors",
-    returns=("x_BDT",),
-    cases=_transpose_cases,
-    oracle=_transpose,
-)
+TRANSPOSE = described("00.transpose", cases=_transpose_cases, oracle=_transpose)

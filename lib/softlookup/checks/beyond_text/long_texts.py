@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.beyond_text.page import PAGE
 from softlookup.checks.draws import Rng, normal, qkv
 from softlookup.checks.forbidden import ATTENTIONS
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _linear_cases(rng: Rng) -> list[Case]:
@@ -47,20 +47,8 @@ def _linear(q: Any, k: Any, v: Any) -> Any:
 
 FEATURE_Q, FEATURE_K = "f = F.elu(q) + 1", "g = F.elu(k) + 1"
 
-LINEAR = Task(
-    id="13.linear",
-    name="linear_attention",
-    title="Without the square",
-    points=4,
-    minutes=12,
-    difficulty=2,
-    page=PAGE,
-    anchor="beyond-text-linear",
-    returns=("y",),
-    cases=_linear_cases,
-    oracle=_linear,
-    parts={"core": 0.8, "gradient": 0.2},
-    forbids=ATTENTIONS,
+LINEAR = described(
+    "13.linear", cases=_linear_cases, oracle=_linear, parts={"core": 0.8, "gradient": 0.2}, forbids=ATTENTIONS
 )
 
 
@@ -95,17 +83,4 @@ def _step(key_values: Any, keys: Any, q: Any, k: Any, v: Any) -> tuple[Any, Any,
     return torch.einsum("...h,...hv->...v", f, key_values) / (f * keys).sum(-1, keepdim=True), key_values, keys
 
 
-STEP = Task(
-    id="13.step",
-    name="linear_step",
-    title="A memory that does not grow",
-    points=3,
-    minutes=10,
-    difficulty=3,
-    page=PAGE,
-    anchor="beyond-text-recurrent",
-    returns=("y", "key_values", "keys"),
-    cases=_step_cases,
-    oracle=_step,
-    forbids=ATTENTIONS,
-)
+STEP = described("13.step", cases=_step_cases, oracle=_step, forbids=ATTENTIONS)

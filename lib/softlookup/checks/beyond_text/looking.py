@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.beyond_text.page import PAGE
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.forbidden import ATTENTIONS
-from softlookup.checks.task import Arrays, Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Arrays, Case
 
 
 def _look_args(
@@ -63,20 +63,8 @@ def _look(x: Any, picture: Any, w_q: Any, w_k: Any, w_v: Any, w_o: Any, gate: An
 
 QUERIES, KEYS = "q = split_heads(x @ w_q, n_heads)", "k = split_heads(picture @ w_k, n_heads)"
 
-LOOK = Task(
-    id="13.look",
-    name="look_at_picture",
-    title="A text that looks at a picture",
-    points=4,
-    minutes=12,
-    difficulty=2,
-    page=PAGE,
-    anchor="beyond-text-cross",
-    returns=("y",),
-    cases=_look_cases,
-    oracle=_look,
-    parts={"core": 0.7, "gate": 0.15, "gradient": 0.15},
-    forbids=ATTENTIONS,
+LOOK = described(
+    "13.look", cases=_look_cases, oracle=_look, parts={"core": 0.7, "gate": 0.15, "gradient": 0.15}, forbids=ATTENTIONS
 )
 
 
@@ -121,17 +109,4 @@ def _sums(case: Case, arrays: Arrays) -> str | None:
     return None
 
 
-ROLLOUT = Task(
-    id="13.rollout",
-    name="rollout",
-    title="Through all layers",
-    points=3,
-    minutes=10,
-    difficulty=2,
-    page=PAGE,
-    anchor="beyond-text-maps",
-    returns=("shares",),
-    cases=_rollout_cases,
-    oracle=_rollout,
-    properties=(_sums,),
-)
+ROLLOUT = described("13.rollout", cases=_rollout_cases, oracle=_rollout, properties=(_sums,))

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.beyond_text.page import PAGE
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _loss_cases(rng: Rng, sign: float, named: str) -> list[Case]:
@@ -47,16 +47,8 @@ IMAGES, TEXTS = "i = F.normalize(images, dim=-1)", "t = F.normalize(texts, dim=-
 ROWS, COLUMNS = "F.cross_entropy(s, own)", "F.cross_entropy(s.T, own)"
 SCALE_NAMED = ("**multiplied by** $e^\\sigma$", "**divided by** $e^\\sigma$")
 
-CONTRASTIVE = Task(
-    id="13.contrastive",
-    name="contrastive_loss",
-    title="Which belongs to which",
-    points=4,
-    minutes=12,
-    difficulty=2,
-    page=PAGE,
-    anchor="beyond-text-contrastive",
-    returns=("loss",),
+CONTRASTIVE = described(
+    "13.contrastive",
     cases=_loss_cases,
     oracle=_loss,
     parts={"core": 0.7, "large": 0.1, "gradient": 0.2},
@@ -93,16 +85,4 @@ def _zero(images: Any, labels: Any, scale: float) -> Any:
 
 PICTURES, SENTENCES = "i = F.normalize(images, dim=-1)", "t = F.normalize(labels, dim=-1)"
 
-ZERO_SHOT = Task(
-    id="13.zero-shot",
-    name="choose_label",
-    title="Labels that were never seen",
-    points=3,
-    minutes=10,
-    difficulty=2,
-    page=PAGE,
-    anchor="beyond-text-zero-shot",
-    returns=("p",),
-    cases=_zero_cases,
-    oracle=_zero,
-)
+ZERO_SHOT = described("13.zero-shot", cases=_zero_cases, oracle=_zero)

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from softlookup.checks.beyond_text.page import PAGE
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 ORDERS = ((0, 2, 4, 1, 3, 5), (0, 2, 4, 3, 5, 1))
 """For each variant: the axes of what stands inside a patch come last, channel by channel or pixel by pixel."""
@@ -36,16 +36,8 @@ def _patches(images: Any, patch: int, order: tuple[int, ...], named: str) -> Any
     return rows.unflatten(-1, (images.shape[1], patch * patch)).transpose(-1, -2).flatten(-2)
 
 
-PATCHES = Task(
-    id="13.patches",
-    name="patchify",
-    title="A picture as a sentence",
-    points=3,
-    minutes=10,
-    difficulty=2,
-    page=PAGE,
-    anchor="beyond-text-patches",
-    returns=("patches",),
+PATCHES = described(
+    "13.patches",
     cases=_patch_cases,
     oracle=_patches,
     variants=tuple({"order": order, "named": named} for order, named in zip(ORDERS, NAMED, strict=True)),
@@ -78,20 +70,7 @@ def _kernel(w: Any, channels: int, patch: int) -> Any:
     return torch.stack([torch.stack([torch.stack(one) for one in plane]) for plane in rows]).movedim(-1, 0)
 
 
-KERNEL_TASK = Task(
-    id="13.kernel",
-    name="as_kernel",
-    title="The projection as a convolution",
-    points=2,
-    minutes=8,
-    difficulty=2,
-    page=PAGE,
-    anchor="beyond-text-convolution",
-    returns=("kernel",),
-    cases=_kernel_cases,
-    oracle=_kernel,
-    parts={"core": 0.85, "gradient": 0.15},
-)
+KERNEL_TASK = described("13.kernel", cases=_kernel_cases, oracle=_kernel, parts={"core": 0.85, "gradient": 0.15})
 
 
 def _frame_cases(rng: Rng) -> list[Case]:
@@ -109,17 +88,4 @@ def _frames(samples: Any, width: int, hop: int) -> Any:
     return samples.unfold(-1, width, hop)
 
 
-FRAMES = Task(
-    id="13.frames",
-    name="cut_frames",
-    title="Sound as a sentence",
-    points=2,
-    minutes=6,
-    difficulty=1,
-    page=PAGE,
-    anchor="beyond-text-sound",
-    returns=("frames",),
-    cases=_frame_cases,
-    oracle=_frames,
-    parts={"core": 0.9, "one": 0.1},
-)
+FRAMES = described("13.frames", cases=_frame_cases, oracle=_frames, parts={"core": 0.9, "one": 0.1})

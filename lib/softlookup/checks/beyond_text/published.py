@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.beyond_text.page import PAGE
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 KINDS = ("none", "tanh")
 """For each variant: torch's name of the GELU. The other one is a known mistake."""
@@ -64,16 +64,8 @@ def _oracle(
     return torch.func.functional_call(norm, {"weight": gain, "bias": bias}, (y,))
 
 
-PUBLISHED = Task(
-    id="13.published",
-    name="published_feed_forward",
-    title="Other people's weights",
-    points=4,
-    minutes=12,
-    difficulty=2,
-    page=PAGE,
-    anchor="beyond-text-published",
-    returns=("y",),
+PUBLISHED = described(
+    "13.published",
     cases=_cases,
     oracle=_oracle,
     parts={"core": 0.65, "norm": 0.15, "gradient": 0.2},

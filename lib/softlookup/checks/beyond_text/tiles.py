@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.beyond_text.page import PAGE
 from softlookup.checks.draws import Rng
 from softlookup.checks.forbidden import SOFTMAXES
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _part(
@@ -68,18 +68,6 @@ def _merge(m_a: Any, l_a: Any, z_a: Any, m_b: Any, l_b: Any, z_b: Any) -> tuple[
     return m, total, z
 
 
-MERGE = Task(
-    id="13.merge",
-    name="merge_tiles",
-    title="Two tiles, one softmax",
-    points=4,
-    minutes=15,
-    difficulty=3,
-    page=PAGE,
-    anchor="beyond-text-tiles",
-    returns=("m", "l", "z"),
-    cases=_cases,
-    oracle=_merge,
-    parts={"core": 0.65, "large": 0.15, "blind": 0.2},
-    forbids=SOFTMAXES,
+MERGE = described(
+    "13.merge", cases=_cases, oracle=_merge, parts={"core": 0.65, "large": 0.15, "blind": 0.2}, forbids=SOFTMAXES
 )

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.beyond_text.page import PAGE
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _args(rng: Rng, b: int, t: int, m: int, d: int, dtype: str = "float32") -> tuple[np.ndarray, ...]:
@@ -41,17 +41,4 @@ def _tokens(patches: Any, w: Any, b: Any, class_token: Any, positions: Any) -> A
     return torch.stack([torch.vstack([f, one]).add(positions) for f, one in zip(first, made, strict=True)])
 
 
-TOKENS = Task(
-    id="13.tokens",
-    name="picture_tokens",
-    title="What the encoder gets",
-    points=3,
-    minutes=8,
-    difficulty=2,
-    page=PAGE,
-    anchor="beyond-text-vit",
-    returns=("x",),
-    cases=_cases,
-    oracle=_tokens,
-    parts={"core": 0.85, "gradient": 0.15},
-)
+TOKENS = described("13.tokens", cases=_cases, oracle=_tokens, parts={"core": 0.85, "gradient": 0.15})

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.capstone.page import PAGE
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 SMOOTHING = 0.1
 
@@ -45,17 +45,4 @@ def smoothed_loss(logits: Any, labels: Any, pad_id: int, eps: float) -> Any:
     )
 
 
-LOSS = Task(
-    id="90.loss",
-    name="translation_loss",
-    title="The loss",
-    points=3,
-    minutes=10,
-    difficulty=2,
-    page=PAGE,
-    anchor="beyond-text-capstone-loss",
-    returns=("loss",),
-    cases=_loss_cases,
-    oracle=smoothed_loss,
-    parts={"core": 0.8, "gradient": 0.2},
-)
+LOSS = described("90.loss", cases=_loss_cases, oracle=smoothed_loss, parts={"core": 0.8, "gradient": 0.2})

@@ -5,14 +5,14 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.capstone.loss import SMOOTHING, smoothed_loss
-from softlookup.checks.capstone.page import PAGE
 from softlookup.checks.compare import same
 from softlookup.checks.decoder_and_masks import layer
 from softlookup.checks.decoder_and_masks.whole import TRANSFORMER
 from softlookup.checks.decoder_and_masks.whole_cases import shapes
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.oracle import mistaken, wanted
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 BETAS, EPS = (0.9, 0.98), 1e-9
 
@@ -79,19 +79,7 @@ def _train(*given: Any) -> tuple[Any, Any]:
     return torch.stack(found), torch.cat([one.flatten() for one in weights])
 
 
-TRAIN = Task(
-    id="90.train",
-    name="train_steps",
-    title="Some steps of training",
-    points=5,
-    minutes=20,
-    difficulty=3,
-    page=PAGE,
-    anchor="beyond-text-capstone-train",
-    returns=("losses", "weights"),
-    cases=_train_cases,
-    oracle=_train,
-)
+TRAIN = described("90.train", cases=_train_cases, oracle=_train)
 
 
 def _greedy_cases(rng: Rng) -> list[Case]:
@@ -139,16 +127,4 @@ def _greedy(*given: Any) -> Any:
     return _written(given[:6], start, end, longest, given[9], given[10:])
 
 
-GREEDY = Task(
-    id="90.greedy",
-    name="write_greedily",
-    title="What it writes",
-    points=4,
-    minutes=12,
-    difficulty=2,
-    page=PAGE,
-    anchor="beyond-text-capstone-greedy",
-    returns=("ids",),
-    cases=_greedy_cases,
-    oracle=_greedy,
-)
+GREEDY = described("90.greedy", cases=_greedy_cases, oracle=_greedy)

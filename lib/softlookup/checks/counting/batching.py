@@ -2,9 +2,10 @@
 
 from fractions import Fraction
 
-from softlookup.checks.counting.page import PAGE, meta, plain, product_flops
+from softlookup.checks.counting.page import meta, plain, product_flops
 from softlookup.checks.draws import Rng
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _decode_cases(rng: Rng) -> list[Case]:
@@ -30,20 +31,7 @@ def _decode(b: int, s: int, d: int, f: int, n: int, k: int, h: int, size: int) -
     return intensity(1, (b, d), (d, f), (b, f)), intensity(b * k, (group, h), (h, s), (group, s))
 
 
-DECODE = Task(
-    id="12.decode",
-    name="decode_intensities",
-    title="Who gains from a batch?",
-    points=3,
-    minutes=10,
-    difficulty=2,
-    page=PAGE,
-    anchor="counting-decode",
-    returns=("dense", "scores"),
-    cases=_decode_cases,
-    oracle=_decode,
-    frame="plain",
-)
+DECODE = described("12.decode", cases=_decode_cases, oracle=_decode, frame="plain")
 
 
 def _ridge_cases(rng: Rng) -> list[Case]:
@@ -83,17 +71,4 @@ def _ridge(t: int, d: int, f: int, size: int, ridge: float) -> int:
     return high
 
 
-RIDGE = Task(
-    id="12.ridge",
-    name="smallest_batch",
-    title="From which batch on",
-    points=3,
-    minutes=10,
-    difficulty=3,
-    page=PAGE,
-    anchor="counting-batching",
-    returns=("sequences",),
-    cases=_ridge_cases,
-    oracle=_ridge,
-    frame="plain",
-)
+RIDGE = described("12.ridge", cases=_ridge_cases, oracle=_ridge, frame="plain")

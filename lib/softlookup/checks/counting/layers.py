@@ -1,8 +1,9 @@
 """The task that counts the products of a layer as it is today."""
 
-from softlookup.checks.counting.page import PAGE, plain, product_flops
+from softlookup.checks.counting.page import plain, product_flops
 from softlookup.checks.draws import Rng
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 Shapes = tuple[int, ...]
 
@@ -32,17 +33,4 @@ def _layer(t: int, s: int, d: int, n: int, k: int, h: int, f: int, gated: bool, 
     return product_flops(*pairs)
 
 
-LAYER = Task(
-    id="12.layer",
-    name="layer_flops",
-    title="The products of a layer",
-    points=4,
-    minutes=12,
-    difficulty=3,
-    page=PAGE,
-    anchor="counting-layer",
-    returns=("operations",),
-    cases=_layer_cases,
-    oracle=_layer,
-    frame="plain",
-)
+LAYER = described("12.layer", cases=_layer_cases, oracle=_layer, frame="plain")

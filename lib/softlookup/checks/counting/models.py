@@ -1,8 +1,9 @@
 """Tasks that count whole decoder-only models: parameters, and operations for a token."""
 
-from softlookup.checks.counting.page import PAGE, plain, product_flops
+from softlookup.checks.counting.page import plain, product_flops
 from softlookup.checks.draws import Rng
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _parameter_cases(rng: Rng) -> list[Case]:
@@ -35,20 +36,7 @@ def _parameters(v: int, d: int, n: int, k: int, h: int, f: int, n_layers: int, t
     return sum(p.numel() for p in whole.parameters()), in_products
 
 
-PARAMETERS = Task(
-    id="12.parameters",
-    name="count_model",
-    title="Count a model",
-    points=3,
-    minutes=10,
-    difficulty=2,
-    page=PAGE,
-    anchor="counting-parameters",
-    returns=("parameters", "in products"),
-    cases=_parameter_cases,
-    oracle=_parameters,
-    frame="plain",
-)
+PARAMETERS = described("12.parameters", cases=_parameter_cases, oracle=_parameters, frame="plain")
 
 
 def _token_cases(rng: Rng) -> list[Case]:
@@ -79,17 +67,4 @@ def _turned(shape: tuple[int, ...]) -> tuple[int, ...]:
     return (*shape[:-2], shape[-1], shape[-2])
 
 
-TOKEN = Task(
-    id="12.token",
-    name="token_flops",
-    title="Operations for a token",
-    points=3,
-    minutes=8,
-    difficulty=2,
-    page=PAGE,
-    anchor="counting-homework",
-    returns=("forward", "training"),
-    cases=_token_cases,
-    oracle=_token,
-    frame="plain",
-)
+TOKEN = described("12.token", cases=_token_cases, oracle=_token, frame="plain")

@@ -4,8 +4,6 @@ from typing import Any
 
 from softlookup.checks.task import Case
 
-PAGE = "12_counting"
-
 
 def plain(names: str, *sizes: tuple[Any, ...], tolerance: float | None = None) -> list[Case]:
     """One case for each tuple of arguments, labelled by them."""

@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from softlookup.checks.counting.page import PAGE, meta, plain, product_flops
+from softlookup.checks.counting.page import meta, plain, product_flops
 from softlookup.checks.draws import Rng
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _product_cases(rng: Rng) -> list[Case]:
@@ -25,20 +26,7 @@ def _product(rows: int, d_in: int, d_out: int, size: int) -> tuple[int, int, flo
     return flops, moved, flops / moved
 
 
-PRODUCT = Task(
-    id="12.product",
-    name="product_cost",
-    title="One product",
-    points=2,
-    minutes=5,
-    difficulty=1,
-    page=PAGE,
-    anchor="counting-product",
-    returns=("operations", "bytes", "intensity"),
-    cases=_product_cases,
-    oracle=_product,
-    frame="plain",
-)
+PRODUCT = described("12.product", cases=_product_cases, oracle=_product, frame="plain")
 
 
 def _table_cases(rng: Rng) -> list[Case]:
@@ -79,17 +67,4 @@ def _table(b: int, t: int, n: int, h: int, size: int) -> np.ndarray:
     return np.array([(flops, moved, flops / moved) for flops, moved in rows], dtype=np.float64)
 
 
-TABLE = Task(
-    id="12.table",
-    name="layer_table",
-    title="The intensity of every step",
-    points=4,
-    minutes=15,
-    difficulty=2,
-    page=PAGE,
-    anchor="counting-table",
-    returns=("table",),
-    cases=_table_cases,
-    oracle=_table,
-    frame="plain",
-)
+TABLE = described("12.table", cases=_table_cases, oracle=_table, frame="plain")

@@ -1,8 +1,9 @@
 """Tasks on a model that writes: what fits in memory, and how fast a step can be."""
 
-from softlookup.checks.counting.page import PAGE, meta, plain
+from softlookup.checks.counting.page import meta, plain
 from softlookup.checks.draws import Rng
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _fit_cases(rng: Rng, kind: str, size: int) -> list[Case]:
@@ -40,16 +41,8 @@ def _fit(
     return held
 
 
-CACHE = Task(
-    id="12.cache",
-    name="largest_batch",
-    title="How many fit",
-    points=3,
-    minutes=8,
-    difficulty=2,
-    page=PAGE,
-    anchor="counting-cache",
-    returns=("sequences",),
+CACHE = described(
+    "12.cache",
     cases=_fit_cases,
     oracle=_fit,
     frame="plain",
@@ -78,17 +71,4 @@ def _step(
     return flops / attainable, attainable / token_flops
 
 
-STEP = Task(
-    id="12.step",
-    name="decode_step",
-    title="The least time of a step",
-    points=3,
-    minutes=8,
-    difficulty=2,
-    page=PAGE,
-    anchor="counting-step",
-    returns=("seconds", "tokens a second"),
-    cases=_step_cases,
-    oracle=_step,
-    frame="plain",
-)
+STEP = described("12.step", cases=_step_cases, oracle=_step, frame="plain")

@@ -1,8 +1,9 @@
 """The task that counts an encoder-decoder, both stacks and the logits."""
 
-from softlookup.checks.counting.page import PAGE, plain, product_flops
+from softlookup.checks.counting.page import plain, product_flops
 from softlookup.checks.draws import Rng
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 Shapes = tuple[int, ...]
 
@@ -34,17 +35,4 @@ def _pair(b: int, s: int, t: int, d: int, f: int, n_layers: int, v: int) -> tupl
     return b * n_layers * encoder, b * (n_layers * decoder + product_flops(((t, d), (d, v))))
 
 
-ENCODER_DECODER = Task(
-    id="12.encoder-decoder",
-    name="translator_flops",
-    title="An encoder-decoder",
-    points=3,
-    minutes=12,
-    difficulty=3,
-    page=PAGE,
-    anchor="counting-encoder-decoder",
-    returns=("encoder", "decoder"),
-    cases=_pair_cases,
-    oracle=_pair,
-    frame="plain",
-)
+ENCODER_DECODER = described("12.encoder-decoder", cases=_pair_cases, oracle=_pair, frame="plain")

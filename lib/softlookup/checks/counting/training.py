@@ -1,8 +1,9 @@
 """Tasks on training: how long it takes, and what it keeps in memory."""
 
-from softlookup.checks.counting.page import PAGE, meta, plain
+from softlookup.checks.counting.page import meta, plain
 from softlookup.checks.draws import Rng
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 DAY_S = 86400.0
 
@@ -28,16 +29,8 @@ def _days(
     return n_tokens / tokens_per_s / unit_s
 
 
-DAYS = Task(
-    id="12.days",
-    name="training_time",
-    title="How long a training takes",
-    points=2,
-    minutes=6,
-    difficulty=1,
-    page=PAGE,
-    anchor="counting-training",
-    returns=("time",),
+DAYS = described(
+    "12.days",
     cases=_days_cases,
     oracle=_days,
     frame="plain",
@@ -70,20 +63,7 @@ def _states(n_parameters: int, recipe: str) -> tuple[int, ...]:
     return weights, gradients, master, sum(meta(n_parameters, size=4).nbytes for _ in ("mean", "mean of squares"))
 
 
-STATES = Task(
-    id="12.states",
-    name="state_bytes",
-    title="What training keeps",
-    points=2,
-    minutes=6,
-    difficulty=1,
-    page=PAGE,
-    anchor="counting-memory",
-    returns=("weights", "gradients", "master copy", "optimizer"),
-    cases=_states_cases,
-    oracle=_states,
-    frame="plain",
-)
+STATES = described("12.states", cases=_states_cases, oracle=_states, frame="plain")
 
 
 def _activation_cases(rng: Rng) -> list[Case]:
@@ -107,17 +87,4 @@ def _activation(b: int, t: int, d: int, n: int, f: int, fused: bool) -> int:
     return sum(one.nbytes for one in kept) + (0 if fused else meta(b, n, t, t).nbytes)
 
 
-ACTIVATIONS = Task(
-    id="12.activations",
-    name="activation_bytes",
-    title="What a layer keeps for the way back",
-    points=3,
-    minutes=8,
-    difficulty=2,
-    page=PAGE,
-    anchor="counting-activations",
-    returns=("bytes",),
-    cases=_activation_cases,
-    oracle=_activation,
-    frame="plain",
-)
+ACTIVATIONS = described("12.activations", cases=_activation_cases, oracle=_activation, frame="plain")

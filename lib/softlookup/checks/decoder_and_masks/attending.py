@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks import draws
-from softlookup.checks.decoder_and_masks.page import PAGE
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.forbidden import ATTENTIONS
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _softmax_cases(rng: Rng) -> list[Case]:
@@ -63,16 +63,8 @@ def _softmax(s: Any, mask: Any) -> Any:
     return e / torch.where(total == 0, 1.0, total)
 
 
-MASKED_SOFTMAX = Task(
-    id="08.masked-softmax",
-    name="masked_softmax",
-    title="A softmax that obeys",
-    points=4,
-    minutes=10,
-    difficulty=2,
-    page=PAGE,
-    anchor="decoder-softmax",
-    returns=("weights",),
+MASKED_SOFTMAX = described(
+    "08.masked-softmax",
     cases=_softmax_cases,
     oracle=_softmax,
     parts={"core": 0.45, "blind": 0.2, "large": 0.1, "gradient": 0.15, "dtype": 0.1},
@@ -156,16 +148,8 @@ def _cross(x: Any, memory: Any, w_q: Any, w_k: Any, w_v: Any, w_o: Any, n_heads:
 KEYS, VALUES = "split_heads(memory @ w_k, n_heads)", "split_heads(memory @ w_v, n_heads)"
 
 
-CROSS = Task(
-    id="08.cross-attention",
-    name="cross_attention",
-    title="Looking across",
-    points=4,
-    minutes=12,
-    difficulty=2,
-    page=PAGE,
-    anchor="decoder-cross",
-    returns=("y",),
+CROSS = described(
+    "08.cross-attention",
     cases=_cross_cases,
     oracle=_cross,
     parts={"core": 0.6, "mask": 0.3, "gradient": 0.1},

@@ -8,9 +8,9 @@ from softlookup.checks import draws
 from softlookup.checks.decoder_and_masks.masks import (
     drawn_ids,
 )
-from softlookup.checks.decoder_and_masks.page import PAGE
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _combine_cases(rng: Rng) -> list[Case]:
@@ -33,19 +33,7 @@ def _combine(ids: Any, pad_id: int) -> Any:
 
 PAST, PADDING = "causal_mask(length, length)", "padding_mask(ids, pad_id)"
 
-COMBINE = Task(
-    id="08.combine",
-    name="decoder_mask",
-    title="Both at once",
-    points=3,
-    minutes=6,
-    difficulty=2,
-    page=PAGE,
-    anchor="decoder-combine",
-    returns=("mask",),
-    cases=_combine_cases,
-    oracle=_combine,
-)
+COMBINE = described("08.combine", cases=_combine_cases, oracle=_combine)
 
 
 def _convert_cases(rng: Rng) -> list[Case]:
@@ -72,17 +60,4 @@ def _convert(scores: Any, hidden: Any) -> Any:
     return torch.where(hidden, -torch.inf, torch.zeros_like(scores))
 
 
-CONVERT = Task(
-    id="08.convert",
-    name="to_additive",
-    title="The same mask, to be added",
-    points=3,
-    minutes=6,
-    difficulty=2,
-    page=PAGE,
-    anchor="decoder-polarity",
-    returns=("added",),
-    cases=_convert_cases,
-    oracle=_convert,
-    parts={"core": 0.8, "dtype": 0.2},
-)
+CONVERT = described("08.convert", cases=_convert_cases, oracle=_convert, parts={"core": 0.8, "dtype": 0.2})

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.decoder_and_masks.page import PAGE
 from softlookup.checks.draws import Rng
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _labels_cases(rng: Rng) -> list[Case]:
@@ -38,20 +38,7 @@ def _labels(sentences: list[list[int]], start_id: int, end_id: int, pad_id: int)
     )
 
 
-LABELS = Task(
-    id="08.labels",
-    name="inputs_and_labels",
-    title="Inputs and labels",
-    points=3,
-    minutes=8,
-    difficulty=2,
-    page=PAGE,
-    anchor="decoder-french",
-    returns=("inputs", "labels"),
-    cases=_labels_cases,
-    oracle=_labels,
-    frame="plain",
-)
+LABELS = described("08.labels", cases=_labels_cases, oracle=_labels, frame="plain")
 
 
 def _hide_cases(rng: Rng, ignore: int) -> list[Case]:
@@ -88,17 +75,6 @@ def _hide(ids: Any, special: Any, u: Any, other: Any, mask_id: int, share: float
     return inputs, torch.where(kind < 3, ids, torch.full_like(ids, ignore))
 
 
-MASKED_TOKENS = Task(
-    id="08.masked-tokens",
-    name="hide_tokens",
-    title="Masked tokens",
-    points=3,
-    minutes=10,
-    difficulty=2,
-    page=PAGE,
-    anchor="decoder-families",
-    returns=("inputs", "labels"),
-    cases=_hide_cases,
-    oracle=_hide,
-    variants=({"ignore": -100}, {"ignore": -1}),
+MASKED_TOKENS = described(
+    "08.masked-tokens", cases=_hide_cases, oracle=_hide, variants=({"ignore": -100}, {"ignore": -1})
 )

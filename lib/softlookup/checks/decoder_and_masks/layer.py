@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks import draws
-from softlookup.checks.decoder_and_masks.page import PAGE
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.forbidden import ATTENTIONS
-from softlookup.checks.task import Case, Layer, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case, Layer
 
 MATRICES = ("w_q", "w_k", "w_v", "w_o")
 PARTS = (
@@ -166,16 +166,8 @@ def _layer(d_model: int, n_heads: int, d_hidden: int, *given: Any) -> Any:
     return torch.func.functional_call(layer, torch_decoder_layer(weights), (x, memory), options)
 
 
-DECODER_LAYER = Task(
-    id="08.decoder-layer",
-    name="DecoderLayer",
-    title="The decoder's layer",
-    points=5,
-    minutes=15,
-    difficulty=3,
-    page=PAGE,
-    anchor="decoder-layer",
-    returns=("y",),
+DECODER_LAYER = described(
+    "08.decoder-layer",
     cases=_cases,
     oracle=_layer,
     parts={"core": 0.6, "mask": 0.2, "gradient": 0.2},

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.decoder_and_masks.page import PAGE
 from softlookup.checks.draws import Rng
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _causal_cases(rng: Rng) -> list[Case]:
@@ -21,21 +21,7 @@ def _causal(n_queries: int, n_keys: int) -> Any:
     return np.tri(n_queries, n_keys, n_keys - n_queries, dtype=bool)
 
 
-CAUSAL = Task(
-    id="08.causal",
-    name="causal_mask",
-    title="Nobody looks ahead",
-    points=3,
-    minutes=8,
-    difficulty=2,
-    page=PAGE,
-    anchor="decoder-causal",
-    returns=("mask",),
-    cases=_causal_cases,
-    oracle=_causal,
-    frame="plain",
-    parts={"core": 0.6, "offset": 0.4},
-)
+CAUSAL = described("08.causal", cases=_causal_cases, oracle=_causal, frame="plain", parts={"core": 0.6, "offset": 0.4})
 
 
 def drawn_ids(rng: Rng, lengths: tuple[int, ...], total: int, pad_id: int, *, left: bool = False) -> np.ndarray:
@@ -67,16 +53,4 @@ def _padding(ids: Any, pad_id: int) -> Any:
     return torch.ne(ids, pad_id).view(ids.shape[0], 1, 1, ids.shape[1])
 
 
-PADDING = Task(
-    id="08.padding",
-    name="padding_mask",
-    title="Padding is nobody",
-    points=2,
-    minutes=5,
-    difficulty=1,
-    page=PAGE,
-    anchor="decoder-padding",
-    returns=("mask",),
-    cases=_padding_cases,
-    oracle=_padding,
-)
+PADDING = described("08.padding", cases=_padding_cases, oracle=_padding)

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.decoder_and_masks.page import PAGE
 from softlookup.checks.draws import Rng
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _reach_cases(rng: Rng) -> list[Case]:
@@ -47,16 +47,4 @@ def _reach(masks: Any) -> Any:
     return reached, torch.tensor(any(reached[t, s] for t in range(n) for s in range(t + 1, n)))
 
 
-LEAK = Task(
-    id="08.leak",
-    name="what_reaches",
-    title="Does the future leak?",
-    points=4,
-    minutes=12,
-    difficulty=3,
-    page=PAGE,
-    anchor="decoder-leak",
-    returns=("reached", "the verdict"),
-    cases=_reach_cases,
-    oracle=_reach,
-)
+LEAK = described("08.leak", cases=_reach_cases, oracle=_reach)

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks.decoder_and_masks.page import PAGE
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _cases(rng: Rng, unit: float, named: str) -> list[Case]:
@@ -34,16 +34,8 @@ def _oracle(x: Any, table: Any, unit: float, named: str) -> Any:
     return nats / unit
 
 
-LOGITS = Task(
-    id="08.logits",
-    name="log_probabilities",
-    title="From states to words",
-    points=2,
-    minutes=6,
-    difficulty=2,
-    page=PAGE,
-    anchor="decoder-logits",
-    returns=("log_p",),
+LOGITS = described(
+    "08.logits",
     cases=_cases,
     oracle=_oracle,
     variants=(

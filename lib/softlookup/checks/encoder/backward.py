@@ -4,9 +4,9 @@ from typing import Any
 
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.encoder.norms import NORMS, normed
-from softlookup.checks.encoder.page import PAGE
 from softlookup.checks.forbidden import AUTOGRAD
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _backward_cases(rng: Rng) -> list[Case]:
@@ -33,16 +33,8 @@ def _layer_norm_backward(g: Any, x: Any, gain: Any, eps: float) -> tuple[Any, ..
         return tuple(torch.autograd.grad(y, given, g.detach()))
 
 
-LAYER_NORM_BACKWARD = Task(
-    id="07.layer-norm-backward",
-    name="layer_norm_backward",
-    title="Layer normalisation, backwards",
-    points=4,
-    minutes=15,
-    difficulty=3,
-    page=PAGE,
-    anchor="encoder-norm-backward",
-    returns=("dx", "dgain", "dshift"),
+LAYER_NORM_BACKWARD = described(
+    "07.layer-norm-backward",
     cases=_backward_cases,
     oracle=_layer_norm_backward,
     forbids=(*AUTOGRAD, *(name for name in NORMS if not name.startswith("softlookup"))),

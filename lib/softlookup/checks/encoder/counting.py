@@ -1,8 +1,8 @@
 """The task that counts an encoder's parameters."""
 
 from softlookup.checks.draws import Rng
-from softlookup.checks.encoder.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _parameter_cases(rng: Rng) -> list[Case]:
@@ -39,17 +39,4 @@ def _parameters(d_model: int, d_hidden: int, n_layers: int, gated: bool, bias: b
     return sum(p.numel() for p in nn.ModuleList([*layers, *last]).parameters())
 
 
-PARAMETERS = Task(
-    id="07.parameters",
-    name="encoder_parameters",
-    title="Count an encoder",
-    points=3,
-    minutes=8,
-    difficulty=2,
-    page=PAGE,
-    anchor="encoder-parameters",
-    returns=("parameters",),
-    cases=_parameter_cases,
-    oracle=_parameters,
-    frame="plain",
-)
+PARAMETERS = described("07.parameters", cases=_parameter_cases, oracle=_parameters, frame="plain")

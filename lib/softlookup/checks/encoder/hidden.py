@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.encoder.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 PARTS = {"core": 0.8, "gradient": 0.1, "dtype": 0.1}
 
@@ -47,20 +47,7 @@ def _feed_forward(x: Any, w_1: Any, b_1: Any, w_2: Any, b_2: Any) -> Any:
     return F.linear(F.relu(F.linear(x, w_1.mT, b_1)), w_2.mT, b_2)
 
 
-FEED_FORWARD = Task(
-    id="07.feed-forward",
-    name="feed_forward",
-    title="The feed-forward network",
-    points=2,
-    minutes=5,
-    difficulty=1,
-    page=PAGE,
-    anchor="encoder-feed-forward",
-    returns=("y",),
-    cases=_cases,
-    oracle=_feed_forward,
-    parts=PARTS,
-)
+FEED_FORWARD = described("07.feed-forward", cases=_cases, oracle=_feed_forward, parts=PARTS)
 
 
 def _gelu_cases(rng: Rng) -> list[Case]:
@@ -78,16 +65,8 @@ def _gelu(x: Any) -> tuple[Any, Any]:
     return F.gelu(x), F.gelu(x, approximate="tanh")
 
 
-GELU = Task(
-    id="07.gelu",
-    name="gelu",
-    title="GELU, twice",
-    points=2,
-    minutes=6,
-    difficulty=1,
-    page=PAGE,
-    anchor="encoder-gelu",
-    returns=("exact", "by tanh"),
+GELU = described(
+    "07.gelu",
     cases=_gelu_cases,
     oracle=_gelu,
     forbids=("torch.nn.functional.gelu", "torch.nn.GELU", "softlookup.model", "softlookup.reference"),
@@ -131,16 +110,8 @@ def _swiglu(x: Any, w_gate: Any, w_1: Any, w_2: Any, beta: float) -> Any:
     return torch.einsum("...f,...f,fd->...d", gate, torch.einsum("...d,df->...f", x, w_1), w_2)
 
 
-SWIGLU = Task(
-    id="07.swiglu",
-    name="swiglu",
-    title="A gated network: SwiGLU",
-    points=2,
-    minutes=6,
-    difficulty=2,
-    page=PAGE,
-    anchor="encoder-swiglu",
-    returns=("y",),
+SWIGLU = described(
+    "07.swiglu",
     cases=_swiglu_cases,
     oracle=_swiglu,
     parts=PARTS,

@@ -7,9 +7,9 @@ import numpy as np
 
 from softlookup.checks import draws
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.encoder.page import PAGE
 from softlookup.checks.encoder.residuals import WHOLE_LAYERS, hidden_weights, norm_weights
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def layer_args(
@@ -110,16 +110,8 @@ def torch_layer(
 
 PRE_1, PRE_2 = (f"layer_norm(x, gain_{i}, shift_{i}, 1e-5)" for i in (1, 2))
 
-ENCODER_LAYER = Task(
-    id="07.encoder-layer",
-    name="encoder_layer",
-    title="The encoder layer",
-    points=6,
-    minutes=18,
-    difficulty=3,
-    page=PAGE,
-    anchor="encoder-layer",
-    returns=("y",),
+ENCODER_LAYER = described(
+    "07.encoder-layer",
     cases=_layer_cases,
     oracle=torch_layer,
     parts={"core": 0.5, "mask": 0.3, "gradient": 0.1, "dtype": 0.1},

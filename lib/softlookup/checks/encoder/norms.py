@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.encoder.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 NORMS = (
     "torch.nn.functional.layer_norm",
@@ -71,21 +71,7 @@ def _layer_norm(x: Any, gain: Any, shift: Any, eps: float) -> Any:
     return torch.nn.functional.layer_norm(x, gain.shape, gain, shift, eps)
 
 
-LAYER_NORM = Task(
-    id="07.layer-norm",
-    name="layer_norm",
-    title="Layer normalisation",
-    points=4,
-    minutes=10,
-    difficulty=2,
-    page=PAGE,
-    anchor="encoder-norm",
-    returns=("y",),
-    cases=_layer_cases,
-    oracle=_layer_norm,
-    parts=PARTS,
-    forbids=NORMS,
-)
+LAYER_NORM = described("07.layer-norm", cases=_layer_cases, oracle=_layer_norm, parts=PARTS, forbids=NORMS)
 
 
 def _rms_cases(rng: Rng, base: float, named: str) -> list[Case]:
@@ -120,16 +106,8 @@ def _rms_norm(x: Any, gain: Any, eps: float, base: float, named: str) -> Any:
     return torch.nn.functional.rms_norm(x, gain.shape, gain + base, eps)
 
 
-RMS_NORM = Task(
-    id="07.rms-norm",
-    name="rms_norm",
-    title="RMSNorm",
-    points=2,
-    minutes=5,
-    difficulty=1,
-    page=PAGE,
-    anchor="encoder-rms-norm",
-    returns=("y",),
+RMS_NORM = described(
+    "07.rms-norm",
     cases=_rms_cases,
     oracle=_rms_norm,
     parts=PARTS,

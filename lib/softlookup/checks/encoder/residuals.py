@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.encoder.page import PAGE
 from softlookup.checks.forbidden import ATTENTIONS
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 WHOLE_LAYERS = (
     "torch.nn.TransformerEncoderLayer",
@@ -50,20 +50,7 @@ def _residual(x: Any, w: Any) -> Any:
     return torch.stack(added).sum(dim=0)
 
 
-RESIDUAL = Task(
-    id="07.residual",
-    name="through_layers",
-    title="A road past every layer",
-    points=2,
-    minutes=5,
-    difficulty=1,
-    page=PAGE,
-    anchor="encoder-residual",
-    returns=("x",),
-    cases=_residual_cases,
-    oracle=_residual,
-    parts={"core": 0.8, "gradient": 0.2},
-)
+RESIDUAL = described("07.residual", cases=_residual_cases, oracle=_residual, parts={"core": 0.8, "gradient": 0.2})
 
 
 def hidden_weights(rng: Rng, d: int, f: int, dtype: str = "float32") -> tuple[np.ndarray, ...]:
@@ -116,16 +103,8 @@ def _sublayer(
     return y if norm_first else F.layer_norm(y, gain.shape, gain, shift)
 
 
-SUBLAYER = Task(
-    id="07.sublayer",
-    name="sublayer",
-    title="Add and norm, in a given order",
-    points=3,
-    minutes=7,
-    difficulty=2,
-    page=PAGE,
-    anchor="encoder-orders",
-    returns=("y",),
+SUBLAYER = described(
+    "07.sublayer",
     cases=_sublayer_cases,
     oracle=_sublayer,
     parts={"core": 0.8, "gradient": 0.1, "dtype": 0.1},

@@ -6,9 +6,9 @@ import numpy as np
 
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.encoder.layer import layer_args, real_tokens, torch_layer
-from softlookup.checks.encoder.page import PAGE
 from softlookup.checks.encoder.residuals import WHOLE_LAYERS
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _pooling_cases(rng: Rng) -> list[Case]:
@@ -41,20 +41,7 @@ def _pooling(x: Any, mask: Any) -> Any:
     return torch.stack([tokens[real].mean(dim=0) for tokens, real in zip(x, mask, strict=True)])
 
 
-POOLING = Task(
-    id="07.pooling",
-    name="mean_of_real",
-    title="One vector for a sentence, without its padding",
-    points=2,
-    minutes=5,
-    difficulty=1,
-    page=PAGE,
-    anchor="encoder-padding",
-    returns=("vectors",),
-    cases=_pooling_cases,
-    oracle=_pooling,
-    parts={"core": 0.9, "gradient": 0.1},
-)
+POOLING = described("07.pooling", cases=_pooling_cases, oracle=_pooling, parts={"core": 0.9, "gradient": 0.1})
 
 STACKED = ("attention", "w_1", "b_1", "w_2", "b_2", "norms")
 
@@ -121,16 +108,8 @@ def _stack(
     return F.layer_norm(x, (d_model,), *last) if pre_norm else x
 
 
-ENCODER = Task(
-    id="07.encoder",
-    name="Encoder",
-    title="The stack",
-    points=5,
-    minutes=15,
-    difficulty=3,
-    page=PAGE,
-    anchor="encoder-stack",
-    returns=("y",),
+ENCODER = described(
+    "07.encoder",
     cases=_stack_cases,
     oracle=_stack,
     parts={"core": 0.6, "mask": 0.3, "gradient": 0.1},

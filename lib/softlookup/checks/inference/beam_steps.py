@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.inference.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def log_shares(x: np.ndarray) -> np.ndarray:
@@ -45,16 +45,4 @@ def _step(totals: Any, log_p: Any, beams: int) -> Any:
     return tuple(torch.tensor([one[n] for one in found[:beams]], dtype=kind) for n, kind in enumerate(kinds))
 
 
-BEAM_STEP = Task(
-    id="10.beam-step",
-    name="beam_step",
-    title="One step of a beam",
-    points=3,
-    minutes=10,
-    difficulty=2,
-    page=PAGE,
-    anchor="inference-beam",
-    returns=("totals", "parents", "tokens"),
-    cases=_step_cases,
-    oracle=_step,
-)
+BEAM_STEP = described("10.beam-step", cases=_step_cases, oracle=_step)

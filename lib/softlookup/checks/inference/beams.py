@@ -6,8 +6,8 @@ import numpy as np
 
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.inference.beam_steps import log_shares
-from softlookup.checks.inference.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _tables(rng: Rng, v: int, beams: int, limit: int, alpha: float, *, end_bias: float = 0.0) -> Case:
@@ -107,16 +107,4 @@ def _beam(table: Any, start_id: int, end_id: int, beams: int, limit: int, alpha:
     return torch.tensor(winner), torch.tensor(finished[winner], dtype=torch.float64)
 
 
-BEAM = Task(
-    id="10.beam",
-    name="beam_search",
-    title="Beam search",
-    points=5,
-    minutes=20,
-    difficulty=3,
-    page=PAGE,
-    anchor="inference-beam",
-    returns=("ids", "score"),
-    cases=_beam_cases,
-    oracle=_beam,
-)
+BEAM = described("10.beam", cases=_beam_cases, oracle=_beam)

@@ -6,8 +6,8 @@ import numpy as np
 
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.forbidden import ATTENTIONS
-from softlookup.checks.inference.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _append_cases(rng: Rng) -> list[Case]:
@@ -41,19 +41,7 @@ def _append(k: Any, v: Any, new_k: Any, new_v: Any, rows: Any) -> Any:
 
 JOINED_K, JOINED_V = "torch.cat((k[rows], new_k), dim=2)", "torch.cat((v[rows], new_v), dim=2)"
 
-APPEND = Task(
-    id="10.append",
-    name="extend_cache",
-    title="A longer cache",
-    points=2,
-    minutes=6,
-    difficulty=1,
-    page=PAGE,
-    anchor="inference-cache",
-    returns=("k", "v"),
-    cases=_append_cases,
-    oracle=_append,
-)
+APPEND = described("10.append", cases=_append_cases, oracle=_append)
 
 
 def _attend_cases(rng: Rng) -> list[Case]:
@@ -93,16 +81,8 @@ def _attend(q: Any, k: Any, v: Any) -> Any:
 
 QUERIES, MAY = "torch.arange(n_all - n_new, n_all)", "may = keys[None, :] <= queries[:, None]"
 
-ATTEND = Task(
-    id="10.attend",
-    name="attend",
-    title="The newest tokens look back",
-    points=4,
-    minutes=12,
-    difficulty=3,
-    page=PAGE,
-    anchor="inference-cache",
-    returns=("z",),
+ATTEND = described(
+    "10.attend",
     cases=_attend_cases,
     oracle=_attend,
     parts={"core": 0.6, "groups": 0.3, "large": 0.1},

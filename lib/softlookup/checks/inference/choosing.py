@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.inference.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _temperature_cases(rng: Rng) -> list[Case]:
@@ -43,16 +43,8 @@ def _temperature(logits: Any, temperature: float) -> Any:
     return (scaled - scaled.logsumexp(1, keepdim=True)).exp()
 
 
-TEMPERATURE = Task(
-    id="10.temperature",
-    name="with_temperature",
-    title="Temperature",
-    points=3,
-    minutes=6,
-    difficulty=1,
-    page=PAGE,
-    anchor="inference-temperature",
-    returns=("probabilities",),
+TEMPERATURE = described(
+    "10.temperature",
     cases=_temperature_cases,
     oracle=_temperature,
     parts={"core": 0.6, "zero": 0.2, "large": 0.1, "dtype": 0.1},
@@ -90,17 +82,4 @@ def _top_k(logits: Any, k: int) -> Any:
     return e / e.sum(1, keepdim=True)
 
 
-TOP_K = Task(
-    id="10.top-k",
-    name="top_k",
-    title="The k likeliest",
-    points=3,
-    minutes=8,
-    difficulty=2,
-    page=PAGE,
-    anchor="inference-top-k",
-    returns=("probabilities",),
-    cases=_top_k_cases,
-    oracle=_top_k,
-    parts={"core": 0.8, "ties": 0.2},
-)
+TOP_K = described("10.top-k", cases=_top_k_cases, oracle=_top_k, parts={"core": 0.8, "ties": 0.2})

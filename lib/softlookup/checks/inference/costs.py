@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng
-from softlookup.checks.inference.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _bytes_cases(rng: Rng) -> list[Case]:
@@ -31,20 +31,7 @@ def _bytes(layers: int, n: int, kv: int, width: int, batch: int, tokens: int, ea
     return cache.numel() * cache.element_size()
 
 
-CACHE_BYTES = Task(
-    id="10.cache-bytes",
-    name="cache_bytes",
-    title="The cache in bytes",
-    points=2,
-    minutes=6,
-    difficulty=1,
-    page=PAGE,
-    anchor="inference-memory",
-    returns=("bytes",),
-    cases=_bytes_cases,
-    oracle=_bytes,
-    frame="plain",
-)
+CACHE_BYTES = described("10.cache-bytes", cases=_bytes_cases, oracle=_bytes, frame="plain")
 
 
 def _cost_cases(rng: Rng) -> list[Case]:
@@ -64,17 +51,4 @@ def _cost(n_prompt: int, n_new: int) -> Any:
 
 HALF, HALF_CACHED = "n * (n + 1) // 2 for n", "tokens_cached * (tokens_cached + 1) // 2"
 
-COST = Task(
-    id="10.cost",
-    name="writing_cost",
-    title="What writing costs",
-    points=3,
-    minutes=12,
-    difficulty=2,
-    page=PAGE,
-    anchor="inference-training",
-    returns=("tokens again", "tokens cached", "scores again", "scores cached"),
-    cases=_cost_cases,
-    oracle=_cost,
-    frame="plain",
-)
+COST = described("10.cost", cases=_cost_cases, oracle=_cost, frame="plain")

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng, softmax
-from softlookup.checks.inference.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _distribution(rng: Rng, b: int, v: int, p: float, scale: float = 1.0) -> np.ndarray:
@@ -48,20 +48,7 @@ def _top_p(probabilities: Any, p: float) -> Any:
     return left / left.sum(1, keepdim=True)
 
 
-TOP_P = Task(
-    id="10.top-p",
-    name="top_p",
-    title="The likeliest that hold p",
-    points=4,
-    minutes=12,
-    difficulty=3,
-    page=PAGE,
-    anchor="inference-top-p",
-    returns=("probabilities",),
-    cases=_top_p_cases,
-    oracle=_top_p,
-    parts={"core": 0.7, "sure": 0.2, "exact": 0.1},
-)
+TOP_P = described("10.top-p", cases=_top_p_cases, oracle=_top_p, parts={"core": 0.7, "sure": 0.2, "exact": 0.1})
 
 
 def _draw_cases(rng: Rng) -> list[Case]:
@@ -92,17 +79,4 @@ def _draw(probabilities: Any, u: Any) -> Any:
     return torch.searchsorted(probabilities.cumsum(1), u[:, None], right=True)[:, 0]
 
 
-DRAW = Task(
-    id="10.draw",
-    name="draw",
-    title="Draw a token",
-    points=3,
-    minutes=8,
-    difficulty=2,
-    page=PAGE,
-    anchor="inference-draw",
-    returns=("ids",),
-    cases=_draw_cases,
-    oracle=_draw,
-    parts={"core": 0.8, "edges": 0.2},
-)
+DRAW = described("10.draw", cases=_draw_cases, oracle=_draw, parts={"core": 0.8, "edges": 0.2})

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.inference.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _next_cases(rng: Rng) -> list[Case]:
@@ -28,19 +28,7 @@ def _next(logits: Any, lengths: Any) -> Any:
     return torch.stack([row[: int(n)][-1].topk(1).indices[0] for row, n in zip(logits, lengths, strict=True)])
 
 
-NEXT = Task(
-    id="10.next",
-    name="next_tokens",
-    title="The next token",
-    points=2,
-    minutes=5,
-    difficulty=1,
-    page=PAGE,
-    anchor="inference-growing",
-    returns=("ids",),
-    cases=_next_cases,
-    oracle=_next,
-)
+NEXT = described("10.next", cases=_next_cases, oracle=_next)
 
 
 def _chain(rng: Rng, v: int, path: list[int]) -> np.ndarray:
@@ -87,16 +75,4 @@ def _greedy(table: Any, ids: Any, end_id: int, limit: int) -> Any:
     return torch.tensor([*ids.tolist(), *walk[:cut]])
 
 
-GREEDY = Task(
-    id="10.greedy",
-    name="greedy",
-    title="Greedy, and then stop",
-    points=3,
-    minutes=8,
-    difficulty=2,
-    page=PAGE,
-    anchor="inference-greedy",
-    returns=("ids",),
-    cases=_greedy_cases,
-    oracle=_greedy,
-)
+GREEDY = described("10.greedy", cases=_greedy_cases, oracle=_greedy)

@@ -6,8 +6,8 @@ import numpy as np
 
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.forbidden import ATTENTIONS
-from softlookup.checks.inference.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def weights(rng: Rng, d: int, wide: int, narrow: int, dtype: str = "float32") -> tuple[np.ndarray, ...]:
@@ -54,18 +54,4 @@ def _step(
     return y, all_k, all_v
 
 
-STEP = Task(
-    id="10.step",
-    name="cached_attention",
-    title="A layer that remembers",
-    points=4,
-    minutes=12,
-    difficulty=3,
-    page=PAGE,
-    anchor="inference-cache",
-    returns=("y", "k", "v"),
-    cases=_step_cases,
-    oracle=_step,
-    parts={"core": 0.75, "groups": 0.25},
-    forbids=ATTENTIONS,
-)
+STEP = described("10.step", cases=_step_cases, oracle=_step, parts={"core": 0.75, "groups": 0.25}, forbids=ATTENTIONS)

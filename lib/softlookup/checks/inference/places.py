@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng
-from softlookup.checks.inference.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _position_cases(rng: Rng, for_padding: int) -> list[Case]:
@@ -32,17 +32,6 @@ def _positions(real: Any, n_new: int, for_padding: int) -> Any:
     return torch.tensor([[c - front if c >= front else for_padding for c in columns] for front in fronts])
 
 
-POSITIONS = Task(
-    id="10.positions",
-    name="newest_positions",
-    title="Where the newest tokens stand",
-    points=3,
-    minutes=10,
-    difficulty=2,
-    page=PAGE,
-    anchor="inference-positions",
-    returns=("positions",),
-    cases=_position_cases,
-    oracle=_positions,
-    variants=({"for_padding": 0}, {"for_padding": 1}),
+POSITIONS = described(
+    "10.positions", cases=_position_cases, oracle=_positions, variants=({"for_padding": 0}, {"for_padding": 1})
 )

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.inference.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _score_cases(rng: Rng, base: int, below: int) -> list[Case]:
@@ -43,17 +43,6 @@ def _score(log_p: Any, ids: Any, end_id: int, alpha: float, base: int, below: in
     return torch.stack(scores)
 
 
-SCORE = Task(
-    id="10.score",
-    name="scores_of",
-    title="A score for every length",
-    points=3,
-    minutes=10,
-    difficulty=2,
-    page=PAGE,
-    anchor="inference-penalty",
-    returns=("scores",),
-    cases=_score_cases,
-    oracle=_score,
-    variants=({"base": 5, "below": 6}, {"base": 2, "below": 3}),
+SCORE = described(
+    "10.score", cases=_score_cases, oracle=_score, variants=({"base": 5, "below": 6}, {"base": 2, "below": 3})
 )

@@ -7,9 +7,9 @@ import numpy as np
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.forbidden import ATTENTIONS
 from softlookup.checks.inference.layer import weights
-from softlookup.checks.inference.page import PAGE
 from softlookup.checks.oracle import wanted
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _model(rng: Rng, v: int, d: int, dtype: str) -> tuple[np.ndarray, ...]:
@@ -74,18 +74,4 @@ def _write(
     return torch.tensor(ids[len(prompt) :]), torch.stack(chosen_from)
 
 
-WRITE = Task(
-    id="10.write",
-    name="write",
-    title="A model that writes",
-    points=6,
-    minutes=20,
-    difficulty=3,
-    page=PAGE,
-    anchor="inference-write",
-    returns=("ids", "logits"),
-    cases=_write_cases,
-    oracle=_write,
-    parts={"core": 0.9, "dtype": 0.1},
-    forbids=ATTENTIONS,
-)
+WRITE = described("10.write", cases=_write_cases, oracle=_write, parts={"core": 0.9, "dtype": 0.1}, forbids=ATTENTIONS)

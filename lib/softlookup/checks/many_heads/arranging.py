@@ -3,8 +3,8 @@
 from typing import Any
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.many_heads.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 AXES = {"core": 0.7, "axes": 0.3}
 """With one batch axis in front, and with any number of axes or none."""
@@ -27,20 +27,7 @@ def _split(x: Any, n_heads: int) -> Any:
     return torch.stack(torch.tensor_split(x, n_heads, dim=-1), dim=-3)
 
 
-SPLIT = Task(
-    id="05.split",
-    name="split_heads",
-    title="Split into heads",
-    points=3,
-    minutes=8,
-    difficulty=2,
-    page=PAGE,
-    anchor="many-heads-split",
-    returns=("heads",),
-    cases=_split_cases,
-    oracle=_split,
-    parts=AXES,
-)
+SPLIT = described("05.split", cases=_split_cases, oracle=_split, parts=AXES)
 
 
 def _merge_cases(rng: Rng) -> list[Case]:
@@ -59,20 +46,7 @@ def _merge(z: Any) -> Any:
     return torch.cat(z.unbind(dim=-3), dim=-1)
 
 
-MERGE = Task(
-    id="05.merge",
-    name="merge_heads",
-    title="Side by side again",
-    points=2,
-    minutes=4,
-    difficulty=1,
-    page=PAGE,
-    anchor="many-heads-split",
-    returns=("rows",),
-    cases=_merge_cases,
-    oracle=_merge,
-    parts=AXES,
-)
+MERGE = described("05.merge", cases=_merge_cases, oracle=_merge, parts=AXES)
 
 
 def _project_cases(rng: Rng) -> list[Case]:
@@ -98,17 +72,4 @@ def projected(x: Any, w: Any, n_heads: int) -> Any:
     return torch.einsum("...td,dnh->...nth", x, w_DNH)
 
 
-PROJECT_HEADS = Task(
-    id="05.project-heads",
-    name="project_heads",
-    title="Project, then split",
-    points=2,
-    minutes=5,
-    difficulty=1,
-    page=PAGE,
-    anchor="many-heads-project-then-split",
-    returns=("heads",),
-    cases=_project_cases,
-    oracle=projected,
-    parts=AXES,
-)
+PROJECT_HEADS = described("05.project-heads", cases=_project_cases, oracle=projected, parts=AXES)

@@ -8,8 +8,8 @@ from softlookup.checks import draws
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.forbidden import ATTENTIONS
 from softlookup.checks.many_heads.arranging import AXES
-from softlookup.checks.many_heads.page import PAGE
-from softlookup.checks.task import CORE, Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import CORE, Case
 
 
 def _qkv(rng: Rng, b: int, n: int, t: int, s: int, h: int, hv: int, dtype: str = "float32") -> tuple[np.ndarray, ...]:
@@ -88,16 +88,8 @@ def heads_oracle(q: Any, k: Any, v: Any, mask: Any = None) -> Any:
     return torch.stack(sequences)
 
 
-HEADS = Task(
-    id="05.heads",
-    name="attend_heads",
-    title="All heads at once, with a mask",
-    points=4,
-    minutes=15,
-    difficulty=3,
-    page=PAGE,
-    anchor="many-heads-mask",
-    returns=("z",),
+HEADS = described(
+    "05.heads",
     cases=_heads_cases,
     oracle=heads_oracle,
     parts={"core": 0.4, "mask": 0.25, "blind": 0.1, "large": 0.05, "gradient": 0.1, "dtype": 0.1},
@@ -124,20 +116,7 @@ def _grouped(k: Any, n_heads: int) -> Any:
     return k.index_select(-3, owner)
 
 
-GROUPED = Task(
-    id="05.grouped",
-    name="share_heads",
-    title="Shared keys and values",
-    points=3,
-    minutes=6,
-    difficulty=2,
-    page=PAGE,
-    anchor="many-heads-grouped",
-    returns=("shared",),
-    cases=_grouped_cases,
-    oracle=_grouped,
-    parts=AXES,
-)
+GROUPED = described("05.grouped", cases=_grouped_cases, oracle=_grouped, parts=AXES)
 
 
 def _dropout_cases(rng: Rng) -> list[Case]:
@@ -174,16 +153,8 @@ def _dropout(a: Any, v: Any, u: Any, p: float, training: bool) -> Any:
     return torch.einsum("...ts,...ts,...sh->...th", factor, a, v)
 
 
-DROPOUT = Task(
-    id="05.dropout",
-    name="mix_with_dropout",
-    title="Dropout on the weights",
-    points=3,
-    minutes=6,
-    difficulty=2,
-    page=PAGE,
-    anchor="many-heads-dropout",
-    returns=("z",),
+DROPOUT = described(
+    "05.dropout",
     cases=_dropout_cases,
     oracle=_dropout,
     parts={CORE: 0.7, "axes": 0.2, "boundary": 0.1},

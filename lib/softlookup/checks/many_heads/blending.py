@@ -4,8 +4,8 @@ from typing import Any
 
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.many_heads.arranging import AXES
-from softlookup.checks.many_heads.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _cases(rng: Rng) -> list[Case]:
@@ -29,20 +29,7 @@ def _blend(z: Any, w_o: Any) -> Any:
     return torch.einsum("...nth,nhd->...td", z, w_o.unflatten(0, (z.shape[-3], z.shape[-1])))
 
 
-OUTPUT = Task(
-    id="05.output",
-    name="blend_heads",
-    title="Concatenate and blend",
-    points=2,
-    minutes=5,
-    difficulty=1,
-    page=PAGE,
-    anchor="many-heads-concat",
-    returns=("y",),
-    cases=_cases,
-    oracle=_blend,
-    parts=AXES,
-)
+OUTPUT = described("05.output", cases=_cases, oracle=_blend, parts=AXES)
 
 
 def _shares(z: Any, w_o: Any) -> Any:
@@ -55,17 +42,4 @@ def _shares(z: Any, w_o: Any) -> Any:
     )
 
 
-SHARES = Task(
-    id="05.shares",
-    name="head_shares",
-    title="What each head adds",
-    points=3,
-    minutes=8,
-    difficulty=2,
-    page=PAGE,
-    anchor="many-heads-concat",
-    returns=("shares",),
-    cases=_cases,
-    oracle=_shares,
-    parts=AXES,
-)
+SHARES = described("05.shares", cases=_cases, oracle=_shares, parts=AXES)

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng
-from softlookup.checks.many_heads.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def plain(name: str, *sizes: tuple[Any, ...]) -> list[Case]:
@@ -36,20 +36,7 @@ def _parameters(d_model: int, n_heads: int, n_kv_heads: int, head_width: int, bi
     return sum(p.numel() for layer in layers for p in layer.parameters())
 
 
-PARAMETERS = Task(
-    id="05.parameters",
-    name="count_parameters",
-    title="Count the parameters",
-    points=3,
-    minutes=8,
-    difficulty=2,
-    page=PAGE,
-    anchor="many-heads-cost",
-    returns=("parameters",),
-    cases=_parameter_cases,
-    oracle=_parameters,
-    frame="plain",
-)
+PARAMETERS = described("05.parameters", cases=_parameter_cases, oracle=_parameters, frame="plain")
 
 
 def _cost_cases(rng: Rng) -> list[Case]:
@@ -93,17 +80,4 @@ def _cost(
     )
 
 
-COST = Task(
-    id="05.cost",
-    name="attention_flops",
-    title="Count the operations",
-    points=3,
-    minutes=10,
-    difficulty=2,
-    page=PAGE,
-    anchor="many-heads-cost",
-    returns=("projections", "attention"),
-    cases=_cost_cases,
-    oracle=_cost,
-    frame="plain",
-)
+COST = described("05.cost", cases=_cost_cases, oracle=_cost, frame="plain")

@@ -8,8 +8,8 @@ from softlookup.checks import draws
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.forbidden import ATTENTIONS
 from softlookup.checks.many_heads.attending import heads_oracle
-from softlookup.checks.many_heads.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 WEIGHTS = ("w_q", "w_k", "w_v", "w_o")
 
@@ -98,16 +98,8 @@ def _layer(
     return y
 
 
-MULTI_HEAD = Task(
-    id="05.multi-head",
-    name="MultiHeadAttention",
-    title="The whole layer",
-    points=6,
-    minutes=20,
-    difficulty=3,
-    page=PAGE,
-    anchor="many-heads-layer",
-    returns=("y",),
+MULTI_HEAD = described(
+    "05.multi-head",
     cases=_cases,
     oracle=_layer,
     parts={"core": 0.5, "mask": 0.2, "blind": 0.1, "gradient": 0.1, "dtype": 0.1},

@@ -4,8 +4,8 @@ from typing import Any
 
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.many_heads.arranging import AXES, projected
-from softlookup.checks.many_heads.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _packed_cases(rng: Rng, order: tuple[int, ...], named: str) -> list[Case]:
@@ -34,16 +34,8 @@ def _named(order: tuple[int, ...]) -> str:
     return ", ".join(sorted(WORDS, key=lambda word: order[WORDS.index(word)]))
 
 
-PACKED = Task(
-    id="05.packed",
-    name="unpack_heads",
-    title="One matrix for three",
-    points=3,
-    minutes=8,
-    difficulty=2,
-    page=PAGE,
-    anchor="many-heads-packed",
-    returns=("q", "k", "v"),
+PACKED = described(
+    "05.packed",
     cases=_packed_cases,
     oracle=_packed,
     parts=AXES,

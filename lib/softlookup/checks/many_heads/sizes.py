@@ -4,8 +4,8 @@ import numpy as np
 
 from softlookup.checks.draws import Rng
 from softlookup.checks.many_heads.counting import plain
-from softlookup.checks.many_heads.page import PAGE
-from softlookup.checks.task import Arrays, Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Arrays, Case
 
 
 def _shapes_cases(rng: Rng) -> list[Case]:
@@ -48,21 +48,7 @@ def _first_wrong(case: Case, arrays: Arrays) -> str | None:
     return f"Cell [{row}, {column}] counts the {('rows', 'columns')[column]} of {ROWS[row]}."
 
 
-SHAPES = Task(
-    id="05.shapes",
-    name="shape_table",
-    title="The shape table",
-    points=2,
-    minutes=6,
-    difficulty=1,
-    page=PAGE,
-    anchor="many-heads-shapes",
-    returns=("shapes",),
-    cases=_shapes_cases,
-    oracle=_shapes,
-    frame="plain",
-    properties=(_first_wrong,),
-)
+SHAPES = described("05.shapes", cases=_shapes_cases, oracle=_shapes, frame="plain", properties=(_first_wrong,))
 
 
 def _cache_cases(rng: Rng) -> list[Case]:
@@ -82,20 +68,7 @@ def _cache(
     return int(np.prod([2, batch, n_layers, n_kv_heads, n_keys, head_width, bytes_per_number], dtype=np.int64))
 
 
-CACHE = Task(
-    id="05.cache",
-    name="cache_bytes",
-    title="What a cache keeps",
-    points=2,
-    minutes=5,
-    difficulty=1,
-    page=PAGE,
-    anchor="many-heads-grouped",
-    returns=("bytes",),
-    cases=_cache_cases,
-    oracle=_cache,
-    frame="plain",
-)
+CACHE = described("05.cache", cases=_cache_cases, oracle=_cache, frame="plain")
 
 
 def _init_cases(rng: Rng, numerator: float, asked: str) -> list[Case]:
@@ -111,16 +84,8 @@ def _init(d_model: int, n_heads: int, head_width: int, numerator: float, asked: 
 
 LIMIT_NUMERATOR = 6.0
 
-INIT = Task(
-    id="05.init",
-    name="init_scale",
-    title="First weights of the right size",
-    points=2,
-    minutes=6,
-    difficulty=2,
-    page=PAGE,
-    anchor="many-heads-init",
-    returns=("scale",),
+INIT = described(
+    "05.init",
     cases=_init_cases,
     oracle=_init,
     frame="plain",

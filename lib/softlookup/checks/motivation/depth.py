@@ -3,8 +3,8 @@
 import numpy as np
 
 from softlookup.checks.draws import Rng
-from softlookup.checks.motivation.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _chain(n: int) -> np.ndarray:
@@ -64,18 +64,4 @@ def _depth(needs: np.ndarray) -> np.ndarray:
     return longest
 
 
-DEPTH = Task(
-    id="01.depth",
-    name="finish_times",
-    title="How early can it be done?",
-    points=3,
-    minutes=10,
-    difficulty=2,
-    page=PAGE,
-    anchor="motivation-depth",
-    returns=("times",),
-    cases=_depth_cases,
-    oracle=_depth,
-    frame="numpy",
-    forbids=("softlookup.reference",),
-)
+DEPTH = described("01.depth", cases=_depth_cases, oracle=_depth, frame="numpy", forbids=("softlookup.reference",))

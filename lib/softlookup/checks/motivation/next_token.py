@@ -6,8 +6,8 @@ import numpy as np
 
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.forbidden import AUTOGRAD
-from softlookup.checks.motivation.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _pairs_cases(rng: Rng, pad: int) -> list[Case]:
@@ -35,16 +35,8 @@ def _pairs(ids: Any, pad: int) -> tuple[Any, Any]:
     return features, torch.roll(ids, -1)[:-1]
 
 
-PAIRS = Task(
-    id="01.pairs",
-    name="next_token_pairs",
-    title="Labels out of plain text",
-    points=3,
-    minutes=8,
-    difficulty=1,
-    page=PAGE,
-    anchor="motivation-next-token",
-    returns=("features", "labels"),
+PAIRS = described(
+    "01.pairs",
     cases=_pairs_cases,
     oracle=_pairs,
     variants=({"pad": 0}, {"pad": 9}, {"pad": 1}),
@@ -82,16 +74,8 @@ def _push(logits: Any, labels: Any, rate: float) -> Any:
     return torch.add(logits, slope, alpha=-rate)
 
 
-PUSH_UP = Task(
-    id="01.push-up",
-    name="push_up",
-    title="Push the label up",
-    points=3,
-    minutes=10,
-    difficulty=2,
-    page=PAGE,
-    anchor="motivation-push-up",
-    returns=("logits",),
+PUSH_UP = described(
+    "01.push-up",
     cases=_push_cases,
     oracle=_push,
     parts={"core": 0.8, "large": 0.1, "dtype": 0.1},

@@ -1,8 +1,8 @@
 """The task that counts operations: those of a recurrent layer, of attention, and where the two are equal."""
 
 from softlookup.checks.draws import Rng
-from softlookup.checks.motivation.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _operations_cases(rng: Rng, gates: int, layer: str) -> list[Case]:
@@ -31,16 +31,8 @@ def _operations(n_tokens: int, width: int, gates: int, layer: str) -> tuple[int,
     return recurrent(n_tokens), attention(n_tokens), round(equal_at)
 
 
-OPERATIONS = Task(
-    id="01.operations",
-    name="operations",
-    title="Who computes more?",
-    points=3,
-    minutes=12,
-    difficulty=2,
-    page=PAGE,
-    anchor="motivation-operations",
-    returns=("recurrent", "attention", "equal_at"),
+OPERATIONS = described(
+    "01.operations",
     cases=_operations_cases,
     oracle=_operations,
     frame="plain",

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.motivation.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 LAYERS = (
     "torch.nn.RNN",
@@ -70,16 +70,8 @@ def _looks_past_one_state(case: Case, arrays: tuple[np.ndarray, ...]) -> str | N
     )
 
 
-RECURRENT = Task(
-    id="01.recurrent",
-    name="recurrent",
-    title="Word by word",
-    points=3,
-    minutes=10,
-    difficulty=2,
-    page=PAGE,
-    anchor="motivation-recurrent",
-    returns=("states",),
+RECURRENT = described(
+    "01.recurrent",
     cases=_cases,
     oracle=_recurrent,
     parts={"core": 0.7, "gradient": 0.2, "dtype": 0.1},

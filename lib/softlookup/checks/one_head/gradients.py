@@ -7,8 +7,8 @@ import numpy as np
 from softlookup.checks import draws
 from softlookup.checks.draws import Rng, normal, softmax
 from softlookup.checks.forbidden import AUTOGRAD
-from softlookup.checks.one_head.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _soft_cases(rng: Rng) -> list[Case]:
@@ -36,20 +36,8 @@ def _autograd_softmax(a: np.ndarray, da: np.ndarray) -> np.ndarray:
     return scores.grad.numpy()
 
 
-SOFTMAX_BACKWARD = Task(
-    id="04.softmax-backward",
-    name="softmax_backward",
-    title="Back through the softmax",
-    points=3,
-    minutes=10,
-    difficulty=3,
-    page=PAGE,
-    anchor="one-head-softmax-backward",
-    returns=("gradient of the scores",),
-    cases=_soft_cases,
-    oracle=_autograd_softmax,
-    frame="numpy",
-    forbids=AUTOGRAD,
+SOFTMAX_BACKWARD = described(
+    "04.softmax-backward", cases=_soft_cases, oracle=_autograd_softmax, frame="numpy", forbids=AUTOGRAD
 )
 
 
@@ -76,16 +64,8 @@ def _autograd_attention(q: np.ndarray, k: np.ndarray, v: np.ndarray, dz: np.ndar
     return tuple(leaf.grad.numpy() for leaf in leaves)
 
 
-BACKWARD = Task(
-    id="04.backward",
-    name="attention_backward",
-    title="One head backwards",
-    points=4,
-    minutes=15,
-    difficulty=3,
-    page=PAGE,
-    anchor="one-head-gradient",
-    returns=("dq", "dk", "dv"),
+BACKWARD = described(
+    "04.backward",
     cases=_backward_cases,
     oracle=_autograd_attention,
     frame="numpy",

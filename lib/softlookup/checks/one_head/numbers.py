@@ -6,8 +6,8 @@ import numpy as np
 
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.forbidden import ATTENTIONS
-from softlookup.checks.one_head.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 EXAMPLE_TWO = np.array([[1.0, 0.5, 0.2], [0.8, 1.2, 0.3], [0.6, 0.9, 1.1], [1.1, 0.4, 0.7], [0.9, 0.7, 0.8]])
 """The token vectors of the second worked example; projections are the identity there."""
@@ -21,16 +21,8 @@ def _by_hand(token: int, ordinal: str) -> np.ndarray:
     return np.einsum("d,sd->s", EXAMPLE_TWO[token], EXAMPLE_TWO) * 3**-0.5
 
 
-BY_HAND = Task(
-    id="04.by-hand",
-    name="by_hand",
-    title="Five scores with a pencil",
-    points=2,
-    minutes=8,
-    difficulty=1,
-    page=PAGE,
-    anchor="one-head-scale",
-    returns=("scaled scores",),
+BY_HAND = described(
+    "04.by-hand",
     cases=_by_hand_cases,
     oracle=_by_hand,
     frame="plain",
@@ -57,20 +49,7 @@ def _column(q: Any, k: Any, v: Any) -> Any:
     return torch.nn.functional.scaled_dot_product_attention(q[None], k, v)[0]
 
 
-COLUMN = Task(
-    id="04.column",
-    name="one_token",
-    title="One token as a column",
-    points=2,
-    minutes=5,
-    difficulty=1,
-    page=PAGE,
-    anchor="one-head-column",
-    returns=("z",),
-    cases=_column_cases,
-    oracle=_column,
-    forbids=ATTENTIONS,
-)
+COLUMN = described("04.column", cases=_column_cases, oracle=_column, forbids=ATTENTIONS)
 
 
 def _spread_cases(rng: Rng) -> list[Case]:
@@ -90,20 +69,7 @@ def _spread(head_width: int, sigma_q: float, sigma_k: float) -> float:
     return float(np.linalg.norm(np.full(head_width, sigma_q * sigma_k)))
 
 
-SPREAD = Task(
-    id="04.spread",
-    name="score_spread",
-    title="How far scores spread",
-    points=2,
-    minutes=6,
-    difficulty=2,
-    page=PAGE,
-    anchor="one-head-spread",
-    returns=("spread",),
-    cases=_spread_cases,
-    oracle=_spread,
-    frame="plain",
-)
+SPREAD = described("04.spread", cases=_spread_cases, oracle=_spread, frame="plain")
 
 
 def _cost_cases(rng: Rng) -> list[Case]:
@@ -116,17 +82,4 @@ def _cost(batch: int, n_queries: int, n_keys: int, bytes_per_number: int) -> int
     return int(np.prod([batch, n_queries, n_keys, bytes_per_number]))
 
 
-COST = Task(
-    id="04.cost",
-    name="score_bytes",
-    title="What the scores cost",
-    points=2,
-    minutes=3,
-    difficulty=1,
-    page=PAGE,
-    anchor="one-head-cost",
-    returns=("bytes",),
-    cases=_cost_cases,
-    oracle=_cost,
-    frame="plain",
-)
+COST = described("04.cost", cases=_cost_cases, oracle=_cost, frame="plain")

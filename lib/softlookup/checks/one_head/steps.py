@@ -6,8 +6,8 @@ import numpy as np
 
 from softlookup.checks import draws
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.one_head.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _project_cases(rng: Rng) -> list[Case]:
@@ -29,19 +29,7 @@ def _project(x: Any, w_q: Any, w_k: Any, w_v: Any) -> Any:
     return linear(x, w_q.mT), linear(x, w_k.mT), linear(x, w_v.mT)
 
 
-PROJECT = Task(
-    id="04.project",
-    name="project",
-    title="Queries, keys and values",
-    points=2,
-    minutes=4,
-    difficulty=1,
-    page=PAGE,
-    anchor="one-head-project",
-    returns=("q", "k", "v"),
-    cases=_project_cases,
-    oracle=_project,
-)
+PROJECT = described("04.project", cases=_project_cases, oracle=_project)
 
 
 def _scores_cases(rng: Rng) -> list[Case]:
@@ -60,19 +48,7 @@ def _scores(q: Any, k: Any) -> Any:
     return torch.einsum("...th,...sh->...ts", q, k)
 
 
-SCORES = Task(
-    id="04.scores",
-    name="scores",
-    title="Raw scores",
-    points=2,
-    minutes=4,
-    difficulty=1,
-    page=PAGE,
-    anchor="one-head-scores",
-    returns=("scores",),
-    cases=_scores_cases,
-    oracle=_scores,
-)
+SCORES = described("04.scores", cases=_scores_cases, oracle=_scores)
 
 
 def _scale_cases(rng: Rng, tau: float) -> list[Case]:
@@ -87,19 +63,8 @@ def _scale(scores: Any, head_width: int, tau: float) -> Any:
     return scores * (head_width**-0.5 / tau)
 
 
-SCALE = Task(
-    id="04.scale",
-    name="scale",
-    title="The scale",
-    points=2,
-    minutes=3,
-    difficulty=1,
-    page=PAGE,
-    anchor="one-head-scale",
-    returns=("scaled",),
-    cases=_scale_cases,
-    oracle=_scale,
-    variants=({"tau": 1.0}, {"tau": 2.0}, {"tau": 0.5}, {"tau": 4.0}),
+SCALE = described(
+    "04.scale", cases=_scale_cases, oracle=_scale, variants=({"tau": 1.0}, {"tau": 2.0}, {"tau": 0.5}, {"tau": 4.0})
 )
 
 
@@ -125,16 +90,4 @@ def _mix(weights: Any, v: Any) -> Any:
     return torch.einsum("...ts,...sh->...th", weights, v)
 
 
-MIX = Task(
-    id="04.mix",
-    name="mix",
-    title="Mixing the values",
-    points=2,
-    minutes=3,
-    difficulty=1,
-    page=PAGE,
-    anchor="one-head-mix",
-    returns=("z",),
-    cases=_mix_cases,
-    oracle=_mix,
-)
+MIX = described("04.mix", cases=_mix_cases, oracle=_mix)

@@ -8,8 +8,8 @@ from softlookup.checks import draws
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.forbidden import ATTENTIONS, SOFTMAXES
 from softlookup.checks.one_head.cases import attention_cases
-from softlookup.checks.one_head.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 from softlookup.checks.words import masked_cells_are_zero, rows_sum_to_one
 
 
@@ -54,16 +54,8 @@ def _softmax(x: Any) -> Any:
     return torch.nan_to_num(torch.softmax(x, dim=-1), nan=0.0)
 
 
-SOFTMAX = Task(
-    id="04.softmax",
-    name="softmax",
-    title="Softmax",
-    points=3,
-    minutes=12,
-    difficulty=2,
-    page=PAGE,
-    anchor="one-head-softmax",
-    returns=("weights",),
+SOFTMAX = described(
+    "04.softmax",
     cases=_softmax_cases,
     oracle=_softmax,
     parts={"core": 0.7, "large": 0.3},
@@ -82,16 +74,8 @@ def _weights(q: Any, k: Any, mask: Any = None) -> Any:
     return torch.nan_to_num(torch.nn.functional.softmax(scores, dim=-1), nan=0.0)
 
 
-WEIGHTS = Task(
-    id="04.weights",
-    name="attention_weights",
-    title="Attention weights, with a mask",
-    points=4,
-    minutes=20,
-    difficulty=3,
-    page=PAGE,
-    anchor="one-head-weights",
-    returns=("weights",),
+WEIGHTS = described(
+    "04.weights",
     cases=lambda rng: attention_cases(rng, 2),
     oracle=_weights,
     parts={"core": 0.5, "mask": 0.25, "blind": 0.125, "large": 0.125},

@@ -8,8 +8,8 @@ from softlookup.checks import draws
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.forbidden import ATTENTIONS
 from softlookup.checks.one_head.cases import attention_cases
-from softlookup.checks.one_head.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _attention(q: Any, k: Any, v: Any, mask: Any = None) -> Any:
@@ -44,16 +44,8 @@ def _attention_cases(rng: Rng) -> list[Case]:
     ]
 
 
-ATTENTION = Task(
-    id="04.attention",
-    name="attention",
-    title="Scaled dot-product attention",
-    points=4,
-    minutes=6,
-    difficulty=2,
-    page=PAGE,
-    anchor="one-head-attention",
-    returns=("z",),
+ATTENTION = described(
+    "04.attention",
     cases=_attention_cases,
     oracle=_attention,
     parts={"core": 0.4, "mask": 0.2, "blind": 0.1, "large": 0.1, "gradient": 0.1, "dtype": 0.1},
@@ -152,16 +144,8 @@ def _large_head(args: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
     return x.astype("float32"), w_q.astype("float32"), w_k.astype("float32"), w_v
 
 
-HEAD = Task(
-    id="04.head",
-    name="one_head",
-    title="One whole head",
-    points=5,
-    minutes=8,
-    difficulty=2,
-    page=PAGE,
-    anchor="one-head-head",
-    returns=("z",),
+HEAD = described(
+    "04.head",
     cases=_head_cases,
     oracle=_head,
     parts={"core": 0.5, "mask": 0.2, "blind": 0.1, "gradient": 0.1, "dtype": 0.05, "large": 0.05},

@@ -4,8 +4,8 @@ from typing import Any
 
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.positions.circles import ROOT, ROUNDED
-from softlookup.checks.positions.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _add_cases(rng: Rng) -> list[Case]:
@@ -46,20 +46,7 @@ def _add(x: Any, table: Any, start: int) -> Any:
     return torch.stack([torch.add(own, tokens, alpha=tokens.shape[1] ** 0.5) for tokens in x])
 
 
-ADD = Task(
-    id="06.add",
-    name="add_positions",
-    title="Scale and add",
-    points=3,
-    minutes=8,
-    difficulty=2,
-    page=PAGE,
-    anchor="positions-adding",
-    returns=("sum",),
-    cases=_add_cases,
-    oracle=_add,
-    parts={"core": 0.7, "dtype": 0.15, "gradient": 0.15},
-)
+ADD = described("06.add", cases=_add_cases, oracle=_add, parts={"core": 0.7, "dtype": 0.15, "gradient": 0.15})
 
 
 def _shift_cases(rng: Rng) -> list[Case]:
@@ -78,16 +65,4 @@ def _shift(steps: int, width: int) -> Any:
     return torch.linalg.matrix_exp(steps * slope)
 
 
-SHIFT = Task(
-    id="06.shift",
-    name="shift_matrix",
-    title="A shift is a rotation",
-    points=3,
-    minutes=12,
-    difficulty=3,
-    page=PAGE,
-    anchor="positions-shift",
-    returns=("matrix",),
-    cases=_shift_cases,
-    oracle=_shift,
-)
+SHIFT = described("06.shift", cases=_shift_cases, oracle=_shift)

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng
-from softlookup.checks.positions.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _bucket_cases(rng: Rng, n_buckets: int, farthest: int) -> list[Case]:
@@ -34,16 +34,8 @@ def _buckets(back: Any, n_buckets: int, farthest: int) -> np.ndarray:
     return np.array([sum(d >= begin for begin in begins) for d in back.flatten().tolist()]).reshape(tuple(back.shape))
 
 
-BUCKETS = Task(
-    id="06.buckets",
-    name="bucket",
-    title="T5's buckets",
-    points=3,
-    minutes=12,
-    difficulty=3,
-    page=PAGE,
-    anchor="positions-buckets",
-    returns=("buckets",),
+BUCKETS = described(
+    "06.buckets",
     cases=_bucket_cases,
     oracle=_buckets,
     forbids=("softlookup.model",),
@@ -66,16 +58,8 @@ def _alibi(n_heads: int, n_queries: int, n_keys: int, start: int, steep: float, 
     return -torch.einsum("n,ts->nts", slopes, back)
 
 
-ALIBI = Task(
-    id="06.alibi",
-    name="alibi",
-    title="Straight lines",
-    points=3,
-    minutes=8,
-    difficulty=2,
-    page=PAGE,
-    anchor="positions-alibi",
-    returns=("bias",),
+ALIBI = described(
+    "06.alibi",
     cases=_alibi_cases,
     oracle=_alibi,
     forbids=("softlookup.model", "softlookup.reference"),

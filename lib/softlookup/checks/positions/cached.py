@@ -5,9 +5,9 @@ from typing import Any
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.forbidden import ATTENTIONS
 from softlookup.checks.positions.circles import ROUNDED
-from softlookup.checks.positions.page import PAGE
 from softlookup.checks.positions.rotations import rotary_oracle
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _cached_cases(rng: Rng) -> list[Case]:
@@ -35,17 +35,4 @@ def _cached(q: Any, k: Any, v: Any) -> Any:
     return fused(turned, keys, v, is_causal=True)[:, :, s - t :]
 
 
-CACHED = Task(
-    id="06.cached",
-    name="cached_attention",
-    title="New tokens and kept keys",
-    points=4,
-    minutes=15,
-    difficulty=3,
-    page=PAGE,
-    anchor="positions-cache",
-    returns=("z",),
-    cases=_cached_cases,
-    oracle=_cached,
-    forbids=ATTENTIONS,
-)
+CACHED = described("06.cached", cases=_cached_cases, oracle=_cached, forbids=ATTENTIONS)

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng
-from softlookup.checks.positions.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 ROUNDED = 5e-5
 """What float32 leaves of a sine whose angle is some tens of radians."""
@@ -39,19 +39,7 @@ def _angles(positions: Any, width: int, base: float) -> Any:
     return torch.outer(positions.double(), speeds)
 
 
-ANGLES = Task(
-    id="06.angles",
-    name="position_angles",
-    title="How far each hand has turned",
-    points=2,
-    minutes=8,
-    difficulty=1,
-    page=PAGE,
-    anchor="positions-sinusoids",
-    returns=("angles",),
-    cases=_angle_cases,
-    oracle=_angles,
-)
+ANGLES = described("06.angles", cases=_angle_cases, oracle=_angles)
 
 
 def _table_cases(rng: Rng) -> list[Case]:
@@ -81,16 +69,8 @@ def _table(length: int, width: int) -> Any:
     return torch.view_as_real(hands).flip(-1).flatten(-2)[:, :width]
 
 
-SINUSOIDS = Task(
-    id="06.sinusoids",
-    name="sinusoids",
-    title="The table of sinusoids",
-    points=3,
-    minutes=10,
-    difficulty=2,
-    page=PAGE,
-    anchor="positions-sinusoids",
-    returns=("table",),
+SINUSOIDS = described(
+    "06.sinusoids",
     cases=_table_cases,
     oracle=_table,
     parts={"core": 0.8, "odd": 0.2},

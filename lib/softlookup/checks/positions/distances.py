@@ -6,8 +6,8 @@ import numpy as np
 
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.positions.circles import ROOT
-from softlookup.checks.positions.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _relative_cases(rng: Rng, clip: int) -> list[Case]:
@@ -24,19 +24,8 @@ def _relative(n_queries: int, n_keys: int, start: int, clip: int) -> np.ndarray:
     return np.array(list(row.values())).reshape(n_queries, n_keys)
 
 
-RELATIVE = Task(
-    id="06.relative",
-    name="distance_rows",
-    title="Which row for which distance",
-    points=3,
-    minutes=8,
-    difficulty=2,
-    page=PAGE,
-    anchor="positions-relative",
-    returns=("rows",),
-    cases=_relative_cases,
-    oracle=_relative,
-    variants=({"clip": 4}, {"clip": 3}, {"clip": 2}),
+RELATIVE = described(
+    "06.relative", cases=_relative_cases, oracle=_relative, variants=({"clip": 4}, {"clip": 3}, {"clip": 2})
 )
 
 
@@ -82,16 +71,8 @@ def _shaw(q: Any, k: Any, table: Any, rows: Any) -> Any:
     return torch.einsum("bnth,bntsh->bnts", q, own) * q.shape[-1] ** -0.5
 
 
-SHAW = Task(
-    id="06.shaw",
-    name="relative_scores",
-    title="Ask for content and for distance",
-    points=3,
-    minutes=10,
-    difficulty=2,
-    page=PAGE,
-    anchor="positions-shaw",
-    returns=("scores",),
+SHAW = described(
+    "06.shaw",
     cases=_shaw_cases,
     oracle=_shaw,
     parts={"core": 0.7, "dtype": 0.15, "gradient": 0.15},

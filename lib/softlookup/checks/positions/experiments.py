@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.positions.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _order_cases(rng: Rng) -> list[Case]:
@@ -40,19 +40,7 @@ def _order(x: Any, order: Any, causal: bool) -> Any:
     return fused(moved, moved, moved, attn_mask=mask) - fused(moved, moved, moved, attn_mask=along)
 
 
-EQUIVARIANCE = Task(
-    id="06.equivariance",
-    name="permutation_gap",
-    title="The two-line experiment",
-    points=2,
-    minutes=8,
-    difficulty=1,
-    page=PAGE,
-    anchor="positions-order",
-    returns=("gap",),
-    cases=_order_cases,
-    oracle=_order,
-)
+EQUIVARIANCE = described("06.equivariance", cases=_order_cases, oracle=_order)
 
 
 def _probe_cases(rng: Rng) -> list[Case]:
@@ -77,16 +65,4 @@ def _probe(x: Any, labels: Any, new: Any) -> Any:
     return wanted_mean + (new - x_mean) @ slopes
 
 
-PROBE = Task(
-    id="06.probe",
-    name="probe",
-    title="What a straight line can read",
-    points=3,
-    minutes=12,
-    difficulty=2,
-    page=PAGE,
-    anchor="positions-probe",
-    returns=("scores",),
-    cases=_probe_cases,
-    oracle=_probe,
-)
+PROBE = described("06.probe", cases=_probe_cases, oracle=_probe)

@@ -4,8 +4,8 @@ from typing import Any
 
 from softlookup.checks.draws import Rng, normal
 from softlookup.checks.positions.circles import ROOT, ROUNDED
-from softlookup.checks.positions.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _turn_cases(rng: Rng) -> list[Case]:
@@ -32,20 +32,7 @@ def _turn(x: Any, angle: float) -> Any:
     return torch.view_as_real(torch.view_as_complex(x.contiguous()) * hand)
 
 
-TURN = Task(
-    id="06.turn",
-    name="turn",
-    title="A turn in the plane",
-    points=2,
-    minutes=5,
-    difficulty=1,
-    page=PAGE,
-    anchor="positions-rotary",
-    returns=("turned",),
-    cases=_turn_cases,
-    oracle=_turn,
-    parts={"core": 0.8, "dtype": 0.2},
-)
+TURN = described("06.turn", cases=_turn_cases, oracle=_turn, parts={"core": 0.8, "dtype": 0.2})
 
 
 def _rotary_cases(rng: Rng) -> list[Case]:
@@ -89,16 +76,8 @@ def rotary_oracle(x: Any, start: int) -> Any:
     return torch.view_as_real(pairs * torch.polar(torch.ones_like(turns), turns)).flatten(-2)
 
 
-ROTARY = Task(
-    id="06.rotary",
-    name="rotate",
-    title="All pairs of a head",
-    points=4,
-    minutes=15,
-    difficulty=2,
-    page=PAGE,
-    anchor="positions-rotary-general",
-    returns=("rotated",),
+ROTARY = described(
+    "06.rotary",
     cases=_rotary_cases,
     oracle=rotary_oracle,
     parts={"core": 0.7, "dtype": 0.15, "gradient": 0.15},
@@ -121,16 +100,4 @@ def _convert(w: Any, n_heads: int) -> Any:
     return torch.cat([part for head in heads for part in (head[:, 0::2], head[:, 1::2])], dim=1)
 
 
-CONVERT = Task(
-    id="06.convert",
-    name="to_halves",
-    title="Weights for the other pairing",
-    points=3,
-    minutes=12,
-    difficulty=3,
-    page=PAGE,
-    anchor="positions-pairings",
-    returns=("w",),
-    cases=_convert_cases,
-    oracle=_convert,
-)
+CONVERT = described("06.convert", cases=_convert_cases, oracle=_convert)

@@ -5,8 +5,8 @@ from fractions import Fraction
 import numpy as np
 
 from softlookup.checks.draws import Rng
-from softlookup.checks.roofline.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _intensity_cases(rng: Rng) -> list[Case]:
@@ -26,20 +26,7 @@ def _intensity(reads: int, writes: int, operations: int, bits: int) -> float:
     return float(Fraction(operations) / (Fraction(bits, 8) * (reads + writes)))
 
 
-INTENSITY = Task(
-    id="11.intensity",
-    name="intensity",
-    title="Operations for each byte",
-    points=2,
-    minutes=5,
-    difficulty=1,
-    page=PAGE,
-    anchor="roofline-intensity",
-    returns=("intensity",),
-    cases=_intensity_cases,
-    oracle=_intensity,
-    frame="plain",
-)
+INTENSITY = described("11.intensity", cases=_intensity_cases, oracle=_intensity, frame="plain")
 
 
 def _product_cases(rng: Rng) -> list[Case]:
@@ -65,17 +52,4 @@ def _product(t: int, d: int, f: int, width: int) -> tuple[np.ndarray, np.ndarray
     return np.array(for_each_result * result.numel()), np.array(moved)
 
 
-PRODUCT = Task(
-    id="11.product",
-    name="product_cost",
-    title="The cost of a product",
-    points=3,
-    minutes=6,
-    difficulty=1,
-    page=PAGE,
-    anchor="roofline-product",
-    returns=("flops", "bytes"),
-    cases=_product_cases,
-    oracle=_product,
-    frame="plain",
-)
+PRODUCT = described("11.product", cases=_product_cases, oracle=_product, frame="plain")

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng
-from softlookup.checks.roofline.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 Steps = list[list[Any]]
 
@@ -50,17 +50,4 @@ def _oracle(steps: Steps, keep: list[str], n: int, width: int) -> tuple[np.ndarr
     return np.array(apart * n * width), np.array(passed * n * width)
 
 
-FUSE = Task(
-    id="11.fuse",
-    name="bytes_moved",
-    title="Three passes, or one",
-    points=4,
-    minutes=12,
-    difficulty=3,
-    page=PAGE,
-    anchor="roofline-fusing",
-    returns=("apart", "fused"),
-    cases=_cases,
-    oracle=_oracle,
-    frame="plain",
-)
+FUSE = described("11.fuse", cases=_cases, oracle=_oracle, frame="plain")

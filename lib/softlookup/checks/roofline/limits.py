@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng
-from softlookup.checks.roofline.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 Operations = list[list[float]]
 
@@ -30,16 +30,8 @@ def _time(operations: Operations, peak: float, road: float, unit: float = 1.0, *
     return float(table.max(axis=1).sum() / unit)
 
 
-TIME = Task(
-    id="11.time",
-    name="least_time",
-    title="The least time",
-    points=3,
-    minutes=8,
-    difficulty=2,
-    page=PAGE,
-    anchor="roofline-bound",
-    returns=("time",),
+TIME = described(
+    "11.time",
     cases=_time_cases,
     oracle=_time,
     frame="plain",
@@ -66,20 +58,7 @@ def _near(flops: float, n_bytes: float, seconds: float, peak: float, road: float
     return least.max() / seconds, np.array(least[0] >= least[1])
 
 
-NEAR = Task(
-    id="11.near",
-    name="how_near",
-    title="When to stop",
-    points=3,
-    minutes=10,
-    difficulty=2,
-    page=PAGE,
-    anchor="roofline-bound",
-    returns=("share", "compute_bound"),
-    cases=_near_cases,
-    oracle=_near,
-    frame="plain",
-)
+NEAR = described("11.near", cases=_near_cases, oracle=_near, frame="plain")
 
 
 def _link_cases(rng: Rng) -> list[Case]:
@@ -103,17 +82,4 @@ def _link(
     return times.max(), times.argmax()
 
 
-LINK = Task(
-    id="11.link",
-    name="time_with_link",
-    title="One more roof",
-    points=3,
-    minutes=8,
-    difficulty=2,
-    page=PAGE,
-    anchor="roofline-links",
-    returns=("seconds", "limit"),
-    cases=_link_cases,
-    oracle=_link,
-    frame="plain",
-)
+LINK = described("11.link", cases=_link_cases, oracle=_link, frame="plain")

@@ -3,8 +3,8 @@
 from fractions import Fraction
 
 from softlookup.checks.draws import Rng
-from softlookup.checks.roofline.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _cases(rng: Rng) -> list[Case]:
@@ -44,17 +44,4 @@ def _oracle(d: int, f: int, width: int, ridge: float) -> int:
     return high
 
 
-ROWS = Task(
-    id="11.rows",
-    name="fewest_rows",
-    title="How many rows are enough?",
-    points=4,
-    minutes=12,
-    difficulty=3,
-    page=PAGE,
-    anchor="roofline-product",
-    returns=("rows",),
-    cases=_cases,
-    oracle=_oracle,
-    frame="plain",
-)
+ROWS = described("11.rows", cases=_cases, oracle=_oracle, frame="plain")

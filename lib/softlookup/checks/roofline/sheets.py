@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng
-from softlookup.checks.roofline.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _sheet_cases(rng: Rng) -> list[Case]:
@@ -43,20 +43,7 @@ def _sheet(text: str) -> float:
     return float(Decimal(digits) * 1024 ** {"MiB": 2, "GiB": 3, "TiB": 4}[unit])
 
 
-SHEET = Task(
-    id="11.sheet",
-    name="read_sheet",
-    title="Read a data sheet",
-    points=3,
-    minutes=10,
-    difficulty=2,
-    page=PAGE,
-    anchor="roofline-sheet",
-    returns=("value",),
-    cases=_sheet_cases,
-    oracle=_sheet,
-    frame="plain",
-)
+SHEET = described("11.sheet", cases=_sheet_cases, oracle=_sheet, frame="plain")
 
 
 def _sheet_of(dense: dict[str, float], sparse: dict[str, float], memory: float, link: float) -> dict[str, Any]:
@@ -85,20 +72,7 @@ def _ridge(sheet: dict[str, Any], dtype: str) -> float:
     return (1.0 / sheet["memory"]) * sheet["dense"][dtype]
 
 
-RIDGE = Task(
-    id="11.ridge",
-    name="ridge",
-    title="Where the roof bends",
-    points=2,
-    minutes=6,
-    difficulty=1,
-    page=PAGE,
-    anchor="roofline-sheet",
-    returns=("ridge",),
-    cases=_ridge_cases,
-    oracle=_ridge,
-    frame="plain",
-)
+RIDGE = described("11.ridge", cases=_ridge_cases, oracle=_ridge, frame="plain")
 
 
 def _attainable_cases(rng: Rng, **_: Any) -> list[Case]:
@@ -122,16 +96,8 @@ def _attainable(peak: float, bandwidth: float, intensity: float, unit: float = 1
     return float(work / seconds / unit)
 
 
-ATTAINABLE = Task(
-    id="11.attainable",
-    name="attainable",
-    title="Under the roof",
-    points=3,
-    minutes=8,
-    difficulty=2,
-    page=PAGE,
-    anchor="roofline-roof",
-    returns=("rate",),
+ATTAINABLE = described(
+    "11.attainable",
     cases=_attainable_cases,
     oracle=_attainable,
     frame="plain",

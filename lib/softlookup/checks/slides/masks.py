@@ -3,8 +3,9 @@
 import numpy as np
 
 from softlookup.checks.draws import Rng, softmax
-from softlookup.checks.slides.page import PAGE, round_to
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.slides.page import round_to
+from softlookup.checks.task import Case
 
 
 def _weights(rng: Rng, look: np.ndarray, places: int = 3, scale: float = 1.0) -> np.ndarray:
@@ -53,20 +54,7 @@ def _polarity(mask: np.ndarray, weights: np.ndarray) -> int:
 
 LOOK, HIDE = "(weights[mask == 0] == 0).all()", "(weights[mask == 1] == 0).all()"
 
-POLARITY = Task(
-    id="14.polarity",
-    name="what_a_one_means",
-    title="What does a one stand for?",
-    points=2,
-    minutes=6,
-    difficulty=1,
-    page=PAGE,
-    anchor="slides-masks",
-    returns=("meaning",),
-    cases=_polarity_cases,
-    oracle=_polarity,
-    frame="numpy",
-)
+POLARITY = described("14.polarity", cases=_polarity_cases, oracle=_polarity, frame="numpy")
 
 
 def _leaks_cases(rng: Rng) -> list[Case]:
@@ -90,17 +78,4 @@ def _leaks(first: np.ndarray, second: np.ndarray, joined: np.ndarray, one_means_
     return np.asarray(masks[2] * (1 - masks[0] * masks[1])) > 0
 
 
-LEAKS = Task(
-    id="14.leaks",
-    name="leaks",
-    title="What a joined mask lets through",
-    points=2,
-    minutes=6,
-    difficulty=2,
-    page=PAGE,
-    anchor="slides-masks",
-    returns=("leaks",),
-    cases=_leaks_cases,
-    oracle=_leaks,
-    frame="numpy",
-)
+LEAKS = described("14.leaks", cases=_leaks_cases, oracle=_leaks, frame="numpy")

@@ -3,8 +3,9 @@
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.slides.page import PAGE, round_to, slipped
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.slides.page import round_to, slipped
+from softlookup.checks.task import Case
 
 
 def _place_cases(rng: Rng) -> list[Case]:
@@ -23,20 +24,7 @@ def _place(q: np.ndarray, k: np.ndarray, claimed: np.ndarray) -> np.ndarray:
     return np.array([one.index(int(key)) + 1 for one, key in zip(order, claimed, strict=True)])
 
 
-PLACE = Task(
-    id="14.place",
-    name="place_of",
-    title="Is it looked at most?",
-    points=2,
-    minutes=6,
-    difficulty=1,
-    page=PAGE,
-    anchor="slides-order",
-    returns=("places",),
-    cases=_place_cases,
-    oracle=_place,
-    frame="numpy",
-)
+PLACE = described("14.place", cases=_place_cases, oracle=_place, frame="numpy")
 
 
 def _rank_cases(rng: Rng) -> list[Case]:
@@ -73,17 +61,4 @@ def _rank(scores: np.ndarray, width: int, places: int) -> tuple[int, bool]:
     return largest, left > 10.0**-places / 2 * scores.size**0.5
 
 
-RANK = Task(
-    id="14.rank",
-    name="too_much_rank",
-    title="A rank that is impossible",
-    points=3,
-    minutes=10,
-    difficulty=3,
-    page=PAGE,
-    anchor="slides-rank",
-    returns=("largest rank", "impossible"),
-    cases=_rank_cases,
-    oracle=_rank,
-    frame="numpy",
-)
+RANK = described("14.rank", cases=_rank_cases, oracle=_rank, frame="numpy")

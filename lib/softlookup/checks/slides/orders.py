@@ -3,8 +3,9 @@
 import numpy as np
 
 from softlookup.checks.draws import Rng, softmax
-from softlookup.checks.slides.page import PAGE, near, round_to, slipped
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.slides.page import near, round_to, slipped
+from softlookup.checks.task import Case
 
 
 def _head(x: np.ndarray, w: np.ndarray, own: slice, kind: int) -> np.ndarray:
@@ -46,20 +47,7 @@ def _split(x: np.ndarray, w: np.ndarray, printed: np.ndarray, places: int) -> li
     return [0 if a else 1 if b else 2 for a, b in zip(*fits, strict=True)]
 
 
-SPLIT = Task(
-    id="14.split",
-    name="cut_or_projected",
-    title="Project, then split?",
-    points=3,
-    minutes=10,
-    difficulty=2,
-    page=PAGE,
-    anchor="slides-recipes",
-    returns=("orders",),
-    cases=_split_cases,
-    oracle=_split,
-    frame="numpy",
-)
+SPLIT = described("14.split", cases=_split_cases, oracle=_split, frame="numpy")
 
 
 def _moved_cases(rng: Rng) -> list[Case]:
@@ -101,17 +89,4 @@ def _moved(before: np.ndarray, after: np.ndarray, order: np.ndarray) -> tuple[bo
     return invariant, max(gaps) < 1e-6
 
 
-MOVED = Task(
-    id="14.moved",
-    name="invariant_or_equivariant",
-    title="Invariant, or equivariant?",
-    points=3,
-    minutes=8,
-    difficulty=2,
-    page=PAGE,
-    anchor="slides-words",
-    returns=("invariant", "equivariant"),
-    cases=_moved_cases,
-    oracle=_moved,
-    frame="numpy",
-)
+MOVED = described("14.moved", cases=_moved_cases, oracle=_moved, frame="numpy")

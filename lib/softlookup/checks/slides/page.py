@@ -4,8 +4,6 @@ import numpy as np
 
 from softlookup.checks.draws import Rng
 
-PAGE = "14_slides_recomputed"
-
 
 def round_to(numbers: np.ndarray, places: int) -> np.ndarray:
     """Numbers as a slide prints them."""

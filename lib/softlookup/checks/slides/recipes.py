@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng, softmax
-from softlookup.checks.slides.page import PAGE, near, round_to, slipped
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.slides.page import near, round_to, slipped
+from softlookup.checks.task import Case
 
 
 def _hypothesis_cases(rng: Rng) -> list[Case]:
@@ -40,20 +41,7 @@ def _best(printed: np.ndarray, candidates: np.ndarray, places: int) -> tuple[int
     return best, most
 
 
-HYPOTHESIS = Task(
-    id="14.hypothesis",
-    name="best_hypothesis",
-    title="What made this table?",
-    points=2,
-    minutes=6,
-    difficulty=1,
-    page=PAGE,
-    anchor="slides-recipes",
-    returns=("hypothesis", "cells"),
-    cases=_hypothesis_cases,
-    oracle=_best,
-    frame="numpy",
-)
+HYPOTHESIS = described("14.hypothesis", cases=_hypothesis_cases, oracle=_best, frame="numpy")
 
 
 def _mixed(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> list[np.ndarray]:
@@ -111,17 +99,4 @@ def _uniform(q: np.ndarray, k: np.ndarray, v: np.ndarray, printed: np.ndarray, p
     return 4
 
 
-UNIFORM = Task(
-    id="14.uniform",
-    name="how_mixed",
-    title="How were the values mixed?",
-    points=3,
-    minutes=10,
-    difficulty=2,
-    page=PAGE,
-    anchor="slides-recipes",
-    returns=("way",),
-    cases=_uniform_cases,
-    oracle=_uniform,
-    frame="numpy",
-)
+UNIFORM = described("14.uniform", cases=_uniform_cases, oracle=_uniform, frame="numpy")

@@ -3,8 +3,9 @@
 import numpy as np
 
 from softlookup.checks.draws import Rng
-from softlookup.checks.slides.page import PAGE, near, round_to
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.slides.page import near, round_to
+from softlookup.checks.task import Case
 
 
 def _scores_cases(rng: Rng) -> list[Case]:
@@ -40,17 +41,4 @@ def _measured(printed: np.ndarray, published: np.ndarray, places: int) -> tuple[
     return sets, int(np.sum(published[0, 0] - published[1, 0] > 0))
 
 
-SCORES = Task(
-    id="14.scores",
-    name="measured_on",
-    title="Measured on the same data?",
-    points=3,
-    minutes=8,
-    difficulty=2,
-    page=PAGE,
-    anchor="slides-words",
-    returns=("sets", "ahead"),
-    cases=_scores_cases,
-    oracle=_measured,
-    frame="numpy",
-)
+SCORES = described("14.scores", cases=_scores_cases, oracle=_measured, frame="numpy")

@@ -3,8 +3,9 @@
 import numpy as np
 
 from softlookup.checks.draws import Rng, softmax
-from softlookup.checks.slides.page import PAGE, near, round_to
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.slides.page import near, round_to
+from softlookup.checks.task import Case
 
 
 def _one_table(rng: Rng, shape: tuple[int, ...], places: int, most: int = 400) -> tuple[np.ndarray, np.ndarray]:
@@ -35,20 +36,7 @@ def _agrees(printed: np.ndarray, true: np.ndarray, places: int) -> np.ndarray:
     return near(np.asarray(printed), np.asarray(true), places)
 
 
-PRINTED = Task(
-    id="14.printed",
-    name="agrees",
-    title="What rounding explains",
-    points=2,
-    minutes=5,
-    difficulty=1,
-    page=PAGE,
-    anchor="slides-twice",
-    returns=("agrees",),
-    cases=_printed_cases,
-    oracle=_agrees,
-    frame="numpy",
-)
+PRINTED = described("14.printed", cases=_printed_cases, oracle=_agrees, frame="numpy")
 
 
 def _rows(rng: Rng, s: int, places: int, off: tuple[int, ...], negative: tuple[int, ...] = ()) -> np.ndarray:
@@ -86,20 +74,7 @@ def _impossible(weights: np.ndarray, places: int) -> np.ndarray:
     return np.array(found).reshape(weights.shape[:-1])
 
 
-ROWS = Task(
-    id="14.rows",
-    name="impossible_rows",
-    title="Rows that are no softmax",
-    points=2,
-    minutes=6,
-    difficulty=1,
-    page=PAGE,
-    anchor="slides-sums",
-    returns=("impossible",),
-    cases=_rows_cases,
-    oracle=_impossible,
-    frame="numpy",
-)
+ROWS = described("14.rows", cases=_rows_cases, oracle=_impossible, frame="numpy")
 
 
 def _product(rng: Rng, t: int, d: int, h: int, places: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -154,17 +129,4 @@ def _suspects(x: np.ndarray, w: np.ndarray, printed: np.ndarray, places: int) ->
     return found
 
 
-CHECKSUM = Task(
-    id="14.checksum",
-    name="suspects",
-    title="The checksum of a product",
-    points=3,
-    minutes=10,
-    difficulty=2,
-    page=PAGE,
-    anchor="slides-sums",
-    returns=("suspects",),
-    cases=_checksum_cases,
-    oracle=_suspects,
-    frame="numpy",
-)
+CHECKSUM = described("14.checksum", cases=_checksum_cases, oracle=_suspects, frame="numpy")

@@ -3,8 +3,8 @@
 import numpy as np
 
 from softlookup.checks.draws import Rng
-from softlookup.checks.slides.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 A100 = ([312.0, 624.0, 156.0, 19.5], [800.0, 1935.0, 2039.0])
 """TFLOP/s by kind of number, and GB/s: the slide's bandwidth and those of its own table."""
@@ -46,16 +46,8 @@ def _balance(peaks: list[float], bandwidths: list[float], printed: int, unit: fl
     return -1, -1
 
 
-BALANCE = Task(
-    id="14.balance",
-    name="which_quotient",
-    title="Which division is it?",
-    points=3,
-    minutes=8,
-    difficulty=2,
-    page=PAGE,
-    anchor="slides-units",
-    returns=("peak", "bandwidth"),
+BALANCE = described(
+    "14.balance",
     cases=_balance_cases,
     oracle=_balance,
     frame="plain",
@@ -93,16 +85,8 @@ def _intensity(
     return 2, per_byte
 
 
-INTENSITY = Task(
-    id="14.intensity",
-    name="counted_how",
-    title="For each byte, or for each number?",
-    points=2,
-    minutes=8,
-    difficulty=2,
-    page=PAGE,
-    anchor="slides-units",
-    returns=("counted", "intensity"),
+INTENSITY = described(
+    "14.intensity",
     cases=_intensity_cases,
     oracle=_intensity,
     frame="plain",
@@ -144,17 +128,4 @@ def _conventions(products: list[list[int]], printed: list[int]) -> tuple[list[in
     return kinds, any(one != kinds[0] for one in kinds)
 
 
-CONVENTIONS = Task(
-    id="14.conventions",
-    name="conventions",
-    title="Operations, or multiply-adds?",
-    points=3,
-    minutes=8,
-    difficulty=2,
-    page=PAGE,
-    anchor="slides-units",
-    returns=("kinds", "mixed"),
-    cases=_conventions_cases,
-    oracle=_conventions,
-    frame="plain",
-)
+CONVENTIONS = described("14.conventions", cases=_conventions_cases, oracle=_conventions, frame="plain")

@@ -3,9 +3,9 @@
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.soft_lookup.page import PAGE
+from softlookup.checks.published import described
 from softlookup.checks.soft_lookup.weighing import COSINES
-from softlookup.checks.task import Case, Task
+from softlookup.checks.task import Case
 
 
 def _analogy_cases(rng: Rng) -> list[Case]:
@@ -52,18 +52,4 @@ def _analogy(table: np.ndarray, a: int, b: int, c: int) -> tuple[np.ndarray, np.
     return np.array(best), cosines[best].numpy()
 
 
-ANALOGY = Task(
-    id="02.analogy",
-    name="analogy",
-    title="Embedding arithmetic",
-    points=3,
-    minutes=10,
-    difficulty=2,
-    page=PAGE,
-    anchor="soft-lookup-analogy",
-    returns=("row", "cosine"),
-    cases=_analogy_cases,
-    oracle=_analogy,
-    frame="numpy",
-    forbids=COSINES,
-)
+ANALOGY = described("02.analogy", cases=_analogy_cases, oracle=_analogy, frame="numpy", forbids=COSINES)

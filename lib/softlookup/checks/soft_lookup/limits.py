@@ -3,8 +3,8 @@
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.soft_lookup.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _limit_cases(rng: Rng) -> list[Case]:
@@ -36,20 +36,7 @@ def _limit(scores: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.stack(cold), np.stack([v.mean(axis=0)] * len(scores))
 
 
-LIMIT = Task(
-    id="02.limit",
-    name="limits",
-    title="Cold and hot",
-    points=3,
-    minutes=10,
-    difficulty=2,
-    page=PAGE,
-    anchor="soft-lookup-limits",
-    returns=("cold", "hot"),
-    cases=_limit_cases,
-    oracle=_limit,
-    frame="numpy",
-)
+LIMIT = described("02.limit", cases=_limit_cases, oracle=_limit, frame="numpy")
 
 
 def _lead_cases(rng: Rng, tau: float) -> list[Case]:
@@ -66,16 +53,8 @@ def _lead(n_keys: int, share: float, tau: float) -> float:
     return float(tau * (2 * np.arctanh(2 * share - 1) + np.log(n_keys - 1)))
 
 
-LEAD = Task(
-    id="02.lead",
-    name="needed_lead",
-    title="How clear a lead",
-    points=3,
-    minutes=10,
-    difficulty=3,
-    page=PAGE,
-    anchor="soft-lookup-lead",
-    returns=("lead",),
+LEAD = described(
+    "02.lead",
     cases=_lead_cases,
     oracle=_lead,
     frame="plain",

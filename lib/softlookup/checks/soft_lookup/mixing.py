@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.soft_lookup.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 VALUES = np.array([[-2.0, -1.0], [2.0, -1.5], [0.5, 2.0]])
 """Pomme, banane, citron, as the notebook places them."""
@@ -20,16 +20,8 @@ def _by_hand(apple: float, banana: float, lemon: float) -> np.ndarray:
     return np.einsum("s,sw->w", [apple, banana, lemon], VALUES)
 
 
-BY_HAND = Task(
-    id="02.by-hand",
-    name="by_hand",
-    title="An orange with a pencil",
-    points=2,
-    minutes=4,
-    difficulty=1,
-    page=PAGE,
-    anchor="soft-lookup-mix",
-    returns=("mixture",),
+BY_HAND = described(
+    "02.by-hand",
     cases=_by_hand_cases,
     oracle=_by_hand,
     frame="plain",
@@ -72,18 +64,4 @@ def _mix(amounts: np.ndarray, values: np.ndarray) -> np.ndarray:
     return np.stack([np.average(values, axis=0, weights=row) for row in amounts])
 
 
-MIX = Task(
-    id="02.mix",
-    name="mix",
-    title="Mixing by amounts",
-    points=3,
-    minutes=6,
-    difficulty=1,
-    page=PAGE,
-    anchor="soft-lookup-mix",
-    returns=("mixture",),
-    cases=_mix_cases,
-    oracle=_mix,
-    frame="numpy",
-    parts={"core": 0.8, "whole": 0.2},
-)
+MIX = described("02.mix", cases=_mix_cases, oracle=_mix, frame="numpy", parts={"core": 0.8, "whole": 0.2})

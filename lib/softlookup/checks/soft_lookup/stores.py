@@ -3,8 +3,8 @@
 import numpy as np
 
 from softlookup.checks.draws import Rng
-from softlookup.checks.soft_lookup.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 FRUIT = ("banana", "lemon", "pear", "fig", "plum", "cherry", "mango", "kiwi")
 
@@ -41,20 +41,7 @@ def _hard(prices: dict[str, int], name: str, otherwise: int) -> int:
     return next((price for key, price in prices.items() if key == name), otherwise)
 
 
-HARD_LOOKUP = Task(
-    id="02.hard-lookup",
-    name="find_price",
-    title="A hard lookup",
-    points=2,
-    minutes=3,
-    difficulty=1,
-    page=PAGE,
-    anchor="soft-lookup-hard",
-    returns=("price",),
-    cases=_hard_cases,
-    oracle=_hard,
-    frame="plain",
-)
+HARD_LOOKUP = described("02.hard-lookup", cases=_hard_cases, oracle=_hard, frame="plain")
 
 
 def _store_cases(rng: Rng) -> list[Case]:
@@ -80,17 +67,4 @@ def _store(asked: np.ndarray, orders: np.ndarray) -> np.ndarray:
     return np.array(rows).reshape(len(asked), len(orders))
 
 
-STORE = Task(
-    id="02.store",
-    name="order_weights",
-    title="A hard lookup as a matrix",
-    points=2,
-    minutes=8,
-    difficulty=2,
-    page=PAGE,
-    anchor="soft-lookup-store",
-    returns=("weights",),
-    cases=_store_cases,
-    oracle=_store,
-    frame="numpy",
-)
+STORE = described("02.store", cases=_store_cases, oracle=_store, frame="numpy")

@@ -6,8 +6,8 @@ import numpy as np
 
 from softlookup.checks.draws import LARGE_TOLERANCE, Rng, normal
 from softlookup.checks.forbidden import SOFTMAXES
-from softlookup.checks.soft_lookup.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 from softlookup.checks.words import rows_sum_to_one
 
 COSINES = (
@@ -62,21 +62,7 @@ def _similarity(q: np.ndarray, k: np.ndarray) -> Any:
 
 Q_LENGTHS, K_LENGTHS = "np.linalg.norm(q, axis=-1)[:, None]", "np.linalg.norm(k, axis=-1)[None, :]"
 
-SIMILARITY = Task(
-    id="02.similarity",
-    name="similarity",
-    title="Cosine similarity",
-    points=3,
-    minutes=8,
-    difficulty=2,
-    page=PAGE,
-    anchor="soft-lookup-similarity",
-    returns=("cosines",),
-    cases=_similarity_cases,
-    oracle=_similarity,
-    frame="numpy",
-    forbids=COSINES,
-)
+SIMILARITY = described("02.similarity", cases=_similarity_cases, oracle=_similarity, frame="numpy", forbids=COSINES)
 
 
 def _weights_cases(rng: Rng) -> list[Case]:
@@ -114,16 +100,8 @@ def _weights(scores: Any, tau: float) -> Any:
     return torch.softmax(torch.as_tensor(scores) / tau, dim=-1).numpy()
 
 
-WEIGHTS = Task(
-    id="02.weights",
-    name="lookup_weights",
-    title="Weights at a temperature",
-    points=3,
-    minutes=10,
-    difficulty=2,
-    page=PAGE,
-    anchor="soft-lookup-temperature",
-    returns=("weights",),
+WEIGHTS = described(
+    "02.weights",
     cases=_weights_cases,
     oracle=_weights,
     frame="numpy",

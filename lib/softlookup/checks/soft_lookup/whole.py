@@ -6,8 +6,8 @@ import numpy as np
 
 from softlookup.checks.draws import LARGE_TOLERANCE, Rng, large_logits, normal
 from softlookup.checks.forbidden import ATTENTIONS
-from softlookup.checks.soft_lookup.page import PAGE
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _lookup_cases(rng: Rng, tau: float) -> list[Case]:
@@ -41,16 +41,8 @@ def _lookup(q: np.ndarray, k: np.ndarray, v: np.ndarray, tau: float) -> Any:
     return attended[0, 0].numpy()
 
 
-LOOKUP = Task(
-    id="02.lookup",
-    name="soft_lookup",
-    title="A soft lookup, whole",
-    points=4,
-    minutes=8,
-    difficulty=2,
-    page=PAGE,
-    anchor="soft-lookup-whole",
-    returns=("answers",),
+LOOKUP = described(
+    "02.lookup",
     cases=_lookup_cases,
     oracle=_lookup,
     frame="numpy",

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng
-from softlookup.checks.task import Case, Task
-from softlookup.checks.tokens_and_embeddings.page import PAGE
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _pad_cases(rng: Rng) -> list[Case]:
@@ -33,17 +33,4 @@ def _pad(sequences: list[list[int]], pad_id: int) -> Any:
     return ids, np.arange(longest) < np.array([len(row) for row in sequences])[:, None]
 
 
-PAD = Task(
-    id="03.pad",
-    name="pad",
-    title="A batch and its mask",
-    points=2,
-    minutes=5,
-    difficulty=2,
-    page=PAGE,
-    anchor="tokens-pad",
-    returns=("ids", "mask"),
-    frame="plain",
-    cases=_pad_cases,
-    oracle=_pad,
-)
+PAD = described("03.pad", frame="plain", cases=_pad_cases, oracle=_pad)

@@ -3,8 +3,8 @@
 from itertools import groupby
 
 from softlookup.checks.draws import Rng
-from softlookup.checks.task import Case, Task
-from softlookup.checks.tokens_and_embeddings.page import PAGE
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 POOL = "Zoë café naïve l'été Übung word 42 x9 don't Paris river boats moon très Æsop sun 7 cats élan re-tied".split()
 MARKS = [",", ".", "!", "?", ";", ":", "(", ")", "…", "«"]
@@ -50,20 +50,7 @@ def _split(text: str) -> list[str]:
     return [piece for name, run in runs if name != "gap" for piece in ([run] if name == "word" else run)]
 
 
-WORDS = Task(
-    id="03.words",
-    name="split_words",
-    title="Words and marks",
-    points=2,
-    minutes=5,
-    difficulty=1,
-    page=PAGE,
-    anchor="tokens-words",
-    returns=("tokens",),
-    frame="text",
-    cases=_words_cases,
-    oracle=_split,
-)
+WORDS = described("03.words", frame="text", cases=_words_cases, oracle=_split)
 
 SPECIALS = ["<pad>", "<unk>", "<s>", "</s>"]
 
@@ -101,16 +88,8 @@ def _vocabulary(tokens: list[str], min_count: int) -> dict[str, int]:
     return {token: number for number, token in places.items()}
 
 
-VOCABULARY = Task(
-    id="03.vocabulary",
-    name="build_vocabulary",
-    title="A vocabulary",
-    points=2,
-    minutes=5,
-    difficulty=1,
-    page=PAGE,
-    anchor="tokens-vocabulary",
-    returns=("ids",),
+VOCABULARY = described(
+    "03.vocabulary",
     frame="text",
     cases=_vocabulary_cases,
     oracle=_vocabulary,
@@ -136,17 +115,4 @@ def _ids(tokens: list[str], vocabulary: dict[str, int]) -> list[int]:
     return [vocabulary[t if t in vocabulary else "<unk>"] for t in ["<s>", *tokens, "</s>"]]
 
 
-IDS = Task(
-    id="03.ids",
-    name="to_ids",
-    title="From tokens to ids",
-    points=2,
-    minutes=3,
-    difficulty=1,
-    page=PAGE,
-    anchor="tokens-vocabulary",
-    returns=("ids",),
-    frame="text",
-    cases=_ids_cases,
-    oracle=_ids,
-)
+IDS = described("03.ids", frame="text", cases=_ids_cases, oracle=_ids)

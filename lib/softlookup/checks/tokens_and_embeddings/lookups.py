@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.task import Case, Task
-from softlookup.checks.tokens_and_embeddings.page import PAGE
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def drawn_ids(rng: Rng, vocab_size: int, *shape: int) -> np.ndarray:
@@ -41,16 +41,8 @@ def _one_hot(ids: Any, table: Any) -> Any:
     return hot, torch.nn.functional.embedding(ids, table)
 
 
-ONE_HOT = Task(
-    id="03.one-hot",
-    name="one_hot_lookup",
-    title="A lookup as a product",
-    points=2,
-    minutes=5,
-    difficulty=1,
-    page=PAGE,
-    anchor="tokens-one-hot",
-    returns=("hot", "rows"),
+ONE_HOT = described(
+    "03.one-hot",
     cases=_one_hot_cases,
     oracle=_one_hot,
     parts={"core": 0.75, "dtype": 0.25},
@@ -83,17 +75,4 @@ def _table_gradient(ids: np.ndarray, d_rows: np.ndarray, vocab_size: int) -> np.
     return np.einsum("nv,nd->vd", hot, d_rows.reshape(ids.size, -1))
 
 
-TABLE_GRADIENT = Task(
-    id="03.table-gradient",
-    name="table_gradient",
-    title="The gradient of the table",
-    points=3,
-    minutes=6,
-    difficulty=2,
-    page=PAGE,
-    anchor="tokens-gradient",
-    returns=("grad",),
-    frame="numpy",
-    cases=_gradient_cases,
-    oracle=_table_gradient,
-)
+TABLE_GRADIENT = described("03.table-gradient", frame="numpy", cases=_gradient_cases, oracle=_table_gradient)

@@ -4,8 +4,9 @@ from collections import Counter
 from itertools import pairwise
 
 from softlookup.checks.draws import Rng
-from softlookup.checks.task import Case, Task
-from softlookup.checks.tokens_and_embeddings.page import PAGE, Words
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
+from softlookup.checks.tokens_and_embeddings.page import Words
 
 Pair = tuple[str, str]
 
@@ -36,20 +37,7 @@ def _counts(words: Words) -> dict[Pair, int]:
     return dict(Counter(pair for symbols, times in words for pair in pairwise(symbols) for _ in range(times)))
 
 
-PAIR_COUNTS = Task(
-    id="03.pair-counts",
-    name="count_pairs",
-    title="Counting neighbours",
-    points=2,
-    minutes=4,
-    difficulty=1,
-    page=PAGE,
-    anchor="tokens-pairs",
-    returns=("counts",),
-    frame="text",
-    cases=_counts_cases,
-    oracle=_counts,
-)
+PAIR_COUNTS = described("03.pair-counts", frame="text", cases=_counts_cases, oracle=_counts)
 
 
 def _merge_cases(rng: Rng) -> list[Case]:
@@ -87,17 +75,4 @@ def _merge(symbols: list[str], pair: Pair) -> list[str]:
     return row
 
 
-MERGE = Task(
-    id="03.merge",
-    name="merge",
-    title="Joining one pair",
-    points=2,
-    minutes=6,
-    difficulty=2,
-    page=PAGE,
-    anchor="tokens-pairs",
-    returns=("symbols",),
-    frame="text",
-    cases=_merge_cases,
-    oracle=_merge,
-)
+MERGE = described("03.merge", frame="text", cases=_merge_cases, oracle=_merge)

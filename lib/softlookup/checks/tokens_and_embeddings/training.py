@@ -3,8 +3,8 @@
 from itertools import pairwise
 
 from softlookup.checks.draws import Rng
-from softlookup.checks.task import Case, Task
-from softlookup.checks.tokens_and_embeddings.page import PAGE
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 from softlookup.checks.tokens_and_embeddings.pairs import Pair, drawn_words
 
 
@@ -60,16 +60,8 @@ def _joined(cut: str, pair: Pair) -> str:
     return doubled.replace(f"\0{pair[0]}\0\0{pair[1]}\0", f"\0{pair[0]}{pair[1]}\0").replace("\0\0", "\0")
 
 
-BPE = Task(
-    id="03.bpe",
-    name="train_bpe",
-    title="Learning merges",
-    points=4,
-    minutes=10,
-    difficulty=3,
-    page=PAGE,
-    anchor="tokens-train",
-    returns=("merges",),
+BPE = described(
+    "03.bpe",
     frame="text",
     cases=_bpe_cases,
     oracle=_bpe,
@@ -108,17 +100,4 @@ def _encode(word: str, merges: list[Pair]) -> list[str]:
     return row
 
 
-ENCODE = Task(
-    id="03.encode",
-    name="encode_word",
-    title="Cutting a new word",
-    points=3,
-    minutes=7,
-    difficulty=2,
-    page=PAGE,
-    anchor="tokens-encode",
-    returns=("tokens",),
-    frame="text",
-    cases=_encode_cases,
-    oracle=_encode,
-)
+ENCODE = described("03.encode", frame="text", cases=_encode_cases, oracle=_encode)

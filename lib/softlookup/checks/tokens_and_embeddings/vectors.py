@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.task import Case, Task
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 from softlookup.checks.tokens_and_embeddings.lookups import drawn_ids
-from softlookup.checks.tokens_and_embeddings.page import PAGE
 
 
 def _embed_cases(rng: Rng, pad: int) -> list[Case]:
@@ -48,16 +48,8 @@ def _embed(ids: Any, table: Any, pad: int) -> Any:
     return (hot * (torch.arange(len(table)) != pad)) @ table * table.shape[1] ** 0.5
 
 
-EMBED = Task(
-    id="03.embed",
-    name="embed",
-    title="Embedding, with its scale",
-    points=3,
-    minutes=5,
-    difficulty=1,
-    page=PAGE,
-    anchor="tokens-scale",
-    returns=("x",),
+EMBED = described(
+    "03.embed",
     cases=_embed_cases,
     oracle=_embed,
     parts={"core": 0.5, "pad": 0.25, "gradient": 0.25},
@@ -85,16 +77,8 @@ def _tied(x: Any, table: Any) -> Any:
     return torch.einsum("...d,vd->...v", x, table)
 
 
-TIED_LOGITS = Task(
-    id="03.tied-logits",
-    name="tied_logits",
-    title="The same table at the output",
-    points=2,
-    minutes=4,
-    difficulty=1,
-    page=PAGE,
-    anchor="tokens-tied",
-    returns=("logits",),
+TIED_LOGITS = described(
+    "03.tied-logits",
     cases=_tied_cases,
     oracle=_tied,
     parts={"core": 0.5, "gradient": 0.5},

@@ -10,8 +10,8 @@ import numpy as np
 
 from softlookup.checks.candidates import INSIDES
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.task import Case, Task
-from softlookup.checks.training.page import PAGE
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 NEVER, ALWAYS, TURNED = "never-alarmed", "always-alarmed", "verdict-inverted"
 
@@ -61,21 +61,7 @@ def _leaks(model: dict[str, Any], ids: Any, n_words: int) -> np.ndarray:
     return np.asarray(bool(np.triu(reached, 1).any()) or model["blend"] != 0)
 
 
-FIND_LEAK = Task(
-    id="09.find-leak",
-    name="leaks",
-    title="A test for leaks",
-    points=4,
-    minutes=12,
-    difficulty=2,
-    page=PAGE,
-    anchor="training-wrong",
-    returns=("broken",),
-    cases=_leak_cases,
-    oracle=_leaks,
-    forbids=INSIDES,
-    lends=False,
-)
+FIND_LEAK = described("09.find-leak", cases=_leak_cases, oracle=_leaks, forbids=INSIDES, lends=False)
 
 
 def _shift_cases(rng: Rng) -> list[Case]:
@@ -105,18 +91,4 @@ def _labels_wrong(loss_of: dict[str, Any], n_words: int) -> np.ndarray:
     return np.asarray(not sound)
 
 
-FIND_SHIFT = Task(
-    id="09.find-shift",
-    name="labels_are_wrong",
-    title="A test for labels",
-    points=4,
-    minutes=15,
-    difficulty=3,
-    page=PAGE,
-    anchor="training-wrong",
-    returns=("broken",),
-    cases=_shift_cases,
-    oracle=_labels_wrong,
-    forbids=INSIDES,
-    lends=False,
-)
+FIND_SHIFT = described("09.find-shift", cases=_shift_cases, oracle=_labels_wrong, forbids=INSIDES, lends=False)

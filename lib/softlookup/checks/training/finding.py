@@ -6,8 +6,8 @@ import numpy as np
 
 from softlookup.checks.candidates import INSIDES
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.task import Case, Task
-from softlookup.checks.training.page import PAGE
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _padding_cases(rng: Rng) -> list[Case]:
@@ -35,21 +35,7 @@ def _padding(loss_of: dict[str, Any], n_words: int) -> np.ndarray:
     return np.asarray(bool(counted) or loss_of["known"] is not None)
 
 
-FIND_PADDING = Task(
-    id="09.find-padding",
-    name="counts_padding",
-    title="A test for padding",
-    points=4,
-    minutes=12,
-    difficulty=2,
-    page=PAGE,
-    anchor="training-wrong",
-    returns=("broken",),
-    cases=_padding_cases,
-    oracle=_padding,
-    forbids=INSIDES,
-    lends=False,
-)
+FIND_PADDING = described("09.find-padding", cases=_padding_cases, oracle=_padding, forbids=INSIDES, lends=False)
 
 
 def _dropping_cases(rng: Rng) -> list[Case]:
@@ -75,18 +61,4 @@ def _drops(model: dict[str, Any], x: Any) -> np.ndarray:
     return np.asarray(any(use > 0 for _, use in model["shares"]))
 
 
-FIND_DROPOUT = Task(
-    id="09.find-dropout",
-    name="drops_in_use",
-    title="A test for dropout",
-    points=3,
-    minutes=8,
-    difficulty=2,
-    page=PAGE,
-    anchor="training-wrong",
-    returns=("broken",),
-    cases=_dropping_cases,
-    oracle=_drops,
-    forbids=INSIDES,
-    lends=False,
-)
+FIND_DROPOUT = described("09.find-dropout", cases=_dropping_cases, oracle=_drops, forbids=INSIDES, lends=False)

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.task import Case, Task
-from softlookup.checks.training.page import PAGE
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _clip_cases(rng: Rng) -> list[Case]:
@@ -34,20 +34,7 @@ def _clip(g_1: Any, g_2: Any, g_3: Any, max_norm: float) -> Any:
     return g_1 / norm * max_norm, g_2 / norm * max_norm, g_3 / norm * max_norm, norm
 
 
-CLIP = Task(
-    id="09.clip",
-    name="clip",
-    title="Clip by the common norm",
-    points=3,
-    minutes=8,
-    difficulty=2,
-    page=PAGE,
-    anchor="training-clipping",
-    returns=("g_1", "g_2", "g_3", "norm"),
-    cases=_clip_cases,
-    oracle=_clip,
-    forbids=("torch.nn.utils",),
-)
+CLIP = described("09.clip", cases=_clip_cases, oracle=_clip, forbids=("torch.nn.utils",))
 
 
 def _accumulate_cases(rng: Rng) -> list[Case]:
@@ -76,16 +63,4 @@ def _accumulate(w: Any, gradients: Any, tokens: Any, every: int, rate: float) ->
     return torch.stack(after)
 
 
-ACCUMULATE = Task(
-    id="09.accumulate",
-    name="accumulate",
-    title="Several batches, one step",
-    points=4,
-    minutes=12,
-    difficulty=3,
-    page=PAGE,
-    anchor="training-accumulation",
-    returns=("weights",),
-    cases=_accumulate_cases,
-    oracle=_accumulate,
-)
+ACCUMULATE = described("09.accumulate", cases=_accumulate_cases, oracle=_accumulate)

@@ -3,8 +3,8 @@
 import numpy as np
 
 from softlookup.checks.draws import Rng
-from softlookup.checks.task import Case, Task
-from softlookup.checks.training.page import PAGE
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 RECIPES = ("float32", "autocast", "master")
 
@@ -29,20 +29,7 @@ def _bytes(parameters: int, activations: int, recipe: str) -> tuple[int, int]:
     return each * parameters, wide * activations
 
 
-BYTES = Task(
-    id="09.bytes",
-    name="training_bytes",
-    title="What half precision saves",
-    points=3,
-    minutes=8,
-    difficulty=2,
-    page=PAGE,
-    anchor="training-precision",
-    returns=("states", "activations"),
-    cases=_bytes_cases,
-    oracle=_bytes,
-    frame="plain",
-)
+BYTES = described("09.bytes", cases=_bytes_cases, oracle=_bytes, frame="plain")
 
 
 def _count_cases(rng: Rng) -> list[Case]:
@@ -71,17 +58,4 @@ def _count(vocab_size: int, d_model: int, d_hidden: int, n_layers: int) -> int:
     return sum(p.numel() for p in nn.ModuleList(parts).parameters())
 
 
-COUNT = Task(
-    id="09.count",
-    name="transformer_parameters",
-    title="Base and big, counted",
-    points=3,
-    minutes=8,
-    difficulty=2,
-    page=PAGE,
-    anchor="training-sizes",
-    returns=("parameters",),
-    cases=_count_cases,
-    oracle=_count,
-    frame="plain",
-)
+COUNT = described("09.count", cases=_count_cases, oracle=_count, frame="plain")

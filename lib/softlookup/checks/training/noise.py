@@ -3,8 +3,8 @@
 from typing import Any
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.task import Case, Task
-from softlookup.checks.training.page import PAGE
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _dropout_cases(rng: Rng) -> list[Case]:
@@ -35,16 +35,8 @@ def _dropout(x: Any, u: Any, p: float, training: bool) -> Any:
     return torch.where(u < p, torch.zeros_like(x), x / (1 - p)) if training else x
 
 
-DROPOUT = Task(
-    id="09.dropout",
-    name="dropout",
-    title="Dropout",
-    points=3,
-    minutes=8,
-    difficulty=1,
-    page=PAGE,
-    anchor="training-dropout",
-    returns=("y",),
+DROPOUT = described(
+    "09.dropout",
     cases=_dropout_cases,
     oracle=_dropout,
     parts={"core": 0.6, "gradient": 0.2, "dtype": 0.2},
@@ -67,17 +59,6 @@ def _first(z: Any, after_relu: bool) -> Any:
     return z * (2 / n_in) ** 0.5 if after_relu else z / ((n_in + n_out) / 2) ** 0.5
 
 
-FIRST_WEIGHTS = Task(
-    id="09.initialise",
-    name="first_weights",
-    title="Xavier and He",
-    points=2,
-    minutes=6,
-    difficulty=1,
-    page=PAGE,
-    anchor="training-initialise",
-    returns=("w",),
-    cases=_first_cases,
-    oracle=_first,
-    forbids=("torch.nn.init", "softlookup.model"),
+FIRST_WEIGHTS = described(
+    "09.initialise", cases=_first_cases, oracle=_first, forbids=("torch.nn.init", "softlookup.model")
 )

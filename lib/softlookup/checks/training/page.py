@@ -1,7 +1,5 @@
 """The page of the book that the tasks of this chapter belong to."""
 
-PAGE = "09_training"
-
 OWN_LOSSES = (
     "torch.nn.functional.cross_entropy",
     "torch.nn.functional.nll_loss",

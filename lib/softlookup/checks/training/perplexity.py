@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng
-from softlookup.checks.task import Case, Task
-from softlookup.checks.training.page import PAGE
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _perplexity_cases(rng: Rng) -> list[Case]:
@@ -25,17 +25,4 @@ def _perplexity(losses: Any, tokens: Any) -> Any:
     return (losses.exp() ** (tokens / tokens.sum().double())).prod()
 
 
-PERPLEXITY = Task(
-    id="09.perplexity",
-    name="perplexity",
-    title="Perplexity of a whole set",
-    points=2,
-    minutes=5,
-    difficulty=1,
-    page=PAGE,
-    anchor="training-perplexity",
-    returns=("perplexity",),
-    cases=_perplexity_cases,
-    oracle=_perplexity,
-    forbids=("softlookup.model",),
-)
+PERPLEXITY = described("09.perplexity", cases=_perplexity_cases, oracle=_perplexity, forbids=("softlookup.model",))

@@ -3,8 +3,8 @@
 from typing import Any
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.task import Case, Task
-from softlookup.checks.training.page import PAGE
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 from softlookup.checks.training.targets import sentences
 
 
@@ -40,16 +40,4 @@ def _train(w: Any, ids: Any, pad_id: int, rate: float, steps: int) -> Any:
     return w, torch.stack(losses)
 
 
-TRAIN = Task(
-    id="09.train",
-    name="train",
-    title="A run of your own",
-    points=5,
-    minutes=12,
-    difficulty=3,
-    page=PAGE,
-    anchor="training-run",
-    returns=("w", "losses"),
-    cases=_cases,
-    oracle=_train,
-)
+TRAIN = described("09.train", cases=_cases, oracle=_train)

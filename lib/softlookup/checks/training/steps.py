@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.task import Case, Task
-from softlookup.checks.training.page import PAGE
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
 
 
 def _rate_cases(rng: Rng) -> list[Case]:
@@ -28,21 +28,7 @@ def _rate(done: int, d_model: int, warmup: int) -> float:
     return peak * (step / warmup if step < warmup else (warmup / step) ** 0.5)
 
 
-RATE = Task(
-    id="09.warmup",
-    name="learning_rate",
-    title="The learning rate of the paper",
-    points=3,
-    minutes=8,
-    difficulty=1,
-    page=PAGE,
-    anchor="training-warmup",
-    returns=("rate",),
-    cases=_rate_cases,
-    oracle=_rate,
-    frame="plain",
-    forbids=("softlookup.model",),
-)
+RATE = described("09.warmup", cases=_rate_cases, oracle=_rate, frame="plain", forbids=("softlookup.model",))
 
 
 def _adam_cases(rng: Rng) -> list[Case]:
@@ -81,17 +67,4 @@ def _adam(w: Any, g: Any, m: Any, v: Any, step: int, rate: float, beta_1: float,
     return weight, state["exp_avg"], state["exp_avg_sq"]
 
 
-ADAM = Task(
-    id="09.adam",
-    name="adam_step",
-    title="One step of Adam",
-    points=4,
-    minutes=10,
-    difficulty=2,
-    page=PAGE,
-    anchor="training-adam",
-    returns=("w", "m", "v"),
-    cases=_adam_cases,
-    oracle=_adam,
-    forbids=("torch.optim", "softlookup.model"),
-)
+ADAM = described("09.adam", cases=_adam_cases, oracle=_adam, forbids=("torch.optim", "softlookup.model"))

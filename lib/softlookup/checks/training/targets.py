@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 
 from softlookup.checks.draws import Rng, normal
-from softlookup.checks.task import Case, Task
-from softlookup.checks.training.page import OWN_LOSSES, PAGE
+from softlookup.checks.published import described
+from softlookup.checks.task import Case
+from softlookup.checks.training.page import OWN_LOSSES
 
 
 def sentences(rng: Rng, lengths: tuple[int, ...], n_words: int, pad_id: int) -> np.ndarray:
@@ -38,20 +39,7 @@ def _shift(ids: Any, pad_id: int, ignore: int) -> Any:
     return pairs[..., 0], pairs[..., 1].masked_fill(pairs[..., 1] == pad_id, ignore)
 
 
-SHIFT = Task(
-    id="09.shift",
-    name="inputs_and_labels",
-    title="Shifted by one",
-    points=2,
-    minutes=6,
-    difficulty=1,
-    page=PAGE,
-    anchor="training-forcing",
-    returns=("inputs", "labels"),
-    cases=_shift_cases,
-    oracle=_shift,
-    variants=({"ignore": -100}, {"ignore": -1}),
-)
+SHIFT = described("09.shift", cases=_shift_cases, oracle=_shift, variants=({"ignore": -100}, {"ignore": -1}))
 
 
 def _loss_cases(rng: Rng, epsilon: float | None = None) -> list[Case]:
@@ -91,33 +79,11 @@ def _smoothed(logits: Any, labels: Any, pad_id: int, epsilon: float) -> Any:
 
 PARTS = {"core": 0.6, "large": 0.2, "gradient": 0.2}
 
-CROSS_ENTROPY = Task(
-    id="09.cross-entropy",
-    name="cross_entropy",
-    title="Cross-entropy without padding",
-    points=4,
-    minutes=10,
-    difficulty=2,
-    page=PAGE,
-    anchor="training-loss",
-    returns=("loss",),
-    cases=_loss_cases,
-    oracle=_cross_entropy,
-    parts=PARTS,
-    forbids=OWN_LOSSES,
-)
+CROSS_ENTROPY = described("09.cross-entropy", cases=_loss_cases, oracle=_cross_entropy, parts=PARTS, forbids=OWN_LOSSES)
 
 
-SMOOTHED_LOSS = Task(
-    id="09.smoothed-loss",
-    name="smoothed_loss",
-    title="Label smoothing",
-    points=4,
-    minutes=10,
-    difficulty=2,
-    page=PAGE,
-    anchor="training-smoothing",
-    returns=("loss",),
+SMOOTHED_LOSS = described(
+    "09.smoothed-loss",
     cases=_loss_cases,
     oracle=_smoothed,
     parts=PARTS,

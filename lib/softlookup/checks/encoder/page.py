@@ -1,3 +1,0 @@
-"""The page of the book that the tasks of this chapter belong to."""
-
-PAGE = "07_encoder"

@@ -1,3 +1,0 @@
-"""Where chapter 1 stands in the book."""
-
-PAGE = "01_motivation"
