@@ -278,11 +278,13 @@ def test_figures_that_a_cell_asks_for_do_not_end_it(begin: Callable[..., Any]) -
 @NEEDS_SANDBOX
 def test_compiled_code_is_seen_in_every_question(begin: Callable[..., Any]) -> None:
     session = begin()
-    assert hold(session, "def f(x):\n    import torch\n    return torch._C._len_torch_dispatch_stack() + 0 * x").there
+    compiled = "import torch\ncompiled = torch.jit.trace(lambda x: x.softmax(0), torch.ones(1))\nasked = []\n"
+    later = "def f(x):\n    asked.append(x)\n    return compiled(x) if len(asked) == 3 else x"
+    assert hold(session, compiled + later).there
     session.check("", {**ABOUT, "forbids": ["torch.softmax"]})
     cases = [Case("", (np.zeros(1),), frame="torch") for _ in range(3)]
     found = session.ask(cases, 1, (), functools.partial(int), time.monotonic() + 3)
-    assert [one.arrays[0].tolist() for one in found] == [[1.0]] * 3
+    assert [one.failure and one.failure.kind for one in found] == [None, None, "shortcut"]
 
 
 @NEEDS_SANDBOX
