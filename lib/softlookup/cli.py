@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import click
 
 from softlookup import __version__
-from softlookup.bench import BENCHES
+from softlookup.bench import BENCHES, refusals, run
 from softlookup.commands import COMMANDS, COURSE, course_in, default_course
 
 
@@ -285,8 +285,6 @@ def bench(
     """Measure NAME and show the numbers: ratios against a peer, in one run on the same work."""
     if figure is not None and figure.suffix not in (".svg", ".png"):
         _refuse(f"{figure} ends in {figure.suffix!r}; wanted .svg or .png")
-    from softlookup.bench import run
-
     options = {
         "root": _root,
         "sources": lambda: _sources(_root()),
@@ -300,9 +298,7 @@ def bench(
     }
     try:
         measured = run(name, options)
-    except (ValueError, ModuleNotFoundError, RuntimeError) as missing:
-        if name not in ("roofline", "refinement", "book"):
-            raise
+    except refusals(name) as missing:
         _refuse(str(missing))
     if figure is not None and name == "decoding":
         from softlookup.figures.decoding import save_step_cost

@@ -1,7 +1,6 @@
 """Reading solutions, making releases, keeping exercises/ in step with solutions/."""
 
 import copy
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,7 @@ from softlookup.authoring import fill
 from softlookup.authoring.library_cell import addresses, library_cell
 from softlookup.authoring.variants import draw_variants
 from softlookup.checks import tasks
-from softlookup.checks.published import named_cells
+from softlookup.checks.published import named_cells, without_marks
 
 # nbgrader's own list for `nbgrader generate_assignment`, less the two that need a database or a kernel.
 STEPS = (
@@ -173,9 +172,8 @@ def make_release(source: NotebookNode) -> NotebookNode:
 
 def solution_cells(source: NotebookNode) -> dict[str, str]:
     """Source of every solution cell, by grade id, without the marks that nbgrader cuts at."""
-    marks = re.compile(r"^\s*### (BEGIN|END) SOLUTION\n?", re.MULTILINE)
     return {
-        cell.metadata.nbgrader.grade_id: marks.sub("", cell.source).rstrip() + "\n"
+        cell.metadata.nbgrader.grade_id: without_marks(cell.source).rstrip() + "\n"
         for cell in source.cells
         if cell.cell_type == "code" and cell.metadata.get("nbgrader", {}).get("solution")
     }

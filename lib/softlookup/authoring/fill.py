@@ -5,9 +5,9 @@ from collections.abc import Mapping
 
 from softlookup.authoring.variants import constants
 from softlookup.checks import Task, get_task, tasks
+from softlookup.checks.published import CONSTANT
 
 PLACE = re.compile(r"\[\[([^\[\]\n]+)\]\]")
-CODE_LINE = re.compile(r"^(?P<name>\s*\w+) = (?P<value>.+?)  # variant (?P<task>[\w.-]+):(?P<key>\w+)$", re.MULTILINE)
 BOOK = "../../_build/html/"
 """From an exercise's folder to the rendered book of the same checkout."""
 
@@ -83,7 +83,7 @@ def code(text: str, chosen: Mapping[str, int]) -> str:
             raise ValueError(f"# variant {task_id}:{key} names no constant of a task's variants")
         return f"{match.group('name')} = {values[task_id][key]!r}"
 
-    text = CODE_LINE.sub(fill, text)
+    text = CONSTANT.sub(fill, text)
     for task_id, number in chosen.items():
         if number:
             text = re.sub(

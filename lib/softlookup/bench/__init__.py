@@ -44,3 +44,12 @@ def run(name: str, options: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
     place, takes = BENCHES[name]
     module, _, function = place.partition(":")
     return dict(getattr(import_module(module), function)(**{one: options[one]() for one in takes}))
+
+
+def refusals(name: str) -> tuple[type[Exception], ...]:
+    """The exceptions of a benchmark that say what its user can mend; any other is a mistake of its own."""
+    if name == "book":
+        from softlookup.bench.site import BuildFailed, NoBrowser
+
+        return BuildFailed, NoBrowser
+    return {"roofline": (ValueError,), "refinement": (ModuleNotFoundError,)}.get(name, ())

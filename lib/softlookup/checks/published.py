@@ -21,7 +21,8 @@ from softlookup.checks.task import Mistake, Task
 
 _NAMED = re.compile(r" (?P<name>[\w-]+)(?: from (?P<origin>[\w-]+))?")
 _MARKS = re.compile(r"^\s*### (?:BEGIN|END) SOLUTION\n?", re.MULTILINE)
-_CONSTANT = re.compile(r"^(?P<name>\s*\w+) = .+?  # variant (?P<task>[\w.-]+):(?P<key>\w+)$", re.MULTILINE)
+CONSTANT = re.compile(r"^(?P<name>\s*\w+) = .+?  # variant (?P<task>[\w.-]+):(?P<key>\w+)$", re.MULTILINE)
+"""A line whose value differs between variants: ``tau = 1.0  # variant 04.scale:tau``."""
 
 
 class NoEdit(ValueError):
@@ -73,10 +74,15 @@ def named(chapter: int) -> dict[str, tuple[str, str]]:
     return named_cells(solutions(chapter))
 
 
+def without_marks(source: str) -> str:
+    """A solution's source without the marks that nbgrader cuts at."""
+    return _MARKS.sub("", source)
+
+
 @cache
 def cells(chapter: int) -> dict[str, str]:
     """The code cells of a chapter's notebook in their order, by name; constants of variants still carry their marks."""
-    return {name: _MARKS.sub("", source).strip() + "\n" for name, (source, _) in named(chapter).items()}
+    return {name: without_marks(source).strip() + "\n" for name, (source, _) in named(chapter).items()}
 
 
 @cache
@@ -153,7 +159,7 @@ def solution(task: Task, variant: int = 0) -> str:
     def fill(match: re.Match[str]) -> str:
         return f"{match['name']} = {values[match['key']]!r}" if match["task"] == task.id else match[0]
 
-    return _CONSTANT.sub(fill, cells(task.chapter)[task.slug]).rstrip() + "\n"
+    return CONSTANT.sub(fill, cells(task.chapter)[task.slug]).rstrip() + "\n"
 
 
 def planted(task: Task, slugs: Sequence[str], variant: int = 0) -> str:
