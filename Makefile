@@ -36,10 +36,11 @@ pdf: book  ## the book on paper: each chapter and the whole, in _build/pdf (Chro
 lab: setup  ## JupyterLab on your own copies of the notebooks, in my_work
 	@$(BIN)/softlookup lab
 
-lint: setup  ## ruff and mypy
+lint: setup  ## ruff, mypy, eslint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	book/_vendor/node_modules/.bin/eslint -c book/_vendor/eslint.config.mjs book lib scripts tests
 
 exercises: setup  ## exercises/ made again from solutions/
 	$(BIN)/softlookup exercises

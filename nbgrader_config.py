@@ -12,4 +12,4 @@ c.CourseDirectory.course_id = "softlookup"
 c.Execute.timeout = 60
 
 # The formgrader shows code in colours, and would take hours over some that a student may hand in.
-c.HTMLExporter.filters = {"highlight_code": "softlookup.grading.page_code.highlighted"}
+c.HTMLExporter.filters = {"highlight_code": "softlookup.grading.feedback.page_code.highlighted"}

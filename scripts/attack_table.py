@@ -28,8 +28,8 @@ import nbformat
 
 from softlookup.authoring import find_root, read_solution
 from softlookup.grading import Course, new_course
-from softlookup.grading.hostile import LEAK, ROWS, TRACE, HostileHandIn, hostile_ones
-from softlookup.grading.hostile.writing import write_hand_in
+from softlookup.grading.samples.hostile import LEAK, ROWS, TRACE, HostileHandIn, hostile_ones
+from softlookup.grading.samples.hostile.writing import write_hand_in
 
 ROOT = find_root()
 NAME = "04_one_head"

@@ -174,7 +174,7 @@ def steps() -> list[Step]:
 
 def sandbox() -> list[str]:
     """What to tell the grader about the sandbox: without one, this harmless class is graded all the same."""
-    asked = "from softlookup.grading.sandbox.bubble import trouble; print(trouble())"
+    asked = "from softlookup.grading.sandbox.outside.bubble import trouble; print(trouble())"
     said = subprocess.run([str(BIN / "python"), "-c", asked], capture_output=True, text=True, check=True).stdout.strip()
     if not said:
         return []

@@ -69,7 +69,7 @@
       if (target === null) node.removeAttribute("href");
       else node.setAttribute("href", target);
     } else if (node.localName === "use") node.setAttribute("href", `#${own(node.getAttribute("href").slice(1))}`);
-    else if (node.localName === "img") node.src = node.src; // the whole address
+    else if (node.localName === "img") node.setAttribute("src", node.src); // the whole address
   }
 
   const rules = [];

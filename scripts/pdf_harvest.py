@@ -94,7 +94,7 @@ def harvest(browser: Browser, html: Path, docname: str, docnames: list[str], sch
         page = context.new_page()
         page.set_default_timeout(PATIENCE_MS)
         # Questions stay lists with an answer to unfold, as they are without a script.
-        page.route("**/_static/quick.js*", lambda route: route.abort())
+        page.route("**/_static/quiz.js*", lambda route: route.abort())
         page.emulate_media(media="print")
         page.goto(path.as_uri(), wait_until="load")
         page.evaluate(TYPESET)

@@ -1,4 +1,4 @@
-"""Fetch what pages need in the browser, MathJax and reveal.js for slides, and axe and puppeteer-core for the tests.
+"""Fetch what pages need in the browser, what the tests add to it (axe, puppeteer-core), and eslint for the scripts.
 
 Set-up runs this once. The versions are pinned in book/_vendor/package.json and package-lock.json. Run again,
 it sees that all is there and does nothing.
@@ -58,7 +58,7 @@ def main() -> int:
         )
         return 1
     STAMP.write_text(wanted())
-    print("vendor: fetched MathJax, reveal.js, axe and puppeteer-core")
+    print("vendor: fetched MathJax, reveal.js, axe, puppeteer-core and eslint")
     return 0
 
 

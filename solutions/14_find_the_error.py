@@ -24,7 +24,7 @@
 # | 14-first | In your own words (graded by a person) | 8 | ●●○ | 3 |
 #
 # **Letters.** `T` queries, `S` keys, `D` width of a token, `H` width of a head, `N` heads. Rows are tokens: queries are `x @ w`, scores `q @ k.T`. **Printed numbers.** A slide prints so many `places` after the point, and every number was
-# rounded to the nearest one. A number that lies exactly between two is never asked for. Tables are numpy arrays. **The slides' own tables** are in `softlookup.audit`, as they are printed. Each task says which one it grew from: try your
+# rounded to the nearest one. A number that lies exactly between two is never asked for. Tables are numpy arrays. **The slides' own tables** are in `softlookup.slide_audit`, as they are printed. Each task says which one it grew from: try your
 # function on that, too.
 
 # %% 14-setup
@@ -33,7 +33,7 @@ import math
 import numpy as np
 
 from softlookup import check
-from softlookup.audit import first_head, identity_head, masks_004, positions_001, uniform_head
+from softlookup.slide_audit import first_head, identity_head, masks_004, positions_001, uniform_head
 
 
 def softmax(scores, axis=-1):

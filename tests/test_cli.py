@@ -11,9 +11,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from softlookup.authoring import find_root, read_solution
-from softlookup.checks import tasks
+from softlookup.checking import tasks
 from softlookup.cli import main
-from softlookup.grading.handins import answers, filled
+from softlookup.grading.samples.handins import answers, filled
 
 ROOT = find_root()
 NAME = "04_one_head"
@@ -25,7 +25,7 @@ def call(*words: object) -> Result:
 
 
 def test_help_lists_what_there_is_and_nothing_else() -> None:
-    listed = call("--help").output.split("Commands:")[1]
+    listed = call("--help").output.split("For students:")[1]
     names = {line.split()[0] for line in listed.splitlines() if line.startswith("  ") and line[2] != " "}
     students = {"check", "tasks", "train", "assemble", "lab", "progress"}
     instructors = {"sample", "release", "grade", "report", "explain", "export", "extension", "forget", "exam", "slides"}

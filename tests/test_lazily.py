@@ -68,7 +68,7 @@ def test_lazy_packages_of_the_library_load_nothing_of_their_own_at_first(package
 
 
 def test_lazy_packages_work_where_a_submission_runs(tmp_path):
-    staged = importlib.import_module("softlookup.grading.sandbox.bubble").staged()
+    staged = importlib.import_module("softlookup.grading.sandbox.outside.bubble").staged()
     code = "import softlookup; from softlookup.figures import chain, show; from softlookup.widgets import HeadShapes"
     code += "; print(softlookup.__file__)"
     environment = os.environ | {"PYTHONPATH": str(staged), "PYTHONDONTWRITEBYTECODE": "1"}

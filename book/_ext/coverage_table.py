@@ -13,7 +13,7 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 
-from softlookup import checks
+from softlookup import checking
 
 TABLE = "book/coverage"
 BEYOND = 90
@@ -70,7 +70,7 @@ def entry(number: str, row: dict[str, Any]) -> nodes.definition_list_item:
 def shown(field: str, name: str) -> nodes.Node:
     """Link a task to the section that it tests, and a name to its reference where there is one."""
     if field == "tasks":
-        task = checks.get_task(name)
+        task = checking.get_task(name)
         return link("std", "ref", task.anchor, nodes.inline("", name), refexplicit=True)
     text = nodes.literal("", name.removeprefix("softlookup.").removeprefix(f"{field}."))
     if any(name in names for package in PACKAGES for names in documented(package).values()):

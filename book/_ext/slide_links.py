@@ -1,7 +1,7 @@
 """Lead back to the slides: under each heading whose section explains audited statements, one small line with a link.
 
-The statements themselves name their sections (``softlookup.audit``), and the page *The slides, recomputed* links to
-them. Nothing is typed on the chapters' pages.
+The statements themselves name their sections (``softlookup.slide_audit``), and the page *The slides, recomputed* links
+to them. Nothing is typed on the chapters' pages.
 """
 
 import json
@@ -26,8 +26,8 @@ log = logging.getLogger(__name__)
 @cache
 def explained() -> dict[str, dict[str, int]]:
     """Count the statements that each section explains, by page and label."""
-    from softlookup.audit import items
-    from softlookup.audit.listing import sections
+    from softlookup.slide_audit import items
+    from softlookup.slide_audit.listing import sections
 
     return sections(items())
 

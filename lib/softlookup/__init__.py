@@ -8,11 +8,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from softlookup.checks import check
+    from softlookup.checking import check
 
 __version__ = "0.2.0"
 
-_SUBMODULES = ("checks", "figures", "model", "notation", "reference", "roofline", "text", "training", "widgets")
+_SUBMODULES = ("checking", "figures", "model", "notation", "reference", "roofline", "text", "training", "widgets")
 
 __all__ = ["__version__", "check", *_SUBMODULES]
 
@@ -24,13 +24,13 @@ def __getattr__(name: str) -> Any:
         name: The attribute that was asked for.
 
     Returns:
-        The submodule of that name, or the function ``softlookup.checks.check``.
+        The submodule of that name, or the function ``softlookup.checking.check``.
 
     Raises:
         AttributeError: If the package has no such name.
     """
     if name == "check":
-        return import_module("softlookup.checks").check
+        return import_module("softlookup.checking").check
     if name in _SUBMODULES:
         return import_module(f"softlookup.{name}")
     raise AttributeError(f"module 'softlookup' has no attribute {name!r}; it has {', '.join(__all__)}")

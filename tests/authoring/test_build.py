@@ -18,7 +18,7 @@ from softlookup.authoring import (
     solution_cells,
 )
 from softlookup.authoring.build import NoCheckout
-from softlookup.checks import tasks
+from softlookup.checking import tasks
 
 ROOT = find_root()
 NAME = "04_one_head"

@@ -76,7 +76,7 @@ def test_every_number_of_a_sentence_is_computed(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_every_row_of_the_list_has_a_defence():
-    from softlookup.grading.hostile import ROWS
+    from softlookup.grading.samples.hostile import ROWS
 
     named: set[int] = set()
     defences = PAGE.split("## What defends?")[1].split("##")[0]

@@ -8,8 +8,8 @@ import pytest
 import yaml
 from built_book import HTML, ROOT, Page, need_book
 
-from softlookup import checks, widgets
-from softlookup.checks.registry import CHAPTERS
+from softlookup import checking, widgets
+from softlookup.checking.registry import CHAPTERS
 from softlookup.widgets.interactive import InteractiveFigure
 
 # How many rows of the lectures' list each chapter owes a place.
@@ -52,7 +52,7 @@ def test_every_chapter_with_tasks_has_rows(table):
 
 
 def test_every_task_of_the_table_exists_and_every_task_is_in_it(table):
-    known = {task.id for task in checks.tasks()}
+    known = {task.id for task in checking.tasks()}
     named = {task for entry in table.values() for task in entry["tasks"]}
     assert known and known == named
 
@@ -65,9 +65,8 @@ def drawn_on(chapter):
         for cell in re.findall(r"```\{code-cell\}.*?\n```", page.read_text(encoding="utf-8"), re.S)
     )
     pictures = {f"softlookup.figures.{name}" for name in re.findall(r"(?<!softlookup\.)\bfigures\.(\w+)", code)}
-    classes = {
-        name for name, one in vars(widgets).items() if isinstance(one, type) and issubclass(one, InteractiveFigure)
-    }
+    known = ((name, getattr(widgets, name)) for name in widgets.__all__)
+    classes = {name for name, one in known if isinstance(one, type) and issubclass(one, InteractiveFigure)}
     return pictures, {f"softlookup.widgets.{name}" for name in classes & set(re.findall(r"\w+", code))}
 
 
@@ -103,6 +102,6 @@ def test_every_anchor_stands_on_its_built_page(table):
 @pytest.mark.book
 def test_every_task_links_to_an_anchor_that_is_built():
     need_book()
-    for task in checks.tasks():
+    for task in checking.tasks():
         name, _, anchor = task.book_url.partition("#")
         assert anchor and anchor in Page(HTML / name).ids, f"{task.id}: no #{anchor} on {name}"

@@ -9,7 +9,7 @@ import sys
 import pytest
 from built_book import HTML, ROOT, Page, need_book
 
-from softlookup.checks import tasks
+from softlookup.checking import tasks
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 notebooks = importlib.import_module("exercise_notebooks")

@@ -13,12 +13,12 @@ from built_book import ROOT
 from guide_reader import Reader, missing, own_environment, steps
 
 from softlookup.authoring import read_solution
-from softlookup.checks import get_task
-from softlookup.checks.home import LocalStudent
-from softlookup.checks.judge import judge
-from softlookup.checks.published import answer
+from softlookup.checking import get_task
+from softlookup.checking.home import LocalStudent
+from softlookup.checking.judge import judge
+from softlookup.checking.published import answer
 from softlookup.grading import Course
-from softlookup.grading.handins import answers, filled
+from softlookup.grading.samples.handins import answers, filled
 
 NAME = "04_one_head"
 FILE = f"{NAME}.ipynb"
@@ -154,8 +154,8 @@ def test_own_task_is_thirty_lines():
 
 def test_own_task_names_its_mistakes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     # A student of this process asks for the earlier tasks of the chapter, and there is none.
-    monkeypatch.setattr("softlookup.checks.home.earlier", lambda task: ())
-    monkeypatch.setattr("softlookup.checks.published.folder", lambda: tmp_path)
+    monkeypatch.setattr("softlookup.checking.home.earlier", lambda task: ())
+    monkeypatch.setattr("softlookup.checking.published.folder", lambda: tmp_path)
     texts = {Path(step.file).name: step.text for step in steps("", OWN_TASK) if step.file}
     for name, text in texts.items():
         (tmp_path / name).write_text(text)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from built_book import ROOT
 
-from softlookup.checks import get_task
+from softlookup.checking import get_task
 from softlookup.roofline import (
     attainable_flops_per_s,
     hardware,

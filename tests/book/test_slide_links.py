@@ -10,8 +10,8 @@ from built_book import HTML, ROOT, need_book
 from docutils import nodes
 from docutils.utils import new_document
 
-from softlookup.audit import items
-from softlookup.audit.listing import as_html, sections
+from softlookup.slide_audit import items
+from softlookup.slide_audit.listing import as_html, sections
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 slide_links = importlib.import_module("slide_links")

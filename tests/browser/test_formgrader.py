@@ -11,10 +11,11 @@ from own_jupyter import running_formgrader, shot
 from playwright.sync_api import Browser, Page, expect
 
 from softlookup.authoring import find_root, read_solution
-from softlookup.checks import tasks
+from softlookup.checking import tasks
 from softlookup.grading import Course, Report, new_course
-from softlookup.grading.engine import Order, grade_assignment
-from softlookup.grading.sample import hand_ins
+from softlookup.grading.run.engine import grade_assignment
+from softlookup.grading.run.request import GradeRequest
+from softlookup.grading.samples.sample_class import hand_ins
 
 pytestmark = [
     pytest.mark.browser,
@@ -44,7 +45,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
 
 
 def grade(course: Course, **options: object) -> Report:
-    return grade_assignment(course, Order(NAME, seed=5, workers=1, **options))
+    return grade_assignment(course, GradeRequest(NAME, seed=5, workers=1, **options))
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,9 @@ from own_jupyter import shot
 from playwright.sync_api import Browser, expect
 
 from softlookup.authoring import find_root, read_solution
-from softlookup.checks import get_task, tasks
-from softlookup.grading.handins import answers, filled
-from softlookup.way.workplace import WORK, give_out
+from softlookup.checking import get_task, tasks
+from softlookup.grading.samples.handins import answers, filled
+from softlookup.progress.workplace import WORK, give_out
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from softlookup.teaching.export import write_slides
+from softlookup.curriculum.export import write_slides
 
 pytestmark = pytest.mark.browser
 NAME = "04_one_head"

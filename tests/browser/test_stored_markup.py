@@ -16,12 +16,13 @@ from playwright.sync_api import Browser, Page
 
 from softlookup.authoring import find_root, read_solution
 from softlookup.grading import Course, Report, new_course
-from softlookup.grading.engine import Order, grade_assignment
-from softlookup.grading.feedback import page_of
-from softlookup.grading.handins import answers, filled
-from softlookup.grading.hostile.handin import TRACE
-from softlookup.grading.hostile.markup import OUTSIDE, PAYLOADS, PRINTED, RUN, picture_bomb
-from softlookup.grading.notebooks import grade_id
+from softlookup.grading.course.notebooks import grade_id
+from softlookup.grading.feedback.pages import page_of
+from softlookup.grading.run.engine import grade_assignment
+from softlookup.grading.run.request import GradeRequest
+from softlookup.grading.samples.handins import answers, filled
+from softlookup.grading.samples.hostile.handin import TRACE
+from softlookup.grading.samples.hostile.markup import OUTSIDE, PAYLOADS, PRINTED, RUN, picture_bomb
 
 pytestmark = [
     pytest.mark.browser,
@@ -131,7 +132,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
 
 @pytest.fixture(scope="module")
 def report(course: Course) -> Report:
-    return grade_assignment(course, Order(NAME, seed=5, workers=1))
+    return grade_assignment(course, GradeRequest(NAME, seed=5, workers=1))
 
 
 @pytest.fixture(scope="module")

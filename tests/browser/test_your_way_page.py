@@ -6,11 +6,11 @@ import pytest
 from book_browser import AXE, CHAPTER, settle
 from playwright.sync_api import Page, expect
 
-from softlookup.checks import tasks
-from softlookup.checks.registry import CHAPTERS
-from softlookup.teaching import NAMES
-from softlookup.way import ChapterState, TaskState, advise
-from softlookup.way.report import FORMAT, SCRIPT, as_script
+from softlookup.checking import tasks
+from softlookup.checking.registry import CHAPTERS
+from softlookup.curriculum import NAMES
+from softlookup.progress import ChapterState, TaskState, advise
+from softlookup.progress.report import FORMAT, SCRIPT, as_script
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 WAY = "book/your_way.html"

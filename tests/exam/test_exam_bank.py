@@ -11,14 +11,14 @@ from statements import TRIED
 
 from softlookup.exam.bank import QUESTIONS
 from softlookup.exam.notes import exact, logs, same, tex
-from softlookup.exam.question import KINDS, Chapter, Drawn, Question, known, slip
+from softlookup.exam.question import KINDS, Chapter, Drawn, ExamQuestion, known, mistake
 
 SEEDS = range(25)
 MATH = re.compile(r"\$\$.*?\$\$|\$[^$]*\$|`[^`]*`", re.DOTALL)
 
 
 @cache
-def drawn(question: Question) -> list[Drawn]:
+def drawn(question: ExamQuestion) -> list[Drawn]:
     return [question.draw(seed) for seed in SEEDS]
 
 
@@ -39,7 +39,7 @@ def test_bank_has_a_second_way_to_each_answer_and_no_more():
 
 
 @every_question
-def test_answer_is_what_another_computation_gives(question: Question):
+def test_answer_is_what_another_computation_gives(question: ExamQuestion):
     for one in drawn(question):
         if question.id in SECOND:
             assert same(one.value, SECOND[question.id](**one.given)), one.given
@@ -50,9 +50,9 @@ def test_answer_is_what_another_computation_gives(question: Question):
 
 
 @every_question
-def test_text_has_no_flaws(question: Question):
+def test_text_has_no_flaws(question: ExamQuestion):
     for one in drawn(question):
-        for part in (one.text, one.answer, *(what for _, what in one.marks), *(s.words for s in one.slips)):
+        for part in (one.text, one.answer, *(what for _, what in one.marks), *(s.words for s in one.expected)):
             rest = MATH.sub("x", part)
             assert part.strip() and part.count("$") % 2 == 0
             if part in (one.text, one.answer):
@@ -63,14 +63,14 @@ def test_text_has_no_flaws(question: Question):
 
 
 @every_question
-def test_no_mistake_gives_the_right_answer(question: Question):
+def test_no_mistake_gives_the_right_answer(question: ExamQuestion):
     for one in drawn(question):
-        assert not any(s.value is not None and same(s.value, one.value) for s in one.slips)
+        assert not any(s.value is not None and same(s.value, one.value) for s in one.expected)
         assert sum(points for points, _ in one.marks) == question.points
 
 
 @every_question
-def test_numbers_of_the_question_are_those_that_were_drawn(question: Question):
+def test_numbers_of_the_question_are_those_that_were_drawn(question: ExamQuestion):
     for one in drawn(question):
         for name, value in one.given.items():
             if (
@@ -87,7 +87,7 @@ def test_numbers_of_the_question_are_those_that_were_drawn(question: Question):
 
 
 @pytest.mark.parametrize("question", [one for one in QUESTIONS if one.id in SECOND], ids=lambda one: one.id)
-def test_other_seeds_give_other_numbers(question: Question):
+def test_other_seeds_give_other_numbers(question: ExamQuestion):
     assert len({one.text for one in drawn(question)}) >= 3
 
 
@@ -112,12 +112,12 @@ def test_question_refuses_marks_that_are_not_its_points():
 
 
 @pytest.mark.parametrize(
-    "text, value, slips",
-    [("Is it 7 or 8?", 7, ()), ("How many?", 7, (slip(7.0, "by luck"),)), ("See $(1,\\ 2)$.", (1, 2), ())],
+    "text, value, expected",
+    [("Is it 7 or 8?", 7, ()), ("How many?", 7, (mistake(7.0, "by luck"),)), ("See $(1,\\ 2)$.", (1, 2), ())],
 )
-def test_question_without_a_good_version_is_refused(text: str, value: object, slips: tuple):
+def test_question_without_a_good_version_is_refused(text: str, value: object, expected: tuple):
     ask = Chapter(4)
-    ask("poor", "number", points=1, minutes=1)(lambda rng: Drawn(text, value, "so", ((1, "all"),), {}, slips))
+    ask("poor", "number", points=1, minutes=1)(lambda rng: Drawn(text, value, "so", ((1, "all"),), {}, expected))
     with pytest.raises(ValueError, match="04/poor: .* draws"):
         ask.questions[0].draw(0)
 

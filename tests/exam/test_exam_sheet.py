@@ -99,7 +99,7 @@ def test_command_prints_sheet_and_key():
 
 @pytest.mark.parametrize("route", ["introduction", "systems"])
 def test_command_takes_the_chapters_of_a_route(route: str):
-    from softlookup.teaching import ROUTES
+    from softlookup.curriculum import ROUTES
 
     output = call("--seed", 4, "--route", route).output
     chapters = ", ".join(str(n) for n in sorted(ROUTES[route].chapters) if 0 < n < 90)

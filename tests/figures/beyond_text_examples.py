@@ -22,6 +22,6 @@ BEYOND_TEXT = {
         (RNG.random((2, 3, 6, 6)), ["a red dog", "a blue cat"], np.array([[0.8, -0.1], [0.3, 0.6]])),
     ),
     "shares_by_arm": (figures.shares_by_arm, ({"one": [97.0, 98.0, 96.5], "another": [91.0, 90.0, 93.0]},)),
-    "hiding_curves": (figures.hiding_curves, ([0, 2, 4], {"map": [98, 60, 20], "at random": [98, 90, 70]})),
+    "occlusion": (figures.occlusion, ([0, 2, 4], {"map": [98, 60, 20], "at random": [98, 90, 70]})),
     "long_attention": (figures.long_attention, (LONG,)),
 }

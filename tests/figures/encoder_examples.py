@@ -7,8 +7,8 @@ from softlookup import figures
 RNG = np.random.default_rng(7)
 WORDS = ["a", "word", "needs", "company"]
 ENCODER = {
-    "bends": (
-        figures.bends,
+    "activations": (
+        figures.activations,
         (np.linspace(-3, 3, 61), {"ReLU": RNG.normal(size=61), "GELU": RNG.normal(size=61)}, ["GELU"]),
     ),
     "drifting": (
@@ -19,7 +19,7 @@ ENCODER = {
         figures.gradient_by_layer,
         ({"post-LN": 2.0 ** np.arange(6), "pre-LN": np.ones(6), "no road": 9.0 ** np.arange(6)},),
     ),
-    "norm_orders": (figures.norm_orders, ()),
+    "pre_post_norm": (figures.pre_post_norm, ()),
     "norm_runs": (
         figures.norm_runs,
         (

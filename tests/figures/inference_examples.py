@@ -6,7 +6,7 @@ from softlookup import figures
 
 TOKENS = ["_la", "_l'", "_le", "_une"]
 INFERENCE = {
-    "cut_tail": (figures.cut_tail, (TOKENS, [0.5, 0.2, 0.15, 0.05], 0.75)),
+    "top_p": (figures.top_p, (TOKENS, [0.5, 0.2, 0.15, 0.05], 0.75)),
     "passes": (figures.passes, (2, 3)),
     "reading_times": (
         figures.reading_times,

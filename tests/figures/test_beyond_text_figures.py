@@ -33,13 +33,13 @@ def test_arms_name_their_medians_and_want_runs():
             figures.shares_by_arm(nothing, palette=LIGHT)
 
 
-def test_names_of_hiding_curves_do_not_lie_on_each_other():
+def test_names_of_occlusion_do_not_lie_on_each_other():
     curves = {name: [100, 50 + i / 10] for i, name in enumerate("abcd")}
-    axes = figures.hiding_curves([0, 4], curves, palette=LIGHT).axes[0]
+    axes = figures.occlusion([0, 4], curves, palette=LIGHT).axes[0]
     heights = sorted(text.get_position()[1] for text in axes.texts)
     assert min(np.diff(heights)) >= 7.4
     with pytest.raises(ValueError, match="wanted 1 to 4 curves of 3 points"):
-        figures.hiding_curves([0, 1, 2], curves, palette=LIGHT)
+        figures.occlusion([0, 1, 2], curves, palette=LIGHT)
 
 
 def test_long_attention_leaves_out_what_was_not_measured():

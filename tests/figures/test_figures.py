@@ -97,7 +97,7 @@ FIGURES = {
         figures.layer_times,
         (2 ** np.arange(4, 9), {"LSTM": 2.0 ** np.arange(1, 6), "attention": 0.5 * 4.0 ** np.arange(5)}),
     ),
-    "guess_by_layer": (figures.guess_by_layer, (WORDS, np.linspace(0, 0.9, 16).reshape(4, 4))),
+    "logit_lens": (figures.logit_lens, (WORDS, np.linspace(0, 0.9, 16).reshape(4, 4))),
     "comparison": (figures.comparison, (grid("1 2; 3 4"), grid("1 2; 3.5 4"), "M")),
     "blending": (figures.blending, (2, 4, 4, 3)),
     "cost_by_heads": (figures.cost_by_heads, ([1, 2, 4], [64, 64, 64], [512, 512, 512], [100, 200, 400])),
@@ -287,7 +287,7 @@ def test_chain_gathers_the_slope_that_a_nudge_finds(w, x, t):
     assert f"dL/dw = {slope:g}" in words and "dL/dL = 1" in words
 
 
-@pytest.mark.parametrize("name", ["head_maps", "guess_by_layer", "signal_paths", "beyond_length", "drifting"])
+@pytest.mark.parametrize("name", ["head_maps", "logit_lens", "signal_paths", "beyond_length", "drifting"])
 def test_wide_figures_stand_on_a_phone_without_scrolling(name):
     draw, given = FIGURES[name]
     assert show(draw, *given).least_px <= 330

@@ -29,7 +29,7 @@ def test_passes_refuses_an_empty_prompt():
 
 @pytest.mark.parametrize(("p", "crossing"), [(0.4, 0), (0.6, 1), (0.75, 2), (0.88, 3)])
 def test_cut_tail_marks_the_token_that_crosses(p, crossing):
-    figure = figures.cut_tail(TOKENS, [0.5, 0.2, 0.15, 0.05], p, palette=LIGHT)
+    figure = figures.top_p(TOKENS, [0.5, 0.2, 0.15, 0.05], p, palette=LIGHT)
     assert f"within {TOKENS[crossing]}, which is kept" in figure.get_label()
     bars = figure.axes[0].patches
     bottoms = [bar.get_y() for bar in bars]
@@ -40,9 +40,9 @@ def test_cut_tail_marks_the_token_that_crosses(p, crossing):
 
 def test_cut_tail_refuses_rising_probabilities_and_a_mass_out_of_reach():
     with pytest.raises(ValueError, match="likeliest first"):
-        figures.cut_tail(TOKENS[:2], [0.2, 0.5], 0.3, palette=LIGHT)
+        figures.top_p(TOKENS[:2], [0.2, 0.5], 0.3, palette=LIGHT)
     with pytest.raises(ValueError, match=r"hold 0.700, less than p = 0.9"):
-        figures.cut_tail(TOKENS[:2], [0.5, 0.2], 0.9, palette=LIGHT)
+        figures.top_p(TOKENS[:2], [0.5, 0.2], 0.9, palette=LIGHT)
 
 
 def test_sharpened_prints_every_share_and_refuses_another_shape():

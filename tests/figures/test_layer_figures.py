@@ -73,6 +73,6 @@ def test_a_layer_has_one_colour_in_all_figures_of_the_chapter():
     assert [line.get_linestyle() for line in reach.lines] == ["-", "-", "--", "-"]
 
 
-def test_guess_by_layer_refuses_rows_that_are_not_the_words():
+def test_logit_lens_refuses_rows_that_are_not_the_words():
     with pytest.raises(ValueError, match=r"shares have shape \(3, 4\); wanted a row for each of the 4 words"):
-        figures.guess_by_layer(WORDS, np.zeros((3, 4)), palette=LIGHT)
+        figures.logit_lens(WORDS, np.zeros((3, 4)), palette=LIGHT)

@@ -13,12 +13,13 @@ from sandbox_tools import LIMITS
 from small_class import NAME, ROOT, STUDENTS, write_course
 
 from softlookup.authoring import read_solution
-from softlookup.grading import Course, grade_class
-from softlookup.grading.sandbox.bubble import Zygote
-from softlookup.grading.sandbox.place import Place
-from softlookup.grading.sandbox.session import Session
-from softlookup.grading.stock import StockAutograder
-from softlookup.grading.work import Limits
+from softlookup.bench.nbgrader_autograde import StockAutograder
+from softlookup.bench.nbgrader_class import grade_class
+from softlookup.grading import Course
+from softlookup.grading.data.work import Limits
+from softlookup.grading.sandbox.outside.bubble import Zygote
+from softlookup.grading.sandbox.outside.place import Place
+from softlookup.grading.sandbox.outside.session import Session
 
 
 @pytest.fixture(scope="session")

@@ -13,9 +13,9 @@ from pathlib import Path
 import distributed
 from fake_grader import FakeExaminer, _make
 
-from softlookup.grading.engine import MakeExecutor
-from softlookup.grading.on_dask import dask_executor
-from softlookup.grading.work import Setting
+from softlookup.grading.data.work import RunSettings
+from softlookup.grading.workers.making import MakeExecutor
+from softlookup.grading.workers.on_dask import dask_executor
 
 HERE = Path(__file__).parent
 LONG_S = 90.0
@@ -32,8 +32,8 @@ class Noted(FakeExaminer):
         self._note("closed")
 
 
-def noted(log: Path, setting: Setting) -> Noted:
-    return Noted(setting, calls=log)
+def noted(log: Path, settings: RunSettings) -> Noted:
+    return Noted(settings, calls=log)
 
 
 class Cluster:

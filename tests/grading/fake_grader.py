@@ -12,9 +12,11 @@ from pathlib import Path
 import nbformat
 
 from softlookup.grading import Course, CourseError, Record
-from softlookup.grading.engine import MakeExecutor, Order, local_executor
-from softlookup.grading.notebooks import grade_id, is_graded, is_solution, task_id
-from softlookup.grading.work import Graded, Mark, Setting, digest_of
+from softlookup.grading.course.notebooks import grade_id, is_graded, is_solution, task_id
+from softlookup.grading.data.work import Graded, Mark, RunSettings, digest_of
+from softlookup.grading.run.engine import local_executor
+from softlookup.grading.run.request import GradeRequest
+from softlookup.grading.workers.making import MakeExecutor
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class FakeExaminer:
     """Gives each task a share of its points that the student's name and the seed decide; what it does is written down.
 
     Attributes:
-        setting: As for the real one.
+        settings: As for the real one.
         calls: A file that gets a line at the end of each call.
         sleep_s: How long a call takes.
         kills: Students whose grading always kills the process.
@@ -49,7 +51,7 @@ class FakeExaminer:
         refuses: A sentence with which it refuses to start.
     """
 
-    setting: Setting
+    settings: RunSettings
     calls: Path | None = None
     sleep_s: float = 0.0
     kills: tuple[str, ...] = ()
@@ -100,7 +102,7 @@ class FakeExaminer:
             answers = {c["metadata"]["nbgrader"]["grade_id"]: c for c in json.loads(submission)["cells"] if _named(c)}
         except (ValueError, KeyError, TypeError):
             return Graded(student, "refused", digest, reason="it is not a notebook")
-        notebook = nbformat.reads(self.setting.release, as_version=4)
+        notebook = nbformat.reads(self.settings.release, as_version=4)
         marks = []
         for cell in notebook.cells:
             if is_solution(cell) and grade_id(cell) in answers:
@@ -108,7 +110,7 @@ class FakeExaminer:
             if is_graded(cell):
                 best = float(cell.metadata.nbgrader.points)
                 name = grade_id(cell)
-                share = (sum(f"{student}{name}".encode()) + self.setting.seed) % 5 / 4
+                share = (sum(f"{student}{name}".encode()) + self.settings.seed) % 5 / 4
                 by_hand = is_solution(cell)
                 points = None if by_hand else best * share
                 verdict = "by hand" if by_hand else "pass" if share == 1 else "wrong"
@@ -124,11 +126,11 @@ def _named(cell: dict) -> bool:
     return "grade_id" in cell.get("metadata", {}).get("nbgrader", {})
 
 
-def _make(options: dict, setting: Setting) -> FakeExaminer:
-    return FakeExaminer(setting, **options)
+def _make(options: dict, settings: RunSettings) -> FakeExaminer:
+    return FakeExaminer(settings, **options)
 
 
-def faked(course: Course, order: Order, **options: object) -> MakeExecutor:
+def faked(course: Course, order: GradeRequest, **options: object) -> MakeExecutor:
     """An executor of this machine with fake examiners in processes of their own."""
     return local_executor(course, order, functools.partial(_make, options))
 
@@ -147,4 +149,4 @@ class Here:
 
 def here(**options: object) -> MakeExecutor:
     """An executor with one fake examiner in this process."""
-    return lambda setting: Here(_make(options, setting))
+    return lambda settings: Here(_make(options, settings))

@@ -5,9 +5,9 @@ import time
 
 import pytest
 
-from softlookup.checks.task import Case
-from softlookup.grading.sandbox.bubble import trouble
-from softlookup.grading.work import Limits
+from softlookup.checking.inside.case import Case
+from softlookup.grading.data.work import Limits
+from softlookup.grading.sandbox.outside.bubble import trouble
 
 _TROUBLE = trouble()
 NEEDS_SANDBOX = pytest.mark.skipif(bool(_TROUBLE), reason=_TROUBLE)

@@ -9,9 +9,10 @@ import nbformat
 from PIL import Image
 
 from softlookup.authoring import find_root
-from softlookup.grading import Course, Report, grade_class, new_course
-from softlookup.grading.sample import hand_ins
-from softlookup.grading.stock import StockAutograder
+from softlookup.bench.nbgrader_autograde import StockAutograder
+from softlookup.bench.nbgrader_class import grade_class
+from softlookup.grading import Course, Report, new_course
+from softlookup.grading.samples.sample_class import hand_ins
 
 NAME = "04_one_head"
 ROOT = find_root()

@@ -8,7 +8,7 @@ from sandbox_tools import NEEDS_SANDBOX
 
 from softlookup.bench.siege import WORST_S, _all_graded, _lost
 from softlookup.cli import main
-from softlookup.grading.records import GRADED, REFUSED, Record, Report
+from softlookup.grading.data.records import GRADED, REFUSED, Record, Report
 
 
 def report_of(**students):

@@ -10,8 +10,9 @@ from paper_class import write_submission as write
 from small_class import NAME
 
 from softlookup.grading import Course, CourseError, Record
-from softlookup.grading.class_report import ClassReport, MistakeCost, class_report, read_report, report_text
-from softlookup.grading.handins import rewritten
+from softlookup.grading.reports.class_report import ClassReport, MistakeCost, class_report, read_report
+from softlookup.grading.reports.class_table import report_text
+from softlookup.grading.samples.handins import rewritten
 
 BEST = sum(task.points for task in TASKS) + 3
 MISTAKE = next(task for task in TASKS if task.id == "04.scale").mistakes[0]

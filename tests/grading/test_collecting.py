@@ -12,9 +12,9 @@ from small_class import NAME, ROOT
 from traitlets.config import Config, LoggingConfigurable
 
 from softlookup.authoring import make_release
-from softlookup.grading import collecting
-from softlookup.grading.collecting import ByLmsNumber, CarefulExtractor
-from softlookup.grading.hostile import hostile_ones
+from softlookup.grading.platforms import collecting
+from softlookup.grading.platforms.collecting import ByLmsNumber, CarefulExtractor
+from softlookup.grading.samples.hostile import hostile_ones
 
 FILE = f"{NAME}.ipynb"
 
@@ -260,5 +260,5 @@ def test_config_can_name_the_plugins():
 
     guide = (ROOT / "book" / "instructors.md").read_text(encoding="utf-8")
     for plugin in (CarefulExtractor, ByLmsNumber):
-        name = f"softlookup.grading.collecting.{plugin.__name__}"
+        name = f"softlookup.grading.platforms.collecting.{plugin.__name__}"
         assert f'"{name}"' in guide and import_item(name) is plugin

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from softlookup.grading import dask_worker
-from softlookup.grading.dask_worker import Examining, library_version
+from softlookup.grading.workers import dask_worker
+from softlookup.grading.workers.dask_worker import Examining, library_version
 
 
 class Examiner:

@@ -7,8 +7,8 @@ from paper_class import enter, in_class, paper_course
 from small_class import NAME
 
 from softlookup.grading import Course, CourseError
-from softlookup.grading.deadlines import as_text, deadlines, deadlines_text, extend, in_words, set_due
-from softlookup.grading.gradesheet import read_sheet
+from softlookup.grading.course.deadlines import as_text, deadlines, deadlines_text, extend, in_words, set_due
+from softlookup.grading.course.grade_sheet import read_sheet
 
 DUE = datetime(2026, 12, 1, 18)
 
@@ -42,7 +42,7 @@ def test_a_due_date_is_kept_in_utc_where_nbgrader_looks(course: Course, text: st
 
 @pytest.mark.parametrize("text", ["soon", "18:00", "", "12-31", "2026-13-40", "2026-12-01 18:00 XYZ", "1 Dec 99999999"])
 def test_what_is_no_date_for_sure_is_refused(course: Course, text: str) -> None:
-    with pytest.raises(CourseError, match="is no date that can be told for sure"):
+    with pytest.raises(CourseError, match="is not a date with one clear meaning"):
         set_due(course, NAME, text)
 
 

@@ -9,15 +9,15 @@ import pytest
 from paper_class import enter, full, hand_in, in_class, paper_course
 from small_class import NAME
 
-from softlookup.checks.compare import Difference
-from softlookup.checks.result import CheckResult
-from softlookup.checks.texts import to_bytes
+from softlookup.checking.compare import Difference
+from softlookup.checking.inside.texts import to_bytes
+from softlookup.checking.result import CheckResult
 from softlookup.grading import Course, CourseError
-from softlookup.grading.explained_text import FOR_YOU, explanation_text
-from softlookup.grading.explaining import AUTOGRADED, SUBMITTED, explain, last_graded
-from softlookup.grading.inbox import read_submission
-from softlookup.grading.ledger import Ledger
-from softlookup.grading.work import Graded, Mark, Setting, digest_of
+from softlookup.grading.course.inbox import read_submission
+from softlookup.grading.data.work import Graded, Mark, RunSettings, digest_of
+from softlookup.grading.reports.explained_text import FOR_YOU, explanation_text
+from softlookup.grading.reports.explaining import AUTOGRADED, SUBMITTED, explain, last_graded
+from softlookup.grading.run.ledger import Ledger
 
 SCORES = np.arange(6.0).reshape(2, 3)
 DIFFERENCE = Difference("value", 0, SCORES, SCORES / 2, (0, 1), 1e-5, 5)
@@ -44,11 +44,11 @@ class Fake:
     marks: tuple[Mark, ...] = MARKS
     results: tuple[CheckResult, ...] = (RESULT,)
     status: str = "graded"
-    asked: list[tuple[Setting, str, bytes]] = field(default_factory=list)
+    asked: list[tuple[RunSettings, str, bytes]] = field(default_factory=list)
     closed: bool = False
 
-    def __call__(self, setting: Setting) -> "Fake":
-        self.setting = setting
+    def __call__(self, settings: RunSettings) -> "Fake":
+        self.settings = settings
         return self
 
     def __enter__(self) -> "Fake":
@@ -60,7 +60,7 @@ class Fake:
     def examine(
         self, student: str, submission: bytes, witness: Callable[[str, CheckResult], None] | None = None
     ) -> Graded:
-        self.asked.append((self.setting, student, submission))
+        self.asked.append((self.settings, student, submission))
         for result in self.results:
             witness(result.task_id, result)
         if self.status != "graded":
@@ -96,9 +96,9 @@ def change(course: Course, student: str = "ada") -> bytes:
 def test_the_submitted_file_is_asked_with_the_ledgers_seed(course: Course) -> None:
     fake = Fake()
     found = explain(course, NAME, "ada", fake)
-    (setting, student, submission), *rest = fake.asked
-    assert (setting.seed, setting.sandbox, setting.assignment) == (7, "bubblewrap", NAME) and rest == []
-    assert setting.release == course.notebook("release", ".", NAME).read_text()
+    (settings, student, submission), *rest = fake.asked
+    assert (settings.seed, settings.sandbox, settings.assignment) == (7, "bubblewrap", NAME) and rest == []
+    assert settings.release == course.notebook("release", ".", NAME).read_text()
     assert student == "ada" and submission == course.notebook("submitted", "ada", NAME).read_bytes()
     assert (found.source, found.changed, found.other_release, found.agrees) == (SUBMITTED, False, False, True)
     assert fake.closed and found.remarks == ("a cell was doubled",)

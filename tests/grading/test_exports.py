@@ -9,11 +9,11 @@ from paper_class import CELLS, enter, full, in_class, paper_course, record, writ
 from small_class import NAME
 
 from softlookup.grading import Course, CourseError
-from softlookup.grading.cells import guarded
-from softlookup.grading.class_report import read_report
-from softlookup.grading.exports import fill_canvas, fill_moodle, plain_table
-from softlookup.grading.gradesheet import CellGrade, Line, read_sheet
-from softlookup.grading.lms_sheet import Options, amount, read_text
+from softlookup.grading.course.grade_sheet import CellGrade, SheetRow, read_sheet
+from softlookup.grading.platforms.cells import guarded
+from softlookup.grading.platforms.exports import fill_canvas, fill_moodle, plain_table
+from softlookup.grading.platforms.lms_sheet import Options, amount, read_text
+from softlookup.grading.reports.class_report import read_report
 
 CANVAS = (
     "Student,ID,SIS User ID,SIS Login ID,Section,Warm-up (11),04_one_head (12),Current Score\r\n"
@@ -34,9 +34,9 @@ MOODLE = (
 )
 
 
-def line(student: str, score: float, status: str = "graded", waiting: bool = False, **who: str) -> Line:
+def line(student: str, score: float, status: str = "graded", waiting: bool = False, **who: str) -> SheetRow:
     names = {"last_name": "", "first_name": "", "email": "", "lms_user_id": "", **who}
-    return Line(student, *names.values(), status, score, 0.0, 30.0, {"x": CellGrade(score, 30.0, None, waiting)})
+    return SheetRow(student, *names.values(), status, score, 0.0, 30.0, {"x": CellGrade(score, 30.0, None, waiting)})
 
 
 CLASS = [

@@ -5,12 +5,12 @@ import pytest
 from nbconvert import HTMLExporter
 from traitlets.config import Config
 
-from softlookup.grading.course import Course
-from softlookup.grading.feedback import finish_page, page_of, points_page, refused_page
-from softlookup.grading.hostile.markup import PAYLOADS
-from softlookup.grading.records import HandMark, Record, TaskMark
+from softlookup.grading.course.folder import Course
+from softlookup.grading.data.records import HandMark, Record, TaskMark
+from softlookup.grading.feedback.pages import finish_page, page_of, points_page, refused_page
+from softlookup.grading.samples.hostile.markup import PAYLOADS
 
-FILTER = {"markdown2html": "softlookup.grading.page_markdown.page_markdown"}
+FILTER = {"markdown2html": "softlookup.grading.feedback.page_markdown.page_markdown"}
 
 
 def shown(source, solution):

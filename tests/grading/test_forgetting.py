@@ -9,10 +9,10 @@ from paper_class import enter, full, hand_in, paper_course, record, write_report
 from small_class import NAME
 
 from softlookup.grading import Course, CourseError
-from softlookup.grading.class_report import read_report
+from softlookup.grading.data.work import Graded
 from softlookup.grading.forgetting import forget, kept_of
-from softlookup.grading.ledger import Ledger
-from softlookup.grading.work import Graded
+from softlookup.grading.reports.class_report import read_report
+from softlookup.grading.run.ledger import Ledger
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from softlookup.grading.sandbox import frames
-from softlookup.grading.sandbox.frames import Closed, FrameError, Line, TooLate
+from softlookup.grading.sandbox.inside import frames
+from softlookup.grading.sandbox.inside.frames import Channel, Closed, FrameError, TooLate
 
 DTYPES = st.sampled_from(["?", "i1", "u1", "<i2", "<i4", "<i8", "<u8", "<f2", "<f4", "<f8", ">f8", ">i4"])
 ARRAYS = DTYPES.flatmap(lambda d: hnp.arrays(d, hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4)))
@@ -188,7 +188,7 @@ def test_line_gives_frames_over_in_pieces():
 
     thread = threading.Thread(target=dribble)
     thread.start()
-    header, (array,) = Line(ours).receive(time.monotonic() + 10)
+    header, (array,) = Channel(ours).receive(time.monotonic() + 10)
     thread.join()
     assert header == {"n": 1} and array[-1] == 99_999
     ours.close(), theirs.close()
@@ -199,12 +199,12 @@ def test_line_waits_no_longer_than_it_is_told():
     theirs.send(frames.pack({})[:10])
     begun = time.monotonic()
     with pytest.raises(TooLate):
-        Line(ours).receive(begun + 0.2)
+        Channel(ours).receive(begun + 0.2)
     assert 0.15 < time.monotonic() - begun < 5
     with pytest.raises(TooLate):
-        Line(ours).receive(begun)
+        Channel(ours).receive(begun)
     with pytest.raises(TooLate):
-        Line(ours).send({}, [np.zeros(4_000_000)], time.monotonic() + 0.2)
+        Channel(ours).send({}, [np.zeros(4_000_000)], time.monotonic() + 0.2)
     ours.close(), theirs.close()
 
 
@@ -213,7 +213,7 @@ def test_line_says_that_the_other_side_is_gone():
     theirs.send(raw({"arrays": []})[:20])
     theirs.close()
     with pytest.raises(Closed):
-        Line(ours).receive(time.monotonic() + 5)
+        Channel(ours).receive(time.monotonic() + 5)
     with pytest.raises(Closed):
-        Line(ours).send({}, [np.zeros(1_000_000)], time.monotonic() + 5)
+        Channel(ours).send({}, [np.zeros(1_000_000)], time.monotonic() + 5)
     ours.close()

@@ -8,21 +8,22 @@ from click.testing import CliRunner, Result
 from rich.console import Console
 
 from softlookup.cli import main
-from softlookup.grading import Course, CourseError, Record, Report, TaskMark, engine
-from softlookup.grading.engine import Order, Watcher
-from softlookup.grading.table import LiveProgress, as_text
-from softlookup.grading.work import Graded
+from softlookup.grading import Course, CourseError, Record, Report, TaskMark
+from softlookup.grading.data.work import Graded
+from softlookup.grading.reports.table import LiveProgress, as_text
+from softlookup.grading.run import engine
+from softlookup.grading.run.request import GradeRequest, Watcher
 
 REPORT = Report("04_one_head", 77, (Record("ann", "graded", 2, 2, {"04.scale": TaskMark(2, 2, "pass")}),))
 
 
 @pytest.fixture
-def orders(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Order]:
+def orders(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[GradeRequest]:
     """Orders that arrive at an engine which grades nothing."""
     (tmp_path / "nbgrader_config.py").write_text("")
-    kept: list[Order] = []
+    kept: list[GradeRequest] = []
 
-    def grade(course: Course, order: Order, watch: Watcher, executor: object = None) -> Report:
+    def grade(course: Course, order: GradeRequest, watch: Watcher, executor: object = None) -> Report:
         kept.append(order)
         watch.begin("grading", 9)
         watch.step("ann", Graded("ann", "graded"))
@@ -40,29 +41,29 @@ def call(folder: Path, *words: str) -> Result:
     return CliRunner().invoke(main, ["grade", "04_one_head", "--course", str(folder), *words])
 
 
-def test_command_passes_on_what_is_asked_for(orders: list[Order], tmp_path: Path) -> None:
+def test_command_passes_on_what_is_asked_for(orders: list[GradeRequest], tmp_path: Path) -> None:
     words = ["--student", "a", "--student", "b", "--again", "--seed", "5", "--workers", "3", "--no-feedback"]
     result = call(tmp_path, *words, "--json", str(tmp_path / "x.json"))
     assert result.exit_code == 0, result.output
-    assert orders == [Order("04_one_head", ("a", "b"), True, 5, "bubblewrap", 3, False)]
+    assert orders == [GradeRequest("04_one_head", ("a", "b"), True, 5, "bubblewrap", 3, False)]
     assert (tmp_path / "x.json").read_text() == (tmp_path / "reports" / "04_one_head.json").read_text()
     assert "seed:     77" in result.stdout and "grading: 1 of 9" in result.stderr
-    assert call(tmp_path).exit_code == 0 and orders[1] == Order("04_one_head")
+    assert call(tmp_path).exit_code == 0 and orders[1] == GradeRequest("04_one_head")
 
 
-def test_command_warns_in_red_where_there_is_no_sandbox(orders: list[Order], tmp_path: Path) -> None:
+def test_command_warns_in_red_where_there_is_no_sandbox(orders: list[GradeRequest], tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["grade", "x", "--course", str(tmp_path), "--sandbox", "none"], color=True)
     assert orders[0].sandbox == "none" and "\x1b[31mwarning: no sandbox" in result.stderr
     assert "warning" not in call(tmp_path).stderr
 
 
-def test_command_says_what_is_kept_when_it_is_interrupted(orders: list[Order], tmp_path: Path) -> None:
+def test_command_says_what_is_kept_when_it_is_interrupted(orders: list[GradeRequest], tmp_path: Path) -> None:
     result = call(tmp_path, "--student", "slow")
     assert result.exit_code == 130
     assert "stopped; 1 of 9 are done and kept. The same command goes on." in result.stderr
 
 
-def test_command_refuses_in_one_sentence_without_a_sandbox(orders: list[Order], tmp_path: Path) -> None:
+def test_command_refuses_in_one_sentence_without_a_sandbox(orders: list[GradeRequest], tmp_path: Path) -> None:
     result = call(tmp_path, "--student", "strange")
     assert result.exit_code == 2
     assert result.stderr.splitlines()[-1] == "softlookup: bubblewrap is not installed: apt-get install bubblewrap."

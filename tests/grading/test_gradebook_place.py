@@ -2,7 +2,7 @@
 
 import pytest
 
-from softlookup.grading.course import Course
+from softlookup.grading.course.folder import Course
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,12 @@ import pytest
 from fake_grader import Fake, faked, here
 from small_class import NAME, STUDENTS, write_course
 
-from softlookup.grading import Course, CourseError, Report, grade_class
-from softlookup.grading.engine import Order, Watcher, grade_assignment
-from softlookup.grading.ledger import FILE
-from softlookup.grading.work import Graded
+from softlookup.bench.nbgrader_class import grade_class
+from softlookup.grading import Course, CourseError, Report
+from softlookup.grading.data.work import Graded
+from softlookup.grading.run.engine import grade_assignment
+from softlookup.grading.run.ledger import FILE
+from softlookup.grading.run.request import GradeRequest, Watcher
 
 BY_HAND = "04.uniform"
 
@@ -49,7 +51,7 @@ def course(handed_in: Course, tmp_path: Path) -> Course:
 
 
 def grade(course: Course, seen: Watcher | None = None, *, examiner: dict | None = None, **options: object) -> Report:
-    order = Order(NAME, **{"feedback": False, **options})
+    order = GradeRequest(NAME, **{"feedback": False, **options})
     calls = {"calls": course.root / "calls", **(examiner or {})}
     executor = faked(course, order, **calls) if "workers" in options else here(**calls)
     return grade_assignment(course, order, executor=executor, watch=seen)
@@ -140,7 +142,7 @@ def test_one_student_is_graded_again_when_asked_for(course: Course) -> None:
 def test_a_page_that_takes_too_long_becomes_one_with_the_points(
     course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("softlookup.grading.feedback.PATIENCE_S", 0.01)
+    monkeypatch.setattr("softlookup.grading.feedback.pages.PATIENCE_S", 0.01)
     seen = Seen()
     report = grade(course, seen, students=("half-done",), feedback=True)
     record = next(one for one in report.records if one.student == "half-done")
@@ -278,7 +280,7 @@ def test_what_cannot_be_graded_here_is_passed_on(course: Course) -> None:
 
 def test_a_course_that_is_not_ready_is_one_sentence(course: Course) -> None:
     with pytest.raises(CourseError, match=r"knows no assignment '05_many_heads' \(it has: 04_one_head\)"):
-        grade_assignment(course, Order("05_many_heads"))
+        grade_assignment(course, GradeRequest("05_many_heads"))
     path = course.notebook("release", ".", NAME)
     text = json.loads(path.read_text())
     path.chmod(0o644)

@@ -18,9 +18,9 @@ import pytest
 from fake_grader import here
 from small_class import NAME, write_course
 
-from softlookup.grading import Course
-from softlookup.grading.engine import Order, grade_assignment
-from softlookup.grading.ledger import FILE
+from softlookup.grading import Course, GradeRequest
+from softlookup.grading.run.engine import grade_assignment
+from softlookup.grading.run.ledger import FILE
 
 CLASS = 30
 SCRIPT = """
@@ -30,12 +30,12 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[2])
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background has it ignored
 from fake_grader import faked
-from softlookup.grading import Course
-from softlookup.grading.engine import Order, grade_assignment
+from softlookup.grading import Course, GradeRequest
+from softlookup.grading.run.engine import grade_assignment
 course = Course.at(Path(sys.argv[1]))
-order = Order("04_one_head", seed=5, workers=2, feedback=False)
-executor = faked(course, order, calls=course.root / "calls", sleep_s=float(sys.argv[3]))
-grade_assignment(course, order, executor=executor).write(course.root / "report.json")
+request = GradeRequest("04_one_head", seed=5, workers=2, feedback=False)
+executor = faked(course, request, calls=course.root / "calls", sleep_s=float(sys.argv[3]))
+grade_assignment(course, request, executor=executor).write(course.root / "report.json")
 """
 
 
@@ -50,7 +50,7 @@ def big_class(tmp_path_factory: pytest.TempPathFactory, source: nbformat.Noteboo
         path.parent.mkdir(parents=True)
         path.write_bytes(content if number % 7 else b"{")
     calm = Course.at(Path(shutil.copytree(course.root, base / "calm")))
-    grade_assignment(calm, Order(NAME, seed=5, feedback=False), executor=here()).write(base / "report.json")
+    grade_assignment(calm, GradeRequest(NAME, seed=5, feedback=False), executor=here()).write(base / "report.json")
     return course
 
 

@@ -10,9 +10,9 @@ import sys
 import pytest
 from small_class import NAME
 
+from softlookup.bench.nbgrader_autograde import StockAutograder, read_record
 from softlookup.grading import Course
-from softlookup.grading.feedback import mend_links
-from softlookup.grading.stock import StockAutograder, read_record
+from softlookup.grading.feedback.pages import mend_links
 
 BY_HAND = "04.uniform"
 

@@ -8,10 +8,10 @@ import pytest
 from small_class import NAME, ROOT
 
 from softlookup.authoring import make_release, notebook_text
-from softlookup.checks import Mistake, tasks
+from softlookup.checking import Mistake, tasks
 from softlookup.grading import CourseError, new_course
-from softlookup.grading.handins import answers, rewritten
-from softlookup.grading.sample import hand_ins, planted, write_sample
+from softlookup.grading.samples.handins import answers, rewritten
+from softlookup.grading.samples.sample_class import hand_ins, planted, write_sample
 
 
 def test_every_known_mistake_is_somebodys(source: nbformat.NotebookNode) -> None:

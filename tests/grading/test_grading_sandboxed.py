@@ -8,7 +8,7 @@ from sandbox_tools import NEEDS_SANDBOX
 from small_class import NAME, STUDENTS, write_course
 
 from softlookup.cli import main
-from softlookup.grading import Order, grade_assignment
+from softlookup.grading import GradeRequest, grade_assignment
 
 pytestmark = NEEDS_SANDBOX
 
@@ -21,18 +21,18 @@ def course(tmp_path_factory, source):
 @pytest.fixture(scope="module")
 def first(course):
     """What one worker says."""
-    return grade_assignment(course, Order(NAME, seed=11, workers=1)).as_json()
+    return grade_assignment(course, GradeRequest(NAME, seed=11, workers=1)).as_json()
 
 
 @pytest.mark.parametrize("workers", [2, 4])
 def test_grades_are_the_same_at_any_number_of_workers(course, first, workers):
-    again = grade_assignment(course, Order(NAME, seed=11, workers=workers, again=True, feedback=False)).as_json()
+    again = grade_assignment(course, GradeRequest(NAME, seed=11, workers=workers, again=True, feedback=False)).as_json()
     assert again == first
 
 
 def test_grades_are_the_same_with_another_seed(course, first, tmp_path):
     other = type(course).at(shutil.copytree(course.root, tmp_path / "course"))
-    again = grade_assignment(other, Order(NAME, seed=12, workers=2, feedback=False)).as_json()
+    again = grade_assignment(other, GradeRequest(NAME, seed=12, workers=2, feedback=False)).as_json()
     assert again["seed"] == 12
     for student, told in again["submissions"].items():
         assert told["score"] == first["submissions"][student]["score"]

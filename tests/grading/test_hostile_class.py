@@ -17,13 +17,13 @@ import pytest
 from small_class import NAME, ROOT
 
 from softlookup.grading import Course, new_course
-from softlookup.grading.handins import answers, filled
-from softlookup.grading.hostile import LEAK, TRACE, HostileHandIn, hostile_ones
-from softlookup.grading.hostile.writing import write_hand_in
-from softlookup.grading.work import Limits
+from softlookup.grading.data.work import Limits
+from softlookup.grading.samples.handins import answers, filled
+from softlookup.grading.samples.hostile import LEAK, TRACE, HostileHandIn, hostile_ones
+from softlookup.grading.samples.hostile.writing import write_hand_in
 
-engine = pytest.importorskip("softlookup.grading.engine")
-pytest.importorskip("softlookup.grading.examine", reason="the sandboxed examiner is not there")
+engine = pytest.importorskip("softlookup.grading.run.engine")
+pytest.importorskip("softlookup.grading.judging.examine", reason="the sandboxed examiner is not there")
 pytestmark = pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap, which runs hostile code here")
 
 HONEST = ("aaa-honest", "honest-1", "zzz-honest")
@@ -89,7 +89,7 @@ def graded(folder: Path, source: nbformat.NotebookNode, ones: Iterable[HostileHa
         write_hand_in(one, course.root / "submitted" / one.student / NAME)
         hostile[one.student] = HostileHandIn(**{**vars(one), "files": {}})
     before = around(course.root)
-    order = engine.Order(NAME, seed=SEED, workers=1, feedback=True, limits=LIMITS)
+    order = engine.GradeRequest(NAME, seed=SEED, workers=1, feedback=True, limits=LIMITS)
     report = engine.grade_assignment(course, order).as_json()
     return Batch(course, hostile, report, told_in(course), before, around(course.root))
 

@@ -18,12 +18,12 @@ from IPython.core.inputtransformer2 import TransformerManager
 from small_class import NAME
 
 from softlookup.authoring import make_release
-from softlookup.checks import tasks
-from softlookup.grading.hostile import ROWS, HostileHandIn, hostile_ones, told
-from softlookup.grading.hostile.answering import stored_answers
-from softlookup.grading.hostile.handin import ALL, EARLIER, OTHERS, Bench
-from softlookup.grading.hostile.writing import write_hand_in
-from softlookup.grading.notebooks import MAX_BYTES, grade_id
+from softlookup.checking import tasks
+from softlookup.grading.course.notebooks import MAX_BYTES, grade_id
+from softlookup.grading.samples.hostile import ROWS, HostileHandIn, hostile_ones, told
+from softlookup.grading.samples.hostile.answering import stored_answers
+from softlookup.grading.samples.hostile.handin import ALL, EARLIER, OTHERS, Bench
+from softlookup.grading.samples.hostile.writing import write_hand_in
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from softlookup.grading import Course, inbox
-from softlookup.grading.inbox import handed_in_at, read_slips, read_submission
+from softlookup.grading import Course
+from softlookup.grading.course import inbox
+from softlookup.grading.course.inbox import handed_in_at, read_slips, read_submission
 
 NAME = "04_one_head"
 FILE = f"{NAME}.ipynb"

@@ -1,5 +1,6 @@
 """The instructor's commands as they are typed: what they print, and one sentence where they refuse."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,8 +9,7 @@ from click.testing import CliRunner, Result
 from paper_class import enter, full, hand_in, in_class, paper_course, record, write_report
 from small_class import NAME
 
-from softlookup.cli import _Commands
-from softlookup.commands import COMMANDS
+from softlookup.cli import AUDIENCES, main
 from softlookup.grading import Course
 
 Run = Callable[..., Result]
@@ -28,7 +28,7 @@ def course(tmp_path_factory: pytest.TempPathFactory, source: object) -> Course:
 
 @pytest.fixture
 def run(course: Course) -> Run:
-    group = _Commands(commands={command.name: command for command in COMMANDS})
+    group = main
 
     def call(*words: str, answer: str = "") -> Result:
         result = CliRunner().invoke(group, [*words, "--course", str(course.root)], input=answer)
@@ -126,7 +126,8 @@ def test_forget_asks_first(run: Run, course: Course) -> None:
 
 
 def test_every_command_has_help(run: Run) -> None:
-    grading = ["report", "explain", "export", "extension", "forget"]
-    assert [command.name for command in COMMANDS] == [*grading, "assemble", "exam", "slides", "lab", "progress"]
-    for command in COMMANDS:
+    shown = CliRunner().invoke(main, ["--help"]).output
+    assert list(AUDIENCES) == [head for head in AUDIENCES if f"{head}:" in shown]
+    for command in (one for commands in AUDIENCES.values() for one in commands):
+        assert re.search(rf"^  {command.name} .*[^.]\.\n(?!   )", shown, re.MULTILINE), "its sentence is shown whole"
         assert command.help and CliRunner().invoke(command, ["--help"]).exit_code == 0

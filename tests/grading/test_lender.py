@@ -14,14 +14,14 @@ import numpy as np
 import pytest
 from sandbox_tools import ABOUT, LIMITS, NEEDS_SANDBOX, SOUND, ask
 
-from softlookup.checks.task import Case
-from softlookup.grading.course import CourseError
-from softlookup.grading.lent import owns, sound
-from softlookup.grading.sandbox import frames
-from softlookup.grading.sandbox.lender import CALL_S, MEMORY_MB, WALL_S, Lender
-from softlookup.grading.sandbox.lending import TOO_MUCH, no_own, sound_answer
-from softlookup.grading.sandbox.session import OutOfTime
-from softlookup.grading.work import Limits
+from softlookup.checking.inside.case import Case
+from softlookup.grading.data.errors import CourseError
+from softlookup.grading.data.work import Limits
+from softlookup.grading.judging.lent import owns, sound
+from softlookup.grading.sandbox.inside import frames
+from softlookup.grading.sandbox.outside.lender import CALL_S, MEMORY_MB, WALL_S, Lender
+from softlookup.grading.sandbox.outside.lending import TOO_MUCH, no_own, sound_answer
+from softlookup.grading.sandbox.outside.session import OutOfTime
 
 TABLE = np.log(np.full((5, 5), 0.2))
 
@@ -243,7 +243,7 @@ def test_process_dies_with_the_judge(tmp_path):
     script = tmp_path / "judge.py"
     script.write_text(
         "import os, time\n"
-        "from softlookup.grading.sandbox.lender import Lender\n"
+        "from softlookup.grading.sandbox.outside.lender import Lender\n"
         "print(Lender(lambda *given: 1, 10).pid, flush=True)\n"
         "time.sleep(600)\n"
     )

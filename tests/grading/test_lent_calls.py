@@ -8,15 +8,15 @@ import pytest
 from small_class import ROOT
 
 from softlookup.authoring import read_solution
-from softlookup.checks import home
-from softlookup.checks.judge import draw
-from softlookup.checks.limits import calm_torch
-from softlookup.checks.registry import tasks
-from softlookup.grading.handins import answers
-from softlookup.grading.lent import owns
-from softlookup.grading.notebooks import is_solution
-from softlookup.grading.sandbox import frames
-from softlookup.grading.sandbox.lending import largest, sound_answer
+from softlookup.checking import home
+from softlookup.checking.inside.limits import calm_torch
+from softlookup.checking.judge import draw
+from softlookup.checking.registry import tasks
+from softlookup.grading.course.notebooks import is_solution
+from softlookup.grading.judging.lent import owns
+from softlookup.grading.samples.handins import answers
+from softlookup.grading.sandbox.inside import frames
+from softlookup.grading.sandbox.outside.lending import largest, sound_answer
 
 NOTEBOOKS = sorted(path.stem for path in (ROOT / "solutions").glob("[0-9]*.py"))
 

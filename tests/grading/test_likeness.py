@@ -7,9 +7,9 @@ import nbformat
 import pytest
 
 from softlookup.authoring import make_release
-from softlookup.grading.handins import answers, filled, rewritten
-from softlookup.grading.likeness import HINT, alike, cells_of, code_tokens, given_by, own_tokens, rarity
-from softlookup.grading.sample import hand_ins
+from softlookup.grading.reports.similarity import HINT, alike, cells_of, code_tokens, given_by, own_tokens, rarity
+from softlookup.grading.samples.handins import answers, filled, rewritten
+from softlookup.grading.samples.sample_class import hand_ins
 
 ONE = '''def weights(q, k, mask=None):
     """q (T, H), k (S, H) -> (T, S)."""

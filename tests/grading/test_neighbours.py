@@ -10,19 +10,19 @@ import pytest
 from sandbox_tools import LIMITS, NEEDS_SANDBOX, printed
 from small_class import NAME, ROOT
 
-from softlookup.grading.examine import Examiner
-from softlookup.grading.handins import answers, filled
-from softlookup.grading.records import GRADED
-from softlookup.grading.sandbox import bubble
-from softlookup.grading.sandbox.bubble import Forking
-from softlookup.grading.sandbox.place import Place
-from softlookup.grading.sandbox.session import Session
-from softlookup.grading.work import Limits, Setting
-from softlookup.grading.zygotes import Shared
+from softlookup.grading.data.records import GRADED
+from softlookup.grading.data.work import Limits, RunSettings
+from softlookup.grading.judging.examine import Examiner
+from softlookup.grading.judging.zygotes import Shared
+from softlookup.grading.samples.handins import answers, filled
+from softlookup.grading.sandbox.outside import bubble
+from softlookup.grading.sandbox.outside.bubble import Forking
+from softlookup.grading.sandbox.outside.place import Place
+from softlookup.grading.sandbox.outside.session import Session
 
 pytestmark = NEEDS_SANDBOX
 RELEASE = ROOT / "exercises" / NAME / f"{NAME}.ipynb"
-SETTING = Setting(NAME, RELEASE.read_text(encoding="utf-8"), 3, limits=Limits(total_s=60))
+SETTING = RunSettings(NAME, RELEASE.read_text(encoding="utf-8"), 3, limits=Limits(total_s=60))
 
 
 def test_killing_ones_process_group_ends_nobody_else(begin, zygote):

@@ -15,16 +15,18 @@ pytest.importorskip("distributed", reason="the package distributed is not instal
 
 from dask_cluster import Cluster, cluster, noted, wait_for
 
-from softlookup.grading import Course, CourseError, on_dask
-from softlookup.grading.engine import Order, Watcher, grade_assignment
-from softlookup.grading.ledger import Ledger
-from softlookup.grading.on_dask import dask_executor
-from softlookup.grading.pool import DIED_TWICE
-from softlookup.grading.work import Graded, Setting
+from softlookup.grading import Course, CourseError
+from softlookup.grading.data.work import Graded, RunSettings
+from softlookup.grading.run.engine import grade_assignment
+from softlookup.grading.run.ledger import Ledger
+from softlookup.grading.run.request import GradeRequest, Watcher
+from softlookup.grading.workers import on_dask
+from softlookup.grading.workers.on_dask import dask_executor
+from softlookup.grading.workers.pool import DIED_TWICE
 
 CLASS = 24
 RELEASE = nbformat.writes(nbformat.v4.new_notebook())
-SETTING = Setting(NAME, RELEASE, 5)
+SETTING = RunSettings(NAME, RELEASE, 5)
 
 
 @pytest.fixture(scope="module")
@@ -62,8 +64,8 @@ class At(Watcher):
             self.do()
 
 
-def order(**options: object) -> Order:
-    return Order(NAME, **{"seed": 5, "feedback": False, "workers": 1, **options})
+def order(**options: object) -> GradeRequest:
+    return GradeRequest(NAME, **{"seed": 5, "feedback": False, "workers": 1, **options})
 
 
 def graded_at_home(course: Course, **examiner: object) -> dict:
@@ -71,9 +73,9 @@ def graded_at_home(course: Course, **examiner: object) -> dict:
     return report.as_json()
 
 
-def graded(executor: on_dask.MakeExecutor, *students: str, setting: Setting = SETTING) -> dict[str, Graded]:
+def graded(executor: on_dask.MakeExecutor, *students: str, settings: RunSettings = SETTING) -> dict[str, Graded]:
     told = [(student, b'{"cells": []}') for student in students]
-    return {one.student: one for one in executor(setting).run(iter(told))}
+    return {one.student: one for one in executor(settings).run(iter(told))}
 
 
 def test_report_is_that_of_local_workers_though_one_is_killed(shared: Cluster, course: Course) -> None:
@@ -168,15 +170,15 @@ def test_no_pickle_of_a_workers_is_read_as_an_answer(shared: Cluster) -> None:
 def test_submissions_and_notebooks_may_be_large(shared: Cluster) -> None:
     shared.staff(1)
     large = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("x" * 12_000_000, id="long")])
-    setting = Setting(NAME, nbformat.writes(large), 5)
-    told = graded(shared.faked(), "one", "öther ?", setting=setting)
+    settings = RunSettings(NAME, nbformat.writes(large), 5)
+    told = graded(shared.faked(), "one", "öther ?", settings=settings)
     assert {len(one.notebook) > 12_000_000 for one in told.values()} == {True} and set(told) == {"one", "öther ?"}
     big = b'{"cells": []}' + b" " * 12_000_000  # Dask would warn of a large graph
     assert [g.status for g in shared.faked()(SETTING).run([("one", big)])] == ["graded"]
 
 
 def test_another_library_on_a_worker_is_told(shared: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    from softlookup.grading import dask_worker
+    from softlookup.grading.workers import dask_worker
 
     shared.staff(1)
     monkeypatch.setattr(dask_worker, "library_version", lambda: "0.0.1 (abcdef01)")
@@ -187,7 +189,7 @@ def test_another_library_on_a_worker_is_told(shared: Cluster, monkeypatch: pytes
 
 def test_library_version_changes_with_the_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import softlookup
-    from softlookup.grading.dask_worker import library_version
+    from softlookup.grading.workers.dask_worker import library_version
 
     (tmp_path / "part").mkdir()
     monkeypatch.setattr(softlookup, "__file__", str(tmp_path / "__init__.py"))

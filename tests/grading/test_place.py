@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from tests.grading.sandbox_tools import LIMITS, NEEDS_SANDBOX, printed
 
-from softlookup.grading.course import CourseError
-from softlookup.grading.sandbox.bubble import Zygote
-from softlookup.grading.sandbox.place import Ahead, Place
-from softlookup.grading.sandbox.session import Session
+from softlookup.grading.data.errors import CourseError
+from softlookup.grading.sandbox.outside.bubble import Zygote
+from softlookup.grading.sandbox.outside.place import Ahead, Place
+from softlookup.grading.sandbox.outside.session import Session
 
 pytestmark = NEEDS_SANDBOX
 

@@ -25,8 +25,8 @@ def test_every_question_of_chapter_11_arrives_as_it_was_asked(begin):
     """Its sheets are dictionaries in dictionaries, its programs lists in lists."""
     import json
 
-    from softlookup.checks import tasks
-    from softlookup.checks.judge import draw
+    from softlookup.checking import tasks
+    from softlookup.checking.judge import draw
 
     session = begin()
     hold(session, "import json\ndef f(*args): return [ord(one) for one in json.dumps(args)]")

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from softlookup.grading import CourseError
-from softlookup.grading.pool import DIED_TWICE, LocalExecutor, Pool, decode, encode, one_thread
-from softlookup.grading.work import Graded, Mark, Setting
+from softlookup.grading.data.work import Graded, Mark, RunSettings
+from softlookup.grading.workers.pool import DIED_TWICE, LocalExecutor, Pool, decode, encode, one_thread
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ def test_graded_travels_whole_even_with_broken_text() -> None:
 class Slow:
     """An examiner for the executor's test."""
 
-    setting: Setting
+    settings: RunSettings
 
     def __enter__(self) -> "Slow":
         return self
@@ -172,19 +172,19 @@ class Slow:
     def examine(self, student: str, submission: bytes) -> Graded:
         if student == "bad":
             os._exit(1)
-        return Graded(student, "graded", remarks=(self.setting.assignment, submission.decode()))
+        return Graded(student, "graded", remarks=(self.settings.assignment, submission.decode()))
 
 
 @dataclass(frozen=True)
 class MakeSlow:
-    setting: Setting
+    settings: RunSettings
 
     def __call__(self) -> Slow:
-        return Slow(self.setting)
+        return Slow(self.settings)
 
 
 def test_local_executor_refuses_what_kills_and_grades_the_rest(tmp_path: Path) -> None:
-    executor = LocalExecutor(MakeSlow(Setting("04_one_head", "{}", 1)), 2, log=tmp_path / "log")
+    executor = LocalExecutor(MakeSlow(RunSettings("04_one_head", "{}", 1)), 2, log=tmp_path / "log")
     graded = {g.student: g for g in executor.run([("ann", b"a"), ("bad", b"b"), ("cid", b"c")])}
     assert graded["ann"].remarks == ("04_one_head", "a") and graded["cid"].status == "graded"
     assert (graded["bad"].status, graded["bad"].reason) == ("refused", DIED_TWICE)

@@ -18,11 +18,12 @@ from small_class import NAME, write_course
 from sqlalchemy import create_engine, text
 
 from softlookup.grading import Course, CourseError, Report, new_course
-from softlookup.grading.deadlines import extend, set_due
-from softlookup.grading.engine import Order, grade_assignment
-from softlookup.grading.exports import plain_table
+from softlookup.grading.course.deadlines import extend, set_due
+from softlookup.grading.course.grade_sheet import read_sheet
 from softlookup.grading.forgetting import forget
-from softlookup.grading.gradesheet import read_sheet
+from softlookup.grading.platforms.exports import plain_table
+from softlookup.grading.run.engine import grade_assignment
+from softlookup.grading.run.request import GradeRequest
 
 pytest.importorskip("psycopg2", reason="the package psycopg2-binary is not installed")
 
@@ -124,7 +125,7 @@ def configure(folder: Path, address: str) -> None:
 
 
 def grade(course: Course, **options: object) -> Report:
-    return grade_assignment(course, Order(NAME, **{"seed": 5, "feedback": False, **options}), executor=here())
+    return grade_assignment(course, GradeRequest(NAME, **{"seed": 5, "feedback": False, **options}), executor=here())
 
 
 def rows(course: Course) -> dict[str, list[tuple]]:
@@ -248,13 +249,13 @@ def test_server_that_is_down_is_told_and_graded_submissions_wait_in_the_ledger(
                     server.stop()
                 yield from inner.run([(student, content)])
 
-    def executor(setting):
+    def executor(settings):
         nonlocal inner
-        inner = here(calls=calls)(setting)
+        inner = here(calls=calls)(settings)
         return Stopping()
 
     inner = None
-    order = Order(NAME, seed=5, feedback=False)
+    order = GradeRequest(NAME, seed=5, feedback=False)
     try:
         with pytest.raises(CourseError, match=r"the gradebook cannot be used .*kept in the ledger"):
             grade_assignment(course, order, executor=executor)

@@ -9,10 +9,10 @@ import nbformat
 import pytest
 from small_class import NAME, ROOT
 
-from softlookup.grading.handins import answers, filled
-from softlookup.grading.likeness import cells_of, given_by
-from softlookup.grading.notebooks import BadNotebook, grade_id, is_graded, read_notebook, verdict_of
-from softlookup.grading.rebuild import asked_in, lendable, rebuild
+from softlookup.grading.course.notebooks import BadNotebook, grade_id, is_graded, read_notebook, verdict_of
+from softlookup.grading.judging.rebuild import lendable, rebuild, released_check
+from softlookup.grading.reports.similarity import cells_of, given_by
+from softlookup.grading.samples.handins import answers, filled
 
 ODD = (
     *(
@@ -139,7 +139,7 @@ def dealt_with(release, raw, folder, number):
     nbformat.validate(rebuilt.notebook)
     json.dumps(rebuilt.notebook, ensure_ascii=False, allow_nan=False).encode()
     for cell in rebuilt.notebook.cells:
-        if is_graded(cell) and (asked := asked_in(cell)) is not None:
+        if is_graded(cell) and (asked := released_check(cell)) is not None:
             lendable(rebuilt.notebook, asked)
             return
 

@@ -12,13 +12,14 @@ import numpy as np
 import pytest
 from sandbox_tools import LIMITS, NEEDS_SANDBOX, ask, hold, printed
 
-from softlookup.grading.course import CourseError
-from softlookup.grading.sandbox import bubble, filter
-from softlookup.grading.sandbox.bubble import Forking, Zygote
-from softlookup.grading.sandbox.filter import FORBIDDEN, program
-from softlookup.grading.sandbox.place import Place
-from softlookup.grading.sandbox.session import Dead, Session
-from softlookup.grading.work import Limits
+from softlookup.grading.data.errors import CourseError
+from softlookup.grading.data.work import Limits
+from softlookup.grading.sandbox.inside import filter
+from softlookup.grading.sandbox.inside.filter import FORBIDDEN, program
+from softlookup.grading.sandbox.outside import bubble
+from softlookup.grading.sandbox.outside.bubble import Forking, Zygote
+from softlookup.grading.sandbox.outside.place import Place
+from softlookup.grading.sandbox.outside.session import Dead, Session
 
 pytestmark = NEEDS_SANDBOX
 HOARD = """import os, time
@@ -44,13 +45,13 @@ def test_a_submission_runs_cells_as_a_kernel_does(begin):
 
 def test_a_submission_finds_nothing_of_the_instructors(begin, monkeypatch, tmp_path):
     session = begin()
-    root = Path(bubble.__file__).parents[4]
+    root = Path(bubble.__file__).parents[5]
     for place in (root / "solutions", root / "tests", root / "lib", root / ".git", "/home", "/var", "/etc/passwd"):
         assert printed(session, f"import os; print(os.path.exists({str(place)!r}))") == "False"
     told = printed(session, "import os; print(sorted(os.environ))")
     assert "SOFTLOOKUP" not in told and "SECRET" not in told
     assert printed(session, "print(os.listdir('/proc'), os.getpid(), os.getuid())") == "[] 1 1000"
-    for name in ("checks.one_head", "checks.oracle", "checks.judge", "grading.examine", "authoring", "cli"):
+    for name in ("tasks.ch04_one_head", "checking.oracle", "checking.judge", "grading.judging", "authoring", "cli"):
         ran = session.run(f"import softlookup.{name}")
         assert ran.trouble == "ModuleNotFoundError", name
     assert "is not there while this notebook is graded" in ran.outputs[0]["evalue"]

@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 from sandbox_tools import ABOUT, LIMITS, NEEDS_SANDBOX, SOUND, ask, hold
 
-from softlookup.checks import texts
-from softlookup.checks.task import Case
-from softlookup.grading.sandbox.lending import Number, Own
-from softlookup.grading.sandbox.session import Dead, OutOfTime
-from softlookup.grading.work import Limits
+from softlookup.checking.inside import texts
+from softlookup.checking.inside.case import Case
+from softlookup.grading.data.work import Limits
+from softlookup.grading.sandbox.outside.lending import Number, Own
+from softlookup.grading.sandbox.outside.session import Dead, OutOfTime
 
 pytestmark = NEEDS_SANDBOX
 MISUSE = """
         import gc, numpy as np
         def f(a):
-            from softlookup.grading.sandbox.inside import Inside
+            from softlookup.grading.sandbox.inside.submission import Inside
             mine = next(o for o in gc.get_objects() if isinstance(o, Inside))"""
 """How an answer that lays hands on what speaks to the judge begins."""
 

@@ -3,9 +3,9 @@
 import numpy as np
 from sandbox_tools import LIMITS, NEEDS_SANDBOX, ask, hold
 
-from softlookup.checks import get_task
-from softlookup.checks.judge import draw
-from softlookup.grading.work import Limits
+from softlookup.checking import get_task
+from softlookup.checking.judge import draw
+from softlookup.grading.data.work import Limits
 
 pytestmark = NEEDS_SANDBOX
 

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from sandbox_tools import LIMITS, NEEDS_SANDBOX, printed
 
-from softlookup.grading.hostile import unseen_memory
-from softlookup.grading.sandbox import cgroups
-from softlookup.grading.sandbox.cgroups import Places
-from softlookup.grading.sandbox.processes import family
-from softlookup.grading.sandbox.session import Dead
-from softlookup.grading.work import Limits
+from softlookup.grading.data.work import Limits
+from softlookup.grading.samples.hostile import unseen_memory
+from softlookup.grading.sandbox.outside import cgroups
+from softlookup.grading.sandbox.outside.cgroups import Places
+from softlookup.grading.sandbox.outside.processes import family
+from softlookup.grading.sandbox.outside.session import Dead
 
 pytestmark = NEEDS_SANDBOX
 NEEDS_GROUPS = pytest.mark.skipif(not cgroups.limits_memory(), reason="no control group can be made here")

@@ -10,12 +10,12 @@ import pytest
 from sandbox_tools import LIMITS, NEEDS_SANDBOX, printed
 from small_class import NAME, ROOT
 
-from softlookup.grading.examine import Examiner
-from softlookup.grading.handins import answers, filled
-from softlookup.grading.sandbox import cgroups, watching
-from softlookup.grading.sandbox.processes import Standing
-from softlookup.grading.sandbox.watching import MOST, Watch, _Request
-from softlookup.grading.work import Limits, Setting
+from softlookup.grading.data.work import Limits, RunSettings
+from softlookup.grading.judging.examine import Examiner
+from softlookup.grading.samples.handins import answers, filled
+from softlookup.grading.sandbox.outside import cgroups, watching
+from softlookup.grading.sandbox.outside.processes import ProcessTimes
+from softlookup.grading.sandbox.outside.watching import MOST, Watch, _Request
 
 
 @pytest.fixture
@@ -27,9 +27,11 @@ def looks(monkeypatch):
         rung: list[float] = []
         group = object()  # any but None: it is a sandbox
         watch = Watch(1, LIMITS, 1e9, group, lambda why: None, lambda: rung.append(lasted))  # type: ignore[arg-type]
-        request = _Request(0.0, 10.0, Standing(0.0, {7: 5.0}))
+        request = _Request(0.0, 10.0, ProcessTimes(0.0, {7: 5.0}))
         for lasted, used, waited in times:
-            monkeypatch.setattr(watching, "standing", lambda *_, u=used, w=waited: Standing(u, {7: 5.0 + w}, {7: u}))
+            monkeypatch.setattr(
+                watching, "process_times", lambda *_, u=used, w=waited: ProcessTimes(u, {7: 5.0 + w}, {7: u})
+            )
             watch._look_at_request(lasted, request)
         watch.close()
         return (rung[0] if rung else 0.0), watch.crowded
@@ -106,8 +108,8 @@ def test_examiner_tells_of_a_submission_that_was_stopped_while_it_waited(source,
     never = "import time\ntime.sleep(60)"
     notebook = filled(nbformat.reads(release, as_version=4), {**answers(source), "04-scale": never})
     # As if it had waited for a processor all the time.
-    monkeypatch.setattr(Standing, "waited_since", lambda self, before: 1e9)
+    monkeypatch.setattr(ProcessTimes, "waited_since", lambda self, before: 1e9)
     monkeypatch.setattr(watching, "MOST", 1.5)
-    with Examiner(Setting(NAME, release, 3, limits=Limits(cell_s=1, total_s=60))) as examiner:
+    with Examiner(RunSettings(NAME, release, 3, limits=Limits(cell_s=1, total_s=60))) as examiner:
         assert examiner.examine("ann", nbformat.writes(notebook).encode()).crowded
         assert not examiner.examine("bob", release.encode()).crowded

@@ -12,18 +12,18 @@ import pytest
 import torch
 from sandbox_tools import ABOUT, NEEDS_SANDBOX, SOUND, ask, hold
 
-from softlookup.checks.answers import to_array
-from softlookup.checks.gates import NotAllowed, closed
-from softlookup.checks.layers import called_like
-from softlookup.checks.limits import calm_torch
-from softlookup.checks.probe import Answer
-from softlookup.checks.registry import get_task, tasks
-from softlookup.checks.source import functions_behind, shortcut, standing_in
-from softlookup.checks.task import Case
-from softlookup.grading.rebuild import Asked, lendable
-from softlookup.grading.remote import Remote
-from softlookup.grading.sandbox import bubble
-from softlookup.grading.sandbox.session import OutOfTime
+from softlookup.checking.inside.answers import to_array
+from softlookup.checking.inside.case import Case
+from softlookup.checking.inside.gates import NotAllowed, closed
+from softlookup.checking.inside.layers import called_like
+from softlookup.checking.inside.limits import calm_torch
+from softlookup.checking.inside.probe import Answer
+from softlookup.checking.inside.source import functions_behind, shortcut, standing_in
+from softlookup.checking.registry import get_task, tasks
+from softlookup.grading.judging.rebuild import ReleasedCheck, lendable
+from softlookup.grading.judging.remote import Remote
+from softlookup.grading.sandbox.outside import bubble
+from softlookup.grading.sandbox.outside.session import OutOfTime
 
 
 def made(source: str, name: str) -> Any:
@@ -118,7 +118,7 @@ def lent_to(task_id: str, cells: dict[str, str]) -> tuple[str, ...]:
         for name, text in cells.items()
     ]
     task = get_task(task_id)
-    return lendable(nbformat.v4.new_notebook(cells=told), Asked(task, 0, task.name, True))
+    return lendable(nbformat.v4.new_notebook(cells=told), ReleasedCheck(task, 0, task.name, True))
 
 
 def test_a_lent_function_is_called_with_the_names_of_the_students_own() -> None:
@@ -144,7 +144,7 @@ class Slow:
 
 
 def test_a_round_with_lent_functions_that_takes_too_long_takes_no_points() -> None:
-    asked = Asked(get_task("04.weights"), 0, "attention_weights", True)
+    asked = ReleasedCheck(get_task("04.weights"), 0, "attention_weights", True)
     cases = [Case("a", ()), Case("b", ()), Case("c", ())]
     found = list(Remote(Slow(1), asked, dict, 5.0).answers(cases, 1, ("04.softmax",)))  # type: ignore[arg-type]
     assert [one.failure and one.failure.kind for one in found] == [None, "raised", "raised"]

@@ -14,17 +14,17 @@ from pathlib import Path
 
 import pytest
 
-from softlookup.grading import collecting
-from softlookup.grading.collecting import CarefulExtractor
-from softlookup.grading.course import CourseError
-from softlookup.grading.likeness import MAX_CHARACTERS, alike, code_tokens
-from softlookup.grading.lms_sheet import Sheet
-from softlookup.grading.notebooks import MAX_BYTES, MAX_ITEMS, BadNotebook, notebook_json
-from softlookup.grading.rebuild import MAX_SOURCE
-from softlookup.grading.sandbox import filter as calls
-from softlookup.grading.sandbox import stages
-from softlookup.grading.sandbox.bubble import staged
-from softlookup.grading.sandbox.memory import holds_more
+from softlookup.grading.course.notebooks import MAX_BYTES, MAX_ITEMS, BadNotebook, notebook_json
+from softlookup.grading.data.errors import CourseError
+from softlookup.grading.judging.rebuild import MAX_SOURCE
+from softlookup.grading.platforms import collecting
+from softlookup.grading.platforms.collecting import CarefulExtractor
+from softlookup.grading.platforms.lms_sheet import Sheet
+from softlookup.grading.reports.similarity import MAX_CHARACTERS, alike, code_tokens
+from softlookup.grading.sandbox.inside import filter as calls
+from softlookup.grading.sandbox.outside import stages
+from softlookup.grading.sandbox.outside.bubble import staged
+from softlookup.grading.sandbox.outside.memory import holds_more
 
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 

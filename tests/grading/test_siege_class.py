@@ -9,13 +9,15 @@ from typing import Any
 
 import pytest
 
-from softlookup.grading.course import Course, CourseError
-from softlookup.grading.disk import Shelf
-from softlookup.grading.engine import Order, _class
-from softlookup.grading.explaining import last_graded
+from softlookup.grading.course.folder import Course
+from softlookup.grading.data.disk import Shelf
+from softlookup.grading.data.errors import CourseError
+from softlookup.grading.data.records import GRADED, Report
+from softlookup.grading.data.work import Graded
 from softlookup.grading.forgetting import forget, kept_of
-from softlookup.grading.records import GRADED, Report
-from softlookup.grading.work import Graded
+from softlookup.grading.reports.explaining import last_graded
+from softlookup.grading.run.engine import _class
+from softlookup.grading.run.request import GradeRequest
 
 NAME = "04_one_head"
 RUN = {"run": {"seed": 1, "release": "r", "sandbox": "bubblewrap", "again": False, "begun": ""}}
@@ -68,13 +70,13 @@ def test_grade_refuses_a_class_whose_submissions_are_gone(course: Course) -> Non
     graded.write_text("{}")
     with course.gradebook() as book:
         book.update_or_create_student("ada")
-    assert _class(course, Order(NAME)) == ["ada", "ben"]
+    assert _class(course, GradeRequest(NAME)) == ["ada", "ben"]
     os.rename(course.submitted, course.root / "elsewhere")
     with pytest.raises(CourseError, match="1 of 1 in the class were graded"):
-        _class(course, Order(NAME))
+        _class(course, GradeRequest(NAME))
     course.submitted.mkdir()  # the place where a disk would be mounted
     with pytest.raises(CourseError, match="bring the folders back"):
-        _class(course, Order(NAME))
+        _class(course, GradeRequest(NAME))
 
 
 def test_report_is_whole_or_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,7 +109,7 @@ def test_report_follows_links_and_the_umask(tmp_path: Path) -> None:
 
 
 def test_cluster_goes_on_while_one_worker_does_not_deliver() -> None:
-    on_dask = pytest.importorskip("softlookup.grading.on_dask")
+    on_dask = pytest.importorskip("softlookup.grading.workers.on_dask")
     tries: list[float] = []
 
     class Silent:

@@ -9,11 +9,12 @@ import pytest
 import scipy.special
 import torch
 
-from softlookup.checks.judge import judge, questions
-from softlookup.checks.probe import Answer, run
-from softlookup.checks.registry import get_task
-from softlookup.checks.result import CheckResult
-from softlookup.checks.task import Case, Task
+from softlookup.checking.inside.case import Case
+from softlookup.checking.inside.probe import Answer, run
+from softlookup.checking.judge import judge, questions
+from softlookup.checking.registry import get_task
+from softlookup.checking.result import CheckResult
+from softlookup.checking.task import Task
 
 
 class AsInGrading:

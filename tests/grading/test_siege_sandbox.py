@@ -7,24 +7,24 @@ from pathlib import Path
 
 import pytest
 
-from softlookup.checks.task import Case
-from softlookup.grading.sandbox import bubble, cgroups
-from softlookup.grading.sandbox.bubble import SandboxError, Zygote
-from softlookup.grading.sandbox.place import Place
-from softlookup.grading.sandbox.processes import Standing
-from softlookup.grading.sandbox.session import Dead, Session
-from softlookup.grading.work import Limits
+from softlookup.checking.inside.case import Case
+from softlookup.grading.data.work import Limits
+from softlookup.grading.sandbox.outside import bubble, cgroups
+from softlookup.grading.sandbox.outside.bubble import SandboxError, Zygote
+from softlookup.grading.sandbox.outside.place import Place
+from softlookup.grading.sandbox.outside.processes import ProcessTimes
+from softlookup.grading.sandbox.outside.session import Dead, Session
 
 needs_sandbox = pytest.mark.skipif(bool(bubble.trouble()), reason="bubblewrap does not work here")
 
 REPLY = """
-from softlookup.grading.sandbox import frames
-send = frames.Line.send
-def told(self, header, arrays=(), deadline=None):
+from softlookup.grading.sandbox.inside import frames
+send = frames.Channel.send
+def send_failure(self, header, arrays=(), deadline=None):
     if "answers" in header:
         header, arrays = {**header, "answers": [{"printed": "", "failure": FAILURE, "there": False}]}, ()
     return send(self, header, arrays, deadline)
-frames.Line.send = told
+frames.Channel.send = send_failure
 def f(x):
     return x
 """
@@ -128,11 +128,11 @@ def test_watch_does_not_count_a_wait_that_a_submission_makes_itself(zygote: Zygo
 
 
 def test_standing_counts_no_wait_for_the_submissions_own_processes() -> None:
-    before = Standing(1.0, {1: 0.0}, {1: 1.0})
-    assert Standing(2.0, {1: 5.0}, {1: 2.0}).waited_since(before) == 5.0
-    assert Standing(5.0, {1: 5.0}, {1: 2.0}).waited_since(before) == 2.0
-    assert Standing(9.0, {1: 5.0, 2: 7.0}, {1: 2.0, 2: 7.0}).waited_since(before) == 6.0
-    assert Standing(9.0).waited_since(before) == 0.0
+    before = ProcessTimes(1.0, {1: 0.0}, {1: 1.0})
+    assert ProcessTimes(2.0, {1: 5.0}, {1: 2.0}).waited_since(before) == 5.0
+    assert ProcessTimes(5.0, {1: 5.0}, {1: 2.0}).waited_since(before) == 2.0
+    assert ProcessTimes(9.0, {1: 5.0, 2: 7.0}, {1: 2.0, 2: 7.0}).waited_since(before) == 6.0
+    assert ProcessTimes(9.0).waited_since(before) == 0.0
 
 
 @needs_sandbox

@@ -11,17 +11,18 @@ from paper_class import hand_in, in_class, paper_course, record, write_report
 from rich.console import Console
 from small_class import NAME
 
-from softlookup.cli import _Commands
-from softlookup.commands import COMMANDS
+from softlookup.cli import main
 from softlookup.grading import Course, CourseError, Report
-from softlookup.grading.class_report import class_report, report_text
-from softlookup.grading.engine import Order, Watcher, grade_assignment
-from softlookup.grading.exports import plain_table
+from softlookup.grading.course.grade_sheet import read_sheet
+from softlookup.grading.data.records import Record
+from softlookup.grading.data.work import Graded
 from softlookup.grading.forgetting import forget, kept_of
-from softlookup.grading.gradesheet import read_sheet
-from softlookup.grading.records import Record
-from softlookup.grading.table import LiveProgress, as_text
-from softlookup.grading.work import Graded
+from softlookup.grading.platforms.exports import plain_table
+from softlookup.grading.reports.class_report import class_report
+from softlookup.grading.reports.class_table import report_text
+from softlookup.grading.reports.table import LiveProgress, as_text
+from softlookup.grading.run.engine import grade_assignment
+from softlookup.grading.run.request import GradeRequest, Watcher
 
 TAKEN = (
     *("é", "小明", "O'Neil", "Last, First", "a b", "12345", "²", "con", "{x}", "ada.lovelace", "ada@example.org"),
@@ -69,7 +70,7 @@ def course(tmp_path_factory: pytest.TempPathFactory, source: object) -> Course:
 
 def grade(course: Course, **order: object) -> tuple[Report, list[str]]:
     notes = Notes()
-    report = grade_assignment(course, Order(NAME, seed=5, workers=2, **order), executor=here(), watch=notes)
+    report = grade_assignment(course, GradeRequest(NAME, seed=5, workers=2, **order), executor=here(), watch=notes)
     return report, notes.said
 
 
@@ -150,7 +151,7 @@ def test_the_report_says_what_was_left_out(course: Course) -> None:
     hand_in(course, "ada", {})
     hand_in(course, "a\x1b[2J", {})
     grade(course, feedback=False)[0].write(course.root / "reports" / f"{NAME}.json")
-    group = _Commands(commands={command.name: command for command in COMMANDS})
+    group = main
     told = CliRunner().invoke(group, ["report", NAME, "--course", str(course.root)])
     assert told.exit_code == 0 and "note: the folder 'a\\x1b[2J' in submitted/ is left out" in told.output
     assert "\x1b" not in told.output
@@ -182,7 +183,7 @@ def test_no_id_reaches_a_terminal_as_it_is(course: Course) -> None:
             progress.step(HOSTILE, Graded(HOSTILE, "graded", slowest=HOSTILE, slowest_s=9.0))
             progress.say(f"said of {HOSTILE}")
         seen.append(file.getvalue())
-    group = _Commands(commands={command.name: command for command in COMMANDS})
+    group = main
     for words in (["explain", HOSTILE, NAME], ["extension", HOSTILE, NAME, "--days", "1"], ["forget", HOSTILE]):
         seen.append(CliRunner().invoke(group, [*words, "--course", str(course.root)]).output)
     for text in seen:

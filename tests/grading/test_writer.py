@@ -18,10 +18,11 @@ from small_class import NAME, write_course
 from sqlalchemy import event
 
 from softlookup.grading import Course, CourseError
-from softlookup.grading.engine import Order, grade_assignment
-from softlookup.grading.notebooks import grade_id, is_solution
-from softlookup.grading.work import Graded, Mark
-from softlookup.grading.writer import Writer
+from softlookup.grading.course.notebooks import grade_id, is_solution
+from softlookup.grading.data.work import Graded, Mark
+from softlookup.grading.run.engine import grade_assignment
+from softlookup.grading.run.request import GradeRequest
+from softlookup.grading.run.writer import Writer
 
 STUDENTS = ("half-done", "mistake-2")
 LATE = """
@@ -185,7 +186,7 @@ def ours(stocked: Course, tmp_path_factory: pytest.TempPathFactory) -> Course:
     with course.gradebook() as book:
         book.update_or_create_student("absent")
     (course.folder("autograded", "half-done", NAME) / "left-over.txt").write_text("old")
-    order = Order(NAME, seed=3, workers=1)
+    order = GradeRequest(NAME, seed=3, workers=1)
     grade_assignment(course, order, executor=here(calls=root / "calls"))
     return course
 
@@ -241,7 +242,7 @@ def test_feedback_pages_are_made_once_and_again_when_a_person_gives_points(ours:
         row.manual_score, row.needs_manual_grade = 1.25, False
         book.find_comment("04-scale", NAME, NAME, "mistake-2").manual_comment = "well said indeed"
         book.db.commit()
-    grade_assignment(course, Order(NAME, workers=1), executor=here())
+    grade_assignment(course, GradeRequest(NAME, workers=1), executor=here())
     after = pages()
     assert {s for s in after if after[s] != before[s]} == {"mistake-2"}
     assert "well said indeed" in course.notebook("feedback", "mistake-2", NAME).with_suffix(".html").read_text()

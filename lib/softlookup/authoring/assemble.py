@@ -6,8 +6,8 @@ from pathlib import Path
 
 import nbformat
 
-from softlookup.checks import tasks
-from softlookup.checks.published import named, solutions
+from softlookup.checking import tasks
+from softlookup.checking.published import named, solutions
 
 CHAPTER = 90
 CAPSTONE = "90_capstone"

@@ -23,8 +23,8 @@ from nbgrader.preprocessors import (
 from softlookup.authoring import fill
 from softlookup.authoring.library_cell import addresses, library_cell
 from softlookup.authoring.variants import draw_variants
-from softlookup.checks import tasks
-from softlookup.checks.published import named_cells, without_marks
+from softlookup.checking import tasks
+from softlookup.checking.published import named_cells, without_marks
 
 # nbgrader's own list for `nbgrader generate_assignment`, less the two that need a database or a kernel.
 STEPS = (
@@ -134,8 +134,8 @@ def _for_nbgrader(cell: NotebookNode, chapter: int, named: Mapping[str, tuple[st
 
 def _about(name: str, points: float | None = None, grade: bool = False, solution: bool = False) -> NotebookNode:
     """What nbgrader notes at a cell; one that holds no answer is locked."""
-    told = {"grade": grade, "grade_id": name, "locked": not solution, "schema_version": 3, "solution": solution}
-    return NotebookNode({**told, "task": False, **({"points": points} if grade else {})})
+    described = {"grade": grade, "grade_id": name, "locked": not solution, "schema_version": 3, "solution": solution}
+    return NotebookNode({**described, "task": False, **({"points": points} if grade else {})})
 
 
 def read_ungraded(path: Path) -> NotebookNode:

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 
 from softlookup.authoring.variants import constants
-from softlookup.checks import Task, get_task, tasks
-from softlookup.checks.published import CONSTANT
+from softlookup.checking import Task, get_task, tasks
+from softlookup.checking.published import CONSTANT
 
 PLACE = re.compile(r"\[\[([^\[\]\n]+)\]\]")
 BOOK = "../../_build/html/"

@@ -84,7 +84,14 @@ def library_cell(chapter: int, install: str = "", book: str = "") -> NotebookNod
     if book:
         source += LEADS.format(book=book)
     name = f"{chapter:02d}-library"
-    told = {"grade": False, "grade_id": name, "locked": True, "schema_version": 3, "solution": False, "task": False}
-    cell = new_code_cell(source.rstrip("\n"), metadata=NotebookNode(nbgrader=NotebookNode(told)))
+    described = {
+        "grade": False,
+        "grade_id": name,
+        "locked": True,
+        "schema_version": 3,
+        "solution": False,
+        "task": False,
+    }
+    cell = new_code_cell(source.rstrip("\n"), metadata=NotebookNode(nbgrader=NotebookNode(described)))
     cell.id = name
     return cell

@@ -4,7 +4,7 @@ import hashlib
 import hmac
 from collections.abc import Mapping
 
-from softlookup.checks import tasks
+from softlookup.checking import tasks
 
 
 def draw_variants(seed: str | None) -> dict[str, int]:

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checks import published
-from softlookup.checks.home import HOME_SEED, LocalStudent, check
-from softlookup.checks.judge import draw
-from softlookup.checks.limits import calm_torch
-from softlookup.checks.oracle import wanted
-from softlookup.checks.registry import tasks
-from softlookup.checks.task import Task
+from softlookup.checking import published
+from softlookup.checking.home import HOME_SEED, LocalStudent, check
+from softlookup.checking.inside.limits import calm_torch
+from softlookup.checking.judge import draw
+from softlookup.checking.oracle import wanted
+from softlookup.checking.registry import tasks
+from softlookup.checking.task import Task
 
 
 def quantile(values: list[float], share: float) -> float:

@@ -19,11 +19,13 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from softlookup.grading.course import Course, CourseError, new_course, use_own_programs
-from softlookup.grading.engine import Order, grade_assignment
-from softlookup.grading.handins import answers, broken_ones
-from softlookup.grading.pool import processors
-from softlookup.grading.sample import hand_ins, tasks_in
+from softlookup.grading.course.folder import Course, new_course, use_own_programs
+from softlookup.grading.data.errors import CourseError
+from softlookup.grading.run.engine import grade_assignment
+from softlookup.grading.run.request import GradeRequest
+from softlookup.grading.samples.handins import answers, broken_ones
+from softlookup.grading.samples.sample_class import hand_ins, tasks_in
+from softlookup.grading.workers.pool import processors
 
 
 def bench_grading(
@@ -113,14 +115,14 @@ def _class(folder: Path, name: str, source: NotebookNode, config: Path, texts: l
 
 def _grade(course: Course, name: str, workers: int | None) -> float:
     begun = time.perf_counter()
-    grade_assignment(course, Order(name, seed=1, workers=workers, feedback=False))
+    grade_assignment(course, GradeRequest(name, seed=1, workers=workers, feedback=False))
     return time.perf_counter() - begun
 
 
 _ALONE = """
 import resource, sys, time
 from pathlib import Path
-from softlookup.grading.course import Course
+from softlookup.grading.course.folder import Course
 from softlookup.bench.grading import _grade
 if __name__ == "__main__":
     workers = int(sys.argv[3]) or None

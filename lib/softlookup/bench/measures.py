@@ -82,7 +82,7 @@ def quantile(values: Sequence[float], share: float) -> float:
 
 
 def wait(on: Batch | Tensor) -> None:
-    """Wait until a GPU has done what it was told to; on a CPU there is nothing to wait for.
+    """Wait until a GPU has finished its work; on a CPU there is nothing to wait for.
 
     Args:
         on: Something that lies on the device.

@@ -21,13 +21,14 @@ import nbformat
 from nbformat import NotebookNode
 
 from softlookup.bench.grading import honest
-from softlookup.grading.course import Course, new_course
-from softlookup.grading.engine import Order, grade_assignment
-from softlookup.grading.hostile import HostileHandIn, hostile_by_kind
-from softlookup.grading.hostile.writing import write_hand_in
-from softlookup.grading.pool import processors
-from softlookup.grading.records import GRADED, Report
-from softlookup.grading.work import Limits
+from softlookup.grading.course.folder import Course, new_course
+from softlookup.grading.data.records import GRADED, Report
+from softlookup.grading.data.work import Limits
+from softlookup.grading.run.engine import grade_assignment
+from softlookup.grading.run.request import GradeRequest
+from softlookup.grading.samples.hostile import HostileHandIn, hostile_by_kind
+from softlookup.grading.samples.hostile.writing import write_hand_in
+from softlookup.grading.workers.pool import processors
 
 CLASS, WORST_S = 20, 130.0
 """Submissions in a class, and the seconds that one submission may cost it: its own limit, and time to kill it."""
@@ -165,7 +166,7 @@ class _Siege:
         return hostile_by_kind(self._source, self.release, self._name)
 
     def _grade(self, course: Course) -> Report:
-        order = Order(self._name, seed=_SEED, workers=self._workers, feedback=False)
+        order = GradeRequest(self._name, seed=_SEED, workers=self._workers, feedback=False)
         return grade_assignment(course, order)
 
 

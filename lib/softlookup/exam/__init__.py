@@ -1,7 +1,7 @@
 """Exam questions that are drawn anew from a seed, with answers that are computed, and hints for marking."""
 
 from softlookup.exam.printed import write_exam
-from softlookup.exam.question import Drawn, Question, Slip
+from softlookup.exam.question import Drawn, ExamQuestion, ExpectedMistake
 from softlookup.exam.sheet import ExamError, Placed, Sheet, draw_sheet, parse_chapters
 from softlookup.exam.written import key_markdown, sheet_markdown
 
@@ -9,9 +9,9 @@ __all__ = [
     "Drawn",
     "ExamError",
     "Placed",
-    "Question",
+    "ExamQuestion",
     "Sheet",
-    "Slip",
+    "ExpectedMistake",
     "draw_sheet",
     "key_markdown",
     "parse_chapters",

@@ -68,7 +68,7 @@ def write_exam(sheet: Sheet, folder: Path) -> list[Path]:
     Raises:
         FileNotFoundError: If MathJax is not there; the message says what fetches it.
     """
-    from softlookup.teaching.vendored import copy_mathjax
+    from softlookup.curriculum.vendored import copy_mathjax
 
     copy_mathjax(folder / "mathjax")
     written = []

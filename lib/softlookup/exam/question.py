@@ -20,7 +20,7 @@ _NUMBER = re.compile(r"(?<![\w.])\d+(?:\{,\}\d{3})*(?:\.\d+)?(?!\w)")
 
 
 @dataclass(frozen=True)
-class Slip:
+class ExpectedMistake:
     """A mistake that is to be expected, and what it gives.
 
     Attributes:
@@ -44,7 +44,7 @@ class Slip:
         """
         if self.says:
             return self.says
-        from softlookup.checks.registry import get_task
+        from softlookup.checking.registry import get_task
 
         for mistake in get_task(self.task).mistakes:
             if mistake.slug == self.slug:
@@ -52,14 +52,14 @@ class Slip:
         raise LookupError(f"task {self.task} knows no mistake {self.slug!r}")
 
 
-def known(task: str, slug: str, value: Any = None) -> Slip:
+def known(task: str, slug: str, value: Any = None) -> ExpectedMistake:
     """A mistake that a task of the notebooks knows by name, and what it gives here."""
-    return Slip(value, task=task, slug=slug)
+    return ExpectedMistake(value, task=task, slug=slug)
 
 
-def slip(value: Any, says: str) -> Slip:
+def mistake(value: Any, says: str) -> ExpectedMistake:
     """A mistake in words of its own, and what it gives."""
-    return Slip(value, says)
+    return ExpectedMistake(value, says)
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Drawn:
     answer: str
     marks: tuple[tuple[int, str], ...]
     given: Mapping[str, Any] = field(default_factory=dict)
-    slips: tuple[Slip, ...] = ()
+    expected: tuple[ExpectedMistake, ...] = ()
 
     def gives_away(self) -> bool:
         """Whether the answer stands in the question: its number, or the whole of its row, matrix or text."""
@@ -96,12 +96,12 @@ class Drawn:
 
     def degenerate(self) -> bool:
         """Whether a mistake gives the right answer, or the answer stands in the question."""
-        hidden = any(one.value is not None and same(one.value, self.value) for one in self.slips)
+        hidden = any(one.value is not None and same(one.value, self.value) for one in self.expected)
         return hidden or self.gives_away()
 
 
 @dataclass(frozen=True)
-class Question:
+class ExamQuestion:
     """A question without its numbers.
 
     Attributes:
@@ -141,13 +141,13 @@ class Chapter:
 
     def __init__(self, number: int) -> None:
         self.number = number
-        self.questions: list[Question] = []
+        self.questions: list[ExamQuestion] = []
 
     def __call__(self, name: str, kind: Kind, *, points: int, minutes: int) -> Callable[[Any], Any]:
         """Make a question of the function that follows."""
 
         def keep(make: Callable[[np.random.Generator], Drawn]) -> Callable[[np.random.Generator], Drawn]:
-            self.questions.append(Question(f"{self.number:02}/{name}", self.number, kind, points, minutes, make))
+            self.questions.append(ExamQuestion(f"{self.number:02}/{name}", self.number, kind, points, minutes, make))
             return make
 
         return keep

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from softlookup.exam.question import Drawn, Question
+from softlookup.exam.question import Drawn, ExamQuestion
 
 LEAST_POINTS = 2
 
@@ -20,7 +20,7 @@ class Placed:
     """A question at its place on a sheet."""
 
     number: int
-    question: Question
+    question: ExamQuestion
     drawn: Drawn
 
 
@@ -84,7 +84,7 @@ def draw_sheet(seed: int, chapters: Iterable[int] | None = None, points: int = 6
     return Sheet(seed, tuple(asked), placed)
 
 
-def _choose(available: list[Question], points: int, rng: np.random.Generator) -> list[Question]:
+def _choose(available: list[ExamQuestion], points: int, rng: np.random.Generator) -> list[ExamQuestion]:
     """Go through the chapters in turns, and take what still lets the points come out exactly."""
     order = _in_turns(available, rng)
     # reach[i] has a bit for each sum that the questions from i on can give.
@@ -108,7 +108,7 @@ def _choose(available: list[Question], points: int, rng: np.random.Generator) ->
     return chosen
 
 
-def _in_turns(available: list[Question], rng: np.random.Generator) -> list[Question]:
+def _in_turns(available: list[ExamQuestion], rng: np.random.Generator) -> list[ExamQuestion]:
     """One question of each chapter, then another of each, in an order that is drawn."""
     chapters = sorted({one.chapter for one in available})
     piles = {}

@@ -3,7 +3,7 @@
 import re
 
 from softlookup.exam.notes import tex
-from softlookup.exam.question import Drawn, Slip
+from softlookup.exam.question import Drawn, ExpectedMistake
 from softlookup.exam.sheet import Placed, Sheet
 
 KIND_SAYS = {
@@ -80,12 +80,12 @@ def apart(text: str) -> str:
 def marking(drawn: Drawn) -> str:
     """Write how a question is marked, and which mistakes are to be expected."""
     marks = ["**Marks.**", ""] + [f"- {points}: {what}" for points, what in drawn.marks]
-    if drawn.slips:
-        marks += ["", "**Mistakes to expect.**", ""] + [f"- {_slip(one)}" for one in drawn.slips]
+    if drawn.expected:
+        marks += ["", "**Mistakes to expect.**", ""] + [f"- {_slip(one)}" for one in drawn.expected]
     return "\n".join(marks)
 
 
-def _slip(one: Slip) -> str:
+def _slip(one: ExpectedMistake) -> str:
     words = one.words if one.value is None else f"{_shown(one.value)}: {one.words}"
     return f"{words} ({one.task})" if one.task else words
 

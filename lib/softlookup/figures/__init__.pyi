@@ -1,5 +1,6 @@
 # The names of the package; `softlookup.lazily` reads them here, and so do type checkers.
 
+from softlookup.figures.activations import activations as activations
 from softlookup.figures.arms import shares_by_arm as shares_by_arm
 from softlookup.figures.batches import (
     batches_under_roof as batches_under_roof,
@@ -7,7 +8,6 @@ from softlookup.figures.batches import (
 from softlookup.figures.batches import (
     predicted_and_measured as predicted_and_measured,
 )
-from softlookup.figures.bends import bends as bends
 from softlookup.figures.beyond_length import beyond_length as beyond_length
 from softlookup.figures.blending import blending as blending
 from softlookup.figures.broadcast import stretched as stretched
@@ -24,17 +24,14 @@ from softlookup.figures.counted import (
     work_by_context as work_by_context,
 )
 from softlookup.figures.cross_map import cross_map as cross_map
-from softlookup.figures.cut_tail import cut_tail as cut_tail
 from softlookup.figures.cut_up import cut_up as cut_up
 from softlookup.figures.decoder_parts import decoder_parts as decoder_parts
 from softlookup.figures.decoding import step_cost as step_cost
 from softlookup.figures.distance_curve import distance_curve as distance_curve
 from softlookup.figures.flow import pipeline as pipeline
 from softlookup.figures.groups import head_groups as head_groups
-from softlookup.figures.guesses import guess_by_layer as guess_by_layer
 from softlookup.figures.head_maps import head_maps as head_maps
 from softlookup.figures.heatmaps import stages as stages
-from softlookup.figures.hiding import hiding_curves as hiding_curves
 from softlookup.figures.input_slices import input_slices as input_slices
 from softlookup.figures.layer_costs import (
     layer_operations as layer_operations,
@@ -47,6 +44,7 @@ from softlookup.figures.layer_costs import (
 )
 from softlookup.figures.layer_gradients import gradient_by_layer as gradient_by_layer
 from softlookup.figures.lengths import vector_lengths as vector_lengths
+from softlookup.figures.logit_lens import logit_lens as logit_lens
 from softlookup.figures.long_rows import long_attention as long_attention
 from softlookup.figures.lookup import one_hot_product as one_hot_product
 from softlookup.figures.loop_passes import loop_passes as loop_passes
@@ -58,13 +56,14 @@ from softlookup.figures.merging import merging as merging
 from softlookup.figures.needs import dependency as dependency
 from softlookup.figures.norm_runs import norm_runs as norm_runs
 from softlookup.figures.normed import norm_steps as norm_steps
-from softlookup.figures.orders import norm_orders as norm_orders
+from softlookup.figures.occlusion import occlusion as occlusion
 from softlookup.figures.pair_grid import pair_grid as pair_grid
 from softlookup.figures.parallel import common_direction as common_direction
 from softlookup.figures.passes import passes as passes
 from softlookup.figures.paths import signal_paths as signal_paths
 from softlookup.figures.peaks import peaks as peaks
 from softlookup.figures.position_stripes import position_stripes as position_stripes
+from softlookup.figures.pre_post_norm import pre_post_norm as pre_post_norm
 from softlookup.figures.predictions import prediction_errors as prediction_errors
 from softlookup.figures.predictions import stream_sizes as stream_sizes
 from softlookup.figures.printed import comparison as comparison
@@ -106,5 +105,6 @@ from softlookup.figures.theme import (
 from softlookup.figures.theme import (
     style as style,
 )
+from softlookup.figures.top_p import top_p as top_p
 from softlookup.figures.turned_pairs import turned_pairs as turned_pairs
 from softlookup.figures.vocabulary_size import vocabulary_size as vocabulary_size

@@ -25,14 +25,14 @@ def shares_by_arm(shares: Mapping[str, Sequence[float]], *, palette: Palette) ->
         raise ValueError("no runs")
     figure = Figure(figsize=(5.6, 0.9 + 0.55 * len(shares)))
     axes = figure.subplots()
-    told = []
+    described = []
     for row, (name, found) in enumerate(shares.items()):
         color = palette.series[row % 2]
         middle = float(np.median(found))
         axes.plot(found, [row] * len(found), "o", color=color, markersize=5, alpha=0.65)
         axes.plot([middle, middle], [row - 0.28, row + 0.28], color=color, linewidth=3)
         axes.text(middle, row - 0.34, f"{middle:.1f} %", color=color, size=9, ha="center", va="bottom")
-        told.append(f"{name} {middle:.1f} %")
+        described.append(f"{name} {middle:.1f} %")
     axes.set_yticks(range(len(shares)), list(shares))
     axes.set_ylim(len(shares) - 0.55, -0.75)
     everything = [one for found in shares.values() for one in found]
@@ -41,5 +41,5 @@ def shares_by_arm(shares: Mapping[str, Sequence[float]], *, palette: Palette) ->
     axes.grid(axis="x")
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
-    figure.set_label(f"Per cent right, a point for each seed. Medians: {', '.join(told)}.")
+    figure.set_label(f"Per cent right, a point for each seed. Medians: {', '.join(described)}.")
     return figure

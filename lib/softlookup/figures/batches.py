@@ -36,7 +36,7 @@ def batches_under_roof(
     said = []
     for axes, (title, travels) in zip(_columns(figure, len(panels)), panels.items(), strict=True):
         draw_roof(axes, *roof, span, palette.muted, "roof", below=False)
-        told = []
+        described = []
         for index, (name, travel) in enumerate(travels.items()):
             color, marker = palette.series[index], MARKERS[index]
             rates = [min(roof[0], roof[1] * at) for _, at in travel]
@@ -56,11 +56,13 @@ def batches_under_roof(
                         size=8,
                     )
             first, last = travel[0], travel[-1]
-            told.append(f"{name} goes from {first[1]:.3g} (B = {first[0]}) to {last[1]:.3g} FLOP/B (B = {last[0]})")
+            described.append(
+                f"{name} goes from {first[1]:.3g} (B = {first[0]}) to {last[1]:.3g} FLOP/B (B = {last[0]})"
+            )
         _legend(axes, travels, palette)
         finish(axes, [roof], span)
         axes.set_title(title)
-        said.append(f"{title}: {'; '.join(told)}")
+        said.append(f"{title}: {'; '.join(described)}")
     figure.set_label(
         "Attainable operations a second against operations for each byte, both axes logarithmic; points travel along "
         f"the roof as the batch grows. {'. '.join(said)}."
@@ -83,12 +85,12 @@ def predicted_and_measured(
     figure = Figure(figsize=(5.4, 2.9 * len(panels)))
     said = []
     for axes, (title, series) in zip(_columns(figure, len(panels)), panels.items(), strict=True):
-        told = []
+        described = []
         for (name, points), color, marker in zip(series.items(), palette.series, MARKERS, strict=False):
             batches = [batch for batch, _, _ in points]
             axes.loglog(batches, [rate for _, rate, _ in points], color=color, linewidth=1.3)
             axes.loglog(batches, [rate for _, _, rate in points], marker, color=color, markersize=6)
-            told.append(
+            described.append(
                 f"{name} from {rate_words(points[0][2])} at B = {points[0][0]} to {rate_words(points[-1][2])} at "
                 f"B = {points[-1][0]} (predicted {rate_words(points[0][1])} and {rate_words(points[-1][1])})"
             )
@@ -103,7 +105,7 @@ def predicted_and_measured(
         every = sorted({batch for points in series.values() for batch, _, _ in points})
         axes.set_xticks(every, [str(one) for one in every], size=8.5)
         axes.grid(axis="y")
-        said.append(f"{title}: {'; '.join(told)}")
+        said.append(f"{title}: {'; '.join(described)}")
     figure.set_label(
         "Operations a second against the batch, both axes logarithmic, lines predicted and marks measured. "
         f"{'. '.join(said)}."

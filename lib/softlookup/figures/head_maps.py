@@ -28,7 +28,7 @@ def head_maps(weights_NTS: np.ndarray, tokens: Sequence[str], titles: Sequence[s
         raise ValueError(f"weights of shape {weights_NTS.shape} with {len(titles)} titles and {len(tokens)} tokens")
     rows = (n + 1) // 2
     figure = Figure(figsize=(4.3, 0.6 + 1.95 * rows))  # as wide as a phone
-    told = []
+    described = []
     panels = np.atleast_1d(figure.subplots(rows, 2, sharex=True, sharey=True)).ravel()
     for axes, weights_TS, title in zip(panels, weights_NTS, titles, strict=False):
         axes.pcolormesh(weights_TS, cmap=ramp(palette), vmin=0, vmax=1, edgecolors=palette.faint, linewidth=0.4)
@@ -41,10 +41,11 @@ def head_maps(weights_NTS: np.ndarray, tokens: Sequence[str], titles: Sequence[s
         axes.tick_params(length=0, labelsize=7.8, pad=2)
         for spine in axes.spines.values():
             spine.set_visible(False)
-        told.append(f"{title}: " + f"{(most == np.arange(t)).sum()} of {t} look most at themselves")
+        described.append(f"{title}: " + f"{(most == np.arange(t)).sum()} of {t} look most at themselves")
     for axes in panels[n:]:
         axes.set_axis_off()
     figure.set_label(
-        f"{n} heat maps of attention weights over {t} tokens. A dot marks each row's largest weight. {'; '.join(told)}."
+        f"{n} heat maps of attention weights over {t} tokens. A dot marks each row's largest weight. "
+        f"{'; '.join(described)}."
     )
     return figure

@@ -90,7 +90,7 @@ def many_hands(hands: np.ndarray, times: Mapping[str, np.ndarray], *, palette: P
     colors = layer_colors(times, palette)
     for name, curve in times.items():
         axes.loglog(hands, curve, color=colors[name])
-    _names(axes, hands[-1] * 1.6, {name: curve[-1] for name, curve in times.items()}, colors, told=True)
+    _names(axes, hands[-1] * 1.6, {name: curve[-1] for name, curve in times.items()}, colors, with_values=True)
     axes.set(xlabel="operations that can be done at once", ylabel="least time, in operations")
     axes.set_xlim(hands[0], hands[-1] * 60)
     axes.set_xticks(10.0 ** np.arange(np.log10(hands[0]), np.log10(hands[-1]) + 0.1, 3))
@@ -128,15 +128,17 @@ def layer_times(lengths: np.ndarray, times_ms: Mapping[str, np.ndarray], *, pale
     return figure
 
 
-def _names(axes: Axes, x: float, ends: Mapping[str, float], colors: Mapping[str, str], *, told: bool = False) -> None:
-    """Write each curve's name at its end, clear of the others, with its last value below it if that is ``told``."""
+def _names(
+    axes: Axes, x: float, ends: Mapping[str, float], colors: Mapping[str, str], *, with_values: bool = False
+) -> None:
+    """Write each curve's name at its end, clear of the others, its last value below it ``with_values``."""
     low, high = np.log10(axes.get_ylim())
-    line = (0.155 if told else 0.085) * (high - low)
+    line = (0.155 if with_values else 0.085) * (high - low)
     for (name, end), place in zip(
         ends.items(), kept_apart([float(np.log10(end)) for end in ends.values()], line), strict=True
     ):
-        text = f"{name}\n{end:,.0f}" if told else name
-        axes.text(x, 10**place, text, color=colors[name], va="center", size=9 if told else None)
+        text = f"{name}\n{end:,.0f}" if with_values else name
+        axes.text(x, 10**place, text, color=colors[name], va="center", size=9 if with_values else None)
 
 
 def _named(axes: Axes, lengths: np.ndarray, x: str, y: str) -> None:

@@ -21,7 +21,7 @@ def reading_times(series: Mapping[str, tuple[Sequence[int], Sequence[float]]], *
     """
     figure = Figure(figsize=(4.3, 3.2))
     axes = figure.subplots()
-    told, most = [], 1
+    described, most = [], 1
     for (name, (counts, times_ms)), color, marker in zip(series.items(), palette.series, "osD^", strict=False):
         x, y = np.asarray(counts, dtype=float), np.asarray(times_ms, dtype=float)
         axes.plot(x, y, marker + "-", color=color, markersize=5)
@@ -35,7 +35,7 @@ def reading_times(series: Mapping[str, tuple[Sequence[int], Sequence[float]]], *
             size=9,
             color=color,
         )
-        told.append(f"{name}: {y[0]:.2g} ms with {x[0]:.0f} token in a pass, {y[-1]:.2g} ms with {x[-1]:.0f}")
+        described.append(f"{name}: {y[0]:.2g} ms with {x[0]:.0f} token in a pass, {y[-1]:.2g} ms with {x[-1]:.0f}")
         most = max(most, int(x[-1]))
     axes.set(
         xscale="log", yscale="log", xlabel="tokens in one pass", ylabel="ms for each token", xlim=(0.8, 1.3 * most)
@@ -48,5 +48,5 @@ def reading_times(series: Mapping[str, tuple[Sequence[int], Sequence[float]]], *
     low, high = axes.get_ylim()
     axes.set_ylim(low / 2, high)
     axes.grid(axis="y")
-    figure.set_label(f"Time for each token against the number of tokens in one pass. {'; '.join(told)}.")
+    figure.set_label(f"Time for each token against the number of tokens in one pass. {'; '.join(described)}.")
     return figure

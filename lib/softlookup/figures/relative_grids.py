@@ -1,4 +1,4 @@
-"""What a score is told of a distance: tables in which every diagonal has one number."""
+"""How a score depends on distance: tables in which every diagonal has one number."""
 
 from collections.abc import Mapping
 

@@ -41,9 +41,9 @@ def sharpened(
         axes.tick_params(length=0)
         axes.spines["bottom"].set_visible(False)
     panels[0].set_yticks(places, tokens)
-    told = "; ".join(
+    described = "; ".join(
         f"at temperature {tau:g}: " + ", ".join(f"{t} {s:.2f}" for t, s in zip(tokens, row, strict=True))
         for tau, row in zip(temperatures, table, strict=True)
     )
-    figure.set_label(f"Probabilities of the next token, {told}.")
+    figure.set_label(f"Probabilities of the next token, {described}.")
     return figure

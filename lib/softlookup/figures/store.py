@@ -62,9 +62,9 @@ def lookup_table(
     axes.text(-0.3, -rows - 0.2, "values", ha="right", va="top", size=9, color=palette.muted)
     axes.set(xlim=(-3.2, columns + 2.4), ylim=(-rows - 1.0, 1.1))
     axes.set_axis_off()
-    told = "; ".join(f"{query} gives {answer}" for query, answer in zip(queries, answers, strict=True))
+    described = "; ".join(f"{query} gives {answer}" for query, answer in zip(queries, answers, strict=True))
     figure.set_label(
         f"A table with {rows} rows, one for each query, and {columns} columns, one for each key, whose value stands "
-        f"below it. Each cell is a weight. {told}."
+        f"below it. Each cell is a weight. {described}."
     )
     return figure

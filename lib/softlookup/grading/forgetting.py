@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from softlookup.grading.class_report import read_report
-from softlookup.grading.course import Course, CourseError
-from softlookup.grading.disk import Shelf, atomic_write, disk_trouble, unfinished
-from softlookup.grading.records import Report
+from softlookup.grading.course.folder import Course
+from softlookup.grading.data.disk import Shelf, atomic_write, disk_trouble, unfinished
+from softlookup.grading.data.errors import CourseError
+from softlookup.grading.data.records import Report
+from softlookup.grading.reports.class_report import read_report
 
 STEPS = ("submitted", "autograded", "feedback")
 NOT_REACHED = "Not reached: backups, nbgrader's exchange and its folder downloaded, CSV files, what was handed back."
@@ -131,10 +132,14 @@ def _ledgers(course: Course) -> list[Path]:
 def _is_about(line: bytes, student: str) -> bool:
     """Whether a line of a ledger is about a student."""
     try:
-        told: Any = json.loads(line)
+        message: Any = json.loads(line)
     except ValueError:  # a kill may have left a part of a line, and the part may name the student
         return json.dumps(student).encode() in line
-    return isinstance(told, dict) and student in (told.get("student"), told.get("entered"), told.get("page"))
+    return isinstance(message, dict) and student in (
+        message.get("student"),
+        message.get("entered"),
+        message.get("page"),
+    )
 
 
 @contextlib.contextmanager
@@ -163,7 +168,7 @@ def _reports(course: Course, student: str) -> list[Path]:
 
 
 def _drop_from_report(path: Path, student: str) -> None:
-    from softlookup.grading.table import as_text
+    from softlookup.grading.reports.table import as_text
 
     report = read_report(path)
     rest = Report(report.assignment, report.seed, tuple(r for r in report.records if r.student != student))

@@ -78,19 +78,19 @@ def describe(model: str, machine: str, stage: str, batch: int, length: int) -> d
     sizes, roof = rl.MODELS[model], rl.hardware(machine)
     tokens, cached = (length, 0) if stage == READING else (1, length - 1)
     steps = [one for one in rl.layer(sizes, batch, tokens, cached=cached) if one.product_flops]
-    told: dict[str, Any] = {"ridge": rl.ridge(roof, DTYPE)}
+    described: dict[str, Any] = {"ridge": rl.ridge(roof, DTYPE)}
     for part in ("dense", "attention"):
         sums = rl.total(one for one in steps if (one.name in ("scores", "mix")) == (part == "attention"))
-        told[part] = {
+        described[part] = {
             "flops": sums.product_flops,
             "bytes": sums.bytes - (2 * sum(t.elements for s in steps for t in s.reads[2:]) if part == "dense" else 0),
         }
-        told[part]["intensity"] = told[part]["flops"] / told[part]["bytes"]
-        told[part]["rate"] = rl.attainable_flops_per_s(roof, told[part]["intensity"], DTYPE)
+        described[part]["intensity"] = described[part]["flops"] / described[part]["bytes"]
+        described[part]["rate"] = rl.attainable_flops_per_s(roof, described[part]["intensity"], DTYPE)
     held = rl.inference_memory(sizes, batch, length)
     step = rl.total(rl.forward(sizes, batch, tokens, cached=cached))
     seconds = rl.predicted_time_s(roof, step.product_flops, sum(held.values()), DTYPE)
-    return told | {
+    return described | {
         "weight_bytes": held["weights"],
         "cache_bytes": held["cache"],
         "flops": step.product_flops,
@@ -104,8 +104,8 @@ def static_table(model: str, machine: str, length: int) -> str:
     """Write the writing stage over batches as HTML, for readers whose browser runs no script."""
     rows = []
     for batch in BATCHES[::2]:
-        told = describe(model, machine, WRITING, batch, length)
-        cells = (told["dense"]["intensity"], told["attention"]["intensity"])
+        described = describe(model, machine, WRITING, batch, length)
+        cells = (described["dense"]["intensity"], described["attention"]["intensity"])
         rows.append(f'<tr><th scope="row">{batch}</th>' + "".join(f"<td>{cell:.2f}</td>" for cell in cells) + "</tr>")
     return (
         f"<p>{escape(model)} on {escape(machine)}, writing after {length} tokens: operations for each byte. With "

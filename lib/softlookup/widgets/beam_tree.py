@@ -155,7 +155,7 @@ class BeamTree(InteractiveFigure):
         super().__init__(
             title=title,
             searches=searches,
-            names={str(i): told for i, told in names.items()},
+            names={str(i): described for i, described in names.items()},
             alphas=list(ALPHAS),
             chosen=middle,
             fallback=static_table(title, searches[middle]["steps"], names),

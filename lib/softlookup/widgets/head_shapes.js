@@ -88,7 +88,6 @@ function render({ model, el }) {
   const pick = ({ B, T, D, N, K, H }) => ({ B, T, D, N, K, H });
   let sizes = pick(presets[model.get("chosen")]);
   let locked = sizes.N * sizes.H === sizes.D;
-  let asked = null;
 
   /** The values that a letter may take, given all the others. */
   function allowed(letter) {
@@ -210,7 +209,6 @@ function render({ model, el }) {
   const table = (caption, rows) => make("table", {}, make("caption", {}, caption), make("tbody", {}, rows));
 
   function tell(part) {
-    asked = part;
     const shape = shapeOf(part, sizes);
     const numbers = `${part.axes.map(axisName).join(" × ")} = ${shape.map(whole).join(" × ")}, ${whole(product(shape))} numbers`;
     const made = part.terms ? ` Made by ${part.from}: 2 × ${part.terms.map((axis) => whole(sizeOf(axis, sizes))).join(" × ")} = ${whole(2 * product(part.terms.map((axis) => sizeOf(axis, sizes))))} operations.` : "";
@@ -252,7 +250,6 @@ function render({ model, el }) {
         line("scores, mixing", "flops.attention", c.flops.attention, whole(c.flops.attention)),
         line("together", "flops.total", c.flops.total, whole(c.flops.total))]),
       table("Memory", [line("scores", "score_bytes", c.score_bytes, bytes(c.score_bytes)), line("cache, one layer", "cache_bytes", c.cache_bytes, bytes(c.cache_bytes))]));
-    asked = null;
     words.textContent = said || "Change a size, or press a block: it says what it is and what it costs.";
   }
 

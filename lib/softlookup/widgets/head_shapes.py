@@ -109,14 +109,14 @@ def static_table(sizes: Sizes) -> str:
     Returns:
         HTML with one table and one sentence.
     """
-    told = describe(sizes)
+    described = describe(sizes)
     rows = "".join(
         f'<tr><th scope="row">{escape(name)}</th><td>{escape(" × ".join(f"{n:,}" for n in shape))}</td></tr>'
-        for name, shape in told["shapes"].items()
+        for name, shape in described["shapes"].items()
     )
     return (
-        f"<p>{escape(sizes.title)}: {told['parameters']['total']:,} parameters, {told['flops']['total']:,} operations. "
-        "With scripts, every size can be changed here.</p>"
+        f"<p>{escape(sizes.title)}: {described['parameters']['total']:,} parameters, {described['flops']['total']:,} "
+        "operations. With scripts, every size can be changed here.</p>"
         f"<table><caption>Shapes</caption><tbody>{rows}</tbody></table>"
     )
 

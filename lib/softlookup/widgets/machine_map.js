@@ -117,7 +117,7 @@ function render({ model, el }) {
     const mine = parts.map((one, i) => [one, buttons[i]]).filter(([one]) => one.side === name);
     const before = mine.filter(([one], i) => !one.block && !mine.slice(0, i).some(([earlier]) => earlier.block));
     const block = mine.filter(([one]) => one.block);
-    const after = mine.filter(([one, button]) => !before.concat(block).some(([, other]) => other === button));
+    const after = mine.filter(([, button]) => !before.concat(block).some(([, other]) => other === button));
     const pile = (list) => list.map(([, button]) => button);
     const frame = make("div", { class: "slm-block" }, make("span", { class: "slm-times" }, `× ${sizes.letters.L} layers`), pile(block));
     return make("div", { class: `slm-side slm-${name}` }, make("p", { class: "slm-title" }, title), pile(before), frame, pile(after));

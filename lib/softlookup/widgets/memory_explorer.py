@@ -28,8 +28,8 @@ def describe_writing(model: str, batch: int, length: int, number_bytes: int = 2)
 
     Book: 12_counting.html#counting-fits.
     """
-    told = rl.inference_memory(rl.MODELS[model], batch, length, number_bytes=number_bytes)
-    return dict.fromkeys(PARTS, 0) | told
+    described = rl.inference_memory(rl.MODELS[model], batch, length, number_bytes=number_bytes)
+    return dict.fromkeys(PARTS, 0) | described
 
 
 def describe_learning(
@@ -47,8 +47,8 @@ def describe_learning(
 
     Book: 12_counting.html#counting-fits.
     """
-    told = rl.training_memory(rl.MODELS[model], batch, length, recipe=recipe, fused=fused, recompute=recompute)
-    return dict.fromkeys(PARTS, 0) | told
+    described = rl.training_memory(rl.MODELS[model], batch, length, recipe=recipe, fused=fused, recompute=recompute)
+    return dict.fromkeys(PARTS, 0) | described
 
 
 def largest_batch(model: str, memory_bytes: float, length: int, number_bytes: int = 2) -> int:

@@ -108,12 +108,12 @@ def static_table(picture: Picture) -> str:
     Returns:
         HTML with a sentence and a table.
     """
-    told = describe(picture)
-    values = np.reshape(told["views"][0]["values"], (told["down"], told["across"]))
+    described = describe(picture)
+    values = np.reshape(described["views"][0]["values"], (described["down"], described["across"]))
     rows = "".join("<tr>" + "".join(f"<td>{one:.2f}</td>" for one in row) + "</tr>" for row in values)
     return (
-        f"<p>{escape(picture.title)}, read as {told['best']} with probability {told['sure']:.2f}. By how much that "
-        "falls where each patch is hidden (with scripts, attention maps can be shown here as well):</p>"
+        f"<p>{escape(picture.title)}, read as {described['best']} with probability {described['sure']:.2f}. By how "
+        "much that falls where each patch is hidden (with scripts, attention maps can be shown here as well):</p>"
         f"<table><tbody>{rows}</tbody></table>"
     )
 

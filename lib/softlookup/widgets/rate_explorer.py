@@ -50,7 +50,7 @@ def curves(record: Mapping[str, Any]) -> list[dict[str, Any]]:
     """
     if not record.get("runs"):
         raise ValueError("the record holds no runs; wanted what `softlookup bench schedules` writes")
-    told = []
+    described = []
     for warmup in record["warmups"]:
         for peak in record["peaks"]:
             runs = [run for run in record["runs"] if (run["warmup"], run["peak"]) == (warmup, peak)]
@@ -60,15 +60,15 @@ def curves(record: Mapping[str, Any]) -> list[dict[str, Any]]:
             lost = any(loss is None for loss in losses)
             shared = zip(*(run["curve"] for run in runs), strict=False)
             curve = [round(mean(one), 4) for one in shared]
-            told.append({"warmup": warmup, "peak": peak, "curve": curve, "loss": None if lost else mean(losses)})
-    return told
+            described.append({"warmup": warmup, "peak": peak, "curve": curve, "loss": None if lost else mean(losses)})
+    return described
 
 
-def static_table(told: list[dict[str, Any]]) -> str:
+def static_table(described: list[dict[str, Any]]) -> str:
     """Write the final losses as HTML, for readers whose browser runs no script.
 
     Args:
-        told: What ``curves`` gave.
+        described: What ``curves`` gave.
 
     Returns:
         HTML with a sentence and a table.
@@ -76,7 +76,7 @@ def static_table(told: list[dict[str, Any]]) -> str:
     rows = "".join(
         f"<tr><td>{escape(str(one['warmup']))}</td><td>{one['peak']:g}</td>"
         f"<td>{'no number' if one['loss'] is None else format(one['loss'], '.2f')}</td></tr>"
-        for one in told
+        for one in described
     )
     return (
         "<p>Loss on unseen sentences at the end of each run. With scripts, the learning rate can be tried here.</p>"
@@ -104,11 +104,11 @@ class RateExplorer(InteractiveFigure):
     last = traitlets.Int(LAST_STEP, help="the last step of the schedule's picture").tag(sync=True)
 
     def __init__(self, record: Mapping[str, Any]) -> None:
-        told = curves(record)
+        described = curves(record)
         super().__init__(
-            runs=told,
+            runs=described,
             every=int(record["kept_every"]),
             widths=list(WIDTHS),
             warmups=list(WARMUPS),
-            fallback=static_table(told),
+            fallback=static_table(described),
         )

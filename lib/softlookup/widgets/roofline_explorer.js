@@ -27,7 +27,7 @@ const plainly = (number) => (number < 10 ? Number(number.toPrecision(2)) : Math.
 /** A layer's operations in order: products and elementwise work, each with the tensors that it reads and writes. */
 function layerOf({ B, S, N, H }, decode, width, works) {
   const [D, T] = [N * H, decode ? 1 : S];
-  const [F, x, pairs] = [4 * D, ["x", [B, T, D]], B * N * T * S];
+  const [F, pairs] = [4 * D, B * N * T * S];
   const size = (tensors) => tensors.reduce((sum, [, shape]) => sum + shape.reduce((a, b) => a * b, 1), 0);
   const one = (name, part, flops, reads, writes) => ({ name, part, flops, reads, writes, bytes: width * size([...reads, ...writes]) });
   const dense = (name, part, from, to, of = "x") => one(name, part, 2 * B * T * from * to,

@@ -53,14 +53,14 @@ def build(root: Path) -> dict[str, Any]:
     Raises:
         BuildFailed: If it does not build.
     """
-    told = os.environ | {"PYTHONPATH": str(root / "lib"), "PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    described = os.environ | {"PYTHONPATH": str(root / "lib"), "PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, str(root / "scripts" / "build_book.py")]
     began = time.perf_counter()
     marks = [("start", began)]
     pages: dict[str, float] = {}
     said: list[str] = []
     with subprocess.Popen(
-        command, cwd=root, env=told, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        command, cwd=root, env=described, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     ) as process:
         assert process.stdout is not None
         for line in process.stdout:

@@ -50,8 +50,8 @@ def frames_of(page: Any, start: list[float], end: list[float], press: bool) -> d
     console.send("Performance.enable")
 
     def busy_s() -> float:
-        told = {one["name"]: one["value"] for one in console.send("Performance.getMetrics")["metrics"]}
-        return float(told["TaskDuration"])
+        described = {one["name"]: one["value"] for one in console.send("Performance.getMetrics")["metrics"]}
+        return float(described["TaskDuration"])
 
     page.mouse.move(*start)
     if press:
@@ -102,10 +102,10 @@ def frames_of_figures(browser: Any, address: str, names: list[str]) -> dict[str,
                 continue
             settle(page)
             for figure in page.locator(".widget-area > .slf, .widget-area .slf").all():
-                told = figure.get_attribute("aria-label") or str(figure.get_attribute("class"))
+                described = figure.get_attribute("aria-label") or str(figure.get_attribute("class"))
                 grip = figure.evaluate(GRIP)
                 measured = frames_of(page, grip["from"], grip["to"], press=grip["how"] != "pointer")
-                found[f"{name}: {told}"] = {"how": grip["how"], **measured}
+                found[f"{name}: {described}"] = {"how": grip["how"], **measured}
         finally:
             page.close()
     return found

@@ -15,9 +15,9 @@ from softlookup.exam.bank import (
     tokens_and_embeddings,
     training,
 )
-from softlookup.exam.question import Question
+from softlookup.exam.question import ExamQuestion
 
-QUESTIONS: tuple[Question, ...] = (
+QUESTIONS: tuple[ExamQuestion, ...] = (
     *motivation.QUESTIONS,
     *soft_lookup.QUESTIONS,
     *tokens_and_embeddings.QUESTIONS,

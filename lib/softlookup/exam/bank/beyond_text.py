@@ -3,7 +3,16 @@
 import numpy as np
 
 from softlookup.exam.notes import logs, tex
-from softlookup.exam.question import Chapter, Drawn, Statement, different, known, pick, slip, true_or_false
+from softlookup.exam.question import (
+    Chapter,
+    Drawn,
+    Statement,
+    different,
+    known,
+    mistake,
+    pick,
+    true_or_false,
+)
 from softlookup.reference.attention import scaled_dot_product_attention, softmax
 
 ask = Chapter(13)
@@ -33,10 +42,12 @@ def patches(rng: np.random.Generator) -> Drawn:
         ((1, "(a), all channels in a row"), (1, "(b)"), (1, "(c)"), (1, "(d)")),
         {"down": down * side, "across": across * side, "side": side, "channels": channels, "width": width},
         (
-            slip(((tokens, side**2), side**2 * width, tokens + 1, 16), "The channels are forgotten.")
+            mistake(((tokens, side**2), side**2 * width, tokens + 1, 16), "The channels are forgotten.")
             if channels > 1
-            else slip(None, "Takes pixels for tokens."),
-            slip(((tokens, numbers), numbers * width, tokens + 1, 4), "Patches are counted in (d), not pairs of them."),
+            else mistake(None, "Takes pixels for tokens."),
+            mistake(
+                ((tokens, numbers), numbers * width, tokens + 1, 4), "Patches are counted in (d), not pairs of them."
+            ),
         ),
     )
 
@@ -60,7 +71,7 @@ def frames(rng: np.random.Generator) -> Drawn:
         (
             known("13.frames", "last-one-lost", (value - 1, width - hop)),
             known("13.frames", "no-overlap", (samples // width, 0)),
-            slip((samples // hop, width - hop), "The width of the last frame is forgotten."),
+            mistake((samples // hop, width - hop), "The width of the last frame is forgotten."),
         ),
     )
 
@@ -96,7 +107,7 @@ def merge(rng: np.random.Generator) -> Drawn:
         {"top": top, "totals": totals, "mixed": mixed},
         (
             known("13.merge", "not-brought-down", (sum(totals), sum(mixed) / sum(totals))),
-            slip(
+            mistake(
                 (total, float(np.mean([m / n for m, n in zip(mixed, totals, strict=True)]))),
                 "Averages the outputs of tiles.",
             ),
@@ -150,7 +161,7 @@ def linear(rng: np.random.Generator) -> Drawn:
         (
             known("13.linear", "not-divided", (state, norm, float(q @ state))),
             known("13.linear", "divided-by-count", (state, norm, float(q @ state) / 3)),
-            slip((state, norm, float(softmax(weights) @ values)), "A softmax is taken of the products of features."),
+            mistake((state, norm, float(softmax(weights) @ values)), "A softmax is taken of the products of features."),
         ),
     )
 

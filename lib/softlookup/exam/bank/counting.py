@@ -3,7 +3,7 @@
 import numpy as np
 
 from softlookup.exam.notes import tex
-from softlookup.exam.question import Chapter, Drawn, Statement, known, pick, slip, true_or_false
+from softlookup.exam.question import Chapter, Drawn, Statement, known, mistake, pick, true_or_false
 from softlookup.roofline import Hardware, TransformerSizes, cache_bytes, causal_pairs, predicted_time_s, product_weights
 
 ask = Chapter(12)
@@ -188,7 +188,7 @@ def batching(rng: np.random.Generator) -> Drawn:
         {"one": one},
         (
             known("12.decode", "keys-shared-by-all"),
-            slip(None, "Says that the peak is reached: attention is far from it."),
+            mistake(None, "Says that the peak is reached: attention is far from it."),
         ),
     )
 

@@ -3,7 +3,16 @@
 import numpy as np
 
 from softlookup.exam.notes import logs, tex
-from softlookup.exam.question import Chapter, Drawn, Statement, different, known, pick, slip, true_or_false
+from softlookup.exam.question import (
+    Chapter,
+    Drawn,
+    Statement,
+    different,
+    known,
+    mistake,
+    pick,
+    true_or_false,
+)
 from softlookup.reference.attention import softmax
 from softlookup.reference.masks import causal_mask, combine_masks, padding_mask
 
@@ -112,7 +121,7 @@ def labels(rng: np.random.Generator) -> Drawn:
         (
             known("08.labels", "not-shifted", (given, given, counted)),
             known("08.labels", "exchanged", (wanted, given, counted)),
-            slip((given, wanted, 10), "Padding is counted."),
+            mistake((given, wanted, 10), "Padding is counted."),
         ),
     )
 
@@ -133,7 +142,7 @@ def cross(rng: np.random.Generator) -> Drawn:
         ((1, "the weights"), (1, "the mask, on the key axis"), (1, "who asks whom; no causal mask")),
         {"B": batch, "N": heads, "T": target, "S": source},
         (
-            slip(((batch, heads, source, target), (batch, 1, 1, target)), "The source asks and the target answers."),
+            mistake(((batch, heads, source, target), (batch, 1, 1, target)), "The source asks and the target answers."),
             known("08.cross-attention", "causal-too"),
         ),
     )
@@ -155,7 +164,10 @@ def leak(rng: np.random.Generator) -> Drawn:
         "changed in turn.",
         ((1, "a leak"), (1, "why writing is bad"), (1, "the test"), (1, "every place in turn")),
         {"loss": loss},
-        (known("09.find-leak", "last-token-alone"), slip(None, "Says overfitting: the validation loss is good, too.")),
+        (
+            known("09.find-leak", "last-token-alone"),
+            mistake(None, "Says overfitting: the validation loss is good, too."),
+        ),
     )
 
 

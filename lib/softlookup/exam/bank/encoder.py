@@ -3,7 +3,7 @@
 import numpy as np
 
 from softlookup.exam.notes import tex
-from softlookup.exam.question import Chapter, Drawn, Statement, known, pick, slip, true_or_false
+from softlookup.exam.question import Chapter, Drawn, Statement, known, mistake, pick, true_or_false
 from softlookup.reference.feedforward import feed_forward
 from softlookup.reference.norms import layer_norm, rms_norm
 from softlookup.roofline.sizes import TransformerSizes, parameters
@@ -113,7 +113,7 @@ def count(rng: np.random.Generator) -> Drawn:
         (
             known("07.parameters", "one-layer", (value // layers, share, gated)),
             known("07.parameters", "hidden-counted-once", (8 * width**2 * layers, 0.5, gated)),
-            slip((value, share, 4 * width), "The gate's matrix is forgotten in (c)."),
+            mistake((value, share, 4 * width), "The gate's matrix is forgotten in (c)."),
         ),
     )
 

@@ -4,7 +4,16 @@ import numpy as np
 import torch
 
 from softlookup.exam.notes import logs, tex
-from softlookup.exam.question import Chapter, Drawn, Statement, different, known, pick, slip, true_or_false
+from softlookup.exam.question import (
+    Chapter,
+    Drawn,
+    Statement,
+    different,
+    known,
+    mistake,
+    pick,
+    true_or_false,
+)
 from softlookup.model.beam import length_penalty_of
 from softlookup.model.sampling import next_token_probabilities
 from softlookup.model.sampling import pick as pick_token
@@ -167,7 +176,7 @@ def penalty(rng: np.random.Generator) -> Drawn:
         (
             known("10.score", "plain-mean", (*plain, "first" if plain[0] > plain[1] else "second")),
             known("10.score", "end-not-counted"),
-            slip((float(a), float(b), "first" if a > b else "second"), "The penalty is forgotten."),
+            mistake((float(a), float(b), "first" if a > b else "second"), "The penalty is forgotten."),
         ),
     )
 

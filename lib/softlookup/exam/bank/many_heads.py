@@ -3,7 +3,7 @@
 import numpy as np
 
 from softlookup.exam.notes import tex
-from softlookup.exam.question import Chapter, Drawn, Statement, known, pick, slip, true_or_false
+from softlookup.exam.question import Chapter, Drawn, Statement, known, mistake, pick, true_or_false
 from softlookup.reference.heads import split_heads
 from softlookup.roofline.memory import cache_bytes
 from softlookup.roofline.sizes import TransformerSizes, parameters
@@ -81,7 +81,7 @@ def count(rng: np.random.Generator) -> Drawn:
         (
             known("05.parameters", "output-forgotten", (many * 3 // 4, few - width * heads * head)),
             known("05.parameters", "four-squares", (4 * width**2, 4 * width**2 * shared // heads)),
-            slip((many, many * shared // heads), "Everything is made smaller in (b), queries and output too."),
+            mistake((many, many * shared // heads), "Everything is made smaller in (b), queries and output too."),
         ),
     )
 
@@ -132,7 +132,10 @@ def reshape(rng: np.random.Generator) -> Drawn:
             (1, "sizes"),
         ),
         {"B": batch, "T": tokens},
-        (known("05.split", "reshape-alone"), slip(None, "A test that looks at shapes alone: it passes.")),
+        (
+            known("05.split", "reshape-alone"),
+            mistake(None, "A test that looks at shapes alone: it passes."),
+        ),
     )
 
 

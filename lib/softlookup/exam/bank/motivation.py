@@ -3,7 +3,16 @@
 import numpy as np
 
 from softlookup.exam.notes import logs, tex
-from softlookup.exam.question import Chapter, Drawn, Statement, different, known, pick, slip, true_or_false
+from softlookup.exam.question import (
+    Chapter,
+    Drawn,
+    Statement,
+    different,
+    known,
+    mistake,
+    pick,
+    true_or_false,
+)
 from softlookup.reference.attention import softmax
 from softlookup.reference.layer_graphs import (
     attention_flops,
@@ -34,8 +43,8 @@ def convolutions(rng: np.random.Generator) -> Drawn:
         ((1, "the reach of one layer"), (1, "the number of layers, rounded up"), (1, "one layer of self-attention")),
         {"n": n, "width": width},
         (
-            slip((-(-n // reach), 1), "Tokens are counted instead of the steps between the first and the last."),
-            slip((-(-(n - 1) // width), 1), "The whole width is taken for the reach, which goes to one side."),
+            mistake((-(-n // reach), 1), "Tokens are counted instead of the steps between the first and the last."),
+            mistake((-(-(n - 1) // width), 1), "The whole width is taken for the reach, which goes to one side."),
         ),
     )
 
@@ -110,7 +119,11 @@ def pairs(rng: np.random.Generator) -> Drawn:
             (1, "the text is its own label"),
         ),
         {"words": words},
-        (known("01.pairs", "not-shifted"), known("01.pairs", "one-token"), known("01.pairs", "last-pair-missing")),
+        (
+            known("01.pairs", "not-shifted"),
+            known("01.pairs", "one-token"),
+            known("01.pairs", "last-pair-missing"),
+        ),
     )
 
 

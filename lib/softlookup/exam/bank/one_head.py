@@ -3,7 +3,16 @@
 import numpy as np
 
 from softlookup.exam.notes import logs, tex
-from softlookup.exam.question import Chapter, Drawn, Statement, different, known, pick, slip, true_or_false
+from softlookup.exam.question import (
+    Chapter,
+    Drawn,
+    Statement,
+    different,
+    known,
+    mistake,
+    pick,
+    true_or_false,
+)
 from softlookup.reference.attention import softmax
 from softlookup.reference.backward import softmax_backward
 
@@ -125,7 +134,7 @@ def why_root(rng: np.random.Generator) -> Drawn:
         ((1, "variance and standard deviation"), (1, "the root"), (1, "(a) saturated rows"), (1, "(b) near equal")),
         {"H": width},
         (
-            slip(None, "Says that the gradient vanishes without the root: most rows saturate, not their average."),
+            mistake(None, "Says that the gradient vanishes without the root: most rows saturate, not their average."),
             known("04.scale", "sqrt-of-tokens"),
         ),
     )

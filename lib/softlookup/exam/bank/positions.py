@@ -3,7 +3,7 @@
 import numpy as np
 
 from softlookup.exam.notes import tex
-from softlookup.exam.question import Chapter, Drawn, Statement, known, pick, slip, true_or_false
+from softlookup.exam.question import Chapter, Drawn, Statement, known, mistake, pick, true_or_false
 from softlookup.reference.positions import alibi_bias, alibi_slopes, angles
 
 ask = Chapter(6)
@@ -57,7 +57,7 @@ def alibi(rng: np.random.Generator) -> Drawn:
         {"heads": heads, "one": one, "tokens": tokens},
         (
             known("06.alibi", "rewarded", (slope, np.where(seen, slope * distance, 0.0))),
-            slip((first, np.where(seen, -first * distance, 0.0)), "Heads are counted from 0 in the exponent."),
+            mistake((first, np.where(seen, -first * distance, 0.0)), "Heads are counted from 0 in the exponent."),
             known("06.alibi", "one-too-far", (slope, np.where(seen, -slope * (distance + 1), 0.0))),
         ),
     )
@@ -107,8 +107,10 @@ def turn(rng: np.random.Generator) -> Drawn:
         ((1, "the query"), (1, "the key"), (1, "their product"), (1, "the same later")),
         {"q": q, "k": k, "at": at, "back": back, "moved": moved},
         (
-            slip((turned_q, turned_k, int(q @ k), int(q @ k)), "The product is taken of the vectors before the turn."),
-            slip((turned_q, turned_k, other, other), "The distance is turned the wrong way."),
+            mistake(
+                (turned_q, turned_k, int(q @ k), int(q @ k)), "The product is taken of the vectors before the turn."
+            ),
+            mistake((turned_q, turned_k, other, other), "The distance is turned the wrong way."),
         ),
     )
 
@@ -128,7 +130,7 @@ def order(rng: np.random.Generator) -> Drawn:
         "order.",
         ((2, "the same rows, moved with their words"), (1, "the same mean"), (1, "a causal mask breaks it")),
         {"one": one},
-        (slip(None, "Says invariant for the table of outputs: that holds for their mean."),),
+        (mistake(None, "Says invariant for the table of outputs: that holds for their mean."),),
     )
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from softlookup.exam.notes import tex
-from softlookup.exam.question import Chapter, Drawn, Statement, known, pick, slip, true_or_false
+from softlookup.exam.question import Chapter, Drawn, Statement, known, mistake, pick, true_or_false
 from softlookup.roofline import (
     Hardware,
     Moved,
@@ -172,7 +172,10 @@ def roof(rng: np.random.Generator) -> Drawn:
             (1, "one right of it, on the level"),
         ),
         {"bandwidth": bandwidth, "peak": peak},
-        (slip(None, "Draws computations above the roof."), slip(None, "Lets the slope begin at 0 on linear axes.")),
+        (
+            mistake(None, "Draws computations above the roof."),
+            mistake(None, "Lets the slope begin at 0 on linear axes."),
+        ),
     )
 
 

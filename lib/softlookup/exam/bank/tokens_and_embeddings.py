@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from softlookup.exam.notes import tex
-from softlookup.exam.question import Chapter, Drawn, Statement, known, pick, slip, true_or_false
+from softlookup.exam.question import Chapter, Drawn, Statement, known, mistake, pick, true_or_false
 from softlookup.reference.embeddings import one_hot
 from softlookup.text.bpe_training import PairCounts, merge_pair
 
@@ -102,7 +102,7 @@ def padding(rng: np.random.Generator) -> Drawn:
         f"(c) ${tex(squares)}$: of $4 \\cdot {longest}^2$ scores only {sum(n * n for n in lengths)} are between words.",
         ((1, "(a)"), (1, "(b)"), (1, "(c), squares of the lengths")),
         {"lengths": lengths},
-        (slip(((4, longest), share, share), "The share of places is taken for the share of pairs in (c)."),),
+        (mistake(((4, longest), share, share), "The share of places is taken for the share of pairs in (c)."),),
     )
 
 
@@ -145,8 +145,8 @@ def table(rng: np.random.Generator) -> Drawn:
         ((1, "(a)"), (1, "(b)"), (1, "(c), from the own (b)")),
         {"V": words, "D": width},
         (
-            slip((tied, tied, tied * 4 / 1e6), "The output matrix is forgotten in (b)."),
-            slip((tied, apart, apart / 1e6), "Numbers are counted as bytes in (c): one of float32 takes four."),
+            mistake((tied, tied, tied * 4 / 1e6), "The output matrix is forgotten in (b)."),
+            mistake((tied, apart, apart / 1e6), "Numbers are counted as bytes in (c): one of float32 takes four."),
         ),
     )
 

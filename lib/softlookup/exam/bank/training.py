@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from softlookup.exam.notes import tex
-from softlookup.exam.question import Chapter, Drawn, Statement, known, pick, slip, true_or_false
+from softlookup.exam.question import Chapter, Drawn, Statement, known, mistake, pick, true_or_false
 from softlookup.model.objectives import cross_entropy, label_smoothing, perplexity
 from softlookup.model.schedules import noam
 from softlookup.roofline.memory import RECIPES, state_bytes
@@ -41,7 +41,9 @@ def loss(rng: np.random.Generator) -> Drawn:
         (
             known("09.cross-entropy", "padding-counted", (wrong, 2.0**wrong)),
             known("09.cross-entropy", "padding-in-the-count", (powers.sum() / 6, 2.0 ** (powers.sum() / 6))),
-            slip((bits, float(np.mean(2.0**powers))), "The mean of perplexities is taken for that of the mean loss."),
+            mistake(
+                (bits, float(np.mean(2.0**powers))), "The mean of perplexities is taken for that of the mean loss."
+            ),
         ),
     )
 
@@ -64,7 +66,7 @@ def warmup(rng: np.random.Generator) -> Drawn:
         (
             known("09.warmup", "never-falls", (value[0], float(late**2))),
             known("09.warmup", "never-rises", (early**0.5, value[1])),
-            slip((value[0], 1 / late**2), "The rate falls with the step itself, not with its root."),
+            mistake((value[0], 1 / late**2), "The rate falls with the step itself, not with its root."),
         ),
     )
 
@@ -123,11 +125,11 @@ def memory(rng: np.random.Generator) -> Drawn:
     one, other = pick(rng, ("master", "half"), ("autocast", "half"), ("master", "sgd"), ("float32", "half"))
     gigabytes = tuple(sum(state_bytes(billions * 10**9, recipe).values()) / 1e9 for recipe in (one, other))
     weights = tuple(float(billions * RECIPES[recipe].weights) for recipe in (one, other))
-    told = " (b) ".join(RECIPES[recipe].says for recipe in (one, other))
+    described = " (b) ".join(RECIPES[recipe].says for recipe in (one, other))
     return Drawn(
         f"A model has {billions} billion parameters. How many GB ($10^9$ bytes) do weights, gradients and the "
         f"optimizer's "
-        f"states take with the recipe (a) {told}? Activations are left out.",
+        f"states take with the recipe (a) {described}? Activations are left out.",
         gigabytes,
         "For each parameter "
         + " and ".join(
@@ -139,7 +141,7 @@ def memory(rng: np.random.Generator) -> Drawn:
         ((2, "all that is kept, in bytes for each parameter"), (1, "both numbers")),
         {"billions": billions, "recipes": (one, other)},
         (
-            slip(weights, "The weights alone are counted."),
+            mistake(weights, "The weights alone are counted."),
             known("09.bytes", "one-moment"),
             known("09.bytes", "autocast-halves"),
         ),
@@ -171,7 +173,7 @@ def adam(rng: np.random.Generator) -> Drawn:
         (
             known("09.adam", "not-corrected", -rate * np.sign(gradient) * 0.1 / 0.001**0.5),
             known("09.adam", "uphill", -change),
-            slip(-rate * gradient, "This is a step of plain descent."),
+            mistake(-rate * gradient, "This is a step of plain descent."),
         ),
     )
 

@@ -1,0 +1,17 @@
+// What each script may use: browsers' own names; figures also what shared.js defines, which is put in front of them.
+import { readFileSync } from "node:fs";
+
+import js from "@eslint/js";
+import globals from "globals";
+
+const shared = readFileSync(new URL("../../lib/softlookup/widgets/shared.js", import.meta.url), "utf8");
+const names = [...shared.matchAll(/^(?:const|let|function) (\w+)/gm)].map((match) => [match[1], "readonly"]);
+
+export default [
+  { ignores: ["_build/**", "**/node_modules/**", "my_work/**", "course/**"] },
+  js.configs.recommended,
+  { languageOptions: { ecmaVersion: 2023, sourceType: "module", globals: globals.browser } },
+  { files: ["lib/softlookup/widgets/*.js"], languageOptions: { globals: Object.fromEntries(names) } },
+  { files: ["lib/softlookup/widgets/shared.js"], rules: { "no-unused-vars": "off", "no-redeclare": "off" } },
+  { files: ["**/*.mjs"], languageOptions: { globals: globals.node } },
+];

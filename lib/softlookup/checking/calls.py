@@ -1,0 +1,77 @@
+"""Calls of lent functions: whether the student's own function would have given the same.
+
+A sound function stands in for a student's own so that a slip is paid for once. It accounts for a better answer only
+where it gave something else than the student's own function gives on the same arguments.
+"""
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from softlookup.checking.compare import inputs_of, same
+from softlookup.checking.inside.answers import is_tensor
+from softlookup.checking.inside.case import Arrays, Case
+from softlookup.checking.inside.probe import Answer
+from softlookup.checking.oracle import results_of
+from softlookup.checking.task import Task
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of a lent function.
+
+    Attributes:
+        task: The task whose function was lent.
+        args: What it was given: plain values and numpy arrays.
+        named: The same, by name.
+        result: What it gave; gradients of the arguments (None for what has none) where ``upstream`` is there.
+        upstream: The gradient of a loss with respect to the result, where its gradients were asked for.
+    """
+
+    task: Task
+    args: Sequence[Any]
+    result: Any
+    named: Mapping[str, Any] = field(default_factory=dict)
+    upstream: np.ndarray | None = None
+
+    def question(self, frame: str) -> tuple[Case, Arrays] | None:
+        """The question that asks the student's own function for the same, and what the lent one gave.
+
+        Args:
+            frame: What arrays come in where the lent function was called.
+
+        Returns:
+            None where the arguments make no question, as where one of them is missing.
+        """
+        order = list(self.task.parameters)[len(self.args) :]
+        args = (*self.args, *(self.named[name] for name in order if name in self.named))
+        given = tuple(plain(one) for one in args)
+        case = Case("", given, frame="text" if self.task.frame == "text" else frame)
+        if self.task.layer is not None:
+            sizes = self.task.layer.sizes
+            case = replace(case, sizes=sizes, parameters=tuple(self.task.layer.names(given[:sizes])))
+        if self.upstream is None:
+            return case, results_of(self.result, self.task)
+        grads = [(at, one) for at, one in enumerate(self.result) if one is not None]
+        if len(self.task.returns) > 1 or not grads:
+            return None
+        case = replace(case, gradients=tuple(at for at, _ in grads), upstream=self.upstream)
+        return case, tuple(np.asarray(one) for _, one in grads)
+
+
+def plain(value: Any) -> Any:
+    """A copy of an argument that no later step of the student's changes; tensors as numpy arrays."""
+    if is_tensor(value):
+        value = value.detach().cpu().numpy()
+    return np.array(value) if isinstance(value, np.ndarray) else copy.deepcopy(value)
+
+
+def differs(case: Case, own: Answer, lent: Arrays) -> bool:
+    """Whether the student's own function gave something else than the lent one, or lost the dtype that it kept."""
+    if own.arrays is None or not same(own.arrays, lent, case):
+        return True
+    floats = {one.dtype for one in inputs_of(case) if one.dtype.kind == "f"}
+    return any(right.dtype in floats and mine.dtype not in floats for mine, right in zip(own.arrays, lent, strict=True))

@@ -1,0 +1,121 @@
+"""Comparing arrays: the tolerance of a dtype, and the first cell that differs.
+
+An answer may be anything that travels. Shapes are compared before any number is looked at, so an answer costs no more
+memory than the right one; and nothing that a number does (NaN, overflow) becomes a warning.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from softlookup.checking.inside.case import Arrays, Case
+
+TOLERANCE = {"float64": 1e-10, "float32": 1e-5, "float16": 2e-3}
+"""Absolute and relative, by dtype. A result is held to the coarser of its own dtype and the inputs'."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Where and how an answer differs from the right one.
+
+    Attributes:
+        kind: "shape", "nan" or "value"; "text" where the arrays are the bytes of a text (see ``texts``).
+        result: Which of the results, counted from 0.
+        got: The array that came.
+        wanted: The right array, float64; a text's bytes.
+        index: The first differing cell, () for a single number, None if the shapes differ.
+        tolerance: What was allowed at that cell.
+        count: How many cells differ.
+    """
+
+    kind: str
+    result: int
+    got: np.ndarray
+    wanted: np.ndarray
+    index: tuple[int, ...] | None
+    tolerance: float
+    count: int
+
+
+def tolerance(got: np.ndarray, inputs: Arrays, asked: float | None = None) -> float:
+    """The tolerance for one result.
+
+    Args:
+        got: The result.
+        inputs: The arrays that it was computed from.
+        asked: A case's own tolerance, which goes first.
+    """
+    if asked is not None:
+        # An answer that went through float32 is held to what float32 can do, however strict the case is.
+        return max(asked, TOLERANCE["float32"]) if got.dtype.name == "float32" else asked
+    names = [a.dtype.name for a in inputs if a.dtype.kind == "f"]
+    if got.dtype.name == "float32":
+        # A right answer that went through float32 somewhere is held to what float32 can do.
+        names.append("float32")
+    return max((TOLERANCE.get(name, 1e-10) for name in names), default=1e-10)
+
+
+def close(got: np.ndarray, wanted: np.ndarray, tol: float, case: Case) -> np.ndarray:
+    """Cell by cell: equal within the tolerance; NaN equals NaN and infinities of one sign are equal."""
+    with np.errstate(all="ignore"):
+        got = got.astype(np.float64)
+        near = np.abs(got - wanted) <= tol + (0.0 if case.absolute else tol * np.abs(wanted))
+    near &= np.isfinite(wanted)  # a share of infinity would let every number pass for it
+    if case.exact_zeros:
+        near &= (wanted != 0) | (got == 0)
+    same = (got == wanted) | (np.isnan(got) & np.isnan(wanted))
+    return np.asarray(near | same)
+
+
+@np.errstate(all="ignore")
+def first_difference(got: Arrays, wanted: Arrays, case: Case) -> Difference | None:
+    """Find what differs first: a shape, then a NaN, then a value.
+
+    Args:
+        got: The results.
+        wanted: The right ones, float64; a text's bytes.
+        case: What was asked; it knows the tolerance.
+
+    Returns:
+        The difference, None if all results agree.
+    """
+    for i, (g, w) in enumerate(zip(got, wanted, strict=True)):
+        if case.frame == "text":
+            if not _same_bytes(g, w):
+                return Difference("text", i, g, w, None, 0.0, 1)
+            continue
+        if g.shape != w.shape:
+            return Difference("shape", i, g, w, None, 0.0, 0)
+    for kind in ("nan", "value"):
+        for i, (g, w) in enumerate(zip(got, wanted, strict=True)):
+            tol = tolerance(g, inputs_of(case), case.tolerance)
+            if kind == "nan":
+                bad = np.isnan(g.astype(np.float64)) & ~np.isnan(w)
+            else:
+                bad = ~close(g, w, tol, case)
+            if bad.any():
+                index = tuple(int(j) for j in np.argwhere(bad)[0])
+                allowed = tol if case.absolute else tol + tol * float(np.abs(w[index]))
+                return Difference(kind, i, g, w, index, allowed, int(bad.sum()))
+    return None
+
+
+def _same_bytes(got: np.ndarray, wanted: np.ndarray) -> bool:
+    return got.dtype == wanted.dtype and np.array_equal(got, wanted)
+
+
+@np.errstate(all="ignore")
+def same(got: Arrays, wanted: Arrays, case: Case) -> bool:
+    """Whether all results agree in shape and within the case's tolerance, NaN included; texts byte for byte."""
+    if case.frame == "text":
+        return len(got) == len(wanted) and all(map(_same_bytes, got, wanted))
+    return len(got) == len(wanted) and all(
+        g.shape == w.shape
+        and bool(close(g, w.astype(np.float64), tolerance(g, inputs_of(case), case.tolerance), case).all())
+        for g, w in zip(got, wanted, strict=True)
+    )
+
+
+def inputs_of(case: Case) -> Arrays:
+    """The arrays among a case's arguments."""
+    return tuple(a for a in case.args if isinstance(a, np.ndarray))

@@ -1,0 +1,159 @@
+"""Naming the mistake: which known mistake, or pair of them, gives exactly the student's tensors."""
+
+from collections.abc import Sequence
+from itertools import combinations
+
+from softlookup.checking.compare import same
+from softlookup.checking.inside.case import CORE, Arrays, Case
+from softlookup.checking.inside.probe import Answer
+from softlookup.checking.oracle import mistaken, wanted
+from softlookup.checking.task import Task
+
+OTHER_VARIANT = "other-variant"
+SHORTCUT = "forbidden-shortcut"
+
+Asked = Sequence[tuple[Case, Answer, Arrays]]
+"""Cases with the student's answer and the right one."""
+
+
+class Given:
+    """What known mistakes give, and what other variants want: computed once for a whole class.
+
+    A task may have a hundred pairs of mistakes, and in some tasks each takes a tenth of a second.
+
+    Args:
+        mistakes: What is known already, by the mistakes' slugs and the number (``id``) of the case.
+        variants: Likewise what other variants want, by their number.
+        computes: Whether what is not known is computed; else such mistakes give nothing.
+    """
+
+    def __init__(
+        self,
+        mistakes: dict[tuple[tuple[str, ...], int], Arrays | None] | None = None,
+        variants: dict[tuple[int, int], Arrays] | None = None,
+        computes: bool = True,
+    ) -> None:
+        self.mistakes, self.variants = mistakes or {}, variants or {}
+        self.computes = computes
+
+    def by(self, task: Task, slugs: tuple[str, ...], case: Case, variant: int) -> Arrays | None:
+        """What code with these mistakes gives, None where it raises an exception."""
+        key = slugs, id(case)
+        if key not in self.mistakes and self.computes:
+            self.mistakes[key] = mistaken(task, slugs, case, variant)
+        return self.mistakes.get(key)
+
+    def wanted(self, task: Task, case: Case, variant: int) -> Arrays:
+        """What another variant wants."""
+        key = variant, id(case)
+        if key not in self.variants:
+            self.variants[key] = wanted(task, case, task.variants[variant])
+        return self.variants[key]
+
+
+def _told(asked: Asked) -> list[tuple[Case, Answer, Arrays]]:
+    """The cases that tell mistakes apart: those that ask for values."""
+    return [one for one in asked if not one[0].gradients]
+
+
+def each_shows(task: Task, slugs: Sequence[str], asked: Asked, variant: int, given: Given) -> bool:
+    """Whether each of several mistakes is seen by itself: it alone would have given the same wrong answer to some case.
+
+    Where it is not, the answer equals code with all of them, but what is said of one of them may not be true of it.
+    """
+    wrong = [(case, answer.arrays) for case, answer, right in _told(asked) if not is_right(case, answer, right)]
+
+    def shows(slug: str) -> bool:
+        alone = ((case, arrays, given.by(task, (slug,), case, variant)) for case, arrays in wrong)
+        return any(a is not None and b is not None and same(a, b, case) for case, a, b in alone)
+
+    return all(shows(slug) for slug in slugs)
+
+
+def _agrees(task: Task, slugs: tuple[str, ...], asked: Asked, variant: int, given: Given) -> bool:
+    """Whether code with these mistakes would have answered every case as the student's did, and some case wrongly."""
+    tells = False
+    for case, answer, right in _told(asked):
+        expected = given.by(task, slugs, case, variant)
+        lost = case.keeps_dtype and answer.failure is not None and answer.failure.kind == "dtype"
+        if expected is not None and lost:
+            # The numbers are not there to compare; a mistake that keeps the dtype is not this one.
+            if expected[0].dtype == case.dtype:
+                return False
+            continue
+        if expected is None or answer.arrays is None:
+            if (expected is None) != (answer.arrays is None):
+                return False
+            # Both raise. That alone names nothing, since a dozen slips raise on sizes that do not fit.
+            continue
+        if not same(answer.arrays, expected, case):
+            return False
+        tells = tells or not same(expected, right, case)
+    return tells
+
+
+def _named(task: Task, slugs: list[str], size: int, asked: Asked, variant: int, given: Given) -> list[str]:
+    """The first set of so many mistakes that agrees with every answer, in the task's own order; empty if none does."""
+    for some in combinations(slugs, size):
+        if _agrees(task, some, asked, variant, given):
+            return list(some)
+    return []
+
+
+def _by_symptom(task: Task, asked: Asked) -> list[str]:
+    """A mistake that shows as a kind of failure: where nothing else is wrong, or a dtype lost beside sound numbers."""
+    failed = [(case.part, answer.failure) for case, answer, right in asked if not is_right(case, answer, right)]
+    kinds = {failure.kind if failure else "" for _, failure in failed}
+    if "dtype" in kinds and all(part != CORE for part, _ in failed):
+        kinds = {"dtype"}
+    return [m.slug for m in task.mistakes if kinds == {m.symptom}][:1]
+
+
+def is_right(case: Case, answer: Answer, right: Arrays) -> bool:
+    """Whether there is an answer, and it agrees with the right one."""
+    return answer.arrays is not None and same(answer.arrays, right, case)
+
+
+def _is_other_variant(task: Task, asked: Asked, variant: int, given: Given) -> bool:
+    return any(
+        number != variant and all(is_right(case, answer, given.wanted(task, case, number)) for case, answer, _ in asked)
+        for number in range(len(task.variants))
+    )
+
+
+def diagnose(task: Task, asked: Asked, variant: int, given: Given | None = None) -> list[str]:
+    """Name what is wrong with a wrong answer.
+
+    In this order: each known mistake alone, the right answers of other variants, pairs of known mistakes of which each
+    shows by itself, all on every case; then singles on the core cases only, for answers that hold a further slip
+    elsewhere; then other pairs, on every case and on the core cases; then what shows as a kind of failure.
+
+    Args:
+        task: The task.
+        asked: The cases, the student's answers, the right answers.
+        variant: Which variant was asked.
+        given: What mistakes were found to give in these cases; is added to, and serves as long as the cases live.
+
+    Returns:
+        Slugs: empty if nothing known fits, one, or two where a pair does.
+    """
+    given = given or Given()
+    slugs = [m.slug for m in task.mistakes if m.symptom is None]
+    if not any(answer.arrays is not None and not is_right(case, answer, right) for case, answer, right in _told(asked)):
+        # No wrong numbers, so no mistake that shows in numbers; hundreds of pairs need not be tried.
+        slugs = []
+    core = [one for one in asked if one[0].part == CORE]
+    found = _named(task, slugs, 1, asked, variant, given)
+    if not found and _is_other_variant(task, asked, variant, given):
+        return [OTHER_VARIANT]
+    if found:
+        return found
+    pair = _named(task, slugs, 2, asked, variant, given)
+    if pair and each_shows(task, pair, asked, variant, given):
+        return pair
+    return (
+        _named(task, slugs, 1, core, variant, given)
+        or pair
+        or _named(task, slugs, 2, core, variant, given)
+        or _by_symptom(task, asked)
+    )

@@ -1,0 +1,91 @@
+"""What one question to a student's object consists of."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+Arrays = tuple[np.ndarray, ...]
+
+CORE = "core"
+"""The part that has to be right before any other part of a task earns points."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One question to the student's object: plain inputs, and what is looked at in the answer.
+
+    Attributes:
+        label: What is special about it, in words for the student ("a mask, unequal sizes").
+        args: Positional arguments: numpy arrays, numbers, or None; with the frames "text" and "plain" also text, lists
+            and dictionaries. A dictionary with the key "candidate" is turned into something to call, beside the
+            student's code (see ``candidates``).
+        part: The part of the task that it belongs to.
+        frame: What arrays are turned into before the call: "torch", "numpy" or "plain" (numbers only); "text" where the
+            answer is text, whole numbers, lists or dictionaries (see ``texts``).
+        gradients: Positions of the arguments whose gradients are asked for; empty asks for the values.
+        upstream: For gradients: the gradient of a loss with respect to the (only) result.
+        descends: The answer goes down gradients of its own: lent functions give theirs, though values are asked for.
+        keeps_dtype: The first result must have the dtype of the first array of floats among the arguments.
+        tolerance: Absolute and relative tolerance; None takes the one of the dtype.
+        absolute: The tolerance is absolute alone, as for numbers rounded by hand.
+        exact_zeros: Where the right number is 0, nothing else will do.
+        sizes: Where the answer is a layer's class: how many of the first arguments it is made with.
+        parameters: Names of the layer's parameters, which the arguments that follow are put in place of; the layer
+            is called with the rest. Empty where the answer is a function.
+
+    Book: instructors_task.html#instructors-task-says.
+    """
+
+    label: str
+    args: tuple[Any, ...]
+    part: str = CORE
+    frame: str = "torch"
+    gradients: tuple[int, ...] = ()
+    upstream: np.ndarray | None = None
+    descends: bool = False
+    keeps_dtype: bool = False
+    tolerance: float | None = None
+    absolute: bool = False
+    exact_zeros: bool = False
+    sizes: int = 0
+    parameters: tuple[str, ...] = ()
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The dtype of the first array of floats among the arguments, or of the first array where none holds floats.
+
+        Raises:
+            ValueError: If there is no array.
+        """
+        arrays = [arg for arg in self.args if isinstance(arg, np.ndarray)]
+        if not arrays:
+            raise ValueError(f"the case {self.label!r} has no array among its arguments")
+        return next((a.dtype for a in arrays if a.dtype.kind == "f"), arrays[0].dtype)
+
+
+@dataclass(frozen=True)
+class LayerAnswer:
+    """A layer's class as an answer.
+
+    Attributes:
+        sizes: How many arguments it is made with.
+        parameters: Names of its parameters, in the order in which the oracle takes them. Names with a star
+            ("encoder.*.norm_1.weight") stand for those of all layers: a layer's together, one layer after the other.
+        depth: Which of the sizes says how many layers there are; None where no name has a star.
+    """
+
+    sizes: int
+    parameters: tuple[str, ...]
+    depth: int | None = None
+
+    def names(self, made_with: Sequence[Any]) -> list[str]:
+        """Names of all parameters of one that is made with these sizes."""
+        found: list[str] = []
+        for before, alike in groupby(self.parameters, lambda name: name.partition("*")[0] if "*" in name else ""):
+            layers = range(made_with[self.depth] if before and self.depth is not None else 1)
+            own = list(alike)
+            found += [name.replace("*", str(i)) for i in layers for name in own]
+        return found

@@ -1,0 +1,279 @@
+"""The only part that runs beside the student's code: inputs in, raw arrays or a failure out.
+
+Nothing here knows a right answer. It imports numpy and, when a case asks for tensors, torch.
+"""
+
+import contextlib
+import copy
+import io
+import logging
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from softlookup.checking.inside.answers import Refused, is_tensor, to_array, to_arrays
+from softlookup.checking.inside.candidates import is_candidate, made
+from softlookup.checking.inside.case import Arrays, Case
+from softlookup.checking.inside.gates import closed
+from softlookup.checking.inside.source import functions_behind
+from softlookup.checking.inside.texts import to_texts
+
+MAX_PRINTED = 2000
+"""Characters kept of what the student's code prints; the rest is counted only."""
+
+
+class TimeIsUp(BaseException):
+    """A case takes too long; not an Exception, so that no ``except Exception`` of a student's swallows it."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why there is no answer.
+
+    Attributes:
+        kind: "blank", "raised", "kind" (not a tensor, array or number), "inputs-changed", "no-gradient", "dtype",
+            "no-parameter" (a layer that does not have the weights that were asked for) or "shortcut"
+            (it called what its task forbids, whatever it made of the exception).
+        message: One line for the student; for a shortcut the dotted name of what was called.
+        where: The line of the student's code, if known.
+    """
+
+    kind: str
+    message: str
+    where: str = ""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back from one case.
+
+    Attributes:
+        arrays: The results as numpy arrays, None where ``failure`` says why.
+        failure: The reason, None where there are arrays.
+        printed: What the code wrote to stdout and stderr, cut.
+    """
+
+    arrays: Arrays | None = None
+    failure: Failure | None = None
+    printed: str = ""
+
+
+class _NoGradient(Exception):
+    """The result is a sound one, but it is not connected to the inputs."""
+
+
+class _NoParameter(Exception):
+    """A layer does not have the weights that were asked for; the message says which."""
+
+
+def inputs_for(case: Case) -> list[Any]:
+    """What is handed to the student's object: copies, arrays as tensors, candidates as what can be called."""
+    if case.frame != "torch":
+        return [made(copy.deepcopy(a)) for a in case.args]
+    import torch
+
+    inputs: list[Any] = []
+    for index, arg in enumerate(case.args):
+        if isinstance(arg, np.ndarray):
+            arg = torch.from_numpy(arg.copy())
+            if index in case.gradients:
+                arg.requires_grad_(True)
+        else:
+            arg = made(copy.deepcopy(arg))
+        inputs.append(arg)
+    return inputs
+
+
+def _changed(case: Case, inputs: list[Any]) -> bool:
+    for before, after in zip(case.args, inputs, strict=True):
+        if isinstance(before, np.ndarray):
+            now = to_array(after)
+            if now.shape != before.shape or not np.array_equal(before, now, equal_nan=before.dtype.kind == "f"):
+                return True
+        elif isinstance(before, list | dict | tuple) and not is_candidate(before) and not _alike(before, after):
+            return True
+    return False
+
+
+def _recorded(case: Case, inputs: list[Any]) -> bool:
+    """Whether autograd's record has been begun on an input: the next call with it would not be the same."""
+    others = [a for i, a in enumerate(inputs) if i not in case.gradients and is_tensor(a)]
+    return any(a.requires_grad or a.grad is not None for a in others)
+
+
+def _alike(before: Any, after: Any) -> bool:
+    """Whether a list or dictionary is as it was; what cannot be compared is not."""
+    try:
+        return bool(before == after)
+    except Exception:
+        return False
+
+
+def _gradients(case: Case, inputs: list[Any], result: Any) -> Arrays:
+    import torch
+
+    to_array(result)  # refuses what is no result at all, in its own words
+    if isinstance(result, list | tuple) and all(is_tensor(item) for item in result):
+        result = torch.stack(tuple(result))
+    if not isinstance(result, torch.Tensor) or not result.requires_grad:
+        raise _NoGradient
+    result.backward(torch.from_numpy(np.asarray(case.upstream)).to(result.dtype))
+    grads = [inputs[i].grad for i in case.gradients]
+    return tuple(
+        to_array(torch.zeros_like(inputs[i]) if g is None else g) for i, g in zip(case.gradients, grads, strict=True)
+    )
+
+
+def called(obj: Callable[..., Any], case: Case, inputs: list[Any]) -> Any:
+    """Call the student's object: a function with all the inputs, a layer's class as its case says.
+
+    A class is made with the sizes, gets the given weights in place of its own (gradients flow to them), and is called
+    with what is left. A function that does the same, all in one call, will do as well.
+
+    Raises:
+        _NoParameter: If the class makes no torch module, or one without these parameters or with others.
+    """
+    if not case.parameters or not isinstance(obj, type):
+        return obj(*inputs)
+    import torch
+
+    end = case.sizes + len(case.parameters)
+    given = dict(zip(case.parameters, inputs[case.sizes : end], strict=True))
+    layer = obj(*inputs[: case.sizes])
+    if not isinstance(layer, torch.nn.Module):
+        raise _NoParameter("Your class is no torch.nn.Module: write `class Name(nn.Module)`.")
+    own = dict(layer.named_parameters())
+    for name, weight in given.items():
+        if name not in own:
+            held = getattr(layer, name, None)
+            if is_tensor(held):
+                raise _NoParameter(f"`self.{name}` is a plain tensor: only an nn.Parameter is trained and saved.")
+            if name in dict(layer.named_parameters(remove_duplicate=False)):
+                said = "has no weights of its own: the same part stands there twice (`[part] * 2` is one part)"
+                raise _NoParameter(f"`{name.rpartition('.')[0] or name}` {said}.")
+            raise _NoParameter(f"Your layer has no parameter `{name}`; it has {', '.join(own) or 'none at all'}.")
+        if own[name].shape != weight.shape:
+            shapes = f"{tuple(own[name].shape)}, wanted is {tuple(weight.shape)}"
+            raise _NoParameter(f"The parameter `{name}` has the shape {shapes}.")
+    more = [name for name in own if name not in given]
+    if more:
+        raise _NoParameter(f"Your layer has parameters besides those asked for: {', '.join(more[:5])}.")
+    return torch.func.functional_call(layer, given, tuple(inputs[end:]))
+
+
+def _students_frames(error: BaseException) -> list[traceback.FrameSummary]:
+    return [f for f in traceback.extract_tb(error.__traceback__) if _is_students(f.filename)]
+
+
+def _is_students(filename: str) -> bool:
+    """Whether a file is a notebook cell or a script of the student's, and no library's."""
+    if filename.startswith("<"):
+        return "ipython" in filename or filename.startswith("<submission")
+    return "site-packages" not in filename and "softlookup" not in filename and "/lib/python" not in filename
+
+
+def _fail(obj: Callable[..., Any], error: BaseException) -> Failure:
+    frames = _students_frames(error)
+    if isinstance(error, NotImplementedError) and frames:
+        # Blank only if the task's own function says so; an earlier one that it calls is another matter.
+        if frames[-1].name in {f.__code__.co_name for f in functions_behind(obj)}:
+            return Failure("blank", "This task is still blank.")
+        if not str(error):
+            return Failure("raised", f"It calls `{frames[-1].name}`, which is still blank")
+    try:
+        lines = str(error).strip().splitlines()
+    except Exception:
+        lines = []
+    name = type(error).__name__
+    said = f"{name}: {lines[0][:300]}" if lines else name
+    if not frames:
+        return Failure("raised", said)
+    code = f": {frames[-1].line.strip()}" if frames[-1].line else ""
+    return Failure("raised", said, f"line {frames[-1].lineno} of `{frames[-1].name}`{code}")
+
+
+def _stream_handlers() -> list[Any]:
+    """All log handlers that write to a stream and not to a file.
+
+    logging keeps a list of all handlers that there are, to flush them in the end; to ask a thousand loggers for theirs
+    takes longer than most answers.
+    """
+    found = [reference() for reference in list(getattr(logging, "_handlerList", ()))]
+    kinds = (logging.StreamHandler, logging.FileHandler)
+    # The last resort has no stream of its own: it looks for stderr when it is used.
+    return [h for h in found if isinstance(h, kinds[0]) and not isinstance(h, kinds[1]) and "stream" in vars(h)]
+
+
+@contextlib.contextmanager
+def _caught_output() -> Iterator[io.StringIO]:
+    """Keep what is printed, warned and logged away from the notebook: nbgrader takes stderr for a failure."""
+    out = io.StringIO()
+    # Assigned, not set by setStream: that flushes, and a student may have closed the stream.
+    handlers = [(handler, handler.stream) for handler in _stream_handlers()]
+    for handler, _ in handlers:
+        handler.stream = out
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), warnings.catch_warnings():
+            # A warning is noise, never a verdict, whatever filters are set around here.
+            warnings.simplefilter("default")
+            warnings.showwarning = lambda said, kind, *place: print(f"{kind.__name__}: {said}", file=out)
+            yield out
+    finally:
+        for handler, stream in handlers:
+            handler.stream = stream
+
+
+def run(obj: Callable[..., Any], case: Case, results: int = 1, forbids: tuple[str, ...] = ()) -> Answer:
+    """Ask the student's object one case.
+
+    Args:
+        obj: What the student handed in.
+        case: The question.
+        results: How many arrays the task returns.
+        forbids: Dotted names of what raises an exception meanwhile.
+
+    Returns:
+        The answer. Exceptions of the student's code become a failure; an interruption or a time limit passes through.
+    """
+    inputs = inputs_for(case)
+    arrays: Arrays | None = None
+    failure: Failure | None = None
+    with _caught_output() as out, closed(forbids) as gates:
+        try:
+            result = called(obj, case, inputs)
+            if case.gradients:
+                arrays = _gradients(case, inputs, result)
+            else:
+                arrays = to_texts(result, results) if case.frame == "text" else to_arrays(result, results)
+        except (TimeIsUp, KeyboardInterrupt):
+            raise
+        except _NoGradient:
+            failure = Failure("no-gradient", "No gradient flows back from the result to the inputs.")
+        except _NoParameter as missing:
+            failure = Failure("no-parameter", str(missing))
+        except Refused as refused:
+            failure = Failure("kind", f"Your function returned {refused}.")
+        except BaseException as error:
+            failure = _fail(obj, error)
+    if gates.used:
+        arrays, failure = None, Failure("shortcut", gates.used)
+    if arrays is not None and _changed(case, inputs):
+        failure = Failure("inputs-changed", "Your function changes its inputs in place; work on a copy.")
+    elif arrays is not None and _recorded(case, inputs):
+        said = "Your function sets `requires_grad` on a tensor that it was given, or leaves a `.grad` there"
+        failure = Failure("inputs-changed", f"{said}; work on a copy.")
+    elif arrays is not None and case.keeps_dtype and arrays[0].dtype != case.dtype:
+        said = f"The inputs are {case.dtype}, your result is {arrays[0].dtype}; this task keeps the dtype."
+        failure = Failure("dtype", said)
+    return Answer(None if failure else arrays, failure, _cut(out))
+
+
+def _cut(out: io.StringIO) -> str:
+    text = "" if out.closed else out.getvalue()
+    if len(text) <= MAX_PRINTED:
+        return text
+    return text[:MAX_PRINTED] + f"\n… and {len(text) - MAX_PRINTED:,} characters more"

@@ -1,0 +1,250 @@
+"""Answers made of words, ids, lists and dictionaries: written as bytes, so that they travel and compare as arrays do.
+
+A task with ``frame="text"`` is answered by text, whole numbers, lists, tuples and dictionaries of these. Beside the
+student's code such an answer becomes the bytes of one JSON text, in which equal answers are equal: a tuple is a list, a
+dictionary's entries are sorted. What leaves the sandbox is an array of bytes, as small as the limits here say. The
+judge compares bytes; it reads them only to find words for a difference, and reads nothing that ``to_bytes`` would have
+written otherwise: so two answers whose bytes differ have values that differ, and a difference can always be named.
+"""
+
+import json
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from softlookup.checking.inside.answers import NOTHING, Refused, is_tensor, refuse_coroutine
+from softlookup.checking.inside.case import Arrays
+
+MAX_DEPTH = 6
+MAX_ITEMS = 20_000
+MAX_CHARACTERS = 200_000
+MAX_READ_KEYS = 2000
+"""Keys of one dictionary that the judge reads: each may be made to be compared with all before it."""
+MAX_SHOWN = 60
+"""Characters of one item that a sentence shows."""
+
+_ORDERLESS = "a set, which has no order: return a list"
+_LAZY = "which gives its items one by one: put `list(…)` around it"
+
+
+class _Room:
+    """How much an answer may still hold."""
+
+    def __init__(self) -> None:
+        self.items, self.characters = MAX_ITEMS, MAX_CHARACTERS
+
+    def take(self, items: int = 1, characters: int = 0) -> None:
+        self.items -= items
+        self.characters -= characters
+        if self.items < 0 or self.characters < 0:
+            raise Refused(f"more than {MAX_ITEMS:,} items or {MAX_CHARACTERS:,} characters")
+
+
+def to_texts(result: Any, count: int) -> Arrays:
+    """Take an answer of words and numbers as arrays of bytes, one for each result.
+
+    Args:
+        result: What the student's function returned.
+        count: How many results the task returns.
+
+    Raises:
+        Refused: If it holds anything else, or too much, or does not come apart into that many.
+    """
+    if count == 1:
+        return (to_bytes(result),)
+    if not isinstance(result, list | tuple) or len(result) != count:
+        many = f"{len(result)} results" if isinstance(result, list | tuple) else f"one {type(result).__name__}"
+        raise Refused(f"{many}, where {count} results are returned together")
+    return tuple(to_bytes(one) for one in result)
+
+
+def to_bytes(value: Any) -> np.ndarray:
+    """Write a value as the bytes of its JSON text.
+
+    Args:
+        value: Text, whole numbers, lists, tuples and dictionaries of these; arrays of whole numbers count as lists.
+
+    Returns:
+        The bytes, uint8, one axis.
+
+    Raises:
+        Refused: If it is anything else, or too large; the message says what was got.
+    """
+    if value is None:
+        raise Refused(NOTHING)
+    refuse_coroutine(value)
+    plain = _plain(value, _Room(), 0)
+    text = json.dumps(plain, ensure_ascii=True, separators=(",", ":"))
+    return np.frombuffer(text.encode("ascii"), np.uint8).copy()
+
+
+def _plain(value: Any, room: _Room, depth: int) -> Any:
+    """The value in what JSON has."""
+    room.take()
+    if depth > MAX_DEPTH:
+        raise Refused(f"lists nested more than {MAX_DEPTH} deep")
+    if isinstance(value, str):
+        room.take(0, len(value))
+        return str(value)
+    if isinstance(value, bool | np.bool_ | int | np.integer):
+        number = int(value)
+        if abs(number) >= 2**63:
+            raise Refused("a number of more than 18 digits")
+        return number
+    if isinstance(value, float | np.floating):
+        if not float(value).is_integer():
+            raise Refused(f"the number {float(value):.6g}, where text and whole numbers are wanted")
+        return _plain(int(value), room, depth)
+    if isinstance(value, np.ndarray) or is_tensor(value):
+        room.take(int(np.prod(value.shape)))
+        return _plain(value.tolist(), room, depth)
+    if isinstance(value, list | tuple):
+        return [_plain(one, room, depth + 1) for one in value]
+    if isinstance(value, dict):
+        pairs = [[_plain(k, room, depth + 1), _plain(v, room, depth + 1)] for k, v in value.items()]
+        return {"": sorted(pairs, key=lambda pair: json.dumps(pair[0]))}
+    if value is None:
+        raise Refused("a list or a dictionary that holds None")
+    raise Refused(_strange(value))
+
+
+def _strange(value: Any) -> str:
+    if isinstance(value, set | frozenset):
+        return _ORDERLESS
+    if isinstance(value, Iterator):
+        return f"a {type(value).__name__}, {_LAZY}"
+    return f"something of type {type(value).__name__}, where text, whole numbers, lists and dictionaries are wanted"
+
+
+def to_value(array: np.ndarray) -> Any:
+    """Read bytes back, for words about them.
+
+    Args:
+        array: What to_bytes wrote, or anything that a submission sent in its place.
+
+    Returns:
+        The value: dictionaries again, tuples as lists (as tuples where they are keys).
+
+    Raises:
+        ValueError: If it is not what to_bytes writes, byte for byte.
+    """
+    if array.dtype != np.uint8 or array.ndim != 1 or array.size > 8 * (MAX_CHARACTERS + MAX_ITEMS):
+        raise ValueError("these are no bytes of a text")
+    written = array.tobytes()
+    try:
+        value = _value(json.loads(written.decode("ascii")), 0)
+        again = to_bytes(value).tobytes()
+    except (ValueError, RecursionError, TypeError, KeyError, Refused) as error:
+        raise ValueError("these bytes are no text of ours") from error
+    if again != written:
+        raise ValueError("these bytes are a text that is not written as answers are")
+    return value
+
+
+def _value(plain: Any, depth: int) -> Any:
+    if depth > MAX_DEPTH + 1:
+        raise ValueError("too deep")
+    if isinstance(plain, list):
+        return [_value(one, depth + 1) for one in plain]
+    if isinstance(plain, dict):
+        if len(plain[""]) > MAX_READ_KEYS:
+            raise ValueError("too many keys")
+        return {_key(_value(k, depth + 1)): _value(v, depth + 1) for k, v in plain[""]}
+    return plain
+
+
+def _key(value: Any) -> Any:
+    return tuple(_key(one) for one in value) if isinstance(value, list) else value
+
+
+def brief(value: Any, most: int = MAX_SHOWN) -> str:
+    """A value as Python writes it, cut where it is long; nothing in it that a page or a terminal would obey."""
+    text = repr(value)[: most + 1]
+    text = "".join(
+        c if c.isprintable() and not "\ud800" <= c <= "\udfff" else "\N{REPLACEMENT CHARACTER}" for c in text
+    )
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def difference(got: np.ndarray, wanted: np.ndarray, reveals: bool = True) -> str:
+    """Say where two answers first differ, as the end of a sentence.
+
+    Args:
+        got: The student's bytes.
+        wanted: The right ones.
+        reveals: Whether the right one may be told.
+    """
+    try:
+        mine, right = to_value(got), to_value(wanted)
+    except ValueError:
+        return "what came back cannot be read"
+    return _compare(mine, right, "the result", reveals)
+
+
+def _compare(got: Any, wanted: Any, where: str, reveals: bool) -> str:
+    plain = f", wanted is {brief(wanted)}" if reveals else ", and that is not it"
+    if isinstance(got, list) and isinstance(wanted, list):
+        return _compare_lists(got, wanted, where, reveals)
+    if isinstance(got, dict) and isinstance(wanted, dict):
+        return _compare_dictionaries(got, wanted, where, reveals)
+    if type(got) is not type(wanted):
+        return f"{where} is {brief(got)} ({_kind(got)}){plain} ({_kind(wanted)})"
+    return f"{where} is {brief(got)}{plain}"
+
+
+def _compare_lists(got: list[Any], wanted: list[Any], where: str, reveals: bool) -> str:
+    sizes = "" if len(got) == len(wanted) or not reveals else f" ({len(got)} items came, {len(wanted)} are wanted)"
+    for place, (mine, right) in enumerate(zip(got, wanted, strict=False)):
+        if mine != right:
+            inner = f"item {place}" if where == "the result" else f"{where}, item {place}"
+            return _compare(mine, right, inner, reveals) + sizes
+    place = min(len(got), len(wanted))
+    if len(got) == len(wanted):
+        return f"{where} is {brief(got)}, as wanted"
+    if len(got) < len(wanted):
+        missing = f": {brief(wanted[place])} is wanted as item {place}" if reveals else ""
+        return f"{where} ends after {len(got)} items, too early{missing}{sizes}"
+    return f"{where} goes on with {brief(got[place])} as item {place}, where it should have ended{sizes}"
+
+
+def _compare_dictionaries(got: dict[Any, Any], wanted: dict[Any, Any], where: str, reveals: bool) -> str:
+    for key, right in wanted.items():
+        if key not in got:
+            return f"{where} lacks the key {brief(key)}" if reveals else f"{where} lacks a key"
+        if got[key] != right:
+            inner = f"the value of {brief(key)}" if where == "the result" else f"{where}, the value of {brief(key)}"
+            return _compare(got[key], right, inner, reveals)
+    extra = next((key for key in got if key not in wanted), None)
+    if extra is None:
+        return f"{where} is {brief(got)}, as wanted"
+    return f"{where} has the key {brief(extra)}, which should not be there"
+
+
+def _kind(value: Any) -> str:
+    names = {str: "text", int: "a number", bool: "a number", list: "a list", dict: "a dictionary"}
+    return names.get(type(value), "something else")
+
+
+def whole(array: np.ndarray, most: int = 2000) -> str:
+    """An answer as Python writes it, for somebody who may see all of it; or that it cannot be read."""
+    try:
+        return brief(to_value(array), most)
+    except ValueError:
+        return "what came back cannot be read"
+
+
+def chips(array: np.ndarray, most: int = 40) -> list[str] | None:
+    """An answer as a row of short texts to show side by side; None if it cannot be read."""
+    try:
+        value = to_value(array)
+    except ValueError:
+        return None
+    if isinstance(value, dict):
+        items = [f"{brief(k, 30)}: {brief(v, 30)}" for k, v in islice(value.items(), most)]
+    elif isinstance(value, list):
+        items = [brief(one, 30) for one in value[:most]]
+    else:
+        return [brief(value)]
+    return items if len(value) <= most else [*items, f"… {len(value) - most} more"]

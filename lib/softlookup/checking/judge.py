@@ -1,0 +1,356 @@
+"""The order of a check: ask every case, compare, give points, name the mistake, find the words.
+
+The judge talks to the student's code through ``Student`` alone: at home that is a call in the same process, in grading
+it may be a pipe to a sandbox. It never hands over anything but a case's inputs.
+"""
+
+import inspect
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from softlookup.checking.compare import Difference, first_difference, same
+from softlookup.checking.diagnose import OTHER_VARIANT, SHORTCUT, Asked, Given, diagnose, each_shows, is_right
+from softlookup.checking.inside.candidates import INSIDES
+from softlookup.checking.inside.case import CORE, Arrays, Case
+from softlookup.checking.inside.probe import Answer
+from softlookup.checking.oracle import wanted
+from softlookup.checking.result import CheckResult
+from softlookup.checking.task import Task
+from softlookup.checking.words import describe, failure_sentence
+
+SAME_AS_TWO = (
+    "Your function gives the same results as a solution with the following two mistakes. "
+    "Your own mistake may be another one."
+)
+"""What comes before two sentences that were recognised together, and not one by one."""
+
+_LOOKED_AT = 100_000
+"""Cells that a result may have for its properties to be looked at: no right answer has so many."""
+
+
+class Student(Protocol):
+    """Where the answers come from."""
+
+    def answers(self, cases: Sequence[Case], results: int, lent: tuple[str, ...] = ()) -> Iterator[Answer]:
+        """Answer each case in turn; the functions of the tasks in ``lent`` are replaced by sound ones meanwhile."""
+
+    def lendable(self, sound_too: bool = False) -> tuple[str, ...]:
+        """Ids of the earlier tasks whose functions the answer calls: those that failed, or all of them."""
+
+    def differed(self, at: int) -> bool:
+        """Whether a lent function gave, in that question of the last round, what the student's own does not give."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a round of questions came to.
+
+    Attributes:
+        verdict: One of ``result.VERDICTS``.
+        points: What was earned.
+        asked: All cases, answers and right answers.
+        failed: The one to show, None if all is right.
+    """
+
+    verdict: str
+    points: float
+    asked: Asked
+    failed: tuple[Case, Answer, Arrays] | None
+
+
+@dataclass(frozen=True)
+class TaskQuestions:
+    """What one check asks, with the right answers: drawn once, it may serve for a whole class.
+
+    Attributes:
+        cases: The questions, in the order in which they are asked.
+        rights: The right answer to each.
+        given: What known mistakes give in these cases, as far as it was asked for (see ``diagnose``).
+    """
+
+    cases: tuple[Case, ...]
+    rights: tuple[Arrays, ...]
+    given: Given = field(default_factory=Given)
+
+
+def questions(task: Task, seed: int, variant: int = 0, *, shuffled: bool = False) -> TaskQuestions:
+    """Draw the questions of one check and answer them.
+
+    Args:
+        task: The task.
+        seed: Draws the inputs, and the order.
+        variant: Which variant was asked.
+        shuffled: Whether they come in another order for each seed: an answer must not count its calls.
+    """
+    cases = draw(task, seed, variant)
+    if shuffled:
+        order = np.random.default_rng([seed, zlib.crc32(task.id.encode()), variant, 1]).permutation(len(cases))
+        cases = [cases[i] for i in order]
+    return TaskQuestions(tuple(cases), tuple(wanted(task, case, task.variants[variant]) for case in cases))
+
+
+def draw(task: Task, seed: int, variant: int = 0) -> list[Case]:
+    """The questions of one check: the same for the same task, seed and variant."""
+    rng = np.random.default_rng([seed, zlib.crc32(task.id.encode()), variant])
+    return task.cases(rng, **task.variants[variant])
+
+
+def judge(
+    task: Task,
+    student: Student,
+    *,
+    seed: int = 0,
+    variant: int = 0,
+    asked: TaskQuestions | None = None,
+    reveals: bool = True,
+) -> CheckResult:
+    """Judge one answer.
+
+    Args:
+        task: The task.
+        student: Where answers come from.
+        seed: Draws the inputs.
+        variant: Which variant was asked.
+        asked: The questions, where they have been drawn already; the seed is not looked at then.
+        reveals: Whether the wanted numbers may be shown, if the task allows it.
+
+    Returns:
+        The result; wrong answers never raise.
+    """
+    asked = asked or questions(task, seed, variant)
+    shown = reveals and task.reveals
+
+    def attempt(lent: tuple[str, ...]) -> Outcome:
+        found = _ask_all(task, student, asked.cases, asked.rights, lent)
+        return _outcome(task, _without_gifts(outcome.asked, found, student, len(asked.cases)) if lent else found)
+
+    def named(found: Outcome) -> list[str]:
+        """The known mistakes; if none fits, once more with all that is called computed as the mistakes are."""
+        if found.failed is None or found.verdict == "blank" or _used(found):
+            return []
+        slugs = diagnose(task, found.asked, variant, asked.given)
+        leans_on = student.lendable(sound_too=True) if not slugs and found.points == 0 else ()
+        if leans_on:
+            again = _ask_all(task, student, asked.cases, asked.rights, leans_on)
+            slugs = diagnose(task, again, variant, asked.given)
+        return slugs
+
+    def result(outcome: Outcome, *extra: str) -> CheckResult:
+        slugs = named(outcome)
+        says = [_says(task, slug) for slug in slugs]
+        if len(slugs) > 1 and not each_shows(task, slugs, outcome.asked, variant, asked.given):
+            says = [SAME_AS_TWO, *says]
+        return _result(task, outcome, slugs, says, variant, shown, extra)
+
+    outcome = attempt(())
+    lent = student.lendable() if outcome.verdict != "pass" else ()
+    if lent:
+        better = attempt(lent)
+        if better.points >= outcome.points and better.verdict not in ("blank", "error"):
+            if better.points == outcome.points:
+                return result(better)
+            # Which of them were needed? Those that can be left out are the student's own, and sound.
+            for one in lent:
+                without = tuple(task_id for task_id in lent if task_id != one)
+                if attempt(without).points == better.points:
+                    lent = without
+            note = f"A sound function stood in for yours from task {' and '.join(lent)}"
+            return result(better, note + ": nothing from there costs you points here.")
+    return result(outcome)
+
+
+def no_points(
+    task: Task, verdict: str, sentence: str, variant: int = 0, diagnosis: tuple[str, ...] = ()
+) -> CheckResult:
+    """A result without a question asked.
+
+    Args:
+        task: The task.
+        verdict: One of result.VERDICTS.
+        sentence: What to tell the student.
+        variant: Which variant was asked.
+        diagnosis: What the mistake is called, if it has a name.
+    """
+    readings = task.readings(diagnosis)
+    return CheckResult(task.id, task.title, 0.0, task.points, verdict, diagnosis, (sentence,), variant, readings)
+
+
+def used_shortcut(task: Task, used: str, variant: int) -> CheckResult:
+    """The result where an answer uses what the task forbids."""
+    said = f"This task asks you to write it yourself: `{used}`, from whatever library, is not allowed here."
+    if used in INSIDES:
+        said = f"Find it out by calling what you are handed, not by looking inside: `{used}` is not allowed here."
+    return no_points(task, "wrong", said, variant, (SHORTCUT,))
+
+
+def _ask_all(
+    task: Task, student: Student, cases: Sequence[Case], rights: Sequence[Arrays], lent: tuple[str, ...]
+) -> list[tuple[Case, Answer, Arrays]]:
+    count = len(task.returns)
+    asked: list[tuple[Case, Answer, Arrays]] = []
+    # The first question comes once more after all others: an answer must not depend on what was asked before.
+    answers = student.answers((*cases, cases[0]), count, lent)
+    for case, right in zip(cases, rights, strict=True):
+        answer = next(answers)
+        asked.append((case, answer, right))
+        if answer.failure is not None and answer.failure.kind == "blank" and case.part == CORE:
+            return asked
+    case, answer, right = asked[0]
+    again = next(answers)
+    # An answer of another shape is wrong whatever comes the second time, and may be too large to be compared.
+    alike = answer.arrays is not None and [a.shape for a in answer.arrays] == [r.shape for r in right]
+    if answer.arrays is not None and alike and (again.arrays is None or not same(again.arrays, answer.arrays, case)):
+        asked.append((case, again, right))
+    return asked
+
+
+def _without_gifts(own: Asked, found: Asked, student: Student, count: int) -> list[tuple[Case, Answer, Arrays]]:
+    """The answers of a round with lent functions, less what these do not account for.
+
+    An answer may turn right because a lent function gave what the student's own does not give. Where all of them gave
+    the same, it turned right because the code saw that it is lent to, and the answer without them counts.
+
+    Args:
+        own: The answers without lent functions; fewer than asked if it is blank.
+        found: The answers with them.
+        student: Tells whether the lent functions gave something else.
+        count: How many questions were asked, the repetition of the first one aside.
+    """
+    kept = []
+    for at, (case, answer, right) in enumerate(found):
+        before = own[min(at, len(own) - 1)][1] if at < count else answer
+        if is_right(case, answer, right) and not is_right(case, before, right) and not student.differed(at):
+            answer = before
+        kept.append((case, answer, right))
+    if len(own) > count >= len(found) and not student.differed(0):
+        kept.append(own[count])
+    return kept
+
+
+def _used(outcome: Outcome) -> str:
+    """The forbidden name that the answer called, empty if none was seen."""
+    failure = outcome.failed[1].failure if outcome.failed else None
+    return failure.message if failure is not None and failure.kind == "shortcut" else ""
+
+
+def _difference(case: Case, answer: Answer, right: Arrays) -> Difference | None:
+    return None if answer.arrays is None else first_difference(answer.arrays, right, case)
+
+
+def _outcome(task: Task, asked: Asked) -> Outcome:
+    """Points and verdict, and the case to show."""
+    failed = [one for one in asked if not is_right(*one)]
+    if not failed:
+        return Outcome("pass", task.points, asked, None)
+    for one in failed:
+        if one[1].failure and one[1].failure.kind == "shortcut":
+            return Outcome("wrong", 0.0, asked, one)
+    lost = {case.part for case, _, _ in failed}
+    earned = 0.0 if CORE in lost else sum(share for part, share in task.parts.items() if part not in lost)
+    # A picture tells more than an exception: show an answer that there is, in the core part if it can be.
+    # A lost dtype goes before what follows from it.
+    failed.sort(
+        key=lambda one: (
+            one[0].part != CORE,
+            not (one[1].failure and one[1].failure.kind == "dtype"),
+            one[1].arrays is None,
+        )
+    )
+    kinds = [(case.part, answer.failure.kind if answer.failure else "") for case, answer, _ in failed]
+    if (CORE, "blank") in kinds:
+        verdict = "blank"
+    elif earned:
+        verdict = "partial"
+    elif {kind for _, kind in kinds} == {"raised"}:
+        verdict = "error"
+    else:
+        verdict = "wrong"
+    return Outcome(verdict, round(task.points * earned, 4), asked, failed[0])
+
+
+@np.errstate(all="ignore")
+def _result(
+    task: Task,
+    outcome: Outcome,
+    slugs: list[str],
+    says: list[str],
+    variant: int,
+    reveals: bool,
+    extra: tuple[str, ...] = (),
+) -> CheckResult:
+    common: dict[str, Any] = {
+        "task_id": task.id,
+        "title": task.title,
+        "points": outcome.points,
+        "max_points": task.points,
+        "verdict": outcome.verdict,
+        "variant": variant,
+        "reveals": reveals,
+    }
+    if outcome.failed is None:
+        return CheckResult(**common, sentences=("Every case agrees with the reference.", *extra))
+    if outcome.verdict == "blank":
+        said = "This task is still blank: write your answer in the cell above and run both."
+        return CheckResult(**common, readings=task.readings(()), sentences=(said,))
+    if used := _used(outcome):
+        return used_shortcut(task, used if used in task.barred else task.barred[0], variant)
+    case, answer, right = outcome.failed
+    difference = _difference(case, answer, right)
+    names = _names(task, case)
+    sentences = list(says)
+    if answer.failure is not None:
+        sentences.append(failure_sentence(case, answer.failure))
+    if difference is not None:
+        sentences.append(describe(case, difference, names, reveals))
+        sentences += _broken_properties(task, case, answer)
+        if not slugs:
+            sentences += _raised_elsewhere(outcome.asked)
+    return CheckResult(
+        **common,
+        names=names,
+        readings=task.readings(slugs),
+        diagnosis=tuple(slugs),
+        sentences=(*sentences, *extra),
+        case=case.label,
+        inputs=case.args,
+        difference=difference,
+        printed=answer.printed,
+    )
+
+
+def _raised_elsewhere(asked: Asked) -> list[str]:
+    """What another case raised: a picture of the one case that gave numbers would hide the plainer word."""
+    raised = [(case, answer.failure) for case, answer, _ in asked if answer.failure is not None]
+    return [failure_sentence(case, failure) for case, failure in raised if failure.kind == "raised"][:1]
+
+
+def _names(task: Task, case: Case) -> tuple[str, ...]:
+    """What a case's results are called: the task's, or the arguments whose gradients they are."""
+    if not case.gradients:
+        return task.returns
+    parameters = list(inspect.signature(task.oracle).parameters)
+    if len(parameters) < len(case.args):  # an oracle that takes a layer's weights all in one
+        rest = len(case.args) - case.sizes - len(case.parameters)
+        parameters = [*parameters[: case.sizes], *case.parameters, *(f"input {i + 1}" for i in range(rest))]
+    return tuple(f"the gradient of {parameters[i]}" for i in case.gradients)
+
+
+def _says(task: Task, slug: str) -> str:
+    if slug == OTHER_VARIANT:
+        return (
+            "This would be right with another number or another convention than the one that your notebook asks for: "
+            "read the task's text once more."
+        )
+    return task.mistake(slug).says
+
+
+def _broken_properties(task: Task, case: Case, answer: Answer) -> list[str]:
+    arrays = answer.arrays or ()
+    if not arrays or not all(0 < one.size <= _LOOKED_AT for one in arrays):
+        return []
+    said = [prop(case, arrays) for prop in task.properties]
+    return [s for s in said if s][:1]

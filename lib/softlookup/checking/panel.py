@@ -1,0 +1,162 @@
+"""Pictures of a verdict: heat maps of got, wanted and difference, and the style of its small page; no script."""
+
+from collections.abc import Iterator
+from html import escape
+
+import numpy as np
+
+from softlookup.checking.compare import Difference
+from softlookup.checking.inside import texts
+from softlookup.checking.words import number, shape, which
+
+MAX_CELLS = 144
+"""Larger tensors are cut to the first rows and columns around the first difference."""
+
+MAX_SIDE = 12
+
+STYLE = """
+.sl-check{--sl-ink:#1d2330;--sl-soft:#5a6472;--sl-paper:#fff;--sl-line:#d5dae1;--sl-good:#0b6e4f;--sl-bad:#a3341f;--sl-part:#7a5400;--sl-link:#1f5fa8;
+font:15px/1.5 system-ui,sans-serif;color:var(--sl-ink);background:var(--sl-paper);border:1px solid var(--sl-line);
+border-left:5px solid var(--sl-bad);border-radius:6px;padding:.7em 1em;max-width:60em;margin:.3em 0}
+.sl-check.sl-pass{border-left-color:var(--sl-good)}.sl-check.sl-partial,.sl-check.sl-blank{border-left-color:var(--sl-part)}
+.sl-check p{margin:.3em 0}.sl-check .sl-head{font-weight:650}.sl-check .sl-pts{color:var(--sl-soft);font-weight:400}
+.sl-check a{color:var(--sl-link)}
+.sl-check .sl-maps{display:flex;flex-wrap:wrap;align-items:flex-start;gap:1.2em;margin:.7em 0 .3em}
+.sl-check
+table.sl-map{border-collapse:separate;border-spacing:2px;margin:0;font-size:12px;font-variant-numeric:tabular-nums;color:#1d2330;
+width:auto;border:0;background:none}
+.sl-check table.sl-map caption{caption-side:top;text-align:left;color:var(--sl-ink);padding:0 0 .2em;font-size:13px}
+.sl-check table.sl-map td{padding:2px 6px;min-width:3.4em;text-align:right;border-radius:3px;border:2px solid
+transparent;color:#1d2330}
+.sl-check table.sl-map td.sl-off{border-color:var(--sl-bad)}
+.sl-check .sl-chips code.sl-off{outline:2px solid var(--sl-bad)}
+.sl-check summary{cursor:pointer;color:var(--sl-soft)}
+.sl-check pre{background:none;color:inherit;white-space:pre-wrap;font-size:13px}
+.sl-check code{background:rgba(127,127,127,.15);padding:0 .25em;border-radius:3px;color:inherit}
+body[data-jp-theme-light="false"] .sl-check,html[data-theme="dark"]
+.sl-check{--sl-ink:#e6e9ee;--sl-soft:#a9b3c1;--sl-paper:#1b2029;
+--sl-line:#3a4250;--sl-good:#56c596;--sl-bad:#ff9c85;--sl-part:#e4b44c;--sl-link:#8ec3ff}
+"""
+
+MARKS = {"pass": "✓", "partial": "◐", "blank": "○"}
+
+
+def _tint(value: float, reach: float) -> str:
+    """A background from orange (negative) over white to blue (positive): safe for the common colour blindnesses."""
+    if not np.isfinite(value):
+        return "background:#d9d9d9"
+    share = 0.0 if reach == 0 else max(-1.0, min(1.0, value / reach))
+    end = (86, 160, 222) if share > 0 else (236, 150, 60)
+    r, g, b = (round(255 + (c - 255) * abs(share)) for c in end)
+    return f"background:rgb({r},{g},{b})"
+
+
+def _flat(array: np.ndarray, index: tuple[int, ...]) -> tuple[np.ndarray, str]:
+    """The two-dimensional slice that holds the cell, and what to call it."""
+    if array.ndim == 0:
+        return array.reshape(1, 1), ""
+    if array.ndim == 1:
+        return array.reshape(1, -1), ""
+    lead = index[:-2] if len(index) >= 2 else (0,) * (array.ndim - 2)
+    name = f"[{', '.join(map(str, lead))}, :, :]" if lead else ""
+    return array[lead], name
+
+
+def _floats(*tables: np.ndarray) -> Iterator[np.ndarray]:
+    """The same tables as float64, cut already: an answer may hold millions of cells."""
+    return (table.astype(np.float64) for table in tables)
+
+
+def _window(cell: tuple[int, int], shape_: tuple[int, int]) -> tuple[slice, slice]:
+    rows, cols = (slice(max(0, min(c - MAX_SIDE // 2, n - MAX_SIDE)), None) for c, n in zip(cell, shape_, strict=True))
+    return slice(rows.start, rows.start + MAX_SIDE), slice(cols.start, cols.start + MAX_SIDE)
+
+
+def _reach(*tables: np.ndarray) -> float:
+    """The largest finite number: got and wanted share one scale of colours."""
+    finite = np.concatenate([np.abs(t[np.isfinite(t)]) for t in tables])
+    return float(finite.max()) if finite.size else 0.0
+
+
+def _map(title: str, table: np.ndarray, off: np.ndarray, words: str, reach: float) -> str:
+    rows = []
+    for values, wrong in zip(table, off, strict=True):
+        cells = "".join(
+            f'<td style="{_tint(float(v), reach)}"{_OFF if w else ""}>{number(float(f"{v:.3g}"))}</td>'
+            for v, w in zip(values, wrong, strict=True)
+        )
+        rows.append(f"<tr>{cells}</tr>")
+    return (
+        f'<table class="sl-map" aria-label="{escape(words)}"><caption>{escape(title)}</caption>{"".join(rows)}</table>'
+    )
+
+
+_OFF = ' class="sl-off"'
+
+
+@np.errstate(all="ignore")
+def heat_maps(difference: Difference, names: tuple[str, ...], reveals: bool = True) -> str:
+    """Got, wanted and difference side by side, as tables that a screen reader can read."""
+    name = which(difference, names).removeprefix(" of ")
+    if difference.kind == "text":
+        return _chips(difference, reveals)
+    if min(difference.got.size, difference.wanted.size) == 0:
+        return ""
+    if difference.kind == "shape":
+        got, _ = _flat(difference.got, (0,) * difference.got.ndim)
+        wanted, _ = _flat(difference.wanted, (0,) * difference.wanted.ndim)
+        if max(got.size, wanted.size) > MAX_CELLS or not reveals:
+            return ""
+        got, wanted = _floats(got, wanted)
+        reach = _reach(got, wanted)
+        pair = (
+            _map(f"got {name} {shape(difference.got)}", got, np.zeros(got.shape, bool), "your result", reach),
+            _map(
+                f"wanted {name} {shape(difference.wanted)}",
+                wanted,
+                np.zeros(wanted.shape, bool),
+                "the right result",
+                reach,
+            ),
+        )
+        return f'<div class="sl-maps">{"".join(pair)}</div>'
+    index = difference.index or ()
+    got, where = _flat(difference.got, index)
+    wanted, _ = _flat(difference.wanted, index)
+    cell = (*((0,) * (2 - len(index[-2:]))), *index[-2:])
+    rows, cols = _window((cell[0], cell[1]), (got.shape[0], got.shape[1]))
+    got, wanted = _floats(got[rows, cols], wanted[rows, cols])
+    gap = got - wanted
+    off = ~(np.abs(gap) <= difference.tolerance)
+    off &= ~(got == wanted)
+    count = int(off.sum())
+    shown, reach = np.where(off, gap, 0.0), _reach(got, wanted)
+    maps = (
+        _map(f"got {name}{where}", got, off, f"your result; {count} of {got.size} cells differ", reach),
+        _map(f"wanted {name}{where}", wanted, np.zeros_like(off), "the right result", reach),
+        _map("difference", shown, off, "your result minus the right one", _reach(shown)),
+    )
+    return f'<div class="sl-maps">{"".join(maps if reveals else maps[:1])}</div>'
+
+
+def _chips(difference: Difference, reveals: bool) -> str:
+    """Got and wanted as rows of pieces; the first that differs is framed."""
+    got, wanted = texts.chips(difference.got), texts.chips(difference.wanted)
+    if got is None or wanted is None:
+        return ""
+    off = next((i for i, pair in enumerate(zip(got, wanted, strict=False)) if pair[0] != pair[1]), None)
+    off = min(len(got), len(wanted)) if off is None else off
+    rows = [("got", got), *([("wanted", wanted)] if reveals else [])]
+    lines = (
+        f"<p>{title}: "
+        + " ".join(f"<code{_OFF if i == off else ''}>{escape(chip)}</code>" for i, chip in enumerate(chips))
+        + "</p>"
+        for title, chips in rows
+    )
+    return f'<div class="sl-chips">{"".join(lines)}</div>'
+
+
+def rich(sentence: str) -> str:
+    """Escape a sentence and set its `code` in code."""
+    parts = escape(sentence).split("`")
+    return "".join(f"<code>{part}</code>" if i % 2 else part for i, part in enumerate(parts))

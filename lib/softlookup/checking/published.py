@@ -1,0 +1,262 @@
+"""The published solutions, and what becomes of them with known mistakes in them.
+
+A known mistake is an edit of the published solution. What it gives is computed by running the edited solution, on the
+judge's side alone: nothing of this is there where a submission runs.
+"""
+
+import ast
+import contextlib
+import re
+import tomllib
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+from softlookup.checking.task import Mistake, Task
+
+_NAMED = re.compile(r" (?P<name>[\w-]+)(?: from (?P<origin>[\w-]+))?")
+_MARKS = re.compile(r"^\s*### (?:BEGIN|END) SOLUTION\n?", re.MULTILINE)
+CONSTANT = re.compile(r"^(?P<name>\s*\w+) = .+?  # variant (?P<task>[\w.-]+):(?P<key>\w+)$", re.MULTILINE)
+"""A line whose value differs between variants: ``tau = 1.0  # variant 04.scale:tau``."""
+
+
+class NoEdit(ValueError):
+    """Edits do not fit into the published solution: what one of them replaces is not there."""
+
+
+def folder() -> Path:
+    """Where the published solutions lie: in the checkout, or beside the installed library's own parts."""
+    home = Path(__file__).parents[1]
+    beside = home / "solutions"
+    return beside if beside.is_dir() else home.parents[1] / "solutions"
+
+
+@dataclass(frozen=True)
+class _Statement:
+    """A statement of a notebook: what it defines, and which names it uses."""
+
+    tree: ast.stmt
+    defines: frozenset[str]
+    uses: frozenset[str]
+
+
+def named_cells(path: Path) -> dict[str, tuple[str, str]]:
+    """The named code cells of a file of solutions, in their order.
+
+    Returns:
+        By name, a cell's source and the name of the cell that it is taken from. ``# %% 90-split from 05-split`` takes a
+        cell from another chapter; others name themselves.
+    """
+    found: dict[str, tuple[str, str]] = {}
+    for cell in re.split(r"^# %%", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
+        head, _, body = cell.partition("\n")
+        if match := _NAMED.fullmatch(head):
+            name, origin = match["name"], match["origin"]
+            found[name] = body.strip() + "\n", name
+            if origin:
+                found[name] = named_cells(solutions(int(origin.partition("-")[0]), path.parent))[origin]
+    return found
+
+
+def solutions(chapter: int, place: Path | None = None) -> Path:
+    """The file of a chapter's solutions."""
+    return next((place or folder()).glob(f"{chapter:02d}_*.py"))
+
+
+@cache
+def named(chapter: int) -> dict[str, tuple[str, str]]:
+    """The named code cells of a chapter, as ``named_cells`` reads them."""
+    return named_cells(solutions(chapter))
+
+
+def without_marks(source: str) -> str:
+    """A solution's source without the marks that nbgrader cuts at."""
+    return _MARKS.sub("", source)
+
+
+@cache
+def cells(chapter: int) -> dict[str, str]:
+    """The code cells of a chapter's notebook in their order, by name; constants of variants still carry their marks."""
+    return {name: without_marks(source).strip() + "\n" for name, (source, _) in named(chapter).items()}
+
+
+@cache
+def _beside(chapter: int) -> dict[str, Any]:
+    """What stands beside a chapter's solutions: facts of the tasks, edits, and what is said of them."""
+    return {"says": {}, **tomllib.loads(solutions(chapter).with_suffix(".toml").read_text(encoding="utf-8"))}
+
+
+def described(task_id: str, **rest: Any) -> Task:
+    """A task, with the facts and the known mistakes that stand beside its solution.
+
+    Args:
+        task_id: The task, "04.scale". In the table ``tasks`` beside its solution stand name, title, points, minutes,
+            difficulty, anchor and the names of results; its page, if it is not the one of the solution's name.
+        rest: The other attributes of ``Task``: what is computed.
+
+    Raises:
+        ValueError: If nothing stands there.
+    """
+    chapter = int(task_id.partition(".")[0])
+    facts = _beside(chapter).get("tasks", {}).get(task_id)
+    if facts is None:
+        raise ValueError(f"{solutions(chapter).with_suffix('.toml')} has no line for {task_id} in its table [tasks]")
+    facts = {"page": solutions(chapter).stem, **facts, "returns": tuple(facts["returns"])}
+    return Task(id=task_id, mistakes=_mistakes(task_id), **facts, **rest)
+
+
+@cache
+def _said_often() -> dict[str, Any]:
+    """What is said of a mistake in several chapters, by its name."""
+    return tomllib.loads((folder() / "mistakes.toml").read_text(encoding="utf-8"))["says"]
+
+
+def _mistakes(task_id: str) -> tuple[Mistake, ...]:
+    """The known mistakes of a task, as they stand beside its solution.
+
+    A line ``no-sqrt = ["scores / math.sqrt(width)", "scores"]`` names a mistake, what it replaces, and by what; a list
+    of such pairs makes several edits. What is said of it stands in the table ``says`` of the same file, under the
+    task's and the mistake's name ("04.scale:no-sqrt") or the mistake's alone, or in ``mistakes.toml`` for all chapters:
+    a sentence, or a table with ``says`` and what else ``Mistake`` has.
+
+    An answer that is taken from another chapter has its mistakes, too.
+
+    Raises:
+        ValueError: If nothing is said of a mistake.
+    """
+    chapter, cell = int(task_id.partition(".")[0]), task_id.replace(".", "-")
+    _, origin = named(chapter).get(cell, ("", cell))
+    if origin != cell:
+        return _mistakes(origin.replace("-", ".", 1))
+    beside = _beside(chapter)
+    words = _said_often() | beside["says"]
+    found = []
+    for slug, edits in beside.get(task_id, {}).items():
+        said = words.get(f"{task_id}:{slug}", words.get(slug))
+        if said is None:
+            raise ValueError(f"{task_id}: nothing is said of the mistake {slug!r}")
+        pairs = [edits] if edits and isinstance(edits[0], str) else edits
+        found.append(
+            Mistake(
+                slug,
+                edits=tuple((old, new) for old, new in pairs),
+                **({"says": said} if isinstance(said, str) else said),
+            )
+        )
+    return tuple(found)
+
+
+def solution(task: Task, variant: int = 0) -> str:
+    """The published solution's cell, with a variant's constants."""
+    values = task.variants[variant]
+
+    def fill(match: re.Match[str]) -> str:
+        return f"{match['name']} = {values[match['key']]!r}" if match["task"] == task.id else match[0]
+
+    return CONSTANT.sub(fill, cells(task.chapter)[task.slug]).rstrip() + "\n"
+
+
+def planted(task: Task, slugs: Sequence[str], variant: int = 0) -> str:
+    """The published solution's cell with known mistakes in it, planted in the first order in which they fit.
+
+    Args:
+        task: The task.
+        slugs: The known mistakes.
+        variant: Which variant's solution.
+
+    Raises:
+        NoEdit: If they fit in no order, as where both replace the same place.
+    """
+    reasons = []
+    for order in permutations(slugs):
+        source = solution(task, variant)
+        try:
+            for slug in order:
+                source = task.mistake(slug).applied_to(source)
+            with _quiet():
+                compile(source, "<together>", "exec")
+        except ValueError as error:
+            reasons.append(str(error))
+        except SyntaxError:
+            reasons.append("together they are no Python")
+        else:
+            return source
+    raise NoEdit(f"{task.id}, {' and '.join(slugs)}: {reasons[0]}")
+
+
+@lru_cache(maxsize=4096)
+def answer(task: Task, slugs: tuple[str, ...] = (), variant: int = 0) -> Any:
+    """The published function of a task, with known mistakes planted in it.
+
+    Args:
+        task: The task.
+        slugs: The known mistakes; none gives the published one.
+        variant: Which variant's.
+
+    Raises:
+        NoEdit: If the mistakes do not fit in together.
+    """
+    source = planted(task, slugs, variant)
+    space = dict(_before(task.chapter, task.slug, source))
+    with _quiet():
+        exec(compile(source, f"<published {task.id}>", "exec"), space)
+    return space[task.name]
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Python warns of some wrong code ("'int' object is not subscriptable")."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def _before(chapter: int, name: str, source: str) -> dict[str, Any]:
+    """What stands above a cell in its notebook and is needed by this source: definitions alone."""
+    needed = set().union(*(one.uses for one in _statements(source)))
+    taken: list[ast.stmt] = []
+    for one in reversed(_above(chapter, name)):
+        if one.defines & needed:
+            taken.append(one.tree)
+            needed |= one.uses
+    return _run(tuple(reversed(taken)))
+
+
+@cache
+def _run(trees: tuple[ast.stmt, ...]) -> dict[str, Any]:
+    """The names that some statements define; statements are the same where they are the same objects."""
+    space: dict[str, Any] = {"__name__": "softlookup_published"}
+    exec(compile(ast.Module(list(trees), []), "<published>", "exec"), space)
+    return space
+
+
+@cache
+def _above(chapter: int, name: str) -> tuple[_Statement, ...]:
+    found: list[_Statement] = []
+    for cell in cells(chapter):
+        if cell == name:
+            return tuple(found)
+        found += _cell_statements(chapter, cell)
+    raise KeyError(f"chapter {chapter} has no cell {name!r}")
+
+
+@cache
+def _cell_statements(chapter: int, cell: str) -> tuple[_Statement, ...]:
+    return tuple(_statements(cells(chapter)[cell]))
+
+
+def _statements(source: str) -> Iterator[_Statement]:
+    for tree in ast.parse(source).body:
+        if isinstance(tree, ast.Import | ast.ImportFrom):
+            defines = {(one.asname or one.name).partition(".")[0] for one in tree.names}
+        elif isinstance(tree, ast.FunctionDef | ast.ClassDef):
+            defines = {tree.name}
+        else:
+            walked = [one for one in ast.walk(tree) if isinstance(one, ast.Name)]
+            defines = {one.id for one in walked if isinstance(one.ctx, ast.Store)}
+        uses = {one.id for one in ast.walk(tree) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
+        yield _Statement(tree, frozenset(defines), frozenset(uses))

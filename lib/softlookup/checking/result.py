@@ -1,0 +1,154 @@
+"""What a check answers: points for nbgrader, words and a picture for the student, a record for the report."""
+
+import os
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+from softlookup.checking.compare import Difference
+from softlookup.checking.panel import MARKS, STYLE, heat_maps, rich
+
+MIME = "application/vnd.softlookup.verdict+json"
+"""The type under which a notebook keeps a verdict's record, beside its text and its picture.
+
+Book: 00_before_you_start_running.html#before-check.
+"""
+
+BOOK = "../../_build/html/"
+"""The rendered book, seen from an exercise's folder; the environment variable SOFTLOOKUP_BOOK names another place."""
+
+VERDICTS = ("pass", "partial", "wrong", "blank", "error", "timeout", "stopped", "unknown")
+
+HEADLINES = {
+    "pass": "Right",
+    "partial": "Partly right",
+    "wrong": "Not yet",
+    "blank": "Still blank",
+    "error": "It raised an exception",
+    "timeout": "It took too long",
+    "stopped": "Interrupted",
+    "unknown": "Unknown task",
+}
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """The verdict on one task.
+
+    Its text/plain is exactly the points, which nbgrader reads as partial credit; its text/html is the panel.
+
+    Attributes:
+        task_id: The task, "04.scale".
+        title: The task's title.
+        points: What was earned.
+        max_points: What could be earned.
+        verdict: One of ``VERDICTS``.
+        diagnosis: Slugs of the known mistakes that the answer equals; two if a pair matched.
+        sentences: What to tell the student, most useful first.
+        variant: Which variant was asked.
+        readings: The sections to read, relative to the book's first page: those of the mistakes that are named, or
+            the task's own; empty where all is right.
+        case: What was asked where it first went wrong.
+        inputs: The arguments of that question.
+        difference: Where got and wanted differ there.
+        names: Names of the results.
+        printed: What the student's code printed there.
+        reveals: Whether the wanted numbers may be shown.
+        answer: A hash of the notebook cell that was judged, by which a verdict is seen to be older than its answer;
+            empty where the answer stands in no cell.
+
+    Book: 00_before_you_start_running.html#before-check.
+    """
+
+    task_id: str
+    title: str
+    points: float
+    max_points: float
+    verdict: str
+    diagnosis: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()
+    variant: int = 0
+    readings: tuple[str, ...] = ()
+    case: str = ""
+    inputs: tuple[Any, ...] = ()
+    difference: Difference | None = None
+    names: tuple[str, ...] = field(default=())
+    printed: str = ""
+    reveals: bool = True
+    answer: str = ""
+
+    @property
+    def message(self) -> str:
+        """The sentences as one paragraph."""
+        return " ".join(self.sentences)
+
+    @property
+    def headline(self) -> str:
+        """Task, verdict and points in one line."""
+        if self.verdict == "unknown":
+            return f"{HEADLINES[self.verdict]} {self.task_id!r}."
+        points = f"{self.points:g} of {self.max_points:g} points"
+        return f"{HEADLINES[self.verdict]}: {self.title} ({self.task_id}), {points}"
+
+    def record(self) -> dict[str, Any]:
+        """What the grade report keeps of it.
+
+        Returns:
+            Plain values by name, ready for JSON.
+        """
+        return {
+            "task": self.task_id,
+            "variant": self.variant,
+            "points": self.points,
+            "max": self.max_points,
+            "verdict": self.verdict,
+            "diagnosis": list(self.diagnosis),
+            "message": self.message,
+            **({"answer": self.answer} if self.answer else {}),
+        }
+
+    def text(self) -> str:
+        """The whole verdict in plain words, for a terminal or a screen reader.
+
+        Returns:
+            A line for the verdict, and one for each sentence and each section to read.
+        """
+        lines = [self.headline, *("  " + s for s in self.sentences)]
+        if self.printed:
+            lines.append("  Your code printed: " + self.printed.strip()[:200])
+        lines += [f"  Read: {url}" for url in self.readings]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return repr(float(self.points))
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        try:
+            html = panel(self)
+        except Exception:  # a picture that fails must not take the verdict with it
+            html = f"<pre>{escape(self.text())}</pre>"
+        return {"text/plain": repr(self), "text/html": html, MIME: self.record()}
+
+
+def panel(result: CheckResult) -> str:
+    """The verdict as a small page: headline, sentences, heat maps of got, wanted and difference."""
+    mark = MARKS.get(result.verdict, "✗")
+    head, _, points = result.headline.rpartition(", ") if result.max_points else (result.headline, "", "")
+    worth = f' <span class="sl-pts">· {escape(points)}</span>' if points else ""
+    body = "".join(f"<p>{rich(s)}</p>" for s in result.sentences)
+    if result.difference is not None:
+        body += heat_maps(result.difference, result.names, result.reveals)
+    if result.printed:
+        body += f"<details><summary>what your code printed</summary><pre>{escape(result.printed)}</pre></details>"
+    if result.readings:
+        book = os.environ.get("SOFTLOOKUP_BOOK", BOOK).rstrip("/")
+        said = ("Read this section in the book", "and this one")
+        links = (
+            f'<a href="{escape(f"{book}/{url}")}" target="_blank">{words}</a>'
+            for url, words in zip(result.readings, said, strict=False)
+        )
+        body += f"<p>{', '.join(links)}</p>"
+    return (
+        f'<div class="sl-check sl-{result.verdict}" role="status"><style>{STYLE}</style>'
+        f'<p class="sl-head">{mark} {escape(head)}{worth}</p>{body}</div>'
+    )

@@ -1,0 +1,196 @@
+"""What a graded task is: one description, read by the check at home and by the grader alike."""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from softlookup.checking.inside.case import CORE, Arrays, Case, LayerAnswer
+
+LIBRARY = (
+    *("softlookup.reference", "softlookup.model", "softlookup.text", "softlookup.training", "softlookup.roofline"),
+    "softlookup.widgets",
+)
+"""Parts of the library that compute what some task asks for: no answer may use them."""
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A known way to get a task wrong.
+
+    Attributes:
+        slug: Its name, as diagnoses give it ("no-sqrt").
+        says: A sentence for the student: what the code does instead, and where to look.
+        number: Its number in the course's list of misconceptions, None if it is not in the list.
+        edits: (old, new) replacements that turn the published solution into a submission with this mistake.
+        symptom: Set when the mistake shows as a kind of failure (see ``probe.Failure.kind``), not as a tensor.
+        anchor: Label of the section to read about it, on the task's page; None where it is the task's own.
+
+    Book: instructors_task.html#instructors-task-says.
+    """
+
+    slug: str
+    says: str
+    number: int | None = None
+    edits: tuple[tuple[str, str], ...] = ()
+    symptom: str | None = None
+    anchor: str | None = None
+
+    def applied_to(self, source: str) -> str:
+        """The solution's source with this mistake in it.
+
+        Args:
+            source: The published solution's cell.
+
+        Returns:
+            The same cell as somebody would hand it in who makes this mistake.
+
+        Raises:
+            ValueError: If an edit does not occur in the source, or this mistake has none.
+        """
+        if not self.edits:
+            raise ValueError(f"the mistake {self.slug!r} has no edits that turn a solution into it")
+        for old, new in self.edits:
+            if old not in source:
+                raise ValueError(f"the mistake {self.slug!r} edits {old!r}, which the solution does not hold")
+            source = source.replace(old, new)
+        return source
+
+
+Property = Callable[[Case, Arrays], str | None]
+"""Looks at an answer alone and returns a sentence where something that must hold does not."""
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A graded task.
+
+    Attributes:
+        id: Chapter and name, "04.scale".
+        name: The name of the student's function.
+        title: A few words.
+        points: What it is worth.
+        minutes: How long it takes, about.
+        difficulty: 1 to 3.
+        anchor: Label of the section in the book that it tests.
+        page: The chapter's page, without ending.
+        returns: Names of the results, for messages.
+        cases: Draws the questions from a generator, for one variant's constants.
+        oracle: The right answer: takes the arguments (torch tensors in float64 where frame is torch) and the
+            variant's constants as keywords. Independent of what students are shown.
+        parts: Share of the points of each part; they sum to 1.
+        variants: The constants of each variant; number 0 is the public one.
+        frame: What its arrays come in: "torch", "numpy", "plain" or "text".
+        properties: What every answer must fulfil whatever the inputs.
+        forbids: Dotted names that an answer must not use, besides those that no answer may use (LIBRARY).
+        reveals: Whether the wanted numbers are shown; not where they are the whole answer.
+        lends: Whether a sound answer may stand in for a wrong one in later tasks.
+        layer: Where the answer is a class that later tasks build on: how a sound one stands in for it.
+        mistakes: The known mistakes; they stand beside the published solution (see ``published.described``).
+
+    Raises:
+        ValueError: If the parts lack the core or do not sum to 1, or the difficulty is not 1, 2 or 3.
+
+    Book: instructors_task.html#instructors-task-says.
+    """
+
+    id: str
+    name: str
+    title: str
+    points: float
+    minutes: int
+    difficulty: int
+    anchor: str
+    page: str
+    returns: tuple[str, ...]
+    cases: Callable[..., list[Case]]
+    oracle: Callable[..., Any]
+    parts: Mapping[str, float] = field(default_factory=lambda: {CORE: 1.0})
+    variants: tuple[Mapping[str, Any], ...] = ({},)
+    frame: str = "torch"
+    properties: tuple[Property, ...] = ()
+    forbids: tuple[str, ...] = ()
+    reveals: bool = True
+    lends: bool = True
+    layer: LayerAnswer | None = None
+    mistakes: tuple[Mistake, ...] = ()
+
+    def __post_init__(self) -> None:
+        if CORE not in self.parts or abs(sum(self.parts.values()) - 1) > 1e-12:
+            raise ValueError(f"{self.id}: parts must hold {CORE!r} and sum to 1, got {dict(self.parts)}")
+        if self.difficulty not in (1, 2, 3):
+            raise ValueError(f"{self.id}: difficulty is 1, 2 or 3, got {self.difficulty}")
+
+    @property
+    def chapter(self) -> int:
+        """The chapter's number."""
+        return int(self.id.split(".")[0])
+
+    @property
+    def slug(self) -> str:
+        """The id as nbgrader takes it, without a dot: "04-scale"."""
+        return self.id.replace(".", "-")
+
+    @property
+    def barred(self) -> tuple[str, ...]:
+        """Dotted names that an answer must not use: what the task forbids, and parts of the library that compute."""
+        return tuple(dict.fromkeys((*self.forbids, *LIBRARY)))
+
+    @property
+    def book_url(self) -> str:
+        """The section in the rendered book, relative to its first page."""
+        return f"book/{self.page}.html#{self.anchor}"
+
+    @property
+    def parameters(self) -> dict[str, inspect.Parameter]:
+        """What a student's function is given, as the oracle declares it: without the constants of a variant."""
+        declared = inspect.signature(self.oracle).parameters
+        return {name: parameter for name, parameter in declared.items() if name not in self.variants[0]}
+
+    def readings(self, diagnosis: Sequence[str]) -> tuple[str, ...]:
+        """The sections to read after a diagnosis: those of the mistakes that it names, or the task's own.
+
+        Args:
+            diagnosis: Slugs of known mistakes.
+
+        Returns:
+            Addresses in the rendered book, relative to its first page, each once.
+        """
+        anchors = [m.anchor or self.anchor for slug in diagnosis for m in self.mistakes if m.slug == slug]
+        return tuple(f"book/{self.page}.html#{anchor}" for anchor in dict.fromkeys(anchors or [self.anchor]))
+
+    def mistake(self, slug: str) -> Mistake:
+        """The known mistake of that name.
+
+        Args:
+            slug: As diagnoses give it, "no-sqrt".
+
+        Returns:
+            The mistake.
+
+        Raises:
+            KeyError: If this task does not know it.
+        """
+        for mistake in self.mistakes:
+            if mistake.slug == slug:
+                return mistake
+        raise KeyError(f"{self.id} knows no mistake {slug!r}; it knows {[m.slug for m in self.mistakes]}")
+
+    def summary(self) -> dict[str, Any]:
+        """What ``softlookup tasks --json`` tells about it.
+
+        Returns:
+            Plain values by name, ready for JSON.
+        """
+        return {
+            "id": self.id,
+            "title": self.title,
+            "points": self.points,
+            "minutes": self.minutes,
+            "difficulty": self.difficulty,
+            "chapter": self.chapter,
+            "function": self.name,
+            "book": self.book_url,
+            "variants": len(self.variants),
+            "mistakes": [{"slug": m.slug, "number": m.number, "says": m.says} for m in self.mistakes],
+        }

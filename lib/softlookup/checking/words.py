@@ -1,0 +1,116 @@
+"""Sentences about a difference or a failure, for people who cannot see the picture and for those who can."""
+
+import numpy as np
+
+from softlookup.checking.compare import Difference
+from softlookup.checking.inside import texts
+from softlookup.checking.inside.case import Case
+from softlookup.checking.inside.probe import Failure
+
+
+def number(value: float) -> str:
+    """A number with six significant digits, as short as it goes."""
+    value = float(value)
+    if np.isnan(value):
+        return "NaN"
+    if np.isinf(value):
+        return "+inf" if value > 0 else "-inf"
+    return f"{value:.6g}"
+
+
+def shape(array: np.ndarray) -> str:
+    """A shape in words: "(2, 3)", or "a single number"."""
+    return "a single number" if array.ndim == 0 else str(tuple(int(n) for n in array.shape))
+
+
+def which(difference: Difference, names: tuple[str, ...]) -> str:
+    """Which result a difference is in, empty where the task has one only."""
+    return f" of {names[difference.result]}" if len(names) > 1 and difference.result < len(names) else ""
+
+
+def _are_whole(*values: float) -> bool:
+    """Whether these are whole numbers that a float holds exactly: then there is nothing to round, or to tolerate."""
+    return all(np.isfinite(v) and abs(float(v)) < 2**53 and float(v).is_integer() for v in values)
+
+
+def _pair(got: float, wanted: float) -> tuple[str, str]:
+    """Both numbers, with as many digits as it takes to tell them apart; counts in full."""
+    if _are_whole(got, wanted):
+        return f"{got:,.0f}", f"{wanted:,.0f}"
+    for digits in (6, 10, 17):
+        pair = tuple(number(v) if not np.isfinite(v) else f"{float(v):.{digits}g}" for v in (got, wanted))
+        if pair[0] != pair[1]:
+            break
+    return pair[0], pair[1]
+
+
+def describe(case: Case, difference: Difference, names: tuple[str, ...], reveals: bool = True) -> str:
+    """Say where an answer first differs from the right one: got, wanted, tolerance.
+
+    Args:
+        case: What was asked.
+        difference: Where it differs.
+        names: Names of the results.
+        reveals: Whether the wanted number may be told.
+    """
+    asked = f"With {case.label}"
+    if difference.kind == "text":
+        name = which(difference, names).removeprefix(" of ")
+        said = texts.difference(difference.got, difference.wanted, reveals)
+        return f"{asked}: {name + ': ' if name else ''}{said}."
+    if difference.kind == "shape":
+        said = f"{asked}: the shape{which(difference, names)} is {shape(difference.got)}, "
+        said += f"wanted is {shape(difference.wanted)}."
+        if difference.got.shape[1:] == difference.wanted.shape and difference.got.ndim:
+            one = difference.got.shape[0] == 1
+            many = "did you return several results?" if difference.wanted.ndim else "one number is asked for."
+            said += " There is one axis too many in front: " + ("take `[0]`." if one else many)
+        return said
+    index = difference.index or ()
+    cell = f"cell {list(index)}" if index else "the number"
+    got, wanted = _pair(difference.got[index], difference.wanted[index])
+    total = difference.got.size
+    count = f" {difference.count} of {total} cells differ." if total > 1 else ""
+    wanted_part = f", wanted is {wanted}" if reveals else ", and that is not it"
+    whole = reveals and _are_whole(difference.got[index], difference.wanted[index])
+    allowed = "" if whole else f" (tolerance {difference.tolerance:.0e})"
+    return f"{asked}: {cell}{which(difference, names)} is {got}{wanted_part}{allowed}.{count}"
+
+
+def failure_sentence(case: Case, failure: Failure) -> str:
+    """Say why a case has no answer."""
+    if failure.kind == "blank":
+        return f"With {case.label}: your function raises NotImplementedError."
+    where = f" ({failure.where})" if failure.where else ""
+    return f"With {case.label}: {failure.message.rstrip('.')}{where}."
+
+
+def rows_sum_to_one(case: Case, arrays: tuple[np.ndarray, ...]) -> str | None:
+    """A property of attention weights: each row sums to 1, or to 0 where the query sees nothing."""
+    weights = arrays[0]
+    if weights.ndim == 0 or not np.isfinite(weights.astype(np.float64)).all():
+        return None
+    with np.errstate(all="ignore"):
+        sums = weights.astype(np.float64).sum(axis=-1)
+    bad = (np.abs(sums - 1) > 1e-3) & (np.abs(sums) > 1e-3)
+    if not bad.any():
+        return None
+    index = tuple(int(i) for i in np.argwhere(bad)[0])
+    row = f"Row {list(index)}" if index else "The row"
+    return f"{row} of your weights sums to {number(sums[index])}; a row of weights sums to 1."
+
+
+def masked_cells_are_zero(case: Case, arrays: tuple[np.ndarray, ...]) -> str | None:
+    """A property of masked weights: exactly 0 where the mask, the last argument if there is one, says False."""
+    mask = case.args[-1]
+    if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
+        return None
+    try:
+        seen = np.broadcast_to(mask, arrays[0].shape)
+    except ValueError:
+        return None
+    bad = ~seen & (arrays[0] != 0)
+    if not bad.any():
+        return None
+    index = tuple(int(i) for i in np.argwhere(bad)[0])
+    return f"Cell {list(index)} is masked and has the weight {number(arrays[0][index])}; it is exactly 0."

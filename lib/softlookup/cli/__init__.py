@@ -1,0 +1,51 @@
+"""The command line, ``softlookup``, by audience. A command imports what it needs when it runs."""
+
+from typing import Any
+
+import click
+
+from softlookup import __version__
+from softlookup.cli import author, bench, instructor, student
+from softlookup.cli.shared import refuse
+
+AUDIENCES = {
+    "For students": student.COMMANDS,
+    "For instructors": instructor.COMMANDS,
+    "For authors": author.COMMANDS,
+    "Measurements": bench.COMMANDS,
+}
+
+
+class Commands(click.Group):
+    """Turns what users can mend into one sentence; anything else is our fault and keeps its traceback."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except ValueError as error:
+            from softlookup.grading import BadNotebook, CourseError
+
+            if isinstance(error, BadNotebook | CourseError):
+                refuse(str(error))
+            raise
+        except PermissionError as error:
+            refuse(f"no permission for {error.filename}")
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands by audience."""
+        width = formatter.width - 6 - max(map(len, self.commands))
+        for audience, commands in AUDIENCES.items():
+            with formatter.section(audience):
+                formatter.write_dl([(str(one.name), one.get_short_help_str(width)) for one in commands])
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="softlookup")
+def main() -> None:
+    """Soft Lookup: a course on transformers. Make its notebooks, check them, grade a class."""
+
+
+for _commands in AUDIENCES.values():
+    for _command in _commands:
+        main.add_command(_command)

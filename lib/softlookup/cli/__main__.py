@@ -1,0 +1,5 @@
+"""``python -m softlookup.cli``."""
+
+from softlookup.cli import main
+
+main()

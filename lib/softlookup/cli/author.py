@@ -1,0 +1,76 @@
+"""Commands for authors of tasks and models. Each imports what it needs when it runs."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from softlookup.cli.shared import checkout, refuse
+
+
+@click.command()
+@click.option("--check", is_flag=True, help="Change nothing; fail if a notebook is not what solutions/ gives.")
+def exercises(check: bool) -> None:
+    """Make exercises/ from solutions/."""
+    from softlookup.authoring import build_exercises
+
+    root = checkout()
+    stale = [str(Path(path).resolve().relative_to(root)) for path in build_exercises(root, check=check)]
+    if check and stale:
+        click.echo("stale: " + ", ".join(stale) + "; run 'softlookup exercises' and commit what it writes", err=True)
+        raise SystemExit(1)
+    if check:
+        click.echo("exercises/ is what solutions/ gives")
+    else:
+        click.echo("wrote " + ", ".join(stale) if stale else "nothing to do: exercises/ is what solutions/ gives")
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Everything about each task, its known mistakes too, as JSON.")
+def tasks(as_json: bool) -> None:
+    """List the graded tasks."""
+    from softlookup.checking import tasks as all_tasks
+
+    listed = all_tasks()
+    if as_json:
+        click.echo(json.dumps([task.summary() for task in listed], indent=2, ensure_ascii=False))
+        return
+    from rich.table import Table
+
+    from softlookup.grading.reports.table import terminal
+
+    table = Table("id", "title", "points", "minutes", "difficulty", "known mistakes")
+    for task in listed:
+        cells = (f"{task.points:g}", task.minutes, f"{task.difficulty} of 3", len(task.mistakes))
+        table.add_row(task.id, task.title, *map(str, cells))
+    terminal().print(table)
+
+
+@click.command()
+@click.argument("folder", required=False, type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option("--source", default="en", show_default=True, help="The ending of the source's files.")
+@click.option("--target", default="fr", show_default=True, help="The ending of the target's files.")
+@click.option("--recipe", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="A JSON file of settings.")
+@click.option("--begin", type=click.Path(path_type=Path, exists=True, file_okay=False), help="Go on from a translator.")
+@click.option("--out", type=click.Path(path_type=Path), help="Where the translator goes.")
+@click.option("--device", default="cpu", show_default=True, help="cpu or cuda.")
+@click.option("--minutes", type=float, help="Stop after so long; the same command goes on.")
+def train(folder: Path | None, **given: Any) -> None:
+    """Train a translator.
+
+    FOLDER holds train.en and train.fr (or .gz); without it, a small generated grammar is the training data.
+
+    val.en and val.fr choose the best weights. A run that was stopped, or killed, goes on with the same command.
+    """
+    from softlookup.training.command import TrainingRefused, train_command
+
+    try:
+        status = train_command(folder, **given)
+    except TrainingRefused as refusal:
+        refuse(str(refusal))
+    sys.exit(status)
+
+
+COMMANDS = (exercises, tasks, train)

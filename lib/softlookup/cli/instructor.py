@@ -1,0 +1,324 @@
+"""Commands for instructors. Each imports what it needs when it runs."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from softlookup.cli.shared import COURSE, FILE, checkout, course_in, default_course, sources, write
+
+
+@click.command()
+@COURSE
+@click.option("--course-seed", "secret", help="A secret word of this course: it draws the variants of the tasks.")
+def release(folder: Path | None, secret: str | None) -> None:
+    """Put the assignments into a course.
+
+    Without a seed they are the public ones, whose solutions are published. The seed is not written down: keep
+    it, to release the same variants again.
+    """
+    from softlookup.grading import Course, new_course
+
+    root = checkout()
+    folder = folder or default_course()
+    is_course = (folder / "nbgrader_config.py").is_file()
+    course = Course.at(folder) if is_course else new_course(folder, root / "nbgrader_config.py")
+    given = sources(root, secret)
+    course.release(given)
+    for name in given:
+        click.echo(f"released {name}: {folder / 'release' / name / (name + '.ipynb')}")
+
+
+@click.command()
+@click.argument("assignment", metavar="NN_topic")
+@COURSE
+@click.option("--student", "students", multiple=True, metavar="ID", help="Only this one, once more. Can be repeated.")
+@click.option("--again", is_flag=True, help="Grade everybody anew, not only what has changed.")
+@click.option("--workers", type=click.IntRange(min=1), help="Submissions at a time. Default: one for each processor.")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    help="Draws the questions. Default: drawn for a new run, then kept. A small number can be guessed.",
+)
+@click.option(
+    "--sandbox",
+    type=click.Choice(["bubblewrap", "none"]),
+    default="bubblewrap",
+    show_default=True,
+    help="What submissions run in; none is for code that you trust.",
+)
+@click.option("--scheduler", metavar="ADDRESS", help="Grade on the Dask cluster of this scheduler, tcp://HOST:8786.")
+@click.option("--no-feedback", is_flag=True, help="Make no feedback pages.")
+@click.option("--json", "report_file", type=click.Path(path_type=Path, dir_okay=False), help="Write the report here.")
+def grade(
+    assignment: str,
+    folder: Path | None,
+    scheduler: str | None,
+    no_feedback: bool,
+    report_file: Path | None,
+    **asked: Any,
+) -> None:
+    """Grade everybody's NN_topic.
+
+    Grades go into the gradebook; feedback pages, a table and a report are written.
+
+    What was graded and has not changed is not graded again; a run that was stopped, or killed, goes on with the
+    same command.
+    """
+    from softlookup.grading.data.disk import write_whole
+    from softlookup.grading.reports.table import LiveProgress, as_text, show_report, terminal
+    from softlookup.grading.run.engine import grade_assignment
+    from softlookup.grading.run.request import GradeRequest
+    from softlookup.grading.samples.sample_class import planted
+
+    course = course_in(folder)
+    request = GradeRequest(assignment, feedback=not no_feedback, **asked)
+    if request.sandbox == "none":
+        click.secho(
+            "warning: no sandbox. What was handed in runs with your rights and can read your files.", fg="red", err=True
+        )
+    executor = None
+    if scheduler is not None:
+        from softlookup.grading.workers.on_dask import dask_executor
+
+        executor = dask_executor(scheduler)
+    with LiveProgress(terminal(stderr=True)) as progress:
+        try:
+            report = grade_assignment(course, request, executor=executor, watch=progress)
+        except KeyboardInterrupt:
+            done = f"{progress.done} of {progress.total} are done and kept"
+            click.echo(f"softlookup: stopped; {done}. The same command goes on.", err=True)
+            raise SystemExit(130) from None
+    known = planted(course, assignment)
+    show_report(terminal(), report, known)
+    reports = course.root / "reports"
+    report.write(reports / f"{assignment}.json")
+    write_whole(reports / f"{assignment}.txt", as_text(report, known).encode("utf-8", "replace"))
+    if report_file is not None:
+        report.write(report_file)
+    shown = folder or default_course()
+    click.echo(f"grades:   {course.gradebook_place()}")
+    click.echo(f"report:   {report_file or shown / 'reports' / (assignment + '.json')}")
+    click.echo(f"feedback: {shown / 'feedback'}/STUDENT/{assignment}/{assignment}.html")
+    click.echo(f"seed:     {report.seed}")
+
+
+@click.command()
+@click.argument("assignment", metavar="NN_topic")
+@COURSE
+@click.option("--json", "file", type=FILE, help="Write the numbers here too.")
+def report(assignment: str, folder: Path | None, file: Path | None) -> None:
+    """Show the class at a glance.
+
+    Who handed in, how the points spread, what cost the most, whose answers are alike.
+    """
+    from softlookup.grading.reports.class_report import class_report
+    from softlookup.grading.reports.class_table import show_class
+    from softlookup.grading.reports.table import terminal
+
+    course = course_in(folder)
+    found = class_report(course, assignment)
+    show_class(terminal(), found)
+    for sentence in course.left_out(assignment):
+        click.echo(f"note: {sentence}")
+    if file is not None:
+        write(file, json.dumps(found.as_json(), indent=2, ensure_ascii=False) + "\n")
+
+
+@click.command()
+@click.argument("student")
+@click.argument("assignment", metavar="NN_topic")
+@COURSE
+@click.option("--task", help="Only this task, such as 04.scale.")
+def explain(student: str, assignment: str, folder: Path | None, task: str | None) -> None:
+    """Show why STUDENT has these points.
+
+    For the instructor alone: what was asked, what the answer gave, and what was wanted.
+
+    What was graded is asked the same questions once more, in the sandbox.
+    """
+    from softlookup.grading.judging.examine import Examiner
+    from softlookup.grading.reports.explained_text import explanation_text
+    from softlookup.grading.reports.explaining import explain as find
+
+    found = find(course_in(folder), assignment, student, Examiner)
+    click.echo(explanation_text(found, task), nl=False)
+
+
+@click.command()
+@click.argument("assignment", metavar="NN_topic")
+@click.option("--to", "kind", type=click.Choice(["csv", "canvas", "moodle"]), default="csv", show_default=True)
+@COURSE
+@click.option("--class", "given", type=FILE, help="canvas, moodle: the file that they gave; it is filled in.")
+@click.option("--out", type=FILE, help="Write here. Default: in the course's folder reports.")
+@click.option("--column", help="canvas, moodle: the column for the grades, if it is not found.")
+@click.option("--match", help="canvas, moodle: the column that holds the students' ids, if they are not found.")
+@click.option("--scale", is_flag=True, help="canvas, moodle: scale points to the maximum that the file names.")
+@click.option("--zeros", is_flag=True, help="canvas, moodle: 0 for those who handed in nothing.")
+def export(assignment: str, kind: str, folder: Path | None, given: Path | None, out: Path | None, **how: Any) -> None:
+    """Write grades as CSV, or fill in Canvas' or Moodle's file.
+
+    Canvas: Grades, Export. Moodle: the assignment's submissions, Download grading worksheet. Both take the file back.
+    """
+    from softlookup.grading.course.grade_sheet import read_sheet
+    from softlookup.grading.data.errors import CourseError
+    from softlookup.grading.data.plain_text import plain
+    from softlookup.grading.platforms.exports import fill_canvas, fill_moodle, plain_table
+    from softlookup.grading.platforms.lms_sheet import Options, read_text
+    from softlookup.grading.reports.class_report import read_report
+
+    course = course_in(folder)
+    graded = course.root / "reports" / f"{assignment}.json"
+    lines = read_sheet(course, assignment, read_report(graded) if graded.is_file() else None)
+    path = out or course.root / "reports" / f"{assignment}-{kind}.csv"
+    if kind == "csv":
+        done = plain_table(lines)
+    elif given is None:
+        raise CourseError(f"--to {kind} needs the file that {kind.capitalize()} gave: name it with --class")
+    elif path.resolve() == given.resolve():
+        raise CourseError(f"{given} would be written over: name another file with --out")
+    elif kind == "canvas":
+        done = fill_canvas(read_text(given), lines, assignment, Options(**how))
+    else:
+        done = fill_moodle(read_text(given), lines, Options(**how))
+    done.write(path)
+    click.echo(f"wrote {path}: grades of {done.written} students")
+    for note in done.notes:
+        click.echo(f"note: {plain(note, 4000)}")
+
+
+@click.command()
+@click.argument("names", metavar="[STUDENT] NN_topic", nargs=-1, required=True)
+@COURSE
+@click.option("--days", type=click.IntRange(0, 3650), default=0, help="Days that STUDENT has more than everybody.")
+@click.option("--hours", type=click.IntRange(0, 1000), default=0, help="Hours that STUDENT has more than everybody.")
+@click.option("--end", is_flag=True, help="STUDENT has no more time than everybody.")
+@click.option("--due", help="When NN_topic is due for everybody, in UTC unless it names a zone; none for never.")
+def extension(names: tuple[str, ...], folder: Path | None, days: int, hours: int, end: bool, due: str | None) -> None:
+    """Give STUDENT more time, or set when NN_topic is due.
+
+    An extension takes the place of an earlier one. With NN_topic alone it shows what holds. Late penalties follow when
+    the class is graded again.
+    """
+    from datetime import timedelta
+
+    from softlookup.grading.course.deadlines import deadlines, deadlines_text, extend, set_due
+
+    course = course_in(folder)
+    assignment, student = names[-1], names[0] if len(names) == 2 else None
+    if len(names) > 2:
+        raise click.UsageError(f"got {len(names)} names; wanted STUDENT and NN_topic")
+    if student is None and (days or hours or end):
+        raise click.UsageError("an extension is for one student: wanted STUDENT and NN_topic")
+    if student is not None and not (days or hours or end):
+        raise click.UsageError("say how much more time, with --days or --hours, or --end")
+    if end and (days or hours):
+        raise click.UsageError("--end takes no --days and no --hours")
+    found = deadlines(course, assignment)
+    if due is not None:
+        found = set_due(course, assignment, due)
+    if student is not None:
+        found = extend(course, assignment, student, timedelta(days=days, hours=hours))
+    click.echo(deadlines_text(found))
+
+
+@click.command()
+@click.argument("student")
+@COURSE
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def forget(student: str, folder: Path | None, yes: bool) -> None:
+    """Remove all that the course holds of STUDENT.
+
+    Grades, files, ledger and reports: it cannot be undone.
+    """
+    from softlookup.grading import forgetting
+    from softlookup.grading.data.plain_text import one_line
+
+    course = course_in(folder)
+    kept = forgetting.kept_of(course, student)
+    if not kept:
+        click.echo(f"the course holds nothing of {one_line(student)}")
+        return
+    if not yes:
+        click.echo(
+            "\n".join([f"This will be removed of {one_line(student)}:", *(f"  {one_line(what)}" for what in kept)])
+        )
+        click.confirm("Remove it?", abort=True)
+    removed = forgetting.forget(course, student)
+    click.echo("\n".join(["removed:", *(f"  {one_line(what)}" for what in removed), forgetting.NOT_REACHED]))
+
+
+@click.command()
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option("--force", is_flag=True, help="Write into a folder that holds other things as well.")
+@click.option("--hostile", is_flag=True, help="Add students who attack the grader. Grade them in the sandbox alone.")
+def sample(folder: Path, force: bool, hostile: bool) -> None:
+    """Write a course with a sample class into DIR.
+
+    Students' names say what they did: right, half done, each known mistake, broken.
+    """
+    from softlookup.grading.samples.sample_class import write_sample
+
+    root = checkout()
+    given = sources(root)
+    course = write_sample(folder, given, root / "nbgrader_config.py", force, hostile)
+    click.echo(f"wrote a course with {len(course.students())} students into {folder}")
+    click.echo(f"next: softlookup grade {min(given)} --course {folder}")
+
+
+@click.command()
+@click.option("--seed", required=True, type=click.IntRange(min=0), help="Draws the questions and their numbers.")
+@click.option("--chapters", help="Such as 2-8 or 1,4,6-9. Default: all.")
+@click.option("--route", type=click.Choice(["introduction", "systems"]), help="The chapters of a route instead.")
+@click.option("--points", default=60, show_default=True, help="What the sheet is worth.")
+@click.option("--key", "key_alone", is_flag=True, help="Print the key alone. Default: the sheet, and the key after it.")
+@click.option(
+    "--out", type=click.Path(path_type=Path, file_okay=False), help="Write sheet and key here: .md and .html."
+)
+def exam(seed: int, chapters: str | None, route: str | None, points: int, key_alone: bool, out: Path | None) -> None:
+    """Draw an exam sheet and its key.
+
+    The same seed gives the same sheet. All sums can be done by hand.
+    """
+    from softlookup.exam import ExamError, draw_sheet, key_markdown, parse_chapters, sheet_markdown, write_exam
+
+    if chapters and route:
+        raise click.UsageError("got --chapters and --route; wanted one of them")
+    try:
+        asked = parse_chapters(chapters) if chapters else None
+        if route:
+            from softlookup.curriculum import ROUTES
+
+            asked = [number for number in ROUTES[route].chapters if 0 < number < 90]
+        sheet = draw_sheet(seed, asked, points)
+        if out is None:
+            click.echo(key_markdown(sheet) if key_alone else f"{sheet_markdown(sheet)}\n---\n\n{key_markdown(sheet)}")
+            return
+        for path in write_exam(sheet, out):
+            click.echo(f"wrote {path}")
+    except (ExamError, FileNotFoundError) as error:
+        raise click.ClickException(str(error)) from None
+
+
+@click.command()
+@click.argument("chapters", nargs=-1, type=int, metavar="[CHAPTER]...")
+@click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="Write them here.")
+def slides(chapters: tuple[int, ...], out: Path) -> None:
+    """Make slides of chapters' figures and formulas.
+
+    Of each CHAPTER, or of all, from its page.
+
+    They open by a double click and need no network. Outputs come from the book's last build, or from running the page.
+    """
+    from softlookup.curriculum.export import write_slides
+    from softlookup.curriculum.pages import PageError
+
+    try:
+        for path in write_slides(chapters, out):
+            click.echo(f"wrote {path}")
+    except (PageError, FileNotFoundError, RuntimeError) as error:
+        raise click.ClickException(str(error)) from None
+
+
+COMMANDS = (release, grade, report, explain, export, extension, forget, sample, exam, slides)

@@ -1,0 +1,74 @@
+"""What commands of all audiences need: the course that is meant, the checkout, and refusals in one sentence."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+if TYPE_CHECKING:
+    from softlookup.grading.course.folder import Course
+
+COURSE = click.option(
+    "--course",
+    "folder",
+    type=click.Path(path_type=Path),
+    help="The course's folder. Default: course, if it is there, else this folder.",
+)
+FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+class Refusal(click.ClickException):
+    """Something the user can mend: one sentence on stderr, exit status 2."""
+
+    exit_code = 2
+
+    def show(self, file: Any = None) -> None:
+        """Print the sentence."""
+        click.echo(f"softlookup: {self.format_message()}", file=file or sys.stderr)
+
+
+def refuse(sentence: str) -> NoReturn:
+    """Stop with one sentence for the user."""
+    from softlookup.grading.data.plain_text import plain
+
+    # A sentence may hold what a student chose: an id, a file's name.
+    sentence = plain(sentence, 4000)
+    raise Refusal(sentence if sentence.endswith((".", "?")) else sentence + ".") from None
+
+
+def default_course() -> Path:
+    """Where a course is looked for if none is named."""
+    return Path("course") if Path("course").is_dir() else Path(".")
+
+
+def course_in(folder: Path | None) -> "Course":
+    """The course that is meant."""
+    from softlookup.grading.course.folder import Course
+
+    return Course.at(folder or default_course())
+
+
+def checkout() -> Path:
+    """The course's checkout."""
+    from softlookup.authoring import find_root
+
+    try:
+        return Path(find_root()).resolve()
+    except FileNotFoundError as error:
+        refuse(str(error))
+
+
+def sources(root: Path, secret: str | None = None) -> dict[str, Any]:
+    """The checkout's assignments, with solutions, by name; a secret draws variants other than the public."""
+    from softlookup.authoring import assignments, draw_variants, read_solution
+
+    chosen = draw_variants(secret)
+    return {name: read_solution(root / "solutions" / f"{name}.py", chosen) for name in assignments(root)}
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    from softlookup.grading.data.disk import atomic_write
+
+    atomic_write(path, text.encode("utf-8", "replace"))

@@ -1,0 +1,143 @@
+"""Commands for students. Each imports what it needs when it runs."""
+
+import json
+import subprocess
+import sys
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from softlookup.cli.shared import FILE, refuse
+
+
+@click.command(context_settings={"ignore_unknown_options": True})
+@click.argument("options", nargs=-1, type=click.UNPROCESSED, metavar="[OPTIONS OF JUPYTERLAB]")
+def lab(options: tuple[str, ...]) -> None:
+    """Open JupyterLab on your copies of the notebooks.
+
+    They lie in the folder my_work.
+    Notebooks that are not there yet are copied; nothing that you changed is ever written over.
+    """
+    from softlookup.authoring import find_root
+    from softlookup.progress.workplace import WORK, NoLab, give_out, lab_command, lab_environment
+
+    try:
+        root = Path(find_root()).resolve()
+        command = lab_command(root, options)
+    except (FileNotFoundError, NoLab) as error:
+        raise click.ClickException(str(error)) from None
+    given = give_out(root)
+    if given.new:
+        click.echo(f"{WORK}/ is yours: {len(given.new)} notebooks copied there. Git leaves it alone.")
+    if given.renewed:
+        click.echo(f"newer, and you had not changed them: {', '.join(given.renewed)}")
+    if given.kept:
+        click.echo(f"newer in exercises/, but yours hold your work and stay: {', '.join(given.kept)}")
+    try:
+        done = subprocess.run(command, cwd=root, env=lab_environment())
+    except KeyboardInterrupt:  # JupyterLab had it too, and has asked what it means
+        raise SystemExit(0) from None
+    raise SystemExit(done.returncode)
+
+
+@click.command()
+@click.argument("notebook", type=click.Path(path_type=Path))
+@click.option("--timeout", default=60.0, show_default=True, help="Seconds that one cell may take.")
+def check(notebook: Path, timeout: float) -> None:
+    """Run NOTEBOOK in a fresh kernel and show its verdicts.
+
+    Exit status 0 if every task is right, 1 if not, 2 if the file cannot be run.
+    """
+    from softlookup.checking.result import HEADLINES
+    from softlookup.grading.course.notebooks import own_cells, read_notebook
+    from softlookup.grading.validate import rehearse
+
+    def step(number: int, total: int) -> None:
+        if sys.stderr.isatty():
+            click.echo(f"\rcell {number} of {total} ", nl=number == total, err=True)
+
+    outcomes = rehearse(notebook, timeout, step)
+    if not outcomes:
+        refuse(f"{notebook.name} ran, but it holds no checks: is it one of the course's notebooks?")
+    for one in outcomes:
+        click.echo(f"{one.task}: {HEADLINES[one.verdict]}, {one.points:g} of {one.max:g} points")
+        if one.verdict != "pass" and one.message:
+            click.echo(click.wrap_text(one.message, 100, "    ", "    "))
+    earned, best = sum(one.points for one in outcomes), sum(one.max for one in outcomes)
+    right = sum(one.verdict == "pass" for one in outcomes)
+    added = own_cells(read_notebook(notebook))
+    if added:
+        many = "one cell of your own is" if added == 1 else f"{added} cells of your own are"
+        click.echo(f"note: {many} left out when it is graded: what an answer needs belongs in its own cell")
+    click.echo(f"total: {earned:g} of {best:g} points, {right} of {len(outcomes)} tasks right")
+    raise SystemExit(0 if right == len(outcomes) else 1)
+
+
+@click.command()
+@click.argument("folder", required=False, type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option("--json", "file", type=FILE, help="Write the record here: a file for the book's page Your way.")
+@click.option("--run", is_flag=True, help="Run the notebooks that are begun, rather than read what was saved.")
+@click.option("--timeout", default=60.0, show_default=True, help="--run: seconds that one cell may take.")
+def progress(folder: Path | None, file: Path | None, run: bool, timeout: float) -> None:
+    """Show how far you are, and what to do next.
+
+    It reads the notebooks in FOLDER (my_work, unless named) as they were saved, and sends nothing anywhere. If the book
+    is built, its page Your way shows the same.
+    """
+    from softlookup.authoring import find_root
+    from softlookup.grading.validate import executed
+    from softlookup.progress import as_json, as_script, as_text, read_folder
+    from softlookup.progress.report import SCRIPT
+    from softlookup.progress.workplace import notebooks_folder
+
+    try:
+        root = Path(find_root(folder)).resolve()
+    except FileNotFoundError as error:
+        if folder is None:
+            raise click.ClickException(str(error)) from None
+        root = None
+    place = notebooks_folder(root) if folder is None and root is not None else folder or Path(".")
+
+    def runs(name: str) -> None:
+        if sys.stderr.isatty():
+            click.echo(f"running {name} …", err=True)
+
+    chapters = read_folder(place, (lambda path: executed(path, timeout)) if run else None, runs)
+    if all(one.file is None for one in chapters):
+        raise click.ClickException(f"no notebook of the course in {place}: name the folder that holds their folders")
+    record = as_json(chapters, datetime.now().astimezone())
+    click.echo(as_text(chapters), nl=False)
+    if file is not None:
+        file.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        click.echo(f"record: {file}")
+    book = root / "_build" / "html" if root is not None else None
+    page = Path("book", "your_way.html")
+    if book is not None and (book / page).is_file():
+        (book / SCRIPT).write_text(as_script(record), encoding="ascii")
+        click.echo(f"page:   {book / page}")
+
+
+@click.command()
+@click.argument("folder", required=False, type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option("--again", is_flag=True, help="Write over answers that stand in the capstone already.")
+def assemble(folder: Path | None, again: bool) -> None:
+    """Copy your answers into the capstone.
+
+    They come from the notebooks in FOLDER: my_work, unless named.
+    """
+    from softlookup.authoring import find_root
+    from softlookup.authoring.assemble import AssembleError
+    from softlookup.authoring.assemble import assemble as bring
+    from softlookup.progress.workplace import notebooks_folder
+
+    try:
+        found = bring(folder or notebooks_folder(Path(find_root())), again=again)
+    except (AssembleError, FileNotFoundError) as error:
+        raise click.ClickException(str(error)) from None
+    words = {"kept": "kept, it holds an answer", "blank": "still blank there", "missing": "not found"}
+    for one in found:
+        click.echo(f"{one.cell:20} {words.get(one.what, one.what):26} {one.source}")
+
+
+COMMANDS = (lab, check, progress, assemble)

@@ -1,0 +1,179 @@
+"""What the book's pages say of themselves: sections, how long they take to read, figures to operate, tasks."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from math import ceil
+from pathlib import Path
+
+from softlookup.checking.registry import tasks
+from softlookup.checking.task import Task
+
+_FENCE = re.compile(r"(`{3,}|~{3,}|:{3,})")
+_HEADING = re.compile(r"(#{1,6}) +(.+?) *$")
+_LABEL = re.compile(r"\(([a-z0-9-]+)\)= *$")
+_READING = re.compile(r"\*\*Reading time\*\* about (\d+) minutes")
+_WIDGETS = re.compile(r"^from softlookup\.widgets import (\([^)]*\)|.*)$", re.MULTILINE)
+_LINK = re.compile(r"\]\(([^)\s]+)\)")
+_NOT_TOLD = ("Summary", "Questions with answers", "Sources")
+
+
+class PageError(ValueError):
+    """A page does not say what every chapter's page says of itself; the message names the page."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of a chapter, with the smaller ones inside it.
+
+    Attributes:
+        chapter: The chapter's number.
+        label: What links to it lead to; empty where it has none, and the page is linked to.
+        title: Its heading.
+        minutes: How long it takes to read: its share of the chapter's words, in whole minutes, rounded up.
+        figures: The interactive figures in it, by class name.
+        tasks: The graded tasks that it belongs to, in the order of the notebook.
+    """
+
+    chapter: int
+    label: str
+    title: str
+    minutes: int
+    figures: tuple[str, ...]
+    tasks: tuple[Task, ...]
+
+
+@dataclass(frozen=True)
+class Page:
+    """A chapter's page.
+
+    Attributes:
+        chapter: Its number.
+        name: Its file, without the ending.
+        title: Its heading.
+        minutes: Its reading time, as it says.
+        sections: Its sections, without summary, questions and sources.
+        needs: The chapters that its second sentence, *You need*, leads to.
+    """
+
+    chapter: int
+    name: str
+    title: str
+    minutes: int
+    sections: tuple[Section, ...]
+    needs: frozenset[int]
+
+
+@dataclass
+class _Part:
+    label: str
+    title: str
+    lines: list[str]
+    labels: list[str]
+
+
+def chapter_files(book: Path) -> dict[int, Path]:
+    """The page of each chapter, by number. The slides' page is none: it has no tasks."""
+    wanted: dict[int, Path] = {}
+    for file in sorted(book.glob("[0-9][0-9]_*.md")):
+        wanted.setdefault(int(file.name[:2]), file)
+    return {number: file for number, file in wanted.items() if number <= 13}
+
+
+@cache
+def read_page(book: Path, chapter: int) -> Page:
+    """Read what a chapter's page says of itself.
+
+    Args:
+        book: The folder of the book's pages.
+        chapter: The chapter's number.
+
+    Raises:
+        PageError: If there is no such page, or it says no reading time.
+    """
+    files = chapter_files(book)
+    if chapter not in files:
+        raise PageError(f"no page of chapter {chapter} in {book}; there are some of {', '.join(map(str, files))}")
+    file = files[chapter]
+    text = file.read_text(encoding="utf-8")
+    found = _READING.search(text)
+    if found is None:
+        raise PageError(f"{file.name} does not say '**Reading time** about N minutes'")
+    minutes = int(found[1])
+    title, *parts = _parts(text)
+    words = _words(text)
+    imported = {name.strip(" \n()") for line in _WIDGETS.findall(text) for name in line.split(",")} - {""}
+    sections = []
+    for part in parts:
+        if part.title.startswith(_NOT_TOLD):
+            continue
+        body = "\n".join(part.lines)
+        figures = tuple(name for name in sorted(imported) if re.search(rf"\b{name}\(", body) and _operated(name))
+        belonging = tuple(task for task in tasks(chapter) if task.anchor in part.labels)
+        share = ceil(minutes * _words(body) / words)
+        sections.append(Section(chapter, part.label, part.title, max(1, share), figures, belonging))
+    return Page(chapter, file.stem, title.title, minutes, tuple(sections), frozenset(_needs(book, text, chapter)))
+
+
+def _operated(name: str) -> bool:
+    """Whether a name of ``softlookup.widgets`` is a figure, rather than what one is made of."""
+    return name not in {"Choice", "Example", "LayerExample", "Learned", "Look", "Picture", "Sizes", "Store"}
+
+
+def _parts(text: str) -> Iterator[_Part]:
+    """Cut a page at its largest headings; what stands in code is none."""
+    current, label, fence = _Part("", "", [], []), "", ""
+    first = True
+    for line in _after_front_matter(text):
+        mark = _FENCE.match(line.strip())
+        if mark and (not fence or (line.strip().startswith(fence) and not line.strip().strip(fence[0]))):
+            fence = "" if fence else mark[1]
+        heading = None if fence else _HEADING.match(line)
+        if heading and len(heading[1]) <= 2:
+            if not first:
+                yield current
+            first = False
+            current = _Part(label if len(heading[1]) == 2 else "", heading[2], [], [label] if label else [])
+            label = ""
+            continue
+        found = None if fence else _LABEL.match(line.strip())
+        if found:
+            label = found[1]
+            continue
+        if label and line.strip():  # a label inside a section: of a smaller heading, or of a paragraph
+            current.labels.append(label)
+            label = ""
+        current.lines.append(line)
+    yield current
+
+
+def _after_front_matter(text: str) -> list[str]:
+    lines = text.splitlines()
+    if lines and lines[0] == "---":
+        return lines[lines.index("---", 1) + 1 :]
+    return lines
+
+
+def _words(text: str) -> int:
+    return len(re.findall(r"\w+", text))
+
+
+def _needs(book: Path, text: str, chapter: int) -> Iterator[int]:
+    """The chapters that the sentence *You need* leads to."""
+    start = text.find("**You need**")
+    said = text[start : text.find("\n", start)] if start >= 0 else ""
+    said = re.split(r"(?:Other w|W)ords (?:are|can)|Letters of|Where to run", said)[0]
+    labels = {label: number for number, file in chapter_files(book).items() for label in _labels_of(file)}
+    for link in _LINK.findall(said):
+        if link.startswith("#") and link[1:] in labels:
+            yield labels[link[1:]]
+        elif re.match(r"\d\d_", link):
+            yield int(link[:2])
+    if "the chapter before" in said:
+        yield chapter - 1
+
+
+@cache
+def _labels_of(file: Path) -> tuple[str, ...]:
+    return tuple(re.findall(r"^\(([a-z0-9-]+)\)=", file.read_text(encoding="utf-8"), re.MULTILINE))

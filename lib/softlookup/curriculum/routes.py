@@ -1,0 +1,82 @@
+"""Two routes through the chapters, and what is left out of each."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Route:
+    """A course made of chapters.
+
+    Attributes:
+        name: One word.
+        title: What it is called.
+        says: For whom it is, and what it ends with.
+        chapters: In the order in which they are taught.
+        only: Of these chapters, only the sections with these labels are taught in class.
+        without: Of these chapters, sections with these labels are left to readers.
+    """
+
+    name: str
+    title: str
+    says: str
+    chapters: tuple[int, ...]
+    only: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    without: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+
+
+INTRODUCTION = Route(
+    "introduction",
+    "An introduction",
+    "For students who meet transformers for the first time. It ends with a translator of their own that writes.",
+    (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 13, 90),
+    only={
+        6: (
+            "positions-order",
+            "positions-sinusoids",
+            "positions-adding",
+            "positions-relative",
+            "positions-rotary",
+            "positions-compare",
+        ),
+        13: (
+            "beyond-text-patches",
+            "beyond-text-vit",
+            "beyond-text-cross",
+            "beyond-text-contrastive",
+            "beyond-text-maps",
+        ),
+    },
+    without={
+        1: ("motivation-clock",),
+        2: ("soft-lookup-lead", "soft-lookup-analogy"),
+        3: ("tokens-size",),
+        4: ("one-head-gradient",),
+        5: ("many-heads-init",),
+        7: ("encoder-refined",),
+        9: ("training-initialise", "training-precision", "training-sizes"),
+        10: ("inference-gain", "inference-phases"),
+    },
+)
+
+SYSTEMS = Route(
+    "systems",
+    "A systems course",
+    "For students of computer systems: what a transformer computes, moves and keeps, and what a machine makes of it.",
+    (0, 2, 4, 5, 7, 8, 11, 9, 10, 12, 13),
+    only={
+        2: ("soft-lookup-mix", "soft-lookup-temperature", "soft-lookup-whole"),
+        7: ("encoder-residual", "encoder-norm", "encoder-feed-forward", "encoder-layer", "encoder-stack"),
+        9: ("training-forcing", "training-adam", "training-accumulation", "training-precision", "training-sizes"),
+        13: ("beyond-text-cost",),
+    },
+    without={
+        4: ("one-head-uniform", "one-head-softmax-backward", "one-head-gradient"),
+        5: ("many-heads-learn", "many-heads-init"),
+        8: ("decoder-families",),
+        10: ("inference-penalty",),
+    },
+)
+
+ROUTES: dict[str, Route] = {one.name: one for one in (INTRODUCTION, SYSTEMS)}
+"""Routes by name."""

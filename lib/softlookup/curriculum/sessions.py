@@ -1,0 +1,137 @@
+"""Cut a route into sessions: what is taught and shown, which tasks are done in class, which at home."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from softlookup.checking.registry import tasks
+from softlookup.checking.task import Task
+from softlookup.curriculum.pages import Page, Section, read_page
+from softlookup.curriculum.routes import Route
+
+LENGTHS = (50, 75)
+START_MINUTES = 5
+"""For questions about the homework, at the beginning of each session."""
+FIGURE_MINUTES = 4
+"""For showing an interactive figure, beyond the reading of its section."""
+TOLD_SHARE = 0.6
+"""How much of a session is taught and shown at most; the rest is for tasks."""
+OUTSIDE = (0, 90)
+"""Chapters that are done at home: the self-test before the first session, and the capstone after the last."""
+
+
+@dataclass(frozen=True)
+class Session:
+    """One meeting.
+
+    Attributes:
+        number: From 1.
+        length: How long it may take, in minutes.
+        sections: What is taught, in order.
+        tasks: What is done in class.
+        homework: What is left of the tasks of these sections.
+    """
+
+    number: int
+    length: int
+    sections: tuple[Section, ...]
+    tasks: tuple[Task, ...]
+    homework: tuple[Task, ...]
+
+    @property
+    def taught_minutes(self) -> int:
+        """What telling the sections and showing their figures takes."""
+        return sum(taught_minutes(one) for one in self.sections)
+
+    @property
+    def minutes(self) -> int:
+        """What all of it takes."""
+        return START_MINUTES + self.taught_minutes + sum(task.minutes for task in self.tasks)
+
+    @property
+    def homework_minutes(self) -> int:
+        """What the tasks at home take."""
+        return sum(task.minutes for task in self.homework)
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """The interactive figures that are shown."""
+        return tuple(name for one in self.sections for name in one.figures)
+
+
+def taught_minutes(section: Section) -> int:
+    """What a section takes in class: its reading time, and more for each figure that is shown."""
+    return section.minutes + FIGURE_MINUTES * len(section.figures)
+
+
+def taught_sections(route: Route, page: Page) -> tuple[Section, ...]:
+    """The sections of a chapter that a route tells.
+
+    Raises:
+        KeyError: If the route names a section that the page does not have.
+    """
+    labels = {one.label for one in page.sections}
+    named = {*route.only.get(page.chapter, ()), *route.without.get(page.chapter, ())}
+    if named - labels:
+        raise KeyError(f"route {route.name}: {page.name} has no section {', '.join(sorted(named - labels))}")
+    only = route.only.get(page.chapter, tuple(labels))
+    left_out = route.without.get(page.chapter, ())
+    return tuple(one for one in page.sections if one.label in only and one.label not in left_out)
+
+
+def sessions(book: Path, route: Route, length: int) -> tuple[Session, ...]:
+    """Cut a route into sessions.
+
+    Sections keep the order of the pages and are never parted. A session takes as many as may be taught; tasks of
+    these sections then fill what is left, in the order of the notebook; the others are homework.
+
+    Args:
+        book: The folder of the book's pages.
+        route: The route.
+        length: Minutes of a session.
+
+    Returns:
+        The sessions, none of which takes longer than its length.
+
+    Raises:
+        ValueError: If a section does not fit into a session; the message names it.
+    """
+    limit = int(TOLD_SHARE * length)
+    units = [
+        one
+        for number in route.chapters
+        if number not in OUTSIDE
+        for one in taught_sections(route, read_page(book, number))
+    ]
+    groups: list[list[Section]] = [[]]
+    for one in units:
+        if taught_minutes(one) > limit:
+            raise ValueError(f"{one.label} takes {taught_minutes(one)} minutes, and a session teaches {limit} at most")
+        if sum(map(taught_minutes, groups[-1])) + taught_minutes(one) > limit:
+            groups.append([])
+        groups[-1].append(one)
+    return tuple(_session(number, length, tuple(group)) for number, group in enumerate(groups, 1))
+
+
+def _session(number: int, length: int, taught: tuple[Section, ...]) -> Session:
+    left = length - START_MINUTES - sum(map(taught_minutes, taught))
+    in_class, homework = [], []
+    for one in taught:
+        for task in one.tasks:
+            if task.minutes <= left:
+                in_class.append(task)
+                left -= task.minutes
+            else:
+                homework.append(task)
+    return Session(number, length, taught, tuple(in_class), tuple(homework))
+
+
+def at_home(book: Path, route: Route) -> tuple[Task, ...]:
+    """The tasks of sections that the route does not tell: for those who want more."""
+    left = []
+    for number in route.chapters:
+        if number in OUTSIDE:
+            continue
+        page = read_page(book, number)
+        taught = {task.id for one in taught_sections(route, page) for task in one.tasks}
+        left += [task for task in tasks(number) if task.id not in taught]
+    return tuple(left)

@@ -1,0 +1,65 @@
+"""The bends inside a feed-forward network: ReLU, GELU and SiLU on one pair of axes."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from softlookup.figures.theme import Palette
+
+
+def activations(
+    x: np.ndarray, curves: Mapping[str, np.ndarray], least: Sequence[str] = (), *, palette: Palette
+) -> Figure:
+    """Draw some activations against their input.
+
+    Args:
+        x: Numbers, increasing.
+        curves: What becomes of them, by name; up to four.
+        least: The names whose lowest point is marked.
+        palette: The colours to draw in.
+
+    Returns:
+        One panel, the curves named at their right end, one beneath the other.
+    """
+    x = np.asarray(x, dtype=float)
+    figure = Figure(figsize=(5.6, 3.1))
+    axes = figure.subplots()
+    axes.axhline(0, color=palette.faint, linewidth=1, zorder=0)
+    axes.axvline(0, color=palette.faint, linewidth=1, zorder=0)
+    lows = []
+    for place, ((name, curve), color) in enumerate(zip(curves.items(), palette.series, strict=False)):
+        style = ("-", "--", "-.", ":")[place]
+        axes.plot(x, curve, style, color=color)
+        axes.text(
+            0.03,
+            0.95 - 0.1 * place,
+            f"{'━ ╍ ╌ ┄'.split()[place]}  {name}",
+            color=color,
+            transform=axes.transAxes,
+            va="top",
+        )
+        if name in least:
+            at = int(np.argmin(curve))
+            axes.plot(x[at], curve[at], "o", color=color, markersize=6)
+            text = f"{curve[at]:.2f} at {x[at]:.2f}".replace("-", "\N{MINUS SIGN}")
+            right = place % 2 == 1  # on the side where the other one is not
+            axes.annotate(
+                text,
+                (x[at], curve[at]),
+                xytext=(10 if right else -8, -14),
+                textcoords="offset points",
+                ha="left" if right else "right",
+                va="center",
+                size=9,
+                color=color,
+            )
+            lows.append(f"{name} has its least value, {curve[at]:.2f}, at {x[at]:.2f}")
+    low = min(float(np.min(curve)) for curve in curves.values())
+    axes.set(xlabel="z", ylabel="what is passed on", xlim=(x[0], x[-1]))
+    axes.set_ylim(bottom=low - 0.6)
+    figure.set_label(
+        f"{', '.join(curves)} against their input from {x[0]:g} to {x[-1]:g}. All are near 0 far to the left and near "
+        f"the input itself far to the right. {'; '.join(lows) + '.' if lows else ''}"
+    )
+    return figure

@@ -1,0 +1,291 @@
+"""A course's folder as nbgrader lays it out: source, release, submitted, autograded, feedback, gradebook."""
+
+import contextlib
+import fcntl
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from softlookup.grading.course.light import nbformat
+from softlookup.grading.course.student_ids import id_trouble, left_out, shown
+from softlookup.grading.data.errors import CourseError, GradebookError
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+CONFIG_NAME = "nbgrader_config.py"
+ATTACKS = ".attacks"
+"""A file of this name says that a course holds submissions that attack the grader."""
+
+
+@dataclass(frozen=True)
+class Course:
+    """One course's folder and where things lie in it.
+
+    The instructor's own ``nbgrader_config.py`` counts: folders and the database are where it says.
+
+    Attributes:
+        root: The folder, absolute.
+    """
+
+    root: Path
+
+    @classmethod
+    def at(cls, folder: Path) -> "Course":
+        """Take a folder as a course.
+
+        Raises:
+            CourseError: If there is no such folder, or no nbgrader_config.py in it.
+        """
+        root = folder.resolve()
+        if not root.is_dir():
+            raise CourseError(f"there is no folder {folder}: 'softlookup sample {folder}' makes a sample course")
+        if not (root / CONFIG_NAME).is_file():
+            raise CourseError(f"{folder} is not a course's folder: it has no {CONFIG_NAME}")
+        return cls(root)
+
+    def __reduce__(self) -> tuple[type["Course"], tuple[Path]]:
+        """Only the folder travels to another process."""
+        return Course, (self.root,)
+
+    @cached_property
+    def config(self) -> Any:
+        """The course's nbgrader configuration, a traitlets Config."""
+        from traitlets.config import Config, PyFileConfigLoader
+
+        config = Config()
+        if (self.root / CONFIG_NAME).exists():
+            config.merge(PyFileConfigLoader(CONFIG_NAME, path=str(self.root)).load_config())
+        config.CourseDirectory.root = str(self.root)
+        return config
+
+    @cached_property
+    def directory(self) -> Any:
+        """The folder as nbgrader sees it, a CourseDirectory."""
+        from nbgrader.coursedir import CourseDirectory
+
+        return CourseDirectory(config=self.config)
+
+    def folder(self, step: str, student: str, assignment: str) -> Path:
+        """Where one step's files of one student lie.
+
+        Args:
+            step: "source", "release", "submitted", "autograded" or "feedback".
+            student: The student's id; "." for source and release.
+            assignment: Name of the assignment, "04_one_head".
+        """
+        named = getattr(self.directory, f"{step}_directory")
+        return Path(os.path.normpath(self.directory.format_path(named, student, assignment)))
+
+    def notebook(self, step: str, student: str, assignment: str) -> Path:
+        """The notebook of one step: a file named like its assignment."""
+        return self.folder(step, student, assignment) / f"{assignment}.ipynb"
+
+    def students(self) -> list[str]:
+        """Ids of everybody with a folder of submissions or a row in the gradebook, sorted.
+
+        A folder or a row whose name cannot be an id is nobody's; see left_out().
+        """
+        folders = self._submitters()
+        refused = left_out(folders)
+        names = {name for name in folders if name not in refused}
+        with self.gradebook() as book:
+            names.update(student.id for student in book.students if not id_trouble(student.id))
+        return sorted(names - refused.keys(), key=_by_number)
+
+    def left_out(self, assignment: str) -> list[str]:
+        """Folders of submitted/, and rows of the gradebook, that are nobody's, a sentence each.
+
+        Args:
+            assignment: Name of the assignment; a hidden folder counts only if it holds something of it.
+        """
+        record = []
+        for name, why in sorted(left_out(self._submitters()).items()):
+            if not name.startswith(".") or os.path.lexists(self.folder("submitted", name, assignment)):
+                record.append(f"the folder {shown(name)} in submitted/ is left out: {why}; rename it and grade again")
+        with self.gradebook() as book:
+            rows = {student.id: why for student in book.students if (why := id_trouble(student.id))}
+        for name in sorted(rows.keys() - set(self._submitters())):
+            record.append(
+                f"the row {shown(name)} of the gradebook is left out: {rows[name]}; enter the student under another id"
+            )
+        return record
+
+    def names_as_markup(self) -> list[str]:
+        """Students whose first or last name in the gradebook formgrader would take for HTML, a sentence each."""
+        with self.gradebook() as book:
+            found = [one.id for one in book.students if "<" in f"{one.first_name or ''}{one.last_name or ''}"]
+        return [
+            f"the gradebook's name of {shown(one)} holds '<', which formgrader would run as HTML: correct it before "
+            "you open formgrader"
+            for one in found
+        ]
+
+    def has_submissions(self) -> bool:
+        """Whether anybody has a folder of submissions."""
+        return bool(self._submitters())
+
+    def _submitters(self) -> list[str]:
+        submitted = self.submitted
+        if not submitted.is_dir():
+            return []
+        with os.scandir(submitted) as entries:
+            return [entry.name for entry in entries if _is_folder(entry)]
+
+    @property
+    def submitted(self) -> Path:
+        """The folder in which each student has one."""
+        return Path(os.path.normpath(self.root / self.directory.submitted_directory))
+
+    def attacks(self) -> bool:
+        """Whether it says of itself that it holds submissions that attack the grader."""
+        return (self.root / ATTACKS).exists()
+
+    def require(self, assignment: str) -> None:
+        """Hold that the gradebook knows an assignment.
+
+        Raises:
+            CourseError: If it does not.
+        """
+        with self.gradebook() as book:
+            known = sorted(one.name for one in book.assignments)
+        if assignment not in known:
+            has = ", ".join(known) or "none"
+            raise CourseError(
+                f"the gradebook knows no assignment {assignment!r} (it has: {has}); 'softlookup release' adds one"
+            )
+
+    @contextlib.contextmanager
+    def gradebook(self) -> Iterator[Any]:
+        """The course's Gradebook, open.
+
+        Raises:
+            GradebookError: If the database refuses something while it is open.
+        """
+        from nbgrader.api import Gradebook
+        from sqlalchemy.exc import SQLAlchemyError
+
+        use_own_programs()
+        try:
+            with Gradebook(self.directory.db_url, self.directory.course_id) as book:
+                yield book
+        except SQLAlchemyError as error:
+            raise gradebook_error(error) from error
+
+    def gradebook_place(self) -> str:
+        """Where the gradebook is, to be shown: a file, or a database's address without its password."""
+        from sqlalchemy.engine import make_url
+
+        address = make_url(self.directory.db_url)
+        if address.get_backend_name() == "sqlite" and address.database:
+            path = (self.root / address.database).resolve()
+            return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+        return address.render_as_string(hide_password=True)
+
+    @contextlib.contextmanager
+    def one_writer(self) -> Iterator[None]:
+        """Hold the right to write the gradebook; whoever else wants it waits, in this process or another."""
+        with open(self.root / ".gradebook.lock", "w") as handle:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            yield
+
+    def release(self, sources: "Mapping[str, NotebookNode]") -> None:
+        """Write source notebooks; nbgrader makes the students' version and enters both into the gradebook.
+
+        Args:
+            sources: Assignment names and their notebooks with solutions.
+
+        Raises:
+            CourseError: If nbgrader refuses; its log is named in the message.
+        """
+        from nbgrader.converters import GenerateAssignment
+        from nbgrader.utils import capture_log, temp_attrs
+
+        use_own_programs()
+        log = self.log("release")
+        for name, notebook in sources.items():
+            path = self.notebook("source", ".", name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            nbformat.write(notebook, path)
+            with quiet(log), self.one_writer(), temp_attrs(self.directory, assignment_id=name):
+                converter = GenerateAssignment(coursedir=self.directory, config=self.config)
+                converter.force = True
+                result = capture_log(converter)
+                print(result.get("log", ""), result.get("error", ""))
+            if not result["success"]:
+                raise CourseError(f"nbgrader could not make the release of {name}: see {log}")
+
+    def log(self, *names: str) -> Path:
+        """A log file of this course, its folder made."""
+        path = self.root.joinpath("logs", *names).with_suffix(".log")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path
+
+
+def new_course(folder: Path, config: Path) -> Course:
+    """Make an empty course's folder.
+
+    Args:
+        folder: Where; made if it is not there.
+        config: The nbgrader_config.py to copy into it.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(config, folder / CONFIG_NAME)
+    return Course(folder.resolve())
+
+
+def gradebook_error(error: Exception) -> GradebookError:
+    """Say in one sentence what the gradebook's database refused."""
+    says = str(getattr(error, "orig", None) or error).strip().splitlines() or [type(error).__name__]
+    hints = {
+        "is locked": ": another program holds it; close that, or wait for it",
+        "readonly": ": let this account write the file and its folder",
+        "not a database": ": put a backup in its place",
+    }
+    hint = next((record for sign, record in hints.items() if sign in says[0]), "")
+    return GradebookError(f"the gradebook cannot be used ({says[0][:200]}){hint}")
+
+
+def use_own_programs() -> None:
+    """Put this Python's programs first on PATH: nbgrader calls alembic by name."""
+    own = str(Path(sys.executable).parent)
+    parts = os.environ.get("PATH", "").split(os.pathsep)
+    if parts[0] != own:
+        os.environ["PATH"] = os.pathsep.join([own, *parts])
+
+
+@contextlib.contextmanager
+def quiet(log: Path) -> Iterator[None]:
+    """Send what this process and its children print into a file: nbgrader, alembic and kernels are noisy."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    kept = os.dup(1), os.dup(2)
+    try:
+        with open(log, "a", encoding="utf-8") as file:
+            os.dup2(file.fileno(), 1)
+            os.dup2(file.fileno(), 2)
+            with contextlib.redirect_stdout(file), contextlib.redirect_stderr(file):
+                yield
+    finally:
+        os.dup2(kept[0], 1)
+        os.dup2(kept[1], 2)
+        os.close(kept[0])
+        os.close(kept[1])
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link that leads in a circle
+        return False
+
+
+def _by_number(name: str) -> list[tuple[int, str]]:
+    """Sort key under which student-2 comes before student-10."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]

@@ -1,0 +1,202 @@
+"""Reading notebooks that people hand in: one clear sentence where a file is not what it should be."""
+
+import json
+import re
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+from softlookup.checking.result import MIME, VERDICTS
+from softlookup.grading.data.plain_text import plain
+
+MAX_BYTES = 50_000_000
+MAX_CELLS = 10_000
+MAX_ITEMS = 2_000_000
+"""Lists, objects, commas and colons of a file, outside of text: each may take 80 bytes of memory and more."""
+
+# A text that nobody closes reaches to the end: were it no match, the search would begin anew at every quote in it.
+_TEXTS = re.compile(rb'"(?:[^"\\]+|\\.)*+"?', re.S)
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+
+
+class BadNotebook(ValueError):
+    """A file that cannot be taken as a notebook; the message is one sentence for its owner."""
+
+
+class NoNotebook(BadNotebook):
+    """There is no file at all."""
+
+
+def read_notebook(path: Path) -> NotebookNode:
+    """Read a notebook that somebody else wrote.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The notebook in nbformat 4.
+
+    Raises:
+        NoNotebook: If there is no such file.
+        BadNotebook: If it is not a regular file, empty, larger than 50 MB, of too many cells or items, not JSON, or
+            JSON but no notebook.
+    """
+    if path.is_symlink():
+        raise BadNotebook(f"{path.name} is a link, not a file: hand in the notebook itself")
+    if not path.exists():
+        raise NoNotebook(f"there is no file {path.name}{look_alike(path)}")
+    if not path.is_file():
+        raise BadNotebook(f"{path.name} is not a file")
+    size = path.stat().st_size
+    if size > MAX_BYTES:
+        raise BadNotebook(
+            f"{path.name} has {size:,} bytes, more than the {MAX_BYTES:,} that are read: clear its outputs"
+        )
+    content = notebook_json(path.read_bytes(), path.name)
+    cells = content.get("cells")
+    if isinstance(cells, list) and len(cells) > MAX_CELLS:
+        raise BadNotebook(f"{path.name} has {len(cells):,} cells, more than the {MAX_CELLS:,} that are read")
+    try:
+        # Cells without ids and the like are mended by nbformat; its warnings are for authors of tools.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            notebook = nbformat.reader.reads(json.dumps(content))
+            if notebook.nbformat != 4:
+                notebook = nbformat.convert(notebook, 4)
+            _, notebook = nbformat.validator.normalize(notebook)
+            nbformat.validate(notebook)
+    except Exception as error:
+        first = plain(str(error).strip().partition("\n")[0], 200) or type(error).__name__
+        raise BadNotebook(f"{path.name} is not a sound notebook: {first}") from None
+    return notebook
+
+
+def notebook_json(raw: bytes, name: str) -> dict[str, Any]:
+    """Read the text of a notebook that somebody else wrote; what is in it may still be anything.
+
+    Args:
+        raw: The file's content.
+        name: Its name, for messages.
+
+    Returns:
+        An object with "nbformat", and with "cells" or "worksheets".
+
+    Raises:
+        BadNotebook: If it is too large, empty, of too many items, not UTF-8, not JSON, or JSON but no notebook.
+    """
+    if len(raw) > MAX_BYTES:
+        raise BadNotebook(
+            f"{name} has {len(raw):,} bytes, more than the {MAX_BYTES:,} that are read: clear its outputs"
+        )
+    if not raw.strip():
+        raise BadNotebook(f"{name} is empty")
+    if _items(raw) > MAX_ITEMS:
+        raise BadNotebook(f"{name} holds more than {MAX_ITEMS:,} items, more than are read: clear its outputs")
+    try:
+        content = json.loads(raw.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise BadNotebook(f"{name} is not a notebook: it is not text in UTF-8") from None
+    except (ValueError, RecursionError) as error:
+        where = f" (line {error.lineno}, column {error.colno})" if isinstance(error, json.JSONDecodeError) else ""
+        raise BadNotebook(f"{name} is not a notebook: it is not JSON, or its JSON breaks off{where}") from None
+    if not (isinstance(content, dict) and "nbformat" in content and ("cells" in content or "worksheets" in content)):
+        raise BadNotebook(f"{name} is JSON, but not a notebook: it has no cells")
+    return content
+
+
+def _items(raw: bytes) -> int:
+    """How many items JSON may hold at most, without reading it; text counts only where there is too much otherwise."""
+    signs = [raw.count(sign) for sign in (b"[", b"{", b",", b":")]
+    if sum(signs) <= MAX_ITEMS or raw.count(b'"') > 4 * MAX_ITEMS:
+        return sum(signs)
+    bare = _TEXTS.sub(b"", raw)
+    return sum(bare.count(sign) for sign in (b"[", b"{", b",", b":"))
+
+
+def look_alike(path: Path) -> str:
+    """Name a notebook that lies where another one was expected."""
+    others = sorted(p.name for p in path.parent.glob("*.ipynb")) if path.parent.is_dir() else []
+    return f" (there is {others[0]!r})" if others else ""
+
+
+def grade_id(cell: NotebookNode) -> str:
+    """The nbgrader name of a cell, empty if it has none."""
+    about = cell.get("metadata", {}).get("nbgrader", {})
+    return str(about.get("grade_id", "")) if isinstance(about, dict) else ""
+
+
+def is_graded(cell: NotebookNode) -> bool:
+    """Whether points hang on this cell, by a test or by hand."""
+    about = cell.get("metadata", {}).get("nbgrader", {})
+    return isinstance(about, dict) and bool(about.get("grade", False))
+
+
+def is_solution(cell: NotebookNode) -> bool:
+    """Whether the student fills in this cell."""
+    about = cell.get("metadata", {}).get("nbgrader", {})
+    return isinstance(about, dict) and bool(about.get("solution", False))
+
+
+def own_cells(notebook: NotebookNode) -> int:
+    """How many cells with code a student added; these are left out when the notebook is graded."""
+    return sum(cell.cell_type == "code" and not grade_id(cell) and bool(cell.source.strip()) for cell in notebook.cells)
+
+
+def task_id(name: str) -> str:
+    """The task that a grade_id belongs to.
+
+    >>> task_id("04-softmax-backward-check"), task_id("04-uniform")
+    ('04.softmax-backward', '04.uniform')
+    """
+    return name.removesuffix("-check").replace("-", ".", 1)
+
+
+def verdict_of(cell: NotebookNode) -> dict[str, Any] | None:
+    """The verdict that a check left in a cell's output, None if there is none or it is not one.
+
+    The output was written by the student's own process. It is good for showing and for naming mistakes; it is
+    no proof of anything, as long as submissions run outside the sandbox.
+    """
+    for output in cell.get("outputs", []):
+        found = output.get("data", {}).get(MIME)
+        if isinstance(found, dict) and isinstance(found.get("task"), str) and found.get("verdict") in VERDICTS:
+            named = found.get("diagnosis")
+            named = [str(slug) for slug in named] if isinstance(named, list) else []
+            return {**found, "diagnosis": named, "message": str(found.get("message", ""))}
+    return None
+
+
+def error_of(cell: NotebookNode) -> str | None:
+    """The exception that a cell ended with, in one line, None if it ended well."""
+    for output in cell.get("outputs", []):
+        if output.get("output_type") == "error":
+            says = _COLOURS.sub("", f"{output.get('ename', 'error')}: {output.get('evalue', '')}")
+            return says.strip().splitlines()[0].rstrip(": ")[:300]
+    return None
+
+
+def verdict_without_check(cell: NotebookNode) -> str:
+    """The verdict on a cell whose check left none: "timeout", "error", or "stopped" where nothing ran.
+
+    A cell that runs too long is interrupted, so the kernel reports a KeyboardInterrupt.
+    """
+    error = error_of(cell)
+    if error is None:
+        return "stopped"
+    return "timeout" if error.startswith(("CellTimeoutError", "KeyboardInterrupt")) else "error"
+
+
+def verdict_cells(notebook: NotebookNode) -> Iterator[tuple[str, NotebookNode]]:
+    """The cells that should hold a verdict, each with its task's id, in order."""
+    for cell in notebook.cells:
+        if cell.cell_type != "code":
+            continue
+        verdict = verdict_of(cell)
+        if is_graded(cell) and not is_solution(cell):
+            yield task_id(grade_id(cell)), cell
+        elif verdict is not None:
+            yield verdict["task"], cell

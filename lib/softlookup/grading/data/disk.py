@@ -1,0 +1,115 @@
+"""Files that are written whole or not at all, and one sentence where the disk refuses."""
+
+import contextlib
+import errno
+import glob
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from softlookup.grading.data.errors import CourseError
+
+
+@contextlib.contextmanager
+def disk_trouble(path: Path) -> Iterator[None]:
+    """Turn what a disk refuses into one sentence."""
+    try:
+        yield
+    except OSError as error:
+        raise CourseError(disk_sentence(path, error)) from error
+
+
+def disk_sentence(path: Path, error: OSError) -> str:
+    """Say in one sentence why a file could not be written, and what to do."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return f"there is no room left to write {path}: make room and run the same command again, nothing is lost"
+    return f"{path} cannot be written ({error.strerror or error}): mend that and run the same command again"
+
+
+def atomic_write(path: Path, content: bytes, mode: int = 0o644) -> None:
+    """Write a file whole or not at all.
+
+    Args:
+        path: The file; its folder is made.
+        content: What it is to hold.
+        mode: Its permissions.
+
+    Raises:
+        CourseError: If the disk refuses it.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    with disk_trouble(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with open(temporary, "wb") as file:
+                file.write(content)
+                os.fchmod(file.fileno(), mode)
+            os.replace(temporary, path)
+        except OSError:
+            temporary.unlink(missing_ok=True)
+            raise
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file of the instructor's: whole or not at all, and readable for whom the umask says.
+
+    Args:
+        path: The file; what is there and is no plain file, such as /dev/stdout, is written to as it is.
+        content: What it is to hold.
+
+    Raises:
+        CourseError: If the disk refuses it.
+    """
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        with disk_trouble(path):
+            path.write_bytes(content)
+        return
+    mask = os.umask(0o077)
+    os.umask(mask)
+    atomic_write(path, content, 0o666 & ~mask)
+
+
+def unfinished(path: Path) -> list[Path]:
+    """Find what writers of a file left beside it when they were killed."""
+    begins = f".{path.name}."
+    found = path.parent.glob(f"{glob.escape(begins)}*")
+    return sorted(one for one in found if one.name.removeprefix(begins).isdigit())
+
+
+class Shelf:
+    """Notebooks that are graded but not yet in the gradebook, each in a file of its own beside the ledger."""
+
+    def __init__(self, folder: Path) -> None:
+        """Keep them in this folder."""
+        self._folder = folder / "waiting"
+
+    def path(self, student: str) -> Path:
+        """Where a student's notebook is kept."""
+        # Any folder's name can be a student's id, so it cannot name a file of ours as it is.
+        return self._folder / (hashlib.sha256(student.encode()).hexdigest() + ".ipynb")
+
+    def put(self, student: str, notebook: str) -> None:
+        """Keep a notebook."""
+        # Not synced: what a power cut leaves of it is no JSON, and is then graded again.
+        atomic_write(self.path(student), notebook.encode("utf-8", "replace"))
+
+    def get(self, student: str) -> str | None:
+        """The notebook, None if it is not there whole."""
+        try:
+            text = self.path(student).read_text(encoding="utf-8")
+            json.loads(text)
+        except (OSError, ValueError):
+            return None
+        return text
+
+    def drop(self, student: str) -> None:
+        """Forget a notebook that has been entered."""
+        with contextlib.suppress(OSError):
+            self.path(student).unlink()
+
+    def clear(self) -> None:
+        """Forget all of an earlier run's."""
+        shutil.rmtree(self._folder, ignore_errors=True)

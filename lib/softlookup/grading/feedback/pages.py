@@ -1,0 +1,187 @@
+"""Feedback pages: nbgrader's own, with links that lead into the book, and a page for what could not be graded."""
+
+import contextlib
+import html
+import logging
+import os
+import re
+import shutil
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nbgrader.converters import GenerateFeedback
+from nbgrader.utils import capture_log, temp_attrs
+from traitlets.config import Config
+
+from softlookup.checking.result import BOOK
+from softlookup.grading.course.folder import Course
+from softlookup.grading.data.disk import atomic_write
+from softlookup.grading.data.records import HandMark, Record, TaskMark
+from softlookup.grading.judging.cleaning import POLICY
+from softlookup.grading.workers.pool import Answer, Pool
+from softlookup.grading.workers.pool_worker import Doing
+
+PATIENCE_S = 60.0
+"""Seconds that one page may take."""
+
+_PLAIN_PAGE = """<!doctype html>
+<html lang="en"><head>{policy}<meta charset="utf-8"><title>{title}</title></head>
+<body style="font: 1.1rem/1.5 system-ui, sans-serif; max-width: 40rem; margin: 3rem auto; padding: 0 1rem">
+<h1>{title}</h1>{body}</body></html>
+"""
+_REFUSED = """<p>This notebook could not be graded: {reason}.</p>
+<p>Mend it, look that it opens in JupyterLab, and hand it in again.</p>"""
+_UNMADE = """<p>Score: {score:g} / {max:g}</p><ul>{rows}</ul>
+<p>The page with the whole notebook could not be made, so here are the points alone. Ask whoever graded it.</p>"""
+_POLICY_TAG = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+_MATHJAX = re.compile(r"<!-- Load mathjax -->.*?<!-- End of mathjax configuration -->", re.S)
+
+
+def page_of(course: Course, assignment: str, student: str) -> Path:
+    """Where a student's feedback page lies."""
+    return course.notebook("feedback", student, assignment).with_suffix(".html")
+
+
+def feedback_converter(course: Course) -> GenerateFeedback:
+    """Get nbgrader's feedback converter; the template is named, so that other HTML settings of the course stay away."""
+    converter = GenerateFeedback(coursedir=course.directory, config=course.config)
+    config = Config()
+    config.HTMLExporter.template_name = "feedback"
+    config.HTMLExporter.filters = {
+        "markdown2html": "softlookup.grading.feedback.page_markdown.page_markdown",
+        "highlight_code": "softlookup.grading.feedback.page_code.highlighted",
+    }
+    converter.update_config(config)
+    converter.force = True
+    converter.log.setLevel(logging.INFO)
+    return converter
+
+
+def make_page(course: Course, assignment: str, student: str) -> None:
+    """Make the page of a graded submission from autograded/ and the gradebook.
+
+    Args:
+        course: The course's folder.
+        assignment: Name of the assignment.
+        student: The student's id.
+
+    Raises:
+        RuntimeError: If nbgrader cannot make it.
+    """
+    with temp_attrs(course.directory, assignment_id=assignment, student_id=student):
+        result: dict[str, Any] = capture_log(feedback_converter(course))
+    print(result.get("log", ""), result.get("error", ""))
+    if not result["success"]:
+        raise RuntimeError(f"nbgrader made no feedback page for {student}")
+    finish_page(course, page_of(course, assignment, student))
+
+
+def refused_page(course: Course, assignment: str, student: str, reason: str) -> None:
+    """Write the page of a submission that could not be graded.
+
+    Args:
+        course: The course's folder.
+        assignment: Name of the assignment.
+        student: The student's id.
+        reason: Why, one sentence.
+    """
+    _write_plain(course, assignment, student, _REFUSED.format(reason=html.escape(reason).rstrip(".")))
+
+
+def points_page(course: Course, assignment: str, record: Record) -> None:
+    """Write a page with the points alone, for a student whose notebook's page could not be made.
+
+    Args:
+        course: The course's folder.
+        assignment: Name of the assignment.
+        record: What the student got.
+    """
+    marks: dict[str, TaskMark | HandMark] = {**record.tasks, **record.by_hand}
+    rows = [f"<li>{html.escape(name)}: {mark.points or 0:g} / {mark.max:g}</li>" for name, mark in marks.items()]
+    body = _UNMADE.format(score=record.score, max=record.max, rows="".join(rows))
+    _write_plain(course, assignment, record.student, body)
+
+
+def _write_plain(course: Course, assignment: str, student: str, body: str) -> None:
+    says = _PLAIN_PAGE.format(policy=_POLICY_TAG, title=html.escape(assignment), body=body)
+    atomic_write(page_of(course, assignment, student), says.encode("utf-8", "replace"))
+
+
+def remove_page(course: Course, assignment: str, student: str) -> None:
+    """Take away a student's feedback."""
+    shutil.rmtree(course.folder("feedback", student, assignment), ignore_errors=True)
+
+
+def finish_page(course: Course, page: Path) -> None:
+    """Give a feedback page its content security policy and its links into the book.
+
+    A script is not there any more: nbgrader's template asks an outside host for MathJax.
+
+    Args:
+        course: The course's folder.
+        page: The page; nothing happens where there is none.
+    """
+    if not page.is_file():
+        return
+    text = page.read_text(encoding="utf-8")
+    # Only nbgrader's own head comes before the first cell, so the first match is in it.
+    text = _MATHJAX.sub("", text.replace("<head>", f"<head>\n{_POLICY_TAG}", 1), count=1)
+    page.write_text(text, encoding="utf-8")
+    mend_links(course, page)
+
+
+def mend_links(course: Course, page: Path) -> None:
+    """Let a feedback page's links into the book lead there: a verdict writes them as seen from exercises/.
+
+    The book is where SOFTLOOKUP_BOOK says, else the one that is built in a folder above the course.
+
+    Args:
+        course: The course's folder.
+        page: The page; it is left as it is where no book is found.
+    """
+    if not page.is_file() or "SOFTLOOKUP_BOOK" in os.environ:
+        return
+    built = [folder / "_build" / "html" for folder in course.root.resolve().parents]
+    book = next((folder for folder in built if (folder / "index.html").is_file()), None)
+    if book is not None:
+        text = page.read_text(encoding="utf-8")
+        address = Path(os.path.relpath(book, page.resolve().parent)).as_posix()
+        page.write_text(text.replace(f'href="{BOOK}', f'href="{address}/'), encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class _Paging:
+    """What a worker does: the page of one student; a payload is the reason why there is nothing but that to tell."""
+
+    course: Course
+    assignment: str
+
+    @contextlib.contextmanager
+    def __call__(self) -> Iterator[Doing]:
+        def make(student: str, reason: bytes) -> bytes:
+            if reason:
+                refused_page(self.course, self.assignment, student, reason.decode())
+            else:
+                make_page(self.course, self.assignment, student)
+            return b""
+
+        yield make
+
+
+def make_pages(course: Course, assignment: str, wanted: Iterable[tuple[str, str]], *, workers: int) -> Iterator[Answer]:
+    """Make feedback pages, several at a time.
+
+    Args:
+        course: The course's folder.
+        assignment: Name of the assignment.
+        wanted: Students, each with the reason why the submission was refused, empty if it was graded.
+        workers: How many processes at most.
+
+    Yields:
+        An answer for each student, with a failure where no page could be made.
+    """
+    pool = Pool(_Paging(course, assignment), workers, log=course.log("feedback"), patience_s=PATIENCE_S)
+    jobs = ((student, reason.encode("utf-8", "replace")) for student, reason in wanted)
+    yield from pool.run(jobs)

@@ -1,0 +1,1 @@
+"""One submission: rebuilt from the release, run, and judged task by task."""

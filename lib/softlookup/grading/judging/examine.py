@@ -1,0 +1,354 @@
+"""Grades one submission: rebuilds it, runs it in the sandbox, asks its functions, judges outside.
+
+The judge holds tasks, oracles, seed and points. The sandbox holds the student's cells and the probe. Between them go
+frames (sandbox/inside/frames.py).
+"""
+
+import json
+import socket
+import time
+import zlib
+from collections.abc import Callable
+from functools import partial
+from types import TracebackType
+
+import nbformat
+from nbformat import NotebookNode
+
+from softlookup.checking.home import not_callable, our_mistake, too_slow
+from softlookup.checking.judge import TaskQuestions, judge, no_points, questions, used_shortcut
+from softlookup.checking.registry import get_task
+from softlookup.checking.result import HEADLINES, CheckResult
+from softlookup.grading.course.notebooks import BadNotebook, grade_id, is_graded, is_solution, task_id
+from softlookup.grading.data.errors import CourseError
+from softlookup.grading.data.records import GRADED, REFUSED
+from softlookup.grading.data.work import Graded, Mark, RunSettings, digest_of
+from softlookup.grading.judging.outputs import CUT, as_outputs, weight
+from softlookup.grading.judging.own_mistakes import noted
+from softlookup.grading.judging.rebuild import Rebuilt, ReleasedCheck, lendable, rebuild
+from softlookup.grading.judging.remote import Before, Remote, about
+from softlookup.grading.judging.zygotes import asked_by, begin_zygote, read_release
+from softlookup.grading.sandbox.outside import cgroups
+from softlookup.grading.sandbox.outside.bubble import Forking, SandboxError
+from softlookup.grading.sandbox.outside.lender import LenderError
+from softlookup.grading.sandbox.outside.place import Ahead
+from softlookup.grading.sandbox.outside.session import Dead, Held, OutOfTime, Session
+
+Witness = Callable[[str, CheckResult], None]
+
+MAX_NOTEBOOK = 2_000_000
+"""Characters of output that are kept of all cells of a submission together."""
+
+_ROUNDS = 4
+"""How often a submission is begun: anew after each cell that ended its process, without that cell."""
+
+
+class Examiner:
+    """Grades submissions of one assignment, one after the other.
+
+    Args:
+        settings: The assignment, the seed, the limits.
+        zygote: The connection to a copy of a zygote, made for this examiner by Shared; None starts a zygote.
+
+    Raises:
+        CourseError: If the sandbox does not start, or the release is no notebook.
+    """
+
+    def __init__(self, settings: RunSettings, zygote: socket.socket | None = None) -> None:
+        self.settings = settings
+        self.release = read_release(settings)
+        self.asked = asked_by(self.release)
+        self._from(begin_zygote(settings, self.release) if zygote is None else Forking(zygote))
+        try:
+            self._zygote.wait()
+        except SandboxError:
+            if zygote is None:
+                raise
+            self.new_sandbox()  # the zygote that was to be copied is gone
+        self._questions: dict[tuple[str, int], TaskQuestions] = {}
+
+    def __enter__(self) -> "Examiner":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the sandbox."""
+        self._places.close()
+        self._zygote.close()
+        cgroups.sweep(patience_s=1.0)
+
+    def examine(self, student: str, submission: bytes, witness: Witness | None = None) -> Graded:
+        """Grade one submission.
+
+        Args:
+            student: The student's id.
+            submission: The submitted file.
+            witness: Told the result of each task, with everything in it.
+
+        Returns:
+            What it came to. Nothing that a student handed in makes it raise.
+        """
+        begun = time.monotonic()
+        digest = digest_of(submission)
+        try:
+            rebuilt = rebuild(self.release, submission, f"{self.settings.assignment}.ipynb")
+        except BadNotebook as error:
+            return Graded(student, REFUSED, digest, reason=str(error), seconds=time.monotonic() - begun)
+        round_ = _Run(self, rebuilt, witness)
+        round_.play(begun + self.settings.limits.total_s)
+        slowest, slowest_s = max(round_.seconds.items(), key=lambda one: one[1], default=("", 0.0))
+        return Graded(
+            student,
+            GRADED,
+            digest,
+            round_.marks(),
+            remarks=tuple(round_.remarks),
+            notebook=json.dumps(round_.notebook(), sort_keys=True, ensure_ascii=False) + "\n",
+            seconds=time.monotonic() - begun,
+            slowest=slowest,
+            slowest_s=slowest_s,
+            crowded=round_.crowded,
+        )
+
+    def questions(self, asked: ReleasedCheck) -> TaskQuestions:
+        """The questions of a task: the same for the whole class, so they are answered once."""
+        key = asked.task.id, asked.variant
+        if key not in self._questions:
+            self._questions[key] = questions(asked.task, self.settings.seed, asked.variant, shuffled=True)
+        return self._questions[key]
+
+    def session(self, until: float) -> Session:
+        """Begin a submission's process."""
+        try:
+            return Session(self._places.take(), until)
+        except SandboxError:
+            self.new_sandbox()  # somebody killed it: one that starts at all may be tried once more
+            return Session(self._places.take(), until)
+
+    def _from(self, zygote: Forking) -> None:
+        """Have submissions forked from this zygote."""
+        # A submission can read the seed, so nothing of the run's is in it: that draws the questions.
+        seed = zlib.crc32(self.settings.assignment.encode())
+        self._zygote, self._places = zygote, Ahead(zygote, self.settings.limits, seed)
+
+    def sandbox_lives(self) -> bool:
+        """Whether the sandbox is still there."""
+        return self._zygote.lives()
+
+    def new_sandbox(self) -> None:
+        """Put a new sandbox in place of one that is gone."""
+        for last in (False, True):  # one that starts at all may be tried once more
+            self._places.close()
+            self._zygote.close()
+            self._from(begin_zygote(self.settings, self.release))
+            try:
+                self._zygote.wait()
+                return
+            except SandboxError:
+                if last:
+                    raise
+
+
+class _Run:
+    """One submission on its way through the sandbox."""
+
+    def __init__(self, examiner: Examiner, rebuilt: Rebuilt, witness: Witness | None) -> None:
+        self.examiner, self.rebuilt, self.witness = examiner, rebuilt, witness
+        self.limits = examiner.settings.limits
+        self.cells: list[NotebookNode] = rebuilt.notebook.cells
+        self.remarks = list(rebuilt.remarks)
+        self.outputs: dict[int, list[NotebookNode]] = {}
+        self.results: dict[str, CheckResult] = {}
+        self.seconds: dict[str, float] = {}
+        self.left_out: dict[int, str] = {}
+        self.crowded = False
+        self.failed_on: dict[str, str] = {}  # checks that the judge itself failed on, and what is told of them
+        self.kept = 0
+
+    def play(self, until: float) -> None:
+        """Run all cells; begin anew, without it, where one ends the process."""
+        for _ in range(_ROUNDS):
+            self.kept = 0
+            session = self.examiner.session(until)
+            at = 0
+            try:
+                for at, cell in enumerate(self.cells):
+                    if cell.cell_type == "code" and at not in self.left_out:
+                        self._cell(session, at, cell)
+                return
+            except Dead as dead:
+                if self.examiner.sandbox_lives():
+                    self._died(at, str(dead))
+                else:  # not the submission's doing: all of it once more
+                    self.examiner.new_sandbox()
+            finally:
+                session.close()
+                self.crowded = self.crowded or session.watch.crowded
+            if time.monotonic() > until:
+                break
+        self.remarks.append("The rest was not run: its process ended too often, or the time was over.")
+
+    def _died(self, at: int, why: str) -> None:
+        cell = self.cells[at]
+        name = grade_id(cell)
+        asked = self.examiner.asked.get(name)
+        self.left_out[at] = why
+        if asked is not None:
+            self._judged(name, no_points(asked.task, _verdict_of(why), _ended(why), asked.variant))
+            self.remarks.append(f"While task {asked.task.id} was judged, {why}.")
+        else:
+            self.outputs[at] = as_outputs([{"output_type": "stream", "name": "stderr", "text": _ended(why) + "\n"}])
+            what = f"the cell of {task_id(name)}" if name else f"cell {at + 1}"
+            self.remarks.append(f"In {what}, {why}; it was left out, and the rest was run without it.")
+
+    def _cell(self, session: Session, at: int, cell: NotebookNode) -> None:
+        name = grade_id(cell)
+        asked = self.examiner.asked.get(name)
+        if asked is None or is_solution(cell):
+            ran = session.run(cell.source)
+            most = min(self.limits.output_kb * 1024, max(0, MAX_NOTEBOOK - self.kept))
+            self.outputs[at] = as_outputs(ran.outputs, most)
+            self.kept += sum(map(weight, self.outputs[at]))
+            self._took(name or f"cell {at + 1}", ran.seconds)
+            if self.outputs[at] and CUT in self.outputs[at][-1].get("text", "")[-200:]:
+                self.remarks.append(f"The output of a cell ({name or at + 1}) was longer than is kept, and was cut.")
+            if ran.trouble == "time":
+                self.remarks.append(
+                    f"A cell ({name or at + 1}) ran longer than {self.limits.cell_s:g} s and was stopped."
+                )
+        elif name not in self.results and name not in self.failed_on:
+            begun = time.monotonic()
+            try:
+                self._judged(name, self._check(session, cell, asked))
+            except (Dead, CourseError, LenderError):
+                raise
+            except Exception as error:  # no answer costs more than its own verdict; a person gives the points
+                self.failed_on[name] = our_mistake(error)
+                self.remarks.append(noted(asked.task, error))
+            self._took(name, time.monotonic() - begun)
+
+    def _took(self, name: str, seconds: float) -> None:
+        self.seconds[name] = max(seconds, self.seconds.get(name, 0.0))
+
+    def _judged(self, name: str, result: CheckResult) -> None:
+        self.results[name] = result
+        if self.witness is not None:
+            self.witness(result.task_id, result)
+
+    def _check(self, session: Session, cell: NotebookNode, asked: ReleasedCheck) -> CheckResult:
+        """Judge one task."""
+        task, variant = asked.task, asked.variant
+        held = session.check("" if asked.alone else cell.source, about(asked))
+        if not held.there:
+            return self._no_answer(asked, held)
+        if not held.callable:
+            return not_callable(task, held.kind, variant)
+        if held.shortcut is not None and held.shortcut in task.barred:
+            return used_shortcut(task, held.shortcut, variant)
+        drawn = self.examiner.questions(asked)
+        student = Remote(session, asked, partial(self._before, asked), self.limits.answer_s)
+        try:
+            return judge(task, student, variant=variant, asked=drawn, reveals=False)
+        except OutOfTime:
+            return too_slow(task, self.limits.answer_s, variant)
+
+    def _before(self, asked: ReleasedCheck) -> dict[str, Before]:
+        """The earlier tasks that an answer leans on, by id."""
+        found = {}
+        for one in lendable(self.rebuilt.notebook, asked):
+            name = next((name for name, each in self.examiner.asked.items() if each and each.task.id == one), "")
+            result = self.results.get(name)
+            before = self.examiner.asked.get(name) or ReleasedCheck(get_task(one), 0, get_task(one).name, True)
+            answers = result is not None and result.verdict not in ("stopped", "timeout")
+            found[one] = Before(before, result is None or result.verdict != "pass", answers)
+        return found
+
+    def _no_answer(self, asked: ReleasedCheck, held: Held) -> CheckResult:
+        """The result where the check was handed nothing; the reason is mostly in the answer's own cell."""
+        if held.ran.trouble == "time":
+            return too_slow(asked.task, self.limits.cell_s, asked.variant)
+        own = next((at for at, cell in enumerate(self.cells) if grade_id(cell) == asked.task.slug), -1)
+        why = held.ran.trouble
+        if own in self.left_out:
+            why = self.left_out[own]
+        for one in self.outputs.get(own, []):
+            if one.output_type == "error":
+                why = f"its cell ended with {one.ename}: {one.evalue[:200]}"
+        record = f"There was no function `{asked.task.name}` to check: {why}."
+        return no_points(asked.task, "error", record, asked.variant)
+
+    def marks(self) -> tuple[Mark, ...]:
+        """What each graded cell came to."""
+        return tuple(self._mark(cell) for cell in self.cells if is_graded(cell))
+
+    def _mark(self, cell: NotebookNode) -> Mark:
+        name, best = grade_id(cell), float(cell.metadata.nbgrader.get("points", 0))
+        if is_solution(cell) or self.examiner.asked.get(name) is None:
+            # nbgrader's rule: a written answer that nobody touched earns nothing, any other waits for a person.
+            empty = is_solution(cell) and name in self.rebuilt.untouched
+            said = "No response." if empty else ""
+            return Mark(task_id(name), name, 0.0 if empty else None, best, "by hand", message=said)
+        if name in self.failed_on:
+            return Mark(task_id(name), name, None, best, "by hand", message=self.failed_on[name])
+        result = self.results.get(name)
+        if result is None:
+            return Mark(task_id(name), name, 0.0, best, "stopped", message="It was not reached.")
+        share = result.points / result.max_points if result.max_points else 0.0
+        points = round(best * share, 4)
+        return Mark(
+            result.task_id, name, points, best, result.verdict, result.diagnosis, result.message, result.variant
+        )
+
+    def notebook(self) -> NotebookNode:
+        """The notebook with its outputs, and what the judge said where the checks stand."""
+        count = 0
+        for at, cell in enumerate(self.cells):
+            if cell.cell_type != "code":
+                continue
+            count += 1
+            cell.execution_count = count
+            result = self.results.get(grade_id(cell))
+            if result is None:
+                cell.outputs = self.outputs.get(at, [])
+                if grade_id(cell) in self.failed_on:
+                    cell.outputs = as_outputs([{"output_type": "stream", "text": self.failed_on[grade_id(cell)]}])
+                continue
+            data = result._repr_mimebundle_()
+            best = float(cell.metadata.nbgrader.get("points", 0))
+            if result.max_points != best and result.max_points:
+                data["text/plain"] = repr(round(best * result.points / result.max_points, 4))
+            record = {"output_type": "execute_result", "data": data, "metadata": {}, "execution_count": count}
+            cell.outputs = [nbformat.from_dict(record)]
+        note = nbformat.v4.new_markdown_cell(self._summary(), id="about-this-submission")
+        self.rebuilt.notebook.cells.insert(0, note)
+        return self.rebuilt.notebook
+
+    def _summary(self) -> str:
+        """What stands above the notebook: each task in a line, and what was left out or stopped."""
+        lines = []
+        for mark in self.marks():
+            verdict = HEADLINES.get(mark.verdict, "Read by a person")
+            points = "" if mark.points is None else f", {mark.points:g} of {mark.max:g} points"
+            named = f" ({', '.join(mark.diagnosis)})" if mark.diagnosis else ""
+            lines.append(f"* `{mark.task}` {verdict}{points}{named}")
+        said = ["", "What was left out or stopped:", "", *(f"* {_plain(one)}" for one in self.remarks)]
+        return "\n".join(["**About this submission**", "", *lines, *(said if self.remarks else [])])
+
+
+def _verdict_of(why: str) -> str:
+    return "timeout" if "time" in why else "stopped"
+
+
+def _ended(why: str) -> str:
+    return f"Your code was stopped here: {why}."
+
+
+def _plain(text: str) -> str:
+    """Text for a markdown cell: no HTML, no links."""
+    for sign in "\\`*_{}[]<>#|":
+        text = text.replace(sign, "\\" + sign)
+    return text

@@ -1,0 +1,145 @@
+"""A student whose answers come from the sandbox, as the judge sees one."""
+
+import functools
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from softlookup.checking.calls import Call, differs
+from softlookup.checking.inside.case import Case
+from softlookup.checking.inside.probe import Answer, Failure
+from softlookup.checking.registry import earlier, get_task, tasks
+from softlookup.grading.judging.lent import owns, sound
+from softlookup.grading.judging.rebuild import ReleasedCheck
+from softlookup.grading.sandbox.outside.session import OutOfTime, Session
+
+_OWN_S = 2.0
+"""How long a student's own function may take where it is compared with a lent one."""
+
+
+@dataclass(frozen=True)
+class Before:
+    """An earlier task of the same submission.
+
+    Attributes:
+        asked: What its check asks for.
+        failed: Whether it has not passed; it has failed as well if it was not reached.
+        answers: Whether its function may be asked again; not where it was stopped, or ended its process.
+    """
+
+    asked: ReleasedCheck
+    failed: bool
+    answers: bool
+
+
+class Remote:
+    """A student whose answers come from the sandbox.
+
+    Args:
+        session: The submission's process, which holds the answer to a task.
+        asked: That task.
+        earlier: Finds the earlier tasks whose functions the answer calls, by id.
+        seconds: How long all answers together may take.
+    """
+
+    def __init__(
+        self, session: Session, asked: ReleasedCheck, earlier: Callable[[], dict[str, Before]], seconds: float
+    ) -> None:
+        self.session, self.asked, self.left, self.left_for_own = session, asked, seconds, seconds
+        self._earlier = functools.cache(earlier)
+        self._silent: set[str] = set()
+        self._rounds: list[tuple[Case, list[Call]]] = []
+
+    def answers(self, cases: Sequence[Case], results: int, lent: tuple[str, ...] = ()) -> Iterator[Answer]:
+        """Answer each case in turn; functions of failed tasks are computed by the judge meanwhile.
+
+        Raises:
+            OutOfTime: If it takes too long. Where functions are lent, what is missing then are failures instead: no
+                answer earns less because it was asked once more.
+        """
+        self._rounds = []
+        # All at once, which saves waiting; where functions are lent, one by one: what may be asked of them depends.
+        for some in [[case] for case in cases] if lent else [cases]:
+            self._rounds.append((some[0], []))
+            begun = time.monotonic()
+            try:
+                found = self.session.ask(some, results, lent, sound, begun + self.left, owns, self._note)
+            except OutOfTime:
+                if not lent:
+                    raise
+                found = [Answer(failure=Failure("raised", "The time was over before it was asked this."))]
+            finally:
+                self.left -= self._took(begun)
+            yield from found
+
+    def lendable(self, sound_too: bool = False) -> tuple[str, ...]:
+        """Ids of the earlier tasks whose functions the answer calls: those that have failed, or all of them."""
+        earlier = self._earlier()
+        return tuple(one for one, before in earlier.items() if sound_too or before.failed)
+
+    def differed(self, at: int) -> bool:
+        """Whether a lent function gave something else than the student's own would have, in one case.
+
+        The student's own functions are asked afterwards, as any answer is: what they say is no more to be believed
+        than an answer, but they cannot see what they are compared with.
+        """
+        asked, calls = self._rounds[at]
+        try:
+            return any(self._gives_another(call, asked) for call in calls)
+        finally:
+            self.session.check("", about(self.asked))
+
+    def _took(self, begun: float) -> float:
+        """Seconds of a request: neither the judge's own work is the student's time, nor a wait for a processor."""
+        return time.monotonic() - begun - self.session.watch.waited
+
+    def _note(
+        self,
+        name: str,
+        args: Sequence[Any],
+        named: Mapping[str, Any],
+        upstream: Sequence[np.ndarray] | None,
+        result: Any,
+    ) -> None:
+        """Take note of a lent call."""
+        self._rounds[-1][1].append(Call(get_task(name), args, result, named, upstream[0] if upstream else None))
+
+    def _gives_another(self, call: Call, asked: Case) -> bool:
+        """Whether the student's own function gives something else than the lent one; so does one that gives nothing."""
+        task = call.task
+        own = self._earlier()[task.id]
+        put = call.question(asked.frame)
+        left = min(_OWN_S, self.left_for_own)
+        if not own.answers or task.id in self._silent or put is None or left <= 0:
+            return True
+        if not self.session.check("", about(own.asked)).callable:
+            return True
+        begun = time.monotonic()
+        try:
+            answer = self.session.ask([put[0]], len(task.returns), (), sound, begun + left)[0]
+        except OutOfTime:
+            self._silent.add(task.id)
+            return True
+        finally:
+            self.left_for_own -= self._took(begun)
+        return differs(put[0], answer, put[1])
+
+
+def about(asked: ReleasedCheck) -> dict[str, Any]:
+    """What the sandbox has to know of a task: names alone."""
+    task = asked.task
+    others = [other.name for other in tasks(task.chapter) if other.id != task.id]
+    before = {one.name: one.id for one in earlier(task)}
+    return {
+        "expression": asked.expression,
+        "name": task.name,
+        "forbids": list(task.barred),
+        "stop": others,
+        "earlier": before,
+        "layers": {
+            one.id: [one.layer.sizes, list(one.layer.parameters), one.layer.depth] for one in earlier(task) if one.layer
+        },
+    }

@@ -1,0 +1,1 @@
+"""Learning platforms: their archives come in, the grade files that they take go out."""

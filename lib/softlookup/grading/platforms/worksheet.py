@@ -1,0 +1,138 @@
+"""Moodle's grading worksheet: it says which student a participant number of one assignment stands for.
+
+Moodle numbers participants anew for each assignment, so the number in a downloaded folder's name is no id of a student.
+The worksheet of the same assignment leads from the number to the student's own ids, and the full name in the folder's
+name has to be the full name in the worksheet.
+
+Source: Moodle, mod/assign/classes/downloader.php: a folder begins with the full name, or with "Participant" under blind
+marking, then "_" and the participant number; underscores of a name become blanks, and clean_filename takes quotes,
+colons and slashes away. A group's submission begins with the group's name and the group's number instead.
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from softlookup.grading.data.errors import CourseError
+from softlookup.grading.data.plain_text import one_line
+from softlookup.grading.platforms.lms_sheet import MOODLE_KEYS, Sheet, by_key, read_text
+
+_IDENTIFIER = re.compile(r"(.*?)\s*(\d+)\s*")
+
+
+@dataclass(frozen=True)
+class Person:
+    """A student of the class list, by everything that a learning platform may know.
+
+    Attributes:
+        student: The student's id in this course.
+        lms_user_id: The id in a learning platform, empty if there is none.
+        email: The e-mail address, likewise.
+    """
+
+    student: str
+    lms_user_id: str = ""
+    email: str = ""
+
+
+class Worksheet:
+    """The grading worksheet of one assignment."""
+
+    def __init__(self, text: str, people: Sequence[Person]) -> None:
+        """Read it.
+
+        Args:
+            text: The worksheet as Moodle gave it.
+            people: The class list.
+
+        Raises:
+            CourseError: If it is no such worksheet.
+        """
+        sheet = Sheet(text, ("Identifier",), "grading worksheet that Moodle gives")
+        self._keys = [index for index in map(sheet.find, MOODLE_KEYS) if index is not None]
+        self._name = sheet.find("Full name")
+        self._known = by_key(people)
+        self._rows: dict[str, list[tuple[str, list[str]]]] = {}
+        identifier = sheet.column("Identifier")
+        for row in sheet.rows:
+            found = _IDENTIFIER.fullmatch(row[identifier])
+            if found:
+                self._rows.setdefault(_number(found[2]), []).append((found[1], row))
+
+    def whose(self, number: str, name: str) -> tuple[str, str]:
+        """Say which student a participant is.
+
+        Args:
+            number: The participant number in a folder's name.
+            name: What stands before the number.
+
+        Returns:
+            The student's id, and an empty text; or an empty id, and why nobody is found.
+        """
+        rows = self._rows.get(_number(number), [])
+        if len(rows) != 1:
+            problem = "is not" if not rows else "stands twice"
+            cure = "download the worksheet of this assignment again"
+            return "", f"participant {number} {problem} in the grading worksheet: {cure}"
+        word, row = rows[0]
+        called = row[self._name] if self._name is not None else ""
+        # Under blind marking every folder has the worksheet's own word where a name would be.
+        if not _same_name(name, called) and not (word and _same_name(name, word)):
+            record = f"{one_line(called)!r}" if called.strip() else "nobody by name"
+            return "", (
+                f"the grading worksheet has {record} as participant {number}, and the archive has {one_line(name)!r}: "
+                "it may be a group's submission or the worksheet of another assignment; hand it in by hand"
+            )
+        keys = (row[index].strip().casefold() for index in self._keys)
+        found = sorted({self._known[key].student for key in keys if key in self._known})
+        if len(found) == 1:
+            return found[0], ""
+        if found:
+            return "", f"the worksheet's row of participant {number} fits {' and '.join(map(one_line, found))}"
+        return "", (
+            f"the class list has no student with the ID number, username or e-mail address of participant {number}: "
+            "give the student one of them as id, lms_user_id or email"
+        )
+
+
+def read_worksheet(folder: Path, people: Sequence[Person]) -> Worksheet:
+    """Read the one worksheet that lies in a folder.
+
+    Args:
+        folder: Where the instructor put it; students' files are not in there.
+        people: The class list.
+
+    Raises:
+        CourseError: If there is none, or more than one, or it is no worksheet.
+    """
+    found = sorted(folder.glob("*.csv"))
+    if not found:
+        raise CourseError(
+            f"Moodle's participant number is no id of a student: put the assignment's grading worksheet into {folder}"
+        )
+    if len(found) > 1:
+        names = ", ".join(path.name for path in found)
+        raise CourseError(
+            f"{folder} holds several CSV files ({names}): only this assignment's grading worksheet belongs there"
+        )
+    return Worksheet(read_text(found[0]), people)
+
+
+def _number(digits: str) -> str:
+    return digits.lstrip("0")
+
+
+def _same_name(one: str, other: str) -> bool:
+    """Whether two spellings are one name: case, blanks, punctuation and the composition of letters do not count.
+
+    >>> _same_name("Bo  ONeil", "Bo O'Neil"), _same_name("Ada", "Adam"), _same_name("", "")
+    (True, False, False)
+    """
+    return bool(_letters(one)) and _letters(one) == _letters(other)
+
+
+def _letters(name: str) -> str:
+    spelt = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+    return "".join(c for c in spelt if unicodedata.category(c)[0] in "LMN")

@@ -1,0 +1,266 @@
+"""The class at a glance: who handed in, how the points spread, which tasks and mistakes cost the most, who is alike."""
+
+import contextlib
+import json
+import statistics
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from softlookup.checking.registry import UnknownTask, get_task
+from softlookup.grading.course.folder import Course
+from softlookup.grading.course.grade_sheet import SheetRow, read_sheet
+from softlookup.grading.course.inbox import read_submission
+from softlookup.grading.course.notebooks import BadNotebook, read_notebook, task_id
+from softlookup.grading.data.errors import CourseError
+from softlookup.grading.data.records import GRADED, MISSING, REFUSED, HandMark, Record, Report, TaskMark, task_names
+from softlookup.grading.judging.rebuild import rebuild
+from softlookup.grading.reports.similarity import HINT, Pair, alike, cells_of, given_by
+
+BARS = 10
+PAIRS = 20
+"""So many pairs are shown; the JSON file holds all."""
+
+
+@dataclass(frozen=True)
+class MistakeCost:
+    """What one known mistake cost the class.
+
+    Attributes:
+        task: The task's id.
+        slug: The mistake's name.
+        students: How many made it.
+        points: What they lost in that task, in all; two mistakes named together share it.
+        says: The sentence for the student.
+    """
+
+    task: str
+    slug: str
+    students: int
+    points: float
+    says: str
+
+
+@dataclass(frozen=True)
+class TaskLine:
+    """How the class did in one task.
+
+    Attributes:
+        task: The task's id.
+        max: What it is worth.
+        right: Share of the graded submissions that are right.
+        mean: Points on average.
+        lost: Points lost in all.
+        blank: How many did not fill it in.
+        mistakes: The known mistakes met in it, the most frequent first.
+    """
+
+    task: str
+    max: float
+    right: float
+    mean: float
+    lost: float
+    blank: int
+    mistakes: tuple[MistakeCost, ...] = ()
+
+
+@dataclass(frozen=True)
+class ClassReport:
+    """One assignment of a class.
+
+    Attributes:
+        assignment: Its name.
+        max: Points there are.
+        graded: Ids of the graded.
+        refused: Ids of those whose notebook could not be graded, and why.
+        missing: Ids of those in the class who have handed in nothing.
+        scores: Points of the graded, late penalties off, in rising order.
+        late: How many of them have a late penalty.
+        tasks: One for each task, in the order of the notebook.
+        waiting: Ids of those whose written answers a person still has to read.
+        pairs: Submissions that are alike.
+    """
+
+    assignment: str
+    max: float
+    graded: tuple[str, ...]
+    refused: dict[str, str]
+    missing: tuple[str, ...]
+    scores: tuple[float, ...]
+    late: int
+    tasks: tuple[TaskLine, ...]
+    waiting: tuple[str, ...]
+    pairs: tuple[Pair, ...] = field(default=())
+
+    @property
+    def quartiles(self) -> tuple[float, float, float] | None:
+        """Lower quartile, median and upper quartile; None if nobody is graded."""
+        if not self.scores:
+            return None
+        if len(self.scores) == 1:
+            return (self.scores[0],) * 3
+        low, middle, high = statistics.quantiles(self.scores, n=4, method="inclusive")
+        return low, middle, high
+
+    @property
+    def costliest(self) -> TaskLine | None:
+        """The task that cost the most points in all."""
+        return max(self.tasks, key=lambda task: task.lost, default=None)
+
+    @property
+    def mistakes(self) -> list[MistakeCost]:
+        """The known mistakes of all tasks, those that cost the most points first."""
+        met = [mistake for task in self.tasks for mistake in task.mistakes]
+        return sorted(met, key=lambda one: (-one.points, one.task, one.slug))
+
+    def histogram(self) -> list[tuple[float, float, int]]:
+        """How many have from so many to so many points; the upper end belongs to the next one, but for the last."""
+        width = self.max / BARS or 1.0
+        counts = Counter(min(BARS - 1, max(0, int(score / width + 1e-9))) for score in self.scores)
+        return [(n * width, (n + 1) * width, counts[n]) for n in range(BARS)]
+
+    def as_json(self) -> dict[str, Any]:
+        """The report for a JSON file."""
+        return {
+            "assignment": self.assignment,
+            "max": self.max,
+            "graded": len(self.graded),
+            "refused": dict(self.refused),
+            "missing": list(self.missing),
+            "waiting": list(self.waiting),
+            "late": self.late,
+            "quartiles": self.quartiles,
+            "mean": statistics.fmean(self.scores) if self.scores else None,
+            "histogram": [list(bar) for bar in self.histogram()],
+            "tasks": {
+                task.task: {
+                    **{"max": task.max, "right": task.right, "mean": task.mean, "lost": task.lost, "blank": task.blank},
+                    "mistakes": {
+                        one.slug: {"students": one.students, "points": one.points, "says": one.says}
+                        for one in task.mistakes
+                    },
+                }
+                for task in self.tasks
+            },
+            "alike": {"hint": HINT, "pairs": [pair.as_json() for pair in self.pairs]},
+        }
+
+
+def read_report(path: Path) -> Report:
+    """Read the report that grading wrote.
+
+    Raises:
+        CourseError: If it is not there or not one.
+    """
+    try:
+        message = json.loads(path.read_text(encoding="utf-8"))
+        return Report(
+            message["assignment"], message["seed"], tuple(_record(*item) for item in message["submissions"].items())
+        )
+    except FileNotFoundError:
+        raise CourseError(f"there is no {path}: 'softlookup grade {path.stem}' writes it") from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise CourseError(f"{path} is not a grade report: 'softlookup grade {path.stem}' writes it anew") from None
+
+
+def _record(student: str, message: dict[str, Any]) -> Record:
+    tasks = {
+        name: TaskMark(m["points"], m["max"], m["verdict"], tuple(m["diagnosis"]))
+        for name, m in message["tasks"].items()
+    }
+    by_hand = {name: HandMark(m["points"], m["max"], m["waiting"]) for name, m in message.get("by_hand", {}).items()}
+    return Record(
+        *(student, message["status"], message["score"], message["max"], tasks, by_hand),
+        reason=message.get("reason", ""),
+        remarks=tuple(message.get("remarks", ())),
+    )
+
+
+def class_report(course: Course, assignment: str) -> ClassReport:
+    """Put together what is known of one assignment: the grade report, the gradebook, the submitted notebooks.
+
+    Points come from the gradebook, where a person may have changed them since; verdicts from the grade report.
+
+    Args:
+        course: The course's folder.
+        assignment: Name of the assignment.
+
+    Raises:
+        CourseError: If the assignment is unknown, or was not graded.
+    """
+    report = read_report(course.root / "reports" / f"{assignment}.json")
+    sheet = read_sheet(course, assignment, report)
+    lines = {line.student: line for line in sheet if line.status == GRADED}
+    records = [record for record in report.records if record.status == GRADED]
+    in_class = {line.student for line in sheet} | {record.student for record in report.records}
+    message = {record.student: record for record in report.records}
+    here = [message.get(student) for student in sorted(in_class)]
+    return ClassReport(
+        assignment=assignment,
+        max=sheet[0].max if sheet else max((record.max for record in records), default=0.0),
+        graded=tuple(sorted(lines)),
+        refused={r.student: r.reason for r in here if r is not None and r.status == REFUSED},
+        missing=tuple(
+            s for s in sorted(in_class) if (message[s].status if s in message else _status(sheet, s)) == MISSING
+        ),
+        scores=tuple(sorted(line.score for line in lines.values())),
+        late=sum(line.penalty > 0 for line in lines.values()),
+        tasks=tuple(_task_line(name, records, lines) for name in task_names(records)),
+        waiting=tuple(sorted(line.student for line in lines.values() if line.waiting)),
+        pairs=tuple(alike_pairs(course, assignment, sorted(lines))),
+    )
+
+
+def _status(sheet: Iterable[SheetRow], student: str) -> str:
+    return next((line.status for line in sheet if line.student == student), MISSING)
+
+
+def alike_pairs(course: Course, assignment: str, students: Sequence[str]) -> list[Pair]:
+    """Compare these students' submitted notebooks; files that are no notebooks are left out."""
+    release = read_notebook(course.notebook("release", ".", assignment))
+    given = given_by(release)
+    submissions = {}
+    for student in students:
+        content = read_submission(course, assignment, student).content
+        if content is not None:
+            with contextlib.suppress(BadNotebook):
+                rebuilt = rebuild(release, content, f"{assignment}.ipynb").notebook
+                submissions[student] = cells_of(rebuilt, given)
+    return alike(submissions)
+
+
+def _task_line(name: str, records: Sequence[Record], lines: dict[str, SheetRow]) -> TaskLine:
+    marks = [(record.student, record.tasks[name]) for record in records if name in record.tasks]
+    points = {student: _points(lines.get(student), name, mark) for student, mark in marks}
+    students: Counter[str] = Counter()
+    cost: dict[str, float] = defaultdict(float)
+    for student, mark in marks:
+        for slug in mark.diagnosis:
+            students[slug] += 1
+            cost[slug] += (mark.max - points[student]) / len(mark.diagnosis)
+    met = [MistakeCost(name, slug, students[slug], cost[slug], _says(name, slug)) for slug in students]
+    return TaskLine(
+        task=name,
+        max=marks[0][1].max,
+        right=sum(mark.verdict == "pass" for _, mark in marks) / len(marks),
+        mean=statistics.fmean(points.values()),
+        lost=sum(mark.max - points[student] for student, mark in marks),
+        blank=sum(mark.verdict == "blank" for _, mark in marks),
+        mistakes=tuple(sorted(met, key=lambda one: (-one.students, -one.points, one.slug))),
+    )
+
+
+def _points(line: SheetRow | None, name: str, mark: TaskMark) -> float:
+    """The points that count now: the gradebook's, where it has any."""
+    own = {task_id(cell): grade.points for cell, grade in line.cells.items()} if line else {}
+    return own.get(name, mark.points)
+
+
+def _says(name: str, slug: str) -> str:
+    """A known mistake's sentence; empty for what the course does not know any more."""
+    try:
+        return get_task(name).mistake(slug).says
+    except (UnknownTask, KeyError):
+        return "the right answer to another variant of the task" if slug == "other-variant" else ""

@@ -1,0 +1,117 @@
+"""Shows the class at a glance on a terminal, or as plain text. It reads well without colour."""
+
+import io
+from collections.abc import Iterable
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from softlookup.grading.course.notebooks import task_id
+from softlookup.grading.data.plain_text import one_line
+from softlookup.grading.reports.class_report import PAIRS, ClassReport
+from softlookup.grading.reports.similarity import HINT
+
+_BAR = 40
+_COSTLY = 5
+
+
+def show_class(console: Console, report: ClassReport) -> None:
+    """Print one assignment of a class.
+
+    Args:
+        console: Where to write.
+        report: What is known of it.
+    """
+    count = len(report.graded) + len(report.refused) + len(report.missing)
+    _say(console, f"{report.assignment}: {count} in the class", style="bold")
+    _say(console, f"graded {len(report.graded)}, refused {len(report.refused)}, missing {len(report.missing)}")
+    for student, reason in report.refused.items():
+        _say(console, f"  refused: {one_line(student)}, {one_line(reason, 400)}")
+    if report.missing:
+        _say(console, f"  nothing handed in: {_names(report.missing)}")
+    if not report.graded:
+        return
+    _show_points(console, report)
+    _show_tasks(console, report)
+    _show_costs(console, report)
+    if report.waiting:
+        _say(console, f"\nwritten answers wait to be read: {len(report.waiting)} ({_names(report.waiting)})")
+    _show_pairs(console, report)
+
+
+def report_text(report: ClassReport, width: int = 110) -> str:
+    """The report as plain text, for a file."""
+    file = io.StringIO()
+    show_class(Console(file=file, width=width, no_color=True, force_terminal=False), report)
+    return "\n".join(line.rstrip() for line in file.getvalue().splitlines()) + "\n"
+
+
+def _say(console: Console, text: str, style: str | None = None) -> None:
+    """Print text as it is: a student's id may hold what rich takes for its own marks."""
+    console.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
+
+
+def _names(students: Iterable[str]) -> str:
+    return ", ".join(one_line(student) for student in students)
+
+
+def _show_points(console: Console, report: ClassReport) -> None:
+    low, middle, high = report.quartiles or (0.0, 0.0, 0.0)
+    mean = sum(report.scores) / len(report.scores)
+    _say(console, f"\npoints, of {report.max:g}", style="bold")
+    _say(
+        console,
+        f"lowest {report.scores[0]:g}, lower quartile {low:g}, median {middle:g}, upper quartile {high:g}, "
+        f"highest {report.scores[-1]:g}; mean {mean:.1f}"
+        + (f"; {report.late} with a late penalty" * bool(report.late)),
+    )
+    bars = report.histogram()
+    most = max(count for _, _, count in bars)
+    for begin, end, count in bars:
+        filled = "#" * -(-count * _BAR // most) if count else ""
+        _say(console, f"{begin:>6.4g} to {end:>6.4g} |{filled}{' ' * bool(count)}{count or ''}")
+
+
+def _show_tasks(console: Console, report: ClassReport) -> None:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
+    table.add_column("task", no_wrap=True)
+    for heading in ("right", "mean", "of", "lost", "blank"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("most frequent known mistakes")
+    for task in report.tasks:
+        met = ", ".join(f"{one.slug} ({one.students})" for one in task.mistakes[:3])
+        row = (f"{task.right:.0%}", f"{task.mean:.2f}", f"{task.max:g}", f"{task.lost:g}", str(task.blank or ""), met)
+        table.add_row(task.task, *row)
+    console.print()
+    console.print(table)
+
+
+def _show_costs(console: Console, report: ClassReport) -> None:
+    task = report.costliest
+    if task is not None and task.lost > 0:
+        _say(console, f"the task that cost the most: {task.task}, {task.lost:g} points in all")
+    costly = [one for one in report.mistakes if one.points > 0][:_COSTLY]
+    if costly:
+        _say(console, "the known mistakes that cost the most:")
+    for one in costly:
+        people = "1 student" if one.students == 1 else f"{one.students} students"
+        said = one.says[:1].upper() + one.says[1:]
+        _say(console, f"  {one.slug} in {one.task}: {one.points:g} points, {people}. {said}".rstrip())
+
+
+def _show_pairs(console: Console, report: ClassReport) -> None:
+    if not report.pairs:
+        _say(console, "\nno two submissions are alike beyond what is usual in this class")
+        return
+    _say(console, "\nalike beyond what the release gave and what is usual in this class", style="bold")
+    for pair in report.pairs[:PAIRS]:
+        cells = ", ".join(task_id(cell) for cell in pair.cells)
+        _say(
+            console,
+            f"  {one_line(pair.first)} and {one_line(pair.second)}: {pair.rare:.0f} rare runs of tokens, "
+            f"{pair.share:.0%} of the shorter one; {cells}",
+        )
+    if len(report.pairs) > PAIRS:
+        _say(console, f"  and {len(report.pairs) - PAIRS} pairs more")
+    _say(console, f"  {HINT}")

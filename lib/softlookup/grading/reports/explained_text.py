@@ -1,0 +1,148 @@
+"""An explanation in words and numbers: per task the points, the mistake, and what was asked, got and wanted."""
+
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from softlookup.checking.inside import texts
+from softlookup.checking.registry import UnknownTask, get_task
+from softlookup.checking.result import CheckResult
+from softlookup.checking.words import number, shape
+from softlookup.grading.data.errors import CourseError
+from softlookup.grading.data.plain_text import one_line, plain
+from softlookup.grading.reports.explaining import Explained, Explanation
+
+FOR_YOU = "For the instructor alone: it shows the wanted numbers, which the grader keeps from students."
+SIDE = 12
+"""A table with no more numbers than so many rows of as many columns is shown in full."""
+
+MANY = 48
+"""An array with more axes is shown in full up to so many numbers."""
+
+FIRST = 8
+"""Of a larger one so many differing cells are shown."""
+
+
+def explanation_text(found: Explanation, task: str | None = None) -> str:
+    """The explanation in words and numbers, for a terminal or a letter.
+
+    Args:
+        found: The explanation.
+        task: Only this task, "04.scale".
+
+    Raises:
+        CourseError: If there is no such task in it.
+    """
+    chosen = [one for one in found.tasks if task in (None, one.mark.task)]
+    if not chosen:
+        has = ", ".join(one.mark.task for one in found.tasks)
+        raise CourseError(f"{found.assignment} has no task {task!r} (it has: {has})")
+    lines = [FOR_YOU, f"{one_line(found.student)}, {found.assignment}, seed {found.seed}", *_about_files(found)]
+    lines += [f"ignored or stopped: {plain(remark)}" for remark in found.remarks]
+    for one in chosen:
+        lines += ["", *_task_lines(one)]
+    return "\n".join(lines) + "\n"
+
+
+def _about_files(found: Explanation) -> list[str]:
+    record = []
+    if found.changed is None:
+        record.append("the submitted file is gone; the answers as they were graded were asked once more")
+    elif found.changed:
+        record.append("the submitted file has changed since it was graded; the answers as they were then were asked")
+    else:
+        record.append("the submitted file is the one that was graded")
+    if found.other_release:
+        record.append("the release is another one than it was then: questions and points may differ")
+    if not found.agrees:
+        record.append("asking once more gives OTHER points than the ledger holds: see below")
+    return record
+
+
+def _task_lines(one: Explained) -> list[str]:
+    mark = one.mark
+    points = "a person reads it" if mark.points is None else f"{mark.points:g} of {mark.max:g} points"
+    lines = [f"{mark.task}: {mark.verdict}, {points}" + (f", variant {mark.variant}" if mark.variant else "")]
+    if not one.agrees:
+        was = "none" if one.then is None else f"{one.then:g}"
+        lines.append(f"  in the ledger: {was} (task, release or library have changed since)")
+    if one.now is not None and (one.by_hand or one.now != mark.points):
+        lines.append(f"  in the gradebook: {one.now:g}" + (", given by a person" if one.by_hand else ""))
+    if mark.verdict in ("pass", "by hand"):
+        return lines
+    if mark.diagnosis:
+        lines.append(f"  known mistake: {', '.join(mark.diagnosis)}")
+    if mark.message:
+        lines.append(f"  {plain(mark.message, 2000)}")
+    if one.result is not None:
+        lines += [f"  {line}" for line in _evidence(one.result)]
+    return lines
+
+
+def _evidence(result: CheckResult) -> Iterator[str]:
+    """Inputs, got and wanted of the first case that failed."""
+    if result.case:
+        yield f"first case that failed: {result.case}"
+    for name, value in zip(_input_names(result), result.inputs, strict=False):
+        yield from _block(f"input {name}", value)
+    difference = result.difference
+    if difference is None:
+        return
+    which = result.names[difference.result] if difference.result < len(result.names) else "the result"
+    got, wanted, lead = difference.got, difference.wanted, (difference.index or ())[:-2]
+    if difference.kind == "text":
+        yield f"got {which}: {texts.whole(got)}"
+        yield f"wanted {which}: {texts.whole(wanted)}"
+    elif difference.kind == "shape" or (not lead and _is_small(got) and _is_small(wanted)):
+        yield from _block(f"got {which}", got)
+        yield from _block(f"wanted {which}", wanted)
+    elif lead and _is_small(got[lead]):
+        place = f"[{', '.join(map(str, lead))}, :, :] of {which}, shape {shape(got)}"
+        yield f"the first cell that differs is in {place}; {difference.count} differ in all"
+        yield from _block("got there", got[lead])
+        yield from _block("wanted there", wanted[lead])
+    else:
+        yield f"{which}: shape {shape(got)}, {difference.count} cells differ; the first of them:"
+        for index in _off(got, wanted, difference.tolerance)[:FIRST]:
+            pair = (number(array[tuple(index)]) for array in (got, wanted))
+            yield "  {}: got {}, wanted {}".format([int(i) for i in index], *pair)
+    if result.printed:
+        yield f"the code printed: {plain(result.printed.strip())}"
+
+
+def _input_names(result: CheckResult) -> list[str]:
+    """The arguments' names, as the task calls them."""
+    try:
+        names = list(inspect.signature(get_task(result.task_id).oracle).parameters)
+    except UnknownTask:
+        names = []
+    return names[: len(result.inputs)] + [str(n + 1) for n in range(len(names), len(result.inputs))]
+
+
+def _block(title: str, value: Any) -> Iterator[str]:
+    """An array in full if it is small, else its shape and its corners."""
+    if not isinstance(value, np.ndarray):
+        yield f"{title}: {value!r}"
+    elif value.ndim == 0:
+        yield f"{title} ({value.dtype}): {number(float(value))}"
+    else:
+        yield f"{title}, shape {shape(value)}, {value.dtype}:"
+        most = value.size + 1 if _is_small(value) else 0
+        shown = np.array2string(
+            value, precision=6, max_line_width=100, threshold=most, edgeitems=1 if value.ndim > 2 else 3
+        )
+        yield from (f"  {line}" for line in shown.splitlines())
+
+
+def _is_small(array: np.ndarray) -> bool:
+    """Whether an array is shown in full: a table of a few rows and columns, or no more numbers than that."""
+    return array.ndim <= 2 and array.size <= SIDE * SIDE or array.size <= MANY
+
+
+def _off(got: np.ndarray, wanted: np.ndarray, tolerance: float) -> np.ndarray:
+    """Indices of the cells that differ."""
+    with np.errstate(all="ignore"):
+        near = np.abs(got.astype(np.float64) - wanted) <= tolerance
+    return np.argwhere(~(near | (got == wanted) | (np.isnan(got.astype(np.float64)) & np.isnan(wanted))))

@@ -1,0 +1,223 @@
+"""Answers an appeal: asks what was graded the same questions once more, and keeps what was asked, got and wanted.
+
+For the instructor alone: it shows the wanted numbers, also those that students never see.
+"""
+
+import contextlib
+import json
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from softlookup.checking.result import CheckResult
+from softlookup.grading.course.folder import Course
+from softlookup.grading.course.grade_sheet import find_assignment
+from softlookup.grading.course.inbox import read_submission
+from softlookup.grading.data.errors import CourseError
+from softlookup.grading.data.plain_text import plain
+from softlookup.grading.data.records import GRADED
+from softlookup.grading.data.work import Graded, Mark, RunSettings, digest_of
+from softlookup.grading.run.ledger import FILE
+
+SUBMITTED, AUTOGRADED = "submitted", "autograded"
+_NOTHING: tuple[float | None, bool] = (None, False)
+
+Witness = Callable[[str, CheckResult], None]
+"""Called for each judged task with its id and the whole result."""
+
+
+class Witnessed(Protocol):
+    """Examines one submission and lets somebody look on."""
+
+    def examine(self, student: str, submission: bytes, *, witness: Witness) -> Graded:
+        """Grade a submission; the witness sees each task's result."""
+        ...
+
+
+ExaminerFactory = Callable[[RunSettings], AbstractContextManager[Witnessed]]
+
+
+@dataclass(frozen=True)
+class Explained:
+    """One task of one submission.
+
+    Attributes:
+        mark: What asking once more came to.
+        then: The points in the ledger, None if a person gives them.
+        now: The points in the gradebook, None if there are none.
+        by_hand: Whether a person has given these.
+        result: The whole result with inputs, got and wanted; None where nothing was judged.
+    """
+
+    mark: Mark
+    then: float | None
+    now: float | None
+    by_hand: bool = False
+    result: CheckResult | None = None
+
+    @property
+    def agrees(self) -> bool:
+        """Whether asking once more gives the points of the ledger."""
+        return self.mark.points == self.then
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a submission has the points it has.
+
+    Attributes:
+        assignment: Name of the assignment.
+        student: The student's id.
+        seed: It drew all inputs, then and now.
+        source: Whether the submitted file or the autograded one was asked once more.
+        changed: Whether the submitted file is another one than was graded; None if it is gone.
+        other_release: Whether the release is another one than it was then.
+        tasks: One for each graded cell, in the order of the notebook.
+        remarks: What was ignored, cut or stopped.
+    """
+
+    assignment: str
+    student: str
+    seed: int
+    source: str
+    changed: bool | None
+    other_release: bool
+    tasks: tuple[Explained, ...]
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def agrees(self) -> bool:
+        """Whether asking once more gives the points of the ledger in every task."""
+        return all(task.agrees for task in self.tasks)
+
+
+@dataclass(frozen=True)
+class LedgerLine:
+    """What a ledger says of one student.
+
+    Attributes:
+        graded: The last line.
+        seed: The run's.
+        sandbox: The run's.
+        release: SHA-256 of the run's release.
+    """
+
+    graded: Graded
+    seed: int
+    sandbox: str
+    release: str
+
+
+def last_graded(course: Course, assignment: str, student: str) -> LedgerLine:
+    """Read a student's last line in the ledgers, and the run that it belongs to.
+
+    Raises:
+        CourseError: If there is none.
+    """
+    folder = course.root / ".grading" / assignment
+    older = sorted(folder.glob("ledger-*.jsonl"), key=_age, reverse=True)
+    for path in [folder / FILE, *older]:
+        found = None
+        run: dict[str, Any] = {}
+        for record in _lines(path):
+            if isinstance(record.get("run"), dict):
+                run = record["run"]
+            elif "status" in record and record.get("student") == student and run:
+                # A damaged line says nothing, as in the ledger itself; the one before it still stands.
+                with contextlib.suppress(ValueError, TypeError, KeyError, AttributeError):
+                    found = LedgerLine(Graded.from_json(record), run["seed"], run["sandbox"], run["release"])
+        if found:
+            return found
+    raise CourseError(f"{student!r} has not been graded in {assignment} yet: 'softlookup grade {assignment}' does it")
+
+
+def _age(path: Path) -> int:
+    number = path.stem.removeprefix("ledger-")
+    return int(number) if number.isdigit() else -1
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    """The whole lines of a ledger; what a kill left of a line, and what is no JSON, is passed over."""
+    if not path.is_file():
+        return
+    with open(path, "rb") as file:
+        for line in file:
+            try:
+                record = json.loads(line) if line.endswith(b"\n") else None
+            except ValueError:
+                continue
+            if isinstance(record, dict):
+                yield record
+
+
+def explain(course: Course, assignment: str, student: str, examiner: ExaminerFactory) -> Explanation:
+    """Ask what was graded the same questions once more.
+
+    The submitted file is asked if it is the one that was graded, else the autograded notebook, which holds the answers
+    as they were.
+
+    Args:
+        course: The course's folder.
+        assignment: Name of the assignment.
+        student: The student's id.
+        examiner: Makes the examiner for settings, a context.
+
+    Returns:
+        Each task with what was asked, got and wanted where it first went wrong.
+
+    Raises:
+        CourseError: If the student was not graded, or what was graded is not there any more.
+    """
+    line = last_graded(course, assignment, student)
+    if line.graded.status != GRADED:
+        raise CourseError(f"{student!r} has no points to explain: {line.graded.status}, {plain(line.graded.reason)}")
+    try:
+        release = course.notebook("release", ".", assignment).read_text(encoding="utf-8")
+    except OSError as error:
+        raise CourseError(
+            f"{error.filename} cannot be read ({error.strerror}): 'softlookup release' makes it"
+        ) from None
+    source, changed, content = _what_was_graded(course, assignment, student, line.graded.digest)
+    seen: dict[str, CheckResult] = {}
+    with examiner(RunSettings(assignment, release, line.seed, line.sandbox)) as asking:
+        again = asking.examine(student, content, witness=seen.__setitem__)
+    if again.status != GRADED:
+        raise CourseError(f"asking once more failed: {again.status}, {plain(again.reason)}")
+    then = {mark.cell: mark.points for mark in line.graded.marks}
+    now = _in_gradebook(course, assignment, student)
+    tasks = tuple(
+        Explained(mark, then.get(mark.cell), *now.get(mark.cell, _NOTHING), result=seen.get(mark.task))
+        for mark in again.marks
+    )
+    other = digest_of(release.encode("utf-8", "replace")) != line.release
+    return Explanation(assignment, student, line.seed, source, changed, other, tasks, again.remarks)
+
+
+def _what_was_graded(course: Course, assignment: str, student: str, digest: str) -> tuple[str, bool | None, bytes]:
+    """Where the answers are, whether the submitted file has changed since, and the file to ask."""
+    submitted = read_submission(course, assignment, student).content
+    if submitted is not None and digest_of(submitted) == digest:
+        return SUBMITTED, False, submitted
+    try:
+        content = course.notebook("autograded", student, assignment).read_bytes()
+    except OSError:
+        raise CourseError(
+            f"what was graded of {student!r} is not there any more: the submitted file has changed, and there is no "
+            f"autograded one; 'softlookup grade {assignment} --student {student}' grades it anew"
+        ) from None
+    return AUTOGRADED, None if submitted is None else True, content
+
+
+def _in_gradebook(course: Course, assignment: str, student: str) -> dict[str, tuple[float | None, bool]]:
+    """The points that count, and whether a person gave them, by grade_id."""
+    from nbgrader.api import MissingEntry
+
+    with course.gradebook() as book:
+        find_assignment(book, assignment)
+        try:
+            sheets = book.find_submission(assignment, student).notebooks
+        except MissingEntry:
+            return {}
+        return {g.name: (float(g.score), g.manual_score is not None) for sheet in sheets for g in sheet.grades}

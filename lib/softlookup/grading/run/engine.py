@@ -1,0 +1,141 @@
+"""Grades a class: what is to be done, who does it, and the one that writes it down.
+
+Submissions go to an executor, and what grading came to comes back as plain data. Here it is written into the
+ledger, then into autograded/, then into the gradebook; whatever is killed in between is taken up again.
+"""
+
+import functools
+import json
+import socket
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
+import nbformat
+
+from softlookup.grading.course.folder import Course
+from softlookup.grading.course.student_ids import id_trouble, shown
+from softlookup.grading.data.disk import Shelf
+from softlookup.grading.data.errors import CourseError
+from softlookup.grading.data.records import Report
+from softlookup.grading.data.work import RunSettings
+from softlookup.grading.run.ledger import Ledger
+from softlookup.grading.run.request import GradeRequest, Watcher
+from softlookup.grading.workers.making import Examiner, Executor, MakeExecutor, make_examiner
+from softlookup.grading.workers.pool import LocalExecutor, processors
+
+
+def local_executor(
+    course: Course, request: GradeRequest, make: Callable[[RunSettings], Examiner] | None = None
+) -> "MakeExecutor":
+    """Grade in processes of this machine.
+
+    Args:
+        course: The course's folder, for the log.
+        request: What is asked for: the number of workers, and the limits.
+        make: Makes an examiner in a worker; None makes the sandboxed one. It is pickled.
+
+    Returns:
+        What makes the executor once the settings are known.
+    """
+
+    def executor(settings: RunSettings) -> Executor:
+        # An examiner ends a submission at its limit; one that does not is broken itself.
+        patience = 60.0 + 2 * settings.limits.total_s
+        maker = functools.partial(make or make_examiner, settings)
+        # Code that one trusts writes where it runs: there each worker has a zygote, and each submission a folder.
+        lend = None if make or settings.sandbox == "none" else functools.partial(_shared, settings)
+        workers = request.workers or processors()
+        return LocalExecutor(maker, workers, log=course.log("workers"), patience_s=patience, lend=lend)
+
+    return executor
+
+
+def _shared(settings: RunSettings) -> AbstractContextManager[Callable[[], socket.socket]]:
+    from softlookup.grading.judging.zygotes import Shared
+
+    return Shared(settings)
+
+
+def grade_assignment(
+    course: Course, request: GradeRequest, *, executor: MakeExecutor | None = None, watch: Watcher | None = None
+) -> Report:
+    """Grade a class's submissions of one assignment, or what is left of them.
+
+    What was graded and has not changed is not graded again. The same seed gives the same report with any number
+    of workers.
+
+    Args:
+        course: The course's folder.
+        request: What is asked for.
+        executor: Makes what grades, once the settings are known; None grades in sandboxes on this machine.
+        watch: Listens to the progress.
+
+    Returns:
+        The report on everybody in the class.
+
+    Raises:
+        CourseError: If the course is not ready, the disk is full, or the gradebook cannot be written. What was
+            graded until then is kept, and the next call goes on from there.
+    """
+    # nbgrader takes long to import, and the processes that grade import this module without need of it.
+    from softlookup.grading.run.keeping import Keeper
+    from softlookup.grading.run.writer import Writer
+    from softlookup.grading.sandbox.outside.bubble import readable
+    from softlookup.grading.sandbox.outside.cgroups import memory_held
+
+    if request.sandbox == "none" and course.attacks():
+        raise CourseError("this sample class attacks whoever grades it: it is graded in the sandbox alone")
+    if request.sandbox != "none" and (said := readable(course.root)):
+        raise CourseError(said)
+    course.require(request.assignment)
+    release = _release(course, request.assignment)
+    students = _class(course, request)
+    folder = course.root / ".grading" / request.assignment
+    ask = {"release": release, "seed": request.seed, "sandbox": request.sandbox, "again": request.again}
+    with Ledger(folder, **ask) as ledger, Writer(course, request.assignment) as writer:  # type: ignore[arg-type]
+        writer.check_release(nbformat.reads(release, as_version=4))
+        keeper = Keeper(course, request, ledger, writer, Shelf(folder), watch or Watcher())
+        settings = RunSettings(request.assignment, release, ledger.run.seed, request.sandbox, request.limits)
+        if executor is None and request.sandbox != "none":
+            keeper.about = memory_held()
+        keeper.grade(students, (executor or local_executor(course, request))(settings))
+        report = keeper.report(students)
+        if request.feedback:
+            keeper.pages(report)
+        if not request.students:
+            ledger.mark_finished()
+        return report
+
+
+def _release(course: Course, assignment: str) -> str:
+    """The notebook that students got, as text."""
+    path = course.notebook("release", ".", assignment)
+    try:
+        text = path.read_text(encoding="utf-8")
+        json.loads(text)
+    except FileNotFoundError:
+        raise CourseError(f"there is no release of {assignment} ({path}): 'softlookup release' makes it") from None
+    except (OSError, ValueError) as error:
+        raise CourseError(
+            f"the release of {assignment} cannot be read ({error}): 'softlookup release' makes it"
+        ) from None
+    return text
+
+
+def _class(course: Course, request: GradeRequest) -> list[str]:
+    """Who is to be looked at, in the order of the class."""
+    students = course.students()
+    if not students:
+        refused = course.left_out(request.assignment)
+        raise CourseError(refused[0] if refused else f"nobody handed anything in: {course.submitted} has no folders")
+    unknown = sorted(set(request.students) - set(students))
+    if unknown:
+        why = id_trouble(unknown[0]) or "ids are the folders of submitted/"
+        raise CourseError(f"nobody in the class has the id {shown(unknown[0])}: {why}")
+    graded = sum(course.notebook("autograded", student, request.assignment).is_file() for student in students)
+    if graded and not course.has_submissions():
+        raise CourseError(
+            f"{course.submitted} has no folders, but {graded} of {len(students)} in the class were graded in "
+            f"{request.assignment} before: bring the folders back (is a disk not mounted?), nothing was changed"
+        )
+    return [student for student in students if student in request.students] if request.students else students

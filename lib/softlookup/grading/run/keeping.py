@@ -1,0 +1,230 @@
+"""Keeps what grading comes to: ledger, autograded/, gradebook, feedback, in this order and by one process."""
+
+import dataclasses
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from softlookup.grading.course.autograded import Autograded
+from softlookup.grading.course.folder import Course
+from softlookup.grading.course.inbox import handed_in_at, read_submission
+from softlookup.grading.data.disk import Shelf
+from softlookup.grading.data.errors import CourseError, GradebookError
+from softlookup.grading.data.records import GRADED, MISSING, REFUSED, Record, Report
+from softlookup.grading.data.work import Graded
+from softlookup.grading.feedback.pages import make_pages, page_of, points_page, remove_page
+from softlookup.grading.run.ledger import Ledger
+from softlookup.grading.run.request import GradeRequest, Watcher
+from softlookup.grading.run.writer import Writer
+from softlookup.grading.workers.making import Executor
+from softlookup.grading.workers.pool import processors
+
+
+@dataclass
+class Keeper:
+    """One call's work, with everything that it writes to."""
+
+    course: Course
+    request: GradeRequest
+    ledger: Ledger
+    writer: Writer
+    shelf: Shelf
+    watch: Watcher
+
+    def __post_init__(self) -> None:
+        self.autograded = Autograded(self.course, self.request.assignment)
+        self.not_entered: GradebookError | None = None
+        self.aside: deque[Graded] = deque()
+        self.marks: dict[str, str] = {}
+        self.about = ""  # a sentence for the instructor on how submissions are held here
+        for sentence in (*self.course.left_out(self.request.assignment), *self.course.names_as_markup()):
+            self.watch.say(sentence)
+        if self.ledger.set_aside is not None:
+            self.shelf.clear()
+            self.watch.say(f"a new run begins; the ledger of the one before is kept as {self.ledger.set_aside.name}")
+
+    def grade(self, students: list[str], executor: Executor) -> None:
+        """Grade what needs it, and enter all that is graded."""
+        todo = self._todo(students)
+        if not todo:
+            self.watch.say("nothing has changed since it was graded: 'softlookup grade --again' grades all anew")
+        elif self.about:
+            self.watch.say(self.about)
+        self.watch.begin("grading", len(students), len(students) - len(todo))
+        crowded = self._graded_by(executor, todo, again=True)
+        if crowded:
+            self.watch.say(f"graded once more, alone, since the machine was too busy: {', '.join(crowded)}")
+        for student in crowded:
+            self._graded_by(executor, [student], again=False)
+        self._enter_the_rest()
+        self.writer.refresh_penalties()
+
+    def _graded_by(self, executor: Executor, todo: list[str], again: bool) -> list[str]:
+        """Have submissions graded, and keep what it came to; give those that are to be graded again, where asked."""
+        asked: dict[str, str] = {}
+        crowded = []
+        results = executor.run(self._submissions(todo, asked))
+        try:
+            for graded in results:
+                digest = asked.pop(graded.student, None)
+                if digest is not None and again and graded.crowded:
+                    crowded.append(graded.student)
+                elif digest is not None:  # a cluster that lost sight of a worker may answer twice
+                    self._keep(dataclasses.replace(graded, digest=digest, crowded=False))
+                self._keep_the_rest()
+        finally:
+            close = getattr(results, "close", None)
+            if close:
+                close()
+        self._keep_the_rest()
+        if asked:
+            raise CourseError(f"{len(asked)} submissions came back from nowhere: run the same command again")
+        return crowded
+
+    def _todo(self, students: list[str]) -> list[str]:
+        """Who has to be graded. Everything that is known and only waits for the gradebook is entered here."""
+        held = {
+            student
+            for student, row in self.writer.rows()
+            if (entry := self.ledger.of(student)) and entry.entered
+            if self.writer.holds(self.ledger.graded(student), row)
+        }
+        todo = []
+        for student in students:
+            entry = self.ledger.of(student)
+            if self.request.students or entry is None:
+                todo.append(student)
+                continue
+            came = read_submission(self.course, self.request.assignment, student)
+            graded = self.ledger.graded(student)
+            same = entry.digest == came.digest
+            if came.content is None:
+                same = (graded.status, graded.reason) == (came.status, came.reason)
+            if same and not entry.entered and (graded.status != GRADED or self.shelf.get(student) is not None):
+                if self.not_entered is None:
+                    self._try_to_enter(graded)
+            elif not same or not entry.entered:
+                todo.append(student)
+            elif graded.status == GRADED and not (student in held and self.autograded.has(student)):
+                todo.append(student)
+            elif graded.status == REFUSED and student not in held:
+                todo.append(student)
+        return todo
+
+    def _submissions(self, todo: list[str], asked: dict[str, str]) -> Iterator[tuple[str, bytes]]:
+        """Read submissions as they are needed; those with nothing to run are put aside.
+
+        An executor may call this from a thread of its own, so nothing is written here.
+        """
+        for student in todo:
+            came = read_submission(self.course, self.request.assignment, student)
+            if came.content is None:
+                self.aside.append(Graded(student, came.status, reason=came.reason))
+            else:
+                asked[student] = came.digest
+                yield student, came.content
+
+    def _keep_the_rest(self) -> None:
+        while self.aside:
+            self._keep(self.aside.popleft())
+
+    def _keep(self, graded: Graded) -> None:
+        """Write down what grading came to: the notebook, the line, then the gradebook."""
+        _, remark = handed_in_at(self.course, self.request.assignment, graded.student)
+        if remark:
+            graded = dataclasses.replace(graded, remarks=(*graded.remarks, remark))
+        # The notebook first: a line in the ledger without it could not be entered.
+        if graded.status == GRADED:
+            self.shelf.put(graded.student, graded.notebook)
+        self.ledger.add(graded)
+        self.watch.step(graded.student, graded)
+        # A gradebook that refused once would let every submission wait for it: it is asked again at the end.
+        if self.not_entered is None:
+            self._try_to_enter(graded)
+
+    def _try_to_enter(self, graded: Graded) -> None:
+        try:
+            self._enter(graded)
+        except GradebookError as error:
+            self.not_entered = error
+            self.watch.say(f"{error}; grading goes on, and what comes of it is kept in the ledger")
+
+    def _enter(self, graded: Graded) -> None:
+        """Enter a graded submission into autograded/ and the gradebook; doing it twice changes nothing."""
+        student, name = graded.student, self.request.assignment
+        if graded.status == GRADED:
+            notebook = self.shelf.get(student)
+            if notebook is None:
+                raise CourseError(f"the graded notebook of {student} was removed: run the same command again")
+            came, _ = handed_in_at(self.course, name, student)
+            self.writer.enter(dataclasses.replace(graded, notebook=notebook), came)
+            self.autograded.put(student, notebook)
+        else:
+            came = handed_in_at(self.course, name, student)[0] if graded.status == REFUSED else None
+            self.writer.enter(graded, came)
+            self.autograded.remove(student)
+            remove_page(self.course, name, student)
+        self.ledger.mark_entered(student)
+        self.shelf.drop(student)
+
+    def _enter_the_rest(self) -> None:
+        """Ask a gradebook that refused once more.
+
+        Raises:
+            GradebookError: If it still refuses.
+        """
+        if self.not_entered is None:
+            return
+        waiting = [s for s in self.ledger.students() if not self.ledger.of(s).entered]  # type: ignore[union-attr]
+        for number, student in enumerate(waiting):
+            try:
+                self._enter(self.ledger.graded(student))
+            except GradebookError as error:
+                left = len(waiting) - number
+                raise GradebookError(
+                    f"{error}; {left} graded submissions are kept in the ledger: run the same command again to "
+                    "enter them"
+                ) from error
+
+    def report(self, students: list[str]) -> Report:
+        """Put the report together, for everybody who has been graded in this run."""
+        known = [student for student in students if self.ledger.of(student)]
+        if self.request.students:
+            known = [student for student in self.course.students() if self.ledger.of(student)]
+        records: dict[str, Record] = {}
+        wanted = set(known)
+        for student, row in self.writer.rows():
+            if student in wanted:
+                records[student] = self.writer.record(self.ledger.graded(student), row)
+                self.marks[student] = row.mark
+        for student in wanted - records.keys():
+            records[student] = self.writer.record(self.ledger.graded(student), None)
+        return Report(self.request.assignment, self.ledger.run.seed, tuple(records[student] for student in known))
+
+    def pages(self, report: Report) -> None:
+        """Make the feedback pages that are not there yet, or show what is no longer so."""
+        wanted: dict[str, str] = {}
+        for record in report.records:
+            entry = self.ledger.of(record.student)
+            page = page_of(self.course, report.assignment, record.student)
+            if record.status != MISSING and entry and not (entry.page == self._shown(record) and page.is_file()):
+                wanted[record.student] = record.reason if record.status == REFUSED else ""
+        if not wanted:
+            return
+        self.watch.begin("feedback pages", len(wanted))
+        shown = {record.student: self._shown(record) for record in report.records if record.student in wanted}
+        workers = min(self.request.workers or processors(), len(wanted))
+        for answer in make_pages(self.course, report.assignment, wanted.items(), workers=workers):
+            if answer.failure:
+                record = next(one for one in report.records if one.student == answer.name)
+                points_page(self.course, report.assignment, record)
+                log = self.course.log("feedback")
+                self.watch.say(f"{answer.name} has a feedback page with the points alone ({answer.failure}): see {log}")
+            else:
+                self.ledger.mark_page(answer.name, shown[answer.name])
+            self.watch.step(answer.name)
+
+    def _shown(self, record: Record) -> str:
+        """What a record's page is made from, in short."""
+        entry = self.ledger.of(record.student)
+        return f"{self.marks.get(record.student, '')} {entry.digest if entry else ''}{record.reason}"

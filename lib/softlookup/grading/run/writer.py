@@ -1,0 +1,357 @@
+"""The one writer: enters what grading came to into nbgrader's gradebook, one commit for each submission.
+
+Everything goes through nbgrader's own API and follows its SaveAutoGrades and AssignLatePenalties, so that the
+formgrader, its feedback and its exports find what stock autograde would have written. What a person gave is never
+touched.
+"""
+
+import contextlib
+import datetime
+import hashlib
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import nbformat
+from nbgrader.api import Comment, Grade, InvalidEntry, MissingEntry, SubmittedAssignment, SubmittedNotebook
+from nbgrader.preprocessors import AssignLatePenalties
+from nbgrader.utils import compute_checksum
+from sqlalchemy.exc import SQLAlchemyError
+from tornado.log import app_log
+
+from softlookup.grading.course.folder import Course, gradebook_error
+from softlookup.grading.course.notebooks import grade_id, is_graded, is_solution, task_id
+from softlookup.grading.data.errors import CourseError
+from softlookup.grading.data.plain_text import one_line
+from softlookup.grading.data.records import GRADED, MISSING, HandMark, Record, TaskMark
+from softlookup.grading.data.work import Graded
+
+BY_HAND = "by hand"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of the assignment that points hang on.
+
+    Attributes:
+        name: Its grade_id.
+        max: What it is worth.
+        by_hand: Whether a person gives the points.
+        is_task: Whether it is one of nbgrader's manually graded tasks, which stand beside the answer.
+    """
+
+    name: str
+    max: float
+    by_hand: bool
+    is_task: bool
+
+
+@dataclass(frozen=True)
+class Points:
+    """What the gradebook holds for one cell of one student.
+
+    Attributes:
+        auto: The grader's points, None if it gave none.
+        manual: A person's points, None if nobody gave any.
+        score: What counts, extra credit included.
+        waiting: Whether a person is to look at it.
+    """
+
+    auto: float | None
+    manual: float | None
+    score: float
+    waiting: bool
+
+
+@dataclass(frozen=True)
+class GradebookRow:
+    """What the gradebook holds for one student.
+
+    Attributes:
+        points: By the cell's grade_id.
+        mark: Changes whenever something changes that a feedback page shows.
+    """
+
+    points: dict[str, Points]
+    mark: str
+
+
+class Writer:
+    """The gradebook's page of one assignment, open for writing."""
+
+    def __init__(self, course: Course, assignment: str) -> None:
+        """Name the page; it is opened by ``with``."""
+        self._course, self._assignment = course, assignment
+        self._open = contextlib.ExitStack()
+
+    def __enter__(self) -> "Writer":
+        """Open the gradebook.
+
+        Raises:
+            CourseError: If it does not know the assignment, or cannot be used.
+        """
+        with contextlib.ExitStack() as stack:
+            self._book: Any = stack.enter_context(self._course.gradebook())
+            try:
+                page = self._book.find_assignment(self._assignment)
+                sheet = self._book.find_notebook(self._assignment, self._assignment)
+            except MissingEntry:
+                raise CourseError(f"the gradebook has no notebook {self._assignment} in {self._assignment}") from None
+            self._page_id, self.max = page.id, float(page.max_score)
+            self._read_cells(sheet)
+            self._late = self._late_step()
+            self._book.db.rollback()  # nothing stays locked while submissions are graded
+            self._open = stack.pop_all()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._open.close()
+
+    def _read_cells(self, sheet: Any) -> None:
+        """Keep what is the same for all students as plain data: the database forgets its objects at each commit."""
+        order = {cell.name: number for number, cell in enumerate(sheet.source_cells)}
+        answers = {cell.name for cell in sheet.solution_cells}
+        self._checksums = {cell.name: cell.checksum for cell in sheet.source_cells}
+        self._answer_names = {cell.id: cell.name for cell in sheet.solution_cells}
+        cells = {
+            c.id: Cell(c.name, float(c.max_score), c.name in answers or c.cell_type == "markdown", False)
+            for c in sheet.grade_cells
+        }
+        cells |= {c.id: Cell(c.name, float(c.max_score), True, True) for c in sheet.task_cells}
+        self.cells = dict(sorted(cells.items(), key=lambda pair: order.get(pair[1].name, -1)))
+
+    def _late_step(self) -> Any:
+        """The course's own AssignLatePenalties, whose plugin may lie in the course's folder."""
+        root = str(self._course.root)
+        sys.path.insert(0, root)
+        try:
+            step = AssignLatePenalties(config=self._course.config)
+            step.init_plugin()
+        except Exception as error:
+            raise CourseError(
+                f"the late penalties of nbgrader_config.py cannot be set up ({type(error).__name__}: {error})"
+            ) from error
+        finally:
+            sys.path.remove(root)
+        return step
+
+    def check_release(self, release: Any) -> None:
+        """Hold that the notebook that students got is the one the gradebook knows.
+
+        Args:
+            release: The notebook.
+
+        Raises:
+            CourseError: If a graded cell or its points differ.
+        """
+        ours = {cell.name: cell.max for cell in self.cells.values() if not cell.is_task}
+        theirs = {grade_id(c): float(c.metadata.nbgrader.points) for c in release.cells if is_graded(c)}
+        differ = sorted(name for name in ours.keys() | theirs.keys() if ours.get(name) != theirs.get(name))
+        if differ:
+            raise CourseError(
+                f"the release of {self._assignment} and the gradebook differ in {', '.join(differ)}: "
+                "run 'softlookup release' once more"
+            )
+
+    def enter(self, graded: Graded, handed_in: datetime.datetime | None = None) -> None:
+        """Enter one submission, in one commit; entering it again changes nothing.
+
+        Args:
+            graded: What grading came to, with its notebook.
+            handed_in: When it came, in UTC, if that is known.
+
+        Raises:
+            CourseError: If the gradebook cannot be written, or the course's late penalties fail.
+        """
+        with self._one_commit() as book:
+            book.update_or_create_student(graded.student)
+            if graded.status == MISSING:
+                try:
+                    submission = book.find_submission(self._assignment, graded.student)
+                except MissingEntry:
+                    return
+            else:
+                message = {"timestamp": handed_in} if handed_in else {}
+                # Until nbgrader has put a new submission together, it is no row that could be written.
+                with book.db.no_autoflush:
+                    submission = book.update_or_create_submission(self._assignment, graded.student, **message)
+            changed = _changed(graded.notebook, self._checksums)
+            points = {mark.cell: mark.points for mark in graded.marks}
+            for sheet in submission.notebooks:
+                for grade in sheet.grades:
+                    self._enter_points(grade, graded.status, points, changed)
+                if graded.status == GRADED:
+                    for comment in sheet.comments:
+                        name = self._answer_names.get(comment.cell_id)
+                        comment.auto_comment = "No response." if name and name not in changed else None
+                self._penalise(submission, sheet)
+
+    def _enter_points(self, grade: Any, status: str, points: dict[str, float | None], changed: set[str]) -> None:
+        cell = self.cells.get(grade.cell_id)
+        if status != GRADED:
+            grade.auto_score, grade.needs_manual_grade = 0.0, False
+        elif cell is None:
+            return
+        elif not cell.is_task:
+            if cell.by_hand:
+                # As nbgrader has it: an answer that nobody touched needs no reading.
+                grade.auto_score = None if cell.name in changed else 0.0
+            else:
+                grade.auto_score = points.get(cell.name, 0.0)
+            grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
+
+    def _penalise(self, submission: Any, sheet: Any) -> None:
+        """Give the late penalty that the course's own plugin asks for; a student's extension counts."""
+        sheet.late_submission_penalty = None
+        if submission.total_seconds_late <= 0:
+            return
+        self._book.db.flush()
+        self._book.db.refresh(sheet, ["score"])
+        try:
+            penalty = self._late.plugin_inst.late_submission_penalty(
+                submission.student_id, sheet.score, submission.total_seconds_late
+            )
+        except Exception as error:
+            who = one_line(submission.student_id)
+            raise CourseError(
+                f"the course's late penalty failed for {who} ({type(error).__name__}: {error})"
+            ) from error
+        if penalty is not None:
+            sheet.late_submission_penalty = self._late._check_late_penalty(sheet, penalty)
+
+    def refresh_penalties(self) -> None:
+        """Reckon late penalties anew: a due date, an extension or a person's points may have changed since.
+
+        Raises:
+            CourseError: If the gradebook cannot be written, or the course's late penalties fail.
+        """
+        with self._one_commit() as book:
+            rows = (
+                book.db.query(
+                    *(SubmittedAssignment.student_id, SubmittedAssignment.timestamp, SubmittedAssignment.extension),
+                    SubmittedNotebook.late_submission_penalty,
+                )
+                .join(SubmittedNotebook, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
+                .filter(SubmittedAssignment.assignment_id == self._page_id)
+                .all()
+            )
+            due = book.find_assignment(self._assignment).duedate
+            for student, came, extension, penalty in rows:
+                late = came and due and came > due + (extension or datetime.timedelta(0))
+                if late or penalty is not None:
+                    submission = book.find_submission(self._assignment, student)
+                    for sheet in submission.notebooks:
+                        self._penalise(submission, sheet)
+
+    def rows(self) -> Iterator[tuple[str, GradebookRow]]:
+        """What the gradebook holds, student by student, in no order to rely on.
+
+        Yields:
+            The student's id and what is there.
+        """
+        query = (
+            self._book.db.query(
+                *(SubmittedAssignment.student_id, SubmittedNotebook.late_submission_penalty, Grade.cell_id),
+                *(Grade.auto_score, Grade.manual_score, Grade.score, Grade.needs_manual_grade),
+            )
+            .join(SubmittedNotebook, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
+            .join(Grade, Grade.notebook_id == SubmittedNotebook.id)
+            .filter(SubmittedAssignment.assignment_id == self._page_id)
+            .order_by(SubmittedAssignment.student_id, Grade.cell_id)
+        )
+        said = (
+            self._book.db.query(SubmittedAssignment.student_id, Comment.cell_id, Comment.comment)
+            .join(SubmittedNotebook, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
+            .join(Comment, Comment.notebook_id == SubmittedNotebook.id)
+            .filter(SubmittedAssignment.assignment_id == self._page_id, Comment.comment.isnot(None))
+            .order_by(SubmittedAssignment.student_id, Comment.cell_id)
+        )
+        comments: dict[str, list[tuple[str, str]]] = {}
+        for student, cell, text in said:
+            comments.setdefault(student, []).append((cell, text))
+        for student, rows in groupby(query.yield_per(5000), key=lambda row: row[0]):
+            points, shown = {}, [repr(comments.get(student))]
+            for _, penalty, cell_id, auto, manual, score, waiting in rows:
+                shown.append(repr((cell_id, score, penalty)))
+                if cell_id in self.cells:
+                    points[self.cells[cell_id].name] = Points(auto, manual, float(score), bool(waiting))
+            yield student, GradebookRow(points, hashlib.sha256("\n".join(shown).encode()).hexdigest()[:16])
+        self._book.db.rollback()
+
+    def holds(self, graded: Graded, row: GradebookRow | None) -> bool:
+        """Whether the gradebook still holds what was entered for a submission."""
+        if row is None:
+            return graded.status == MISSING
+        points = {mark.cell: mark.points for mark in graded.marks}
+        for cell in self.cells.values():
+            held = row.points.get(cell.name)
+            if held is None or not (cell.by_hand or _same(held.auto, points.get(cell.name, 0.0))):
+                return False
+        return True
+
+    def record(self, graded: Graded, row: GradebookRow | None) -> Record:
+        """Put the report's row together: verdicts from grading, points as they count from the gradebook.
+
+        Args:
+            graded: What grading came to.
+            row: What the gradebook holds for the student, None if nothing.
+
+        Returns:
+            The row.
+        """
+        marks = {mark.cell: mark for mark in graded.marks}
+        points = row.points if row else {}
+        tasks: dict[str, TaskMark] = {}
+        by_hand: dict[str, HandMark] = {}
+        for cell in self.cells.values():
+            held, mark = points.get(cell.name), marks.get(cell.name)
+            score = held.score if held else 0.0
+            if cell.by_hand or (mark and mark.verdict == BY_HAND):
+                waits = held is not None and held.waiting and held.manual is None
+                by_hand[task_id(cell.name)] = HandMark(None if waits else score, cell.max, waits)
+            else:
+                verdict, named = (mark.verdict, mark.diagnosis) if mark else ("stopped", ())
+                tasks[task_id(cell.name)] = TaskMark(score, cell.max, verdict, named)
+        total = sum(held.score for held in points.values())
+        return Record(
+            *(graded.student, graded.status, total, self.max, tasks, by_hand),
+            reason=graded.reason,
+            seconds=graded.seconds,
+            remarks=graded.remarks,
+        )
+
+    @contextlib.contextmanager
+    def _one_commit(self) -> Iterator[Any]:
+        """Hold back the commits that nbgrader's API makes at each step, and make one at the end."""
+        session = self._book.db
+        commit = session.commit
+        quiet, app_log.disabled = app_log.disabled, True  # nbgrader logs what is told here in one sentence
+        try:
+            with self._course.one_writer():
+                try:
+                    session.commit = session.flush
+                    yield self._book
+                    commit()
+                except BaseException:
+                    session.rollback()
+                    raise
+        except (SQLAlchemyError, InvalidEntry) as error:
+            raise gradebook_error(error) from error
+        finally:
+            session.commit = commit
+            app_log.disabled = quiet
+
+
+def _same(one: float | None, other: float | None) -> bool:
+    """Whether points are the same; some databases keep fewer digits than others."""
+    return one == other or (one is not None and other is not None and abs(one - other) < 1e-3)
+
+
+def _changed(notebook: str, checksums: dict[str, str]) -> set[str]:
+    """Names of the solution cells that differ from the release."""
+    if not notebook:
+        return set()
+    cells = nbformat.v4.reads(notebook).cells
+    return {grade_id(c) for c in cells if is_solution(c) and compute_checksum(c) != checksums.get(grade_id(c))}

@@ -1,0 +1,1 @@
+"""Classes that are made up: right, mistaken, broken and hostile students."""

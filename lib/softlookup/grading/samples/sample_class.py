@@ -1,0 +1,140 @@
+"""A sample class: students whose names say what they did, to see grading at work and to test it."""
+
+import json
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+from softlookup.checking.registry import get_task
+from softlookup.checking.task import Task
+from softlookup.grading.course.folder import ATTACKS, CONFIG_NAME, Course, new_course
+from softlookup.grading.course.notebooks import grade_id, is_graded, is_solution, task_id
+from softlookup.grading.data.errors import CourseError
+from softlookup.grading.samples.handins import HandIn, answers, broken_ones, filled, rewritten
+
+MARKER = "sample.json"
+_OURS = (
+    *("source", "release", "submitted", "autograded", "feedback", "reports", "logs"),
+    *("gradebook.db", ".gradebook.lock", ".grading", ATTACKS, CONFIG_NAME, MARKER),
+)
+
+
+def write_sample(
+    folder: Path, sources: Mapping[str, NotebookNode], config: Path, force: bool = False, hostile: bool = False
+) -> Course:
+    """Write a course with a sample class that has handed everything in.
+
+    The answer that never comes back is handed in for the first assignment alone: grading waits for it until its
+    time is up.
+
+    Args:
+        folder: Where. A sample course that is there already is made anew.
+        sources: Assignment names and their notebooks with solutions.
+        config: The nbgrader_config.py that the course gets.
+        force: Write into a folder that holds other things too; only what a course consists of is replaced.
+        hostile: Add those who attack the grader; a marker then keeps the class from being graded without a sandbox.
+
+    Returns:
+        The course.
+
+    Raises:
+        CourseError: If the folder is not empty, no sample course, and force is not set.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise CourseError(f"{folder} is a file: a sample course needs a folder")
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / MARKER).exists() and not force:
+        raise CourseError(
+            f"{folder} is not empty and not a sample course: choose another folder, or say --force to "
+            "replace the submissions, notebooks and gradebook in it"
+        )
+    for name in _OURS:
+        path = folder / name
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+    course = new_course(folder, config)
+    course.release(sources)
+    record: dict[str, dict[str, Any]] = {}
+    first = next(iter(sources), None)
+    for name, source in sources.items():
+        release = nbformat.read(course.notebook("release", ".", name), as_version=4)
+        record[name] = {}
+        for handin in hand_ins(source, release):
+            if handin.waits and name != first:
+                continue
+            path = course.notebook("submitted", handin.student, name)
+            path.parent.mkdir(parents=True)
+            if handin.text is not None:
+                path.write_text(handin.text, encoding="utf-8")
+            record[name][handin.student] = {"did": handin.did, "planted": handin.planted}
+        if hostile:
+            from softlookup.grading.samples.hostile import hostile_ones
+            from softlookup.grading.samples.hostile.writing import write_hand_in
+
+            for one in hostile_ones(source, release, name):
+                if not one.archive:
+                    write_hand_in(one, course.folder("submitted", one.student, name))
+                    record[name][one.student] = {"did": one.does, "planted": {}, "hostile": True}
+    if hostile:
+        (course.root / ATTACKS).touch()
+    (course.root / MARKER).write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    return course
+
+
+def planted(course: Course, assignment: str) -> dict[str, dict[str, str]]:
+    """The mistakes that were planted in a sample class, by student and task; nothing for a real class."""
+    path = course.root / MARKER
+    if not path.is_file():
+        return {}
+    record = json.loads(path.read_text(encoding="utf-8")).get(assignment, {})
+    return {student: about["planted"] for student, about in record.items() if about["planted"]}
+
+
+def hand_ins(source: NotebookNode, release: NotebookNode) -> Iterable[HandIn]:
+    """What each student of the sample class hands in for one assignment.
+
+    Args:
+        source: The notebook with solutions.
+        release: The notebook as students get it.
+
+    Yields:
+        The right ones, the unfinished ones, one for each rank of known mistakes, the broken ones.
+    """
+    right = answers(source)
+    known = tasks_in(source)
+    codes = [task.slug for task in known]
+    written = {name: text for name, text in right.items() if name not in codes}
+    yield HandIn.of("right-as-published", filled(release, right), "the published solution")
+    others = {slug: rewritten(right[slug]) for slug in codes}
+    yield HandIn.of("right-other-words", filled(release, {**others, **written}), "right, with other names and order")
+    half = {slug: right[slug] for slug in codes[: len(codes) // 2]}
+    yield HandIn.of("half-done", filled(release, half), "the first half is right, the rest is untouched")
+    yield HandIn.of("blank", release, "nothing filled in")
+    for rank in range(max((len(_plantable(task)) for task in known), default=0)):
+        wrong, which = dict(right), {}
+        for task in known:
+            mistakes = _plantable(task)
+            if rank < len(mistakes):
+                wrong[task.slug] = mistakes[rank].applied_to(right[task.slug])
+                which[task.id] = mistakes[rank].slug
+        did = f"known mistake number {rank + 1} of every task that has so many, the other tasks right"
+        yield HandIn.of(f"mistake-{rank + 1}", filled(release, wrong), did, which)
+    yield from broken_ones(release, right, known)
+
+
+def _plantable(task: Task) -> list[Any]:
+    return [mistake for mistake in task.mistakes if mistake.edits]
+
+
+def tasks_in(source: NotebookNode) -> list[Task]:
+    """The tasks whose checks stand in a notebook, in its order."""
+    return [
+        get_task(task_id(grade_id(cell)))
+        for cell in source.cells
+        if cell.cell_type == "code" and is_graded(cell) and not is_solution(cell)
+    ]

@@ -1,0 +1,294 @@
+"""What travels between the judge and a submission: a JSON header and raw array bytes, with a limit on everything.
+
+A frame is 16 bytes (a mark, the header's length, the body's length), the header, the body. Arrays lie in the body one
+after the other; the header says dtype and shape of each. Nothing is ever unpickled. Whoever reads a frame believes
+nothing in it: a frame that is not exactly as it should be raises FrameError, and nothing else does.
+
+Both sides read this file, so it needs the standard library and numpy alone.
+"""
+
+import json
+import math
+import socket
+import struct
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+MARK = b"SLK1"
+_HEAD = struct.Struct(">4sIQ")
+HEADER_BYTES = 4_000_000
+BODY_BYTES = 64_000_000
+MAX_AXES = 16
+MAX_ARRAYS = 1000
+MAX_DEPTH = 8
+DTYPES = frozenset(f"{order}{kind}" for order in "<|" for kind in ("b1", "i1", "u1")) | frozenset(
+    f"<{kind}{size}" for kind, sizes in (("i", (2, 4, 8)), ("u", (2, 4, 8)), ("f", (2, 4, 8))) for size in sizes
+)
+"""Booleans, integers and floats, little-endian, as numpy writes them."""
+
+
+class FrameError(ValueError):
+    """A frame is not what it should be; the message says how."""
+
+
+class Closed(FrameError):
+    """The other side is gone."""
+
+
+class TooLate(FrameError):
+    """The other side did not answer in time."""
+
+
+def pack(header: Mapping[str, Any], arrays: Sequence[np.ndarray] = ()) -> bytes:
+    """Make a frame.
+
+    Args:
+        header: What JSON can hold. The key "arrays" is ours.
+        arrays: Arrays of booleans, integers or floats, of any strides.
+
+    Raises:
+        FrameError: If an array is of another kind, or the frame would be too large.
+    """
+    record, bodies = [], []
+    for array in arrays:
+        plain = np.ascontiguousarray(array).reshape(np.shape(array))
+        plain = plain.astype(plain.dtype.newbyteorder("<"), copy=False)
+        if plain.dtype.str not in DTYPES:
+            raise FrameError(f"an array of {plain.dtype} cannot travel; booleans, integers and floats can")
+        record.append([plain.dtype.str, list(plain.shape)])
+        bodies.append(plain.tobytes())
+    try:
+        head = json.dumps({**header, "arrays": record}).encode("utf-8", "replace")
+    except (TypeError, ValueError, RecursionError) as error:
+        raise FrameError(f"the header is not plain: {error}") from None
+    body = b"".join(bodies)
+    if len(head) > HEADER_BYTES or len(body) > BODY_BYTES:
+        raise FrameError(f"the frame is too large: {len(head):,} bytes of header, {len(body):,} of arrays")
+    return _HEAD.pack(MARK, len(head), len(body)) + head + body
+
+
+def sizes(head: bytes, body_bytes: int = BODY_BYTES) -> tuple[int, int]:
+    """Read the first 16 bytes.
+
+    Args:
+        head: They.
+        body_bytes: The most that arrays may have.
+
+    Returns:
+        The bytes of the header and of the body.
+
+    Raises:
+        FrameError: If they are no frame's, or announce more than may be.
+    """
+    if len(head) != _HEAD.size:
+        raise FrameError(f"a frame begins with {_HEAD.size} bytes, got {len(head)}")
+    mark, n_header, n_body = _HEAD.unpack(head)
+    if mark != MARK:
+        raise FrameError("these bytes are no frame")
+    if n_header > HEADER_BYTES or n_body > body_bytes:
+        raise FrameError(f"a frame of {n_header:,} bytes of header and {n_body:,} of arrays is too large")
+    return n_header, n_body
+
+
+def unpack(header: bytes, body: bytes) -> tuple[dict[str, Any], list[np.ndarray]]:
+    """Take a frame apart.
+
+    Args:
+        header: The JSON text, in UTF-8.
+        body: The arrays' bytes.
+
+    Returns:
+        The header, without "arrays", and the arrays, each with memory of its own.
+
+    Raises:
+        FrameError: If anything is not as it should be.
+    """
+    try:
+        record = json.loads(header.decode("utf-8"))
+    except (ValueError, RecursionError):
+        raise FrameError("the header is not JSON") from None
+    if not isinstance(record, dict):
+        raise FrameError(f"the header is a {type(record).__name__}; wanted an object")
+    listed = record.pop("arrays", None)
+    if not isinstance(listed, list) or len(listed) > MAX_ARRAYS:
+        raise FrameError(f"the header lists no arrays, or more than {MAX_ARRAYS}")
+    arrays, start = [], 0
+    for entry in listed:
+        dtype, shape = _kind(entry)
+        count = math.prod(shape)
+        end = start + count * dtype.itemsize
+        if end > len(body):
+            raise FrameError(f"an array of shape {shape} needs more bytes than came")
+        flat = np.frombuffer(body, dtype, count, start) if count else np.empty(0, dtype)
+        try:
+            arrays.append(flat.reshape(shape).copy())
+        except ValueError:  # an empty array with a side that is too long even so
+            raise FrameError(f"no array has the shape {shape}") from None
+        start = end
+    if start != len(body):
+        raise FrameError(f"{len(body) - start:,} bytes belong to no array")
+    return record, arrays
+
+
+def _kind(entry: Any) -> tuple[np.dtype, tuple[int, ...]]:
+    if not isinstance(entry, list) or len(entry) != 2:
+        raise FrameError("an array is described by its dtype and its shape")
+    dtype, shape = entry
+    if not isinstance(dtype, str) or dtype not in DTYPES:
+        raise FrameError("an array has a dtype that is none of booleans, integers and floats")
+    if not isinstance(shape, list) or len(shape) > MAX_AXES:
+        raise FrameError(f"an array has no shape, or more than {MAX_AXES} axes")
+    if not all(type(side) is int and 0 <= side <= BODY_BYTES for side in shape):
+        raise FrameError("an array has a side that is no size")
+    if math.prod(side for side in shape if side) > BODY_BYTES:
+        raise FrameError("an array has more cells than may be")
+    return np.dtype(dtype), tuple(shape)
+
+
+def plain(value: Any, arrays: list[np.ndarray], depth: int = 0) -> Any:
+    """Write a value so that JSON can hold it; arrays go into the list, and a number stands for each.
+
+    Args:
+        value: None, a boolean, a number, text, an array, or lists, tuples and dicts of these; keys are text, whole
+            numbers, or tuples of these.
+        arrays: Is added to.
+        depth: How deep it lies.
+
+    Raises:
+        FrameError: If it is anything else, or too deep.
+    """
+    if depth > MAX_DEPTH:
+        raise FrameError(f"a value is nested more than {MAX_DEPTH} deep")
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    if isinstance(value, np.generic):
+        return plain(value.item(), arrays, depth)
+    if isinstance(value, np.ndarray):
+        arrays.append(value)
+        return {"array": len(arrays) - 1}
+    if isinstance(value, list | tuple):
+        kind = "list" if isinstance(value, list) else "tuple"
+        return {kind: [plain(one, arrays, depth + 1) for one in value]}
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        return {"dict": {key: plain(one, arrays, depth + 1) for key, one in value.items()}}
+    if isinstance(value, dict) and all(map(_is_key, value)):
+        return {"map": [[plain(key, arrays, depth + 1), plain(one, arrays, depth + 1)] for key, one in value.items()]}
+    raise FrameError(f"a {type(value).__name__} cannot travel")
+
+
+def value_of(record: Any, arrays: Sequence[np.ndarray], depth: int = 0) -> Any:
+    """Read back what plain wrote.
+
+    Raises:
+        FrameError: If it is not what plain writes.
+    """
+    if depth > MAX_DEPTH:
+        raise FrameError(f"a value is nested more than {MAX_DEPTH} deep")
+    if record is None or type(record) in (bool, int, float, str):
+        return record
+    if isinstance(record, dict) and len(record) == 1:
+        ((kind, inside),) = record.items()
+        if kind == "array" and type(inside) is int and 0 <= inside < len(arrays):
+            return arrays[inside]
+        if kind in ("list", "tuple") and isinstance(inside, list):
+            items = [value_of(one, arrays, depth + 1) for one in inside]
+            return items if kind == "list" else tuple(items)
+        if kind == "dict" and isinstance(inside, dict):
+            return {key: value_of(one, arrays, depth + 1) for key, one in inside.items()}
+        if kind == "map" and isinstance(inside, list) and all(isinstance(e, list) and len(e) == 2 for e in inside):
+            pairs = [(value_of(key, arrays, depth + 1), value_of(one, arrays, depth + 1)) for key, one in inside]
+            if all(_is_key(key) for key, _ in pairs):
+                return dict(pairs)
+    raise FrameError("a value is not written as it should be")
+
+
+def _is_key(value: Any) -> bool:
+    """Whether a dictionary that travels may have this key: text, a whole number, or a tuple of these."""
+    if isinstance(value, tuple):
+        return len(value) <= MAX_DEPTH and all(type(one) in (int, str) for one in value)
+    return type(value) in (int, str)
+
+
+def extent(value: Any) -> int:
+    """How many items and characters there are in a list, with all that is in it."""
+    if isinstance(value, dict):
+        value = list(value.items())
+    inside = sum(map(extent, value)) if isinstance(value, list | tuple) else 0
+    return inside + (len(value) if isinstance(value, str | list | tuple) else 0)
+
+
+class Channel:
+    """One end of the connection.
+
+    Args:
+        link: A connected stream socket.
+        body_bytes: The most that arrays of one frame may have.
+    """
+
+    def __init__(self, link: socket.socket, body_bytes: int = BODY_BYTES) -> None:
+        self.link, self.body_bytes = link, body_bytes
+
+    def send(self, header: Mapping[str, Any], arrays: Sequence[np.ndarray] = (), deadline: float | None = None) -> None:
+        """Send a frame.
+
+        Args:
+            header: What JSON can hold.
+            arrays: Its arrays.
+            deadline: By when it has to be gone, by time.monotonic; None waits for ever.
+
+        Raises:
+            Closed: If nobody is there to take it.
+            TooLate: If it is not taken in time.
+            FrameError: If it cannot be packed.
+        """
+        data = memoryview(pack(header, arrays))
+        while data:
+            self._wait_until(deadline)
+            try:
+                data = data[self.link.send(data) :]
+            except TimeoutError:
+                raise TooLate("nobody took the frame in time") from None
+            except OSError:
+                raise Closed("the other side is gone") from None
+
+    def receive(self, deadline: float | None = None) -> tuple[dict[str, Any], list[np.ndarray]]:
+        """Wait for a frame.
+
+        Args:
+            deadline: By when all of it has to be there, by time.monotonic; None waits for ever.
+
+        Raises:
+            Closed: If the other side is gone.
+            TooLate: If it does not come in time.
+            FrameError: If what comes is no frame.
+        """
+        n_header, n_body = sizes(self._exactly(_HEAD.size, deadline), self.body_bytes)
+        return unpack(self._exactly(n_header, deadline), self._exactly(n_body, deadline))
+
+    def _exactly(self, count: int, deadline: float | None) -> bytes:
+        parts, missing = [], count
+        while missing:
+            self._wait_until(deadline)
+            try:
+                part = self.link.recv(min(missing, 1 << 20))
+            except TimeoutError:
+                raise TooLate("no answer came in time") from None
+            except OSError:
+                raise Closed("the other side is gone") from None
+            if not part:
+                raise Closed("the other side is gone")
+            parts.append(part)
+            missing -= len(part)
+        return b"".join(parts)
+
+    def _wait_until(self, deadline: float | None) -> None:
+        if deadline is None:
+            self.link.settimeout(None)
+            return
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise TooLate("no answer came in time")
+        self.link.settimeout(left)

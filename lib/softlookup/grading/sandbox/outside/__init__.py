@@ -1,0 +1,1 @@
+"""What makes a sandbox, speaks with it, counts what it uses, and ends it."""

@@ -1,0 +1,384 @@
+"""Starts a zygote: in bubblewrap, or, for code that one trusts, without."""
+
+import contextlib
+import json
+import os
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import softlookup
+from softlookup.grading.data.errors import CourseError
+from softlookup.grading.data.work import ONE_THREAD
+from softlookup.grading.sandbox.outside.stages import needs_room, new_stage
+
+NO_BUBBLEWRAP = (
+    "bubblewrap is not installed, and submissions are run in nothing less: install the system's package 'bubblewrap' "
+    "('apt install bubblewrap' on Debian and Ubuntu), or say '--sandbox none' for code that you trust"
+)
+START_S = 120.0
+ANSWER_S = 10.0
+"""Seconds after which a zygote that does not answer is taken to be dead or stopped."""
+_NOBODY = "65534"
+_INSIDE = (
+    *("--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp"),
+    # Whoever is not root owns /dev, and every submission sees the same one.
+    *("--chdir", "/tmp", "--remount-ro", "/dev", "--remount-ro", "/", "--"),
+)
+_HOME = "/tmp/notebook"
+_SYSTEM = ("lib", "lib64", "lib32", "bin", "sbin")
+
+# What a submission may import of the library: nothing that knows an answer.
+_OURS = (
+    *("notation.py", "lazily.py", "reference", "text", "model", "training", "figures", "widgets", "roofline"),
+    *("slide_audit", "checking/inside", "grading/sandbox/inside"),
+)
+_WRITTEN = ("transformers", "sentence_transformers")
+"""Packages beside the library in which many an answer is written already; benchmarks use them, no notebook does."""
+
+_CHECKING_INIT = '''"""Checks, while a notebook is graded: the judge is outside."""
+
+from softlookup.grading.sandbox.inside.held import check
+
+__all__ = ["check"]
+'''
+
+
+class SandboxError(CourseError):
+    """The sandbox does not work on this machine; the message says what was refused, and what to do."""
+
+
+@needs_room()
+def staged(hidden: Sequence[str] = ()) -> Path:
+    """Put together the library as a submission may see it; it is removed when this process ends.
+
+    Args:
+        hidden: Packages that are left out as well, "softlookup.reference".
+
+    Returns:
+        The folder to put on the path.
+    """
+    folder = new_stage()
+    home, target = Path(softlookup.__file__).parent, folder / "softlookup"
+    target.mkdir()
+    shutil.copyfile(home / "__init__.py", target / "__init__.py")
+    for name in _OURS:
+        if any(f"softlookup.{Path(name).stem}" == one for one in hidden) or not (home / name).exists():
+            continue
+        if (home / name).is_dir():
+            shutil.copytree(home / name, target / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copyfile(home / name, target / name)
+    for package, init in (("checking", _CHECKING_INIT), ("grading", ""), ("grading/sandbox", "")):
+        (target / package / "__init__.py").write_text(init, encoding="utf-8")
+    for path in (folder, *folder.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    return folder
+
+
+def trouble() -> str:
+    """Say why submissions cannot be given a sandbox here, nothing if they can.
+
+    Returns:
+        One sentence, or an empty text.
+    """
+    try:
+        command = [*_bubblewrap(), *_INSIDE, *_less_rights()]
+    except SandboxError as error:
+        return str(error)
+    command += ["unshare", "--user", "--mount", "--pid", "--net", "--ipc", "--fork", "true"]
+    done = subprocess.run(command, capture_output=True, text=True, env=_environment(Path("/")))
+    if done.returncode == 0:
+        return ""
+    said = done.stderr.strip().splitlines() or ["it said nothing"]
+    return f"bubblewrap is installed, but does not work on this machine ({said[-1][:200]})"
+
+
+def readable(folder: Path) -> str:
+    """Say why submissions could read a folder that must stay closed to them, nothing if they cannot.
+
+    They are shown the system's programs and the whole of this Python, with whatever else somebody put there.
+
+    Returns:
+        One sentence with what to do, or an empty text.
+    """
+    shown = [Path("/usr"), *(Path("/", name) for name in _SYSTEM if not Path("/", name).is_symlink()), *_pythons()]
+    for place in shown:
+        if folder.resolve().is_relative_to(place):
+            return f"submissions could read {folder}, since they are shown all of {place}: move it out of there"
+    return ""
+
+
+class Forking:
+    """What forks submissions on demand: the judge's end of the connection to a zygote, or to a copy of one.
+
+    Args:
+        control: The connection.
+        bare: Whether there is no sandbox.
+    """
+
+    def __init__(self, control: socket.socket, bare: bool = False) -> None:
+        self.control, self.bare = control, bare
+
+    def wait(self) -> None:
+        """Wait until everything is imported.
+
+        Raises:
+            SandboxError: If it does not start; the message says why.
+        """
+        self.control.settimeout(START_S)
+        try:
+            ready = self.control.recv(16)
+        except OSError:
+            ready = b""
+        if ready != b"ready":
+            said = self._said()
+            self.close()
+            raise SandboxError(f"the sandbox does not start here ({said}); see the instructor's guide")
+
+    def fork(self, link: socket.socket, status: int, about: Mapping[str, object]) -> None:
+        """Fork a submission.
+
+        Args:
+            link: Its end of the connection; a copy travels.
+            status: Where it is told how the submission ended.
+            about: Limits and seed.
+
+        Raises:
+            SandboxError: If the zygote is gone.
+        """
+        record = json.dumps({**about, "bare": self.bare, "home": self._new_home()}).encode()
+        self._tell(record, [link.fileno(), status])
+
+    def lives(self) -> bool:
+        """Whether it still answers."""
+        try:
+            self.control.settimeout(ANSWER_S)
+            self.control.send(b"?")
+            return self.control.recv(1) == b"!"
+        except OSError:
+            return False
+
+    def close(self) -> None:
+        """Let go of it: it ends, and all its submissions with it."""
+        self.control.close()
+
+    def _tell(self, message: bytes, descriptors: list[int]) -> None:
+        try:
+            socket.send_fds(self.control, [message], descriptors)
+        except OSError:
+            raise SandboxError(f"the sandbox ended ({self._said()})") from None
+
+    def _new_home(self) -> str:
+        """Where a submission works; in a sandbox it is empty for each."""
+        return _HOME
+
+    def _said(self) -> str:
+        return "it said nothing"
+
+
+class Zygote(Forking):
+    """A zygote in a process of its own. It begins to import at once, and is ready after ``wait``.
+
+    Args:
+        sandbox: "bubblewrap", or "none" for code that one trusts.
+        modules: What it imports beforehand.
+        forbidden: For each task the dotted names that its answers must not use.
+        hidden: Parts of the library that are not there to be imported.
+
+    Raises:
+        SandboxError: If there is nothing to start it in; the message says what is missing.
+        ValueError: If there is no such sandbox.
+    """
+
+    def __init__(
+        self,
+        sandbox: str = "bubblewrap",
+        modules: Sequence[str] = (),
+        forbidden: Sequence[Sequence[str]] = (),
+        hidden: Sequence[str] = (),
+    ) -> None:
+        if sandbox not in ("bubblewrap", "none"):
+            raise ValueError(f"sandbox is {sandbox!r}; wanted 'bubblewrap' or 'none'")
+        bare = sandbox == "none"
+        before = [] if bare else [*_bubblewrap(), "--ro-bind"]
+        self.stage = staged(hidden)
+        before += [] if bare else [str(self.stage), "/softlookup", *_INSIDE, *_less_rights()]
+        # Messages keep their ends: several may wait until everything is imported.
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        super().__init__(ours, bare)
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the zygote
+        there = self.stage if bare else Path("/softlookup")
+        executable = sys.executable if bare else str(_seen(Path(sys.executable)))
+        script = str(there / "softlookup/grading/sandbox/inside/zygote.py")
+        record = json.dumps({"modules": list(modules), "forbidden": [list(one) for one in forbidden]})
+        fd, self._begun, self._ready = theirs.fileno(), time.monotonic(), False
+        try:
+            self.process = subprocess.Popen(
+                [*before, executable, "-s", "-B", "-P", script, str(fd), record],
+                pass_fds=(fd,),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=self._errors,
+                env=_environment(there),
+                start_new_session=True,
+            )
+        finally:
+            theirs.close()
+
+    def copy(self) -> socket.socket:
+        """Have it fork a copy of itself for another judge, once everything is imported; this does not wait.
+
+        Returns:
+            The judge's end of the connection to the copy, for ``Forking``.
+
+        Raises:
+            SandboxError: If the zygote is gone.
+        """
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            self._tell(b"copy", [theirs.fileno()])
+        except SandboxError:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
+        return ours
+
+    def lives(self) -> bool:
+        """Whether it still answers, or may still be importing."""
+        if self.process.poll() is not None:
+            return False
+        if not self._ready:
+            ready, _, _ = select.select([self.control], [], [], 0)
+            if not ready:
+                return time.monotonic() - self._begun < START_S
+            try:
+                self._ready = self.control.recv(16) == b"ready"
+            except OSError:  # it ended while it started
+                return False
+        return self._ready and super().lives()
+
+    def wait(self) -> None:
+        """Wait until everything is imported.
+
+        Raises:
+            SandboxError: If it does not start; the message says why.
+        """
+        super().wait()
+        self._ready = True
+
+    def close(self) -> None:
+        """End it, its copies, and all submissions with it."""
+        super().close()
+        # The whole group: a bubblewrap that dies while it starts leaves a child that would wait for it for ever.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        self._errors.close()
+        shutil.rmtree(self.stage, ignore_errors=True)
+
+    def _tell(self, message: bytes, descriptors: list[int]) -> None:
+        if self.process.poll() is not None:
+            raise SandboxError(f"the sandbox ended ({self._said()})")
+        super()._tell(message, descriptors)
+
+    def _new_home(self) -> str:
+        return tempfile.mkdtemp(prefix="softlookup-bare-", dir=self.stage) if self.bare else _HOME
+
+    def _said(self) -> str:
+        self._errors.seek(0)
+        lines = self._errors.read(20_000).decode("utf-8", "replace").strip().splitlines()
+        return lines[-1][:300] if lines else "it said nothing"
+
+
+def _environment(library: Path) -> dict[str, str]:
+    """What a submission finds in its environment: nothing of the instructor's, and the same each time."""
+    return {
+        "PATH": "/usr/bin:/bin",
+        "PYTHONPATH": str(library),
+        "PYTHONHASHSEED": "0",
+        "HOME": _HOME,
+        "LANG": "C.UTF-8",
+        "MPLBACKEND": "agg",
+        "MPLCONFIGDIR": "/tmp/matplotlib",
+        "IPYTHONDIR": "/tmp/ipython",
+        **dict.fromkeys(ONE_THREAD, "1"),
+    }
+
+
+def _bubblewrap() -> list[str]:
+    """The command in front of Python's, up to where the staged library is bound."""
+    found = shutil.which("bwrap")
+    if found is None:
+        raise SandboxError(NO_BUBBLEWRAP)
+    root = os.geteuid() == 0
+    command = [found, "--die-with-parent", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
+    command += ["--hostname", "sandbox"]
+    # As root there is no namespace of users here: each submission gets one, and with it a count of its own processes.
+    command += [] if root else ["--unshare-user", "--uid", _NOBODY, "--gid", _NOBODY]
+    installed, home = Path(sysconfig.get_path("purelib"), "softlookup"), Path(softlookup.__file__).parent
+    if home.resolve() != installed.resolve() and (said := readable(home)):
+        raise SandboxError(said)
+    command += ["--ro-bind", "/usr", "/usr", "--perms", "0755", "--dir", "/etc"]
+    for name in _SYSTEM:
+        path = Path("/", name)
+        if path.is_symlink():
+            command += ["--symlink", os.readlink(path), str(path)]
+        elif path.is_dir():
+            command += ["--ro-bind", str(path), str(path)]
+    for name in ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "fonts", "mime.types"):
+        if Path("/etc", name).exists():
+            command += ["--ro-bind", f"/etc/{name}", f"/etc/{name}"]
+    made: set[Path] = set()
+    for place in _pythons():
+        command += [*_parents(_seen(place), made), "--ro-bind", str(place), str(_seen(place))]
+    # Where the library is installed and not only linked to, its answers would lie beside the other packages.
+    for package in (installed, *(installed.with_name(name) for name in _WRITTEN)):
+        if package.is_dir():
+            command += ["--tmpfs", str(_seen(package))]
+    return command
+
+
+def _less_rights() -> list[str]:
+    """Take root's rights away before Python starts; whoever is not root has none to lose."""
+    if os.geteuid() != 0:
+        return []
+    setpriv = shutil.which("setpriv")
+    if setpriv is None:
+        raise SandboxError("the program setpriv is not there (package util-linux), which takes root's rights away")
+    nobody = [setpriv, "--reuid", _NOBODY, "--regid", _NOBODY, "--clear-groups", "--no-new-privs"]
+    return [*nobody, "--bounding-set=-all", "--inh-caps=-all"]
+
+
+def _pythons() -> list[Path]:
+    """The folders that this Python consists of, outside /usr, none inside another."""
+    wanted = {Path(sys.prefix), Path(sys.base_prefix), Path(sys.base_exec_prefix)}
+    wanted |= {Path(p).resolve() for p in map(str, set(wanted))}
+    wanted |= {Path(sysconfig.get_path(name)) for name in ("purelib", "platlib", "stdlib")}
+    outside = sorted(p for p in wanted if not p.is_relative_to("/usr") and p.exists())
+    return [p for p in outside if not any(p != other and p.is_relative_to(other) for other in outside)]
+
+
+def _seen(place: Path) -> Path:
+    """Where a path lies in the sandbox: a Python below a folder that is emptied for each submission is moved away."""
+    emptied = any(place.is_relative_to(folder) for folder in ("/tmp", "/dev", "/proc"))
+    return Path("/python", *place.parts[1:]) if emptied else place
+
+
+def _parents(place: Path, made: set[Path]) -> list[str]:
+    """Make the folders above a place readable: bubblewrap alone makes them for root."""
+    record = []
+    for parent in reversed(place.parents[:-1]):
+        if parent not in made:
+            made.add(parent)
+            record += ["--perms", "0755", "--dir", str(parent)]
+    return record

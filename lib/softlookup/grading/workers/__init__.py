@@ -1,0 +1,1 @@
+"""The processes and machines that judge submissions side by side."""

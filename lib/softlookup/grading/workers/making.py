@@ -1,0 +1,40 @@
+"""Makes the examiners that judge submissions, wherever they run."""
+
+import socket
+from collections.abc import Callable, Iterable, Iterator
+from types import TracebackType
+from typing import Protocol, Self
+
+from softlookup.grading.data.work import Graded, RunSettings
+
+
+class Examiner(Protocol):
+    """Runs and judges submissions; a context, since it holds a sandbox open."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> bool | None: ...
+
+    def examine(self, student: str, submission: bytes) -> Graded:
+        """Grade one submission. It never raises for anything that a student handed in."""
+        ...
+
+
+class Executor(Protocol):
+    """Grades many submissions somewhere: in processes of this machine, or on a cluster."""
+
+    def run(self, submissions: Iterable[tuple[str, bytes]]) -> Iterator[Graded]:
+        """Grade each submission once, in any order; submissions are taken as they are needed."""
+        ...
+
+
+MakeExecutor = Callable[[RunSettings], Executor]
+
+
+def make_examiner(settings: RunSettings, zygote: socket.socket | None = None) -> Examiner:
+    """The examiner that runs submissions in the sandbox; everything that grades makes its examiners here."""
+    from softlookup.grading.judging.examine import Examiner as Sandboxed
+
+    return Sandboxed(settings, zygote)

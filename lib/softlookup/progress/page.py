@@ -1,0 +1,100 @@
+"""The list of chapters on the page *Your way*: what each needs, how long it takes, and its tasks.
+
+It can be read as it stands. The page's script finds in its ``data-`` attributes all that it needs to tick off.
+"""
+
+import re
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+from softlookup.checking.registry import CHAPTERS, tasks
+from softlookup.curriculum.graph import EDGES, NAMES, needed
+
+_READING = re.compile(r"\*\*Reading time\*\* about (\d+) minutes")
+_TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
+_CAPSTONE = "_capstone"
+
+
+@dataclass(frozen=True)
+class WayPage:
+    """A page of the book that belongs to a chapter.
+
+    Attributes:
+        file: Its file in the built book, beside this page.
+        title: Its heading.
+        minutes: How long it takes to read, None where it does not say.
+    """
+
+    file: str
+    title: str
+    minutes: int | None
+
+
+def pages_of(book: Path) -> dict[int, list[WayPage]]:
+    """The pages of each chapter, the chapter's own first.
+
+    Args:
+        book: The folder of the book's sources.
+    """
+    found: dict[int, list[WayPage]] = {number: [] for number in NAMES}
+    for source in sorted(book.glob("[0-9][0-9]_*.md")):
+        text = source.read_text(encoding="utf-8")
+        number = 90 if source.stem.endswith(_CAPSTONE) else int(source.name[:2])
+        title, minutes = _TITLE.search(text), _READING.search(text)
+        page = WayPage(f"{source.stem}.html", title[1] if title else source.stem, int(minutes[1]) if minutes else None)
+        found[number].append(page)
+    return found
+
+
+def chapters_html(book: Path) -> str:
+    """The list, as HTML.
+
+    Args:
+        book: The folder of the book's sources.
+    """
+    pages = pages_of(book)
+    return f'<ol class="way" id="way">{"".join(_chapter(number, pages[number]) for number in CHAPTERS)}</ol>'
+
+
+def _chapter(number: int, pages: list[WayPage]) -> str:
+    strict = " ".join(map(str, sorted(needed(number))))
+    every = tasks(number)
+    sums = f"{sum(task.points for task in every):g} points, about {sum(task.minutes for task in every)} minutes"
+    label = NAMES[number] if number >= 90 else f"{number} · {NAMES[number]}"
+    return (
+        f'<li class="way-chapter" id="way-{number}" data-chapter="{number}" data-needs="{strict}" '
+        f'data-label="{escape(label)}">'
+        f'<h3><a href="{pages[0].file}">{escape(label)}</a> <span class="way-mark"></span></h3>{_needs(number)}'
+        f'<ul class="way-pages">{"".join(map(_page, pages))}</ul>'
+        f'<details><summary><span class="way-count">{len(every)} tasks</span>, {sums}</summary><ul class="way-tasks">'
+        + "".join(
+            f'<li data-task="{task.id}" data-minutes="{task.minutes}" data-points="{task.points:g}">'
+            f'<span class="way-sign" aria-hidden="true"></span><a href="{task.book_url.removeprefix("book/")}">'
+            f"{escape(task.title)}</a> <code>{task.id}</code> "
+            f'<span class="way-told">{task.points:g} point{"s" * (task.points != 1)}, {task.minutes} min</span></li>'
+            for task in every
+        )
+        + "</ul></details></li>"
+    )
+
+
+def _page(page: WayPage) -> str:
+    minutes = f", about {page.minutes} minutes" if page.minutes else ""
+    return (
+        f'<li data-page="{page.file}"><label><input type="checkbox" disabled> {escape(page.title)}</label>'
+        f'<span class="way-read">{minutes}</span></li>'
+    )
+
+
+def _needs(number: int) -> str:
+    def links(strict: bool) -> str:
+        return ", ".join(
+            f'<a href="#way-{edge.needs}">{escape(NAMES[edge.needs])}</a>'
+            for edge in EDGES
+            if edge.chapter == number and edge.strict == strict
+        )
+
+    strict, helping = links(True), links(False)
+    said = "; ".join(filter(None, (strict and f"needs {strict}", helping and f"helped by {helping}")))
+    return f'<p class="way-needs">{said[0].upper()}{said[1:]}.</p>' if said else ""

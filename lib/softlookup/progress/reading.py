@@ -1,0 +1,201 @@
+"""What a student's notebooks say of themselves: which tasks are right, which are begun, which mistake was named.
+
+A notebook is anybody's file. Of what its outputs claim only this is taken: a verdict that there is, for a task that
+there is, and names of mistakes that the task knows. All words come from the tasks' own descriptions.
+"""
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from nbformat import NotebookNode
+
+from softlookup.checking.diagnose import OTHER_VARIANT, SHORTCUT
+from softlookup.checking.inside.source import text_hash
+from softlookup.checking.registry import CHAPTERS, tasks
+from softlookup.checking.task import Task
+from softlookup.grading.course.notebooks import BadNotebook, grade_id, is_graded, is_solution, read_notebook, verdict_of
+
+STATES = ("pass", "partial", "wrong", "changed", "unchecked", "blank")
+"""Right; partly right; not right; changed since its check; an answer without a check; nothing written yet."""
+
+BLANK = "raise NotImplementedError()"
+BLANK_WORDS = "YOUR ANSWER HERE"
+
+SAYS = {
+    SHORTCUT: "The answer uses what the task asks you to write yourself.",
+    OTHER_VARIANT: "This is the answer to another variant of the task.",
+}
+"""What names of mistakes say that belong to no one task."""
+
+_MAGIC = re.compile(r"^\s*[%!?]", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class TaskState:
+    """How far one task is.
+
+    Attributes:
+        task: The task.
+        state: One of ``STATES``.
+        points: What its last check gave; 0 where the answer was changed since.
+        named: The mistakes that the last check named, as sentences.
+    """
+
+    task: Task
+    state: str = "blank"
+    points: float = 0.0
+    named: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ChapterState:
+    """How far one notebook is.
+
+    Attributes:
+        chapter: Its number.
+        file: Where it is; None if there is none.
+        tasks: Its tasks, in the notebook's order.
+        written: The answers in one's own words that a person grades, by name, and whether anything stands there.
+        problem: One sentence, if the file could not be read.
+    """
+
+    chapter: int
+    file: Path | None
+    tasks: tuple[TaskState, ...]
+    written: dict[str, bool] = field(default_factory=dict)
+    problem: str = ""
+
+    @property
+    def points(self) -> float:
+        """What was earned so far."""
+        return sum(one.points for one in self.tasks)
+
+    @property
+    def best(self) -> float:
+        """What can be earned by checks."""
+        return sum(one.task.points for one in self.tasks)
+
+    @property
+    def minutes_left(self) -> int:
+        """How long the tasks take that are not right yet, whole."""
+        return sum(one.task.minutes for one in self.tasks if one.state != "pass")
+
+    @property
+    def begun(self) -> bool:
+        """Whether anything was written."""
+        return any(one.state != "blank" for one in self.tasks) or any(self.written.values())
+
+    @property
+    def done(self) -> bool:
+        """Whether every task is right."""
+        return all(one.state == "pass" for one in self.tasks)
+
+    def count(self, *states: str) -> int:
+        """How many tasks are in one of these states."""
+        return sum(one.state in states for one in self.tasks)
+
+
+def read_folder(
+    folder: Path, run: Callable[[Path], NotebookNode] | None = None, said: Callable[[str], None] = lambda line: None
+) -> tuple[ChapterState, ...]:
+    """Read the notebooks of a folder: each in a folder of its own name, or all side by side.
+
+    Args:
+        folder: Where they are.
+        run: What executes a notebook, to read fresh outputs; None to read the saved ones.
+        said: Called with the name of each notebook before it is run.
+
+    Returns:
+        One state for each chapter that has tasks, in order; a notebook that is missing or broken has one too.
+    """
+    found = []
+    for chapter in CHAPTERS:
+        file = _notebook(folder, chapter)
+        blank = tuple(TaskState(task) for task in tasks(chapter))
+        if file is None:
+            found.append(ChapterState(chapter, None, blank))
+            continue
+        try:
+            notebook = read_notebook(file)
+            fresh = run is not None and _begun(notebook)  # in one without an answer there is nothing to run
+            if fresh and run is not None:
+                said(file.name)
+                notebook = run(file)
+            found.append(read_chapter(notebook, chapter, file))
+        except BadNotebook as problem:
+            found.append(ChapterState(chapter, file, blank, problem=str(problem)))
+    return tuple(found)
+
+
+def read_chapter(notebook: NotebookNode, chapter: int, file: Path | None = None) -> ChapterState:
+    """Read one notebook.
+
+    Args:
+        notebook: In nbformat 4.
+        chapter: Whose tasks to look for; other cells are left alone.
+        file: Where it came from.
+    """
+    code = {grade_id(cell): cell for cell in reversed(notebook.cells) if cell.cell_type == "code" and grade_id(cell)}
+    states = tuple(_state(task, code.get(task.slug), code.get(f"{task.slug}-check")) for task in tasks(chapter))
+    written = {
+        name: _says_something(str(cell.source))
+        for cell in notebook.cells
+        if cell.cell_type == "markdown" and is_graded(cell) and is_solution(cell)
+        for name in [grade_id(cell)]
+        if re.fullmatch(r"[a-z0-9-]{1,60}", name)
+    }
+    return ChapterState(chapter, file, states, written)
+
+
+def _notebook(folder: Path, chapter: int) -> Path | None:
+    """The notebook of a chapter; one in a folder of its own name before copies with other names."""
+    start = f"{chapter:02d}_"
+    inside = [file for file in folder.glob(f"{start}*/{start}*.ipynb") if file.stem == file.parent.name]
+    return min([*inside, *folder.glob(f"{start}*.ipynb")], key=lambda file: (file.parent == folder, file), default=None)
+
+
+def _begun(notebook: NotebookNode) -> bool:
+    return any(is_solution(cell) and cell.cell_type == "code" and BLANK not in cell.source for cell in notebook.cells)
+
+
+def _says_something(text: str) -> bool:
+    return bool(text.strip()) and BLANK_WORDS not in text
+
+
+def _state(task: Task, answer: NotebookNode | None, check: NotebookNode | None) -> TaskState:
+    """The state of one task, from its answer's cell and its check's; either may be missing."""
+    empty = answer is None or BLANK in answer.source
+    recorded = verdict_of(check) if check is not None else None
+    if recorded is None or recorded["task"] != task.id:
+        return TaskState(task, "blank" if empty else "unchecked")
+    if recorded["verdict"] == "blank" or (answer is not None and empty):
+        older = answer is not None and not empty
+        return TaskState(task, "changed" if older else "blank")
+    if answer is not None and _changed(str(answer.source), recorded.get("answer")):
+        return TaskState(task, "changed")
+    named = tuple(dict.fromkeys(filter(None, (_sentence(task, slug) for slug in recorded["diagnosis"][:2]))))
+    if recorded["verdict"] == "pass":
+        return TaskState(task, "pass", task.points)
+    points = _points(recorded.get("points"), task.points)
+    return TaskState(task, "partial" if recorded["verdict"] == "partial" else "wrong", points, named)
+
+
+def _changed(source: str, judged: Any) -> bool:
+    """Whether an answer is another than the one that was judged, as far as the verdict says which that was.
+
+    Where a cell has lines that IPython rewrites, what was judged is not what stands there, and nothing can be said.
+    """
+    return isinstance(judged, str) and bool(judged) and not _MAGIC.search(source) and text_hash(source) != judged
+
+
+def _points(claimed: Any, best: float) -> float:
+    right_kind = isinstance(claimed, int | float) and not isinstance(claimed, bool) and math.isfinite(claimed)
+    return min(max(float(claimed), 0.0), best) if right_kind else 0.0
+
+
+def _sentence(task: Task, slug: str) -> str:
+    return next((mistake.says for mistake in task.mistakes if mistake.slug == slug), SAYS.get(slug, ""))

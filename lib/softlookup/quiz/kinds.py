@@ -1,0 +1,164 @@
+"""What a quick question can ask for: each kind takes its answer out of a task's results, and says what equals it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Answer = list[float]
+
+
+@dataclass(frozen=True)
+class Number:
+    """One number of a result, to be typed.
+
+    Attributes:
+        at: The index of the number; empty for a result that is one number.
+        of: Which of the task's results.
+        decimals: To how many decimals it is asked for; half a unit of the last one is forgiven, and a little more.
+        unit: What stands behind the field.
+    """
+
+    at: tuple[int, ...] = ()
+    of: int = 0
+    decimals: int = 2
+    unit: str = ""
+    kind = "number"
+
+    @property
+    def tolerance(self) -> float:
+        """How far an answer may be from the right one; neighbouring whole numbers are told apart."""
+        return 0.6 * 10.0**-self.decimals if self.decimals else 0.45
+
+    def answer(self, results: tuple[np.ndarray, ...]) -> Answer:
+        """The number, as a list of one.
+
+        Raises:
+            ValueError: If something larger stands there.
+        """
+        value = np.asarray(results[self.of][self.at])
+        if value.size != 1:
+            raise ValueError(f"a number is asked for, but index {self.at} of shape {results[self.of].shape} is none")
+        return [float(value.reshape(()))]
+
+    def written(self, answer: Answer) -> str:
+        """An answer as the page writes it."""
+        return f"{answer[0]:,.{self.decimals}f} {self.unit}".strip()
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a result, a field for each number.
+
+    Attributes:
+        at: The index of the row.
+        of: Which of the task's results.
+        decimals: As for a number.
+    """
+
+    at: tuple[int, ...] = ()
+    of: int = 0
+    decimals: int = 2
+    kind = "row"
+
+    @property
+    def tolerance(self) -> float:
+        """How far each number may be from the right one."""
+        return 0.6 * 10.0**-self.decimals
+
+    def answer(self, results: tuple[np.ndarray, ...]) -> Answer:
+        """The row's numbers.
+
+        Raises:
+            ValueError: If there is no row at that index.
+        """
+        row = np.asarray(results[self.of][self.at], dtype=float)
+        if row.ndim != 1:
+            raise ValueError(f"a row is asked for, but index {self.at} of shape {results[self.of].shape} is none")
+        return [float(value) for value in row]
+
+    def written(self, answer: Answer) -> str:
+        """An answer as the page writes it."""
+        return "(" + ", ".join(f"{value:.{self.decimals}f}" for value in answer) + ")"
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The shape of a result, or of what a task gives back as one.
+
+    Attributes:
+        of: Which of the task's results.
+        given: The result's numbers are themselves the shape, as in a table of shapes.
+    """
+
+    of: int = 0
+    given: bool = False
+    kind = "shape"
+    tolerance = 0.0
+
+    def answer(self, results: tuple[np.ndarray, ...]) -> Answer:
+        """The sizes."""
+        result = results[self.of]
+        return [float(n) for n in (result.reshape(-1) if self.given else result.shape)]
+
+    def written(self, answer: Answer) -> str:
+        """An answer as the page writes it."""
+        return "(" + ", ".join(f"{n:.0f}" for n in answer) + ("," if len(answer) == 1 else "") + ")"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The largest or the smallest cell of a result, to be pointed at on a map of something else.
+
+    Attributes:
+        map: What is shown, (rows, columns), of the result's shape; its cells are pressed.
+        rows: What the rows are called.
+        columns: What the columns are called.
+        of: Which of the task's results.
+        at: The index of the table among the result's leading axes.
+        smallest: Asks for the smallest.
+        row: The row in which to look; None for the whole table.
+    """
+
+    map: Any
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    of: int = 0
+    at: tuple[int, ...] = ()
+    smallest: bool = False
+    row: int | None = None
+    kind = "cell"
+    tolerance = 0.0
+
+    def __post_init__(self) -> None:
+        if np.shape(self.map) != (len(self.rows), len(self.columns)):
+            raise ValueError(
+                f"the map has the shape {np.shape(self.map)}, but {len(self.rows)} rows and {len(self.columns)} "
+                "columns have names"
+            )
+
+    def answer(self, results: tuple[np.ndarray, ...]) -> Answer:
+        """Row and column.
+
+        Raises:
+            ValueError: If the table's shape is not the map's, or the extreme is not alone.
+        """
+        table = np.asarray(results[self.of][self.at], dtype=float)
+        if table.shape != np.shape(self.map):
+            raise ValueError(f"the map has the shape {np.shape(self.map)}, the result {table.shape}")
+        if self.row is not None:
+            outside = np.arange(len(table)) != self.row
+            table = np.where(outside[:, None], np.inf if self.smallest else -np.inf, table)
+        best = table.min() if self.smallest else table.max()
+        found = np.argwhere(np.isclose(table, best))
+        if len(found) != 1:
+            raise ValueError(f"{len(found)} cells are equally far out: ask for one that is alone")
+        return [float(i) for i in found[0]]
+
+    def written(self, answer: Answer) -> str:
+        """An answer as the page writes it."""
+        i, j = (int(n) for n in answer)
+        return f"row {self.rows[i]}, column {self.columns[j]}"
+
+
+Kind = Number | Row | Shape | Cell

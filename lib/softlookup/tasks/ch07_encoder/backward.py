@@ -1,0 +1,41 @@
+"""The task of going back through LayerNorm by hand."""
+
+from typing import Any
+
+from softlookup.checking.inside.case import Case
+from softlookup.checking.published import described
+from softlookup.tasks.ch07_encoder.norms import NORMS, normed
+from softlookup.tasks.draws import Rng, normal
+from softlookup.tasks.forbidden import AUTOGRAD
+
+
+def _backward_cases(rng: Rng) -> list[Case]:
+    def args(t: int, d: int, eps: float = 1e-5, scale: float = 1.0, dtype: str = "float32") -> tuple[Any, ...]:
+        x = normed(rng, t, d, scale=scale, mean=0.7, dtype=dtype)
+        return normal(rng, t, d, dtype=dtype), x, normal(rng, d, dtype=dtype) + x.dtype.type(1.5), eps
+
+    return [
+        Case("T = 3, D = 5", args(3, 5)),
+        Case("T = D = 4", args(4, 4)),
+        Case("one token, D = 6", args(1, 6)),
+        Case("eps = 0.5", args(4, 3, eps=0.5)),
+        Case("tokens of small variance, float64", args(2, 5, eps=1e-3, scale=0.02, dtype="float64")),
+    ]
+
+
+def _layer_norm_backward(g: Any, x: Any, gain: Any, eps: float) -> tuple[Any, ...]:
+    """By autograd, through torch's own function."""
+    import torch
+
+    with torch.enable_grad():
+        given = [one.detach().clone().requires_grad_(True) for one in (x, gain, torch.zeros_like(gain))]
+        y = torch.nn.functional.layer_norm(given[0], gain.shape, given[1], given[2], eps)
+        return tuple(torch.autograd.grad(y, given, g.detach()))
+
+
+LAYER_NORM_BACKWARD = described(
+    "07.layer-norm-backward",
+    cases=_backward_cases,
+    oracle=_layer_norm_backward,
+    forbids=(*AUTOGRAD, *(name for name in NORMS if not name.startswith("softlookup"))),
+)

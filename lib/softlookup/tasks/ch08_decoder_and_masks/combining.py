@@ -1,0 +1,63 @@
+"""Tasks that join masks and write them in another convention."""
+
+from typing import Any
+
+import numpy as np
+
+from softlookup.checking.inside.case import Case
+from softlookup.checking.published import described
+from softlookup.tasks import draws
+from softlookup.tasks.ch08_decoder_and_masks.masks import (
+    drawn_ids,
+)
+from softlookup.tasks.draws import Rng, normal
+
+
+def _combine_cases(rng: Rng) -> list[Case]:
+    return [
+        Case("the slide's row: three words, two pads", (np.array([[11, 12, 13, 0, 0]]), 0)),
+        Case("three rows of six", (drawn_ids(rng, (6, 4, 2), 6, 0), 0)),
+        Case("as many rows as tokens", (drawn_ids(rng, (3, 2, 1), 3, 7), 7)),
+        Case("filled up on the left: some see nothing", (drawn_ids(rng, (2, 5), 5, 3, left=True), 3)),
+        Case("one token", (drawn_ids(rng, (1, 1), 1, 2), 2)),
+    ]
+
+
+def _combine(ids: Any, pad_id: int) -> Any:
+    import torch
+
+    t = ids.shape[1]
+    hidden = torch.ones(t, t).triu(1).bool() | ids.eq(pad_id)[:, None, :]
+    return hidden.logical_not().unsqueeze(1)
+
+
+PAST, PADDING = "causal_mask(length, length)", "padding_mask(ids, pad_id)"
+
+COMBINE = described("08.combine", cases=_combine_cases, oracle=_combine)
+
+
+def _convert_cases(rng: Rng) -> list[Case]:
+    def case(label: str, shape: tuple[int, ...], mask: np.ndarray, dtype: str, part: str = "core") -> Case:
+        scores = normal(rng, *shape, dtype=dtype)
+        return Case(label, (scores, mask), part=part, keeps_dtype=True)
+
+    def hidden(*shape: int) -> np.ndarray:
+        return ~draws.seeing_mask(rng, *shape)
+
+    return [
+        case("four queries, five keys", (4, 5), hidden(4, 5), "float32"),
+        case("a batch with heads, one mask for all", (2, 3, 4, 4), hidden(4, 4), "float32"),
+        case("padding: a mask (B, 1, 1, S)", (2, 3, 4, 5), hidden(2, 1, 1, 5), "float32"),
+        case("nothing is hidden", (3, 3), np.zeros((3, 3), dtype=bool), "float32"),
+        case("float64", (3, 6), hidden(3, 6), "float64", "dtype"),
+        case("half precision", (3, 4), hidden(3, 4), "float16", "dtype"),
+    ]
+
+
+def _convert(scores: Any, hidden: Any) -> Any:
+    import torch
+
+    return torch.where(hidden, -torch.inf, torch.zeros_like(scores))
+
+
+CONVERT = described("08.convert", cases=_convert_cases, oracle=_convert, parts={"core": 0.8, "dtype": 0.2})

@@ -1,0 +1,15 @@
+"""The last task: an encoder-decoder as a class, equal to nn.Transformer between its embeddings and its logits."""
+
+from softlookup.checking.inside.case import LayerAnswer
+from softlookup.checking.published import described
+from softlookup.tasks.ch08_decoder_and_masks import layer
+from softlookup.tasks.ch08_decoder_and_masks.whole_cases import NAMES, SIZES, cases, oracle
+
+TRANSFORMER = described(
+    "08.transformer",
+    cases=cases,
+    oracle=oracle,
+    parts={"core": 0.65, "mask": 0.2, "gradient": 0.15},
+    forbids=layer.PARTS,
+    layer=LayerAnswer(SIZES, NAMES, depth=4),
+)

@@ -1,0 +1,78 @@
+"""Tasks on writing one token after the other: the last position's logits, and greedy writing that stops."""
+
+from typing import Any
+
+import numpy as np
+
+from softlookup.checking.inside.case import Case
+from softlookup.checking.published import described
+from softlookup.tasks.draws import Rng, normal
+
+
+def _next_cases(rng: Rng) -> list[Case]:
+    def case(label: str, b: int, t: int, v: int, lengths: list[int]) -> Case:
+        return Case(label, (normal(rng, b, t, v, scale=2.0), np.array(lengths)))
+
+    return [
+        case("B = 3, T = 5, V = 7, lengths 2, 4, 3", 3, 5, 7, [2, 4, 3]),
+        case("all sizes 4, lengths 3, 2, 1, 3", 4, 4, 4, [3, 2, 1, 3]),
+        case("one text of full length", 1, 6, 9, [6]),
+        case("texts of length 1", 2, 1, 5, [1, 1]),
+        case("B = 2, T = 4, V = 12, one of them full", 2, 4, 12, [4, 2]),
+    ]
+
+
+def _next(logits: Any, lengths: Any) -> Any:
+    import torch
+
+    return torch.stack([row[: int(n)][-1].topk(1).indices[0] for row, n in zip(logits, lengths, strict=True)])
+
+
+NEXT = described("10.next", cases=_next_cases, oracle=_next)
+
+
+def _chain(rng: Rng, v: int, path: list[int]) -> np.ndarray:
+    """A table in which each token of a path is followed by the next one, if the likeliest is taken."""
+    table = normal(rng, v, v)
+    for one, other in zip(path, path[1:], strict=False):
+        table[one, other] = table[one].max() + 1.5
+    return table
+
+
+def _greedy_cases(rng: Rng) -> list[Case]:
+    def case(label: str, v: int, path: list[int], given: int, limit: int) -> Case:
+        return Case(label, (_chain(rng, v, path), np.array(path[:given]), path[-1], limit))
+
+    def order(v: int) -> list[int]:
+        return [int(i) for i in rng.permutation(v)]
+
+    cycle = order(5)
+    end = cycle[-1]
+    endless = _chain(rng, 5, [*cycle[:4], cycle[0]])
+    begins = order(6)
+    return [
+        case("the end comes after four tokens", 8, order(8)[:6], 2, 7),
+        case("the end comes at once", 5, order(5)[:4], 3, 4),
+        case("the limit comes first", 9, order(9)[:8], 1, 3),
+        Case("a circle that never ends", (endless, np.array(cycle[:2]), end, 6)),
+        case("a limit of one token", 4, order(4), 1, 1),
+        Case(
+            "what is given begins with the end token, as GPT-2's texts do",
+            (_chain(rng, 6, [begins[0], begins[1], begins[2], begins[0]]), np.array([begins[0]]), begins[0], 5),
+        ),
+    ]
+
+
+def _greedy(table: Any, ids: Any, end_id: int, limit: int) -> Any:
+    """The same by following a row of successors, and cutting behind the first end."""
+    import torch
+
+    follows = table.topk(1, dim=1).indices[:, 0].tolist()
+    walk = [follows[int(ids[-1])]]
+    while len(walk) < limit:
+        walk.append(follows[walk[-1]])
+    cut = walk.index(end_id) + 1 if end_id in walk else limit
+    return torch.tensor([*ids.tolist(), *walk[:cut]])
+
+
+GREEDY = described("10.greedy", cases=_greedy_cases, oracle=_greedy)

@@ -1,0 +1,57 @@
+"""The task that puts it together: a layer of self-attention with a cache."""
+
+from typing import Any
+
+import numpy as np
+
+from softlookup.checking.inside.case import Case
+from softlookup.checking.published import described
+from softlookup.tasks.draws import Rng, normal
+from softlookup.tasks.forbidden import ATTENTIONS
+
+
+def weights(rng: Rng, d: int, wide: int, narrow: int, dtype: str = "float32") -> tuple[np.ndarray, ...]:
+    """Weights of a layer of attention, of a size that makes the softmax neither flat nor hard."""
+    shapes = (d, wide), (d, narrow), (d, narrow), (wide, d)
+    return tuple(normal(rng, *shape, dtype=dtype, scale=1.5 * shape[0] ** -0.5) for shape in shapes)
+
+
+def _step_cases(rng: Rng) -> list[Case]:
+    def case(label: str, b: int, t: int, s: int, d: int, n: int, kv: int, h: int, part: str = "core") -> Case:
+        kept = normal(rng, b, kv, s, h), normal(rng, b, kv, s, h)
+        return Case(label, (normal(rng, b, t, d), *weights(rng, d, n * h, kv * h), n, kv, *kept), part=part)
+
+    return [
+        case("one new token behind four, N = K = 2", 2, 1, 4, 5, 2, 2, 3),
+        case("three new tokens behind two", 2, 3, 2, 6, 3, 3, 2),
+        case("B = T = S = N = K = H = 3, D = 9", 3, 3, 3, 9, 3, 3, 3),
+        case("a prompt, and an empty cache", 2, 4, 0, 6, 2, 2, 3),
+        case("four query heads, two key-value heads", 2, 2, 3, 8, 4, 2, 2, "groups"),
+        case("one key-value head, one token", 1, 1, 5, 6, 3, 1, 2, "groups"),
+    ]
+
+
+def _step(
+    x: Any, w_q: Any, w_k: Any, w_v: Any, w_o: Any, n_heads: int, n_kv_heads: int, k: Any, v: Any
+) -> tuple[Any, Any, Any]:
+    """Query by query, head by head, by torch's own attention."""
+    import torch
+
+    b, t, _ = x.shape
+    h = w_q.shape[1] // n_heads
+    new_k, new_v = (torch.stack([x @ w[:, i * h : i * h + h] for i in range(n_kv_heads)], dim=1) for w in (w_k, w_v))
+    all_k, all_v = torch.cat((k, new_k), dim=-2), torch.cat((v, new_v), dim=-2)
+    y = torch.zeros_like(x)
+    for i in range(n_heads):
+        own = slice(i * h, i * h + h)
+        head = i * n_kv_heads // n_heads
+        for j in range(t):
+            m = k.shape[2] + j + 1
+            z = torch.nn.functional.scaled_dot_product_attention(
+                x[:, j : j + 1] @ w_q[:, own], all_k[:, head, :m], all_v[:, head, :m]
+            )
+            y[:, j : j + 1] += z @ w_o[own]
+    return y, all_k, all_v
+
+
+STEP = described("10.step", cases=_step_cases, oracle=_step, parts={"core": 0.75, "groups": 0.25}, forbids=ATTENTIONS)

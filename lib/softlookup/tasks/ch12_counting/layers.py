@@ -1,0 +1,36 @@
+"""The task that counts the products of a layer as it is today."""
+
+from softlookup.checking.inside.case import Case
+from softlookup.checking.published import described
+from softlookup.tasks.ch12_counting.page import plain, product_flops
+from softlookup.tasks.draws import Rng
+
+Shapes = tuple[int, ...]
+
+
+def _layer_cases(rng: Rng) -> list[Case]:
+    t = int(rng.integers(3, 9))
+    return plain(
+        "T, S, D, N, K, H, F, gated, causal",
+        (3, 3, 4, 2, 2, 2, 16, False, False),
+        (1, 1000, 4096, 32, 32, 128, 11008, True, False),
+        (1, 1000, 4096, 32, 8, 128, 14336, True, True),
+        (5, 9, 10, 6, 2, 7, 30, True, True),
+        (8, 8, 12, 4, 4, 3, 48, False, True),
+        (5, 9, 10, 6, 3, 7, 31, True, False),
+        (t, t + int(rng.integers(1, 20)), int(rng.integers(10, 40)), 6, 3, 11, 50, False, True),
+    )
+
+
+def _layer(t: int, s: int, d: int, n: int, k: int, h: int, f: int, gated: bool, causal: bool) -> int:
+    """The products of shapes; under a causal mask one query after the other, with the keys that it may see."""
+    into = [((t, d), (d, width)) for width in (n * h, k * h, k * h)]
+    pairs: list[tuple[Shapes, Shapes]] = [*into, ((t, n * h), (n * h, d))]
+    for seen, queries in [(s - t + i + 1, 1) for i in range(t)] if causal else [(s, t)]:
+        maps = (n, queries, seen)
+        pairs += [((n, queries, h), (n, h, seen)), (maps, (n, seen, h))]
+    pairs += [((t, d), (d, f))] * (2 if gated else 1) + [((t, f), (f, d))]
+    return product_flops(*pairs)
+
+
+LAYER = described("12.layer", cases=_layer_cases, oracle=_layer, frame="plain")

@@ -1,0 +1,50 @@
+"""Mutants of the capstone that are right: those of the parts' own chapters, and those of what is new."""
+
+import equal_mutants_05
+import equal_mutants_08
+from softlookup.tasks.ch90_capstone import FROM_EARLIER
+
+HERE = {task.id: f"90.{task.id.split('.')[1]}" for task in FROM_EARLIER}
+
+FOUR_AXES = "heads have four axes here, so the last but one is axis 2"
+SAME_WIDTH = "values have the head width of the queries"
+COMMUTES = "or, sum and product do not depend on the order of their operands"
+AS_MANY = "there are as many batches as rates"
+LAST = "of two axes, axis 1 is the last"
+
+EQUAL: list[tuple[str, str, str]] = [
+    (HERE[task_id], line, why)
+    for task_id, line, why in equal_mutants_05.EQUAL + equal_mutants_08.EQUAL
+    if task_id in HERE
+] + [
+    ("90.loss", "own = log_p.gather(-1, labels[..., None])[..., -1]", "the axis has one entry, the first and the last"),
+    ("90.loss", "losses = own * -(1 - eps) - eps * log_p.mean(dim=-1)", COMMUTES),
+    ("90.loss", "losses = -(1 - eps) * own - log_p.mean(dim=-1) * eps", COMMUTES),
+    ("90.cross-attention", "s = q @ k.transpose(2, -1) / math.sqrt(q.shape[-1])", FOUR_AXES),
+    ("90.cross-attention", "s = q @ k.transpose(--2, -1) / math.sqrt(q.shape[-1])", FOUR_AXES),
+    ("90.cross-attention", "s = q @ k.transpose(-2, -1) / math.sqrt(v.shape[-1])", SAME_WIDTH),
+    ("90.decoder-layer", "x = self.attention(normed, normed, mask) + x", COMMUTES),
+    ("90.decoder-layer", "x = self.cross(self.norm_2(x), memory, memory_mask) + x", COMMUTES),
+    ("90.decoder-layer", "return self.feed_forward(self.norm_3(x)) + x", COMMUTES),
+    (
+        "90.transformer",
+        "return x + sinusoidal(x.shape[1], self.embedding.shape[1]).to(self.embedding)",
+        "embedded ids are as many as the ids",
+    ),
+    ("90.train", "for k, (ids, rows, rate) in enumerate(zip(source, target, rates), start=1):", AS_MANY),
+    ("90.train", "for k, (ids, rows, rate) in enumerate(zip(source, target, rates, strict=False), start=1):", AS_MANY),
+    ("90.train", "m[i] = (1 - 0.9) * g + 0.9 * m[i]", COMMUTES),
+    ("90.train", "m[i] = m[i] * 0.9 + (1 - 0.9) * g", COMMUTES),
+    ("90.train", "m[i] = 0.9 * m[i] + g * (1 - 0.9)", COMMUTES),
+    ("90.train", "v[i] = (1 - 0.98) * g * g + 0.98 * v[i]", COMMUTES),
+    ("90.train", "v[i] = v[i] * 0.98 + (1 - 0.98) * g * g", COMMUTES),
+    ("90.train", "v[i] = 0.98 * v[i] + g * ((1 - 0.98) * g)", COMMUTES),
+    ("90.train", "v[i] = 0.98 * v[i] + g * (1 - 0.98) * g", COMMUTES),
+    ("90.train", "own[i] -= up * rate / (root + 1e-09)", COMMUTES),
+    ("90.train", "own[i] -= rate * up / (1e-09 + root)", COMMUTES),
+    ("90.greedy", "ended = torch.zeros(len(written), dtype=torch.bool)", "as many rows are written as are read"),
+    ("90.greedy", "ended = (best == end_id) | ended", COMMUTES),
+    ("90.greedy", "best = model(source, written)[:, -1].argmax(dim=1)", LAST),
+    ("90.greedy", "best = model(source, written)[:, -1].argmax(dim=--1)", LAST),
+    ("90.greedy", "written = torch.cat([written, best[:, None]], dim=-1)", LAST),
+]

@@ -1,0 +1,60 @@
+"""The published solutions as a student's namespace, with some cells replaced."""
+
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from softlookup.authoring import assignments, find_root, read_solution, solution_cells
+from softlookup.checking import CheckResult, check, get_task, tasks
+from softlookup.checking.home import LocalStudent
+from softlookup.checking.judge import judge
+from softlookup.checking.registry import CHAPTERS
+
+ROOT = find_root()
+
+
+@cache
+def source_notebook(chapter: int) -> Any:
+    """The source notebook of a chapter."""
+    name = next(n for n in assignments(ROOT) if n.startswith(f"{chapter:02d}_"))
+    return read_solution(ROOT / "solutions" / f"{name}.py")
+
+
+@cache
+def solutions(chapter: int) -> dict[str, str]:
+    """Source of every solution cell, by grade id."""
+    return solution_cells(source_notebook(chapter))
+
+
+def world(chapter: int, cells: dict[str, str] | None = None) -> dict[str, Any]:
+    """Run the notebook's code cells, checks left out, with some solution cells replaced."""
+    namespace: dict[str, Any] = {"__name__": "__main__", "np": np}
+    replaced = cells or {}
+    for cell in source_notebook(chapter).cells:
+        grader = cell.metadata.get("nbgrader", {})
+        if cell.cell_type != "code" or grader.get("grade"):
+            continue
+        source = replaced.get(grader.get("grade_id"), cell.source)
+        # Every cell has a file name of its own, as in a kernel.
+        exec(compile(source, f"<submission {cell.id}>", "exec"), namespace)
+    return namespace
+
+
+def everywhere(task_id: str, obj: Any) -> Iterator[CheckResult]:
+    """Verdicts at home, and as in grading with other inputs."""
+    task = get_task(task_id)
+    yield check(task_id, obj)
+    for seed in range(3):
+        yield judge(task, LocalStudent(task, obj), seed=seed)
+
+
+ALL_TASKS = tasks()
+ALL_MISTAKES = [(task, mistake) for task in ALL_TASKS for mistake in task.mistakes]
+RIGHT = {
+    task_id: answers
+    for chapter in sorted(CHAPTERS)
+    for task_id, answers in import_module(f"right_answers_{chapter:02d}").RIGHT.items()
+}

@@ -1,0 +1,82 @@
+"""What is written down is enough for a verdict where torch cannot be imported, and the verdict is that of ``check``."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from softlookup.checking import check, tasks
+from softlookup.checking.baked import bake, read
+from softlookup.checking.home import LocalStudent
+from softlookup.checking.inside.limits import calm_torch
+from softlookup.checking.published import answer
+
+WITHOUT_TORCH = """
+import json, sys
+import numpy as np
+
+class NoTorch:
+    def find_spec(self, name, *rest):
+        if name.partition(".")[0] == "torch":
+            raise ImportError("torch cannot be imported here")
+
+sys.meta_path.insert(0, NoTorch())
+from softlookup.checking import get_task
+from softlookup.checking.baked import read
+from softlookup.checking.judge import judge
+from softlookup.checking.result import panel
+from softlookup.checking.inside.probe import Answer, Failure
+
+class Kept:
+    def __init__(self, answers):
+        self.kept = answers
+    def answers(self, cases, results, lent=()):
+        return iter(self.kept)
+    def lendable(self, sound_too=False):
+        return ()
+    def differed(self, at):
+        return False
+
+folder = sys.argv[1]
+asked = read(open(f"{folder}/baked.safetensors", "rb").read())
+arrays = np.load(f"{folder}/answers.npz")
+for line in open(f"{folder}/answers.jsonl"):
+    told = json.loads(line)
+    answers = [
+        Answer(
+            None if names is None else tuple(arrays[name] for name in names), failure and Failure(*failure), printed
+        )
+        for names, failure, printed in told["answers"]
+    ]
+    result = judge(get_task(told["task"]), Kept(answers), asked=asked[told["task"], 0])
+    print(json.dumps([result.text(), panel(result)]))
+assert "torch" not in sys.modules
+"""
+
+
+@pytest.mark.parametrize("chapter", [0, 4, 8, 10, 13])
+def test_verdict_without_torch_is_that_of_check(chapter, tmp_path):
+    file = bake(chapter)
+    (tmp_path / "baked.safetensors").write_bytes(file)
+    asked, arrays, lines, wanted = read(file), {}, [], []
+    with calm_torch():
+        for task in tasks(chapter):
+            cases = asked[task.id, 0].cases
+            for slugs in ((), *((one.slug,) for one in task.mistakes[::4])):
+                function, answers = answer(task, slugs), []
+                student = LocalStudent(task, function)
+                for one in student.answers((*cases, cases[0]), len(task.returns)):
+                    names = None if one.arrays is None else [f"{len(arrays) + i}" for i in range(len(one.arrays))]
+                    arrays |= dict(zip(names or (), one.arrays or (), strict=True))
+                    failure = one.failure and [one.failure.kind, one.failure.message, one.failure.where]
+                    answers.append([names, failure, one.printed])
+                lines.append(json.dumps({"task": task.id, "answers": answers}))
+                result = check(task.id, function)
+                wanted.append([result.text(), result._repr_mimebundle_()["text/html"]])
+    np.savez(tmp_path / "answers.npz", **arrays)
+    (tmp_path / "answers.jsonl").write_text("\n".join(lines) + "\n")
+    done = subprocess.run([sys.executable, "-c", WITHOUT_TORCH, str(tmp_path)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert [json.loads(line) for line in done.stdout.splitlines()] == wanted

@@ -1,0 +1,93 @@
+"""What chapter 12 promises of its tasks as a whole: every mistake of its list has a name, some tasks have variants."""
+
+import pytest
+
+from published import world
+from softlookup import roofline as rl
+from softlookup.checking import check, tasks
+
+
+def test_every_listed_mistake_of_counting_is_known_to_some_task():
+    known = {mistake.number for task in tasks(12) for mistake in task.mistakes}
+    assert {78, 79, 80, 81, 82, 83, 84} <= known
+
+
+def test_at_least_ten_tasks_and_two_with_variants_that_say_what_they_ask():
+    assert len(tasks(12)) >= 10
+    varied = [task for task in tasks(12) if len(task.variants) > 1]
+    assert len(varied) >= 2
+    for task in varied:
+        texts = [str(constants.get("unit", constants.get("kind"))) for constants in task.variants]
+        assert len(set(texts)) == len(texts)
+
+
+@pytest.mark.parametrize(
+    ("slug", "source", "mistake"),
+    [
+        (
+            "12-product",
+            "def product_cost(r, i, o, s):\n    f, n = r*i*o, (r*i+i*o+r*o)*s\n    return f, n, f/n",
+            "one-operation",
+        ),
+        (
+            "12-days",
+            "def training_time(p, t, n, sheet, share):\n    return 6*p*t/(n*max(sheet.values())*1e12*share)/86400",
+            "sparse-peak",
+        ),
+        (
+            "12-decode",
+            "def decode_intensities(b, s, d, f, n, k, h, z):\n    dense = 2*b*d*f/(b*d+d*f+b*f)/z\n"
+            "    return dense, 2*b*n*s*h/(b*n*h+k*s*h+b*n*s)/z",
+            "keys-shared-by-all",
+        ),
+        (
+            "12-layer",
+            "def layer_flops(t, s, d, n, k, h, f, gated, causal):\n"
+            "    work = 4*t*d*h*(n+k) + 2*t*d*f*(2+gated) + 4*t*s*n*h\n    return work//2 if causal else work",
+            "everything-halved",
+        ),
+    ],
+)
+def test_mistakes_as_students_write_them_are_named(slug, source, mistake):
+    task = next(one for one in tasks(12) if one.slug == slug)
+    result = check(task.id, world(12, {slug: source})[task.name])
+    assert (result.verdict, result.diagnosis) == ("wrong", (mistake,)), result.text()
+
+
+def test_solutions_say_what_the_library_counts():
+    """The published solutions and softlookup.roofline were written apart from each other."""
+    found = world(12)
+    for name in ("Llama 2 7B", "Llama 3 8B", "Mistral 7B", "Llama 2 70B"):
+        one = rl.MODELS[name]
+        heads = one.N, one.kv_heads, one.head_width
+        every, working = found["count_model"](one.V, one.D, *heads, one.F, one.L, one.tied)
+        assert (every, working) == (sum(rl.parameters(one).values()), rl.product_weights(one))
+        forward, both = found["token_flops"](working, one.L, one.N, one.head_width, 777)
+        assert forward == rl.total(rl.decode(one, 1, 777)).product_flops and both == 3 * forward
+        for t, s, causal in ((5, 5, False), (5, 9, True)):
+            counted = rl.total(rl.layer(one, 1, t, cached=s - t, causal=causal)).product_flops
+            assert found["layer_flops"](t, s, one.D, *heads, one.F, True, causal) == counted
+        dense, scores = found["decode_intensities"](8, 300, one.D, one.F, *heads, 2)
+        steps = {o.name: o for o in rl.layer(one, 8, 1, cached=299)}
+        assert (dense, scores) == pytest.approx((steps["up"].intensity, steps["scores"].intensity))
+    plain = rl.MODELS["GPT-3 175B"]
+    kept = found["activation_bytes"](2, 64, plain.D, plain.N, plain.F, False)
+    assert kept == sum(one.bytes for one in rl.activations(plain, 2, 64))
+    for recipe in ("float32", "master", "autocast"):
+        assert tuple(found["state_bytes"](1000, recipe)) == tuple(rl.state_bytes(1000, recipe).values())
+
+
+def test_solution_of_the_table_is_the_librarys_layer():
+    sizes = rl.TransformerSizes("lecture", D=64, N=4, F=256, V=9, L=1)
+    steps = {one.name: one for one in rl.layer(sizes, 3, 10)}
+    table = world(12)["layer_table"](3, 10, 4, 16, 2)
+    for row, name in zip(table, ("q", "scores", "softmax", "mix", "output", "up", "relu", "down"), strict=True):
+        times = 3 if name == "q" else 1
+        assert row[:2] == [times * steps[name].flops, times * steps[name].bytes]
+        assert row[2] == pytest.approx(steps[name].intensity)
+
+
+def test_solution_of_the_encoder_decoder_is_the_librarys_model():
+    sizes = rl.MODELS["Transformer base"]
+    encoder, decoder = world(12)["translator_flops"](3, 9, 7, sizes.D, sizes.F, sizes.L, sizes.V)
+    assert encoder + decoder == rl.total(rl.forward(sizes, 3, 7, source=9)).product_flops

@@ -1,0 +1,100 @@
+"""What chapter 7 promises of its tasks as a whole, and answers as students write them."""
+
+import pytest
+import torch
+
+from published import solutions, world
+from softlookup.checking import check, get_task, tasks
+from softlookup.checking.home import LocalStudent
+from softlookup.checking.judge import judge
+from softlookup.checking.registry import earlier
+
+
+def test_every_listed_mistake_of_the_encoder_is_known_to_some_task():
+    known = {mistake.number for task in tasks(7) for mistake in task.mistakes}
+    assert set(range(39, 48)) | {57, 58, 85} <= known
+
+
+def test_at_least_three_tasks_have_variants():
+    assert sum(len(task.variants) > 1 for task in tasks(7)) >= 3
+
+
+WRITTEN = {
+    "std": "    return (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + eps) * gain + shift",
+    "var": "    return (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True) + eps).sqrt() * gain + shift",
+    "bare": "    return (x - x.mean(-1, keepdim=True)) / (x.var(-1, correction=0, keepdim=True) + eps).sqrt()",
+}
+
+
+@pytest.mark.parametrize(
+    ("written", "slugs"),
+    [("std", {"unbiased", "eps-outside"}), ("var", {"unbiased"}), ("bare", {"gain-dropped", "shift-dropped"})],
+)
+def test_norms_as_students_write_them_wrongly_are_named(written, slugs):
+    source = f"def layer_norm(x, gain, shift, eps):\n{WRITTEN[written]}"
+    result = check("07.layer-norm", world(7, {"07-layer-norm": source})["layer_norm"])
+    assert (result.points, set(result.diagnosis)) == (0, slugs), result.text()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda x, gain, shift, eps: torch.nn.functional.layer_norm(x, gain.shape, gain, shift, eps),
+        lambda x, gain, shift, eps: torch.layer_norm(x, gain.shape, gain, shift, eps),
+    ],
+)
+def test_torchs_own_norm_is_no_answer(answer):
+    assert check("07.layer-norm", answer).diagnosis == ("forbidden-shortcut",)
+
+
+def test_layer_of_torch_inside_an_answer_is_no_answer():
+    source = solutions(7)["07-encoder-layer"] + "\n\nkept = nn.TransformerEncoderLayer\n"
+    source = source.replace("    w_q, w_k", "    nn.TransformerEncoderLayer(4, 2)\n    w_q, w_k")
+    result = check("07.encoder-layer", world(7, {"07-encoder-layer": source})["encoder_layer"])
+    assert result.diagnosis == ("forbidden-shortcut",)
+
+
+@pytest.mark.parametrize("name", ["07.encoder-layer", "07.encoder", "07.sublayer"])
+def test_wrong_or_blank_earlier_answers_never_sink_what_is_built_of_them(name):
+    task = get_task(name)
+    for one in earlier(task):
+        blank = f"def {one.name}(*args):\n    raise NotImplementedError()\n"
+        for source in (one.mistakes[0].applied_to(solutions(7)[one.slug]), blank):
+            result = judge(task, LocalStudent(task, world(7, {one.slug: source})[task.name]), seed=3)
+            assert result.verdict == "pass", f"{one.id}: {result.text()}"
+
+
+def test_encoder_that_shares_one_layer_is_told_so_though_its_shapes_are_right():
+    source = solutions(7)["07-encoder"].replace("[i]", "[-1]")
+    result = check("07.encoder", world(7, {"07-encoder": source})["Encoder"])
+    assert (result.verdict, result.points, result.diagnosis) == ("wrong", 0, ("shared-last",))
+
+
+def test_published_encoder_equals_torchs_own_stack():
+    world_ = world(7)
+    torch.manual_seed(0)
+    theirs = torch.nn.TransformerEncoder(
+        torch.nn.TransformerEncoderLayer(8, 2, 12, dropout=0.0, batch_first=True, norm_first=True),
+        num_layers=3,
+        norm=torch.nn.LayerNorm(8),
+        enable_nested_tensor=False,
+    )
+    ours = world_["Encoder"](8, 2, 12, 3, True)
+    with torch.no_grad():
+        for i, layer in enumerate(theirs.layers):
+            for p in layer.parameters():
+                p.normal_(std=0.3)
+            layer.self_attn.in_proj_bias.zero_()
+            layer.self_attn.out_proj.bias.zero_()
+            rows = (*(w.T for w in layer.self_attn.in_proj_weight.chunk(3)), layer.self_attn.out_proj.weight.T)
+            ours.attention[i] = torch.stack(rows)
+            ours.w_1[i], ours.b_1[i] = layer.linear1.weight.T, layer.linear1.bias
+            ours.w_2[i], ours.b_2[i] = layer.linear2.weight.T, layer.linear2.bias
+            norms = layer.norm1.weight, layer.norm1.bias, layer.norm2.weight, layer.norm2.bias
+            ours.norms[i] = torch.stack(norms)
+        ours.gain.copy_(theirs.norm.weight)
+        ours.shift.copy_(theirs.norm.bias)
+        x = torch.randn(2, 5, 8)
+        real = torch.tensor([[True] * 5, [True, True, False, False, False]])
+        wanted = theirs(x, src_key_padding_mask=~real)
+        torch.testing.assert_close(ours(x, real)[real], wanted[real], atol=1e-5, rtol=1e-5)

@@ -1,0 +1,228 @@
+"""What has to hold for every task: right answers pass, blanks are blank, known mistakes are rejected and named."""
+
+import itertools
+import random
+import re
+
+import pytest
+
+from published import ALL_MISTAKES, ALL_TASKS, RIGHT, ROOT, solutions, world
+from softlookup.checking import check, get_task
+from softlookup.checking.compare import same
+from softlookup.checking.home import HOME_SEED, LocalStudent
+from softlookup.checking.inside.limits import calm_torch
+from softlookup.checking.inside.probe import called
+from softlookup.checking.judge import draw, judge, questions
+from softlookup.checking.oracle import mistaken, wanted
+from softlookup.checking.published import NoEdit, answer
+from softlookup.checking.registry import earlier as earlier_tasks
+
+
+def by_id(value):
+    return getattr(value, "id", None) or getattr(value, "slug", None) or getattr(value, "__name__", None)
+
+
+def verdicts(task, obj, seeds=(0, 1)):
+    """At home, and as in grading with other inputs."""
+    yield check(task.id, obj)
+    for seed in seeds:
+        yield judge(task, LocalStudent(task, obj), seed=seed)
+
+
+@pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
+def test_solution_passes(task):
+    for result in verdicts(task, world(task.chapter)[task.name]):
+        assert (result.verdict, result.points, result.diagnosis) == ("pass", task.points, ()), result.text()
+
+
+@pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
+def test_task_has_its_section_and_a_sentence_of_its_own_for_each_mistake(task):
+    page = (ROOT / "book" / f"{task.page}.md").read_text(encoding="utf-8")
+    assert re.search(rf"^\({task.anchor}\)=$", page, re.MULTILINE)
+    # The capstone's parts are read about where they come from.
+    if task.page.startswith(f"{task.chapter:02d}_") or task.page.endswith("_capstone"):
+        assert f"`{task.id}`" in page
+        assert f"minutes_{task.slug}" in page or task.chapter == 0  # its short exercises are timed together
+    said = [mistake.says for mistake in task.mistakes]
+    assert all(len(sentence) > 20 for sentence in said) and len(set(said)) == len(said)
+    assert solutions(task.chapter)[task.slug]
+
+
+@pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
+def test_blank_fails_with_not_implemented_alone(task):
+    from published import source_notebook
+    from softlookup.authoring import make_release
+
+    release = make_release(source_notebook(task.chapter))
+    blank = next(c.source for c in release.cells if c.metadata.get("nbgrader", {}).get("grade_id") == task.slug)
+    obj = world(task.chapter, {task.slug: blank})[task.name]
+    case = draw(task, 0)[0]
+    with pytest.raises(NotImplementedError):
+        called(obj, case, list(case.args))
+    for result in verdicts(task, obj):
+        assert (result.verdict, result.points, result.diagnosis) == ("blank", 0, ()), result.text()
+
+
+@pytest.mark.parametrize(("task", "mistake"), ALL_MISTAKES, ids=by_id)
+def test_known_mistake_is_rejected_and_named(task, mistake):
+    assert_named(task, mistake, (0, 1))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
+def test_known_mistakes_are_rejected_and_named_on_more_seeds(task):
+    for mistake in task.mistakes:
+        assert_named(task, mistake, (2, 3, 4))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
+def test_right_answers_pass_on_more_seeds(task):
+    for right in (world(task.chapter)[task.name], *RIGHT[task.id]):
+        for result in verdicts(task, right, (2, 3, 4)):
+            assert (result.verdict, result.points) == ("pass", task.points), result.text()
+
+
+def assert_named(task, mistake, seeds):
+    source = mistake.applied_to(solutions(task.chapter)[task.slug])
+    obj = world(task.chapter, {task.slug: source})[task.name]
+    for result in verdicts(task, obj, seeds):
+        assert result.verdict in ("wrong", "partial", "error"), result.text()
+        assert result.points < task.points
+        assert result.diagnosis == (mistake.slug,), result.text()
+        assert mistake.says in result.text()
+
+
+@pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
+def test_three_right_answers_written_otherwise_pass(task):
+    assert len(RIGHT[task.id]) >= 3
+    for right in RIGHT[task.id]:
+        for result in verdicts(task, right):
+            assert result.verdict == "pass", f"{right.__name__}: {result.text()}"
+
+
+@pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
+def test_published_solution_gives_what_the_oracle_gives(task):
+    """The oracle is torch's own functions, or another way to compute it: at home, and with other inputs."""
+    with calm_torch():
+        for variant, constants in enumerate(task.variants):
+            for case in [*draw(task, HOME_SEED, variant), *draw(task, 11, variant)]:
+                if not case.gradients:
+                    given = mistaken(task, (), case, variant)
+                    assert given is not None and same(given, wanted(task, case, constants), case), case.label
+
+
+@pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
+def test_some_pairs_of_mistakes_are_named(task):
+    pairs = list(itertools.combinations([m.slug for m in task.mistakes if m.symptom is None], 2))
+    assert_pairs_are_named(task, random.Random(task.id).sample(pairs, min(20, len(pairs))))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
+def test_all_pairs_of_mistakes_are_named(task):
+    assert_pairs_are_named(task, itertools.combinations([m.slug for m in task.mistakes if m.symptom is None], 2))
+
+
+def assert_pairs_are_named(task, chosen):
+    """Two known mistakes in one answer: named as the pair, or as what gives the same tensors; never accepted."""
+    asked = questions(task, HOME_SEED)
+    unnamed = []
+    for pair in chosen:
+        try:
+            student = answer(task, pair)
+        except NoEdit:
+            continue  # both replace the same place
+        with calm_torch():
+            outcome = [mistaken(task, pair, case) for case in asked.cases]
+            if all(one is None for one in outcome):
+                continue  # nothing comes back at all
+            if all(
+                case.gradients or (one is not None and same(one, right, case))
+                for case, one, right in zip(asked.cases, outcome, asked.rights, strict=True)
+            ):
+                continue  # the two undo each other
+            result = judge(task, LocalStudent(task, student), asked=asked)
+        assert result.verdict != "pass", pair
+        if not result.diagnosis or not set(result.diagnosis) <= {m.slug for m in task.mistakes}:
+            unnamed.append(pair)
+    assert not unnamed
+
+
+@pytest.mark.parametrize("task", [t for t in ALL_TASKS if len(t.variants) > 1], ids=by_id)
+def test_published_solution_is_recognised_where_another_variant_was_asked(task):
+    obj = world(task.chapter)[task.name]
+    for variant in range(1, len(task.variants)):
+        result = check(task.id, obj, variant=variant)
+        # A known mistake that is the other variant's right answer goes before.
+        name = "other-gelu" if task.id == "13.published" else "other-variant"
+        assert (result.verdict, result.diagnosis) == ("wrong", (name,)), result.text()
+
+
+@pytest.mark.parametrize("task", [t for t in ALL_TASKS if len(t.variants) > 1], ids=by_id)
+def test_variants_solution_passes_and_its_mistakes_are_named(task):
+    from softlookup.authoring import assignments, read_solution, solution_cells
+
+    name = next(n for n in assignments(ROOT) if n.startswith(f"{task.chapter:02d}_"))
+    for variant in range(1, len(task.variants)):
+        cells = solution_cells(read_solution(ROOT / "solutions" / f"{name}.py", {task.id: variant}))
+        assert (
+            check(task.id, world(task.chapter, {task.slug: cells[task.slug]})[task.name], variant=variant).verdict
+            == "pass"
+        )
+        asked = questions(task, HOME_SEED, variant)
+        for mistake in task.mistakes:
+            if not (names := names_of(task, mistake, asked, variant)):
+                continue
+            source = mistake.applied_to(cells[task.slug])
+            result = check(task.id, world(task.chapter, {task.slug: source})[task.name], variant=variant)
+            assert result.verdict != "pass"
+            assert result.diagnosis == ("other-variant",) or set(result.diagnosis) <= names, result.text()
+            assert result.diagnosis
+
+
+def given_by(task, slug, asked, variant):
+    """What a mistake gives for the cases that ask for values, with the right answers."""
+    both = [(case, right) for case, right in zip(asked.cases, asked.rights, strict=True) if not case.gradients]
+    return [(case, mistaken(task, (slug,), case, variant), right) for case, right in both]
+
+
+def names_of(task, mistake, asked, variant):
+    """The names that a mistake may be given in a variant: two may be one there, and where it is right it has none."""
+    own = given_by(task, mistake.slug, asked, variant)
+    if mistake.symptom is not None:
+        return {mistake.slug}
+    if all(one is None or same(one, right, case) for case, one, right in own):
+        return set()  # where the last token is asked for, there is no next one
+    found = {mistake.slug}
+    for other in task.mistakes:
+        given = [one for _, one, _ in given_by(task, other.slug, asked, variant)]
+        alike = zip(own, given, strict=True)
+        if all(one is not None and two is not None and same(one, two, case) for (case, one, _), two in alike):
+            found.add(other.slug)
+    return found
+
+
+def test_at_least_two_tasks_have_variants():
+    assert sum(len(t.variants) > 1 for t in ALL_TASKS if t.chapter == 4) >= 2
+
+
+def test_a_wrong_earlier_answer_never_sinks_a_later_one():
+    """Each function that a head may call is wrong in every known way, or blank: the head is right all the same."""
+    solution = solutions(4)["04-head"]
+    for earlier in earlier_tasks(get_task("04.head")):
+        earlier_id = earlier.id
+        for mistake in earlier.mistakes:
+            source = mistake.applied_to(solutions(4)[earlier.slug])
+            result = check("04.head", world(4, {earlier.slug: source, "04-head": solution})["one_head"])
+            assert result.verdict == "pass", f"{earlier_id} with {mistake.slug}: {result.text()}"
+        blank = f"def {earlier.name}(*args):\n    raise NotImplementedError()\n"
+        result = check("04.head", world(4, {earlier.slug: blank})["one_head"])
+        assert result.verdict == "pass", f"{earlier_id} blank: {result.text()}"
+
+
+def test_stand_ins_leave_the_students_functions_as_they_were():
+    namespace = world(4, {"04-attention": "def attention(*args):\n    return 0.0\n"})
+    before = namespace["attention"]
+    assert check("04.head", namespace["one_head"]).verdict == "pass"
+    assert namespace["attention"] is before

@@ -1,0 +1,169 @@
+"""Chapter 2: answers that are wrong on some input only, and slips that must get their own words."""
+
+import numpy as np
+import pytest
+import torch
+from scipy.spatial.distance import cdist
+from scipy.special import logsumexp
+
+from published import everywhere, world
+from softlookup.checking import check
+
+
+def cosines_but_for(no_direction):
+    """Cosines that are 0 wherever ``no_direction`` takes a row for a vector of zeros."""
+
+    def answer(q, k):
+        lengths = np.linalg.norm(q, axis=1)[:, None] * np.linalg.norm(k, axis=1)
+        blank = no_direction(q)[:, None] | no_direction(k)
+        return np.where(blank, 0, q @ k.T / np.where(lengths == 0, 1, lengths))
+
+    return answer
+
+
+def similarity_with_a_least_length(q, k):
+    return q @ k.T / np.maximum(np.linalg.norm(q, axis=1)[:, None] * np.linalg.norm(k, axis=1), 0.1)
+
+
+def mix_into_an_array_of_the_amounts_dtype(amounts, values):
+    weights = np.zeros_like(amounts)
+    for t in range(len(amounts)):
+        weights[t] = amounts[t] / amounts[t].sum()
+    return weights @ values
+
+
+def limits_with_a_wide_tie(scores, v):
+    tied = np.isclose(scores, scores.max(1, keepdims=True), atol=0.1)
+    return tied / tied.sum(1, keepdims=True) @ v, np.ones_like(scores) / scores.shape[1] @ v
+
+
+def limits_at_a_hundredth(scores, v):
+    e = np.exp((scores - scores.max(1, keepdims=True)) / 0.01)
+    return e / e.sum(1, keepdims=True) @ v, np.ones_like(scores) / scores.shape[1] @ v
+
+
+WRONG = {
+    "similarity: a 0 in it": ("02.similarity", cosines_but_for(lambda x: (x == 0).any(1))),
+    "similarity: a sum of 0": ("02.similarity", cosines_but_for(lambda x: x.sum(1) == 0)),
+    "similarity: a small length": ("02.similarity", similarity_with_a_least_length),
+    "store: nearly equal": ("02.store", lambda asked, orders: np.isclose(asked[:, None], orders).astype(float)),
+    "store: float32": ("02.store", lambda a, o: a.astype("float32")[:, None] == o.astype("float32")),
+    "mix: whole numbers": ("02.mix", mix_into_an_array_of_the_amounts_dtype),
+    "limit: a wide tie": ("02.limit", limits_with_a_wide_tie),
+    "limit: not cold enough": ("02.limit", limits_at_a_hundredth),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_answers_of_chapter_2_that_are_wrong_somewhere_do_not_pass(name):
+    task_id, obj = WRONG[name]
+    for result in everywhere(task_id, obj):
+        assert result.verdict in ("wrong", "partial"), result.text()
+        assert result.points < result.max_points
+
+
+def lookup_with_sums_that_lost_their_axis(q, k, v):
+    u = q @ k.T / 0.5
+    e = np.exp(u - u.max(-1, keepdims=True))
+    return e / e.sum(-1) @ v
+
+
+def lookup_with_one_maximum(q, k, v):
+    u = q @ k.T / 0.5
+    e = np.exp(u - u.max())
+    return e / e.sum(-1, keepdims=True) @ v
+
+
+def weights_less_the_scores_maximum(scores, tau):
+    e = np.exp(scores / tau - scores.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+def weights_less_the_minimum(scores, tau):
+    e = np.exp((scores - scores.min(-1, keepdims=True)) / tau)
+    return e / e.sum(-1, keepdims=True)
+
+
+def weights_less_the_tables_minimum_in_torch(scores, tau):
+    u = torch.from_numpy(scores) / tau
+    e = torch.exp(u - u.amin(-1, keepdim=True))
+    return e / e.sum(-1, keepdim=True)
+
+
+def limits_cold_at(tau):
+    def answer(scores, v):
+        def lookup(tau):
+            e = np.exp(scores / tau)
+            return e / e.sum(1, keepdims=True) @ v
+
+        return lookup(tau), lookup(1e9)
+
+    return answer
+
+
+def analogy_chosen(choose, order=slice(None)):
+    def answer(table, a, b, c):
+        target = table[a] - table[b] + table[c]
+        cosines = table @ target / (np.linalg.norm(table, axis=1) * np.linalg.norm(target))
+        return choose(table, target, cosines, [a, b, c])[order]
+
+    return answer
+
+
+def after_deletion(table, target, cosines, three):
+    left = np.delete(cosines, three)
+    return left.argmax(), left.max()
+
+
+def by_distance(table, target, cosines, three):
+    distances = np.linalg.norm(target - table, axis=1)
+    distances[three] = 1e9
+    return distances.argmin(), cosines[distances.argmin()]
+
+
+def best(table, target, cosines, three):
+    cosines[three] = -1e9
+    return cosines.argmax(), cosines.max()
+
+
+NAMED = {
+    "lookup: sums without an axis": ("02.lookup", lookup_with_sums_that_lost_their_axis, "keepdim-forgotten"),
+    "lookup: one maximum": ("02.lookup", lookup_with_one_maximum, "one-max-for-all"),
+    "weights: maximum as it is": ("02.weights", weights_less_the_scores_maximum, "max-not-divided"),
+    "weights: minimum": ("02.weights", weights_less_the_minimum, "min-subtracted"),
+    "weights: minimum, torch": ("02.weights", weights_less_the_tables_minimum_in_torch, "min-subtracted"),
+    "mix: whole numbers": ("02.mix", mix_into_an_array_of_the_amounts_dtype, "cut-to-whole-numbers"),
+    "limit: 1e-6": ("02.limit", limits_cold_at(1e-6), "cold-overflows"),
+    "limit: 1e-3": ("02.limit", limits_cold_at(1e-3), "cold-overflows"),
+    "analogy: deleted": ("02.analogy", analogy_chosen(after_deletion), "places-shifted"),
+    "analogy: by distance": ("02.analogy", analogy_chosen(by_distance), "nearest-but-its-cosine"),
+    "analogy: exchanged": ("02.analogy", analogy_chosen(best, slice(None, None, -1)), "exchanged"),
+    "lead: minus": (
+        "02.lead",
+        lambda n, share: 0.5 * (np.log(share / (1 - share)) - np.log(n - 1)),
+        "divided-by-the-others",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_slips_of_chapter_2_are_named(name):
+    task_id, obj, slug = NAMED[name]
+    for result in everywhere(task_id, obj):
+        assert result.diagnosis == (slug,), result.text()
+
+
+def test_ready_made_functions_of_scipy_are_told_by_their_own_names():
+    def similarity(q, k):
+        return 1 - cdist(q, k, "cosine")
+
+    def weights(scores, tau):
+        return np.exp(scores / tau - logsumexp(scores / tau, axis=-1, keepdims=True))
+
+    assert "`scipy.spatial.distance.cdist`" in check("02.similarity", similarity).message
+    assert "`scipy.special.logsumexp`" in check("02.weights", weights).message
+
+
+def test_the_pencil_gets_other_weights_than_the_page_mixes():
+    namespace = world(2)
+    assert not np.allclose(namespace["by_hand"](), np.array([0.1, 0.1, 0.8]) @ namespace["VALUES"])

@@ -1,0 +1,249 @@
+"""Chapter 3: answers that are wrong on some input only, and right ones of odd shape."""
+
+import functools
+import itertools
+import re
+from collections import Counter
+
+import numpy as np
+import pytest
+import torch
+
+from published import everywhere, solutions, world
+from softlookup.checking import check, get_task
+
+DEF_PAD = world(3)["pad"]
+
+
+def _train(words, n_merges, key=lambda pair: pair, pairs=itertools.pairwise, join=None):
+    """A learner with one part exchanged."""
+    cuts, merges = [(list(word), times) for word, times in words], []
+    for _ in range(n_merges):
+        counts = Counter()
+        for symbols, times in cuts:
+            for pair in pairs(symbols):
+                counts[pair] += times
+        best = min(counts, key=lambda pair: (-counts[pair], key(pair)), default=None)
+        if best is None or counts[best] < 2:
+            break
+        merges.append(best)
+        cuts = [((join or _joined)(symbols, best), times) for symbols, times in cuts]
+    return merges
+
+
+def _joined(symbols, pair):
+    symbols = list(symbols)
+    for place in range(len(symbols)):
+        if tuple(symbols[place : place + 2]) == pair:
+            symbols[place : place + 2] = ["".join(pair)]
+    return symbols
+
+
+def _from_the_right(symbols, pair):
+    return [piece[::-1] for piece in _joined([s[::-1] for s in symbols[::-1]], tuple(s[::-1] for s in pair[::-1]))][
+        ::-1
+    ]
+
+
+def _twice_used(symbols, pair):
+    here = [tuple(two) == tuple(pair) for two in itertools.pairwise(symbols)]
+    return [
+        "".join(pair) if starts else symbol
+        for symbol, starts, ends in zip(symbols, [*here, False], [False, *here], strict=False)
+        if starts or not ends
+    ]
+
+
+def _apart(symbols):
+    runs = itertools.groupby(itertools.pairwise(symbols))
+    return [pair for _, run in runs for place, pair in enumerate(run) if place % 2 == 0]
+
+
+def _one_hot_float(ids, table):
+    hot = torch.eye(len(table))[ids]
+    return hot, hot @ table.float()
+
+
+def _two_axes(ids, table):
+    hot = (ids[..., None] == torch.arange(len(table))).to(table.dtype)
+    return (hot, hot @ table) if ids.ndim < 3 else (hot[0], hot[0] @ table)
+
+
+WRONG = {
+    "words: underscores for apostrophes": ("03.words", lambda t: re.findall(r"\w+|[^\w\s]", t.replace("'", "_"))),
+    "words: a word needs a letter": ("03.words", lambda t: re.findall(r"[^\W\d]\w*|[^\w\s]|\d", t)),
+    "words: gaps at the ends": ("03.words", lambda t: re.split(r"\s+", re.sub(r"([^\w\s])", r" \1 ", t))),
+    "words: only the first line": ("03.words", lambda t: re.findall(r"\w+|[^\w\s]", t.split("\n")[0])),
+    "vocabulary: a list": ("03.vocabulary", lambda t: ["<pad>", "<unk>", "<s>", "</s>", *sorted(set(t))]),
+    "vocabulary: small letters before capitals": (
+        "03.vocabulary",
+        lambda t: {
+            w: i
+            for i, w in enumerate(
+                ["<pad>", "<unk>", "<s>", "</s>"]
+                + sorted((w for w in set(t) if t.count(w) > 1), key=lambda w: (-t.count(w), w.lower()))
+            )
+        },
+    ),
+    "ids: unknown once": (
+        "03.ids",
+        lambda t, v: [v["<s>"], *(v.get(w, v["<unk>"]) for w in dict.fromkeys(t)), v["</s>"]],
+    ),
+    "pad: rows of lists": ("03.pad", lambda s, p: (s, [[True] * len(r) for r in s])),
+    "pair counts: a list of pairs": (
+        "03.pair-counts",
+        lambda words: [(pair, n) for s, n in words for pair in itertools.pairwise(s)],
+    ),
+    "merge: the text replaced": (
+        "03.merge",
+        lambda s, p: f"|{'|'.join(s)}|".replace(f"|{p[0]}|{p[1]}|", f"|{p[0]}{p[1]}|").strip("|").split("|"),
+    ),
+    "merge: a string": ("03.merge", lambda s, p: "".join(s)),
+    "words: a last word that nothing follows": ("03.words", lambda t: re.findall(r"\w+(?=\W)|[^\w\s]", t)),
+    "words: letters and digits parted": ("03.words", lambda t: re.findall(r"[^\W\d]+|\d+|[^\w\s]", t)),
+    "bpe: joined texts decide": ("03.bpe", lambda w, n: _train(w, n, key=lambda pair: "".join(pair))),
+    "bpe: a a a counted once": ("03.bpe", lambda w, n: _train(w, n, pairs=_apart)),
+    "bpe: a pair once in each word": ("03.bpe", lambda w, n: _train(w, n, pairs=lambda s: set(itertools.pairwise(s)))),
+    "bpe: a right half used twice": ("03.bpe", lambda w, n: _train(w, n, join=_twice_used)),
+    "bpe: joined from the right": ("03.bpe", lambda w, n: _train(w, n, join=_from_the_right)),
+    "bpe: rare words left out": ("03.bpe", lambda w, n: _train([(x, t) for x, t in w if t >= 2], n)),
+    "encode: a right half used twice": (
+        "03.encode",
+        lambda word, merges: functools.reduce(_twice_used, merges, list(word)),
+    ),
+    "one-hot: float32 whatever the table is": ("03.one-hot", _one_hot_float),
+    "one-hot: whole numbers": (
+        "03.one-hot",
+        lambda ids, table: ((ids[..., None] == torch.arange(len(table))).long(), table[ids]),
+    ),
+    "one-hot: two axes at most": ("03.one-hot", lambda ids, table: _two_axes(ids, table)),
+    "embed: two axes at most": (
+        "03.embed",
+        lambda ids, table: (
+            (table * (torch.arange(len(table)) != 0)[:, None])[ids if ids.ndim < 3 else ids[0]] * table.shape[-1] ** 0.5
+        ),
+    ),
+    "table gradient: two axes at most": (
+        "03.table-gradient",
+        lambda ids, d, v: (
+            np.eye(v)[ids[:1].ravel() if ids.ndim > 2 else ids.ravel()].T
+            @ (d[:1] if ids.ndim > 2 else d).reshape(-1, d.shape[-1])
+        ),
+    ),
+    "pad: ids alone": ("03.pad", lambda s, p: DEF_PAD(s, p)[0]),
+    "encode: the letters": ("03.encode", lambda word, merges: list(word)),
+    "encode: the word": ("03.encode", lambda word, merges: [word]),
+    "encode: merges made at the first place only, once each": (
+        "03.encode",
+        lambda word, merges: _first_places(list(word), merges),
+    ),
+    "one-hot: booleans and a lookup of the first sequence": (
+        "03.one-hot",
+        lambda ids, table: ((ids[..., None] == torch.arange(len(table))), table[ids[:1]]),
+    ),
+    "one-hot: sorted ids": (
+        "03.one-hot",
+        lambda ids, table: (torch.eye(len(table))[ids.sort().values], table[ids.sort().values]),
+    ),
+    "embed: norm made equal": (
+        "03.embed",
+        lambda ids, table: torch.nn.functional.normalize(table, dim=-1)[ids] * table.shape[-1] ** 0.5,
+    ),
+    "embed: padded row of the table changed in place": (
+        "03.embed",
+        lambda ids, table: table.index_fill_(0, torch.tensor([0]), 0.0)[ids] * table.shape[-1] ** 0.5,
+    ),
+    "table gradient: read from the places in order": (
+        "03.table-gradient",
+        lambda ids, d, v: np.resize(d.reshape(-1, d.shape[-1]), (v, d.shape[-1])),
+    ),
+    "tied: log-probabilities": ("03.tied-logits", lambda x, t: torch.log_softmax(x @ t.T, -1)),
+    "tied: centred": ("03.tied-logits", lambda x, t: x @ (t - t.mean(0)).T),
+}
+
+
+def _first_places(symbols, merges):
+    for left, right in merges:
+        for i in range(len(symbols) - 1):
+            if (symbols[i], symbols[i + 1]) == (left, right):
+                symbols[i : i + 2] = [left + right]
+                break
+    return symbols
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_answers_that_are_wrong_somewhere_do_not_pass(name):
+    task_id, obj = WRONG[name]
+    for result in everywhere(task_id, obj):
+        assert result.verdict != "pass", result.text()
+        assert result.points < result.max_points
+
+
+def test_a_slip_in_an_earlier_task_costs_nothing_in_the_later_ones():
+    for earlier_id in ("03.pair-counts", "03.merge"):
+        for mistake in get_task(earlier_id).mistakes:
+            source = mistake.applied_to(solutions(3)[get_task(earlier_id).slug])
+            for later in ("03.bpe", "03.encode"):
+                obj = world(3, {get_task(earlier_id).slug: source})[get_task(later).name]
+                result = check(later, obj)
+                assert result.verdict == "pass", f"{later} with {earlier_id} {mistake.slug}: {result.text()}"
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["torch.nn.functional.one_hot(ids, len(table)).float()", "reference.one_hot(ids.numpy(), len(table))"],
+)
+def test_a_ready_made_one_hot_row_is_a_shortcut(line):
+    head = "from softlookup import reference\ndef one_hot_lookup(ids, table):\n"
+    source = f"{head}    hot = {line}\n    return hot, table[ids]\n"
+    result = check("03.one-hot", world(3, {"03-one-hot": source})["one_hot_lookup"])
+    assert result.diagnosis == ("forbidden-shortcut",), result.text()
+
+
+def test_a_generator_is_told_to_become_a_list():
+    def split_words(text):
+        yield from re.findall(r"\w+|[^\w\s]", text)
+
+    assert "put `list(…)` around it" in check("03.words", split_words).message
+
+
+@pytest.mark.parametrize(
+    ("pairs", "key", "join", "slug"),
+    [
+        (itertools.pairwise, "".join, None, "tie-joined"),
+        (_apart, tuple, None, "no-overlap"),
+        (lambda symbols: set(itertools.pairwise(symbols)), tuple, None, "once-each-word"),
+        (itertools.pairwise, tuple, _twice_used, "used-twice"),
+        (itertools.pairwise, tuple, _from_the_right, "from-the-right"),
+    ],
+)
+def test_a_learner_with_a_slip_of_its_own_in_counting_or_joining_is_told_which(pairs, key, join, slug):
+    assert check("03.bpe", lambda words, n: _train(words, n, key, pairs, join)).diagnosis == (slug,)
+
+
+def test_joining_that_uses_a_half_twice_is_named():
+    assert check("03.merge", _twice_used).diagnosis == ("used-twice",)
+
+
+def test_vocabulary_sorted_backwards_is_not_called_the_order_of_meeting():
+    def backwards(tokens):
+        counts = Counter(tokens)
+        kept = sorted((t for t in counts if counts[t] > 1), key=lambda t: (counts[t], t), reverse=True)
+        return {t: i for i, t in enumerate(["<pad>", "<unk>", "<s>", "</s>", *kept])}
+
+    assert check("03.vocabulary", backwards).diagnosis == ("tie-last",)
+
+
+def test_one_array_where_two_are_wanted_is_told_so():
+    for task_id, obj in (("03.pad", lambda s, p: DEF_PAD(s, p)[0]), ("03.one-hot", lambda ids, table: table[ids])):
+        assert "Your function returned one array, of shape (" in check(task_id, obj).message
+        assert "where 2 results are returned together" in check(task_id, obj).message
+
+
+def test_a_mask_from_ids_is_named():
+    def by_ids(sequences, pad_id):
+        longest = max(map(len, sequences))
+        ids = np.array([[*row, *[pad_id] * (longest - len(row))] for row in sequences])
+        return ids, ids != pad_id
+
+    assert check("03.pad", by_ids).diagnosis == ("mask-from-ids",)

@@ -1,0 +1,137 @@
+"""Chapter 5: answers that were told the wrong thing, or nothing, and points that were lost twice or not at all."""
+
+import pytest
+
+from published import world
+from softlookup.checking import check, get_task
+from softlookup.checking.home import LocalStudent
+from softlookup.checking.judge import draw, judge
+
+ONE_BATCH_AXIS = {
+    "05.project-heads": "def project_heads(x, w, n):\n    B, T, D = x.shape\n"
+    "    return (x @ w).view(B, T, n, -1).transpose(1, 2)",
+    "05.packed": "def unpack_heads(x, w, n):\n    B, T, D = x.shape\n"
+    "    return [p.reshape(B, T, n, -1).transpose(1, 2) for p in (x @ w).chunk(3, -1)]",
+    "05.dropout": "def mix_with_dropout(a, v, u, p, training):\n    if training:\n        a = (u >= p) * a / (1 - p)\n"
+    "    return torch.bmm(a, v)",
+}
+UP_TO_ONE_BATCH_AXIS = {
+    "05.project-heads": "def project_heads(x, w, n):\n    y = x @ w\n    if x.dim() == 2:\n"
+    "        return y.view(len(x), n, -1).transpose(0, 1)\n"
+    "    return y.view(len(x), x.shape[1], n, -1).transpose(1, 2)",
+    "05.packed": "def unpack_heads(x, w, n):\n    y = (x @ w).chunk(3, -1)\n    if x.dim() == 2:\n"
+    "        return [p.reshape(len(x), n, -1).transpose(0, 1) for p in y]\n"
+    "    return [p.reshape(len(x), x.shape[1], n, -1).transpose(1, 2) for p in y]",
+}
+NAMED = [
+    ("05.init", "def init_scale(d, n, h):\n    return math.sqrt(2 / (d + n * h))", "standard-deviation"),
+    ("05.init", "def init_scale(d, n, h):\n    return 2 / (d + n * h)", "variance-itself"),
+    (
+        "05.packed",
+        "def unpack_heads(x, w, n):\n    v, k, q = (split_heads(p, n) for p in (x @ w).chunk(3, -1))\n"
+        "    return q, k, v",
+        "values-first",
+    ),
+    (
+        "05.packed",
+        "def unpack_heads(x, w, n):\n    k, v, q = (split_heads(p, n) for p in (x @ w).chunk(3, -1))\n"
+        "    return q, k, v",
+        "keys-first",
+    ),
+    (
+        "05.packed",
+        "def unpack_heads(x, w, n):\n    return [split_heads(x @ p, n) for p in w.reshape(3, w.shape[0], -1)]",
+        "weights-reshaped-alone",
+    ),
+    (
+        "05.dropout",
+        "def mix_with_dropout(a, v, u, p, t):\n    return torch.where(u <= p, 0, a / (1 - p)) @ v if t else a @ v",
+        "boundary-dropped",
+    ),
+    (
+        "05.project-heads",
+        "def project_heads(x, w, n):\n    return x.unsqueeze(-3) @ w.reshape(n, w.shape[0], -1)",
+        "weights-reshaped-alone",
+    ),
+    ("05.split", "def split_heads(x, n):\n    return torch.stack(x.chunk(n, -1))", "heads-in-front"),
+    (
+        "05.shares",
+        "def head_shares(z, w_o):\n    rows = w_o.chunk(z.shape[-3])\n"
+        "    return torch.stack([z[..., i, :, :] @ rows[i] for i in range(z.shape[-3])])",
+        "heads-in-front",
+    ),
+    (
+        "05.parameters",
+        "def count_parameters(d, n, k, h, b):\n    return 2 * d * h * (n + k) + (4 * d if b else 0)",
+        "biases-of-the-model",
+    ),
+    (
+        "05.parameters",
+        "def count_parameters(d, n, k, h, b):\n    return 2 * d * h * (n + k) + 4 * b",
+        "one-number-biases",
+    ),
+    (
+        "05.cost",
+        "def attention_flops(b, t, d, n, k, h):\n    return 4 * b * n * t * t * h, 4 * b * t * d * h * (n + k)",
+        "pair-swapped",
+    ),
+]
+
+
+def written(task_id, source):
+    return world(5, {get_task(task_id).slug: source})[get_task(task_id).name]
+
+
+@pytest.mark.parametrize("task_id", ONE_BATCH_AXIS)
+def test_an_answer_for_one_batch_axis_alone_earns_most_of_the_points(task_id):
+    result = check(task_id, written(task_id, ONE_BATCH_AXIS[task_id]))
+    assert result.verdict == "partial" and result.points > result.max_points / 2, result.text()
+
+
+@pytest.mark.parametrize("task_id", UP_TO_ONE_BATCH_AXIS)
+def test_an_answer_for_at_most_one_batch_axis_does_not_pass(task_id):
+    task, obj = get_task(task_id), written(task_id, UP_TO_ONE_BATCH_AXIS[task_id])
+    for result in (check(task_id, obj), *(judge(task, LocalStudent(task, obj), seed=seed) for seed in range(3))):
+        assert result.verdict == "partial", result.text()
+
+
+@pytest.mark.parametrize(("task_id", "source", "slug"), NAMED)
+def test_answers_as_students_write_them_wrongly_have_a_name(task_id, source, slug):
+    result = check(task_id, written(task_id, source))
+    assert result.verdict in ("wrong", "partial") and result.diagnosis == (slug,), result.text()
+
+
+def test_mask_axis_behind_the_queries_has_a_name():
+    obj = world(5)["attend_heads"]
+
+    def attend_heads(q, k, v, mask=None):
+        if mask is None or mask.ndim == 2:
+            return obj(q, k, v, mask)
+        return torch_attend(q, k, v, mask.unsqueeze(2))
+
+    def torch_attend(q, k, v, mask):
+        s = (q @ k.mT / q.shape[-1] ** 0.5).masked_fill(~mask, float("-inf"))
+        return s.softmax(-1).masked_fill(~mask, 0.0) @ v
+
+    assert check("05.heads", attend_heads).diagnosis == ("mask-axis-behind",)
+
+
+def test_boundary_of_dropout_costs_little():
+    source = "def mix_with_dropout(a, v, u, p, t):\n    return torch.where(u <= p, 0, a / (1 - p)) @ v if t else a @ v"
+    result = check("05.dropout", written("05.dropout", source))
+    assert result.points == pytest.approx(0.9 * result.max_points)
+
+
+def test_core_cases_of_tasks_with_axes_in_front_have_one_batch_axis():
+    for task_id, first_axes in (("05.split", 3), ("05.project-heads", 3), ("05.packed", 3), ("05.dropout", 3)):
+        asked = [case.args[0].ndim for case in draw(get_task(task_id), 0) if case.part == "core"]
+        assert set(asked) == {first_axes}, task_id
+
+
+def test_table_of_shapes_says_in_words_which_cell_is_wrong():
+    def shape_table(t, d, n, h):
+        table = [[d, h], [n * h, d], [t, d], [t, h], [t, t], [t, h], [t, n * h], [t, d]]
+        table[4][1] += 1
+        return table
+
+    assert "counts the columns of one head's attention weights" in check("05.shapes", shape_table).text()

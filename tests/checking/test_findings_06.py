@@ -1,0 +1,194 @@
+"""Chapter 6: answers that passed and are wrong, right ones that lost points, and mistakes that had no name."""
+
+import math
+
+import pytest
+
+from published import world
+from softlookup.checking import check, get_task
+from softlookup.checking.home import LocalStudent
+from softlookup.checking.judge import draw, judge
+
+HANDS = (
+    "def position_angles(positions, width, base):\n    i = torch.arange({0}, dtype=torch.float64){1}\n"
+    "    return positions[:, None] * {2}"
+)
+COLUMNS = (
+    "def sinusoids(length, d_model):\n    c = torch.arange(d_model, dtype=torch.float64)\n"
+    "    a = torch.arange(length)[:, None] / 10000 ** ({} / d_model)\n"
+    "    return torch.where(c % 2 == 0, a.sin(), a.cos()){}"
+)
+SHIFT = (
+    "def shift_matrix(steps, d_model):\n    m = torch.zeros(d_model, d_model)\n    for i in range(d_model // 2):\n"
+    "        a = {} * 10000 ** (-2 * i / d_model)\n        c, s = math.cos(a), math.sin(a)\n"
+    "        m[2 * i : 2 * i + 2, 2 * i : 2 * i + 2] = torch.tensor([[c, -s], [s, c]])\n    return m"
+)
+ROWS = (
+    "def distance_rows(n_queries, n_keys, start):\n    i = torch.arange(n_queries)[:, None] + start\n"
+    "    j = torch.arange(n_keys)\n    return {}"
+)
+T5 = (
+    "def bucket(relative_position):\n    relative_position = {0}\n    buckets, num_buckets, max_distance = 0, 32, 128\n"
+    "    if {1}:\n        num_buckets //= 2\n        buckets = (relative_position > 0).long() * num_buckets\n"
+    "        relative_position = relative_position.abs()\n    else:\n"
+    "        relative_position = -torch.min(relative_position, torch.zeros_like(relative_position))\n"
+    "    max_exact = num_buckets // 2\n    is_small = relative_position < max_exact\n"
+    "    large = max_exact + (torch.log(relative_position.float() / max_exact)\n"
+    "        / math.log(max_distance / max_exact) * (num_buckets - max_exact)).long()\n"
+    "    large = torch.min(large, torch.full_like(large, num_buckets - 1))\n"
+    "    return buckets + torch.where(is_small, relative_position, large)"
+)
+ALIBI = (
+    "def alibi(n, t, s, start):\n    h = torch.arange(1, n + 1, dtype=torch.float64)\n    m = {}\n"
+    "    i, j = torch.arange(t)[:, None] + start, torch.arange(s)\n    return {}"
+)
+SLOPES, FALL = "2 ** (-8 * h / n)", "-m[:, None, None] * (i - j).clamp(min=0)"
+PUBLISHED = (
+    "def alibi(n, t, s, start):\n    def slopes(n):\n        if math.log2(n).is_integer():\n"
+    "            first = 2 ** (-(2 ** -(math.log2(n) - 3)))\n            return [first * first**i for i in range(n)]\n"
+    "        near = 2 ** math.floor(math.log2(n))\n        return slopes(near) + slopes(2 * near)[0::2][: n - near]\n"
+    "    back = (torch.arange(t)[:, None] + start - torch.arange(s)).clamp(min=0)\n"
+    "    return -torch.tensor(slopes(n))[:, None, None] * back"
+)
+ROTATE = (
+    "def rotate(x, start):\n    B, N, T, H = x.shape\n"
+    "    speeds = 10000.0 ** (-torch.arange(0, H, 2, dtype=torch.float64) / H)\n"
+    "    a = {0} * speeds\n    c, s = a.cos().to(x.dtype), a.sin().to(x.dtype)\n    {1}"
+)
+PLACES = "torch.arange(start, start + T)[:, None]"
+NEIGHBOURS = "p, q = x[..., ::2], x[..., 1::2]\n    return torch.stack([p * c - q * s, p * s + q * c], -1).flatten(-2)"
+CACHED = (
+    "def cached_attention(q, k, v):\n    T, S = q.shape[2], k.shape[2]\n    q, k = rotate(q, {0}), rotate(k, {1})\n"
+    "    s = q @ k.mT / {2}\n    i, j = torch.arange(T)[:, None] + S - T, torch.arange(S)\n"
+    "    s = s.masked_fill({3})\n    return torch.softmax(s, -1) @ v"
+)
+ROOT, FUTURE = "math.sqrt(q.shape[-1])", "j > i, -torch.inf"
+SHAW = (
+    "def relative_scores(q, k, table, rows):\n"
+    "    return (q @ k.mT + torch.einsum('bnth,tsh->bnts', {}, table[rows])) / {}"
+)
+
+NAMED = [
+    ("06.angles", HANDS.format("width // 2", "", "base ** (-2 * i / width)"), "half-pair-dropped"),
+    ("06.angles", HANDS.format("(width + 1) // 2", "", "base ** (-i / len(i))"), "odd-width-rounded"),
+    ("06.angles", HANDS.format("(width + 1) // 2", "", "10000.0 ** (-2 * i / width)"), "base-ignored"),
+    ("06.angles", HANDS.format("(width + 1) // 2", " + 1", "base ** (-2 * i / width)"), "pairs-from-one"),
+    ("06.angles", HANDS.format("width", " // 2", "base ** (-2 * i / width)"), "hands-twice"),
+    ("06.angles", HANDS.format("width", "", "base ** (-i / width)"), "column-by-column"),
+    ("06.angles", HANDS.format("(width + 1) // 2", "", "2 * math.pi * base ** (-2 * i / width)"), "whole-turns"),
+    ("06.sinusoids", COLUMNS.format("c", ""), "column-by-column"),
+    ("06.sinusoids", COLUMNS.format("(2 * c)", ""), "columns-doubled"),
+    ("06.sinusoids", COLUMNS.format("(c // 2 * 2)", ".T"), "transposed"),
+    ("06.shift", SHIFT.format("abs(steps)"), "size-of-steps"),
+    ("06.shift", SHIFT.format("1"), "one-step"),
+    ("06.relative", ROWS.format("(j - i).clamp(-4, 4) + 5"), "one-late"),
+    ("06.relative", ROWS.format("(j + start - (i - start)).clamp(-4, 4) + 4"), "start-on-keys"),
+    ("06.relative", ROWS.format("((j - i).clamp(-4, 4) + 4).T"), "transposed"),
+    ("06.relative", ROWS.format("(j - i).clamp(-4, 0) + 4"), "ahead-together"),
+    ("06.shaw", SHAW.format("q", "math.sqrt(q.shape[1] * q.shape[3])"), "sqrt-of-model-width"),
+    ("06.shaw", SHAW.format("q", "q.shape[-1]"), "divided-by-width"),
+    ("06.buckets", T5.format("relative_position", "False"), "other-sign"),
+    ("06.buckets", T5.format("-relative_position", "True"), "both-ways"),
+    ("06.alibi", ALIBI.format("2.0 ** -h", FALL), "halved-each"),
+    ("06.alibi", ALIBI.format(SLOPES, "m[:, None, None] * j.expand(t, s)"), "keys-alone"),
+    ("06.alibi", ALIBI.format(SLOPES, f"({FALL}).masked_fill(j > i, -torch.inf)"), "masked"),
+    (
+        "06.turn",
+        "def turn(x, angle):\n    y = x.clone()\n"
+        "    y[..., 1] = y[..., 0] * math.sin(angle) + y[..., 1] * math.cos(angle)\n"
+        "    y[..., 0] = y[..., 0] * math.cos(angle) - y[..., 1] * math.sin(angle)\n    return y",
+        "second-overwritten",
+    ),
+    (
+        "06.rotary",
+        ROTATE.format(
+            PLACES,
+            "c, s = c.repeat_interleave(2, -1), s.repeat_interleave(2, -1)\n"
+            "    return x * c + torch.cat([-x[..., H // 2 :], x[..., : H // 2]], -1) * s",
+        ),
+        "mixed-halves",
+    ),
+    (
+        "06.rotary",
+        ROTATE.format(
+            PLACES,
+            "c, s = torch.cat([c, c], -1), torch.cat([s, s], -1)\n"
+            "    return x * c + torch.stack([-x[..., 1::2], x[..., ::2]], -1).flatten(-2) * s",
+        ),
+        "mixed-neighbours",
+    ),
+    ("06.rotary", ROTATE.format("torch.arange(start, start + B)[:, None, None, None]", NEIGHBOURS), "along-the-batch"),
+    ("06.rotary", ROTATE.format("torch.full((T, 1), start)", NEIGHBOURS), "one-for-all"),
+    ("06.rotary", ROTATE.format(PLACES, "return x + torch.stack([s, c], -1).flatten(-2)"), "added"),
+    ("06.cached", CACHED.format("S - T", 1, ROOT, FUTURE), "keys-one-late"),
+    ("06.cached", CACHED.format("S", 0, ROOT, FUTURE), "queries-from-the-end"),
+    ("06.cached", CACHED.format("S - 1", 0, ROOT, FUTURE), "queries-from-the-last"),
+    ("06.cached", CACHED.format("0", "S - T", ROOT, FUTURE), "starts-exchanged"),
+    ("06.cached", CACHED.format("S - T", 0, ROOT, "j >= i, -torch.inf"), "own-key-hidden"),
+    ("06.cached", CACHED.format("S - T", 0, ROOT, "j > i + 1, -torch.inf"), "one-leaks"),
+    ("06.cached", CACHED.format("S - T", 0, ROOT, "j <= i, -torch.inf"), "mask-inverted"),
+    ("06.cached", CACHED.format("S - T", 0, ROOT, "j > i, 0"), "masked-to-zero"),
+    ("06.cached", CACHED.format("S - T", 0, "math.sqrt(v.shape[-1])", FUTURE), "sqrt-of-value-width"),
+]
+ROOTS_IN_FLOAT32 = [
+    (
+        "06.add",
+        "def add_positions(x, table, start):\n"
+        "    return x * torch.sqrt(torch.tensor(x.shape[2])) + table[start : start + x.shape[1]]",
+    ),
+    ("06.shaw", SHAW.format("q", "torch.sqrt(torch.tensor(q.shape[-1]))")),
+    (
+        "06.turn",
+        "def turn(x, angle):\n    c, s = torch.tensor(angle).cos(), torch.tensor(angle).sin()\n"
+        "    return torch.stack([x[..., 0] * c - x[..., 1] * s, x[..., 0] * s + x[..., 1] * c], -1)",
+    ),
+    (
+        "06.angles",
+        "def position_angles(positions, width, base):\n"
+        "    return positions.double()[:, None] * base ** (-torch.arange(0, width, 2) / width)",
+    ),
+]
+
+
+def written(task_id, source):
+    return world(6, {get_task(task_id).slug: source})[get_task(task_id).name]
+
+
+def results(task_id, source):
+    task, obj = get_task(task_id), written(task_id, source)
+    return [check(task_id, obj), *(judge(task, LocalStudent(task, obj), seed=seed) for seed in range(3))]
+
+
+@pytest.mark.parametrize(("task_id", "source", "slug"), NAMED)
+def test_answers_as_students_write_them_wrongly_have_a_name(task_id, source, slug):
+    for result in results(task_id, source):
+        assert result.verdict in ("wrong", "partial") and result.diagnosis == (slug,), result.text()
+
+
+@pytest.mark.parametrize(("task_id", "source"), ROOTS_IN_FLOAT32, ids=lambda value: value[:8])
+def test_a_root_or_a_sine_taken_in_float32_costs_nothing(task_id, source):
+    for result in results(task_id, source):
+        assert result.verdict == "pass", result.text()
+
+
+def test_scores_that_do_not_look_at_the_rows_given_do_not_pass():
+    source = (
+        "def relative_scores(q, k, table, rows):\n    T, S, c = q.shape[2], k.shape[2], len(table) // 2\n"
+        "    apart = torch.arange(S) - torch.arange(S - T, S)[:, None]\n"
+        "    r = table[apart.clamp(-c, c) + c]\n"
+        "    return (q @ k.mT + torch.einsum('bnth,tsh->bnts', q, r)) / math.sqrt(q.shape[-1])"
+    )
+    for result in results("06.shaw", source):
+        assert result.verdict == "wrong" and result.diagnosis == ("rows-anew",), result.text()
+
+
+def test_published_slopes_pass_since_all_numbers_of_heads_are_powers_of_two():
+    for result in results("06.alibi", PUBLISHED):
+        assert result.verdict == "pass", result.text()
+    assert all(math.log2(case.args[0]).is_integer() for case in draw(get_task("06.alibi"), 0))
+
+
+def test_a_slip_in_one_of_the_two_calls_is_named():
+    for one, other, slug in (("", ", causal", "mask-after-alone"), (", causal", "", "mask-before-alone")):
+        source = f"def permutation_gap(x, order, causal):\n    return attend(x[order]{one}) - attend(x{other})[order]"
+        assert results("06.equivariance", source)[0].diagnosis == (slug,)

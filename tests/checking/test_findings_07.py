@@ -1,0 +1,198 @@
+"""Chapter 7: answers that were told nothing, or that passed on small numbers alone."""
+
+import pytest
+
+from published import world
+from softlookup.checking import check, get_task
+from softlookup.checking.home import LocalStudent
+from softlookup.checking.judge import draw, judge
+
+NORM = "    m, v = x.mean(-1, keepdim=True), x.var(-1, correction=0, keepdim=True)\n"
+BACK = (
+    "def layer_norm_backward(g, x, gain, eps):\n    c = x - x.mean(-1, keepdim=True)\n"
+    "    root = torch.sqrt(c.square().mean(-1, keepdim=True) + eps)\n    y = c / root\n    h = g * gain\n"
+    "    dx = (h - h.mean(-1, keepdim=True) - y * (h * y).mean(-1, keepdim=True)) / root\n"
+)
+SUBLAYER = "def sublayer(x, w_1, b_1, w_2, b_2, gain, shift):\n    w = w_1, b_1, w_2, b_2\n"
+COUNT = (
+    "def encoder_parameters(d, f, n, gated, bias, pre):\n    one = 4 * d * d + (2 + gated) * d * f + 4 * d\n"
+    "    last = 2 * d if pre else 0\n"
+)
+LAYER = (
+    "def encoder_layer(x, attention, w_1, b_1, w_2, b_2, norms, n_heads, pre_norm, mask=None):\n"
+    "    keep = None if mask is None else mask[:, None, None, :]\n"
+)
+STEPS = (
+    "    def look(x):\n        return self_attention(x, *attention, n_heads, keep)\n"
+    "    def think(x):\n        return feed_forward(x, w_1, b_1, w_2, b_2)\n"
+    "    def norm(x, i):\n        return layer_norm(x, norms[2 * i], norms[2 * i + 1], 1e-5)\n"
+    "    if pre_norm:\n        x = x + look(norm(x, 0))\n        y = x + think(norm(x, 1))\n"
+    "    else:\n        x = norm(x + look(x), 0)\n        y = norm(x + think(x), 1)\n"
+)
+NAMED = [
+    (
+        "07.residual",
+        "def through_layers(x, w):\n    for m in w:\n        x = x + nn.functional.linear(x, m).relu()\n    return x",
+        "weights-transposed",
+    ),
+    (
+        "07.residual",
+        "def through_layers(x, w):\n    y = x\n    for m in w:\n        y = torch.relu(y @ m)\n    return x + y",
+        "one-road-around-all",
+    ),
+    ("07.residual", "def through_layers(x, w):\n    for m in w:\n        x = x + x @ m\n    return x", "no-bend"),
+    (
+        "07.layer-norm",
+        f"def layer_norm(x, gain, shift, eps):\n{NORM}    return gain * (x - m) / torch.sqrt(v + 1e-5) + shift",
+        "fixed-eps",
+    ),
+    (
+        "07.layer-norm",
+        "def layer_norm(x, gain, shift, eps):\n"
+        "    return gain * (x - x.mean()) / torch.sqrt(x.var(correction=0) + eps) + shift",
+        "whole-tensor",
+    ),
+    (
+        "07.layer-norm",
+        f"def layer_norm(x, gain, shift, eps):\n{NORM}    return (1 + gain) * (x - m) / torch.sqrt(v + eps) + shift",
+        "one-plus-gain",
+    ),
+    (
+        "07.layer-norm",
+        f"def layer_norm(x, gain, shift, eps):\n{NORM}    return gain * (m - x) / torch.sqrt(v + eps) + shift",
+        "sign-turned",
+    ),
+    (
+        "07.rms-norm",
+        "def rms_norm(x, gain, eps):\n    return gain * x / torch.sqrt((x * x).mean(-1, keepdim=True) + 1e-6)",
+        "fixed-eps",
+    ),
+    (
+        "07.rms-norm",
+        "def rms_norm(x, gain, eps):\n    return gain * x / torch.sqrt((x * x).mean() + eps)",
+        "whole-tensor",
+    ),
+    ("07.layer-norm-backward", BACK + "    return dx, (g * y).sum(-1), g.sum(-1)", "summed-over-features"),
+    ("07.layer-norm-backward", BACK + "    return dx, g.sum(0), (g * y).sum(0)", "gain-and-shift-exchanged"),
+    ("07.layer-norm-backward", BACK + "    return dx, (h * y).sum(0), h.sum(0)", "gain-counted-twice"),
+    ("07.layer-norm-backward", BACK.replace(" + eps", "") + "    return dx, (g * y).sum(0), g.sum(0)", "no-eps"),
+    (
+        "07.feed-forward",
+        "def feed_forward(x, w_1, b_1, w_2, b_2):\n"
+        "    return nn.functional.linear(torch.relu(nn.functional.linear(x, w_1, b_1)), w_2, b_2)",
+        "weights-transposed",
+    ),
+    (
+        "07.feed-forward",
+        "def feed_forward(x, w_1, b_1, w_2, b_2):\n    return x + torch.relu(x @ w_1 + b_1) @ w_2 + b_2",
+        "residual-inside",
+    ),
+    (
+        "07.gelu",
+        "def gelu(x):\n    return x * (1 + torch.erf(x / 2 ** 0.5)) / 2, x * torch.sigmoid(1.702 * x)",
+        "by-sigmoid",
+    ),
+    ("07.swiglu", "def swiglu(x, w_gate, w_1, w_2):\n    return ((x @ w_gate) * (x @ w_1)) @ w_2", "gate-not-bent"),
+    (
+        "07.sublayer",
+        SUBLAYER + "    h = layer_norm(x, gain, shift, 1e-5)\n    return h + feed_forward(h, *w)",
+        "residual-from-normed",
+    ),
+    ("07.sublayer", SUBLAYER + "    return x + layer_norm(feed_forward(x, *w), gain, shift, 1e-5)", "sum-not-normed"),
+    ("07.parameters", COUNT + "    return n * (one + 5 * d + (1 + gated) * f) + last", "biases-always"),
+    (
+        "07.parameters",
+        COUNT + "    return n * (one + bias * (d + (1 + gated) * f)) + last",
+        "attention-biases-forgotten",
+    ),
+    (
+        "07.parameters",
+        COUNT + "    return n * (one + last + bias * (5 * d + (1 + gated) * f))",
+        "last-norm-in-every-layer",
+    ),
+    ("07.encoder-layer", LAYER + STEPS.replace("if pre_norm", "if True") + "    return y", "always-pre"),
+    (
+        "07.encoder-layer",
+        LAYER + "    if mask is not None:\n        keep = keep & mask[:, None, :, None]\n" + STEPS + "    return y",
+        "padding-sees-nothing",
+    ),
+    ("07.encoder-layer", LAYER + STEPS + "    return y if mask is None else y * mask[..., None]", "result-set-to-zero"),
+    (
+        "07.encoder-layer",
+        LAYER + "    keep = None\n    x = x if mask is None else x * mask[..., None]\n" + STEPS + "    return y",
+        "padding-set-to-zero",
+    ),
+    (
+        "07.encoder-layer",
+        LAYER + STEPS.replace("norms[2 * i], norms[2 * i + 1]", "norms[i], norms[i + 2]") + "    return y",
+        "unpacked-by-kind",
+    ),
+    (
+        "07.pooling",
+        "def mean_of_real(x, mask):\n    return (x * mask[..., None]).sum(1) / mask.sum()",
+        "all-counted-together",
+    ),
+    ("07.pooling", "def mean_of_real(x, mask):\n    return x[mask].mean(0)", "over-the-batch"),
+]
+
+
+def written(task_id, source):
+    return world(7, {get_task(task_id).slug: source})[get_task(task_id).name]
+
+
+def everywhere(task_id, source):
+    task, obj = get_task(task_id), written(task_id, source)
+    yield check(task_id, obj)
+    for seed in range(2):
+        yield judge(task, LocalStudent(task, obj), seed=seed)
+
+
+@pytest.mark.parametrize(("task_id", "source", "slug"), NAMED)
+def test_answers_as_students_write_them_wrongly_have_a_name(task_id, source, slug):
+    for result in everywhere(task_id, source):
+        assert result.verdict in ("wrong", "partial") and result.diagnosis == (slug,), result.text()
+
+
+def test_layer_of_these_steps_is_right_without_a_slip():
+    assert check("07.encoder-layer", written("07.encoder-layer", LAYER + STEPS + "    return y")).verdict == "pass"
+
+
+def test_a_bend_with_a_lid_does_not_pass():
+    source = (
+        "def feed_forward(x, w_1, b_1, w_2, b_2):\n    return torch.clamp(x @ w_1 + b_1, 0, {}) @ w_2 + b_2"  # ReLU6
+    )
+    for lid in (6, 20):
+        assert {result.verdict for result in everywhere("07.feed-forward", source.format(lid))} == {"wrong"}
+
+
+OWN_ATTENTION = (
+    LAYER
+    + STEPS.replace(
+        "        return self_attention(x, *attention, n_heads, keep)\n",
+        "        q, k, v = ((x @ w).unflatten(-1, (n_heads, -1)).transpose(1, 2) for w in attention[:3])\n"
+        "        s = q @ k.mT / q.shape[-1] ** 0.5\n"
+        "        s = s if keep is None else s.masked_fill(~keep, FILL)\n"
+        "        return (s.softmax(-1) @ v).transpose(1, 2).flatten(2) @ attention[3]\n",
+    )
+    + "    return y"
+)
+
+
+@pytest.mark.parametrize(
+    ("fill", "verdict"),
+    [("float('-inf')", "pass"), ("torch.finfo(s.dtype).min", "pass"), ("-100.0", "partial"), ("-1e4", "partial")],
+)
+def test_a_number_in_the_place_of_minus_infinity_has_to_be_below_every_score(fill, verdict):
+    for result in everywhere("07.encoder-layer", OWN_ATTENTION.replace("FILL", fill)):
+        assert result.verdict == verdict, result.text()
+
+
+def test_scores_of_the_loud_case_go_far_below_any_such_number():
+    task = get_task("07.encoder-layer")
+    for seed in range(5):
+        case = next(case for case in draw(task, seed) if "large" in case.label)
+        x, attention = case.args[:2]
+        q, k = ((x @ w).reshape(3, 5, 2, 3).swapaxes(1, 2) for w in attention[:2])
+        scores = q @ k.swapaxes(-1, -2) / 3**0.5
+        alone = scores[0, :, :, 0]  # a sentence of one real token
+        assert alone.min() < -1e5

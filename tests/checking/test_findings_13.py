@@ -1,0 +1,183 @@
+"""Chapter 13: answers that passed and are wrong, right ones that lost points, and mistakes that had no name."""
+
+import pytest
+
+from published import everywhere, solutions, world
+from softlookup.checking import get_task
+
+CLIP = (
+    "def contrastive_loss(images, texts, log_scale):\n"
+    "    i, t = F.normalize(images, dim={0}), F.normalize(texts, dim={0})\n"
+    "    s, own = i @ t.T{1}, torch.arange(len(images))\n"
+    "    return (F.cross_entropy(s, own) + F.cross_entropy(s.T, own)) / 2"
+)
+FRAMES = (
+    "def cut_frames(samples, width, hop):\n    count = {}\n"
+    "    return torch.stack([samples[:, i * {}:][:, :width] for i in range(count)], 1)"
+)
+LINEAR = (
+    "def linear_attention(q, k, v):\n    f, g = {}, {}\n    return f @ (g.mT @ v) / (f * g.sum(-2, keepdim=True))"
+    ".sum(-1, keepdim=True)"
+)
+TILES = (
+    "def merge_tiles(m_a, l_a, z_a, m_b, l_b, z_b):\n    m = torch.maximum(m_a, m_b)\n    a, b = {}\n"
+    "    total = l_a * a + l_b * b\n    return m, total, {}"
+)
+DOWN = "torch.exp(m_a - m).nan_to_num(), torch.exp(m_b - m).nan_to_num()"
+MIXED = "z_a * a[..., None] + z_b * b[..., None]"
+PUBLISHED = (
+    "def published_feed_forward(x, w_in, b_in, w_out, b_out, gain, bias):\n    h = F.linear(x, w_in, b_in)\n"
+    "    y = F.linear({}, w_out, b_out)\n    return {}"
+)
+LABELS = (
+    "def choose_label(images, labels, scale):\n    i, t = F.normalize(images, dim=-1), F.normalize(labels, dim=-1)\n"
+    "    return {}"
+)
+MEAN = "F.normalize(t.mean(1), dim=-1).T"
+
+
+def edited(task_id, *edits):
+    source = solutions(13)[get_task(task_id).slug]
+    for old, new in edits:
+        assert old in source
+        source = source.replace(old, new)
+    return source
+
+
+NAMED = [
+    (
+        "13.patches",
+        "def patchify(images, p):\n    x = images.unfold(2, p, p).unfold(3, p, p)\n"
+        "    return x.reshape(len(x), -1, images.shape[1] * p * p)",
+        "channels-apart",
+    ),
+    ("13.kernel", "def as_kernel(w, c, p):\n    return w.unflatten(0, (c, p, p))", "outputs-last"),
+    (
+        "13.tokens",
+        "def picture_tokens(p, w, b, c, positions):\n"
+        "    return torch.cat([c.repeat(len(p), 1, 1), p @ w], 1) + b + positions",
+        "bias-on-class",
+    ),
+    ("13.frames", FRAMES.format("(samples.shape[1] - width) // hop", "hop"), "one-short"),
+    ("13.frames", FRAMES.format("samples.shape[1] - width + 1", "1"), "hop-ignored"),
+    (
+        "13.frames",
+        "def cut_frames(samples, width, hop):\n    count = (samples.shape[1] - width) // hop\n"
+        "    return samples[:, torch.arange(count)[:, None] * hop + torch.arange(width)]",
+        "one-short",
+    ),
+    ("13.look", edited("13.look", ("torch.tanh(gate)", "torch.sigmoid(gate)")), "sigmoid-gate"),
+    ("13.look", edited("13.look", ("x + torch.tanh(gate) * y", "torch.tanh(gate) * (x + y)")), "gate-over-all"),
+    (
+        "13.look",
+        edited("13.look", ("picture @ w_k", "K"), ("picture @ w_v", "picture @ w_k"), ("K", "picture @ w_v")),
+        "keys-and-values-exchanged",
+    ),
+    ("13.look", edited("13.look", (" @ w_o\n", "\n")), "no-blend"),
+    ("13.contrastive", CLIP.format("-1", ""), "no-scale"),
+    ("13.contrastive", CLIP.format("0", " * log_scale.exp()"), "down-the-batch"),
+    (
+        "13.zero-shot",
+        LABELS.format("torch.softmax(torch.stack([i @ t[:, n].T for n in range(t.shape[1])]).amax(0) * scale, -1)"),
+        "best-sentence",
+    ),
+    ("13.zero-shot", LABELS.format(f"torch.softmax(i @ {MEAN} / scale, -1)"), "scale-inverted"),
+    ("13.zero-shot", LABELS.format(f"torch.log_softmax(i @ {MEAN} * scale, -1)"), "logarithms"),
+    ("13.rollout", edited("13.rollout", ("dim=1", "dim=0")), "layers-for-heads"),
+    ("13.linear", LINEAR.format("F.elu(q + 1)", "F.elu(k + 1)"), "one-inside"),
+    ("13.linear", LINEAR.format("F.elu(q / q.shape[-1] ** 0.5) + 1", "F.elu(k) + 1"), "scaled"),
+    (
+        "13.linear",
+        "def linear_attention(q, k, v):\n    return torch.softmax(q @ k.mT / math.sqrt(q.shape[-1]), -1) @ v",
+        "softmax-attention",
+    ),
+    ("13.step", edited("13.step", ("F.elu(q) + 1", "F.elu(q + 1)"), ("F.elu(k) + 1", "F.elu(k + 1)")), "one-inside"),
+    ("13.merge", TILES.format("m_a.exp() / m.exp(), m_b.exp() / m.exp()", MIXED), "raised-to-the-full"),
+    (
+        "13.merge",
+        TILES.format(DOWN, "z_a * (l_a * a)[..., None] + z_b * (l_b * b)[..., None]"),
+        "weighted-by-sums",
+    ),
+    (
+        "13.published",
+        PUBLISHED.format("F.gelu(h)", "x + F.layer_norm(y, y.shape[-1:], gain, bias, 1e-12)"),
+        "norm-inside",
+    ),
+    (
+        "13.published",
+        PUBLISHED.format("h * torch.sigmoid(1.702 * h)", "F.layer_norm(x + y, y.shape[-1:], gain, bias, 1e-12)"),
+        "quick-gelu",
+    ),
+    (
+        "13.published",
+        PUBLISHED.format("F.gelu(h)", "F.layer_norm(x + y, y.shape[-1:], bias, gain, 1e-12)"),
+        "gain-and-shift-exchanged",
+    ),
+    (
+        "13.published",
+        PUBLISHED.format(
+            "F.gelu(h)", "gain * ((y := x + y) - y.mean(-1, True)) / (y.var(-1, keepdim=True) + 1e-12).sqrt() + bias"
+        ),
+        "unbiased",
+    ),
+]
+RIGHT = [
+    (
+        "13.rollout",
+        edited(
+            "13.rollout",
+            ("0.5 * layer + 0.5 * itself", "layer + itself"),
+            ("return total", "return total / total.sum(-1, keepdim=True)"),
+        ),
+    ),
+    ("13.merge", TILES.format(DOWN, MIXED)),
+    (
+        "13.contrastive",
+        CLIP.format("-1", " * math.e ** log_scale")
+        .replace("torch.arange(len(images))", "torch.eye(len(s), dtype=s.dtype)")
+        .replace("s, own = i @ t.T * math.e ** log_scale, ", "s = i @ t.T * math.e ** log_scale\n    own = "),
+    ),
+    (
+        "13.zero-shot",
+        LABELS.format("torch.softmax(F.cosine_similarity(i[:, None], t.mean(1)[None], dim=-1) * scale, -1)"),
+    ),
+    (
+        "13.frames",
+        "def cut_frames(samples, width, hop):\n    size = len(samples), (samples.shape[1] - width) // hop + 1, width\n"
+        "    return torch.as_strided(samples.contiguous(), size, (samples.shape[1], hop, 1))",
+    ),
+]
+
+
+def results(task_id, source):
+    return list(everywhere(task_id, world(13, {get_task(task_id).slug: source})[get_task(task_id).name]))
+
+
+@pytest.mark.parametrize(("task_id", "source", "slug"), NAMED, ids=lambda value: value[:24])
+def test_answers_beyond_text_as_students_write_them_have_a_name(task_id, source, slug):
+    for result in results(task_id, source):
+        assert result.verdict in ("wrong", "partial") and result.diagnosis == (slug,), result.text()
+
+
+@pytest.mark.parametrize(("task_id", "source"), RIGHT, ids=lambda value: value[:8])
+def test_right_answers_beyond_text_written_otherwise_pass(task_id, source):
+    for result in results(task_id, source):
+        assert result.verdict == "pass", result.text()
+
+
+def test_tiles_whose_scores_are_all_below_zero_tell_a_level_of_zero():
+    """It passed while the largest score of every tile was above 0."""
+    source = edited("13.merge", ('m.masked_fill(m == float("-inf"), 0.0)', "m.clamp(min=0)"))
+    for result in results("13.merge", source):
+        assert result.verdict != "pass" and result.diagnosis == ("never-below-zero",), result.text()
+
+
+def test_two_slips_in_one_merge_are_both_named():
+    source = TILES.format(DOWN, "(z_a * (l_a * a)[..., None] + z_b * (l_b * b)[..., None]) / total[..., None]")
+    assert set(results("13.merge", source)[0].diagnosis) == {"weighted-by-sums", "divided-already"}
+
+
+def test_sums_changed_in_place_are_told_as_that():
+    source = edited("13.step", ("key_values = key_values +", "key_values +="), ("keys = keys + g", "keys += g"))
+    for result in results("13.step", source):
+        assert result.verdict == "wrong" and "in place" in result.text()

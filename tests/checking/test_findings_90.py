@@ -1,0 +1,121 @@
+"""The capstone: answers that passed and are wrong, right ones that lost points, and mistakes that had no name."""
+
+import pytest
+
+from published import everywhere, solutions, world
+from softlookup.checking import check, get_task
+
+TRAIN = """def train_steps(vocab_size, d_model, n_heads, d_hidden, n_layers, pad_id, source, target, rates, *weights):
+    model = with_weights(Transformer(vocab_size, d_model, n_heads, d_hidden, n_layers, pad_id), weights)
+    adam = {adam}
+    losses = []
+    for i in range(len(rates)):
+        {begin}
+        adam.param_groups[0]["lr"] = float({rate})
+        rows = target[i]
+        loss = translation_loss(model(source[i], rows[:, :-1]), rows[:, 1:], {pad}, 0.1)
+        {clear}
+        loss.backward()
+        adam.step()
+        losses.append({loss})
+    return torch.tensor(losses), {weights}"""
+ADAM = "torch.optim.Adam(model.parameters(), lr=1.0, betas=(0.9, 0.98), eps=1e-9)"
+PLAIN = {
+    "adam": ADAM,
+    "begin": "pass",
+    "rate": "rates[i]",
+    "pad": "pad_id",
+    "clear": "adam.zero_grad()",
+    "loss": "loss.item()",
+    "weights": "weights_of(model)",
+}
+AFTER = "translation_loss(model(source[i], rows[:, :-1]), rows[:, 1:], pad_id, 0.1).item()"
+LOSS = (
+    "def translation_loss(logits, labels, pad_id, eps):\n"
+    "    return F.cross_entropy(logits.flatten(0, 1), labels.flatten(){})"
+)
+BY_HAND = (
+    "def translation_loss(logits, labels, pad_id, eps):\n    v, real = logits.shape[-1], labels != pad_id\n"
+    "    wanted = F.one_hot(labels, v) * {} + {}\n    each = -(wanted * logits.log_softmax(-1)).sum(-1)\n    return {}"
+)
+
+
+def train(**changed):
+    return TRAIN.format(**(PLAIN | changed))
+
+
+def greedy(*edits):
+    source = solutions(90)["90-greedy"]
+    for old, new in edits:
+        assert old in source
+        source = source.replace(old, new)
+    return source
+
+
+def results(task_id, source):
+    return list(everywhere(task_id, world(90, {get_task(task_id).slug: source})[get_task(task_id).name]))
+
+
+NAMED = [
+    ("90.train", train(clear="pass"), "gradients-kept"),
+    ("90.train", train(loss=AFTER), "loss-after-step"),
+    ("90.train", train(begin=f"adam = {ADAM}"), "state-forgotten"),
+    ("90.train", train(adam=ADAM.replace("Adam", "AdamW")), "decayed"),
+    ("90.train", train(adam=ADAM.replace(", eps=1e-9", "")), "usual-eps"),
+    ("90.train", train(adam=ADAM.replace("betas=(0.9, 0.98), ", "")), "usual-betas"),
+    ("90.train", train(weights="torch.cat([w.flatten() for w in weights])"), "given-ones-returned"),
+    ("90.train", train(rate="rates[0]"), "first-rate-alone"),
+    ("90.loss", LOSS.format(", label_smoothing=eps"), "padding-counted"),
+    ("90.loss", LOSS.format(", ignore_index=pad_id"), "no-smoothing"),
+    ("90.loss", LOSS.format(", ignore_index=0, label_smoothing=eps"), "pad-is-zero"),
+    ("90.loss", LOSS.format(", ignore_index=pad_id, label_smoothing=0.1"), "eps-fixed"),
+    ("90.loss", BY_HAND.format("(1 - eps)", "eps / v", "(each * real).mean()"), "padding-in-the-count"),
+    ("90.loss", BY_HAND.format("(1 - eps - eps / v)", "eps / v", "each[real].mean()"), "right-without-share"),
+    ("90.loss", BY_HAND.format("(1 - eps)", "eps", "each[real].mean()"), "everybody-all-of-it"),
+    ("90.greedy", greedy(("(source, written)", "(source, written[:, -1:])")), "last-word-alone"),
+    ("90.greedy", greedy(("ended, pad_id, best", "ended, end_id, best")), "end-repeated"),
+]
+
+
+@pytest.mark.parametrize(("task_id", "source", "slug"), NAMED, ids=lambda value: value[:22])
+def test_answers_of_the_capstone_as_students_write_them_have_a_name(task_id, source, slug):
+    for result in results(task_id, source):
+        assert result.verdict in ("wrong", "partial") and result.diagnosis == (slug,), result.text()
+
+
+def test_steps_that_take_the_pad_to_be_zero_do_not_pass():
+    """They passed while the pad was 0 in every question."""
+    for result in results("90.train", train(pad="0")):
+        assert result.verdict == "wrong", result.text()
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [("start_id)", "1)"), ("best == end_id", "best == 2"), ("ended, pad_id, best", "ended, 0, best")],
+    ids=["start", "end", "pad"],
+)
+def test_writing_with_ids_of_ones_own_does_not_pass(edit):
+    """It passed while start, end and pad were 1, 2 and 0 in every question."""
+    for result in results("90.greedy", greedy(edit)):
+        assert result.verdict == "wrong", result.text()
+
+
+def test_right_answers_of_the_capstone_written_with_torchs_own_pass():
+    cases = [
+        ("90.train", train()),
+        ("90.loss", LOSS.format(", ignore_index=pad_id, label_smoothing=eps")),
+        ("90.loss", BY_HAND.format("(1 - eps)", "eps / v", "(each * real).sum() / real.sum()")),
+        ("90.greedy", greedy(("best = torch.where(ended, pad_id, best)", "best[ended] = pad_id"))),
+    ]
+    for task_id, source in cases:
+        for result in results(task_id, source):
+            assert result.verdict == "pass", result.text()
+
+
+def test_a_wrong_transformer_sinks_neither_training_nor_writing():
+    source = solutions(90)["90-transformer"].replace("y = layer(y, memory, past, real)", "y = layer(y, x, past, real)")
+    given = world(90, {"90-transformer": source})
+    assert check("90.transformer", given["Transformer"]).verdict != "pass"
+    for task_id, name in (("90.train", "train_steps"), ("90.greedy", "write_greedily")):
+        result = check(task_id, given[name])
+        assert result.verdict == "pass", result.text()

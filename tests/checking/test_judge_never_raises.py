@@ -1,0 +1,158 @@
+"""Whatever a submission sends as its answers, the judge has a verdict, words and a picture, and never a warning."""
+
+import json
+import random
+import time
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from published import ALL_TASKS
+from raw_answers import JSON_TEXTS, KINDS, WORDS, Sends, sent
+from softlookup.checking import check, get_task
+from softlookup.checking import home as home_module
+from softlookup.checking.inside import texts
+from softlookup.checking.inside.limits import calm_torch
+from softlookup.checking.inside.probe import Answer, Failure
+from softlookup.checking.judge import judge, questions
+from softlookup.checking.oracle import mistaken
+from softlookup.checking.result import VERDICTS, panel
+
+TEXT_TASKS = [task for task in ALL_TASKS if task.frame == "text"]
+
+
+def judged(task, answers, asked, reveals=True):
+    """Judge, and make everything that is made of a result."""
+    result = judge(task, Sends(answers), asked=asked, reveals=reveals)
+    assert result.verdict in VERDICTS and 0 <= result.points <= task.points
+    html = panel(result)
+    assert len(html) < 100_000 and "<script" not in html
+    assert result._repr_mimebundle_()["text/html"] == html
+    json.dumps(result.record(), ensure_ascii=False, allow_nan=False).encode()
+    result.text().encode()
+    return result
+
+
+def everywhere(task, arrays, asked):
+    """The same arrays as the answer to every question."""
+    return judged(task, [Answer(arrays)] * (len(asked.cases) + 1), asked)
+
+
+def fuzzed(task, count, seed):
+    rng = random.Random(f"{task.id} {seed}")
+    with calm_torch():
+        asked = questions(task, 3, shuffled=True)
+        for number in range(count):
+            judged(task, sent(task, asked, rng), asked, reveals=number % 2 == 0)
+
+
+@pytest.mark.parametrize("task", ALL_TASKS, ids=lambda task: task.id)
+def test_judge_has_a_verdict_on_whatever_is_sent(task):
+    fuzzed(task, 40 if task.frame == "text" or task.properties else 4, 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", ALL_TASKS, ids=lambda task: task.id)
+def test_judge_has_a_verdict_on_whatever_is_sent_in_the_long_run(task):
+    fuzzed(task, 150, 1)
+
+
+@pytest.mark.parametrize("task", TEXT_TASKS, ids=lambda task: task.id)
+def test_text_that_is_written_in_another_way_is_a_wrong_answer_and_has_words(task):
+    asked = questions(task, 3)
+    for text in JSON_TEXTS:
+        result = everywhere(task, (np.frombuffer(text, np.uint8),) * len(task.returns), asked)
+        assert result.verdict == "wrong"
+
+
+def test_text_that_says_the_right_thing_in_other_bytes_cannot_be_read():
+    task = get_task("03.words")
+    asked = questions(task, 3)
+    for change in (
+        lambda raw: raw.replace(b",", b", "),
+        lambda raw: raw + b"\n",
+        lambda raw: raw.replace(b"a", b"\\u0061"),
+    ):
+        others = [
+            Answer((np.frombuffer(change(right[0].astype(np.uint8).tobytes()), np.uint8),)) for right in asked.rights
+        ]
+        result = judged(task, [*others, others[0]], asked)
+        assert result.verdict == "wrong" and "what came back cannot be read" in result.message
+
+
+def test_text_comes_as_bytes_and_not_as_numbers_near_them():
+    task = get_task("03.words")
+    asked = questions(task, 3)
+    for dtype, off in ((np.float64, 0.0), (np.float32, 1e-4), (np.int64, 0)):
+        others = [Answer(((right[0].astype(dtype) + dtype(off)),)) for right in asked.rights]
+        assert judged(task, [*others, others[0]], asked).verdict == "wrong"
+
+
+@pytest.mark.parametrize("task", [task for task in ALL_TASKS if task.properties], ids=lambda task: task.id)
+def test_properties_of_an_answer_without_cells_say_nothing(task):
+    asked = questions(task, 3)
+    for shape in ((0, 3), (3, 0), (0,), (0, 0, 2)):
+        assert everywhere(task, (np.zeros(shape),) * len(asked.rights[0]), asked).verdict == "wrong"
+
+
+def test_judge_takes_a_lost_dtype_where_none_was_asked_for():
+    task = get_task("05.parameters")
+    asked = questions(task, 3)
+    known = (mistaken(task, (one.slug,), asked.cases[0]) for one in task.mistakes)
+    wrong = next(one for one in known if one is not None and not np.array_equal(one[0], asked.rights[0][0]))
+    rest = [Answer(None, Failure("dtype", "lost"))] * len(asked.cases)
+    assert judged(task, [Answer(wrong), *rest], asked).verdict == "wrong"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("task_id", ["04.scale", "04.softmax-backward", "03.bpe", "05.shapes"])
+def test_judge_has_words_for_every_failure(task_id, kind):
+    task = get_task(task_id)
+    asked = questions(task, 3)
+    for words in WORDS:
+        result = judged(task, [Answer(None, Failure(kind, words, words), words)] * (len(asked.cases) + 1), asked)
+        assert result.verdict in ("wrong", "blank", "error") and result.points == 0
+
+
+@pytest.mark.parametrize("task_id", ["04.scale", "04.weights", "13.rollout", "01.recurrent", "03.bpe", "05.shapes"])
+def test_judge_is_quick_and_small_with_answers_of_sixteen_megabytes(task_id):
+    task = get_task(task_id)
+    with calm_torch():
+        asked = questions(task, 3, shuffled=True)
+        judged(task, [Answer(None, Failure("raised", "x"))] * (len(asked.cases) + 1), asked)
+        count = len(asked.rights[0])
+        share = 16_000_000 // count // (len(asked.cases) + 1)
+        for large in (
+            np.full(share, 91, np.uint8),
+            np.frombuffer(b"[" + b"1," * (share // 2 - 1) + b"1]", np.uint8),
+            np.zeros((2, share // 2), np.int8),
+            np.zeros((0, 10**7), np.float64),
+            np.zeros((share // 2, 1, 2), bool),
+        ):
+            tracemalloc.start()
+            begun = time.process_time()
+            everywhere(task, (large,) * count, asked)
+            took, (_, most) = time.process_time() - begun, tracemalloc.get_traced_memory()
+            tracemalloc.stop()
+            assert most < 64_000_000 and took < 20, (large.shape, large.dtype, most, took)
+
+
+def test_largest_text_that_can_be_read_is_dealt_with_in_a_second_or_two():
+    inner = ["a" * 40] * 60
+    most = texts.to_bytes([inner] * 80)
+    begun = time.process_time()
+    assert len(texts.difference(most, texts.to_bytes(["b"]))) < 500
+    assert len(texts.chips(most)) == 41 and len(texts.whole(most)) == 2000
+    assert time.process_time() - begun < 5
+
+
+@pytest.mark.parametrize("error", [IndexError("list index"), MemoryError(), RecursionError("deep"), StopIteration()])
+def test_check_tells_that_the_judge_failed_and_does_not_raise(monkeypatch, error):
+    def failing(*given, **named):
+        raise error
+
+    monkeypatch.setattr(home_module, "judge", failing)
+    result = check("04.scale", lambda scores, width: scores)
+    assert result.verdict == "error" and type(error).__name__ in result.message
+    assert "The grader made a mistake" in result.message and "Traceback" not in result.text()

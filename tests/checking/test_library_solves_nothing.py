@@ -1,0 +1,100 @@
+"""No part of the library that a submission may import answers a task."""
+
+import importlib
+import inspect
+import pkgutil
+from dataclasses import replace
+
+import pytest
+
+from published import ALL_TASKS
+from softlookup.checking import check, get_task
+from softlookup.checking.diagnose import is_right
+from softlookup.checking.inside.case import CORE
+from softlookup.checking.inside.limits import calm_torch, time_limit
+from softlookup.checking.inside.probe import TimeIsUp, run
+from softlookup.checking.judge import questions
+from softlookup.grading.sandbox.outside.bubble import _OURS
+from softlookup.roofline import memory
+
+SLOW = (
+    "bench_",
+    "load_",
+    "train",
+    "watch_",
+    "left_out",
+    "grammar_splits",
+    "millions",
+    "counted",
+    "ViT",
+    "gpt2",
+    "llama",
+)
+"""Beginnings of names of what trains, measures, or takes no end: such a thing answers no task."""
+
+
+def callables():
+    """All public functions and classes of the packages that are staged for a sandbox, by their dotted names."""
+    import sympy.printing  # noqa: F401 - torch imports it at odd times, and a time limit may fall into that
+    import torch._dynamo  # noqa: F401
+
+    found = {}
+    for name in (one.removesuffix(".py") for one in _OURS):
+        package = importlib.import_module(f"softlookup.{name}")
+        inside = pkgutil.walk_packages(getattr(package, "__path__", []), f"softlookup.{name}.")
+        for module in [package, *(importlib.import_module(one.name) for one in inside)]:
+            for public, value in vars(module).items():
+                ours = str(getattr(value, "__module__", "")).startswith("softlookup.")
+                if ours and callable(value) and not public.startswith(("_", *SLOW)):
+                    found[f"{value.__module__}.{value.__qualname__}"] = value
+    return found
+
+
+def fits(function, args):
+    try:
+        inspect.signature(function).bind(*args)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def answers(task, function, barred):
+    """Whether a function that is handed the questions as they are gives the right answers."""
+    asked = questions(task, 4)
+    pairs = [(c, r) for c, r in zip(asked.cases, asked.rights, strict=True) if c.part == CORE and not c.gradients]
+    for frame in ("torch", "numpy") if task.frame in ("torch", "numpy") else (task.frame,):
+        try:
+            with calm_torch(), time_limit(0.5):
+                if pairs and all(
+                    is_right(case, run(function, replace(case, frame=frame), len(task.returns), barred), right)
+                    for case, right in pairs
+                ):
+                    return True
+        except TimeIsUp:
+            continue
+    return False
+
+
+@pytest.fixture(scope="module")
+def library():
+    return callables()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", ALL_TASKS, ids=lambda task: task.id)
+def test_library_answers_no_task(task, library, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    first = questions(task, 4).cases[0]
+    fitting = {name: function for name, function in library.items() if fits(function, first.args)}
+    assert [name for name, function in fitting.items() if answers(task, function, task.barred)] == []
+
+
+def test_a_counter_of_the_library_would_answer_if_it_were_not_barred():
+    task = get_task("12.states")
+
+    def state_bytes(n_parameters, recipe):
+        return list(vars(memory)["state_" + "bytes"](n_parameters, recipe).values())
+
+    assert answers(task, state_bytes, ())
+    assert not answers(task, state_bytes, task.barred)
+    assert check(task.id, state_bytes).diagnosis == ("forbidden-shortcut",)

@@ -1,0 +1,83 @@
+"""A mutation run over the solutions: whatever survives must be equal to the solution, with the reason written down."""
+
+import random
+from functools import cache
+from importlib import import_module
+
+import pytest
+
+from mutants import Mutant, mutants
+from published import solutions, world
+from softlookup.checking import check, get_task, tasks
+from softlookup.checking.home import LocalStudent
+from softlookup.checking.judge import TaskQuestions, judge, questions
+from softlookup.checking.registry import CHAPTERS
+
+SEED = 300
+SAMPLE = 150
+EQUAL = [one for number in sorted(CHAPTERS) for one in import_module(f"equal_mutants_{number:02d}").EQUAL]
+
+
+@pytest.fixture(autouse=True)
+def verdicts_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mutant is judged, not named: trying all pairs of mistakes on each takes most of the time."""
+    monkeypatch.setattr("softlookup.checking.judge.diagnose", lambda *asked: [])
+
+
+@pytest.fixture(autouse=True)
+def questions_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All mutants of a task are asked the same; to draw a whole model's questions takes longer than most answers."""
+    monkeypatch.setattr(
+        "softlookup.checking.judge.questions", lambda task, seed, variant=0: drawn(task.id, seed, variant)
+    )
+
+
+@cache
+def drawn(task_id: str, seed: int, variant: int) -> TaskQuestions:
+    return questions(get_task(task_id), seed, variant)
+
+
+@cache
+def mutants_of(chapter: int) -> list[Mutant]:
+    return [m for task in tasks(chapter) for m in mutants(task.id, solutions(chapter)[task.slug])]
+
+
+def survives(mutant: Mutant) -> bool:
+    """Whether a mutant earns full points at home and in grading."""
+    task = get_task(mutant.task_id)
+    try:
+        obj = world(task.chapter, {task.slug: mutant.source})[task.name]
+    except Exception:
+        return False  # it does not even define the function
+    if check(task.id, obj).verdict != "pass":
+        return False
+    return all(judge(task, LocalStudent(task, obj), seed=seed).verdict == "pass" for seed in range(3))
+
+
+def unexplained(chosen: list[Mutant]) -> list[str]:
+    known = {(task_id, line) for task_id, line, _ in EQUAL}
+    return [f"{m.task_id}, {m.what}\n{m.source}" for m in chosen if survives(m) and (m.task_id, m.line) not in known]
+
+
+@pytest.mark.parametrize("chapter", sorted(CHAPTERS))
+def test_some_mutants_of_each_chapter_are_killed_or_equal(chapter):
+    everything = mutants_of(chapter)
+    chosen = random.Random(SEED).sample(everything, min(SAMPLE, len(everything)))
+    left = unexplained(chosen)
+    assert chosen and not left, f"{len(left)} of {len(chosen)} mutants survive:\n" + "\n\n".join(left)
+
+
+@pytest.mark.slow
+def test_all_mutants_are_killed_or_equal():
+    everything = [m for chapter in sorted(CHAPTERS) for m in mutants_of(chapter)]
+    left = unexplained(everything)
+    assert not left, f"{len(left)} of {len(everything)} mutants survive:\n" + "\n\n".join(left)
+
+
+def test_every_explained_mutant_still_exists_and_survives():
+    """An explanation that explains nothing any more is dropped from the list."""
+    by_key = {(m.task_id, m.line): m for chapter in sorted(CHAPTERS) for m in mutants_of(chapter)}
+    for task_id, line, reason in EQUAL:
+        assert len(reason) > 10
+        assert (task_id, line) in by_key, f"{task_id}, {line}: no such mutant"
+        assert survives(by_key[task_id, line]), f"{task_id}, {line}: it is killed now"

@@ -1,0 +1,14 @@
+"""A known mistake is an edit of the published solution: what does not fit in is refused."""
+
+import pytest
+
+from softlookup.checking import get_task
+from softlookup.checking.published import NoEdit, planted
+
+
+def test_mistakes_that_do_not_fit_in_together_are_refused():
+    scale = get_task("04.scale")
+    with pytest.raises(NoEdit, match="divided-by-width: .* which the solution does not hold"):
+        planted(scale, ("no-sqrt", "divided-by-width"))
+    with pytest.raises(NoEdit, match="together they are no Python"):
+        planted(get_task("04.weights"), ("mask-renormalised", "nan-rows"))

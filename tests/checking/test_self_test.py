@@ -1,0 +1,104 @@
+"""The self-test of chapter 0: ten questions, each of which sends a reader to a refresher that is there."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from published import ROOT
+from softlookup.authoring import assignments
+from softlookup.checking import tasks
+from softlookup.tasks.ch00_before_you_start.refreshers import SECTIONS
+
+PAGE = (ROOT / "book" / "00_before_you_start.md").read_text(encoding="utf-8")
+LOCKED_AWAY = """
+import json, sys
+
+
+class Without:
+    # A finder that does not find the others; who only asks whether they are there (torch does) hears no.
+    def __init__(self, finder):
+        self.finder = finder
+
+    def __getattr__(self, name):
+        return getattr(self.finder, name)
+
+    def find_spec(self, name, path=None, target=None):
+        return None if name.partition(".")[0] in OTHERS else self.finder.find_spec(name, path, target)
+
+
+OTHERS = {{
+    "IPython", "anywidget", "click", "ipywidgets", "jaxtyping", "jupytext", "matplotlib", "nbclient", "nbformat",
+    "nbgrader", "rich", "safetensors", "sklearn", "traitlets", "transformers", "scipy", "tokenizers",
+}}
+sys.meta_path[:] = [Without(finder) for finder in sys.meta_path]
+for name in ("matplotlib", "nbformat", "transformers"):
+    try:
+        __import__(name)
+    except ModuleNotFoundError:
+        continue
+    raise AssertionError(f"{{name}} is not locked away")
+notebook = json.load(open({path!r}, encoding="utf-8"))
+names = {{"__name__": "__main__"}}
+verdicts = []
+for cell in notebook["cells"]:
+    if cell["cell_type"] == "code":
+        source = "".join(cell["source"])
+        exec(compile(source, "<submission>", "exec"), names)
+        if source.startswith("check("):
+            result = eval(source, names)
+            verdicts.append(result.verdict)
+            assert result.text()
+print(len(verdicts), set(verdicts))
+"""
+
+
+def test_there_are_ten_questions_of_one_point():
+    assert [task.points for task in tasks(0)] == [1] * 10
+
+
+def test_every_refresher_stands_on_the_page_under_its_heading():
+    for label, heading in SECTIONS.items():
+        assert f"({label})=\n## {heading}\n" in PAGE
+
+
+def test_every_question_stands_in_the_refresher_that_it_points_to():
+    for task in tasks(0):
+        assert task.anchor in SECTIONS
+        section = PAGE.split(f"({task.anchor})=\n")[1].split("\n## ")[0]
+        assert f"`{task.id}`" in section, task.id
+
+
+def test_every_refresher_is_asked_for_by_a_question():
+    assert {task.anchor for task in tasks(0)} == set(SECTIONS)
+
+
+@pytest.mark.parametrize("task", tasks(0), ids=lambda task: task.id)
+def test_every_known_slip_names_the_refresher_to_read(task):
+    assert len(task.mistakes) >= 5
+    for mistake in task.mistakes:
+        named = re.search(r"Refresher: “(.+)”\.$", mistake.says)
+        assert named and named[1] in SECTIONS.values(), mistake.slug
+
+
+@pytest.mark.parametrize("name", assignments(ROOT))
+def test_notebook_runs_where_numpy_and_torch_alone_are_installed(name):
+    """The page on running says so: nothing else that the library can use is needed for the exercises."""
+    path = str(ROOT / "exercises" / name / f"{name}.ipynb")
+    command = [sys.executable, "-c", LOCKED_AWAY.format(path=path)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout.split() == [str(len(tasks(int(name[:2])))), "{'blank'}"]
+
+
+def test_no_answer_to_a_pencil_question_stands_in_the_refreshers():
+    """Their numbers are others, so that a reader has to do the sum."""
+    from softlookup.tasks.ch00_before_you_start.pencil import A_TD, B_DH, POWERS_TS
+
+    bare = re.sub(r"[\s\[\]]|\.0(?=\D)", "", PAGE)
+    for table in (A_TD, B_DH, POWERS_TS):
+        assert re.sub(r"[\s\[\]]", "", str(table.tolist())) not in bare
+    for constants in next(task for task in tasks(0) if task.id == "00.slope").variants:
+        told = ", ".join(f"${name} = {value:g}$" for name, value in constants.items())
+        assert told not in PAGE

@@ -1,0 +1,203 @@
+"""Answers of text, ids, lists and dictionaries: what counts as equal, what is refused, the words for a difference."""
+
+import time
+from collections import Counter, OrderedDict, defaultdict
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from softlookup.checking import check, get_task
+from softlookup.checking.home import LocalStudent
+from softlookup.checking.inside import texts
+from softlookup.checking.inside.answers import Refused
+from softlookup.checking.judge import judge
+from softlookup.checking.result import panel
+
+KEYS = st.text(max_size=3) | st.integers(-9, 9) | st.tuples(st.text(max_size=2), st.integers(0, 3))
+VALUES = st.recursive(
+    st.text(max_size=6) | st.integers(-(2**62), 2**62),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=3),
+    max_leaves=12,
+)
+
+
+def equal(one, other):
+    return np.array_equal(texts.to_bytes(one), texts.to_bytes(other))
+
+
+@given(VALUES)
+def test_values_come_back_as_they_were(value):
+    try:
+        written = texts.to_bytes(value)
+    except Refused as refused:
+        assert "deep" in str(refused)
+        return
+    assert written.dtype == np.uint8 and written.ndim == 1
+    assert texts.to_value(written) == value
+
+
+@given(VALUES, VALUES)
+def test_bytes_are_equal_where_values_are(one, other):
+    try:
+        assert equal(one, other) == (one == other)
+    except Refused:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (["a", "b"], ("a", "b")),
+        ([1, 2], np.array([1, 2])),
+        ([[1], [2]], torch.tensor([[1], [2]])),
+        ([1, 0], [True, False]),
+        ([3], [3.0]),
+        ({"a": 1, "b": 2}, OrderedDict([("b", 2), ("a", 1)])),
+        ({("a", "b"): 2}, Counter([("a", "b")] * 2)),
+        ({"a": 1}, defaultdict(int, a=np.int64(1))),
+        ("é", np.str_("é")),
+    ],
+)
+def test_the_same_answer_in_another_type_is_equal(one, other):
+    assert equal(one, other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("1", 1), ("a", ["a"]), (["ab"], ["a", "b"]), ({}, []), ([], [[]]), ({"1": 2}, {1: 2}), ("é", "e\u0301")],
+)
+def test_different_answers_are_not_equal(one, other):
+    assert not equal(one, other)
+
+
+def _endless():
+    inside: list = []
+    inside.append(inside)
+    return inside
+
+
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        (None, "without `return`"),
+        ([None], "holds None"),
+        ({"a"}, "no order"),
+        (0.5, "the number 0.5"),
+        (float("nan"), "the number nan"),
+        (b"a", "type bytes"),
+        (object(), "type object"),
+        ((c for c in "ab"), "generator, which gives its items one by one"),
+        (10**30, "18 digits"),
+        ("a" * (texts.MAX_CHARACTERS + 1), "more than"),
+        ([0] * (texts.MAX_ITEMS + 1), "more than"),
+        (np.zeros(texts.MAX_ITEMS + 1, int), "more than"),
+        (_endless(), "deep"),
+        ([1j], "type complex"),
+    ],
+)
+def test_what_no_task_asks_for_is_refused_in_words(value, says):
+    with pytest.raises(Refused, match=says):
+        texts.to_bytes(value)
+
+
+def test_several_results_are_taken_apart():
+    first, second = texts.to_texts((["a"], 2), 2)
+    assert texts.to_value(first) == ["a"] and texts.to_value(second) == 2
+    with pytest.raises(Refused, match="3 results, where 2"):
+        texts.to_texts([1, 2, 3], 2)
+    with pytest.raises(Refused, match="one str, where 2"):
+        texts.to_texts("ab", 2)
+
+
+@pytest.mark.parametrize(
+    ("got", "wanted", "says"),
+    [
+        (["a", "b"], ["a", "c"], "item 1 is 'b', wanted is 'c'"),
+        (["a"], ["a", "c"], "the result ends after 1 items, too early: 'c' is wanted as item 1"),
+        (["a", "c", 5], ["a", "c"], "the result goes on with 5 as item 2, where it should have ended"),
+        ([["a", "b"]], [["a", "x"]], "item 0, item 1 is 'b', wanted is 'x'"),
+        ({"a": 1}, {"a": 2}, "the value of 'a' is 1, wanted is 2"),
+        ({"a": 1}, {"a": 1, "b": 2}, "the result lacks the key 'b'"),
+        ({"a": 1, ("x", "y"): 2}, {"a": 1}, "the result has the key ('x', 'y'), which should not be there"),
+        ("1", 1, "the result is '1' (text), wanted is 1 (a number)"),
+        ([], {}, "the result is [] (a list), wanted is {} (a dictionary)"),
+    ],
+)
+def test_a_difference_is_told_where_it_begins(got, wanted, says):
+    said = texts.difference(texts.to_bytes(got), texts.to_bytes(wanted))
+    assert said.startswith(says)
+    hidden = texts.difference(texts.to_bytes(["zz1", 7]), texts.to_bytes(["yy2", 8]), reveals=False)
+    assert "yy2" not in hidden and "zz1" in hidden
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        np.array([200, 1, 7], np.uint8),
+        np.array([np.nan, 1e300]),
+        np.zeros((2, 2)),
+        np.frombuffer(b"[" * 100_000, np.uint8),
+        np.frombuffer(b'{"":[[[{}],1]]}', np.uint8),
+        np.frombuffer(b'{"a":1}', np.uint8),
+        np.frombuffer(b"9" * 5000, np.uint8),
+    ],
+)
+def test_bytes_that_are_no_answer_have_words_too(sent):
+    assert texts.difference(sent, texts.to_bytes(["a"])) == "what came back cannot be read"
+    assert texts.chips(sent) is None
+
+
+def test_what_is_shown_holds_nothing_that_a_page_or_terminal_obeys():
+    result = check("03.words", lambda text: ["<script>\x1b[2J\u202e" + "a" * 500])
+    assert result.verdict == "wrong"
+    html = panel(result)
+    for text in (html, result.text()):
+        assert "\x1b" not in text and "\u202e" not in text and "a" * 100 not in text
+    assert "<script>" not in html and "&lt;script&gt;" in html
+
+
+def test_panel_frames_the_first_piece_that_differs():
+    html = panel(check("03.words", str.split))
+    assert '<code class="sl-off">&#x27;cat,&#x27;</code>' in html
+    assert html.count('class="sl-off"') == 2, "one in what came, one in what was wanted"
+
+
+def test_wanted_text_is_not_shown_where_a_course_hides_it():
+    task = get_task("03.words")
+    result = judge(task, LocalStudent(task, str.split), reveals=False)
+    assert "wanted is" not in result.text() and "wanted" not in panel(result)
+
+
+def test_an_answer_that_changes_its_lists_is_told_so():
+    def merge(symbols, pair):
+        symbols.append("x")
+        return symbols
+
+    result = check("03.merge", merge)
+    assert result.verdict == "wrong" and "changes its inputs" in result.message
+
+
+def test_a_changed_input_never_reaches_the_next_question():
+    task = get_task("03.pair-counts")
+    seen = []
+
+    def count_pairs(words):
+        seen.append(repr(words))
+        for symbols, _ in words:
+            symbols.clear()
+        return {}
+
+    check(task.id, count_pairs)
+    first, again = seen[0], seen[-1]
+    assert first == again, "the first question comes once more at the end, as it was"
+
+
+def test_keys_that_all_have_one_hash_are_not_read():
+    entries = ",".join(f"[[{n * (2**61 - 1)}],0]" for n in range(40_000))
+    forged = np.frombuffer(f'{{"":[{entries}]}}'.encode(), np.uint8)
+    begun = time.monotonic()
+    assert texts.difference(forged, texts.to_bytes({"a": 1})) == "what came back cannot be read"
+    assert time.monotonic() - begun < 5

@@ -1,0 +1,173 @@
+"""The graph, the routes and their sessions agree with the chapters, the notebooks and each other."""
+
+from pathlib import Path
+
+import pytest
+
+from softlookup import widgets
+from softlookup.checking.registry import CHAPTERS, tasks
+from softlookup.curriculum import (
+    EDGES,
+    LENGTHS,
+    NAMES,
+    ROUTES,
+    PageError,
+    Route,
+    at_home,
+    edges_table,
+    needed,
+    read_page,
+    route_table,
+    sessions,
+    sessions_table,
+    shortest_edges,
+)
+from softlookup.curriculum.graph import PLACES
+from softlookup.curriculum.sessions import OUTSIDE, START_MINUTES, taught_minutes, taught_sections
+from softlookup.curriculum.tables import FIGURE_SAYS
+
+BOOK = Path(__file__).resolve().parents[2] / "book"
+PAGES = {number: read_page(BOOK, number) for number in range(14)}
+
+every_route = pytest.mark.parametrize("route", ROUTES.values(), ids=lambda one: one.name)
+every_length = pytest.mark.parametrize("length", LENGTHS)
+
+
+@pytest.mark.parametrize("chapter", PAGES)
+def test_edges_are_what_the_page_says_that_it_needs(chapter: int):
+    assert {edge.needs for edge in EDGES if edge.chapter == chapter and edge.strict} == PAGES[chapter].needs
+
+
+def test_graph_has_every_chapter_once_and_no_circle():
+    assert set(NAMES) == set(CHAPTERS) == set(PLACES) and len(set(PLACES.values())) == len(PLACES)
+    pairs = [(edge.chapter, edge.needs) for edge in EDGES]
+    assert len(set(pairs)) == len(pairs) and {n for pair in pairs for n in pair} <= set(NAMES)
+    assert all(chapter not in needed(chapter, strict=False) for chapter in NAMES)
+    assert all(edge.why and edge.chapter > edge.needs for edge in EDGES)
+
+
+def test_short_edges_say_as_much_as_all():
+    def reached(edges, chapter):
+        found = {edge.needs for edge in edges if edge.chapter == chapter}
+        return found.union(*(reached(edges, one) for one in found)) if found else found
+
+    for chapter in NAMES:
+        assert reached(shortest_edges(), chapter) == reached(EDGES, chapter)
+    assert len(shortest_edges()) < len(EDGES)
+
+
+def test_arrows_lead_downwards():
+    for edge in EDGES:
+        (x0, y0), (x1, y1) = PLACES[edge.needs], PLACES[edge.chapter]
+        assert x0 < x1 or (x0 == x1 and y0 < y1)
+
+
+def test_needed_names_what_there_is():
+    with pytest.raises(KeyError, match="no chapter 15; there are 0, 1"):
+        needed(15)
+    assert needed(8) == {4, 5, 7} and 3 in needed(8, strict=False)
+
+
+@pytest.mark.parametrize("chapter", PAGES)
+def test_page_gives_every_task_to_one_section(chapter: int):
+    page = PAGES[chapter]
+    given = [task.id for one in page.sections for task in one.tasks]
+    assert sorted(given) == sorted(task.id for task in tasks(chapter))
+    labels = [one.label for one in page.sections if one.label]
+    assert len(labels) == len(set(labels)) and all(one.minutes >= 1 for one in page.sections)
+    assert sum(one.minutes for one in page.sections) <= page.minutes + len(page.sections)
+
+
+def test_every_interactive_figure_is_found_on_a_page_and_has_its_words():
+    classes = {
+        name for name in widgets.__all__ if issubclass(getattr(widgets, name), widgets.interactive.InteractiveFigure)
+    }
+    found = [name for page in PAGES.values() for one in page.sections for name in one.figures]
+    landing = {"FirstLookup"}  # stands on the first page, which belongs to no chapter and no route
+    assert set(found) == classes - landing == set(FIGURE_SAYS)
+
+
+@every_route
+def test_route_respects_the_graph(route: Route):
+    for place, chapter in enumerate(route.chapters):
+        assert needed(chapter) <= set(route.chapters[:place]), chapter
+    assert len(set(route.chapters)) == len(route.chapters)
+
+
+@every_route
+def test_route_names_sections_that_exist(route: Route):
+    for chapter in {*route.only, *route.without}:
+        assert chapter in route.chapters and taught_sections(route, PAGES[chapter])
+    assert not set(route.only) & set(route.without)
+
+
+def test_section_that_does_not_exist_is_refused():
+    route = Route("odd", "Odd", "For nobody.", (4,), only={4: ("one-head-scale", "no-such")})
+    with pytest.raises(KeyError, match="route odd: 04_one_head has no section no-such"):
+        sessions(BOOK, route, 50)
+
+
+@every_route
+@every_length
+def test_sessions_never_exceed_their_length(route: Route, length: int):
+    cut = sessions(BOOK, route, length)
+    for one in cut:
+        tasks_minutes = sum(task.minutes for task in one.tasks)
+        assert START_MINUTES + sum(map(taught_minutes, one.sections)) + tasks_minutes == one.minutes <= length
+        assert one.sections and len(cut) >= 5
+        assert one.minutes >= 0.6 * length or one is cut[-1], "a session that is nearly empty"
+
+
+@every_route
+@every_length
+def test_sessions_hold_every_told_section_and_its_tasks_once_and_in_order(route: Route, length: int):
+    cut = sessions(BOOK, route, length)
+    taught = [one for session in cut for one in session.sections]
+    wanted = [one for n in route.chapters if n not in OUTSIDE for one in taught_sections(route, PAGES[n])]
+    assert taught == wanted
+    for session in cut:
+        mine = [task.id for one in session.sections for task in one.tasks]
+        assert sorted(mine) == sorted(task.id for task in (*session.tasks, *session.homework))
+    given = {task.id for session in cut for task in (*session.tasks, *session.homework)}
+    every = {task.id for n in route.chapters if n not in OUTSIDE for task in tasks(n)}
+    assert given | {task.id for task in at_home(BOOK, route)} == every
+
+
+def test_longer_sessions_are_fewer():
+    assert all(len(sessions(BOOK, one, 75)) < len(sessions(BOOK, one, 50)) for one in ROUTES.values())
+
+
+def test_section_that_fits_no_session_is_refused():
+    with pytest.raises(ValueError, match="minutes, and a session teaches 6 at most"):
+        sessions(BOOK, ROUTES["systems"], 10)
+
+
+@every_route
+@every_length
+def test_tables_have_a_row_for_each(route: Route, length: int):
+    rows = sessions_table(BOOK, route, length).splitlines()
+    assert len(rows) == 2 + len(sessions(BOOK, route, length)) and all(row.count(" | ") == 4 for row in rows[2:])
+    assert len(route_table(BOOK, route).splitlines()) == 2 + len(route.chapters)
+    assert len(edges_table().splitlines()) == 2 + len(EDGES)
+
+
+def test_page_without_a_reading_time_is_refused(tmp_path: Path):
+    (tmp_path / "04_one_head.md").write_text("# One head\n\nNo time.\n")
+    with pytest.raises(PageError, match="04_one_head.md does not say"):
+        read_page(tmp_path, 4)
+    with pytest.raises(PageError, match="no page of chapter 5"):
+        read_page(tmp_path, 5)
+
+
+def test_page_is_read_as_it_stands(tmp_path: Path):
+    (tmp_path / "04_one_head.md").write_text(
+        "---\ntitle: x\n---\n# One head\n\n**Reading time** about 30 minutes. **You need** the chapters on "
+        "[x](02_soft_lookup.md) and [y](#other-here). Words are in [z](03_tokens.md).\n\n(one-head-scale)=\n"
+        "## First\n\n"
+        "````{note}\n```python\n# no heading\n```\n## nor this\n````\n\n(one-head-inner)=\n### Inner\n\nwords words\n\n"
+        "## Summary\n\nall\n"
+    )
+    (tmp_path / "03_tokens.md").write_text("(other-here)=\n## Here\n")
+    page = read_page(tmp_path, 4)
+    assert [one.title for one in page.sections] == ["First"] and page.sections[0].label == "one-head-scale"
+    assert page.needs == {2, 3} and page.minutes == 30

@@ -1,0 +1,135 @@
+"""A student's own copies: given out once, renewed while untouched, and never written over."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from click.testing import CliRunner
+
+from softlookup.authoring import find_root
+from softlookup.authoring.build import read_ungraded, ungraded
+from softlookup.cli import main
+from softlookup.progress.report import SCRIPT
+from softlookup.progress.workplace import WELCOME, WORK, give_out, lab_command, lab_environment, notebooks_folder
+
+ROOT = find_root()
+NAME = "00_before_you_start"
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A checkout with two notebooks."""
+    (tmp_path / "_config.yml").write_text("title: x\n")
+    (tmp_path / "solutions").mkdir()
+    for name in (NAME, "welcome"):
+        shutil.copytree(ROOT / "exercises" / name, tmp_path / "exercises" / name)
+    return tmp_path
+
+
+def copy_of(root: Path, folder: str = WORK) -> Path:
+    return root / folder / NAME / f"{NAME}.ipynb"
+
+
+def test_notebooks_are_given_out_once(checkout):
+    assert sorted(give_out(checkout).new) == [NAME, "welcome"]
+    assert copy_of(checkout).read_bytes() == copy_of(checkout, "exercises").read_bytes()
+    again = give_out(checkout)
+    assert (again.new, again.renewed, again.kept) == ([], [], [])
+    copy_of(checkout).unlink()
+    assert give_out(checkout).new == [NAME], "who throws one away gets a new one"
+
+
+def test_an_untouched_copy_is_renewed_and_a_changed_one_stays(checkout):
+    give_out(checkout)
+    released = copy_of(checkout, "exercises")
+    released.write_text(released.read_text() + "\n")
+    assert give_out(checkout).renewed == [NAME]
+    assert copy_of(checkout).read_bytes() == released.read_bytes()
+    copy_of(checkout).write_text("mine")
+    assert give_out(checkout).kept == [], "there is none that is newer"
+    released.write_text(released.read_text() + "\n")
+    assert give_out(checkout).kept == [NAME] and copy_of(checkout).read_text() == "mine"
+
+
+def test_answers_that_stood_in_exercises_come_along_and_are_nobodys_to_renew(checkout):
+    released = copy_of(checkout, "exercises")
+    pristine = released.read_text()
+    released.write_text(pristine.replace("    raise NotImplementedError()", "    return (2, 3)", 1))
+    give_out(checkout)
+    mine = copy_of(checkout).read_text()
+    assert "return (2, 3)" in mine
+    released.write_text(pristine)
+    told = give_out(checkout)
+    assert (told.renewed, told.kept) == ([], [NAME]) and copy_of(checkout).read_text() == mine
+
+
+def test_every_exercise_can_be_renewed_while_it_is_untouched(tmp_path):
+    shutil.copytree(ROOT / "exercises", tmp_path / "exercises")
+    names = give_out(tmp_path).new
+    assert sorted(json.loads((tmp_path / WORK / ".given.json").read_text())) == sorted(names)
+
+
+def test_a_lost_list_of_what_was_given_costs_nobody_their_work(checkout):
+    give_out(checkout)
+    copy_of(checkout).write_text("mine")
+    (checkout / WORK / ".given.json").write_text("[broken")
+    assert give_out(checkout).kept == [NAME] and copy_of(checkout).read_text() == "mine"
+
+
+def test_git_leaves_the_copies_alone():
+    asked = subprocess.run(["git", "check-ignore", "-q", WELCOME], cwd=ROOT)
+    assert asked.returncode == 0
+
+
+def test_lab_opens_on_the_welcome_notebook_with_this_python(tmp_path):
+    command = lab_command(tmp_path, ["--no-browser"])
+    assert command[0] == sys.executable and command[-1] == "--no-browser"
+    assert f"--LabApp.default_url=/lab/tree/{WELCOME}?file-browser-path=/{WORK}" in command
+    assert lab_environment()["PATH"].startswith(str(Path(sys.executable).parent))
+
+
+def test_progress_reads_my_work_and_writes_for_the_page(checkout, monkeypatch):
+    give_out(checkout)
+    page = checkout / "_build" / "html" / "book" / "your_way.html"
+    page.parent.mkdir(parents=True)
+    page.write_text("")
+    monkeypatch.chdir(checkout)
+    assert notebooks_folder(checkout) == checkout / WORK
+    done = CliRunner().invoke(main, ["progress", "--json", "mine.json"])
+    assert done.exit_code == 0, done.output
+    assert "0 of 10" in done.output and "no notebook here" in done.output and "page:" in done.output
+    record = json.loads((checkout / "mine.json").read_text())
+    script = (page.parents[1] / SCRIPT).read_text()
+    assert json.loads(script.removeprefix("window.softlookupProgress = ").rstrip(";\n")) == record
+    assert record["tasks"] == {}
+
+
+def test_progress_refuses_a_folder_without_notebooks(tmp_path):
+    done = CliRunner().invoke(main, ["progress", str(tmp_path)])
+    assert done.exit_code == 1 and "no notebook of the course" in done.output
+
+
+def test_the_welcome_notebook_runs_passes_once_and_names_the_mistake(tmp_path, monkeypatch):
+    from softlookup.checking import MIME
+    from softlookup.grading.validate import executed
+
+    monkeypatch.setenv("PATH", lab_environment()["PATH"])
+    path = tmp_path / "my_work" / "welcome" / "welcome.ipynb"
+    path.parent.mkdir(parents=True)
+    source = read_ungraded(ungraded(ROOT)[0])
+    path.write_text(nbformat.writes(source), encoding="utf-8")
+    copy = tmp_path / "my_work" / NAME / f"{NAME}.ipynb"
+    copy.parent.mkdir()
+    shutil.copy(ROOT / "exercises" / NAME / f"{NAME}.ipynb", copy)
+    outputs = [one for cell in executed(path).cells for one in cell.get("outputs", [])]
+    assert [one for one in outputs if one.output_type == "error"] == []
+    verdicts = [one.data[MIME] for one in outputs if MIME in one.get("data", {})]
+    assert [(one["verdict"], bool(one["diagnosis"])) for one in verdicts] == [("pass", False), ("wrong", True)]
+    assert any("application/vnd.jupyter.widget-view+json" in one.get("data", {}) for one in outputs)
+    said = "".join(one.text for one in outputs if one.output_type == "stream")
+    assert "0 of 10" in said and "Begin with: 0" in said, said
+    assert read_ungraded(ungraded(ROOT)[0]).metadata.get("nbgrader") is None

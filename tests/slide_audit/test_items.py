@@ -1,0 +1,69 @@
+"""Every audited statement of the slides is recomputed, and what comes out fits its printed verdict."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from softlookup.slide_audit import VERDICTS, Item, items, table
+
+ROOT = Path(__file__).resolve().parents[2]
+AUDITED = json.loads((Path(__file__).parent / "audited.json").read_text("utf-8"))
+ITEMS = items()
+each_item = pytest.mark.parametrize("item", ITEMS, ids=lambda item: item.id)
+
+
+@each_item
+def test_what_is_computed_fits_the_verdict(item):
+    found = item.work()
+    assert len(found.truth) > 20
+    if item.kind == "cited":
+        return
+    if item.kind == "damage" and found.agrees is None:
+        return
+    assert found.agrees == (item.verdict == "correct"), found
+    if item.verdict == "rounding":
+        assert 0 < found.largest < 1.5, "off by more than one unit of the last place"
+
+
+@each_item
+def test_verdict_is_the_printed_one_or_says_why_not(item):
+    assert item.verdict == AUDITED[item.id]["verdict"] or item.audit
+    assert item.lecture == AUDITED[item.id]["lecture"]
+    if AUDITED[item.id].get("extraction_suspect"):
+        assert item.kind == "damage" or item.audit
+
+
+@each_item
+def test_section_exists_and_sources_are_listed(item):
+    page, anchor = item.section.split("#")
+    text = (ROOT / "book" / f"{page}.md").read_text("utf-8")
+    assert re.search(rf"^\({re.escape(anchor)}\)=$", text, re.MULTILINE), item.section
+    listed = (ROOT / "book" / "references.bib").read_text("utf-8")
+    assert all(re.search(rf"^@\w+\{{{re.escape(key)},", listed, re.MULTILINE) for key in item.source)
+
+
+@each_item
+def test_words_say_something_of_their_own(item):
+    assert 15 <= len(item.states) <= 400 and len(item.slide) > 5
+    assert item.tell or item.kind == "cited"
+
+
+def test_an_item_with_an_unknown_verdict_is_refused():
+    with pytest.raises(ValueError, match="'odd' is none of"):
+        Item("E000", "004", "a slide", "page#label", "something", "odd", lambda: None)
+    with pytest.raises(ValueError, match="names none"):
+        Item("E000", "004", "a slide", "page#label", "something", "wrong", lambda: None, kind="cited")
+
+
+def test_a_table_tells_rounding_from_a_slip():
+    assert table([0.33], [1 / 3]).agrees
+    assert table([0.34], [1 / 3]).largest == pytest.approx(1)
+    assert table([0.43], [1 / 3]).largest == pytest.approx(10)
+    with pytest.raises(ValueError, match=r"shape \(1,\), the true one \(2,\)"):
+        table([1.0], [1.0, 2.0])
+
+
+def test_verdicts_are_those_of_the_audit():
+    assert {one["verdict"] for one in AUDITED.values()} == set(VERDICTS)
