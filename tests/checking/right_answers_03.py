@@ -106,10 +106,10 @@ def pad_torch(sequences, pad_id):
     return ids, torch.arange(ids.shape[1]) < torch.tensor([len(row) for row in rows])[:, None]
 
 
-def pad_zipped_with_mask_of_floats(sequences, pad_id):
+def pad_zipped(sequences, pad_id):
     columns = list(itertools.zip_longest(*sequences, fillvalue=None))
     ids = np.array([[pad_id if i is None else i for i in column] for column in columns]).T
-    return ids, np.array([[float(i is not None) for i in column] for column in columns]).T
+    return ids, np.array([[i is not None for i in column] for column in columns]).T
 
 
 # 03.pair-counts
@@ -311,7 +311,7 @@ RIGHT = {
     "03.words": [words_by_loop, words_tuple_of_matches, words_spaced_out, words_from_behind],
     "03.vocabulary": [vocabulary_sorted_twice, vocabulary_ordered_dict_of_numpy, vocabulary_default_dict],
     "03.ids": [ids_by_loop, ids_array, ids_tensor_by_exception],
-    "03.pad": [pad_lists, pad_torch, pad_zipped_with_mask_of_floats],
+    "03.pad": [pad_lists, pad_torch, pad_zipped],
     "03.pair-counts": [counts_counter, counts_by_places, counts_written_out],
     "03.merge": [merge_popping, merge_in_place_of_a_copy, merge_recursive],
     "03.bpe": [bpe_sorted, bpe_two_steps_lists, bpe_recursive],

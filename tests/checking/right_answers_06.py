@@ -158,7 +158,7 @@ def relative_numpy(t, s, start):
 def relative_where(t, s, start):
     apart = torch.arange(s).view(1, -1) - torch.arange(t).view(-1, 1) - start
     apart = torch.where(apart > 4, 4, torch.where(apart < -4, -4, apart))
-    return (apart + 4).float()
+    return apart + 4
 
 
 # 06.shaw

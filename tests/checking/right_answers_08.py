@@ -34,7 +34,7 @@ def padding_where(ids, pad_id):
 
 def padding_ones_and_zeros(ids, pad_id):
     b, s = ids.shape
-    return torch.tensor([[float(i != pad_id) for i in row] for row in ids.tolist()]).reshape(b, 1, 1, s)
+    return torch.tensor([[i != pad_id for i in row] for row in ids.tolist()]).reshape(b, 1, 1, s)
 
 
 def combine_hidden(ids, pad_id):
@@ -49,7 +49,7 @@ def combine_loops(ids, pad_id):
 
 def combine_products(ids, pad_id):
     t = ids.shape[1]
-    return torch.tril(torch.ones(t, t)) * (ids != pad_id)[:, None, None, :]
+    return torch.tril(torch.ones(t, t)).bool() * (ids != pad_id)[:, None, None, :]
 
 
 def convert_where(scores, mask):

@@ -10,6 +10,7 @@ from published import ALL_MISTAKES, ALL_TASKS, RIGHT, ROOT, solutions, world
 from softlookup.checking import check, get_task
 from softlookup.checking.compare import same
 from softlookup.checking.home import HOME_SEED, LocalStudent
+from softlookup.checking.inside.case import SINGLE
 from softlookup.checking.inside.limits import calm_torch
 from softlookup.checking.inside.probe import called
 from softlookup.checking.judge import draw, judge, questions
@@ -41,8 +42,9 @@ def test_task_has_its_section_and_a_sentence_of_its_own_for_each_mistake(task):
     assert re.search(rf"^\({task.anchor}\)=$", page, re.MULTILINE)
     # The capstone's parts are read about where they come from.
     if task.page.startswith(f"{task.chapter:02d}_") or task.page.endswith("_capstone"):
-        assert f"`{task.id}`" in page
-        assert f"minutes_{task.slug}" in page or task.chapter == 0  # its short exercises are timed together
+        assert f"`{task.id}`" in page, f"book/{task.page}.md does not name the task {task.id}"
+        # The short exercises of chapter 0 are timed together.
+        assert f"minutes_{task.slug}" in page or task.chapter == 0, f"book/{task.page}.md shows no minutes_{task.slug}"
     said = [mistake.says for mistake in task.mistakes]
     assert all(len(sentence) > 20 for sentence in said) and len(set(said)) == len(said)
     assert solutions(task.chapter)[task.slug]
@@ -78,7 +80,7 @@ def test_known_mistakes_are_rejected_and_named_on_more_seeds(task):
 @pytest.mark.slow
 @pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
 def test_right_answers_pass_on_more_seeds(task):
-    for right in (world(task.chapter)[task.name], *RIGHT[task.id]):
+    for right in (world(task.chapter)[task.name], *RIGHT.get(task.id, ())):
         for result in verdicts(task, right, (2, 3, 4)):
             assert (result.verdict, result.points) == ("pass", task.points), result.text()
 
@@ -87,18 +89,26 @@ def assert_named(task, mistake, seeds):
     source = mistake.applied_to(solutions(task.chapter)[task.slug])
     obj = world(task.chapter, {task.slug: source})[task.name]
     for result in verdicts(task, obj, seeds):
-        assert result.verdict in ("wrong", "partial", "error"), result.text()
+        assert result.verdict in ("wrong", "partial", "error"), f"{mistake.slug} passes: {result.text()}"
         assert result.points < task.points
-        assert result.diagnosis == (mistake.slug,), result.text()
+        same = f"{mistake.slug} gives the results of {result.diagnosis}: add a case that tells them apart, or drop one"
+        assert result.diagnosis == (mistake.slug,), f"{same}; {result.text()}"
         assert mistake.says in result.text()
 
 
 @pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
 def test_three_right_answers_written_otherwise_pass(task):
-    assert len(RIGHT[task.id]) >= 3
+    assert len(RIGHT.get(task.id, ())) >= 3, f"right_answers_{task.chapter:02d}.py: RIGHT has no three for {task.id}"
     for right in RIGHT[task.id]:
         for result in verdicts(task, right):
             assert result.verdict == "pass", f"{right.__name__}: {result.text()}"
+
+
+@pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
+def test_parts_of_the_cases_are_those_that_earn_points(task):
+    for variant in range(len(task.variants)):
+        parts = {case.part for case in draw(task, HOME_SEED, variant)} - {SINGLE}
+        assert parts == set(task.parts), f"{task.id}: cases are in {parts}, points are for {set(task.parts)}"
 
 
 @pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)

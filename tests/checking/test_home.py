@@ -17,10 +17,13 @@ from softlookup.checking import MIME, check, get_task, home
 from softlookup.checking.registry import UnknownTask, tasks
 
 
-def test_text_plain_is_exactly_the_points():
+def test_text_plain_is_exactly_the_points_in_a_kernel_and_the_words_in_a_terminal(monkeypatch):
     right = check("04.mix", lambda w, v: w @ v)
-    assert repr(right) == "2.0"
+    assert repr(right) == "2.0" and str(right) == right.text()
+    monkeypatch.setitem(sys.modules, "ipykernel", sys)
     assert float(right._repr_mimebundle_()["text/plain"]) == 2.0
+    monkeypatch.delitem(sys.modules, "ipykernel")
+    assert right._repr_mimebundle_()["text/plain"] == right.text()
     wrong = check("04.mix", lambda w, v: v)
     assert repr(wrong) == "0.0"
 

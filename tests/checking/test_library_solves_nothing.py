@@ -39,7 +39,7 @@ def callables():
     import torch._dynamo  # noqa: F401
 
     found = {}
-    for name in (one.removesuffix(".py") for one in _OURS):
+    for name in (one.removesuffix(".py").replace("/", ".") for one in _OURS):
         package = importlib.import_module(f"softlookup.{name}")
         inside = pkgutil.walk_packages(getattr(package, "__path__", []), f"softlookup.{name}.")
         for module in [package, *(importlib.import_module(one.name) for one in inside)]:

@@ -59,7 +59,7 @@ def unexplained(chosen: list[Mutant]) -> list[str]:
     return [f"{m.task_id}, {m.what}\n{m.source}" for m in chosen if survives(m) and (m.task_id, m.line) not in known]
 
 
-@pytest.mark.parametrize("chapter", sorted(CHAPTERS))
+@pytest.mark.parametrize("chapter", sorted(CHAPTERS), ids="{:02d}".format)
 def test_some_mutants_of_each_chapter_are_killed_or_equal(chapter):
     everything = mutants_of(chapter)
     chosen = random.Random(SEED).sample(everything, min(SAMPLE, len(everything)))

@@ -19,10 +19,11 @@ class Difference:
     """Where and how an answer differs from the right one.
 
     Attributes:
-        kind: "shape", "nan" or "value"; "text" where the arrays are the bytes of a text (see ``texts``).
+        kind: "shape", "nan", "value" or "kind" (right values of another kind, see ``another_kind``); "text" where the
+            arrays are the bytes of a text (see ``texts``).
         result: Which of the results, counted from 0.
         got: The array that came.
-        wanted: The right array, float64; a text's bytes.
+        wanted: The right array: float64, whole numbers or booleans; a text's bytes.
         index: The first differing cell, () for a single number, None if the shapes differ.
         tolerance: What was allowed at that cell.
         count: How many cells differ.
@@ -58,7 +59,7 @@ def tolerance(got: np.ndarray, inputs: Arrays, asked: float | None = None) -> fl
 def close(got: np.ndarray, wanted: np.ndarray, tol: float, case: Case) -> np.ndarray:
     """Cell by cell: equal within the tolerance; NaN equals NaN and infinities of one sign are equal."""
     with np.errstate(all="ignore"):
-        got = got.astype(np.float64)
+        got, wanted = got.astype(np.float64), wanted.astype(np.float64)
         near = np.abs(got - wanted) <= tol + (0.0 if case.absolute else tol * np.abs(wanted))
     near &= np.isfinite(wanted)  # a share of infinity would let every number pass for it
     if case.exact_zeros:
@@ -69,11 +70,11 @@ def close(got: np.ndarray, wanted: np.ndarray, tol: float, case: Case) -> np.nda
 
 @np.errstate(all="ignore")
 def first_difference(got: Arrays, wanted: Arrays, case: Case) -> Difference | None:
-    """Find what differs first: a shape, then a NaN, then a value.
+    """Find what differs first: a shape, then a NaN, then a value, then the kind of numbers.
 
     Args:
         got: The results.
-        wanted: The right ones, float64; a text's bytes.
+        wanted: The right ones; a text's bytes.
         case: What was asked; it knows the tolerance.
 
     Returns:
@@ -90,14 +91,35 @@ def first_difference(got: Arrays, wanted: Arrays, case: Case) -> Difference | No
         for i, (g, w) in enumerate(zip(got, wanted, strict=True)):
             tol = tolerance(g, inputs_of(case), case.tolerance)
             if kind == "nan":
-                bad = np.isnan(g.astype(np.float64)) & ~np.isnan(w)
+                bad = np.isnan(g.astype(np.float64)) & ~np.isnan(w.astype(np.float64))
             else:
                 bad = ~close(g, w, tol, case)
             if bad.any():
                 index = tuple(int(j) for j in np.argwhere(bad)[0])
                 allowed = tol if case.absolute else tol + tol * float(np.abs(w[index]))
                 return Difference(kind, i, g, w, index, allowed, int(bad.sum()))
+    for i, (g, w) in enumerate(zip(got, wanted, strict=True)):
+        if another_kind(g, w, case):
+            return Difference("kind", i, g, w, None, 0.0, 0)
     return None
+
+
+def another_kind(got: np.ndarray, wanted: np.ndarray, case: Case) -> bool:
+    """Whether numbers are of another kind than the task asks for, however right their values are.
+
+    A mask is made of booleans: ``~mask`` differs for 0 and 1. A tensor of ids, labels or positions holds whole numbers
+    of 32 bits at least, and one of other numbers holds floats: it has to be multiplied with floats. Single truth values
+    may be 0 and 1, and counts in numpy and plain Python may be floats (4096.0).
+    """
+    if case.frame == "text" or (wanted.dtype.kind == "b" and wanted.ndim == 0):
+        return False
+    if wanted.dtype.kind == "b":
+        return got.dtype.kind != "b"
+    if case.frame != "torch":
+        return wanted.dtype.kind == "i" and got.dtype.kind == "b"
+    if wanted.dtype.kind == "i":
+        return got.dtype.kind != "i" or got.dtype.itemsize < 4
+    return got.dtype.kind != "f"
 
 
 def _same_bytes(got: np.ndarray, wanted: np.ndarray) -> bool:
@@ -110,8 +132,7 @@ def same(got: Arrays, wanted: Arrays, case: Case) -> bool:
     if case.frame == "text":
         return len(got) == len(wanted) and all(map(_same_bytes, got, wanted))
     return len(got) == len(wanted) and all(
-        g.shape == w.shape
-        and bool(close(g, w.astype(np.float64), tolerance(g, inputs_of(case), case.tolerance), case).all())
+        g.shape == w.shape and bool(close(g, w, tolerance(g, inputs_of(case), case.tolerance), case).all())
         for g, w in zip(got, wanted, strict=True)
     )
 

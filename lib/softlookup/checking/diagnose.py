@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import combinations
 
-from softlookup.checking.compare import same
+from softlookup.checking.compare import another_kind, same
 from softlookup.checking.inside.case import CORE, Arrays, Case
 from softlookup.checking.inside.probe import Answer
 from softlookup.checking.oracle import mistaken, wanted
@@ -102,8 +102,13 @@ def _named(task: Task, slugs: list[str], size: int, asked: Asked, variant: int, 
 
 def _by_symptom(task: Task, asked: Asked) -> list[str]:
     """A mistake that shows as a kind of failure: where nothing else is wrong, or a dtype lost beside sound numbers."""
-    failed = [(case.part, answer.failure) for case, answer, right in asked if not is_right(case, answer, right)]
-    kinds = {failure.kind if failure else "" for _, failure in failed}
+    failed = [
+        # Right values of another kind are a lost dtype, too.
+        (case.part, answer.failure.kind if answer.failure else "dtype" * same(answer.arrays or (), right, case))
+        for case, answer, right in asked
+        if not is_right(case, answer, right)
+    ]
+    kinds = {kind for _, kind in failed}
     if "dtype" in kinds and all(part != CORE for part, _ in failed):
         kinds = {"dtype"}
     return [m.slug for m in task.mistakes if kinds == {m.symptom}][:1]
@@ -111,7 +116,9 @@ def _by_symptom(task: Task, asked: Asked) -> list[str]:
 
 def is_right(case: Case, answer: Answer, right: Arrays) -> bool:
     """Whether there is an answer, and it agrees with the right one."""
-    return answer.arrays is not None and same(answer.arrays, right, case)
+    if answer.arrays is None or not same(answer.arrays, right, case):
+        return False
+    return not any(another_kind(g, w, case) for g, w in zip(answer.arrays, right, strict=True))
 
 
 def _is_other_variant(task: Task, asked: Asked, variant: int, given: Given) -> bool:

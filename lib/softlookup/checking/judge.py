@@ -7,7 +7,7 @@ it may be a pipe to a sandbox. It never hands over anything but a case's inputs.
 import inspect
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,9 +15,9 @@ import numpy as np
 from softlookup.checking.compare import Difference, first_difference, same
 from softlookup.checking.diagnose import OTHER_VARIANT, SHORTCUT, Asked, Given, diagnose, each_shows, is_right
 from softlookup.checking.inside.candidates import INSIDES
-from softlookup.checking.inside.case import CORE, Arrays, Case
+from softlookup.checking.inside.case import CORE, SINGLE, Arrays, Case
 from softlookup.checking.inside.probe import Answer
-from softlookup.checking.oracle import wanted
+from softlookup.checking.oracle import mistaken, wanted
 from softlookup.checking.result import CheckResult
 from softlookup.checking.task import Task
 from softlookup.checking.words import describe, failure_sentence
@@ -96,7 +96,41 @@ def questions(task: Task, seed: int, variant: int = 0, *, shuffled: bool = False
 def draw(task: Task, seed: int, variant: int = 0) -> list[Case]:
     """The questions of one check: the same for the same task, seed and variant."""
     rng = np.random.default_rng([seed, zlib.crc32(task.id.encode()), variant])
-    return task.cases(rng, **task.variants[variant])
+    cases = task.cases(rng, **task.variants[variant])
+    if not task.cuts:
+        return cases
+    return [*cases, *(case for case in with_axes_of_one(cases) if _can_be_asked(task, case, variant))]
+
+
+def with_axes_of_one(cases: Sequence[Case]) -> Iterator[Case]:
+    """The first core question with one axis after another cut to length 1, in all inputs that have an axis so long.
+
+    A batch of one, a single token and width 1 are where ``squeeze`` and broadcasting go wrong. Sizes are unequal in a
+    question, so that an axis is known by its length; a number among the arguments that equals it keeps it whole.
+    """
+    valued = (case for case in cases if case.part == CORE and not case.gradients and not case.sizes)
+    base = next((case for case in valued if not any(isinstance(a, list | dict | tuple | str) for a in case.args)), None)
+    if base is None or base.frame == "text":
+        return
+    arrays = [arg for arg in base.args if isinstance(arg, np.ndarray)]
+    for length in sorted({n for one in arrays for n in one.shape if n > 1} - {a for a in base.args if type(a) is int}):
+        args = tuple(
+            arg[tuple(slice(1) if n == length else slice(n) for n in arg.shape)] if isinstance(arg, np.ndarray) else arg
+            for arg in base.args
+        )
+        yield replace(base, label=f"the axis of length {length} cut to length 1", args=args, part=SINGLE)
+
+
+def _can_be_asked(task: Task, case: Case, variant: int) -> bool:
+    """Whether a question made from another has a right answer: finite, and the published solution gives it, too."""
+    try:
+        right = wanted(task, case, task.variants[variant])
+    except Exception:  # the inputs do not fit together any more
+        return False
+    if not all(one.size and np.isfinite(one.astype(np.float64)).all() for one in right):
+        return False
+    published = mistaken(task, (), case, variant)
+    return published is not None and is_right(case, Answer(published), right)
 
 
 def judge(
@@ -250,7 +284,7 @@ def _outcome(task: Task, asked: Asked) -> Outcome:
         if one[1].failure and one[1].failure.kind == "shortcut":
             return Outcome("wrong", 0.0, asked, one)
     lost = {case.part for case, _, _ in failed}
-    earned = 0.0 if CORE in lost else sum(share for part, share in task.parts.items() if part not in lost)
+    earned = 0.0 if lost & {CORE, SINGLE} else sum(share for part, share in task.parts.items() if part not in lost)
     # A picture tells more than an exception: show an answer that there is, in the core part if it can be.
     # A lost dtype goes before what follows from it.
     failed.sort(

@@ -26,7 +26,7 @@ def results_of(result: Any, task: Task) -> Arrays:
 
 
 def wanted(task: Task, case: Case, constants: Mapping[str, Any]) -> Arrays:
-    """The right answer to a case, in float64; a text's bytes as they are.
+    """The right answer to a case: floats in float64, whole numbers, booleans and a text's bytes as they are.
 
     Args:
         task: The task.
@@ -57,7 +57,8 @@ def wanted(task: Task, case: Case, constants: Mapping[str, Any]) -> Arrays:
             torch.zeros_like(args[i]) if g is None else g for i, g in zip(case.gradients, grads, strict=True)
         )
     arrays = results_of(result, task)
-    return arrays if task.frame == "text" else tuple(a.astype(np.float64) for a in arrays)
+    exact = "biu"  # a text's bytes, too
+    return tuple(a if a.dtype.kind in exact else a.astype(np.float64) for a in arrays)
 
 
 def mistaken(task: Task, slugs: tuple[str, ...], case: Case, variant: int = 0) -> Arrays | None:

@@ -86,6 +86,7 @@ class Task:
         reveals: Whether the wanted numbers are shown; not where they are the whole answer.
         lends: Whether a sound answer may stand in for a wrong one in later tasks.
         layer: Where the answer is a class that later tasks build on: how a sound one stands in for it.
+        cuts: Whether questions with an axis cut to length 1 are added; not where the rest is no such input any more.
         mistakes: The known mistakes; they stand beside the published solution (see ``published.described``).
 
     Raises:
@@ -113,6 +114,7 @@ class Task:
     reveals: bool = True
     lends: bool = True
     layer: LayerAnswer | None = None
+    cuts: bool = True
     mistakes: tuple[Mistake, ...] = ()
 
     def __post_init__(self) -> None:

@@ -66,6 +66,8 @@ def describe(case: Case, difference: Difference, names: tuple[str, ...], reveals
             many = "did you return several results?" if difference.wanted.ndim else "one number is asked for."
             said += " There is one axis too many in front: " + ("take `[0]`." if one else many)
         return said
+    if difference.kind == "kind":
+        return f"{asked}: {_kinds(difference.got.dtype, difference.wanted.dtype, which(difference, names))}"
     index = difference.index or ()
     cell = f"cell {list(index)}" if index else "the number"
     got, wanted = _pair(difference.got[index], difference.wanted[index])
@@ -75,6 +77,19 @@ def describe(case: Case, difference: Difference, names: tuple[str, ...], reveals
     whole = reveals and _are_whole(difference.got[index], difference.wanted[index])
     allowed = "" if whole else f" (tolerance {difference.tolerance:.0e})"
     return f"{asked}: {cell}{which(difference, names)} is {got}{wanted_part}{allowed}.{count}"
+
+
+def _kinds(got: np.dtype, wanted: np.dtype, name: str) -> str:
+    """A sentence about right values of another kind than is asked for."""
+    came = "True and False" if got.kind == "b" else f"{'floats' if got.kind == 'f' else 'whole numbers'} ({got})"
+    values = f"the values{name} are right, but they are {came}, "
+    if wanted.kind == "b":
+        return values + "where True and False are asked for: `~mask` would go wrong. Return booleans."
+    if wanted.kind == "i" and got.kind in "iu":
+        return values + f"and {got} does not hold larger ones: return int64."
+    if wanted.kind == "i":
+        return values + "where whole numbers are asked for, which can be used as indices. Return int64."
+    return values + "where floats are asked for, which can be multiplied with other floats. Return floats."
 
 
 def failure_sentence(case: Case, failure: Failure) -> str:

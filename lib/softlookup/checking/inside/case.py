@@ -13,6 +13,10 @@ CORE = "core"
 """The part that has to be right before any other part of a task earns points."""
 
 
+SINGLE = "single"
+"""The part of questions with an axis of length 1, which are made from the others; it has to be right like the core."""
+
+
 @dataclass(frozen=True)
 class Case:
     """One question to the student's object: plain inputs, and what is looked at in the answer.

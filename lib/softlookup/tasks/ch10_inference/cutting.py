@@ -79,4 +79,4 @@ def _draw(probabilities: Any, u: Any) -> Any:
     return torch.searchsorted(probabilities.cumsum(1), u[:, None], right=True)[:, 0]
 
 
-DRAW = described("10.draw", cases=_draw_cases, oracle=_draw, parts={"core": 0.8, "edges": 0.2})
+DRAW = described("10.draw", cases=_draw_cases, oracle=_draw, parts={"core": 0.8, "edges": 0.2}, cuts=False)

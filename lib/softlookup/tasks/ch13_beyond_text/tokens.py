@@ -41,4 +41,4 @@ def _tokens(patches: Any, w: Any, b: Any, class_token: Any, positions: Any) -> A
     return torch.stack([torch.vstack([f, one]).add(positions) for f, one in zip(first, made, strict=True)])
 
 
-TOKENS = described("13.tokens", cases=_cases, oracle=_tokens, parts={"core": 0.85, "gradient": 0.15})
+TOKENS = described("13.tokens", cases=_cases, oracle=_tokens, parts={"core": 0.85, "gradient": 0.15}, cuts=False)
