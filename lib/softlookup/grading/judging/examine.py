@@ -317,7 +317,8 @@ class _Run:
                 if grade_id(cell) in self.failed_on:
                     cell.outputs = as_outputs([{"output_type": "stream", "text": self.failed_on[grade_id(cell)]}])
                 continue
-            data = result._repr_mimebundle_()
+            # No kernel runs here, and nbgrader reads the points.
+            data = {**result._repr_mimebundle_(), "text/plain": repr(result)}
             best = float(cell.metadata.nbgrader.get("points", 0))
             if result.max_points != best and result.max_points:
                 data["text/plain"] = repr(round(best * result.points / result.max_points, 4))
