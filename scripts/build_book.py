@@ -32,8 +32,11 @@ def main(argv: list[str] | None = None) -> int:
     environment = os.environ | {
         "PYTHONHASHSEED": "0",
         "MPLBACKEND": "agg",
+        "MPLCONFIGDIR": str(ROOT / "_build" / "matplotlib"),
         "PYDEVD_DISABLE_FILE_VALIDATION": "1",
     }
+    # The list of fonts is made before any page needs it: a page that waits for it says so, which is a warning.
+    subprocess.run([sys.executable, "-c", "import matplotlib.font_manager"], env=environment, stderr=subprocess.DEVNULL)
     command = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()", "build", *OPTIONS]
     began = time.perf_counter()
     status = subprocess.run(command, cwd=ROOT, env=environment).returncode

@@ -77,7 +77,7 @@ def depth_recursive(needs):
     def done(i):
         return max((done(j) + 1 for j in range(len(needs)) if needs[i][j]), default=0)
 
-    return np.array([done(i) for i in range(len(needs))], dtype=float)
+    return np.array([done(i) for i in range(len(needs))])
 
 
 def depth_until_it_rests(needs):

@@ -107,19 +107,17 @@ def first_difference(got: Arrays, wanted: Arrays, case: Case) -> Difference | No
 def another_kind(got: np.ndarray, wanted: np.ndarray, case: Case) -> bool:
     """Whether numbers are of another kind than the task asks for, however right their values are.
 
-    A mask is made of booleans: ``~mask`` differs for 0 and 1. A tensor of ids, labels or positions holds whole numbers
-    of 32 bits at least, and one of other numbers holds floats: it has to be multiplied with floats. Single truth values
-    may be 0 and 1, and counts in numpy and plain Python may be floats (4096.0).
+    A mask is made of booleans: ``~mask`` differs for 0 and 1. Ids, labels and positions are whole numbers of 32 bits at
+    least: floats are no indices. A tensor of other numbers holds floats, to be multiplied with floats. Single truth
+    values may be 0 and 1, and single counts in numpy and plain Python floats (4096.0).
     """
     if case.frame == "text" or (wanted.dtype.kind == "b" and wanted.ndim == 0):
         return False
     if wanted.dtype.kind == "b":
         return got.dtype.kind != "b"
-    if case.frame != "torch":
-        return wanted.dtype.kind == "i" and got.dtype.kind == "b"
-    if wanted.dtype.kind == "i":
+    if wanted.dtype.kind == "i" and (wanted.ndim or case.frame == "torch"):
         return got.dtype.kind != "i" or got.dtype.itemsize < 4
-    return got.dtype.kind != "f"
+    return got.dtype.kind != "f" if case.frame == "torch" else wanted.dtype.kind == "i" and got.dtype.kind == "b"
 
 
 def _same_bytes(got: np.ndarray, wanted: np.ndarray) -> bool:

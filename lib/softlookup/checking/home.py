@@ -15,9 +15,9 @@ from softlookup.checking.inside.case import Case
 from softlookup.checking.inside.gates import opened
 from softlookup.checking.inside.layers import called_like, layer_around
 from softlookup.checking.inside.limits import calm_torch, time_limit
-from softlookup.checking.inside.probe import Answer, TimeIsUp, run
+from softlookup.checking.inside.probe import Answer, TimeIsUp, inputs_for, run
 from softlookup.checking.inside.source import cell_hash, functions_behind, names_in, reached, shortcut, standing_in
-from softlookup.checking.judge import judge, no_points, used_shortcut
+from softlookup.checking.judge import draw, judge, no_points, used_shortcut
 from softlookup.checking.oracle import wanted
 from softlookup.checking.registry import UnknownTask, earlier, get_task, tasks
 from softlookup.checking.result import CheckResult
@@ -224,6 +224,35 @@ def check(task_id: str, obj: Any, *, variant: int = 0) -> CheckResult:
     return replace(_judged(task, obj, number), answer=cell_hash(obj))
 
 
+def inputs(task_id: str, number: int, variant: int = 0) -> tuple[Any, ...]:
+    """The inputs of one of the questions that ``check`` asks, as a student's function gets them.
+
+    Args:
+        task_id: The task, "04.scale".
+        number: Which question, counted from 0; a verdict on an answer without a known mistake names it.
+        variant: Which variant of the task.
+
+    Returns:
+        The arguments: tensors, arrays, numbers or text.
+
+    Raises:
+        UnknownTask: If there is no such task.
+        IndexError: If there is no such question.
+
+    Book: 00_before_you_start_running.html#before-check.
+    """
+    task = get_task(task_id)
+    return tuple(inputs_for(draw(task, HOME_SEED, variant)[number]))
+
+
+def _with_inputs(task: Task, result: CheckResult) -> CheckResult:
+    """The same result, with an expression that makes the inputs of the shown case again."""
+    cases = draw(task, HOME_SEED, result.variant) if result.asked else []
+    shown = [n for n, case in enumerate(cases) if case.label == result.case and repr(case.args) == repr(result.inputs)]
+    variant = f", variant={result.variant}" * bool(result.variant)
+    return replace(result, again=f'inputs("{task.id}", {shown[0]}{variant})') if shown else result
+
+
 def _judged(task: Task, obj: Any, number: int) -> CheckResult:
     """The verdict on an answer that can be called."""
     stop = frozenset(other.name for other in tasks(task.chapter) if other.id != task.id)
@@ -233,7 +262,7 @@ def _judged(task: Task, obj: Any, number: int) -> CheckResult:
     started = time.monotonic()
     try:
         with calm_torch(), time_limit(TIME_LIMIT_S):
-            return judge(task, LocalStudent(task, obj), seed=HOME_SEED, variant=number)
+            return _with_inputs(task, judge(task, LocalStudent(task, obj), seed=HOME_SEED, variant=number))
     except TimeIsUp:
         return too_slow(task, TIME_LIMIT_S, number)
     except KeyboardInterrupt:

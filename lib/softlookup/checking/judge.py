@@ -20,7 +20,7 @@ from softlookup.checking.inside.probe import Answer
 from softlookup.checking.oracle import mistaken, wanted
 from softlookup.checking.result import CheckResult
 from softlookup.checking.task import Task
-from softlookup.checking.words import describe, failure_sentence
+from softlookup.checking.words import describe, failure_sentence, inputs
 
 SAME_AS_TWO = (
     "Your function gives the same results as a solution with the following two mistakes. "
@@ -332,7 +332,7 @@ def _result(
         return CheckResult(**common, readings=task.readings(()), sentences=(said,))
     if used := _used(outcome):
         return used_shortcut(task, used if used in task.barred else task.barred[0], variant)
-    case, answer, right = outcome.failed
+    case, answer, right = outcome.failed if slugs else _smallest(outcome.asked, outcome.failed)
     difference = _difference(case, answer, right)
     names = _names(task, case)
     sentences = list(says)
@@ -351,9 +351,20 @@ def _result(
         sentences=(*sentences, *extra),
         case=case.label,
         inputs=case.args,
+        asked=() if slugs else inputs(case, _parameters(task, case)),
         difference=difference,
         printed=answer.printed,
     )
+
+
+def _smallest(asked: Asked, shown: tuple[Case, Answer, Arrays]) -> tuple[Case, Answer, Arrays]:
+    """Of the failed cases of the same part and kind of failure, the one with the fewest numbers in its inputs."""
+
+    def kind(one: tuple[Case, Answer, Arrays]) -> tuple[str, bool, str]:
+        return one[0].part, bool(one[0].gradients), one[1].failure.kind if one[1].failure else ""
+
+    alike = [one for one in asked if kind(one) == kind(shown) and not is_right(*one)]
+    return min(alike, key=lambda one: sum(np.size(arg) for arg in one[0].args if isinstance(arg, np.ndarray)))
 
 
 def _raised_elsewhere(asked: Asked) -> list[str]:
@@ -366,11 +377,17 @@ def _names(task: Task, case: Case) -> tuple[str, ...]:
     """What a case's results are called: the task's, or the arguments whose gradients they are."""
     if not case.gradients:
         return task.returns
+    parameters = _parameters(task, case)
+    return tuple(f"the gradient of {parameters[i]}" for i in case.gradients)
+
+
+def _parameters(task: Task, case: Case) -> list[str]:
+    """Names of a case's arguments."""
     parameters = list(inspect.signature(task.oracle).parameters)
     if len(parameters) < len(case.args):  # an oracle that takes a layer's weights all in one
         rest = len(case.args) - case.sizes - len(case.parameters)
         parameters = [*parameters[: case.sizes], *case.parameters, *(f"input {i + 1}" for i in range(rest))]
-    return tuple(f"the gradient of {parameters[i]}" for i in case.gradients)
+    return parameters[: len(case.args)]
 
 
 def _says(task: Task, slug: str) -> str:

@@ -51,6 +51,8 @@ class CheckResult:
             the task's own; empty where all is right.
         case: What was asked where it first went wrong.
         inputs: The arguments of that question.
+        asked: The same in words, a line for each, where the mistake has no name.
+        again: An expression that makes these inputs again, empty where there is none.
         difference: Where got and wanted differ there.
         names: Names of the results.
         printed: What the student's code printed there.
@@ -72,6 +74,8 @@ class CheckResult:
     readings: tuple[str, ...] = ()
     case: str = ""
     inputs: tuple[Any, ...] = ()
+    asked: tuple[str, ...] = ()
+    again: str = ""
     difference: Difference | None = None
     names: tuple[str, ...] = field(default=())
     printed: str = ""
@@ -117,6 +121,8 @@ class CheckResult:
         lines = [self.headline, *("  " + s for s in self.sentences)]
         if self.printed:
             lines.append("  Your code printed: " + self.printed.strip()[:200])
+        lines += [f"  Input: {line}" for line in self.asked]
+        lines += [f"  To get them: from softlookup.checking import inputs; {self.again}"] * bool(self.again)
         lines += [f"  Read: {url}" for url in self.readings]
         return "\n".join(lines)
 
@@ -144,6 +150,10 @@ def panel(result: CheckResult) -> str:
     body = "".join(f"<p>{rich(s)}</p>" for s in result.sentences)
     if result.difference is not None:
         body += heat_maps(result.difference, result.names, result.reveals)
+    if result.asked:
+        again = [f"from softlookup.checking import inputs; {result.again}"] * bool(result.again)
+        given = escape("\n".join([*result.asked, *again]))
+        body += f"<details><summary>what your function was given</summary><pre>{given}</pre></details>"
     if result.printed:
         body += f"<details><summary>what your code printed</summary><pre>{escape(result.printed)}</pre></details>"
     if result.readings:

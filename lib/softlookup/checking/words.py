@@ -1,5 +1,8 @@
 """Sentences about a difference or a failure, for people who cannot see the picture and for those who can."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from softlookup.checking.compare import Difference
@@ -28,6 +31,11 @@ def which(difference: Difference, names: tuple[str, ...]) -> str:
     return f" of {names[difference.result]}" if len(names) > 1 and difference.result < len(names) else ""
 
 
+def _named(difference: Difference, names: tuple[str, ...]) -> str:
+    """A result that is a single number, as the subject of a sentence."""
+    return f"`{names[difference.result]}`" if len(names) > 1 and difference.result < len(names) else "the result"
+
+
 def _are_whole(*values: float) -> bool:
     """Whether these are whole numbers that a float holds exactly: then there is nothing to round, or to tolerate."""
     return all(np.isfinite(v) and abs(float(v)) < 2**53 and float(v).is_integer() for v in values)
@@ -35,6 +43,8 @@ def _are_whole(*values: float) -> bool:
 
 def _pair(got: float, wanted: float) -> tuple[str, str]:
     """Both numbers, with as many digits as it takes to tell them apart; counts in full."""
+    if isinstance(wanted, np.bool_) and got in (0, 1):
+        return str(bool(got)), str(bool(wanted))
     if _are_whole(got, wanted):
         return f"{got:,.0f}", f"{wanted:,.0f}"
     for digits in (6, 10, 17):
@@ -53,7 +63,7 @@ def describe(case: Case, difference: Difference, names: tuple[str, ...], reveals
         names: Names of the results.
         reveals: Whether the wanted number may be told.
     """
-    asked = f"With {case.label}"
+    asked = f'Case "{case.label}"'
     if difference.kind == "text":
         name = which(difference, names).removeprefix(" of ")
         said = texts.difference(difference.got, difference.wanted, reveals)
@@ -69,14 +79,14 @@ def describe(case: Case, difference: Difference, names: tuple[str, ...], reveals
     if difference.kind == "kind":
         return f"{asked}: {_kinds(difference.got.dtype, difference.wanted.dtype, which(difference, names))}"
     index = difference.index or ()
-    cell = f"cell {list(index)}" if index else "the number"
+    cell = f"cell {list(index)}{which(difference, names)}" if index else _named(difference, names)
     got, wanted = _pair(difference.got[index], difference.wanted[index])
     total = difference.got.size
     count = f" {difference.count} of {total} cells differ." if total > 1 else ""
     wanted_part = f", wanted is {wanted}" if reveals else ", and that is not it"
     whole = reveals and _are_whole(difference.got[index], difference.wanted[index])
     allowed = "" if whole else f" (tolerance {difference.tolerance:.0e})"
-    return f"{asked}: {cell}{which(difference, names)} is {got}{wanted_part}{allowed}.{count}"
+    return f"{asked}: {cell} is {got}{wanted_part}{allowed}.{count}"
 
 
 def _kinds(got: np.dtype, wanted: np.dtype, name: str) -> str:
@@ -95,9 +105,30 @@ def _kinds(got: np.dtype, wanted: np.dtype, name: str) -> str:
 def failure_sentence(case: Case, failure: Failure) -> str:
     """Say why a case has no answer."""
     if failure.kind == "blank":
-        return f"With {case.label}: your function raises NotImplementedError."
+        return f'Case "{case.label}": your function raises NotImplementedError.'
     where = f" ({failure.where})" if failure.where else ""
-    return f"With {case.label}: {failure.message.rstrip('.')}{where}."
+    return f'Case "{case.label}": {failure.message.rstrip(".")}{where}.'
+
+
+SMALL = 16
+"""Numbers that an input may have to be shown in full."""
+
+
+def inputs(case: Case, names: Sequence[str]) -> tuple[str, ...]:
+    """What a case hands over, a line for each input: small ones as Python writes them, of others shape and dtype."""
+    shown = (*names, *(f"input {n + 1}" for n in range(len(names), len(case.args))))
+    return tuple(f"{name} = {_written(arg, case.frame)}" for name, arg in zip(shown, case.args, strict=False))
+
+
+def _written(arg: Any, frame: str) -> str:
+    if not isinstance(arg, np.ndarray):
+        text = repr(arg)
+        return text if len(text) <= 200 else f"{text[:200]} …"
+    kind = "torch.tensor" if frame == "torch" else "np.array"
+    if arg.size > SMALL:
+        return f"{kind}(…), shape {shape(arg)}, {arg.dtype}"
+    values = np.round(arg.astype(np.float64), 4) if arg.dtype.kind == "f" else arg
+    return f"{kind}({values.tolist()})"
 
 
 def rows_sum_to_one(case: Case, arrays: tuple[np.ndarray, ...]) -> str | None:

@@ -1,0 +1,163 @@
+"""Published solutions with their results spoiled, or made for some inputs alone: tasks take none but a few."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from softlookup.checking import Task, tasks
+from softlookup.checking.diagnose import is_right
+from softlookup.checking.home import HOME_SEED
+from softlookup.checking.inside.probe import run
+from softlookup.checking.judge import questions
+from softlookup.checking.published import answer
+
+FUNCTIONS = [task for task in tasks() if task.frame != "text" and not isinstance(answer(task), type)]
+
+
+def are_whole(value: Any) -> bool:
+    numbers = np.asarray(value.detach() if isinstance(value, torch.Tensor) else value).astype(np.float64)
+    return bool(np.isfinite(numbers).all() and (numbers == numbers.round()).all())
+
+
+def floats(value):
+    if isinstance(value, torch.Tensor):
+        return value if value.is_floating_point() else value.double()
+    return value if value.dtype.kind == "f" else value.astype(np.float64)
+
+
+def whole_numbers(value):
+    if not are_whole(value):
+        return value
+    return value.long() if isinstance(value, torch.Tensor) else value.astype(np.int64)
+
+
+def small_whole_numbers(value):
+    if isinstance(value, torch.Tensor):
+        return value if value.is_floating_point() or value.dtype == torch.bool else value.to(torch.uint8)
+    return value.astype(np.uint8) if value.dtype.kind == "i" else value
+
+
+def booleans(value):
+    if not are_whole(value) or not ((value == 0) | (value == 1)).all():
+        return value
+    return value.bool() if isinstance(value, torch.Tensor) else value.astype(bool)
+
+
+def squeezed(value):
+    return value.squeeze()
+
+
+def one_axis_more(value):
+    return value[None]
+
+
+CHANGES = {
+    floats: (),
+    whole_numbers: ("numpy", "plain"),
+    small_whole_numbers: (),
+    booleans: ("numpy", "plain"),
+    squeezed: (),
+    one_axis_more: (),
+}
+"""How results are changed, and the frames in which that is allowed: numpy multiplies floats with any numbers."""
+
+
+class Changed:
+    """A published solution with its results changed; ``seen`` says whether there was anything to change."""
+
+    def __init__(self, task: Task, change: Callable[[Any], Any]) -> None:
+        self.function, self.change, self.seen, self.__name__ = answer(task), change, False, task.name
+
+    def __call__(self, *args: Any) -> Any:
+        result = self.function(*args)
+        return tuple(map(self._one, result)) if isinstance(result, tuple) else self._one(result)
+
+    def _one(self, value: Any) -> Any:
+        if not isinstance(value, torch.Tensor | np.ndarray) or value.ndim == 0:
+            return value
+        new = self.change(value)
+        self.seen |= new.dtype != value.dtype or new.shape != value.shape
+        return new
+
+
+class ForSome(Changed):
+    """A published solution that raises an exception, or does harm, for some inputs; ``change`` says which harm."""
+
+    def __call__(self, *args: Any) -> Any:
+        before, result = [_copy(one) for one in args], self.function(*args)
+        new = self.change(self, args, result)
+        self.seen |= any(not _equal(one, other) for one, other in zip(before, args, strict=True))
+        return new
+
+
+def _copy(value: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        return value.detach().clone()
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if isinstance(one, torch.Tensor):
+        return torch.equal(one, other.detach())
+    return np.array_equal(one, other) if isinstance(one, np.ndarray) else True
+
+
+def refuses_axes_of_one(self, args, result):
+    if any(1 in one.shape for one in args if isinstance(one, torch.Tensor | np.ndarray)):
+        raise ValueError("an axis of length 1")
+    self.seen |= any(one.ndim > 0 for one in args if isinstance(one, torch.Tensor | np.ndarray))
+    return result
+
+
+def knows_the_first_sizes_alone(self, args, result):
+    shapes = [getattr(one, "shape", ()) for one in (result if isinstance(result, tuple) else (result,))]
+    self.shapes = getattr(self, "shapes", shapes)
+    if shapes != self.shapes:
+        raise ValueError("other sizes")
+    self.seen |= any(shapes)
+    return result
+
+
+def changes_an_input(self, args, result):
+    for one in args:
+        if isinstance(one, torch.Tensor | np.ndarray) and 0 not in one.shape and not getattr(one, "requires_grad", 0):
+            if str(one.dtype).rpartition(".")[2].startswith(("float", "int")):
+                one += 1
+                break
+    return result
+
+
+SOME = {
+    refuses_axes_of_one: {"01.pairs", "02.analogy", "09.find-leak", "09.find-dropout", "13.look", "90.greedy"},
+    knows_the_first_sizes_alone: set(),
+    changes_an_input: set(),
+}
+"""What is done, and the tasks that may take it, since nothing there could have length 1."""
+
+
+def passed(make: Callable[[Task], Changed]) -> set[str]:
+    """The tasks that take what is made of their solutions, though it can be told from them."""
+    found = set()
+    for task in FUNCTIONS:
+        spoiled, asked = make(task), questions(task, HOME_SEED)
+        pairs = zip(asked.cases, asked.rights, strict=True)
+        if all(is_right(case, run(spoiled, case, len(task.returns)), right) for case, right in pairs) and spoiled.seen:
+            found.add(task.id)
+    return found
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
+def test_results_of_another_kind_or_shape_are_not_right(change):
+    found = passed(lambda task: Changed(task, change))
+    print(f"{change.__name__}: taken by {', '.join(sorted(found)) or 'no task'}")
+    assert {one.id for one in FUNCTIONS if one.id in found and one.frame not in CHANGES[change]} == set()
+
+
+@pytest.mark.parametrize("harm", SOME, ids=lambda harm: harm.__name__)
+def test_answers_that_hold_for_some_inputs_alone_are_not_right(harm):
+    found = passed(lambda task: ForSome(task, harm))
+    print(f"{harm.__name__}: taken by {', '.join(sorted(found)) or 'no task'}")
+    assert found <= SOME[harm]
