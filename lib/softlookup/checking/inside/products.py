@@ -46,7 +46,7 @@ def counting(inputs: Sequence[Any], matrix: int | None) -> Iterator[Fed]:
     whole = inputs[matrix]
     place, size = whole.untyped_storage().data_ptr(), whole.numel()
 
-    class Counting(TorchDispatchMode):  # type: ignore[misc]
+    class Counting(TorchDispatchMode):
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             result = func(*args, **(kwargs or {}))
             if func._schema.name in _PRODUCTS:
