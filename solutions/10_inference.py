@@ -81,7 +81,7 @@ def greedy(table, ids, end_id, limit):
 # %% [markdown]
 # [[task 10.temperature]]
 #
-# Turn logits into probabilities at a temperature $\tau$. Above 0 it **divides the logits** before the softmax. At exactly 0 the likeliest token gets the probability 1 and all others 0 (no two logits are equal). The result has the dtype of the logits.
+# Turn logits into probabilities at a temperature $\tau$. Above 0, however near to it, $\tau$ **divides the logits** before the softmax. At exactly 0 the likeliest token gets the probability 1 and all others 0 (no two logits are equal). The result has the dtype of the logits.
 
 
 # %% 10-temperature
@@ -133,7 +133,7 @@ def top_p(probabilities, p):
 # %% [markdown]
 # [[task 10.draw]]
 #
-# Draw a token for each row. The luck is given: a number `u` for each row, at least 0 and below 1. Lay the row's probabilities end to end on a line from 0 to 1, in the order of their ids. The token on whose stretch `u` falls is drawn. A stretch holds its left end and not its right one, so that a token of probability 0 is never drawn.
+# Draw a token for each row. The luck is given: a number `u` for each row, at least 0 and below 1. Lay the row's probabilities end to end on a line from 0 to 1, in the order of their ids. The token on whose stretch `u` falls is drawn. A stretch holds its left end and not its right one, so that a token of probability 0 is never drawn. Stretches may be short: add up in the dtype that you are given, not in half precision.
 
 
 # %% 10-draw
@@ -186,7 +186,13 @@ def beam_step(totals, log_p, beams):
 # %% [markdown]
 # [[task 10.beam]]
 #
-# The whole search, in the table model again (rows of **log-probabilities** this time). It begins with `start_id` alone. A step continues every open text by every token and keeps the `beams` likeliest continuations, by log-probability alone (at the first step there may be fewer). One of them that ends, by `end_id` or because it has `limit` tokens, is finished, and nothing takes its place; the others are open at the next step. A finished text of $n$ tokens, the start token not counted and the end token counted, has the score log-probability $/ ((5 + n)/6)^\alpha$. The search goes on until no text is open. Return the tokens of the finished text with the best score, without the start token, and that score.
+# The whole search, in the table model again. Row `i` of `table` holds the **log-probabilities** of the token that follows token `i`. At first one text is open: `start_id` alone. One step of the search:
+#
+# 1. Continue every open text by every token. The log-probability of a continuation is that of its text plus that of the new token.
+# 2. Keep the `beams` continuations with the largest log-probabilities, whichever texts they continue; keep all, if there are fewer. Length plays no part here.
+# 3. A kept text that ends with `end_id`, or that has `limit` tokens, is **finished**: put it aside. The other kept texts are open at the next step. No other continuation takes the place of a finished one, so that fewer than `beams` texts may be open.
+#
+# Repeat this until no text is open, even if finished texts have been found. Then choose among all finished texts: a text of $n$ tokens has the score log-probability $/ ((5 + n)/6)^\alpha$, where $n$ counts the end token and not the start token. Return the tokens of the text with the best score, without the start token, and that score.
 
 
 # %% 10-beam
@@ -284,7 +290,7 @@ def newest_positions(real, n_new):
 # %% [markdown]
 # [[task 10.write]]
 #
-# A model that writes, small but whole. A token's vector `x` is its row of `embedding` plus its sinusoidal position (`sinusoidal`, in the embedding's dtype; there is no factor). One layer of attention, with as many key-value heads as query heads, gives `y`; the state is `x + y`, and its dot products with the rows of `embedding` are the logits. Continue `prompt` greedily, stop after the end token, write at most `limit` tokens. (As in `greedy`, an end token that stands in the prompt stops nothing.) Read the prompt in one go, then feed one token at a time, with a cache. Return the ids that were **written** (the end token included, the prompt not), and the logits that each was chosen from.
+# A model that writes, small but whole. A token's vector `x` is its row of `embedding` plus its sinusoidal position (`sinusoidal`, in the embedding's dtype; there is no factor). One layer of attention, with as many key-value heads as query heads, gives `y`; the state is `x + y`, and its dot products with the rows of `embedding` are the logits. Continue `prompt` greedily, stop after the end token, write at most `limit` tokens. (As in `greedy`, an end token that stands in the prompt stops nothing.) Read the prompt **in one pass**, then feed one token at a time, with a cache, and no token twice: the check counts the vectors that are multiplied with `w_q`, and the passes. Return the ids that were **written** (the end token included, the prompt not), and the logits that each was chosen from.
 
 
 # %% 10-write

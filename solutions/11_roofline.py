@@ -37,7 +37,7 @@ from softlookup import check
 #
 # [[task 11.intensity]]
 #
-# An elementwise loop reads `reads` numbers for each place of its arrays, writes `writes`, and does `operations` additions or multiplications. Each number has `bits` bits. Return its arithmetic intensity: operations for each byte.
+# An elementwise loop reads `reads` numbers for each place of its arrays, writes `writes`, and does `operations` additions or multiplications. Each number has `bits` bits, which may be fewer than 8. Return its arithmetic intensity: operations for each byte.
 
 
 # %% 11-intensity

@@ -202,7 +202,7 @@ def rollout(maps):
 # [[task 13.linear]]
 #
 # Put $f(x) = \text{elu}(x) + 1$ in place of the exponential: query $t$ weighs key $s$ by $f(q_t) \cdot f(k_s)$, divided by the sum of these over all keys. There is no $\sqrt{H}$. Sum keys and values up **first**, so that no table of `T` by `S`
-# is ever made. No mask.
+# is ever made: the check counts how many vectors are multiplied with `v`, and `H` are enough. No mask.
 
 
 # %% 13-linear

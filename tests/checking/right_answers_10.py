@@ -78,7 +78,8 @@ def temperature_numpy(logits, temperature):
 def temperature_powers(logits, temperature):
     if temperature == 0:
         return F.one_hot(logits.argmax(-1), logits.shape[-1]).to(logits.dtype)
-    return F.normalize(torch.exp(F.log_softmax(logits, dim=-1) / temperature), p=1, dim=-1)
+    log_p = F.log_softmax(logits, dim=-1)
+    return F.normalize(torch.exp((log_p - log_p.amax(1, keepdim=True)) / temperature), p=1, dim=-1)
 
 
 def top_k_columns(logits, k):
@@ -264,34 +265,53 @@ def _rows(start, end, d):
     return out
 
 
-def write_again(embedding, w_q, w_k, w_v, w_o, n_heads, prompt, end_id, limit):
-    """No cache: everything again for each token."""
-    ids, logits = prompt, []
-    empty = torch.zeros(1, n_heads, 0, embedding.shape[1] // n_heads, dtype=embedding.dtype)
-    for _ in range(limit):
-        x = (embedding[ids] + _rows(0, len(ids), embedding.shape[1]).to(embedding.dtype))[None]
-        y, _, _ = step_grouped(x, w_q, w_k, w_v, w_o, n_heads, n_heads, empty, empty)
-        logits.append(embedding @ (x + y)[0, -1])
-        ids = torch.cat((ids, logits[-1].argmax()[None]))
-        if ids[-1] == end_id:
-            break
-    return ids[len(prompt) :], torch.stack(logits)
-
-
-def write_prompt_token_by_token(embedding, w_q, w_k, w_v, w_o, n_heads, prompt, end_id, limit):
+def write_by_hand(embedding, w_q, w_k, w_v, w_o, n_heads, prompt, end_id, limit):
+    """Keys and values in lists, head by head; the token that ends the text is fed as well."""
     d = embedding.shape[1]
-    k = v = torch.zeros(1, n_heads, 0, d // n_heads, dtype=embedding.dtype)
-    todo, written, logits, place = prompt.tolist(), [], [], 0
-    while todo:
-        x = (embedding[todo.pop(0)] + _rows(place, place + 1, d)[0].to(embedding.dtype))[None, None]
-        y, k, v = step_grouped(x, w_q, w_k, w_v, w_o, n_heads, n_heads, k, v)
-        place += 1
-        if not todo and len(written) < limit:
-            logits.append(((x + y) @ embedding.T)[0, 0])
-            written.append(int(logits[-1].argmax()))
-            if written[-1] != end_id and len(written) < limit:
-                todo = [written[-1]]
+    place = torch.cat([_rows(i, i + 1, d) for i in range(len(prompt) + limit)]).to(embedding.dtype)
+    own = [slice(i * d // n_heads, (i + 1) * d // n_heads) for i in range(n_heads)]
+    keys, values, seen = [[] for _ in own], [[] for _ in own], 0
+
+    def feed(ids):
+        nonlocal seen
+        x = embedding[ids] + place[seen : seen + len(ids)]
+        seen, heads = seen + len(ids), []
+        for at, columns in enumerate(own):
+            keys[at] += list(x @ w_k[:, columns])
+            values[at] += list(x @ w_v[:, columns])
+            s = torch.nn.functional.linear(x, w_q.T[columns]) @ torch.stack(keys[at]).T / (d / n_heads) ** 0.5
+            s = s + torch.full_like(s, -math.inf).triu(seen - len(ids) + 1)
+            heads.append(s.softmax(-1) @ torch.stack(values[at]))
+        return embedding @ (x + torch.cat(heads, dim=-1) @ w_o)[-1]
+
+    one, written, logits = feed(prompt.tolist()), [], []
+    while len(written) < limit and end_id not in written:
+        logits.append(one)
+        written.append(int(one.argmax()))
+        one = feed(written[-1:])
     return written, logits
+
+
+def write_fused(embedding, w_q, w_k, w_v, w_o, n_heads, prompt, end_id, limit):
+    """Queries, keys and values in one einsum, and room for the whole cache from the first."""
+    d, most = embedding.shape[1], len(prompt) + limit
+    table = _rows(0, most, d).to(embedding.dtype)
+    room = torch.zeros(2, n_heads, most, d // n_heads, dtype=embedding.dtype)
+    new, begun, written, logits = prompt, 0, [], []
+    for _ in range(limit):
+        end = begun + len(new)
+        x = embedding[new] + table[begun:end]
+        q, k, v = torch.einsum("td,wde->wte", x, torch.stack((w_q, w_k, w_v))).unflatten(-1, (n_heads, -1))
+        room[:, :, begun:end] = torch.stack((k, v)).transpose(1, 2)
+        s = torch.einsum("tnh,nsh->nts", q, room[0, :, :end]) * (d // n_heads) ** -0.5
+        s = s.masked_fill(torch.ones(len(new), end).tril(begun) == 0, -math.inf)
+        z = torch.einsum("nts,nsh->tnh", s.softmax(-1), room[1, :, :end]).flatten(1)
+        logits.append(torch.mv(embedding, (x + z @ w_o)[-1]))
+        new, begun = logits[-1].argmax()[None], end
+        written += new.tolist()
+        if written[-1] == end_id:
+            break
+    return written, torch.stack(logits)
 
 
 def write_numpy(embedding, w_q, w_k, w_v, w_o, n_heads, prompt, end_id, limit):
@@ -361,7 +381,7 @@ RIGHT = {
     "10.append": (append_loop, append_numpy, append_selected),
     "10.attend": (attend_grouped, attend_loops, attend_numpy),
     "10.step": (step_grouped, step_one_by_one, step_numpy_layer),
-    "10.write": (write_again, write_prompt_token_by_token, write_numpy),
+    "10.write": (write_by_hand, write_fused, write_numpy),
     "10.cache-bytes": (bytes_in_words, bytes_by_tensor, bytes_from_float32),
     "10.cost": (cost_loop, cost_formulas, cost_numpy),
 }

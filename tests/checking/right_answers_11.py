@@ -20,7 +20,7 @@ def intensity_shared_out(reads, writes, operations, bits):
 
 
 def intensity_numpy(reads, writes, operations, bits):
-    return np.float64(operations) / np.sum([reads, writes]) / (bits // 8)
+    return np.float64(operations) / np.sum([reads, writes]) / np.divide(bits, 8)
 
 
 # 11.fuse

@@ -174,9 +174,10 @@ def linear_column_of_ones(q, k, v):
     return both[..., :-1] / both[..., -1:]
 
 
-def linear_whole_square(q, k, v):
-    a = nn.ELU()(q).add(1) @ nn.ELU()(k).add(1).mT
-    return (a / a.sum(-1, keepdim=True)) @ v
+def linear_key_by_key(q, k, v):
+    f, g = nn.ELU()(q).add(1), nn.ELU()(k).add(1)
+    summed = sum(g[..., s, :, None] * v[..., s, None, :] for s in range(k.shape[-2]))
+    return (f[..., None] * summed[..., None, :, :]).sum(-2) / (f * g.sum(-2, keepdim=True)).sum(-1, keepdim=True)
 
 
 def step_einsum(key_values, keys, q, k, v):
@@ -258,7 +259,7 @@ RIGHT = {
     "13.contrastive": [loss_logsumexp, loss_log_softmax, loss_loop],
     "13.zero-shot": [label_loop, label_numpy, label_exponentials],
     "13.rollout": [rollout_numpy, rollout_chain, rollout_rows],
-    "13.linear": [linear_einsum, linear_column_of_ones, linear_whole_square],
+    "13.linear": [linear_einsum, linear_column_of_ones, linear_key_by_key],
     "13.step": [step_einsum, step_numpy, step_past_and_self],
     "13.merge": [merge_where, merge_numpy, merge_stacked],
     "13.published": [published_modules, published_by_hand, published_normal],

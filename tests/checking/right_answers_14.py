@@ -259,7 +259,7 @@ def polarity_loop(mask, weights):
         for j, weight in enumerate(row):
             if weight:
                 said.add(int(mask[i % len(mask)][j]))
-    return said.pop() if len(said) == 1 else -1
+    return -1 if len(said) > 1 else said.pop() if said else 1
 
 
 def leaks_turned(first, second, joined, one_means_look):

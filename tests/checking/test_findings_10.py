@@ -129,6 +129,81 @@ RIGHT = [
     ("10.attend", ATTEND.format(ROOT, MASKED.format("-1e9"))),
 ]
 
+SHORT = "    return (probabilities.{}().cumsum(-1) <= u[:, None]).sum(-1)"
+DRAW, NEXT = "def draw(probabilities, u):\n", "def next_tokens(logits, lengths):\n"
+WARM = "def with_temperature(logits, t):\n    {}\n    return torch.softmax(logits / {}, -1)"
+ONE_HOT = "if t {}: return torch.zeros_like(logits).scatter(1, logits.argmax(-1, keepdim=True), 1.0)"
+CHOSEN = "logits[torch.arange(len(logits)), lengths - 1].argmax(-1)"
+KINDS = ("float()", "to(torch.uint8)")
+GREEDY = (
+    "def greedy(table, ids, end_id, limit):\n    out = ids.tolist()\n    for _ in range(limit):\n"
+    "        out.append(int(table[out[-1]].argmax()))\n{}    return {}"
+)
+STEP = (
+    "def beam_step(totals, log_p, beams):\n    v = log_p.shape[1]\n    b = (totals[:, None] + log_p).flatten()\n"
+    "    b = b.topk(beams)\n    return b.values, (b.indices // v).{0}, (b.indices % v).{0}"
+)
+PASSED = [
+    ("10.temperature", WARM.format(ONE_HOT.format("< 0.2"), "t")),
+    ("10.temperature", WARM.format(ONE_HOT.format("== 0"), "max(t, 1e-3)")),
+    ("10.temperature", WARM.format("", "max(t, 0.01)")),
+    ("10.temperature", WARM.format(ONE_HOT.format("== 0"), "(t + 1e-7)")),
+    *(("10.draw", DRAW + SHORT.format(kind)) for kind in ("half", "bfloat16")),
+    ("10.attend", ATTEND.format(ROOT, MASKED.format("-100.0"))),
+    (
+        "10.score",
+        SCORES.format(FIRST_END, FAIR).replace(
+            "torch.where(m, log_p, 0).sum(1)", "torch.where(m, log_p, 0).exp().prod(1).log()"
+        ),
+    ),
+    (
+        "10.greedy",  # cut at an end token that was given
+        GREEDY.format("    if end_id in out[:-1]: out = out[: out.index(end_id, 1) + 1]\n", "out"),
+    ),
+]
+OTHER_KINDS = [
+    *(("10.next", f"{NEXT}    return {CHOSEN}.{kind}") for kind in KINDS),
+    *(("10.draw", f"{DRAW}{SHORT.format('double')}.{kind}") for kind in KINDS),
+    *(
+        ("10.greedy", GREEDY.format("        if out[-1] == end_id: break\n", f"torch.tensor(out).{kind}"))
+        for kind in KINDS
+    ),
+    *(("10.beam-step", STEP.format(kind)) for kind in KINDS),
+    *(("10.positions", solutions(10)["10-positions"].replace("-n_new:]", f"-n_new:].{kind}")) for kind in KINDS),
+]
+SINGLY = """def write(embedding, w_q, w_k, w_v, w_o, n_heads, prompt, end_id, limit):
+    d, todo, ids, out = embedding.shape[1], prompt.tolist(), [], []
+    k = v = torch.zeros(1, n_heads, 0, d // n_heads, dtype=embedding.dtype)
+    while len(ids) < limit and end_id not in ids:
+        while todo:
+            place = sinusoidal(k.shape[2] + 1, d)[-1:].to(embedding)
+            x = embedding[todo.pop(0)][None, None] + place
+            y, k, v = cached_attention(x, w_q, w_k, w_v, w_o, n_heads, n_heads, k, v)
+        out.append((x + y)[0, -1] @ embedding.T)
+        ids.append(int(out[-1].argmax()))
+        todo = ids[-1:]
+    return ids, torch.stack(out)
+"""
+AGAIN = """def write(embedding, w_q, w_k, w_v, w_o, n_heads, prompt, end_id, limit):
+    d, ids, out = embedding.shape[1], prompt.tolist(), []
+    none = torch.zeros(1, n_heads, 0, d // n_heads, dtype=embedding.dtype)
+    for _ in range(limit):
+        x = (embedding[ids] + sinusoidal(len(ids), d).to(embedding))[None]
+        y, _, _ = cached_attention(x, w_q, w_k, w_v, w_o, n_heads, n_heads, none, none)
+        out.append((x + y)[0, -1] @ embedding.T)
+        ids.append(int(out[-1].argmax()))
+        if ids[-1] == end_id: break
+    return ids[len(prompt):], torch.stack(out)
+"""
+UNPRUNED = (
+    SEARCH.replace("grown = sorted(grown, reverse=True)", "grown = [c for _, t in going for c in own(t, grown)]")
+    .replace(
+        "going, done",
+        "own = lambda t, grown: sorted([c for c in grown if c[1][:-1] == t], reverse=True)[:beams]\n    going, done",
+    )
+    .replace("[:beams] if", " if")
+)
+
 
 def results(task_id, source):
     task = get_task(task_id)
@@ -181,3 +256,33 @@ def test_a_wrong_step_does_not_sink_the_search_since_a_lent_one_gives_whole_numb
     there = world(10, {"10-beam-step": step})
     for result in everywhere("10.beam", there["beam_search"]):
         assert result.verdict == "pass", result.text()
+
+
+@pytest.mark.parametrize(("task_id", "source"), PASSED)
+def test_inference_answers_that_passed_and_are_wrong_lose_points(task_id, source):
+    for result in results(task_id, source):
+        assert result.points < get_task(task_id).points, result.text()
+
+
+@pytest.mark.parametrize(("task_id", "source"), OTHER_KINDS)
+def test_ids_and_positions_are_whole_numbers_that_hold_every_id(task_id, source):
+    for result in results(task_id, source):
+        assert result.verdict == "wrong" and "int64" in result.text(), result.text()
+
+
+@pytest.mark.parametrize(("source", "slug"), [(AGAIN, "read-again"), (SINGLY, "prompt-singly")])
+def test_a_model_that_writes_is_to_feed_each_token_once_and_the_prompt_in_one_pass(source, slug):
+    for result in results("10.write", source):
+        assert result.verdict == "wrong" and result.diagnosis == (slug,), result.text()
+
+
+def test_a_wrong_layer_does_not_make_a_model_feed_more():
+    """The lent layer is counted like the student's own: it reads a prompt in one pass."""
+    layer = get_task("10.step").mistakes[0].applied_to(solutions(10)["10-step"])
+    for result in everywhere("10.write", world(10, {"10-step": layer})["write"]):
+        assert result.verdict == "pass", result.text()
+
+
+def test_open_texts_that_each_keep_a_beam_of_their_own_have_a_name():
+    for result in results("10.beam", UNPRUNED.format(OPEN.replace("[:beams]", ""), "")):
+        assert result.diagnosis == ("never-pruned",), result.text()

@@ -101,3 +101,20 @@ def test_a_reciprocal_at_the_ridge_costs_nothing():
     )
     for result in results("11.rows", source):
         assert result.verdict == "pass", result.text()
+
+
+@pytest.mark.parametrize(
+    ("task_id", "source"),
+    [
+        ("11.intensity", "def intensity(r, w, o, bits):\n    return o / (r + w) / max(1, bits // 8)"),
+        ("11.ridge", RIDGE.format("sheet['sparse'].get(dtype, 2 * sheet['dense'][dtype]) / 2 / sheet['memory']")),
+    ],
+)
+def test_numbers_shorter_than_a_byte_and_odd_sheets_are_asked(task_id, source):
+    for result in results(task_id, source):
+        assert result.verdict == "wrong", result.text()
+
+
+def test_the_larger_of_reads_and_writes_is_not_told_that_stores_are_forgotten():
+    for result in results("11.intensity", "def intensity(r, w, o, bits):\n    return o / (max(r, w) * bits / 8)"):
+        assert result.verdict == "wrong" and not result.diagnosis, result.text()

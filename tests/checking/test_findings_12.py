@@ -178,3 +178,13 @@ def test_one_missing_read_beside_another_is_two_names():
 def test_a_product_missing_in_both_kinds_of_attention_is_two_names():
     for result in everywhere("12.encoder-decoder", written("12.encoder-decoder", STACKS.format(4, 2, BOTH))):
         assert set(result.diagnosis) == {"output-forgotten", "memory-half"}, result.text()
+
+
+def test_what_is_said_of_a_key_head_for_each_query_head_is_true_of_both_ways_to_count_so():
+    source = (
+        "def decode_intensities(B, S, D, F, N, K, H, b):\n    n = B * D + D * F + B * F\n"
+        "    return 2 * B * D * F / (n * b), 2 * {0} * S * H / (({0} * H + {0} * S * H + {0} * S) * b)"
+    )
+    for heads in "NK":
+        for result in everywhere("12.decode", written("12.decode", source.format(heads))):
+            assert result.diagnosis == ("own-keys",) and "for equally many heads" in result.text(), result.text()

@@ -181,3 +181,31 @@ def test_sums_changed_in_place_are_told_as_that():
     source = edited("13.step", ("key_values = key_values +", "key_values +="), ("keys = keys + g", "keys += g"))
     for result in results("13.step", source):
         assert result.verdict == "wrong" and "in place" in result.text()
+
+
+SQUEEZED = [
+    ("13.tokens", ("return x + positions", "return (x + positions).squeeze()")),
+    ("13.look", ("return x + torch.tanh(gate) * y", "return (x + torch.tanh(gate) * y).squeeze()")),
+    ("13.zero-shot", ("F.normalize(labels, dim=-1)", "F.normalize(labels.squeeze(), dim=-1)")),
+    ("13.rollout", ("a = maps.mean(dim=1)", "a = maps.mean(dim=1).squeeze()")),
+]
+
+
+@pytest.mark.parametrize(("task_id", "edit"), SQUEEZED)
+def test_axes_of_length_1_stay(task_id, edit):
+    for result in results(task_id, edited(task_id, edit)):
+        assert result.points < get_task(task_id).points, result.text()
+
+
+def test_sums_of_nothing_stay_exactly_zero():
+    for result in results("13.merge", edited("13.merge", ("return m, total", "return m, total.clamp(min=1e-6)"))):
+        assert result.verdict == "partial", result.text()
+
+
+def test_attention_without_the_square_makes_no_square():
+    source = (
+        "def linear_attention(q, k, v):\n    a = (F.elu(q) + 1) @ (F.elu(k) + 1).mT\n"
+        "    return a / a.sum(-1, keepdim=True) @ v"
+    )
+    for result in results("13.linear", source):
+        assert result.verdict == "wrong" and result.diagnosis == ("square-made",), result.text()

@@ -39,6 +39,8 @@ class Case:
         sizes: Where the answer is a layer's class: how many of the first arguments it is made with.
         parameters: Names of the layer's parameters, which the arguments that follow are put in place of; the layer
             is called with the rest. Empty where the answer is a function.
+        fed: Where the way is asked for: the position of a matrix among the arguments, how many vectors may be
+            multiplied with it in all, and in how many products. None where the results are all that counts.
 
     Book: instructors_task.html#instructors-task-says.
     """
@@ -56,6 +58,7 @@ class Case:
     exact_zeros: bool = False
     sizes: int = 0
     parameters: tuple[str, ...] = ()
+    fed: tuple[int, int, int] | None = None
 
     @property
     def dtype(self) -> np.dtype:

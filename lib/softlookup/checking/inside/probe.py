@@ -19,11 +19,15 @@ from softlookup.checking.inside.answers import Refused, is_tensor, to_array, to_
 from softlookup.checking.inside.candidates import is_candidate, made
 from softlookup.checking.inside.case import Arrays, Case
 from softlookup.checking.inside.gates import closed
+from softlookup.checking.inside.products import Fed, counting
 from softlookup.checking.inside.source import functions_behind
 from softlookup.checking.inside.texts import to_texts
 
 MAX_PRINTED = 2000
 """Characters kept of what the student's code prints; the rest is counted only."""
+
+FED = ("fed-again", "fed-singly")
+"""Kinds of failure of an answer that feeds more, or less at a time, than its case allows (see ``Case.fed``)."""
 
 
 class TimeIsUp(BaseException):
@@ -36,8 +40,8 @@ class Failure:
 
     Attributes:
         kind: "blank", "raised", "kind" (not a tensor, array or number), "inputs-changed", "no-gradient", "dtype",
-            "no-parameter" (a layer that does not have the weights that were asked for) or "shortcut"
-            (it called what its task forbids, whatever it made of the exception).
+            "no-parameter" (a layer that does not have the weights that were asked for), "fed-again" or "fed-singly"
+            (see ``Case.fed``) or "shortcut" (it called what its task forbids, whatever it made of the exception).
         message: One line for the student; for a shortcut the dotted name of what was called.
         where: The line of the student's code, if known.
     """
@@ -165,6 +169,20 @@ def called(obj: Callable[..., Any], case: Case, inputs: list[Any]) -> Any:
     return torch.func.functional_call(layer, given, tuple(inputs[end:]))
 
 
+def _too_much(case: Case, fed: Fed) -> Failure | None:
+    """Whether more was multiplied with a matrix than its case allows, or less at a time."""
+    if case.fed is None:
+        return None
+    at, rows, times = case.fed
+    if fed.rows > rows + 0.5:
+        said = f"{fed.rows:.0f} vectors are multiplied with argument {at + 1}, where {rows} are enough"
+        return Failure(FED[0], f"{said}.")
+    if fed.times > times + 0.5:
+        said = f"Argument {at + 1} is multiplied {fed.times:.0f} times, where {times} times are enough"
+        return Failure(FED[1], f"{said}: several vectors can be multiplied with it together.")
+    return None
+
+
 def _students_frames(error: BaseException) -> list[traceback.FrameSummary]:
     return [f for f in traceback.extract_tb(error.__traceback__) if _is_students(f.filename)]
 
@@ -242,7 +260,8 @@ def run(obj: Callable[..., Any], case: Case, results: int = 1, forbids: tuple[st
     inputs = inputs_for(case)
     arrays: Arrays | None = None
     failure: Failure | None = None
-    with _caught_output() as out, closed(forbids) as gates:
+    counted = None if case.fed is None else case.fed[0]
+    with _caught_output() as out, closed(forbids) as gates, counting(inputs, counted) as fed:
         try:
             result = called(obj, case, inputs)
             if case.gradients:
@@ -269,6 +288,8 @@ def run(obj: Callable[..., Any], case: Case, results: int = 1, forbids: tuple[st
     elif arrays is not None and case.keeps_dtype and arrays[0].dtype != case.dtype:
         said = f"The inputs are {case.dtype}, your result is {arrays[0].dtype}; this task keeps the dtype."
         failure = Failure("dtype", said)
+    elif arrays is not None:
+        failure = _too_much(case, fed)
     return Answer(None if failure else arrays, failure, _cut(out))
 
 

@@ -15,12 +15,15 @@ def _temperature_cases(rng: Rng) -> list[Case]:
 
     far = np.round(4 * logits(2, 6)) / 4 + 1000.0
     far[:, 0] += 20.0
+    near = logits(2, 5, "float64", scale=2e-6), 1e-6
     return [
         Case("B = 2, V = 5, a temperature of 0.7", (logits(2, 5), 0.7)),
         Case("B = V = 4, a temperature of 1.8", (logits(4, 4), 1.8)),
         Case("a temperature of 1 changes nothing", (logits(3, 6), 1.0)),
         Case("one text, nearly greedy", (logits(1, 7), 0.2)),
         Case("very hot", (logits(2, 3), 25.0)),
+        Case("a temperature of 0.1", (logits(3, 5, scale=0.2), 0.1), part="zero"),
+        Case("a temperature of 1e-6, logits as near to each other", near, part="zero", tolerance=1e-6),
         Case("a temperature of 0", (logits(3, 6), 0), part="zero", exact_zeros=True, keeps_dtype=True),
         Case(
             "a temperature of 0.0, all logits below zero",

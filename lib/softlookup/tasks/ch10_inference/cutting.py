@@ -63,11 +63,18 @@ def _draw_cases(rng: Rng) -> list[Case]:
     def inside(b: int) -> np.ndarray:
         return (rng.integers(0, 64, size=b) + rng.uniform(0.2, 0.8, size=b)) / 64
 
+    def fine(b: int, v: int) -> tuple[np.ndarray, np.ndarray]:
+        """Sixty stretches and luck that lies near their ends: nearer than half precision can tell."""
+        rows = softmax(0.5 * rng.standard_normal((b, v)))
+        ends = rows.cumsum(1)[np.arange(b), rng.integers(v // 2, v - 1, size=b)]
+        return rows, ends + rng.choice([-4e-5, 4e-5], size=b)
+
     edges = np.array([[0.0, 0.25, 0.0, 0.75], [0.25, 0.25, 0.5, 0.0], [0.5, 0.0, 0.25, 0.25], [0.0, 0.0, 1.0, 0.0]])
     return [
         Case("B = 3, V = 5", (shares(3, 5), inside(3))),
         Case("B = V = 6", (shares(6, 6), inside(6))),
         Case("sixteen rows of nine tokens", (shares(16, 9), inside(16))),
+        Case("forty rows, luck near the ends of stretches", fine(40, 60)),
         Case("one row, luck near the right end", (shares(1, 4), np.array([0.996]))),
         Case("luck on the ends of stretches, and 0", (edges, np.array([0.0, 0.25, 0.5, 0.0])), part="edges"),
     ]

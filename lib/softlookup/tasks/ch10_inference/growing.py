@@ -57,6 +57,10 @@ def _greedy_cases(rng: Rng) -> list[Case]:
         Case("a circle that never ends", (endless, np.array(cycle[:2]), end, 6)),
         case("a limit of one token", 4, order(4), 1, 1),
         Case(
+            "the end token stands in the middle of what is given",
+            (_chain(rng, 6, begins[:5]), np.array([begins[1], begins[4], begins[0]]), begins[4], 5),
+        ),
+        Case(
             "what is given begins with the end token, as GPT-2's texts do",
             (_chain(rng, 6, [begins[0], begins[1], begins[2], begins[0]]), np.array([begins[0]]), begins[0], 5),
         ),

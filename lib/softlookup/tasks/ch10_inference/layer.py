@@ -44,11 +44,12 @@ def _step(
     y = torch.zeros_like(x)
     for i in range(n_heads):
         own = slice(i * h, i * h + h)
+        q = x @ w_q[:, own]
         head = i * n_kv_heads // n_heads
         for j in range(t):
             m = k.shape[2] + j + 1
             z = torch.nn.functional.scaled_dot_product_attention(
-                x[:, j : j + 1] @ w_q[:, own], all_k[:, head, :m], all_v[:, head, :m]
+                q[:, j : j + 1], all_k[:, head, :m], all_v[:, head, :m]
             )
             y[:, j : j + 1] += z @ w_o[own]
     return y, all_k, all_v

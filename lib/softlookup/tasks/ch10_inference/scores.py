@@ -29,6 +29,7 @@ def _score_cases(rng: Rng, base: int, below: int) -> list[Case]:
         case("alpha = 0: no penalty", [2, 5, 3], 5, 1, 0.0),
         case("a text of the end token alone", [1], 3, 2, 1.3),
         case("long texts, alpha = 0.7", [8, 13, 0], 14, 4, 0.7),
+        case("texts of some hundred tokens, alpha = 0.6", [140, 0, 150], 160, 5, 0.6),
     ]
 
 

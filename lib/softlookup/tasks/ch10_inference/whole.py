@@ -1,5 +1,6 @@
 """The task on a small model that writes with a cache."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,8 @@ def _write_cases(rng: Rng) -> list[Case]:
             end = (end + 1) % v
         return Case(label, (*asked[:-2], end, limit), part="core" if dtype == "float64" else "dtype")
 
+    prompt, limit = 6, 5
+    fed = case("what is fed is counted: a prompt of six, five tokens", 9, 8, 2, prompt, limit, 9)
     return [
         case("the end comes at once", 8, 4, 1, 5, 3, 1),  # first, since all pairs of mistakes are tried on it
         case("the end comes after three tokens, V = 9, D = 6, N = 2", 9, 6, 2, 4, 6, 3),
@@ -48,6 +51,8 @@ def _write_cases(rng: Rng) -> list[Case]:
         case("V = D = 8, eight tokens", 8, 8, 2, 6, 8, 9),
         case("the end token stands in what is given", 7, 6, 2, 5, 5, 3),
         case("everything in float32", 9, 6, 2, 3, 4, 9, "float32"),
+        # One vector and one pass more than it takes: the last token may be fed in, though nobody asks what follows.
+        replace(fed, fed=(1, prompt + limit, limit + 1)),
     ]
 
 

@@ -16,6 +16,8 @@ def _intensity_cases(rng: Rng) -> list[Case]:
         (4, 1, 3, 16),
         (1, 1, 5, 64),
         (3, 2, 8, 8),
+        (1, 3, 2, 32),
+        (2, 1, 3, 4),
         (int(rng.integers(3, 9)), int(rng.integers(1, 3)), int(rng.integers(10, 40)), 16),
     )
     return [Case(f"(reads, writes, operations, bits) = {row}", row, frame="plain") for row in rows]

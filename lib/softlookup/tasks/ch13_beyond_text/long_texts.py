@@ -21,6 +21,8 @@ def _linear_cases(rng: Rng) -> list[Case]:
         Case("more keys than queries, one head", ask((2, 1), 2, 7, 4, 3)),
         Case("everything 4", ask((4, 4), 4, 4, 4, 4)),
         Case("no batch, T = S = 3, H = H' = 5", ask((), 3, 3, 5, 5)),
+        # Sums over the keys meet as many vectors of values as a key has numbers; weights would meet one for each query.
+        Case("forty queries and keys, H = 3: products are counted", ask((), 40, 40, 3, 2), fed=(2, 3, 40)),
         Case("one key: its value", ask((2,), 3, 1, 4, 2)),
         Case(
             "gradients of q, k and v",

@@ -34,6 +34,7 @@ def _look_cases(rng: Rng) -> list[Case]:
         Case("D = 6, patches of width 3, N = 3, H = 2", _look_args(rng, 2, 4, 7, 6, 3, 3, 2, -1.3)),
         Case("the same widths, T = S = 4, N = 2", _look_args(rng, 3, 4, 4, 6, 6, 2, 3, 0.6)),
         Case("B = T = S = N = H = 3, both widths 9", _look_args(rng, 3, 3, 3, 9, 9, 3, 3, 2.0)),
+        Case("one text of one word, one patch", _look_args(rng, 1, 1, 1, 4, 3, 2, 2, 0.9)),
         Case("a gate of 0: the text as it was", _look_args(rng, 2, 3, 4, 4, 4, 2, 2, 0.0), part="gate"),
         Case("a large gate", _look_args(rng, 2, 3, 4, 5, 4, 1, 4, 6.0), part="gate"),
         Case(
@@ -80,6 +81,7 @@ def _rollout_cases(rng: Rng) -> list[Case]:
         Case("L = 2, N = 4, T = 3", (_maps(rng, 2, 4, 3),)),
         Case("L = N = T = 4", (_maps(rng, 4, 4, 4),)),
         Case("one layer", (_maps(rng, 1, 3, 4),)),
+        Case("one layer, one head, one token", (_maps(rng, 1, 1, 1),)),
         Case("one head, float64", (_maps(rng, 4, 1, 6, "float64"),)),
     ]
 

@@ -21,6 +21,7 @@ def _loss_cases(rng: Rng, sign: float, named: str) -> list[Case]:
         Case("B = 4 pairs, D = 6", pair(4, 6, 2.5)),
         Case("B = 5, D = 3", pair(5, 3, 4.0)),
         Case("B = D = 4", pair(4, 4, 7.0)),
+        Case("vectors of width 1", pair(3, 1, 2.0)),
         Case("one pair: there is nothing to choose", pair(1, 3, 3.0)),
         Case("the scale at its limit, 100", near, part="large", tolerance=1e-4),
         Case(
@@ -66,6 +67,7 @@ def _zero_cases(rng: Rng) -> list[Case]:
         Case("2 pictures, 6 labels of 3 sentences, D = 4", ask(2, 6, 3, 4, 10.0)),
         Case("as many of everything: 3", ask(3, 3, 3, 3, 4.0)),
         Case("one sentence for each label", ask(3, 4, 1, 6, 8.0)),
+        Case("one picture, one label of one sentence", ask(1, 1, 1, 4, 5.0)),
         Case("one picture, a scale of 100", ask(1, 5, 2, 8, 100.0), tolerance=1e-4),
     ]
 

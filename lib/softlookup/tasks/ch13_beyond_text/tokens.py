@@ -22,6 +22,8 @@ def _cases(rng: Rng) -> list[Case]:
         Case("B = 4, T = 3, M = D = 6", _args(rng, 4, 3, 6, 6)),
         Case("B = T + 1 = 4, D = 4", _args(rng, 4, 3, 2, 4)),
         Case("one patch", _args(rng, 2, 1, 3, 4)),
+        Case("one picture of one patch, M = 1", _args(rng, 1, 1, 1, 3)),
+        Case("one picture, D = 1", _args(rng, 1, 3, 2, 1)),
         Case(
             "gradients of all five",
             _args(rng, 2, 3, 4, 5, "float64"),

@@ -25,6 +25,8 @@ def _polarity_cases(rng: Rng) -> list[Case]:
     broken[2, 1] = 0.05
     later = _weights(rng, drawn == 0)
     later[3, 0] = 0.07
+    early = _weights(rng, drawn == 1)
+    early[0, 1] = 0.04
     once = np.ones((1, 4), dtype=int)
     tables = (
         ("a triangle of ones", causal, _weights(rng, causal == 1)),
@@ -36,6 +38,8 @@ def _polarity_cases(rng: Rng) -> list[Case]:
         ("allowed weights so small that 0 is printed", causal, sharp),
         ("neither fits: a hidden weight is not zero", drawn, broken),
         ("neither fits: the last row leaks", drawn, later),
+        ("neither fits: a small hidden weight in the first row", drawn, early),
+        ("so many keys that 0 is printed for each", drawn, np.zeros((4, 6))),
         ("nothing is hidden", once, _weights(rng, np.ones((3, 4), dtype=bool))),
     )
     return [Case(label, (mask, weights), frame="numpy") for label, mask, weights in tables]
@@ -49,7 +53,7 @@ def _polarity(mask: np.ndarray, weights: np.ndarray) -> int:
         for j in range(weights.shape[1])
         if weights[i, j] != 0
     }
-    return 1 if seen == {1} else 0 if seen == {0} else -1
+    return 1 if seen <= {1} else 0 if seen == {0} else -1
 
 
 LOOK, HIDE = "(weights[mask == 0] == 0).all()", "(weights[mask == 1] == 0).all()"

@@ -34,6 +34,7 @@ def _rank_cases(rng: Rng) -> list[Case]:
     flat = np.full((2, 2), 1.0)
     little, within, beyond = flat.copy(), flat.copy(), flat.copy()
     little[1, 1], within[1, 1], beyond[1, 1] = 1.01, 1.02, 1.03
+    small = np.diag([1.0, 0.02, 0.02, 0.02, 0.02, 0.0])
     tables = (
         ("sound scores", scores(8, 6, 2, 2), 2, 2),
         ("sound scores, few places", scores(9, 9, 3, 1), 3, 1),
@@ -46,6 +47,7 @@ def _rank_cases(rng: Rng) -> list[Case]:
         ("a second direction that one rounding could have made", little, 1, 2),
         ("one that four could have made", within, 1, 2),
         ("one that they could not", beyond, 1, 2),
+        ("several small directions, none of them too large", small, 1, 2),
     )
     return [Case(label, (table, width, places), frame="numpy") for label, table, width, places in tables]
 

@@ -21,6 +21,7 @@ def _scores_cases(rng: Rng) -> list[Case]:
     def tied(sets: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, int]:
         printed, published, places = drawn(sets, 1, 5)
         published[1, 0, 2:4] = published[0, 0, 2:4]
+        published[:, 0, 4] = 80.121, 80.101  # ahead by less than the slide prints
         return round_to(np.stack([published[i, one] for i, one in enumerate(sets)]), 1), published, places
 
     almost = drawn((0, 0), 1)

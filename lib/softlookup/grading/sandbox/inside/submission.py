@@ -116,7 +116,8 @@ class Inside:
         sizes, names = put["layer"]
         layer: dict[str, Any] = {"sizes": sizes, "parameters": tuple(names)}
         gradients = tuple(put["gradients"])
-        case = Case("", tuple(args), frame=put["frame"], gradients=gradients, upstream=upstream, **layer)
+        fed = None if put["fed"] is None else tuple(put["fed"])
+        case = Case("", tuple(args), frame=put["frame"], gradients=gradients, upstream=upstream, fed=fed, **layer)
         try:
             return run(self.obj, case, results, tuple(self.about["forbids"]))
         except KeyboardInterrupt:

@@ -21,7 +21,10 @@ from softlookup.grading.sandbox.outside.lending import MAX_TEXT, Lending, Note, 
 from softlookup.grading.sandbox.outside.place import Place
 from softlookup.grading.sandbox.outside.watching import GRACE_S, Watch
 
-_KINDS = frozenset(("blank", "raised", "kind", "inputs-changed", "no-gradient", "dtype", "no-parameter", "shortcut"))
+_KINDS = frozenset(
+    ("blank", "raised", "kind", "inputs-changed", "no-gradient", "dtype", "no-parameter", "shortcut")
+    + ("fed-again", "fed-singly")
+)
 _MAX_CALLS = 500
 _CLOSED = "it closed its connection to the judge"
 _OTHERWISE = "it answered in another way than it was asked"
@@ -175,6 +178,7 @@ class Session:
                 "gradients": list(case.gradients),
                 "layer": [case.sizes, list(case.parameters)],
                 "frame": case.frame,
+                "fed": None if case.fed is None else list(case.fed),
             }
             for case in cases
         ]
