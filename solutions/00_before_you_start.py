@@ -193,8 +193,8 @@ def gradient_by_hand(x, w, y):
 #
 # [[task 00.transpose]]
 #
-# `x_BTD` holds `B` sentences of `T` tokens with `D` numbers each. Return the same numbers with tokens and numbers exchanged: place `[b, d, t]` of
-# the result holds what place `[b, t, d]` of `x_BTD` held.
+# `x_BTD` holds `B` sentences of `T` tokens with `D` numbers each. Return the same numbers, in the same dtype, with tokens and numbers exchanged:
+# place `[b, d, t]` of the result holds what place `[b, t, d]` of `x_BTD` held.
 
 
 # %% 00-transpose

@@ -42,7 +42,7 @@ from softlookup import check
 #
 # A recurrent layer reads the tokens in their order. After each it has a **state** of `M` numbers, made of the token just read and
 # of the state before it. Write it: $h_t = \tanh(x_t W_x + h_{t-1} W_h + b)$, where the state before the first token is zeros. Return
-# all states, one row for each token. Inputs are torch tensors, float32 or float64; gradients must flow to all four. torch's own recurrent layers and this library's are not allowed here.
+# all states, one row for each token, in the dtype of the inputs (float32 or float64); gradients must flow to all four. torch's own recurrent layers and this library's are not allowed here.
 
 
 # %% 01-recurrent
@@ -121,7 +121,7 @@ def operations(n_tokens, width):
 # A text of `n` tokens is a training set: what stands before a token is a **feature**, the token itself is its **label**. `ids` is a torch tensor
 # of `n` whole numbers, at least two. Return two tensors: the features, one row for each of the $n - 1$ pairs, and the labels. Row `t` holds
 # tokens 0 to `t`, from the left, and is filled up to $n - 1$ places with **[[01.pairs:pad]]**; label `t` is the token that comes next.
-# Features are to look up rows of a table, so they are whole numbers like `ids`, in its dtype.
+# Features are to look up rows of a table, so they are whole numbers in the dtype of `ids` (int64 or int32); labels are whole numbers, too.
 
 
 # %% 01-pairs
@@ -131,7 +131,7 @@ def next_token_pairs(ids):
     pad = 0  # variant 01.pairs:pad
     n = len(ids)
     labels = ids[1:]
-    features = torch.full((n - 1, n - 1), pad)
+    features = torch.full((n - 1, n - 1), pad, dtype=ids.dtype)
     for t in range(n - 1):
         features[t, : t + 1] = ids[: t + 1]
     return features, labels
@@ -144,7 +144,7 @@ def next_token_pairs(ids):
 # At each of `T` positions a model has given every word of the vocabulary a logit. Let $p$ be their softmax. The loss is the **mean** over the positions of
 # $-\log p_{\text{label}}$, and its gradient with respect to the logits of one position is $(p - y)/T$, where $y$ is 1 at the label and 0 elsewhere. Take one
 # step of gradient descent on the logits, with learning rate **[[01.push-up:rate]]**, and return the new logits, in the dtype of the
-# old. Logits may be near a thousand, where `exp` alone is too large for any number in the computer. No autograd here (`backward` and `grad` are not allowed): the formula is all you need.
+# old. Logits may be near a thousand or minus a thousand, also side by side, where `exp` alone is too large for any number in the computer. No autograd here (`backward` and `grad` are not allowed): the formula is all you need.
 
 
 # %% 01-push-up

@@ -140,7 +140,7 @@ def mix(amounts, values):
 #
 # How alike are the directions of two vectors? Divide their dot product by the product of their lengths: that is the **cosine** of the
 # angle between them, from -1 to 1. Return the table of all of them: row `t`, column `s` holds query `t` with key `s`. A vector of zeros has no
-# direction: its cosine with anything is 0. Write it out; ready-made cosines are not allowed, scipy's `cdist` among them.
+# direction: its cosine with anything is 0; any other has one, however short it is. Write it out; ready-made cosines are not allowed, scipy's `cdist` among them.
 
 
 # %% 02-similarity
@@ -175,8 +175,8 @@ def lookup_weights(scores, tau):
 # [[task 02.lookup]]
 #
 # Put it together for many queries: dot products of every query with every key (plain ones, no cosines), weights at the temperature
-# $\tau = $ **[[02.lookup:tau]]**, mixtures of the values. Row `t` of the result answers query `t`. This library's own attention and lookup are not
-# allowed, nor torch's attention.
+# $\tau = $ **[[02.lookup:tau]]**, mixtures of the values. Row `t` of the result answers query `t`. Scores may be in the thousands. torch's attention is not allowed, nor is
+# `softlookup.reference`: neither its attention and lookup nor its softmax.
 
 
 # %% 02-lookup
@@ -195,8 +195,8 @@ def soft_lookup(q, k, v):
 #
 # [[task 02.limit]]
 #
-# What does a soft lookup give as $\tau$ goes to 0, and what as $\tau$ grows without bound? Return both, first cold, then hot, with a row for each query.
-# Look at ties: softmax treats equal scores alike at every temperature.
+# What does a soft lookup give as $\tau$ goes to 0, and what as $\tau$ grows without bound? Return both limits, first cold, then hot, with a row for each query.
+# Look at ties: softmax treats equal scores alike at every temperature. Only equal scores tie: as $\tau$ goes to 0, a lead of 0.0001 takes all the weight, too.
 
 
 # %% 02-limit

@@ -105,7 +105,7 @@ def to_ids(tokens, vocabulary):
 # [[task 03.pad]]
 #
 # Lay sequences of unequal length into one array: one row for each, filled up **behind** its tokens with `pad_id`, as long as the longest needs. Return two arrays
-# of shape `(B, T)`: the ids, and a mask that is `True` where a real token stands. At least one sequence has a token. (Some models fill up with
+# of shape `(B, T)`: the ids, whole numbers, and a mask of booleans that is `True` where a real token stands. At least one sequence has a token. (Some models fill up with
 # an id that real tokens have too, such as that of `</s>`.)
 
 

@@ -208,7 +208,7 @@ def attention_weights(q, k, mask=None):
 # [[task 04.attention]]
 #
 # The whole of $\mathrm{softmax}(QK^\top / \sqrt{H})\,V$, with the mask. Gradients must flow to `q`, `k` and `v` (a query with
-# nothing to see sends back zeros), and the result has the dtype of the inputs, float32 or float64. torch's own attention
+# nothing to see sends back zeros, and no gradient is NaN, however large a hidden score is), and the result has the dtype of the inputs, float32 or float64. torch's own attention
 # (`scaled_dot_product_attention`, `MultiheadAttention`) and this library's are not allowed here: you are writing it.
 
 

@@ -142,7 +142,8 @@ def unpack_heads(x, w_qkv, n_heads):
 # [[task 05.heads]]
 #
 # Attention in all heads at once: scores divided by $\sqrt{H}$, mask, softmax, mix, each head by itself. Gradients must flow to `q`, `k` and `v`, and the result has
-# the dtype of the inputs. Scores may be in the thousands. torch's own attention and this library's are not allowed.
+# the dtype of the inputs. Scores may be in the thousands, hidden ones too, and neither a
+# result nor a gradient is NaN. torch's own attention and this library's are not allowed.
 
 
 # %% 05-heads

@@ -115,7 +115,7 @@ def pairs_lists(ids):
     tokens = ids.tolist()
     n = len(tokens)
     features = [tokens[:t] + [0] * (n - 1 - t) for t in range(1, n)]
-    return features, tokens[1:]
+    return torch.tensor(features, dtype=ids.dtype), tokens[1:]
 
 
 def pairs_numpy(ids):

@@ -101,6 +101,11 @@ SLIPS = {
     ),
     "a step by hand without the 2": ("00.descent", "no-two", half_slope),
     "the first shape": ("00.shapes", "first-alone", lambda: [5, 3]),
+    "the mean before the square": (
+        "00.error",
+        "mean-before-square",
+        lambda predicted, target: (predicted[:, 0] - target).mean() ** 2,
+    ),
     "torch's own loss, and a table": ("00.error", "every-with-every", torch.nn.functional.mse_loss),
 }
 
@@ -111,6 +116,10 @@ def test_common_slips_of_chapter_0_are_named(name):
     result = check(task_id, answer)
     assert result.diagnosis == (slug,), result.text()
     assert "without a warning" not in result.message
+
+
+def test_numbers_turned_into_float32_are_not_the_same_numbers():
+    assert check("00.transpose", lambda x: x.mT.float()).points == 0
 
 
 @pytest.mark.parametrize("task", tasks(0), ids=lambda task: task.id)

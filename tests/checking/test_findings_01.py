@@ -65,8 +65,19 @@ def rows(ids):
     return ids[:-1].expand(len(ids) - 1, -1)
 
 
+def last_row_blank(ids):
+    features = rows(ids).tril()
+    features[-1] = 0
+    return features, ids[1:]
+
+
 def pushed(p, logits, labels, share=None):
     return logits - 0.5 / (share or len(labels)) * (p - one_hot(labels, logits.shape[1]))
+
+
+def exp_after_the_mean(logits, labels):
+    e = (logits - logits.mean(1, keepdim=True)).exp()
+    return pushed(e / e.sum(1, keepdim=True), logits, labels)
 
 
 def all_columns(logits, labels):
@@ -92,6 +103,11 @@ NAMED = {
     "one token back": ("01.recurrent", one_token_back, "one-token-back"),
     "sigmoid": ("01.recurrent", lambda *args: recurrent(*args, squash=torch.sigmoid), "sigmoid"),
     "two biases": ("01.recurrent", lambda x, w_x, w_h, b: recurrent(x, w_x, w_h, 2 * b), "bias-twice"),
+    "the first state too": (
+        "01.recurrent",
+        lambda x, *w: torch.cat([x.new_zeros(1, len(w[2])), recurrent(x, *w)]),
+        "start-returned",
+    ),
     "from the end": ("01.depth", heights, "heights"),
     "added in the loop": ("01.depth", added_in_the_loop, "steps-added-up"),
     "first need": ("01.depth", first_need, "first-need"),
@@ -114,6 +130,11 @@ NAMED = {
     "half of the layer": ("01.operations", lambda t, d: (8 * t * d * d, good(t, d)[1], 0), "state-alone-solved"),
     "half, third number right": ("01.operations", lambda t, d: (8 * t * d * d, *good(t, d)[1:]), "state-alone"),
     "one gate": ("01.operations", lambda t, d: (4 * t * d * d, good(t, d)[1], -d), "gates-forgotten-solved"),
+    "one token too few": ("01.pairs", lambda ids: (rows(ids).tril(-1), ids[1:]), "one-too-few"),
+    "no last row": ("01.pairs", last_row_blank, "last-row-blank"),
+    "labels that are not whole": ("01.pairs", lambda ids: (rows(ids).tril(), ids[1:].float()), "dtype-lost"),
+    "int32 features": ("01.pairs", lambda ids: (rows(ids).tril().int(), ids[1:]), "dtype-lost"),
+    "int64 features": ("01.pairs", lambda ids: (rows(ids).tril().long(), ids[1:]), "dtype-lost"),
     "upper half": ("01.pairs", lambda ids: (rows(ids).triu(), ids[1:]), "upper-half"),
     "a column of pads": (
         "01.pairs",
@@ -144,8 +165,15 @@ WRONG = {
         "01.push-up",
         lambda x, y: pushed((x.double().exp() / x.double().exp().sum(1, keepdim=True)).to(x.dtype), x, y),
     ),
+    "the mean subtracted": ("01.push-up", exp_after_the_mean),
+    "float32 whatever comes in": ("01.recurrent", lambda *args: recurrent(*(a.float() for a in args))),
     "clamped": ("01.push-up", lambda x, y: pushed(x.clamp(-80, 80).softmax(1), x, y)),
 }
+
+
+def test_a_lost_dtype_is_not_said_of_features_alone():
+    result = check("01.pairs", lambda ids: (rows(ids).tril(), ids[1:].float()))
+    assert "features or labels have another dtype" in result.text()
 
 
 @pytest.mark.parametrize("name", WRONG)

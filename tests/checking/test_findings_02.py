@@ -6,7 +6,8 @@ import torch
 from scipy.spatial.distance import cdist
 from scipy.special import logsumexp
 
-from published import everywhere, world
+from published import everywhere, source_notebook, world
+from softlookup import reference
 from softlookup.checking import check
 
 
@@ -32,6 +33,38 @@ def mix_into_an_array_of_the_amounts_dtype(amounts, values):
     return weights @ values
 
 
+def similarity_with_clamped_lengths(q, k):
+    q_lengths, k_lengths = (np.maximum(np.linalg.norm(x, axis=1), 1e-3) for x in (q, k))
+    return q @ k.T / q_lengths[:, None] / k_lengths
+
+
+def limits_where(tied):
+    return lambda scores, v: (
+        tied(scores) / tied(scores).sum(1, keepdims=True) @ v,
+        np.ones_like(scores) / scores.shape[1] @ v,
+    )
+
+
+def limits_at(cold, hot):
+    def lookup(scores, v, tau):
+        e = np.exp((scores - scores.max(1, keepdims=True)) / tau)
+        return e / e.sum(1, keepdims=True) @ v
+
+    return lambda scores, v: (lookup(scores, v, cold), lookup(scores, v, hot))
+
+
+def first_that_is(prices, name, otherwise):
+    return next((price for key, price in prices.items() if key is name), otherwise)
+
+
+def analogy_squeezed(table, a, b, c):
+    table = table.squeeze()
+    target = table[a] - table[b] + table[c]
+    cosines = table @ target / (np.linalg.norm(table, axis=1) * np.linalg.norm(target))
+    cosines[[a, b, c]] = -np.inf
+    return int(cosines.argmax()), cosines.max()
+
+
 def limits_with_a_wide_tie(scores, v):
     tied = np.isclose(scores, scores.max(1, keepdims=True), atol=0.1)
     return tied / tied.sum(1, keepdims=True) @ v, np.ones_like(scores) / scores.shape[1] @ v
@@ -49,9 +82,29 @@ WRONG = {
     "store: nearly equal": ("02.store", lambda asked, orders: np.isclose(asked[:, None], orders).astype(float)),
     "store: float32": ("02.store", lambda a, o: a.astype("float32")[:, None] == o.astype("float32")),
     "mix: whole numbers": ("02.mix", mix_into_an_array_of_the_amounts_dtype),
+    "similarity: lengths of 0.001 at least": ("02.similarity", similarity_with_clamped_lengths),
+    "hard lookup: is": ("02.hard-lookup", first_that_is),
+    "hard lookup: spaces stripped": ("02.hard-lookup", lambda prices, name, other: prices.get(name.strip(), other)),
+    "limit: rounded": ("02.limit", limits_where(lambda s: s.round(2) == s.round(2).max(1, keepdims=True))),
+    "limit: close": ("02.limit", limits_where(lambda s: np.isclose(s, s.max(1, keepdims=True), rtol=1e-3))),
+    "limit: 0.002": ("02.limit", limits_at(0.002, 1e12)),
+    "limit: a million": ("02.limit", limits_at(1e-12, 1e6)),
     "limit: a wide tie": ("02.limit", limits_with_a_wide_tie),
     "limit: not cold enough": ("02.limit", limits_at_a_hundredth),
 }
+
+
+def test_an_axis_of_length_1_that_is_squeezed_away_costs_the_analogy():
+    assert check("02.analogy", analogy_squeezed).points == 0
+
+
+def test_the_librarys_own_softmax_is_a_shortcut_in_the_lookup_and_the_text_says_so():
+    def soft_lookup(q, k, v):
+        return reference.softmax(q @ k.T / 0.5) @ v
+
+    assert check("02.lookup", soft_lookup).diagnosis == ("forbidden-shortcut",)
+    text = " ".join(cell.source.replace("\n", " ") for cell in source_notebook(2).cells)
+    assert "nor is `softlookup.reference`: neither its attention and lookup nor its softmax" in text
 
 
 @pytest.mark.parametrize("name", WRONG)

@@ -89,6 +89,16 @@ WRONG = {
         "03.ids",
         lambda t, v: [v["<s>"], *(v.get(w, v["<unk>"]) for w in dict.fromkeys(t)), v["</s>"]],
     ),
+    "ids: 0 taken for missing": (
+        "03.ids",
+        lambda t, v: [v["<s>"], *(v.get(w) or v["<unk>"] for w in t), v["</s>"]],
+    ),
+    "pad: floats": ("03.pad", lambda s, p: (DEF_PAD(s, p)[0].astype(float), DEF_PAD(s, p)[1])),
+    "pad: squeezed": ("03.pad", lambda s, p: tuple(a.squeeze() for a in DEF_PAD(s, p))),
+    "pad: squeezed behind": (
+        "03.pad",
+        lambda s, p: tuple(a.squeeze(1) if a.shape[1] == 1 else a for a in DEF_PAD(s, p)),
+    ),
     "pad: rows of lists": ("03.pad", lambda s, p: (s, [[True] * len(r) for r in s])),
     "pair counts: a list of pairs": (
         "03.pair-counts",
@@ -219,6 +229,38 @@ def test_a_generator_is_told_to_become_a_list():
 )
 def test_a_learner_with_a_slip_of_its_own_in_counting_or_joining_is_told_which(pairs, key, join, slug):
     assert check("03.bpe", lambda words, n: _train(words, n, key, pairs, join)).diagnosis == (slug,)
+
+
+def _by_character(white, keeps_empty):
+    def split_words(text):
+        found, word = [], ""
+        for character in text:
+            if character.isalnum():
+                word += character
+                continue
+            found += [word] if word or keeps_empty else []
+            word = ""
+            found += [] if white(character) else [character]
+        return found + ([word] if word or keeps_empty else [])
+
+    return split_words
+
+
+def _overwritten(words):
+    return {pair: times for symbols, times in words for pair in itertools.pairwise(symbols)}
+
+
+@pytest.mark.parametrize(
+    ("task_id", "answer", "slug"),
+    [
+        ("03.words", _by_character(lambda one: one == " ", False), "tabs-kept"),
+        ("03.words", _by_character(str.isspace, True), "empty-tokens"),
+        ("03.pair-counts", _overwritten, "overwritten"),
+    ],
+)
+def test_common_slips_of_chapter_3_are_named(task_id, answer, slug):
+    for result in everywhere(task_id, answer):
+        assert result.diagnosis == (slug,), result.text()
 
 
 def test_joining_that_uses_a_half_twice_is_named():

@@ -72,8 +72,36 @@ NAMED = [
     ),
     (
         "05.cost",
+        "def attention_flops(b, t, d, n, k, h):\n    return 4 * b * t * d * h * (n + k), 4 * b * t * t * d",
+        "model-width",
+    ),
+    (
+        "05.dropout",
+        "def mix_with_dropout(a, v, u, p, t):\n    return (u >= p) * a / p @ v if t else a @ v",
+        "divided-by-p",
+    ),
+    (
+        "05.cost",
         "def attention_flops(b, t, d, n, k, h):\n    return 4 * b * n * t * t * h, 4 * b * t * d * h * (n + k)",
         "pair-swapped",
+    ),
+]
+
+WRONG = [
+    ("05.output", "def blend_heads(z, w_o):\n    return (merge_heads(z) @ w_o).squeeze(0)"),
+    ("05.output", "def blend_heads(z, w_o):\n    return merge_heads(z.squeeze(0)) @ w_o"),
+    (
+        "05.shares",
+        "def head_shares(z, w_o):\n    return (z @ w_o.reshape(z.shape[-3], z.shape[-1], -1)).squeeze(0)",
+    ),
+    ("05.init", "def init_scale(d, n, h):\n    return math.sqrt(6 / (d + n * h)) if h > 1 else 0.0"),
+    (
+        "05.heads",
+        "def attend_heads(q, k, v, mask=None):\n    s = q @ k.mT / math.sqrt(q.shape[-1])\n"
+        "    if mask is None:\n        return s.softmax(-1) @ v\n    mask = mask[:, None] if mask.ndim == 3 else mask\n"
+        "    top = s.masked_fill(~mask, -torch.inf).amax(-1, keepdim=True).detach()\n"
+        "    e = torch.where(mask, (s - top.nan_to_num(neginf=0.0)).exp(), 0.0)\n"
+        "    return e / e.sum(-1, keepdim=True).clamp(min=1e-30) @ v",
     ),
 ]
 
@@ -99,6 +127,13 @@ def test_an_answer_for_at_most_one_batch_axis_does_not_pass(task_id):
 def test_answers_as_students_write_them_wrongly_have_a_name(task_id, source, slug):
     result = check(task_id, written(task_id, source))
     assert result.verdict in ("wrong", "partial") and result.diagnosis == (slug,), result.text()
+
+
+@pytest.mark.parametrize(("task_id", "source"), WRONG)
+def test_answers_of_chapter_5_that_are_wrong_somewhere_do_not_pass(task_id, source):
+    task, obj = get_task(task_id), written(task_id, source)
+    for result in (check(task_id, obj), *(judge(task, LocalStudent(task, obj), seed=seed) for seed in range(3))):
+        assert result.verdict != "pass", result.text()
 
 
 def test_mask_axis_behind_the_queries_has_a_name():

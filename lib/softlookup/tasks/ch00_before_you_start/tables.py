@@ -39,7 +39,7 @@ def _transpose_cases(rng: Rng) -> list[Case]:
         Case("equal sizes", (normal(rng, 3, 3, 3),)),
         Case("as many sentences as tokens", (normal(rng, 4, 4, 5),)),
         Case("as many tokens as numbers", (normal(rng, 2, 4, 4),)),
-        Case("float64", (normal(rng, 3, 2, 5, dtype="float64"),)),
+        Case("float64", (normal(rng, 3, 2, 5, dtype="float64"),), keeps_dtype=True),
     ]
 
 

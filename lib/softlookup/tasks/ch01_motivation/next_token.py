@@ -23,6 +23,7 @@ def _pairs_cases(rng: Rng, pad: int) -> list[Case]:
         Case("two tokens", (ids(2),)),
         Case("tokens that come again", (repeated,)),
         Case("the features' dtype", (ids(3),), part="dtype", keeps_dtype=True),
+        Case("ids of dtype int32", (ids(5).astype("int32"),), part="dtype", keeps_dtype=True),
     ]
 
 
@@ -54,12 +55,18 @@ def _push_cases(rng: Rng, rate: float) -> list[Case]:
             logits += np.linspace(950, -950, t, dtype=dtype)[:, None] - logits.max(axis=1, keepdims=True)
         return Case(label, (logits, labels), part=part, keeps_dtype=keeps)
 
+    # The row's mean or minimum in the place of its maximum: the powers overflow all the same.
+    far = normal(rng, 3, 5)
+    far[0, 2] += 900.0
+    far[1, [0, 3]] -= 900.0
+    far[2] += [900.0, -900.0, 0.0, 0.0, 899.0]
     return [
         case("three positions, five words", 3, 5),
         case("four positions, four words", 4, 4),
         case("six positions, four words", 6, 4),
         case("one position", 1, 7),
         case("logits near a thousand", 3, 6, "large", size=20.0),
+        Case("logits near 900, 0 and -900 in one row", (far, np.array([3, 1, 2])), part="large"),
         case("float64 logits", 2, 5, "dtype", "float64"),
         case("float32 logits", 2, 5, "dtype"),
     ]

@@ -34,7 +34,7 @@ def _cases(rng: Rng) -> list[Case]:
         Case("one token alone", _args(rng, 1, 2, 3)),
         Case("a text of many tokens", _args(rng, int(rng.integers(14, 19)), 2, 3)),
         Case("gradients of x, w_x, w_h and b", slopes, gradients=(0, 1, 2, 3), upstream=upstream, part="gradient"),
-        Case("float64 inputs", _args(rng, 4, 3, 2, "float64"), part="dtype"),
+        Case("float64 inputs", _args(rng, 4, 3, 2, "float64"), part="dtype", keeps_dtype=True),
     ]
 
 

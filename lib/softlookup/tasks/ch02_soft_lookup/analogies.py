@@ -37,6 +37,7 @@ def _analogy_cases(rng: Rng) -> list[Case]:
         case("twelve words of width three", table(12, 3), 0, 5, 9),
         case("thirty words of width four", table(30, 4), 17, 2, 25),
         case("four words: one is left", table(4, 6), 2, 0, 3),
+        case("four words of width one", np.array([[-4.0], [2.0], [-1.0], [-1.0]]), 1, 2, 3),
         case("a short row that points best, and a long one", long, 4, 2, 0),
         case("a table in which all others point away", away, 0, 1, 2),
     ]

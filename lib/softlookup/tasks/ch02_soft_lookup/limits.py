@@ -10,8 +10,8 @@ from softlookup.tasks.draws import Rng, normal
 def _limit_cases(rng: Rng) -> list[Case]:
     def case(label: str, scores: np.ndarray, width: int) -> Case:
         v = normal(rng, scores.shape[1], width, dtype="float64")
-        # Gaps are a twentieth or more, so that a softmax at a very small temperature is as good an answer.
-        return Case(label, (scores, v), frame="numpy", tolerance=1e-6)
+        # Gaps are a ten-thousandth or more: a softmax at 1e-6 is as good an answer as the limit, one at 1e-5 is none.
+        return Case(label, (scores, v), frame="numpy", tolerance=1e-7)
 
     def scores(t: int, s: int) -> np.ndarray:
         return np.stack([rng.permutation(s) for _ in range(t)]) / 2.0 - 0.25
@@ -20,6 +20,7 @@ def _limit_cases(rng: Rng) -> list[Case]:
     tied[0, [1, 3]] = tied[1, [0, 2, 4]] = 4.0
     below = -2.0 - scores(2, 4) / 4
     near = rng.permuted(np.array([[1.2, 1.15, 0.9, -1.0], [2.0, 1.95, 1.9, 0.0]]), axis=1)
+    nearer = rng.permuted(np.array([[1.2, 1.1999, 0.9, -1.0], [2.0, 1.9999, 1.9998, 0.0]]), axis=1)
     return [
         case("three queries, five keys", scores(3, 5), 2),
         case("four queries, four keys, values of width four", scores(4, 4), 4),
@@ -27,6 +28,7 @@ def _limit_cases(rng: Rng) -> list[Case]:
         case("all keys tie", np.full((2, 3), 1.5), 2),
         case("scores below 0", below, 3),
         case("keys that nearly tie", near, 2),
+        case("keys that differ by a ten-thousandth", nearer, 2),
         case("one key", scores(2, 1) + 2.0, 2),
     ]
 

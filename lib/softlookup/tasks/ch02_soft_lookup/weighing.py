@@ -38,12 +38,19 @@ def _similarity_cases(rng: Rng) -> list[Case]:
     # What may be taken for a vector of zeros: a zero in it, a sum of 0, a small length.
     some_q, some_k = np.array([[1.0, 0.0], [1.0, -1.0], [0.1, 0.1]]), np.array([[2.0, -2.0], [0.0, 3.0], [0.03, 0.04]])
     same = vectors(2, 3)
+    # Short on one side alone: the product of the lengths stays far above what an answer may add to it (1e-8).
+    unit = [x / np.linalg.norm(x, axis=-1, keepdims=True) for x in (vectors(3, 4), vectors(4, 4))]
+    tiny = 3e-5
     return [
         case("three queries, five keys of width four", q, k),
         case("four queries, four keys of width four", vectors(4, 4), vectors(4, 4)),
         case("a query and a key of zeros", zero_q, zero_k),
         case("keys that point as the queries do, or the other way", same, np.vstack([7.0 * same, -0.5 * same])),
         case("one query, one key", vectors(1, 3), -vectors(1, 3)),
+        *(
+            Case(f"{name} of length 0.00003", pair, frame="numpy", tolerance=1e-3)
+            for name, pair in (("queries", (tiny * unit[0], unit[1])), ("keys", (unit[0], tiny * unit[1])))
+        ),
         Case(
             "rows that are short, sum to 0 or hold a single 0",
             (some_q, some_k),

@@ -12,7 +12,8 @@ from softlookup.tasks.draws import Rng
 def _pad_cases(rng: Rng) -> list[Case]:
     def case(label: str, lengths: tuple[int, ...], pad_id: int) -> Case:
         rows = [[int(i) for i in rng.integers(10, 99, size=n)] for n in lengths]
-        return Case(label, (rows, pad_id), frame="plain")
+        # The frame of tensors, where ids are whole numbers.
+        return Case(label, (rows, pad_id))
 
     # Never two rows: one result of two rows would be taken for two results.
     taken = [[7, 3], [7], [int(rng.integers(10, 99)), 7, 7]]
@@ -23,7 +24,9 @@ def _pad_cases(rng: Rng) -> list[Case]:
         case("one sequence", (4,), 0),
         case("a sequence without a token", (2, 0, 3), 9),
         case("sequences of equal length", (2, 2, 2, 2), 5),
-        Case("real tokens that have the pad id themselves", (taken, 7), frame="plain"),
+        Case("real tokens that have the pad id themselves", (taken, 7)),
+        case("three sequences of one token", (1, 1, 1), 0),
+        case("one sequence of one token", (1,), 3),
     ]
 
 

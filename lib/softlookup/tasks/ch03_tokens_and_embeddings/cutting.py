@@ -101,11 +101,13 @@ def _ids_cases(rng: Rng) -> list[Case]:
     words = [POOL[i] for i in rng.permutation(len(POOL))]
     usual = {token: number for number, token in enumerate([*SPECIALS, *words[:8]])}
     moved = [*words[:5], *(SPECIALS[i] for i in (2, 0, 3, 1))]
+    first = {token: number for number, token in enumerate([*words[:8], *SPECIALS])}
     other = {token: 3 + 2 * number for number, token in enumerate(moved)}
     return [
         Case("three tokens that are known", (words[:3], usual), frame="text"),
         Case("tokens of which two are unknown", ([words[4], "qrx", words[0], words[0], "zzyx"], usual), frame="text"),
         Case("special tokens at other places", ([words[4], "qrx", words[1]], other), frame="text"),
+        Case("a token whose id is 0", (words[:2], first), frame="text"),
         Case("no tokens at all", ([], usual), frame="text"),
         Case("unknown tokens alone", (["qrx", "Qrx"], other), frame="text"),
     ]

@@ -29,6 +29,11 @@ def _attention_cases(rng: Rng) -> list[Case]:
     q, k, v = draws.qkv(rng, (2,), 3, 5, 4, 6, dtype="float64")
     blind = draws.blind_mask(rng, 3, 5)
     upstream = normal(rng, 2, 3, 6, dtype="float64")
+    # Hidden scores lie thousands above those that may be seen: what is infinite there must not come back as NaN.
+    q_big, k_big = (a.astype("float64") for a in draws.large_logits(rng, 3, 5))
+    k_big[1, 0] = 0.0
+    hidden = np.ones((3, 5), dtype=bool)
+    hidden[0, [0, 2, 3]] = hidden[-1, [1, 4]] = False
     return [
         *attention_cases(rng, 3),
         Case("float64 inputs", (q, k, v), keeps_dtype=True, part="dtype"),
@@ -40,6 +45,14 @@ def _attention_cases(rng: Rng) -> list[Case]:
             gradients=(0, 1, 2),
             upstream=upstream,
             part="gradient",
+        ),
+        Case(
+            "gradients with scores in the thousands, the largest ones masked",
+            (q_big, k_big, normal(rng, 5, 2, dtype="float64"), hidden),
+            gradients=(0, 1, 2),
+            upstream=normal(rng, 3, 2, dtype="float64"),
+            part="gradient",
+            tolerance=1e-6,
         ),
     ]
 
@@ -129,6 +142,14 @@ def _head_cases(rng: Rng) -> list[Case]:
             gradients=(0, 1, 2, 3),
             upstream=upstream,
             part="gradient",
+        ),
+        Case(
+            "gradients with scores in the thousands, the largest ones masked",
+            (*(a.astype("float64") for a in large), hidden),
+            gradients=(0, 1, 2, 3),
+            upstream=normal(rng, 4, 4, dtype="float64"),
+            part="gradient",
+            tolerance=1e-6,
         ),
     ]
 

@@ -65,6 +65,14 @@ def _heads_cases(rng: Rng) -> list[Case]:
             upstream=upstream,
             part="gradient",
         ),
+        Case(
+            "gradients with scores in the thousands, the largest ones masked",
+            (*(a.astype("float64") for a in large), hidden),
+            gradients=(0, 1, 2),
+            upstream=normal(rng, 1, 2, 5, 3, dtype="float64"),
+            part="gradient",
+            tolerance=1e-6,
+        ),
     ]
 
 

@@ -20,6 +20,10 @@ def _cases(rng: Rng) -> list[Case]:
         Case("N = T = H = 3, D = 9", (normal(rng, 2, 3, 3, 3), normal(rng, 9, 9))),
         Case("five axes, N = 2, T = 3, H = 4, D = 7", (normal(rng, 2, 2, 2, 3, 4), normal(rng, 8, 7)), part="axes"),
         Case("one head, D = 5", (normal(rng, 2, 1, 3, 4), normal(rng, 4, 5))),
+        Case("a batch of one sequence, N = 3, T = 4, H = 2, D = 5", (normal(rng, 1, 3, 4, 2), normal(rng, 6, 5))),
+        Case("a batch of one sequence, one token, N = 3, H = 2, D = 5", (normal(rng, 1, 3, 1, 2), normal(rng, 6, 5))),
+        Case("heads of width 1, N = 4, T = 3, D = 1", (normal(rng, 2, 4, 3, 1), normal(rng, 4, 1))),
+        Case("one sequence, one head, one token, H = 1, D = 1", (normal(rng, 1, 1, 1, 1), normal(rng, 1, 1))),
     ]
 
 

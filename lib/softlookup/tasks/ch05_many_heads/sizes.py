@@ -72,7 +72,15 @@ CACHE = described("05.cache", cases=_cache_cases, oracle=_cache, frame="plain")
 
 
 def _init_cases(rng: Rng, numerator: float, asked: str) -> list[Case]:
-    sizes = ((4, 5, 3), (512, 8, 64), (512, 8, 96), (6, 1, 2), (int(rng.integers(5, 200)), 7, int(rng.integers(2, 50))))
+    sizes = (
+        (4, 5, 3),
+        (512, 8, 64),
+        (512, 8, 96),
+        (6, 1, 2),
+        (5, 3, 1),
+        (1, 1, 1),
+        (int(rng.integers(5, 200)), 7, int(rng.integers(2, 50))),
+    )
     return [Case(f"(D, N, H) = {args}", args, frame="plain", tolerance=1e-6) for args in sizes]
 
 

@@ -1,0 +1,80 @@
+"""Chapter 4: answers that are wrong on some input only, and slips that must get their own, true words."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from published import everywhere
+from softlookup.checking import check
+
+
+def softmax_with_a_millionth(x):
+    e = (x - x.amax(-1, keepdim=True)).exp()
+    return e / (e.sum(-1, keepdim=True) + 1e-6)
+
+
+def attention_whose_hidden_scores_overflow(q, k, v, mask=None):
+    """Right numbers: what exp makes infinite is cut off, but its gradient is 0 times infinity."""
+    s = q @ k.mT / math.sqrt(q.shape[-1])
+    seen = s if mask is None else s.masked_fill(~mask, -torch.inf)
+    top = seen.amax(-1, keepdim=True).detach()
+    e = (s - top.masked_fill(top == -torch.inf, 0.0)).exp()
+    if mask is not None:
+        e = torch.where(mask, e, 0.0)
+    total = e.sum(-1, keepdim=True)
+    return e / total.masked_fill(total == 0, 1.0) @ v
+
+
+def head_whose_hidden_scores_overflow(x, w_q, w_k, w_v, mask=None):
+    return attention_whose_hidden_scores_overflow(x @ w_q, x @ w_k, x @ w_v, mask)
+
+
+def masked_after_exp(q, k, mask=None):
+    s = q @ k.mT / math.sqrt(q.shape[-1])
+    e = (s - s.amax(-1, keepdim=True)).exp()
+    if mask is not None:
+        e = e * mask
+    return torch.nan_to_num(e / e.sum(-1, keepdim=True))
+
+
+WRONG = {
+    "softmax: a millionth in the sum": ("04.softmax", softmax_with_a_millionth),
+    "attention: infinity cut off": ("04.attention", attention_whose_hidden_scores_overflow),
+    "head: infinity cut off": ("04.head", head_whose_hidden_scores_overflow),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_answers_of_chapter_4_that_are_wrong_somewhere_do_not_pass(name):
+    for result in everywhere(*WRONG[name]):
+        assert result.verdict != "pass", result.text()
+
+
+def test_gradients_that_overflow_cost_the_gradients_alone():
+    result = check("04.attention", attention_whose_hidden_scores_overflow)
+    assert result.points == pytest.approx(0.9 * result.max_points), result.text()
+
+
+NAMED = {
+    "scores: the first two axes": ("04.scores", lambda q, k: q @ k.transpose(0, 1), "first-axes"),
+    "cost: four bytes": ("04.cost", lambda b, t, s, n: 4 * b * t * s, "always-four"),
+    "softmax backward: the outer weight": (
+        "04.softmax-backward",
+        lambda a, da: a * da - np.sum(a * da, axis=-1, keepdims=True),
+        "outer-weight-missing",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_common_slips_of_chapter_4_are_named(name):
+    task_id, answer, slug = NAMED[name]
+    for result in everywhere(task_id, answer):
+        assert result.diagnosis == (slug,), result.text()
+
+
+def test_a_mask_after_exp_is_not_called_one_after_the_softmax_alone():
+    result = check("04.weights", masked_after_exp)
+    assert result.diagnosis == ("mask-renormalised",) and "after exp or after the whole softmax" in result.text()
