@@ -294,3 +294,9 @@ def test_a_gradient_that_is_not_squared_at_all_is_named():
         "return w - rate * m / (1 - beta_1**step) / ((v / (1 - beta_2**step)) ** 0.5 + eps), m, v"
     )
     assert check("09.adam", written("09.adam", body)).diagnosis == ("not-squared",)
+
+
+@pytest.mark.parametrize("body", ["return True", "model.eval()\nreturn not torch.equal(model(x), x)"])
+def test_an_alarm_for_every_model_is_not_called_one_that_never_finds_anything(body):
+    for result in everywhere("09.find-dropout", written("09.find-dropout", body)):
+        assert result.verdict == "wrong" and result.diagnosis == ("always-alarmed",), result.text()
