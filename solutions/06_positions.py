@@ -72,7 +72,7 @@ def permutation_gap(x, order, causal):
 # [[task 06.angles]]
 #
 # A position is written as the hands of several clocks. Hand `i` turns by `base ** (-2i / D)` radians at each step: hand 0 by one radian, each later one slower. There is one hand for
-# each pair of the `D` numbers; where `D` is odd, the last number has a hand to itself. Return each hand's angle at each of the given positions. Work in float64: an angle of many radians has no digits to lose.
+# each pair of the `D` numbers; where `D` is odd, the last number has a hand to itself. Return each hand's angle at each of the given positions. It is best to work in float64: an angle of many radians has no digits to lose.
 
 
 # %% 06-angles
@@ -108,7 +108,7 @@ def sinusoids(length, d_model):
 # [[task 06.add]]
 #
 # What enters the first layer: the embeddings times $\sqrt{D}$, plus the rows of a table of positions (sinusoids, or learned ones). The first token of every sequence stands at position
-# `start`. Gradients must flow to the embeddings and to the table, and the result has the dtype of the embeddings.
+# `start`. Gradients must flow to the embeddings and to the table, and the result has the dtype of the embeddings, also where the table has another one.
 
 
 # %% 06-add
@@ -116,7 +116,7 @@ def add_positions(x, table, start):
     """Embeddings x (B, T, D), a table (rows, D), the first token's position -> (B, T, D)."""
     ### BEGIN SOLUTION
     length, d_model = x.shape[1], x.shape[2]
-    rows = table[start : start + length]
+    rows = table[start : start + length].to(x.dtype)
     return x * math.sqrt(d_model) + rows
     ### END SOLUTION
 

@@ -255,7 +255,7 @@ def encoder_layer(x, attention, w_1, b_1, w_2, b_2, norms, n_heads, pre_norm, ma
 # %% [markdown]
 # [[task 07.pooling]]
 #
-# An encoder gives a vector for every token, also for padding. Make one vector for each sequence: the mean over its **real** tokens. What stands in the places of padding must not matter.
+# An encoder gives a vector for every token, also for padding. Make one vector for each sequence: the mean over its **real** tokens. Padding may stand anywhere in a row, and what (finite) numbers stand in its places must not matter.
 
 
 # %% 07-pooling

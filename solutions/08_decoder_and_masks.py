@@ -97,7 +97,7 @@ def decoder_mask(ids, pad_id):
 # [[task 08.convert]]
 #
 # A program hands you a mask from another library, in which **True means may NOT look**. Write it in the form that is added to the scores: a tensor of the scores' shape and dtype that holds 0 where one may look, and -inf where one may
-# not. (The numbers of the scores do not matter here; their dtype may be half precision.)
+# not. The mask has any shape that broadcasts to the scores. (The numbers of the scores do not matter here: some may be -inf already. Their dtype may be half precision.)
 
 
 # %% 08-convert
@@ -170,9 +170,14 @@ def inputs_and_labels(sentences, start_id, end_id, pad_id):
 # %% [markdown]
 # [[task 08.masked-tokens]]
 #
-# An encoder sees both sides, so it is not asked for the next word but for words that are hidden from it. A token is **chosen** if its number `u` is below `share` and it is not special. Of the chosen tokens those with `u` below 0.8 of the
-# share become `mask_id`; those from there up to (but not at) 0.9 of it become the token that stands in `other` at their place; the rest stay as they are. Labels are the original ids of **all** chosen tokens, and
-# **[[08.masked-tokens:ignore]]** everywhere else.
+# An encoder sees both sides, so it is not asked for the next word but for words that are hidden from it. A token is **chosen** if its number `u` is below `share` and it is not special. The same number says
+# what becomes of a chosen token in the inputs:
+#
+# - If `u` is below 0.8 times the share, `mask_id` takes its place.
+# - If `u` is 0.8 times the share or more, but below 0.9 times the share, the token of `other` at the same place takes its place.
+# - If `u` is 0.9 times the share or more, the token stays as it is.
+#
+# Labels are the original ids of **all** chosen tokens, and **[[08.masked-tokens:ignore]]** everywhere else.
 
 
 # %% 08-masked-tokens
@@ -193,7 +198,7 @@ def hide_tokens(ids, special, u, other, mask_id, share):
 # [[task 08.logits]]
 #
 # The last step: a logit for each word of the vocabulary is the dot product of a state with that word's row in the table of embeddings (tied weights: there is no other matrix). Return [[08.logits:named]] of the probabilities. Logits may
-# lie so far apart that some probabilities are too small for a float.
+# lie so far apart that some probabilities are too small for a float, and those of one position may lie hundreds below those of another.
 
 
 # %% 08-logits
@@ -210,8 +215,8 @@ def log_probabilities(x, table):
 #
 # [[task 08.cross-attention]]
 #
-# Attention in `N` heads from one sequence to another: `x` asks, `memory` answers. Split, score, divide by $\sqrt{H}$, mask, softmax, mix, merge, and blend with `w_o`. The mask has any shape that broadcasts to `(B, N, T, S)`; where it
-# leaves a query nothing to see, its mixture is zeros. `split_heads` and `merge_heads` are given at the top. torch's own attention and this library's are not allowed.
+# Attention in `N` heads from one sequence to another: `x` asks, `memory` answers. Split, score, divide by $\sqrt{H}$, mask, softmax, mix, merge, and blend with `w_o`. The mask has any shape that broadcasts to `(B, N, T, S)`, so it may differ
+# from head to head, or have fewer axes; where it leaves a query nothing to see, its mixture is zeros. `split_heads` and `merge_heads` are given at the top. torch's own attention and this library's are not allowed.
 
 
 # %% 08-cross-attention
@@ -300,7 +305,7 @@ class DecoderLayer(nn.Module):
 # %% [markdown]
 # [[task 08.transformer]]
 #
-# Your own encoder-decoder, from ids to logits.
+# Your own encoder-decoder, from ids to logits. Sentences may be of any length.
 #
 # - **Embed** (`embed`) source and target alike: the rows of `embedding`, an `nn.Parameter` of shape `(V, D)`, times $\sqrt{D}$, plus sinusoidal positions from 0 on (`sinusoidal`, in the embedding's dtype).
 # - **Encoder**: `L` layers in a `nn.ModuleList` called `encoder`, then the norm `encoder_norm`. The source's padding is hidden.

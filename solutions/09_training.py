@@ -46,7 +46,7 @@ def inputs_and_labels(ids, pad_id):
 # %% [markdown]
 # [[task 09.cross-entropy]]
 #
-# From logits to one number: the mean of $-\log p$ of the right words, over all tokens of the batch that are no padding (here the labels hold `pad_id` itself). Logits may be hundreds apart, and gradients must flow. torch's own losses are not allowed; `log_softmax` is.
+# From logits to one number: the mean of $-\log p$ of the right words, over all tokens of the batch that are no padding (here the labels hold `pad_id` itself). Logits may be hundreds apart, within a position and from one position to the next, and gradients must flow. torch's own losses are not allowed; `log_softmax` is.
 
 
 # %% 09-cross-entropy

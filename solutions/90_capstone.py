@@ -105,7 +105,7 @@ from softlookup import check
 # %% [markdown]
 # [[task 90.transformer]]
 #
-# The whole model, from ids to logits. **Embed** both sides: rows of `embedding` `(V, D)` times $\sqrt{D}$, plus `sinusoidal` positions. **Encoder**: `L` layers in `encoder` (a `nn.ModuleList`), then `encoder_norm`; the source's padding is
+# The whole model, from ids to logits, for sentences of any length. **Embed** both sides: rows of `embedding` `(V, D)` times $\sqrt{D}$, plus `sinusoidal` positions. **Encoder**: `L` layers in `encoder` (a `nn.ModuleList`), then `encoder_norm`; the source's padding is
 # hidden. **Decoder**: `L` layers in `decoder`, then `decoder_norm`; self-attention is causal and has no other mask, cross-attention sees the encoder's output, its padding hidden. **Logits**: dot products with the rows of `embedding`. The
 # norms are `nn.LayerNorm(D)`. There are no other parameters.
 

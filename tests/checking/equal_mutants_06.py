@@ -19,7 +19,7 @@ EQUAL: list[tuple[str, str, str]] = [
     ("06.angles", "speeds = base ** (i * -2 / width)", COMMUTES),
     ("06.angles", "return speeds * positions[:, None]", COMMUTES),
     ("06.sinusoids", "table = torch.zeros(length, d_model)", FLOAT32),
-    ("06.add", "rows = table[start:length + start]", COMMUTES),
+    ("06.add", "rows = table[start:length + start].to(x.dtype)", COMMUTES),
     ("06.add", "return rows + x * math.sqrt(d_model)", COMMUTES),
     ("06.add", "return math.sqrt(d_model) * x + rows", COMMUTES),
     ("06.probe", "x, new = (torch.cat([a, torch.ones(len(a), 1)], dim=1) for a in (x, new))", FLOAT_ONES),

@@ -87,16 +87,17 @@ def table_complex(length, d):
 
 # 06.add
 def add_loop(x, table, start):
-    return torch.stack([x[:, t] * x.shape[-1] ** 0.5 + table[start + t] for t in range(x.shape[1])], dim=1)
+    return torch.stack([x[:, t] * x.shape[-1] ** 0.5 + table[start + t].to(x.dtype) for t in range(x.shape[1])], dim=1)
 
 
 def add_embedding(x, table, start):
     where = torch.arange(x.shape[1]).add(start).expand(x.shape[:2])
-    return torch.addcmul(F.embedding(where, table), x, x.new_tensor(x.shape[-1]).sqrt())
+    return torch.addcmul(F.embedding(where, table.to(x)), x, x.new_tensor(x.shape[-1]).sqrt())
 
 
 def add_narrow(x, table, start):
-    return torch.mul(math.sqrt(table.shape[1]), x) + table.narrow(0, start, x.shape[1]).unsqueeze(0)
+    rows = table.narrow(0, start, x.shape[1]).unsqueeze(0)
+    return (torch.mul(math.sqrt(table.shape[1]), x) + rows).type_as(x)
 
 
 # 06.probe

@@ -203,7 +203,8 @@ def cross_loop(x, memory, w_q, w_k, w_v, w_o, n, mask=None):
         if mask is None:
             a = s.softmax(-1)
         else:
-            a = softmax_whatever_is_blind(s, (mask[:, 0] if mask.ndim == 4 else mask).expand(s.shape))
+            whole = mask.expand(len(x), n, *s.shape[1:])
+            a = softmax_whatever_is_blind(s, whole[:, i])
         y = y + a @ (memory @ w_v[:, own]) @ w_o[own]
     return y
 

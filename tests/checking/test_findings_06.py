@@ -134,7 +134,7 @@ ROOTS_IN_FLOAT32 = [
     (
         "06.add",
         "def add_positions(x, table, start):\n"
-        "    return x * torch.sqrt(torch.tensor(x.shape[2])) + table[start : start + x.shape[1]]",
+        "    return x * torch.sqrt(torch.tensor(x.shape[2])) + table[start : start + x.shape[1]].to(x.dtype)",
     ),
     ("06.shaw", SHAW.format("q", "torch.sqrt(torch.tensor(q.shape[-1]))")),
     (
@@ -192,3 +192,35 @@ def test_a_slip_in_one_of_the_two_calls_is_named():
     for one, other, slug in (("", ", causal", "mask-after-alone"), (", causal", "", "mask-before-alone")):
         source = f"def permutation_gap(x, order, causal):\n    return attend(x[order]{one}) - attend(x{other})[order]"
         assert results("06.equivariance", source)[0].diagnosis == (slug,)
+
+
+SQUEEZED = [
+    (
+        "06.equivariance",
+        "def permutation_gap(x, o, causal):\n    return (attend(x[o], causal) - attend(x, causal)[o]).squeeze()",
+    ),
+    ("06.sinusoids", COLUMNS.format("(c // 2 * 2)", ".squeeze()")),
+    ("06.relative", ROWS.format("((j - i).clamp(-4, 4) + 4).squeeze()")),
+    ("06.alibi", ALIBI.format(SLOPES, f"({FALL}).squeeze()")),
+    ("06.alibi", ALIBI.format(SLOPES, f"({FALL}).squeeze(-1)")),
+    ("06.relative", ROWS.format("((j - i).clamp(-4, 4) + 4).squeeze(-1)")),
+]
+
+
+@pytest.mark.parametrize(("task_id", "source"), SQUEEZED)
+def test_axes_of_length_one_have_to_stay(task_id, source):
+    for result in results(task_id, source):
+        assert result.verdict in ("wrong", "partial"), result.text()
+
+
+def test_a_table_of_another_dtype_does_not_change_that_of_the_embeddings():
+    source = (
+        "def add_positions(x, table, start):\n    return x * math.sqrt(x.shape[2]) + table[start : start + x.shape[1]]"
+    )
+    for result in results("06.add", source):
+        assert result.verdict == "partial" and "cast the rows of the table" in result.text(), result.text()
+
+
+def test_keys_turned_too_far_are_not_called_queries_from_the_beginning():
+    result = check("06.cached", written("06.cached", CACHED.format("S - T", "S - T", ROOT, FUTURE)))
+    assert "stood where the first key stands" in result.text()

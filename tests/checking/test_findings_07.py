@@ -94,6 +94,11 @@ NAMED = [
     ),
     ("07.swiglu", "def swiglu(x, w_gate, w_1, w_2):\n    return ((x @ w_gate) * (x @ w_1)) @ w_2", "gate-not-bent"),
     (
+        "07.swiglu",
+        "def swiglu(x, w_gate, w_1, w_2):\n    return (nn.functional.silu(x @ w_1) * (x @ w_1)) @ w_2",
+        "hidden-matrix-twice",
+    ),
+    (
         "07.sublayer",
         SUBLAYER + "    h = layer_norm(x, gain, shift, 1e-5)\n    return h + feed_forward(h, *w)",
         "residual-from-normed",
@@ -196,3 +201,16 @@ def test_scores_of_the_loud_case_go_far_below_any_such_number():
         scores = q @ k.swapaxes(-1, -2) / 3**0.5
         alone = scores[0, :, :, 0]  # a sentence of one real token
         assert alone.min() < -1e5
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return torch.stack([one[:n].mean(0) for one, n in zip(x, mask.sum(1))])",
+        "y = x * mask[..., None]\n    return y.sum(1) / (y[..., 0] != 0).sum(1, keepdim=True)",
+        "return (x * mask[..., None]).sum(1) / (x != 0).any(-1).sum(1, keepdim=True)",
+    ],
+)
+def test_real_tokens_are_known_by_the_mask_alone(body):
+    for result in everywhere("07.pooling", f"def mean_of_real(x, mask):\n    {body}"):
+        assert result.verdict == "wrong" and not result.diagnosis, result.text()

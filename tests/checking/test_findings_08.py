@@ -61,6 +61,24 @@ def everywhere(task_id, source):
             "    seen = own.byte()\n    for mask in masks:\n        seen = (mask | own).byte() @ seen\n"
             "    return seen > 0, (seen > 0).triu(1).any()",
         ),
+        (
+            "08.convert",
+            "def to_additive(s, mask):\n    return torch.zeros_like(s).masked_fill(mask, -torch.inf).squeeze()",
+        ),
+        ("08.convert", "def to_additive(s, mask):\n    return s * 0 + torch.where(mask, -torch.inf, 0.0)"),
+        ("08.causal", "def causal_mask(t, s):\n    return torch.ones(t, s).tril(s - t).bool().squeeze()"),
+        ("08.labels", ROWS + "return given.squeeze(1), told.squeeze(1)"),
+        ("08.labels", ROWS + "return given.float(), told"),
+        *(
+            ("08.cross-attention", CROSS.format(f"masked_softmax(s, {given})"))
+            for given in (
+                "mask.expand(len(x), 1, *s.shape[2:])",
+                "mask[:, :1] if mask.ndim == 4 else mask",
+                "mask[:, None] if mask.ndim == 3 else mask",
+                "mask.reshape(-1, 1, mask.shape[-2], s.shape[-1]) if mask.ndim > 1 else mask",
+                "mask if mask.ndim > 1 else mask[:, None]",
+            )
+        ),
     ],
 )
 def test_answers_that_once_passed_do_not(task_id, source):
@@ -139,6 +157,22 @@ NAMED = [
         HIDE.replace("(u < share)", "(u <= share)") + "return new, torch.where(chosen, ids, -100)",
         "boundary-chosen",
     ),
+    (
+        "08.masked-tokens",
+        HIDE.replace("(u < 0.8", "(u <= 0.8") + "return new, torch.where(chosen, ids, -100)",
+        "eight-tenths-masked",
+    ),
+    (
+        "08.masked-tokens",
+        HIDE.replace("(u < 0.9", "(u <= 0.9") + "return new, torch.where(chosen, ids, -100)",
+        "nine-tenths-exchanged",
+    ),
+    (
+        "08.masked-tokens",
+        HIDE + "new = torch.where(u < 0.8 * share, mask_id, torch.where(u < 0.9 * share, other, ids))\n"
+        "    return new, torch.where(chosen, ids, -100)",
+        "special-changed",
+    ),
     ("08.masked-tokens", HIDE + "return new, torch.where(new != ids, ids, -100)", "kept-without-label"),
     ("08.masked-tokens", HIDE + "return new, torch.where(u < share, ids, -100)", "special-predicted"),
     (
@@ -152,6 +186,18 @@ NAMED = [
         "08.logits",
         "def log_probabilities(x, table):\n    z = x @ table.T\n    return z - z.exp().sum(-1, keepdim=True).log()",
         "no-max",
+    ),
+    (
+        "08.logits",
+        "def log_probabilities(x, table):\n    z = x @ table.T\n    z = z - z.max()\n"
+        "    return z - z.exp().sum(-1, keepdim=True).log()",
+        "one-max-for-all",
+    ),
+    (
+        "08.masked-softmax",
+        f"{SOFT}z = s.masked_fill(~mask, -torch.inf)\n    e = (z - z.max()).exp()\n"
+        "    return (e / e.sum(-1, keepdim=True)).masked_fill(~mask, 0)",
+        "one-max-for-all",
     ),
     ("08.cross-attention", CROSS.format("s.softmax(-1) * mask"), "mask-after-softmax"),
     ("08.cross-attention", CROSS.format("s.masked_fill(~mask, 0).softmax(-1)"), "masked-to-zero"),
@@ -200,3 +246,14 @@ def test_one_layer_repeated_is_told_from_layers_of_their_own():
 def test_verdict_of_the_leak_is_not_called_a_number_of_leaks():
     source = solutions(8)["08-leak"].replace("seen.triu(1).any()", "seen.triu(1).sum()")
     assert "number of leaks" not in check("08.leak", written("08.leak", source)).text()
+
+
+@pytest.mark.parametrize("rows", [64, 100, 128])
+def test_a_table_of_positions_that_ends_is_not_enough(rows):
+    whole = "sinusoidal(ids.shape[1], self.embedding.shape[1])"
+    source = solutions(8)["08-transformer"].replace(
+        whole, f"sinusoidal({rows}, self.embedding.shape[1])[: ids.shape[1]]"
+    )
+    assert source != solutions(8)["08-transformer"]
+    for result in everywhere("08.transformer", source):
+        assert result.points == 0, result.text()

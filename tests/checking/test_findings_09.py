@@ -176,6 +176,23 @@ NAMED = [
     ("09.train", RUN.format("rate", "ignore_index=0"), "zero-for-padding"),
     ("09.train", RUN.format("1.0", "ignore_index=pad_id"), "rate-forgotten"),
 ]
+ONE_MAX = (
+    "z = logits - {}\nlp = z - z.exp().sum(-1, keepdim=True).log()\nr = lp.gather(-1, labels[..., None])[..., 0]\n"
+)
+PADDED_COUNT = (
+    "lp = logits.log_softmax(-1)\nr = lp.gather(-1, labels[..., None])[..., 0]\n"
+    "return ((-0.9 * r - 0.1 * lp.mean(-1)) * (labels != pad_id)).mean()"
+)
+LEVELS = [
+    *(
+        ("09.cross-entropy", ONE_MAX.format(top) + "return -r[labels != pad_id].mean()")
+        for top in ("logits.max()", "logits.amax((1, 2), keepdim=True)")
+    ),
+    (
+        "09.smoothed-loss",
+        ONE_MAX.format("logits.max()") + "return (-0.9 * r - 0.1 * lp.mean(-1))[labels != pad_id].mean()",
+    ),
+]
 RIGHT = [
     ("09.find-leak", PREFIX.format("(model(ids[:, :t]) - whole[:, :t]).abs().max() > 1e-6")),
     ("09.find-leak", PREFIX.format("not torch.allclose(model(ids[:, :t]), whole[:, :t])")),
@@ -252,3 +269,34 @@ def test_mean_of_the_batches_perplexities_is_named():
 @pytest.mark.parametrize("task_id", ["09.train", "90.train"])
 def test_runs_are_lent_the_gradients_that_they_go_down(task_id):
     assert all(case.descends and not case.gradients for case in draw(get_task(task_id), 1))
+
+
+@pytest.mark.parametrize(("task_id", "body"), LEVELS)
+def test_one_maximum_for_positions_hundreds_apart_does_not_pass(task_id, body):
+    for result in everywhere(task_id, written(task_id, body)):
+        assert result.verdict == "partial" and result.diagnosis == ("one-max-for-all",), result.text()
+
+
+def test_logits_less_their_mean_are_not_told_of_a_softmax_that_is_not_there():
+    top = ONE_MAX.format("logits.mean(-1, keepdim=True)")
+    result = check("09.cross-entropy", written("09.cross-entropy", top + "return -r[labels != pad_id].mean()"))
+    assert result.verdict == "partial" and "of a softmax" not in result.text()
+
+
+def test_padding_in_the_count_of_a_smoothed_loss_is_named():
+    for result in everywhere("09.smoothed-loss", written("09.smoothed-loss", PADDED_COUNT)):
+        assert result.diagnosis == ("padding-in-the-count",), result.text()
+
+
+def test_a_gradient_that_is_not_squared_at_all_is_named():
+    body = (
+        "m, v = beta_1 * m + (1 - beta_1) * g, beta_2 * v + (1 - beta_2) * g\n"
+        "return w - rate * m / (1 - beta_1**step) / ((v / (1 - beta_2**step)) ** 0.5 + eps), m, v"
+    )
+    assert check("09.adam", written("09.adam", body)).diagnosis == ("not-squared",)
+
+
+@pytest.mark.parametrize("body", ["return True", "model.eval()\nreturn not torch.equal(model(x), x)"])
+def test_an_alarm_for_every_model_is_not_called_one_that_never_finds_anything(body):
+    for result in everywhere("09.find-dropout", written("09.find-dropout", body)):
+        assert result.verdict == "wrong" and result.diagnosis == ("always-alarmed",), result.text()

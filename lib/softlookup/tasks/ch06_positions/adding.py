@@ -11,7 +11,8 @@ from softlookup.tasks.draws import Rng, normal
 def _add_cases(rng: Rng) -> list[Case]:
     def case(label: str, b: int, t: int, d: int, start: int, rows: int, **how: Any) -> Case:
         dtype = how.pop("dtype", "float32")
-        return Case(label, (normal(rng, b, t, d, dtype=dtype), normal(rng, rows, d, dtype=dtype), start), **how)
+        table = normal(rng, rows, d, dtype=how.pop("table", dtype))
+        return Case(label, (normal(rng, b, t, d, dtype=dtype), table, start), **how)
 
     upstream = normal(rng, 2, 3, 5, dtype="float64")
     return [
@@ -22,6 +23,9 @@ def _add_cases(rng: Rng) -> list[Case]:
         case("one new token at position 7", 3, 1, 8, 7, 12),
         case("float64", 2, 3, 5, 1, 8, dtype="float64", keeps_dtype=True, part="dtype", tolerance=ROOT),
         case("float32", 2, 3, 5, 1, 8, keeps_dtype=True, part="dtype"),
+        case(
+            "embeddings in float32, a table in float64", 2, 3, 5, 1, 8, table="float64", keeps_dtype=True, part="dtype"
+        ),
         case(
             "gradients of tokens and table",
             2,

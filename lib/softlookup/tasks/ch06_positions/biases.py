@@ -20,6 +20,8 @@ def _bucket_cases(rng: Rng, n_buckets: int, farthest: int) -> list[Case]:
         Case("distances up to 399", (np.array([d for d in clear if d >= 40]),)),
         Case("a table of distances, keys ahead among them", (drawn.astype("int64"),)),
         Case("keys ahead alone", (np.array([-1, -5, -19]),)),
+        Case("a single distance, without axes", (np.array(37),)),
+        Case("three axes, all of length 1", (np.array([[[2]]]),)),
     ]
 
 
@@ -45,6 +47,7 @@ BUCKETS = described(
 
 def _alibi_cases(rng: Rng, steep: float, named: str) -> list[Case]:
     sizes = [(4, 5, 5, 0), (8, 3, 7, 4), (2, 1, 9, 8), (1, 4, 6, 2), (16, 2, 3, 0), (4, 4, 4, int(rng.integers(1, 6)))]
+    sizes += [(2, 3, 1, 1)]
     return [Case(f"N = {n}, T = {t}, S = {s}, start = {start}", (n, t, s, start)) for n, t, s, start in sizes]
 
 

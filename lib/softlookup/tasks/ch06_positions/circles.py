@@ -56,6 +56,7 @@ def _table_cases(rng: Rng) -> list[Case]:
         case(6, 5, "odd"),
         case(7, 7, "odd"),
         case(4, 9, "odd"),
+        case(3, 1, "odd"),
     ]
 
 

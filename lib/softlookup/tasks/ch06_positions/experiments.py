@@ -24,6 +24,7 @@ def _order_cases(rng: Rng) -> list[Case]:
         case(7, 3, True),
         case(6, 6, False),
         case(6, 2, True),
+        Case("one token alone, causal", (normal(rng, 1, 4), np.zeros(1, dtype="int64"), True)),
     ]
 
 

@@ -56,6 +56,7 @@ def _gelu_cases(rng: Rng) -> list[Case]:
         Case("from -40 to 40, float64", (edges,)),
         Case("two sequences, float64", (normal(rng, 2, 3, 5, dtype="float64", scale=1.5),)),
         Case("float32", (normal(rng, 4, 6, scale=1.5),), tolerance=2e-5),
+        Case("a single number, without axes", (np.array(-0.7),)),
     ]
 
 

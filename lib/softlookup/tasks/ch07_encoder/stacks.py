@@ -18,10 +18,15 @@ def _pooling_cases(rng: Rng) -> list[Case]:
     x, mask = args(3, 4, 5)
     loud = np.where(mask[..., None], x, np.float32(1e6))
     double = args(2, 5, 3, "float64")
+    scattered = np.array([[False, True, True, False, True], [False, False, True, True, True]])
+    blank = normal(rng, 2, 5, 4)
+    blank[0, 1] = 0.0
     return [
         Case("B = 3, T = 5, D = 4", args(3, 5, 4)),
         Case("B = T = D = 4", args(4, 4, 4)),
         Case("padding with large numbers in it", (loud, mask)),
+        Case("padding in front and in between, a real token of zeros", (blank, scattered)),
+        Case("padding of zeros", (np.where(mask[..., None], x, np.float32(0)), mask)),
         Case("one sequence without padding", (normal(rng, 1, 3, 4), np.ones((1, 3), dtype=bool))),
         Case("float64", double),
         Case(

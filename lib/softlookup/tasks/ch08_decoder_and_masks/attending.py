@@ -32,6 +32,8 @@ def _softmax_cases(rng: Rng) -> list[Case]:
         Case("padding: a mask (B, 1, 1, S)", (scores(2, 3, 4, 5), mask(2, 1, 1, 5))),
         Case("a mask for each sequence, all sizes 3", (scores(3, 3, 3, 3), mask(3, 1, 3, 3))),
         Case("T = S = 4, no batch", (scores(4, 4), mask(4, 4))),
+        Case("a mask for each head, (N, T, S)", (scores(2, 3, 4, 5), mask(3, 4, 5))),
+        Case("a mask of one axis, for all queries", (scores(2, 3, 4, 5), mask(5))),
         Case("everything may be looked at", (scores(2, 1, 3, 4), np.ones((3, 4), dtype=bool))),
         Case("a query that may look at nothing", (scores(2, 3, 4, 5), blind), part="blind", exact_zeros=True),
         Case(
@@ -115,7 +117,10 @@ def _cross_cases(rng: Rng) -> list[Case]:
         Case("the source's padding, (B, 1, 1, S)", (*_cross_args(rng, 2, 3, 4, 5, 2, 3), padding), part="mask"),
         Case("B = N = 2, T = S, padding", (*_cross_args(rng, 2, 4, 4, 6, 2, 3), padding), part="mask"),
         Case("self-attention: memory is x, a causal mask", (*alone, np.tri(4, dtype=bool)), part="mask"),
-        Case("a mask of any shape", (*_cross_args(rng, 2, 3, 5, 4, 3, 2), mask(2, 1, 3, 5)), part="mask"),
+        Case("a mask for each sequence", (*_cross_args(rng, 2, 3, 5, 4, 3, 2), mask(2, 1, 3, 5)), part="mask"),
+        Case("a mask for each head of each", (*_cross_args(rng, 2, 3, 5, 4, 3, 2), mask(2, 3, 3, 5)), part="mask"),
+        Case("a mask for each head, (N, T, S)", (*_cross_args(rng, 3, 4, 5, 4, 2, 2), mask(2, 4, 5)), part="mask"),
+        Case("a mask of one axis, for all queries", (*_cross_args(rng, 2, 3, 5, 4, 3, 2), mask(5)), part="mask"),
         Case("scores far apart, the largest ones hidden", _far(rng), part="mask", tolerance=draws.LARGE_TOLERANCE),
         Case("a source of nothing but padding", (*_cross_args(rng, 2, 3, 4, 5, 2, 3), blind), part="mask"),
         Case(
@@ -133,12 +138,11 @@ def _cross(x: Any, memory: Any, w_q: Any, w_k: Any, w_v: Any, w_o: Any, n_heads:
     import torch
 
     b, t, s, h = len(x), x.shape[1], memory.shape[1], w_q.shape[1] // n_heads
-    may = torch.ones(b, 1, t, s, dtype=torch.bool) if mask is None else mask.expand(b, 1, t, s)
-    may = may[:, 0]
-    seen = may.any(-1, keepdim=True)
+    every = torch.ones(b, n_heads, t, s, dtype=torch.bool) if mask is None else mask.expand(b, n_heads, t, s)
     y = torch.zeros_like(x)
     for i in range(n_heads):
-        own = slice(i * h, i * h + h)
+        own, may = slice(i * h, i * h + h), every[:, i]
+        seen = may.any(-1, keepdim=True)
         q, k, v = x @ w_q[:, own], memory @ w_k[:, own], memory @ w_v[:, own]
         z = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=may | ~seen)
         y = y + torch.where(seen, z, 0.0) @ w_o[own]

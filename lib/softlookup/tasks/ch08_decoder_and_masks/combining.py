@@ -39,6 +39,7 @@ COMBINE = described("08.combine", cases=_combine_cases, oracle=_combine)
 def _convert_cases(rng: Rng) -> list[Case]:
     def case(label: str, shape: tuple[int, ...], mask: np.ndarray, dtype: str, part: str = "core") -> Case:
         scores = normal(rng, *shape, dtype=dtype)
+        scores.flat[-1] = -np.inf  # their numbers do not matter: some may be hidden already
         return Case(label, (scores, mask), part=part, keeps_dtype=True)
 
     def hidden(*shape: int) -> np.ndarray:
@@ -48,6 +49,9 @@ def _convert_cases(rng: Rng) -> list[Case]:
         case("four queries, five keys", (4, 5), hidden(4, 5), "float32"),
         case("a batch with heads, one mask for all", (2, 3, 4, 4), hidden(4, 4), "float32"),
         case("padding: a mask (B, 1, 1, S)", (2, 3, 4, 5), hidden(2, 1, 1, 5), "float32"),
+        case("one query", (1, 4), hidden(1, 4), "float32"),
+        case("one key", (3, 1), np.array([[False], [True], [False]]), "float32"),
+        case("a mask of one axis, for all queries", (2, 4, 5), hidden(5), "float32"),
         case("nothing is hidden", (3, 3), np.zeros((3, 3), dtype=bool), "float32"),
         case("float64", (3, 6), hidden(3, 6), "float64", "dtype"),
         case("half precision", (3, 4), hidden(3, 4), "float16", "dtype"),

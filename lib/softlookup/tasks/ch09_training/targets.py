@@ -49,12 +49,16 @@ def _loss_cases(rng: Rng, epsilon: float | None = None) -> list[Case]:
 
     far = args((3, 2), 5, 0, scale=1.0)
     far = (far[0] * 3 + 400 * rng.choice([-1.0, 1.0], size=far[0].shape).astype("float32"), *far[1:])
+    # Rows hundreds apart, their own logits close together: one maximum for the whole table is none for each row.
+    levels = args((3, 2), 5, 0)
+    levels = (levels[0] + 400 * np.array([[-1, 1, 0], [0, -1, 1]], dtype="float32")[..., None], *levels[1:])
     return [
         Case("three sentences of different lengths", args((5, 2, 3), 7, 0)),
         Case("padded with the last id", args((2, 6), 9, 8)),
         Case("B = T = V", args((4, 1, 3, 2), 4, 2)),
         Case("nothing is padded, float64", args((3, 3), 6, 1, "float64")),
         Case("logits far apart", far, part="large", tolerance=1e-3),
+        Case("logits of one position far below those of another", levels, part="large", tolerance=1e-3),
         Case(
             "the gradient of the logits",
             args((4, 2), 5, 0, "float64"),
