@@ -161,7 +161,7 @@ def test_own_task_names_its_mistakes(monkeypatch: pytest.MonkeyPatch, tmp_path: 
         (tmp_path / name).write_text(text)
     shutil.copy(ROOT / "solutions" / "mistakes.toml", tmp_path)
     names: dict = {}
-    exec(texts["warm_up.py"], names)  # noqa: S102
+    exec(texts["ch99_warm_up.py"], names)  # noqa: S102
     task = names["ROW_MEANS"]
     assert [mistake.slug for mistake in task.mistakes] == ["over-columns", "not-divided"]
     for slugs in ((), ("over-columns",), ("not-divided",), ("over-columns", "not-divided")):

@@ -21,7 +21,7 @@ border-left:5px solid var(--sl-bad);border-radius:6px;padding:.7em 1em;max-width
 .sl-check.sl-pass{border-left-color:var(--sl-good)}.sl-check.sl-partial,.sl-check.sl-blank{border-left-color:var(--sl-part)}
 .sl-check p{margin:.3em 0}.sl-check .sl-head{font-weight:650}.sl-check .sl-pts{color:var(--sl-soft);font-weight:400}
 .sl-check a{color:var(--sl-link)}
-.sl-check .sl-maps{display:flex;flex-wrap:wrap;align-items:flex-start;gap:1.2em;margin:.7em 0 .3em}
+.sl-check .sl-maps{overflow-x:auto;display:flex;flex-wrap:wrap;align-items:flex-start;gap:1.2em;margin:.7em 0 .3em}
 .sl-check
 table.sl-map{border-collapse:separate;border-spacing:2px;margin:0;font-size:12px;font-variant-numeric:tabular-nums;color:#1d2330;
 width:auto;border:0;background:none}
@@ -100,6 +100,8 @@ def heat_maps(difference: Difference, names: tuple[str, ...], reveals: bool = Tr
     name = which(difference, names).removeprefix(" of ")
     if difference.kind == "text":
         return _chips(difference, reveals)
+    if difference.kind == "kind":  # the same numbers twice show nothing
+        return ""
     if min(difference.got.size, difference.wanted.size) == 0:
         return ""
     if difference.kind == "shape":

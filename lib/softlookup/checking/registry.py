@@ -8,9 +8,9 @@ from softlookup.checking.task import Task
 
 _TASKS = Path(__file__).parents[1] / "tasks"
 CHAPTERS: dict[int, str] = {
-    int(place.name[2:4]): f"softlookup.tasks.{place.name}" for place in sorted(_TASKS.glob("ch[0-9][0-9]_*"))
+    int(place.name[2:4]): f"softlookup.tasks.{place.stem}" for place in sorted(_TASKS.glob("ch[0-9][0-9]_*"))
 }
-"""Chapter number -> the package that defines TASKS, a tuple in the order of the notebook.
+"""Chapter number -> the package or module ``chNN_topic`` that defines TASKS, a tuple in the order of the notebook.
 
 Numbers from 90 on are those of notebooks that belong to no one chapter.
 """
