@@ -13,18 +13,15 @@
 # %% [markdown]
 # # 1 · Why transformers
 #
-# You will read a sentence word by word as a recurrent network does, count what that costs beside attention, and then make
-# a training set out of plain text and learn one step from it. Each task has a cell to fill in and, below it, a cell that
-# checks it. Run the check as often as you like: it says within a moment what is right, what is not, and often which mistake it was.
+# You will read a sentence word by word as a recurrent network does, count what that costs beside attention, and then make a training set out of plain
+# text and learn one step from it.
 #
-# Cells that you add are yours to try things in. They are left out when the notebook is graded, so what an answer needs (a helper
-# function, an import) belongs in its own cell.
+# [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer, run the check below it, as often as you like. The chapter is *Why transformers*
+# in the book.
 #
 # | task | what you write | minutes | difficulty | points |
 # |---|---|---|---|---|
 # [[tasks-table]]
-#
-# The chapter to this notebook is *Why transformers* in the book; every check links to the section it needs.
 #
 # **Letters.** `T` tokens, `D` numbers in a token's vector, `M` numbers in a recurrent layer's state, `V` words in the vocabulary.
 # A shape such as `(T, D)` says: one row for each token, `D` numbers in it. Tokens and steps are counted from 0, as in Python.

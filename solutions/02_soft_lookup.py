@@ -13,21 +13,16 @@
 # %% [markdown]
 # # 2 · From a dictionary to a soft lookup
 #
-# You will write a lookup that never comes back empty: first a hard one, in a dictionary and as a matrix, then its soft sister step by
-# step, then what becomes of it when it is very cold or very hot, and last some arithmetic with embeddings.
-# Each task has a cell to fill in and, below it, a cell that checks it. Run the check as often as you like: it says within
-# a moment what is right, what is not, and often which mistake it was. You may call your own functions from earlier tasks: if
-# one of them is not right yet, the check puts a sound one in its place, so that a slip costs you points once.
+# You will write a lookup that never comes back empty: first a hard one, in a dictionary and as a matrix, then its soft sister step by step, then what
+# becomes of it when it is very cold or very hot, and last some arithmetic with embeddings.
 #
-# Cells that you add are yours to try things in. They are left out when the notebook is graded, so what an answer needs (a helper
-# function, an import) belongs in its own cell.
+# [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer, run the check below it, as often as you like. The chapter is *From a dictionary
+# to a soft lookup* in the book.
 #
 # | task | what you write | minutes | difficulty | points |
 # |---|---|---|---|---|
 # [[tasks-table]]
 # | 02-roles | In your own words (graded by a person) | 8 | ●●○ | 3 |
-#
-# The chapter to this notebook is *From a dictionary to a soft lookup* in the book; every check links to the section it needs.
 #
 # **Letters.** `T` queries, `S` keys, each with a value; `H` numbers in a query or key, `W` numbers in a value; `V` words in a table of
 # embeddings, `D` numbers in an embedding. Vectors are **rows**: `q (T, H)` holds `T` queries, one in each row.

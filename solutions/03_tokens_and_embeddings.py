@@ -13,20 +13,15 @@
 # %% [markdown]
 # # 3 · Tokens and embeddings
 #
-# From text to vectors: you will cut text into words, number them, fill up batches, learn byte pairs and cut by them, and then
-# turn the numbers into vectors and back into scores for words.
-# Each task has a cell to fill in and, below it, a cell that checks it. Run the check as often as you like: it says within
-# a moment what is right, what is not, and often which mistake it was. You may call your own functions from earlier tasks: if
-# one of them is not right yet, the check puts a sound one in its place, so that a slip costs you points once.
+# From text to vectors: you will cut text into words, number them, fill up batches, learn byte pairs and cut by them, and then turn the numbers into
+# vectors and back into scores for words.
 #
-# Cells that you add are yours to try things in. They are left out when the notebook is graded, so what an answer needs (a helper
-# function, an import) belongs in its own cell.
+# [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer, run the check below it, as often as you like. The chapter is *Tokens and
+# embeddings* in the book.
 #
 # | task | what you write | minutes | difficulty | points |
 # |---|---|---|---|---|
 # [[tasks-table]]
-#
-# The chapter to this notebook is *Tokens and embeddings* in the book; every check links to the section it needs.
 #
 # **Letters.** `B` sequences in a batch, `T` tokens in a sequence, `V` words in the vocabulary, `D` numbers in a token's vector.
 #

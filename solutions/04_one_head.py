@@ -14,19 +14,14 @@
 # # 4 · One head of self-attention
 #
 # You will write one head of attention: first with a pencil, then step by step in code, then whole, then its gradient.
-# Each task has a cell to fill in and, below it, a cell that checks it. Run the check as often as you like: it says within
-# a moment what is right, what is not, and often which mistake it was. You may call your own functions from earlier tasks: if
-# one of them is not right yet, the check puts a sound one in its place, so that a slip costs you points once.
 #
-# Cells that you add are yours to try things in. They are left out when the notebook is graded, so what an answer needs (a helper
-# function, an import) belongs in its own cell.
+# [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer, run the check below it, as often as you like. The chapter is *One head of
+# self-attention* in the book.
 #
 # | task | what you write | minutes | difficulty | points |
 # |---|---|---|---|---|
 # [[tasks-table]]
 # | 04-uniform | In your own words (graded by a person) | 8 | ●●○ | 3 |
-#
-# The chapter to this notebook is *One head of self-attention* in the book; every check links to the section it needs.
 #
 # **Letters.** `T` query positions, `S` key positions, `D` model width, `H` head width, `B` sequences in a batch.
 # A name such as `q_BTH` says the shape: batch, positions, head width. Leading axes may be more (`B`, `N`, …) or none:

@@ -13,12 +13,11 @@
 # %% [markdown]
 # # 5 · Many heads
 #
-# You will write a layer of many heads: the axes first, then the projections, the heads with a mask, the output matrix, shared keys and values, and in the end the
-# whole layer as a class. On the way you count what it costs. Each task has a cell to fill in and, below it, a cell that checks it. Run the check as often as you like:
-# it says within a moment what is right, what is not, and often which mistake it was. You may call your own functions from earlier tasks: if one of them is not right
-# yet, the check puts a sound one in its place, so that a slip costs you points once. The chapter to this notebook is *Many heads* in the book; every check links to
-# the section it needs. Cells that you add are yours to try things in. They are left out when the notebook is graded, so what an answer needs (a helper function, an
-# import) belongs in its own cell.
+# You will write a layer of many heads: the axes first, then the projections, the heads with a mask, the output matrix, shared keys and values, and in
+# the end the whole layer as a class. On the way you count what it costs.
+#
+# [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer, run the check below it, as often as you like. The chapter is *Many heads* in the
+# book.
 #
 # | task | what you write | minutes | difficulty | points |
 # |---|---|---|---|---|

@@ -13,11 +13,11 @@
 # %% [markdown]
 # # 6 · Positions
 #
-# You will show that attention does not see order, and then give it order in every way that is in use: sinusoids that are added, distances that are scored, and
-# rotations of queries and keys. Each task has a cell to fill in and, below it, a cell that checks it. Run the check as often as you like: it says within a moment what is
-# right, what is not, and often which mistake it was. You may call your own functions from earlier tasks: if one of them is not right yet, the check puts a sound one in its
-# place, so that a slip costs you points once. The chapter to this notebook is *Positions* in the book; every check links to the section it needs. Cells that you add are
-# yours to try things in. They are left out when the notebook is graded, so what an answer needs (a helper function, an import) belongs in its own cell.
+# You will show that attention does not see order, and then give it order in every way that is in use: sinusoids that are added, distances that are
+# scored, and rotations of queries and keys.
+#
+# [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer, run the check below it, as often as you like. The chapter is *Positions* in the
+# book.
 #
 # | task | what you write | minutes | difficulty | points |
 # |---|---|---|---|---|

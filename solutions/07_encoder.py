@@ -13,12 +13,11 @@
 # %% [markdown]
 # # 7 · The encoder
 #
-# You will build an encoder from its parts: the road past every layer, the norms, the feed-forward network and its younger relatives, one sublayer, the whole layer
-# with its padding, and the stack. Attention you have written already; a function for it is given below. Each task has a cell to fill in and, below it, a cell that checks it. Run
-# the check as often as you like: it says within a moment what is right, what is not, and often which mistake it was. You may call your own functions from earlier
-# tasks: if one of them is not right yet, the check puts a sound one in its place, so that a slip costs you points once. The chapter to this notebook is *The encoder*
-# in the book; every check links to the section it needs. Cells that you add are yours to try things in. They are left out when the notebook is graded, so what an
-# answer needs (a helper function, an import) belongs in its own cell.
+# You will build an encoder from its parts: the road past every layer, the norms, the feed-forward network and its younger relatives, one sublayer, the
+# whole layer with its padding, and the stack. Attention you have written already; a function for it is given below.
+#
+# [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer, run the check below it, as often as you like. The chapter is *The encoder* in the
+# book.
 #
 # | task | what you write | minutes | difficulty | points |
 # |---|---|---|---|---|
@@ -31,6 +30,7 @@
 # `True` is a token, `False` is padding, and every sequence has at least one real token. **Axes in front.** Where a docstring writes `(..., D)`, any number of axes may stand in front. Count axes from the end.
 # **Gradients and dtypes.** Gradients must flow to tokens and weights, but for `layer_norm_backward`, which makes them itself; what a product has used
 # must not be changed in place any more, not even in a copy of yours. A result has the dtype of the inputs.
+
 # %% 07-setup
 import math
 

@@ -13,7 +13,14 @@
 # %% [markdown]
 # # 9 · Training
 #
-# You will cut sentences into inputs and labels, write the losses, a step of Adam, clipping, accumulation and dropout, count what a training run needs, train a little model, and write four tests that find a broken run. Each task has a cell to fill in and, below it, a cell that checks it. Run the check as often as you like. You may call your own functions from earlier tasks: a sound one stands in for one that is not right yet. The chapter to this notebook is *Training* in the book; every check links to the section it needs. Cells that you add are yours, and are left out when the notebook is graded. **Letters.** `B` sentences in a batch, `T` positions, `V` words, `D` model width, `F` hidden width, `L` layers. **Logarithms** are natural, losses in nats; `pad_id` fills up rows behind, and is never a word.
+# You will cut sentences into inputs and labels, write the losses, a step of Adam, clipping, accumulation and dropout, count what a training run needs,
+# train a little model, and write four tests that find a broken run.
+#
+# [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer, run the check below it, as often as you like. The chapter is *Training* in the
+# book.
+#
+# **Letters.** `B` sentences in a batch, `T` positions, `V` words, `D` model width, `F` hidden width, `L` layers. **Logarithms** are natural, losses in
+# nats; `pad_id` fills up rows behind, and is never a word.
 #
 # | task | what you write | minutes | difficulty | points |
 # |---|---|---|---|---|

@@ -12,7 +12,12 @@
 
 # %% [markdown]
 # # 10 · Inference
-# You will write text token by token: choose the next token in every way in use, search with a beam, keep keys and values instead of computing them again, and count what that saves. Each task has a cell to fill in and, below it, a cell that checks it. Run the check as often as you like: it says within a moment what is right, what is not, and often which mistake it was. You may call your own functions from earlier tasks: if one of them is not right yet, the check puts a sound one in its place, so that a slip costs you points once. The chapter to this notebook is *Inference* in the book; every check links to the section it needs. Cells that you add are yours to try things in. They are left out when the notebook is graded, so what an answer needs (a helper function, an import) belongs in its own cell.
+#
+# You will write text token by token: choose the next token in every way in use, search with a beam, keep keys and values instead of computing them
+# again, and count what that saves.
+#
+# [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer, run the check below it, as often as you like. The chapter is *Inference* in the
+# book.
 #
 # | task | what you write | minutes | difficulty | points |
 # |---|---|---|---|---|

@@ -13,10 +13,11 @@
 # %% [markdown]
 # # 11 · Arithmetic intensity and the roofline
 #
-# You will count operations and bytes, read a data sheet without falling into its traps, find where a machine's roof bends, and say of a computation how quick it can be and what stands in its way. Each task has a cell to fill in and, below
-# it, a cell that checks it. Run the check as often as you like: it says within a moment what is right, what is not, and often which mistake it was. You may call your own functions from earlier tasks: if one of them is not right yet, the
-# check puts a sound one in its place, so that a slip costs you points once. The chapter to this notebook is *Arithmetic intensity and the roofline* in the book; every check links to the section it needs. Cells that you add are yours to
-# try things in. They are left out when the notebook is graded, so what an answer needs (a helper function, an import) belongs in its own cell.
+# You will count operations and bytes, read a data sheet without falling into its traps, find where a machine's roof bends, and say of a computation how
+# quick it can be and what stands in its way.
+#
+# [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer, run the check below it, as often as you like. The chapter is *Arithmetic
+# intensity and the roofline* in the book.
 #
 # | task | what you write | minutes | difficulty | points |
 # |---|---|---|---|---|

@@ -13,10 +13,11 @@
 # %% [markdown]
 # # 12 · Counting a transformer
 #
-# You will count operations, bytes, parameters and memory: of one product, of a layer, of whole models, of a training and of a model that writes. Every answer is a number or a few. Each task has a cell to fill in and, below it, a cell that
-# checks it. Run the check as often as you like: it says within a moment what is right, what is not, and often which mistake it was. You may call your own functions from earlier tasks: if one of them is not right yet, the check puts a sound
-# one in its place, so that a slip costs you points once. The chapter to this notebook is *Counting a transformer* in the book; every check links to the section it needs. Cells that you add are yours to try things in. They are left out
-# when the notebook is graded, so what an answer needs (a helper function, an import) belongs in its own cell.
+# You will count operations, bytes, parameters and memory: of one product, of a layer, of whole models, of a training and of a model that writes. Every
+# answer is a number or a few.
+#
+# [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer, run the check below it, as often as you like. The chapter is *Counting a
+# transformer* in the book.
 #
 # | task | what you write | minutes | difficulty | points |
 # |---|---|---|---|---|

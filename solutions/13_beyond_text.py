@@ -13,10 +13,11 @@
 # %% [markdown]
 # # 13 · Beyond text
 #
-# You will cut pictures and sounds into tokens, let a text look at a picture, put pictures and texts into one space and name things by labels that were never seen, follow attention through all layers, do without the square of scores in two
-# ways, and run a part of somebody else's model. Each task has a cell to fill in and, below it, a cell that checks it. Run the check as often as you like: it says within a moment what is right, what is not, and often which mistake it was. You
-# may call your own functions from earlier tasks: if one of them is not right yet, the check puts a sound one in its place, so that a slip costs you points once. The chapter to this notebook is *Beyond text* in the book; every check links to
-# the section it needs. Cells that you add are yours to try things in. They are left out when the notebook is graded, so what an answer needs (a helper function, an import) belongs in its own cell.
+# You will cut pictures and sounds into tokens, let a text look at a picture, put pictures and texts into one space and name things by labels that were
+# never seen, follow attention through all layers, do without the square of scores in two ways, and run a part of somebody else's model.
+#
+# [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer, run the check below it, as often as you like. The chapter is *Beyond text* in the
+# book.
 #
 # | task | what you write | minutes | difficulty | points |
 # |---|---|---|---|---|

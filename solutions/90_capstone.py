@@ -18,7 +18,7 @@
 #
 # `softlookup assemble`
 #
-# Parts that were right there are right here, and take you no time. Then three things are new: the loss, some steps of training, and writing. Each task has a cell to fill in and, below it, a cell that checks it. If a part is not right yet, the
+# Parts that were right there are right here, and take you no time. Then three things are new: the loss, some steps of training, and writing. [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer, run the check below it, as often as you like. If a part is not right yet, the
 # check of a later one puts a sound one in its place where it can. The page to this notebook is *Capstone* in the book.
 #
 # | task | what you write | minutes | difficulty | points |
