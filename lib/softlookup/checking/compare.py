@@ -109,13 +109,13 @@ def another_kind(got: np.ndarray, wanted: np.ndarray, case: Case) -> bool:
 
     A mask is made of booleans: ``~mask`` differs for 0 and 1. Ids, labels and positions are whole numbers of 32 bits at
     least: floats are no indices. A tensor of other numbers holds floats, to be multiplied with floats. Single truth
-    values may be 0 and 1, and single counts in numpy and plain Python floats (4096.0).
+    values may be 0 and 1; single counts in numpy, and all in plain Python, may be floats (4096.0).
     """
     if case.frame == "text" or (wanted.dtype.kind == "b" and wanted.ndim == 0):
         return False
     if wanted.dtype.kind == "b":
         return got.dtype.kind != "b"
-    if wanted.dtype.kind == "i" and (wanted.ndim or case.frame == "torch"):
+    if wanted.dtype.kind == "i" and (case.frame == "torch" or (case.frame == "numpy" and wanted.ndim)):
         return got.dtype.kind != "i" or got.dtype.itemsize < 4
     return got.dtype.kind != "f" if case.frame == "torch" else wanted.dtype.kind == "i" and got.dtype.kind == "b"
 
