@@ -3,6 +3,7 @@
 import itertools
 import random
 import re
+from functools import lru_cache
 
 import pytest
 
@@ -21,6 +22,19 @@ from softlookup.checking.registry import earlier as earlier_tasks
 
 def by_id(value):
     return getattr(value, "id", None) or getattr(value, "slug", None) or getattr(value, "__name__", None)
+
+
+@lru_cache(maxsize=30)
+def drawn(task_id, seed, variant):
+    return questions(get_task(task_id), seed, variant)
+
+
+@pytest.fixture(autouse=True)
+def questions_drawn_once(monkeypatch):
+    """All answers to a task are asked the same, as in a class: its known mistakes are then computed once, too."""
+    monkeypatch.setattr(
+        "softlookup.checking.judge.questions", lambda task, seed, variant=0: drawn(task.id, seed, variant)
+    )
 
 
 def verdicts(task, obj, seeds=(0, 1)):
