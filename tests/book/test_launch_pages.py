@@ -46,7 +46,7 @@ def course(tmp_path_factory):
     (root / "_toc.yml").write_text(
         f"root: book/index\nchapters:\n- file: book/x\n  sections:\n  - file: {exercise.docname}\n"
     )
-    labels = sorted({row.label for row in exercise.rows} | {"before-run"})
+    labels = sorted({row.label for row in exercise.rows} | {"before-run", "before-check"})
     sections = "\n\n".join(f"({label})=\n## {label}" for label in labels)
     (root / "book" / "x.md").write_text(f"# One & only\n\nTry `04.scale`.\n\n{sections}\n")
     (root / "book" / "mistakes.md").write_text("---\norphan: true\n---\n# Found a mistake?\n")
