@@ -1,6 +1,6 @@
 """The peer: a class graded by nbgrader's own autograde, submission by submission, in several processes.
 
-It is here to be compared with. Each submission runs with the instructor's rights; see stock.py.
+It is here to be compared with. Each submission runs with the instructor's rights; see nbgrader_autograde.py.
 """
 
 import contextlib

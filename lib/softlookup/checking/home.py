@@ -247,10 +247,8 @@ def inputs(task_id: str, number: int, variant: int = 0) -> tuple[Any, ...]:
 
 def _with_inputs(task: Task, result: CheckResult) -> CheckResult:
     """The same result, with an expression that makes the inputs of the shown case again."""
-    cases = draw(task, HOME_SEED, result.variant) if result.asked else []
-    shown = [n for n, case in enumerate(cases) if case.label == result.case and repr(case.args) == repr(result.inputs)]
     variant = f", variant={result.variant}" * bool(result.variant)
-    return replace(result, again=f'inputs("{task.id}", {shown[0]}{variant})') if shown else result
+    return replace(result, again=f'inputs("{task.id}", {result.question}{variant})') if result.asked else result
 
 
 def _judged(task: Task, obj: Any, number: int) -> CheckResult:

@@ -20,7 +20,7 @@ from softlookup.checking.inside.probe import Answer
 from softlookup.checking.oracle import mistaken, wanted
 from softlookup.checking.result import CheckResult
 from softlookup.checking.task import Task
-from softlookup.checking.words import describe, failure_sentence, inputs
+from softlookup.checking.words import describe, failure_sentence, inputs_in_words
 
 SAME_AS_TWO = (
     "Your function gives the same results as a solution with the following two mistakes. "
@@ -351,7 +351,8 @@ def _result(
         sentences=(*sentences, *extra),
         case=case.label,
         inputs=case.args,
-        asked=() if slugs else inputs(case, _parameters(task, case)),
+        asked=() if slugs else inputs_in_words(case, _parameters(task, case)),
+        question=next(number for number, one in enumerate(outcome.asked) if one[0] is case),
         difference=difference,
         printed=answer.printed,
     )

@@ -52,6 +52,7 @@ class CheckResult:
         case: What was asked where it first went wrong.
         inputs: The arguments of that question.
         asked: The same in words, a line for each, where the mistake has no name.
+        question: Which of the check's questions it was, counted from 0 in the order in which they were asked.
         again: An expression that makes these inputs again, empty where there is none.
         difference: Where got and wanted differ there.
         names: Names of the results.
@@ -75,6 +76,7 @@ class CheckResult:
     case: str = ""
     inputs: tuple[Any, ...] = ()
     asked: tuple[str, ...] = ()
+    question: int | None = None
     again: str = ""
     difference: Difference | None = None
     names: tuple[str, ...] = field(default=())

@@ -114,7 +114,7 @@ SMALL = 16
 """Numbers that an input may have to be shown in full."""
 
 
-def inputs(case: Case, names: Sequence[str]) -> tuple[str, ...]:
+def inputs_in_words(case: Case, names: Sequence[str]) -> tuple[str, ...]:
     """What a case hands over, a line for each input: small ones as Python writes them, of others shape and dtype."""
     shown = (*names, *(f"input {n + 1}" for n in range(len(names), len(case.args))))
     return tuple(f"{name} = {_written(arg, case.frame)}" for name, arg in zip(shown, case.args, strict=False))
