@@ -37,7 +37,7 @@ import math
 import numpy as np
 import torch
 
-from softlookup import check
+from softlookup import check, hint
 
 # %% [markdown]
 # ## Products and shapes

@@ -30,7 +30,7 @@
 import numpy as np
 import torch
 
-from softlookup import check
+from softlookup import check, hint
 
 # %% [markdown]
 # ## One word after another

@@ -35,7 +35,7 @@ import math
 
 import numpy as np
 
-from softlookup import check
+from softlookup import check, hint
 
 # %% [markdown]
 # ## Hard lookups

@@ -37,7 +37,7 @@ from itertools import pairwise
 import numpy as np
 import torch
 
-from softlookup import check
+from softlookup import check, hint
 
 SPECIALS = ["<pad>", "<unk>", "<s>", "</s>"]
 

@@ -36,7 +36,7 @@ import math
 import numpy as np
 import torch
 
-from softlookup import check
+from softlookup import check, hint
 
 # %% [markdown]
 # ## By hand first

@@ -36,7 +36,7 @@ import math
 import torch
 from torch import nn
 
-from softlookup import check
+from softlookup import check, hint
 
 # %% [markdown]
 # ## On paper first

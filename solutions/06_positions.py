@@ -34,7 +34,7 @@ import math
 import torch
 from torch import nn
 
-from softlookup import check
+from softlookup import check, hint
 
 
 def attend(x, causal=False):

@@ -37,7 +37,7 @@ import math
 import torch
 from torch import nn
 
-from softlookup import check
+from softlookup import check, hint
 
 
 def self_attention(x, w_q, w_k, w_v, w_o, n_heads, may_look=None):

@@ -32,7 +32,7 @@ import math
 
 import torch
 
-from softlookup import check
+from softlookup import check, hint
 
 # %% [markdown]
 # [[task 09.shift]]

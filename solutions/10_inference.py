@@ -31,7 +31,7 @@ import math
 
 import torch
 
-from softlookup import check
+from softlookup import check, hint
 
 
 def split_heads(x, n_heads):  # (B, T, N*H) -> (B, N, T, H)

@@ -31,7 +31,7 @@
 # %% 11-setup
 import math
 
-from softlookup import check
+from softlookup import check, hint
 
 # %% [markdown]
 # ## How much work for each byte?

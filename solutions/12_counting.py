@@ -33,7 +33,7 @@
 # %% 12-setup
 import math
 
-from softlookup import check
+from softlookup import check, hint
 
 # %% [markdown]
 # ## One product, one layer

@@ -33,7 +33,7 @@ import math
 import torch
 from torch.nn import functional as F
 
-from softlookup import check
+from softlookup import check, hint
 
 
 def split_heads(x, n_heads):

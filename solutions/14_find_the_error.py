@@ -34,7 +34,7 @@ import math
 
 import numpy as np
 
-from softlookup import check
+from softlookup import check, hint
 from softlookup.slide_audit import first_head, identity_head, masks_004, positions_001, uniform_head
 
 

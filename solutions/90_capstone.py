@@ -35,7 +35,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from softlookup import check
+from softlookup import check, hint
 
 # %% [markdown]
 # ## Your parts

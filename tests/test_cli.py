@@ -142,6 +142,12 @@ def test_release_draws_variants_from_the_seed(checkout: Path) -> None:
     assert "plum" not in notebooks[1]
 
 
+def test_release_says_in_the_notebook_which_help_is_the_last(checkout: Path) -> None:
+    assert call("release", "--course", "d", "--last-help", "formula").exit_code == 0
+    assert "SOFTLOOKUP_HELP" in Path("d", "release", NAME, f"{NAME}.ipynb").read_text()
+    assert "SOFTLOOKUP_HELP" not in (ROOT / "exercises" / NAME / f"{NAME}.ipynb").read_text()
+
+
 @pytest.mark.slow
 def test_every_planted_mistake_of_the_sample_class_is_named(tmp_path: Path) -> None:
     assert call("sample", tmp_path / "course").exit_code == 0

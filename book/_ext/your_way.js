@@ -10,6 +10,7 @@
     unchecked: ["✗", "no check yet"],
     blank: ["", ""],
   };
+  const HELP = ["", ...["nudge", "formula", "example", "solution"].map((step) => `help up to the ${step}`)];
   const MOST = 5;
   const read = (name) => {
     try { return JSON.parse(localStorage.getItem(name)) ?? {}; } catch { return {}; }
@@ -40,7 +41,8 @@
       if (!tasks.has(id) || !Object.hasOwn(STATES, one?.state)) continue;
       const named = Array.isArray(one.named) ? one.named.filter((said) => typeof said === "string").slice(0, 2) : [];
       const points = Math.min(Math.max(Number(one.points) || 0, 0), Number(tasks.get(id).dataset.points));
-      kept[id] = { state: one.state, points, named: named.map((said) => said.slice(0, 400)) };
+      const help = HELP[one.help] ?? "";
+      kept[id] = { state: one.state, points, help, named: named.map((said) => said.slice(0, 400)) };
     }
     const written = {};
     for (const [id, is] of Object.entries(record.written ?? {})) {
@@ -169,8 +171,8 @@
         li.querySelector(".way-sign").textContent = sign;
         const span = li.querySelector(".way-told");
         span.dataset.said ??= span.textContent;
-        const named = record?.tasks[li.dataset.task]?.named ?? [];
-        span.textContent = [span.dataset.said, words].filter(Boolean).join(", ") + (named.length ? `. ${named.join(" ")}` : "");
+        const { named = [], help = "" } = record?.tasks[li.dataset.task] ?? {};
+        span.textContent = [span.dataset.said, words, help].filter(Boolean).join(", ") + (named.length ? `. ${named.join(" ")}` : "");
       });
     }
     const sum = (what) => all.reduce((total, one) => total + what(one), 0);

@@ -8,29 +8,29 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from softlookup.checking import check
+    from softlookup.checking import check, hint
 
 __version__ = "0.2.0"
 
 _SUBMODULES = ("checking", "figures", "model", "notation", "reference", "roofline", "text", "training", "widgets")
 
-__all__ = ["__version__", "check", *_SUBMODULES]
+__all__ = ["__version__", "check", "hint", *_SUBMODULES]
 
 
 def __getattr__(name: str) -> Any:
-    """Load a submodule, or ``check``, at its first use.
+    """Load a submodule, ``check`` or ``hint``, at its first use.
 
     Args:
         name: The attribute that was asked for.
 
     Returns:
-        The submodule of that name, or the function ``softlookup.checking.check``.
+        The submodule of that name, or the function of ``softlookup.checking``.
 
     Raises:
         AttributeError: If the package has no such name.
     """
-    if name == "check":
-        return import_module("softlookup.checking").check
+    if name in ("check", "hint"):
+        return getattr(import_module("softlookup.checking"), name)
     if name in _SUBMODULES:
         return import_module(f"softlookup.{name}")
     raise AttributeError(f"module 'softlookup' has no attribute {name!r}; it has {', '.join(__all__)}")

@@ -98,6 +98,15 @@ def test_settings_of_a_course_reach_its_notebooks(tmp_path, monkeypatch):
     assert os.environ["SOFTLOOKUP_BOOK"] == BOOK
 
 
+def test_a_course_may_stop_help_before_the_solution(tmp_path, monkeypatch):
+    monkeypatch.setenv("SOFTLOOKUP_HELP", "solution")
+    path = checkout(tmp_path, {})
+    assert "SOFTLOOKUP_HELP" not in "".join(cell.source for cell in read_solution(path).cells)
+    first = next(cell for cell in read_solution(path, last_help="example").cells if cell.cell_type == "code")
+    exec(first.source, {})
+    assert os.environ["SOFTLOOKUP_HELP"] == "example"
+
+
 def test_settings_are_empty_as_shipped_and_where_there_are_none(tmp_path):
     assert addresses(ROOT) == addresses(tmp_path) == {"install": "", "book": ""}
 

@@ -126,9 +126,44 @@ def test_the_book_is_shown_to_nobody_without_the_token(welcome: Visit, chromium:
     context.close()
 
 
-def test_validate_says_what_fails_and_that_a_solved_notebook_passes(welcome: Visit) -> None:
+def test_validate_gives_the_verdicts_of_the_course(welcome: Visit) -> None:
     welcome.open(f"{WORK}/{NAME}/{NAME}.ipynb")
+    best = sum(task.points for task in tasks(0))
     said = welcome.validate()
-    assert all(f'check("{task.id}"' in said for task in tasks(0)) and "failed" in said
+    assert f"0 of {len(tasks(0))} tasks are right: 0 of {best:g} points." in said
+    assert f"{len(tasks(0))} still blank." in said and "artial" not in said
     welcome.open(f"{WORK}/solved/solved.ipynb")
-    assert "Success! Your notebook passes all the tests." in welcome.validate()
+    assert f"{len(tasks(0))} of {len(tasks(0))} tasks are right" in welcome.validate()
+
+
+def test_hint_puts_its_steps_beneath_the_task_that_is_selected(welcome: Visit) -> None:
+    page = welcome.page
+    welcome.open(f"{WORK}/{NAME}/{NAME}.ipynb")
+    task = tasks(0)[2]
+    page.locator(f"{SHOWN} .jp-MarkdownCell", has_text=f"Task {task.id} ·").click()
+    for title in ("The formula", "A worked example", "One more step", "One solution"):
+        welcome.press("softlookup-hint")
+        step = page.locator(f"{SHOWN} .sl-help")
+        expect(step).to_contain_text(title, timeout=SLOW_MS)
+        assert step.count() == 1
+    expect(page.locator(f"{SHOWN} .jp-CodeCell", has=step)).to_contain_text(f'hint("{task.id}")')
+    shot(page, f"hint-{page.evaluate('document.body.dataset.jpThemeLight')}")
+
+
+def test_the_table_of_tasks_leads_to_the_tasks(welcome: Visit) -> None:
+    page = welcome.page
+    welcome.open(f"{WORK}/{NAME}/{NAME}.ipynb")
+    last = tasks(0)[-1]
+    heading = page.locator(f"{SHOWN} h3", has_text=f"Task {last.id} ·")
+    expect(heading).not_to_be_in_viewport()
+    page.locator(f"{SHOWN} td a", has_text=last.id).first.click()
+    expect(heading).to_be_in_viewport(timeout=SLOW_MS)
+
+
+def test_students_see_nothing_that_is_for_instructors(welcome: Visit) -> None:
+    page = welcome.page
+    assert page.locator(".lm-MenuBar-item", has_text="Nbgrader").count() == 0
+    assert page.locator(".lm-TabBar-tab[title*='ssignment']").count() == 0
+    page.locator(".lm-MenuBar-item", has_text="View").click()
+    assert page.get_by_role("menuitem", name="Create Assignment").count() == 0
+    page.keyboard.press("Escape")

@@ -9,9 +9,8 @@ import torch
 
 from softlookup.checking import Task, tasks
 from softlookup.checking.diagnose import is_right
-from softlookup.checking.home import HOME_SEED
 from softlookup.checking.inside.probe import run
-from softlookup.checking.judge import questions
+from softlookup.checking.judge import HOME_SEED, questions
 from softlookup.checking.published import answer
 
 FUNCTIONS = [task for task in tasks() if task.frame != "text" and not isinstance(answer(task), type)]

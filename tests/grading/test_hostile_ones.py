@@ -18,8 +18,7 @@ from small_class import NAME
 
 from softlookup.authoring import make_release
 from softlookup.checking import tasks
-from softlookup.checking.home import HOME_SEED
-from softlookup.checking.judge import draw
+from softlookup.checking.judge import HOME_SEED, draw
 from softlookup.grading.course.notebooks import MAX_BYTES, grade_id
 from softlookup.grading.samples.hostile import ROWS, HostileHandIn, hostile_ones, told
 from softlookup.grading.samples.hostile.answering import stored_answers

@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 import nbformat
@@ -11,10 +12,11 @@ from nbformat import NotebookNode
 from softlookup.authoring import find_root, read_solution, solution_cells
 from softlookup.checking import MIME, check, get_task, tasks
 from softlookup.checking.inside.source import cell_hash, text_hash
+from softlookup.checking.result import HELP_MIME
 from softlookup.grading.course.notebooks import grade_id
 from softlookup.grading.samples.handins import filled
 from softlookup.grading.validate import executed
-from softlookup.progress import as_json, read_chapter, read_folder
+from softlookup.progress import as_json, as_text, read_chapter, read_folder
 from softlookup.progress.report import as_script
 
 ROOT = find_root()
@@ -190,3 +192,17 @@ def test_every_answer_of_every_notebook_is_blank_at_first():
     for chapter in read_folder(ROOT / "exercises"):
         assert chapter.file is not None and chapter.count("blank") == len(chapter.tasks), chapter.chapter
         assert re.match(rf"{chapter.chapter:02d}_", chapter.file.name) and not any(chapter.written.values())
+
+
+def test_help_that_was_asked_for_is_kept_beside_the_verdict_and_in_cells_of_ones_own(release, tmp_path):
+    next(cell for cell in release.cells if grade_id(cell) == "04-mix").source = SOLVED["04-mix"]
+    put(release, "04-mix", told("04.mix", help=2))
+    put(release, "04-scale", told("04.scale", "wrong", 0.0, help=99))
+    data = {"text/plain": "One solution", HELP_MIME: {"task": "04.mix", "help": 4}}
+    own = nbformat.v4.new_code_cell('hint("04.mix")', outputs=[nbformat.v4.new_output("display_data", data=data)])
+    release.cells.append(own)
+    assert [one.help for one in read_chapter(release, 4).tasks if one.help] == [4]
+    save(tmp_path, nbformat.writes(release))
+    chapters = read_folder(tmp_path)
+    assert as_json(chapters, datetime.now(UTC))["tasks"]["04.mix"]["help"] == 4
+    assert "Help up to the solution: 04.mix.\n" in as_text(chapters)

@@ -79,7 +79,7 @@ def ungraded(root: Path) -> list[Path]:
     return sorted((root / UNGRADED).glob("*.py"))
 
 
-def read_solution(path: Path, variants: Mapping[str, int] | None = None) -> NotebookNode:
+def read_solution(path: Path, variants: Mapping[str, int] | None = None, last_help: str = "") -> NotebookNode:
     """Read a hand-written solution as the notebook that nbgrader calls the source.
 
     Args:
@@ -87,6 +87,7 @@ def read_solution(path: Path, variants: Mapping[str, int] | None = None) -> Note
             title is its name: the answer to a task ("04-scale"), behind which its check is put; a written answer, with
             its points; any other is locked.
         variants: Which variant of each task; the public ones if None.
+        last_help: The last step of help that the course allows; empty for all.
 
     Returns:
         The notebook: no outputs, cell ids from grade ids or positions, nothing of jupytext's in it. Before its first
@@ -107,7 +108,7 @@ def read_solution(path: Path, variants: Mapping[str, int] | None = None) -> Note
             cell.source = fill.code(cell.source, chosen)
             cell.outputs, cell.execution_count = [], None
     first = next(index for index, cell in enumerate(notebook.cells) if cell.cell_type == "code")
-    notebook.cells.insert(first, library_cell(chapter, **places))
+    notebook.cells.insert(first, library_cell(chapter, **places, last_help=last_help))
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     return notebook
 

@@ -34,6 +34,12 @@ except ModuleNotFoundError:
     from softlookup import check
 """
 
+HELPS = """
+import os
+
+os.environ["SOFTLOOKUP_HELP"] = {last!r}  # the last step of help that `hint` gives in this course
+"""
+
 LEADS = """
 import os
 
@@ -71,18 +77,21 @@ def addresses(root: Path) -> dict[str, str]:
     return found
 
 
-def library_cell(chapter: int, install: str = "", book: str = "") -> NotebookNode:
+def library_cell(chapter: int, install: str = "", book: str = "", last_help: str = "") -> NotebookNode:
     """Make the cell.
 
     Args:
         chapter: The notebook's number.
         install: What pip installs the library from; where it is empty, the cell says what to do.
         book: The rendered book on the web; where it is empty, links lead into the checkout.
+        last_help: The last step of help that the course allows, or "none"; where it is empty, all are given.
     """
     command = f"install --quiet --no-deps {install}"
     source = FETCHES.format(command=command) if install else SAYS
     if book:
         source += LEADS.format(book=book)
+    if last_help:
+        source += HELPS.format(last=last_help)
     name = f"{chapter:02d}-library"
     described = {
         "grade": False,

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from softlookup.checking import published
-from softlookup.checking.home import HOME_SEED, LocalStudent, check
+from softlookup.checking.home import LocalStudent, check
 from softlookup.checking.inside.limits import calm_torch
-from softlookup.checking.judge import draw
+from softlookup.checking.judge import HOME_SEED, draw
 from softlookup.checking.oracle import wanted
 from softlookup.checking.registry import tasks
 from softlookup.checking.task import Task

@@ -1,9 +1,21 @@
 """Graded tasks: what they ask, how an answer is checked, which mistake it is, and a picture of it."""
 
-from softlookup.checking.home import check, inputs
+from softlookup.checking.home import check, hint, inputs
 from softlookup.checking.inside.case import Case
 from softlookup.checking.registry import UnknownTask, get_task, tasks
 from softlookup.checking.result import MIME, CheckResult
 from softlookup.checking.task import Mistake, Task
 
-__all__ = ["MIME", "Case", "CheckResult", "Mistake", "Task", "UnknownTask", "check", "get_task", "inputs", "tasks"]
+__all__ = [
+    "MIME",
+    "Case",
+    "CheckResult",
+    "Mistake",
+    "Task",
+    "UnknownTask",
+    "check",
+    "get_task",
+    "hint",
+    "inputs",
+    "tasks",
+]

@@ -12,9 +12,8 @@ import numpy as np
 from safetensors.numpy import load, save
 
 from softlookup.checking.diagnose import Given
-from softlookup.checking.home import HOME_SEED
 from softlookup.checking.inside.case import Arrays, Case
-from softlookup.checking.judge import TaskQuestions, questions
+from softlookup.checking.judge import HOME_SEED, TaskQuestions, questions
 from softlookup.checking.oracle import mistaken, wanted
 from softlookup.checking.registry import tasks
 from softlookup.checking.task import Task

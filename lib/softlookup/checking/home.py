@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 
 from softlookup.checking.calls import Call, differs, plain
+from softlookup.checking.helping import Hint, next_step, noted
 from softlookup.checking.inside.case import Case
 from softlookup.checking.inside.gates import opened
 from softlookup.checking.inside.layers import called_like, layer_around
 from softlookup.checking.inside.limits import calm_torch, time_limit
 from softlookup.checking.inside.probe import Answer, TimeIsUp, inputs_for, run
 from softlookup.checking.inside.source import cell_hash, functions_behind, names_in, reached, shortcut, standing_in
-from softlookup.checking.judge import draw, judge, no_points, used_shortcut
+from softlookup.checking.judge import HOME_SEED, draw, judge, no_points, questions_at_home, used_shortcut
 from softlookup.checking.oracle import wanted
 from softlookup.checking.registry import UnknownTask, earlier, get_task, tasks
 from softlookup.checking.result import CheckResult
@@ -25,9 +26,6 @@ from softlookup.checking.task import Task
 
 TIME_LIMIT_S = 10.0
 """How long one check may take at home, where the system can tell (not on Windows)."""
-
-HOME_SEED = 4
-"""At home the inputs are the same every time, so that a picture can be compared with the one before."""
 
 
 def stand_in(task: Task, asking: str = "") -> Callable[..., Any]:
@@ -161,7 +159,10 @@ def _passes(task: Task, own: Any) -> bool:
     if not callable(own):
         return False
     student = LocalStudent(task, own)
-    return any(judge(task, student, seed=HOME_SEED, variant=n).verdict == "pass" for n in range(len(task.variants)))
+    return any(
+        judge(task, student, variant=n, asked=questions_at_home(task, n)).verdict == "pass"
+        for n in range(len(task.variants))
+    )
 
 
 def not_callable(task: Task, kind: str, variant: int) -> CheckResult:
@@ -221,7 +222,35 @@ def check(task_id: str, obj: Any, *, variant: int = 0) -> CheckResult:
         return no_points(task, "error", said)
     if not callable(obj):
         return not_callable(task, type(obj).__name__, number)
-    return replace(_judged(task, obj, number), answer=cell_hash(obj))
+    result = replace(_judged(task, obj, number), answer=cell_hash(obj))
+    try:
+        return noted(task, LocalStudent(task, obj), result)
+    except Exception:  # help that fails must not take the verdict with it
+        return result
+
+
+def hint(task_id: str, *, variant: int | None = None) -> Hint:
+    """Give the next step of help on a task: a nudge, the formula, a worked example, one solution.
+
+    Args:
+        task_id: The task, "04.scale".
+        variant: Which variant of the task your notebook asks for; None takes that of the last check.
+
+    Returns:
+        The step, which shows itself in a notebook. What was asked for is kept with the next verdict. Once the task is
+        right, it shows the published answer and another way to write it.
+
+    Raises:
+        UnknownTask: If there is no such task.
+        ValueError: If the task has no such variant.
+
+    Book: 00_before_you_start_running.html#before-check.
+    """
+    task = get_task(task_id)
+    number = None if variant is None else _number(variant, task)
+    if number is None and variant is not None:
+        raise ValueError(f"{task_id} has no variant {variant!r}; it has {len(task.variants)}, counted from 0")
+    return next_step(task, number)
 
 
 def inputs(task_id: str, number: int, variant: int = 0) -> tuple[Any, ...]:
@@ -260,7 +289,8 @@ def _judged(task: Task, obj: Any, number: int) -> CheckResult:
     started = time.monotonic()
     try:
         with calm_torch(), time_limit(TIME_LIMIT_S):
-            return _with_inputs(task, judge(task, LocalStudent(task, obj), seed=HOME_SEED, variant=number))
+            asked = questions_at_home(task, number)
+            return _with_inputs(task, judge(task, LocalStudent(task, obj), variant=number, asked=asked))
     except TimeIsUp:
         return too_slow(task, TIME_LIMIT_S, number)
     except KeyboardInterrupt:

@@ -4,10 +4,10 @@ The judge talks to the student's code through ``Student`` alone: at home that is
 it may be a pipe to a sandbox. It never hands over anything but a case's inputs.
 """
 
-import inspect
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -27,6 +27,9 @@ SAME_AS_TWO = (
     "Your own mistake may be another one."
 )
 """What comes before two sentences that were recognised together, and not one by one."""
+
+HOME_SEED = 4
+"""At home the inputs are the same every time, so that a picture can be compared with the one before."""
 
 _LOOKED_AT = 100_000
 """Cells that a result may have for its properties to be looked at: no right answer has so many."""
@@ -91,6 +94,12 @@ def questions(task: Task, seed: int, variant: int = 0, *, shuffled: bool = False
         order = np.random.default_rng([seed, zlib.crc32(task.id.encode()), variant, 1]).permutation(len(cases))
         cases = [cases[i] for i in order]
     return TaskQuestions(tuple(cases), tuple(wanted(task, case, task.variants[variant]) for case in cases))
+
+
+@lru_cache(maxsize=32)
+def questions_at_home(task: Task, variant: int = 0) -> TaskQuestions:
+    """The questions that a check at home asks: drawn and answered at the first check of a task."""
+    return questions(task, HOME_SEED, variant)
 
 
 def draw(task: Task, seed: int, variant: int = 0) -> list[Case]:
@@ -334,7 +343,7 @@ def _result(
         return used_shortcut(task, used if used in task.barred else task.barred[0], variant)
     case, answer, right = outcome.failed if slugs else _smallest(outcome.asked, outcome.failed)
     difference = _difference(case, answer, right)
-    names = _names(task, case)
+    names = task.result_names(case)
     sentences = list(says)
     if answer.failure is not None:
         sentences.append(failure_sentence(case, answer.failure))
@@ -351,7 +360,7 @@ def _result(
         sentences=(*sentences, *extra),
         case=case.label,
         inputs=case.args,
-        asked=() if slugs else inputs_in_words(case, _parameters(task, case)),
+        asked=() if slugs else inputs_in_words(case, task.input_names(case)),
         question=next(number for number, one in enumerate(outcome.asked) if one[0] is case),
         difference=difference,
         printed=answer.printed,
@@ -372,23 +381,6 @@ def _raised_elsewhere(asked: Asked) -> list[str]:
     """What another case raised: a picture of the one case that gave numbers would hide the plainer word."""
     raised = [(case, answer.failure) for case, answer, _ in asked if answer.failure is not None]
     return [failure_sentence(case, failure) for case, failure in raised if failure.kind == "raised"][:1]
-
-
-def _names(task: Task, case: Case) -> tuple[str, ...]:
-    """What a case's results are called: the task's, or the arguments whose gradients they are."""
-    if not case.gradients:
-        return task.returns
-    parameters = _parameters(task, case)
-    return tuple(f"the gradient of {parameters[i]}" for i in case.gradients)
-
-
-def _parameters(task: Task, case: Case) -> list[str]:
-    """Names of a case's arguments."""
-    parameters = list(inspect.signature(task.oracle).parameters)
-    if len(parameters) < len(case.args):  # an oracle that takes a layer's weights all in one
-        rest = len(case.args) - case.sizes - len(case.parameters)
-        parameters = [*parameters[: case.sizes], *case.parameters, *(f"input {i + 1}" for i in range(rest))]
-    return parameters[: len(case.args)]
 
 
 def _says(task: Task, slug: str) -> str:

@@ -150,14 +150,57 @@ def _mistakes(task_id: str) -> tuple[Mistake, ...]:
     return tuple(found)
 
 
+@dataclass(frozen=True)
+class HelpTexts:
+    """What is said of a task to somebody who asks for help, and afterwards.
+
+    Attributes:
+        formula: What to compute, in one line of plain text.
+        explained: Why the published solution is as it is.
+        other: Another right answer: shorter, faster or clearer; empty where there is none worth showing.
+        differs: What sets it apart from the published one.
+    """
+
+    formula: str
+    explained: str
+    other: str = ""
+    differs: str = ""
+
+
+@cache
+def help_texts(task_id: str) -> HelpTexts:
+    """The texts of a task's help, which stand in ``solutions/NN_topic.help.toml``.
+
+    Args:
+        task_id: The task, "04.scale". One that is taken from another chapter has its texts there.
+
+    Raises:
+        ValueError: If nothing stands there.
+    """
+    chapter, cell = int(task_id.partition(".")[0]), task_id.replace(".", "-")
+    origin = named(chapter).get(cell, ("", cell))[1]
+    if origin != cell:
+        return help_texts(origin.replace("-", ".", 1))
+    path = solutions(chapter).with_suffix(".help.toml")
+    texts = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    if task_id not in texts:
+        raise ValueError(f"{path} has no table for {task_id}")
+    return HelpTexts(**texts[task_id])
+
+
 def solution(task: Task, variant: int = 0) -> str:
     """The published solution's cell, with a variant's constants."""
+    return with_constants(task, cells(task.chapter)[task.slug], variant)
+
+
+def with_constants(task: Task, source: str, variant: int) -> str:
+    """An answer's source with the constants of a variant on the lines that are marked as such."""
     values = task.variants[variant]
 
     def fill(match: re.Match[str]) -> str:
         return f"{match['name']} = {values[match['key']]!r}" if match["task"] == task.id else match[0]
 
-    return CONSTANT.sub(fill, cells(task.chapter)[task.slug]).rstrip() + "\n"
+    return CONSTANT.sub(fill, source).strip() + "\n"
 
 
 def planted(task: Task, slugs: Sequence[str], variant: int = 0) -> str:

@@ -15,6 +15,15 @@ MIME = "application/vnd.softlookup.verdict+json"
 Book: 00_before_you_start_running.html#before-check.
 """
 
+HELP_MIME = "application/vnd.softlookup.help+json"
+"""The type under which a notebook keeps how much help on a task was asked for.
+
+Book: 00_before_you_start_running.html#before-check.
+"""
+
+HELP_STEPS = ("nudge", "formula", "example", "solution")
+"""What help there is on a task, in the order in which it is given."""
+
 BOOK = "../../_build/html/"
 """The rendered book, seen from an exercise's folder; the environment variable SOFTLOOKUP_BOOK names another place."""
 
@@ -30,6 +39,21 @@ HEADLINES = {
     "stopped": "Interrupted",
     "unknown": "Unknown task",
 }
+
+
+@dataclass(frozen=True)
+class Way:
+    """A right answer to a task, shown once the task is right.
+
+    Attributes:
+        title: Which one it is.
+        code: Its cell.
+        says: Why it is so, or what sets it apart.
+    """
+
+    title: str
+    code: str
+    says: str
 
 
 @dataclass(frozen=True)
@@ -60,6 +84,9 @@ class CheckResult:
         reveals: Whether the wanted numbers may be shown.
         answer: A hash of the notebook cell that was judged, by which a verdict is seen to be older than its answer;
             empty where the answer stands in no cell.
+        help: How many steps of help were asked for (see ``helping.STEPS``).
+        nudge: What can be seen of the answer, from the second failure on.
+        ways: Other ways to write it, once it is right.
 
     Book: 00_before_you_start_running.html#before-check.
     """
@@ -83,6 +110,9 @@ class CheckResult:
     printed: str = ""
     reveals: bool = True
     answer: str = ""
+    help: int = 0
+    nudge: str = ""
+    ways: tuple[Way, ...] = ()
 
     @property
     def message(self) -> str:
@@ -112,6 +142,7 @@ class CheckResult:
             "diagnosis": list(self.diagnosis),
             "message": self.message,
             **({"answer": self.answer} if self.answer else {}),
+            **({"help": self.help} if self.help else {}),
         }
 
     def text(self) -> str:
@@ -121,6 +152,7 @@ class CheckResult:
             A line for the verdict, and one for each sentence and each section to read.
         """
         lines = [self.headline, *("  " + s for s in self.sentences)]
+        lines += [f"  {self.nudge}"] * bool(self.nudge)
         if self.printed:
             lines.append("  Your code printed: " + self.printed.strip()[:200])
         lines += [f"  Input: {line}" for line in self.asked]
@@ -150,6 +182,7 @@ def panel(result: CheckResult) -> str:
     head, _, points = result.headline.rpartition(", ") if result.max_points else (result.headline, "", "")
     worth = f' <span class="sl-pts">· {escape(points)}</span>' if points else ""
     body = "".join(f"<p>{rich(s)}</p>" for s in result.sentences)
+    body += f"<p>{rich(result.nudge)}</p>" * bool(result.nudge)
     if result.difference is not None:
         body += heat_maps(result.difference, result.names, result.reveals)
     if result.asked:
@@ -158,6 +191,9 @@ def panel(result: CheckResult) -> str:
         body += f"<details><summary>what your function was given</summary><pre>{given}</pre></details>"
     if result.printed:
         body += f"<details><summary>what your code printed</summary><pre>{escape(result.printed)}</pre></details>"
+    if result.ways:
+        ways = (f"<p>{rich(way.title)}. {rich(way.says)}</p><pre>{escape(way.code)}</pre>" for way in result.ways)
+        body += f"<details><summary>other ways to write it</summary>{''.join(ways)}</details>"
     if result.readings:
         book = os.environ.get("SOFTLOOKUP_BOOK", BOOK).rstrip("/")
         said = ("Read this section in the book", "and this one")

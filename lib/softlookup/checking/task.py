@@ -149,6 +149,30 @@ class Task:
         declared = inspect.signature(self.oracle).parameters
         return {name: parameter for name, parameter in declared.items() if name not in self.variants[0]}
 
+    def input_names(self, case: Case) -> list[str]:
+        """What a question's inputs are called.
+
+        Args:
+            case: The question.
+
+        Returns:
+            A name for each of its arguments: the oracle's, or a layer's parameters where it takes them all in one.
+        """
+        names = list(inspect.signature(self.oracle).parameters)
+        if len(names) < len(case.args):
+            rest = len(case.args) - case.sizes - len(case.parameters)
+            names = [*names[: case.sizes], *case.parameters, *(f"input {i + 1}" for i in range(rest))]
+        return names[: len(case.args)]
+
+    def result_names(self, case: Case) -> tuple[str, ...]:
+        """What a question's results are called: the task's names, or the inputs whose gradients they are.
+
+        Args:
+            case: The question.
+        """
+        names = self.input_names(case)
+        return tuple(f"the gradient of {names[i]}" for i in case.gradients) or self.returns
+
     def readings(self, diagnosis: Sequence[str]) -> tuple[str, ...]:
         """The sections to read after a diagnosis: those of the mistakes that it names, or the task's own.
 

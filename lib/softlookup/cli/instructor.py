@@ -6,13 +6,20 @@ from typing import Any
 
 import click
 
-from softlookup.cli.shared import COURSE, FILE, checkout, course_in, default_course, sources, write
+from softlookup.cli.shared import COURSE, FILE, HELP_STEPS, checkout, course_in, default_course, sources, write
 
 
 @click.command()
 @COURSE
 @click.option("--course-seed", "secret", help="A secret word of this course: it draws the variants of the tasks.")
-def release(folder: Path | None, secret: str | None) -> None:
+@click.option(
+    "--last-help",
+    type=click.Choice(["none", *HELP_STEPS]),
+    default=HELP_STEPS[-1],
+    show_default=True,
+    help="The last step of help that students get at home.",
+)
+def release(folder: Path | None, secret: str | None, last_help: str) -> None:
     """Put the assignments into a course.
 
     Without a seed they are the public ones, whose solutions are published. The seed is not written down: keep
@@ -24,7 +31,7 @@ def release(folder: Path | None, secret: str | None) -> None:
     folder = folder or default_course()
     is_course = (folder / "nbgrader_config.py").is_file()
     course = Course.at(folder) if is_course else new_course(folder, root / "nbgrader_config.py")
-    given = sources(root, secret)
+    given = sources(root, secret, "" if last_help == HELP_STEPS[-1] else last_help)
     course.release(given)
     for name in given:
         click.echo(f"released {name}: {folder / 'release' / name / (name + '.ipynb')}")
@@ -156,7 +163,23 @@ def explain(student: str, assignment: str, folder: Path | None, task: str | None
 @click.option("--match", help="canvas, moodle: the column that holds the students' ids, if they are not found.")
 @click.option("--scale", is_flag=True, help="canvas, moodle: scale points to the maximum that the file names.")
 @click.option("--zeros", is_flag=True, help="canvas, moodle: 0 for those who handed in nothing.")
-def export(assignment: str, kind: str, folder: Path | None, given: Path | None, out: Path | None, **how: Any) -> None:
+@click.option(
+    "--help-costs",
+    "costs",
+    type=(click.Choice(HELP_STEPS), click.FloatRange(0, 100)),
+    multiple=True,
+    metavar="STEP PERCENT",
+    help="Take so much of a task's points where a notebook says that help up to this step was asked for. Repeatable.",
+)
+def export(
+    assignment: str,
+    kind: str,
+    folder: Path | None,
+    given: Path | None,
+    out: Path | None,
+    costs: tuple[tuple[str, float], ...],
+    **how: Any,
+) -> None:
     """Write grades as CSV, or fill in Canvas' or Moodle's file.
 
     Canvas: Grades, Export. Moodle: the assignment's submissions, Download grading worksheet. Both take the file back.
@@ -167,10 +190,14 @@ def export(assignment: str, kind: str, folder: Path | None, given: Path | None, 
     from softlookup.grading.platforms.exports import fill_canvas, fill_moodle, plain_table
     from softlookup.grading.platforms.lms_sheet import Options, read_text
     from softlookup.grading.reports.class_report import read_report
+    from softlookup.grading.reports.help_asked import helped, less_help
 
     course = course_in(folder)
     graded = course.root / "reports" / f"{assignment}.json"
     lines = read_sheet(course, assignment, read_report(graded) if graded.is_file() else None)
+    taken: list[str] = []
+    if costs:
+        lines, taken = less_help(lines, helped(course, assignment, [line.student for line in lines]), dict(costs))
     path = out or course.root / "reports" / f"{assignment}-{kind}.csv"
     if kind == "csv":
         done = plain_table(lines)
@@ -184,7 +211,7 @@ def export(assignment: str, kind: str, folder: Path | None, given: Path | None, 
         done = fill_moodle(read_text(given), lines, Options(**how))
     done.write(path)
     click.echo(f"wrote {path}: grades of {done.written} students")
-    for note in done.notes:
+    for note in (*done.notes, *taken):
         click.echo(f"note: {plain(note, 4000)}")
 
 

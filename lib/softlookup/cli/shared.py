@@ -15,6 +15,9 @@ COURSE = click.option(
     type=click.Path(path_type=Path),
     help="The course's folder. Default: course, if it is there, else this folder.",
 )
+HELP_STEPS = ("nudge", "formula", "example", "solution")
+"""The steps of help on a task (``checking.result.HELP_STEPS``, which takes long to import)."""
+
 FILE = click.Path(path_type=Path, dir_okay=False)
 
 
@@ -59,12 +62,19 @@ def checkout() -> Path:
         refuse(str(error))
 
 
-def sources(root: Path, secret: str | None = None) -> dict[str, Any]:
-    """The checkout's assignments, with solutions, by name; a secret draws variants other than the public."""
+def sources(root: Path, secret: str | None = None, last_help: str = "") -> dict[str, Any]:
+    """The checkout's assignments, with solutions, by name.
+
+    Args:
+        root: The checkout.
+        secret: Draws variants other than the public ones; None draws none.
+        last_help: The last step of help that the course allows; empty for all.
+    """
     from softlookup.authoring import assignments, draw_variants, read_solution
 
     chosen = draw_variants(secret)
-    return {name: read_solution(root / "solutions" / f"{name}.py", chosen) for name in assignments(root)}
+    files = {name: root / "solutions" / f"{name}.py" for name in assignments(root)}
+    return {name: read_solution(file, chosen, last_help) for name, file in files.items()}
 
 
 def write(path: Path, text: str) -> None:

@@ -7,7 +7,7 @@ there is, and names of mistakes that the task knows. All words come from the tas
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,15 @@ from softlookup.checking.diagnose import OTHER_VARIANT, SHORTCUT
 from softlookup.checking.inside.source import text_hash
 from softlookup.checking.registry import CHAPTERS, tasks
 from softlookup.checking.task import Task
-from softlookup.grading.course.notebooks import BadNotebook, grade_id, is_graded, is_solution, read_notebook, verdict_of
+from softlookup.grading.course.notebooks import (
+    BadNotebook,
+    grade_id,
+    help_of,
+    is_graded,
+    is_solution,
+    read_notebook,
+    verdict_of,
+)
 
 STATES = ("pass", "partial", "wrong", "changed", "unchecked", "blank")
 """Right; partly right; not right; changed since its check; an answer without a check; nothing written yet."""
@@ -43,12 +51,14 @@ class TaskState:
         state: One of ``STATES``.
         points: What its last check gave; 0 where the answer was changed since.
         named: The mistakes that the last check named, as sentences.
+        help: How many steps of help were asked for.
     """
 
     task: Task
     state: str = "blank"
     points: float = 0.0
     named: tuple[str, ...] = ()
+    help: int = 0
 
 
 @dataclass(frozen=True)
@@ -140,7 +150,11 @@ def read_chapter(notebook: NotebookNode, chapter: int, file: Path | None = None)
         file: Where it came from.
     """
     code = {grade_id(cell): cell for cell in reversed(notebook.cells) if cell.cell_type == "code" and grade_id(cell)}
-    states = tuple(_state(task, code.get(task.slug), code.get(f"{task.slug}-check")) for task in tasks(chapter))
+    asked = help_of(notebook.cells)
+    states = tuple(
+        replace(_state(task, code.get(task.slug), code.get(f"{task.slug}-check")), help=asked.get(task.id, 0))
+        for task in tasks(chapter)
+    )
     written = {
         name: _says_something(str(cell.source))
         for cell in notebook.cells

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
+from softlookup.checking.result import HELP_STEPS
 from softlookup.curriculum.graph import NAMES
 from softlookup.grading.data.plain_text import plain
 from softlookup.progress.advice import advise
@@ -40,7 +41,10 @@ def as_json(chapters: Sequence[ChapterState], when: datetime) -> dict[str, Any]:
         Plain values: for each task that is not blank its state, its points and the mistakes named.
     """
     recorded = {
-        one.task.id: {"state": one.state, "points": one.points, "named": list(one.named)}
+        one.task.id: {
+            **{"state": one.state, "points": one.points, "named": list(one.named)},
+            **({"help": one.help} if one.help else {}),
+        }
         for chapter in chapters
         for one in chapter.tasks
         if one.state != "blank"
@@ -56,7 +60,7 @@ def as_script(record: dict[str, Any]) -> str:
 
 def as_text(chapters: Sequence[ChapterState]) -> str:
     """The whole for a terminal: a line for each chapter, what was named, and what to do next."""
-    return "\n".join([*_table(chapters), "", *_next(chapters)]) + "\n"
+    return "\n".join([*_table(chapters), "", *_next(chapters), *_helped(chapters)]) + "\n"
 
 
 def _table(chapters: Sequence[ChapterState]) -> Iterator[str]:
@@ -80,6 +84,15 @@ def _table(chapters: Sequence[ChapterState]) -> Iterator[str]:
     minutes = sum(one.minutes_left for one in chapters)
     hours = f", about {max(1, round(minutes / 60))} h left" if minutes else ""
     yield f"{'':4}together: {sure} of {every} tasks right, {earned:g} of {best:g} points{hours}"
+
+
+def _helped(chapters: Sequence[ChapterState]) -> Iterator[str]:
+    """How much help was asked for, a line for each step."""
+    for number, step in reversed(list(enumerate(HELP_STEPS, 1))):
+        found = [one.task.id for chapter in chapters for one in chapter.tasks if one.help == number]
+        if found:
+            more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
+            yield f"Help up to the {step}: {', '.join(found[:MOST_NAMED])}{more}."
 
 
 def _next(chapters: Sequence[ChapterState]) -> Iterator[str]:

@@ -1,14 +1,20 @@
-"""A part of the Jupyter server that ``softlookup lab`` starts: it shows the book of the checkout as it is.
+"""A part of the Jupyter server that ``softlookup lab`` starts: it shows the book, and validates a notebook.
 
 Jupyter's own ``/files`` shows pages of a folder in a sandbox, in which neither styles nor scripts of their own arrive.
 """
 
+import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from jupyter_server.base.handlers import JupyterHandler
+from jupyter_server.base.handlers import APIHandler, JupyterHandler
 from jupyter_server.utils import url_path_join
 from tornado import web
+
+from softlookup.checking.result import HEADLINES
+from softlookup.grading.course.notebooks import BadNotebook
+from softlookup.grading.validate import Outcome, rehearse
 
 PLACE = "softlookup-book"
 """The address of the book, beneath the server's own."""
@@ -28,6 +34,41 @@ class BookPage(JupyterHandler, web.StaticFileHandler):
         return web.StaticFileHandler.get(self, path, include_body)
 
 
+class Validation(APIHandler):
+    """Runs a notebook of the checkout in a fresh kernel and gives its verdicts in words."""
+
+    @web.authenticated
+    async def post(self) -> None:
+        """Take ``{"path": ...}``, seen from the server's root; give lines and a row for each task."""
+        root = Path(self.settings["server_root_dir"]).expanduser().resolve()
+        path = (root / str((self.get_json_body() or {}).get("path", ""))).resolve()
+        if not path.is_relative_to(root):
+            raise web.HTTPError(404)
+        try:
+            outcomes = await asyncio.to_thread(rehearse, path)
+        except BadNotebook as problem:
+            self.finish({"lines": [f"{str(problem)[:1].upper()}{str(problem)[1:]}."]})
+            return
+        self.finish(_in_words(outcomes))
+
+
+def _in_words(outcomes: Sequence[Outcome]) -> dict[str, list[Any]]:
+    """The verdicts on a notebook, in the words of its checks."""
+    if not outcomes:
+        return {"lines": ["This notebook ran, but it holds no checks: it is none of the course's."]}
+    points, best = sum(one.points for one in outcomes), sum(one.max for one in outcomes)
+    right = sum(one.verdict == "pass" for one in outcomes)
+    blank = sum(one.verdict == "blank" for one in outcomes)
+    lines = [f"{right} of {len(outcomes)} tasks are right: {points:g} of {best:g} points."]
+    lines += [f"{blank} still blank."] * bool(blank)
+    rows = [
+        [one.task, f"{HEADLINES[one.verdict]}, {one.points:g} of {one.max:g}", one.message]
+        for one in outcomes
+        if one.verdict not in ("pass", "blank")
+    ]
+    return {"lines": lines, "rows": rows}
+
+
 def _jupyter_server_extension_points() -> list[dict[str, str]]:
     return [{"module": "softlookup.progress.serving"}]
 
@@ -35,4 +76,6 @@ def _jupyter_server_extension_points() -> list[dict[str, str]]:
 def _load_jupyter_server_extension(server: Any) -> None:
     book = Path(server.root_dir) / "_build" / "html"
     place = url_path_join(server.web_app.settings["base_url"], PLACE, "(.*)")
-    server.web_app.add_handlers(".*$", [(place, BookPage, {"path": str(book), "default_filename": "index.html"})])
+    validation = url_path_join(server.web_app.settings["base_url"], "softlookup-validate")
+    handlers = [(place, BookPage, {"path": str(book), "default_filename": "index.html"}), (validation, Validation)]
+    server.web_app.add_handlers(".*$", handlers)

@@ -5,12 +5,12 @@ import re
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import nbformat
 from nbformat import NotebookNode
 
-from softlookup.checking.result import MIME, VERDICTS
+from softlookup.checking.result import HELP_MIME, HELP_STEPS, MIME, VERDICTS
 from softlookup.grading.data.plain_text import plain
 
 MAX_BYTES = 50_000_000
@@ -20,6 +20,7 @@ MAX_ITEMS = 2_000_000
 
 # A text that nobody closes reaches to the end: were it no match, the search would begin anew at every quote in it.
 _TEXTS = re.compile(rb'"(?:[^"\\]+|\\.)*+"?', re.S)
+Kind = TypeVar("Kind")
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -168,6 +169,31 @@ def verdict_of(cell: NotebookNode) -> dict[str, Any] | None:
             named = [str(slug) for slug in named] if isinstance(named, list) else []
             return {**found, "diagnosis": named, "message": str(found.get("message", ""))}
     return None
+
+
+def help_of(cells: Any) -> dict[str, int]:
+    """How much help a notebook says was asked for; the student's own process wrote it, as it writes verdicts.
+
+    Args:
+        cells: The notebook's cells, or what somebody put in their place.
+
+    Returns:
+        By task, the number of steps.
+    """
+    found: dict[str, int] = {}
+    for cell in _of(cells, list):
+        for output in _of(_of(cell, dict).get("outputs"), list):
+            data = _of(_of(output, dict).get("data"), dict)
+            for record in (_of(data.get(kind), dict) for kind in (MIME, HELP_MIME)):
+                task, steps = record.get("task"), record.get("help")
+                if isinstance(task, str) and type(steps) is int and 0 < steps <= len(HELP_STEPS):
+                    found[task] = max(steps, found.get(task, 0))
+    return found
+
+
+def _of(value: Any, kind: type[Kind]) -> Kind:
+    """The value if it is of that kind, else an empty one."""
+    return value if isinstance(value, kind) else kind()
 
 
 def error_of(cell: NotebookNode) -> str | None:

@@ -17,6 +17,7 @@ from softlookup.grading.course.notebooks import BadNotebook, read_notebook, task
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.records import GRADED, MISSING, REFUSED, HandMark, Record, Report, TaskMark, task_names
 from softlookup.grading.judging.rebuild import rebuild
+from softlookup.grading.reports.help_asked import helped
 from softlookup.grading.reports.similarity import HINT, Pair, alike, cells_of, given_by
 
 BARS = 10
@@ -80,6 +81,7 @@ class ClassReport:
         late: How many of them have a late penalty.
         tasks: One for each task, in the order of the notebook.
         waiting: Ids of those whose written answers a person still has to read.
+        helped: How much help the notebooks say was asked for: by student, by task, the number of steps.
         pairs: Submissions that are alike.
     """
 
@@ -92,6 +94,7 @@ class ClassReport:
     late: int
     tasks: tuple[TaskLine, ...]
     waiting: tuple[str, ...]
+    helped: dict[str, dict[str, int]] = field(default_factory=dict)
     pairs: tuple[Pair, ...] = field(default=())
 
     @property
@@ -144,6 +147,7 @@ class ClassReport:
                 }
                 for task in self.tasks
             },
+            "help": {student: dict(sorted(asked.items())) for student, asked in sorted(self.helped.items())},
             "alike": {"hint": HINT, "pairs": [pair.as_json() for pair in self.pairs]},
         }
 
@@ -209,6 +213,7 @@ def class_report(course: Course, assignment: str) -> ClassReport:
         late=sum(line.penalty > 0 for line in lines.values()),
         tasks=tuple(_task_line(name, records, lines) for name in task_names(records)),
         waiting=tuple(sorted(line.student for line in lines.values() if line.waiting)),
+        helped=helped(course, assignment, sorted(lines)),
         pairs=tuple(alike_pairs(course, assignment, sorted(lines))),
     )
 

@@ -1,12 +1,14 @@
 """Shows the class at a glance on a terminal, or as plain text. It reads well without colour."""
 
 import io
+from collections import Counter
 from collections.abc import Iterable
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from softlookup.checking.result import HELP_STEPS
 from softlookup.grading.course.notebooks import task_id
 from softlookup.grading.data.plain_text import one_line
 from softlookup.grading.reports.class_report import PAIRS, ClassReport
@@ -37,6 +39,7 @@ def show_class(console: Console, report: ClassReport) -> None:
     _show_costs(console, report)
     if report.waiting:
         _say(console, f"\nwritten answers wait to be read: {len(report.waiting)} ({_names(report.waiting)})")
+    _show_help(console, report)
     _show_pairs(console, report)
 
 
@@ -98,6 +101,17 @@ def _show_costs(console: Console, report: ClassReport) -> None:
         people = "1 student" if one.students == 1 else f"{one.students} students"
         said = one.says[:1].upper() + one.says[1:]
         _say(console, f"  {one.slug} in {one.task}: {one.points:g} points, {people}. {said}".rstrip())
+
+
+def _show_help(console: Console, report: ClassReport) -> None:
+    """In which tasks help was asked for, as the notebooks say."""
+    if not report.helped:
+        return
+    _say(console, "\nhelp that was asked for at home, as the notebooks say (it costs no points)", style="bold")
+    for number, step in reversed(list(enumerate(HELP_STEPS, 1))):
+        tasks = Counter(task for asked in report.helped.values() for task, steps in asked.items() if steps == number)
+        if tasks:
+            _say(console, f"  up to the {step}: " + ", ".join(f"{task} ({n})" for task, n in sorted(tasks.items())))
 
 
 def _show_pairs(console: Console, report: ClassReport) -> None:

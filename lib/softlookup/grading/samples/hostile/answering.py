@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from softlookup.checking.home import HOME_SEED
-from softlookup.checking.judge import draw
+from softlookup.checking.judge import HOME_SEED, draw
 from softlookup.checking.oracle import wanted
 from softlookup.grading.samples.hostile.handin import ALL, ANSWER, OTHERS, Attack, Bench, HostileHandIn
 from softlookup.grading.samples.hostile.told import MEMORY

@@ -1,4 +1,4 @@
-"""What ``check`` is while a notebook is graded: it does nothing. The judge takes each answer by its name."""
+"""What ``check`` and ``hint`` are while a notebook is graded: nothing. The judge takes each answer by its name."""
 
 from typing import Any
 
@@ -22,3 +22,7 @@ def check(task_id: Any, obj: Any, *, variant: int = 0) -> Waiting:
         Something to show.
     """
     return Waiting()
+
+
+def hint(task_id: Any, *, variant: Any = None) -> None:
+    """Give no help: nobody reads it here."""

@@ -46,9 +46,9 @@ _WRITTEN = ("transformers", "sentence_transformers")
 
 _CHECKING_INIT = '''"""Checks, while a notebook is graded: the judge is outside."""
 
-from softlookup.grading.sandbox.inside.held import check
+from softlookup.grading.sandbox.inside.held import check, hint
 
-__all__ = ["check"]
+__all__ = ["check", "hint"]
 '''
 
 

@@ -1,0 +1,177 @@
+"""A question worked through: what the published solution is given, which values it names on the way, what comes out."""
+
+import contextlib
+import copy
+import io
+import sys
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from softlookup.checking.inside.answers import is_tensor
+from softlookup.checking.inside.case import Case
+from softlookup.checking.inside.probe import called, inputs_for
+from softlookup.checking.published import answer
+from softlookup.checking.task import Task
+
+MOST_VALUES = 12
+"""So many values are shown of one example; where a loop names more, the first and the last."""
+
+MOST_INPUTS = 12
+"""Of more inputs, as those of a whole model, only the shapes are shown."""
+
+SMALL, LARGE = 8, 40
+"""So many numbers of an array are shown in full, where there are more than six inputs and where there are few."""
+
+_WIDE = 100
+
+
+@dataclass
+class Example:
+    """A question worked through.
+
+    Attributes:
+        label: The question's label.
+        given: The inputs, each a name and its value in words.
+        values: What the solution names on its way, in the order in which it was computed.
+        results: What it returns.
+    """
+
+    label: str
+    given: list[tuple[str, str]]
+    values: list[tuple[str, str]] = field(default_factory=list)
+    results: list[tuple[str, str]] = field(default_factory=list)
+
+    def lines(self) -> Iterator[str]:
+        """The example as lines of text."""
+        yield f"Question: {self.label}"
+        for heading, pairs in (("Given", self.given), ("On the way", self.values), ("Result", self.results)):
+            if pairs:
+                yield f"{heading}:"
+                for name, value in pairs:
+                    yield f"  {name} = {value}".replace("\n", "\n" + " " * (len(name) + 5))
+
+
+def work_through(task: Task, case: Case, variant: int = 0) -> Example:
+    """Run the published solution on a question and note the values that it names.
+
+    Args:
+        task: The task.
+        case: The question.
+        variant: Which variant of the task.
+
+    Returns:
+        Inputs, values on the way and results, in words. No line of the solution is in it.
+    """
+    inputs = inputs_for(case)
+    most = 0 if len(inputs) > MOST_INPUTS else SMALL if len(inputs) > 6 else LARGE
+    given = zip(task.input_names(case), inputs, strict=True)
+    example = Example(case.label, [(name, in_words(value, most)) for name, value in given])
+    solution, before = answer(task, (), variant), set(map(id, inputs))
+    with _values_of(f"<published {task.id}>") as found, warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        with contextlib.redirect_stdout(io.StringIO()):
+            result = called(solution, case, inputs)
+    values = [(name, in_words(value)) for name, value in found if id(value) not in before]
+    if len(values) > MOST_VALUES:
+        values = [*values[: MOST_VALUES - 3], ("…", f"{len(values) - MOST_VALUES} values more"), *values[-3:]]
+    example.values = values
+    many = result if isinstance(result, tuple) and len(task.returns) > 1 else (result,)
+    example.results = [(name, in_words(value)) for name, value in zip(task.returns, many, strict=False)]
+    return example
+
+
+@contextlib.contextmanager
+def _values_of(file: str) -> Iterator[list[tuple[str, Any]]]:
+    """Note each value that the first function called from a file gives a name to."""
+    found: list[tuple[str, Any]] = []
+    seen: dict[str, Any] = {}
+    first: list[FrameType] = []
+
+    def look(frame: FrameType) -> None:
+        for name, value in frame.f_locals.items():
+            if name in _HIDDEN or callable(value) or (name in seen and _alike(seen[name], value)):
+                continue
+            seen[name] = kept = _copy(value)
+            found.append((name, kept))
+
+    def step(frame: FrameType, event: str, arg: Any) -> Any:
+        look(frame)
+        return step
+
+    def begin(frame: FrameType, event: str, arg: Any) -> Any:
+        code = frame.f_code
+        if first or code.co_filename != file or code.co_name == "__init__" or code.co_name.startswith("<"):
+            return None
+        first.append(frame)
+        seen.update({name: _copy(value) for name, value in frame.f_locals.items()})
+        return step
+
+    before = sys.gettrace()
+    sys.settrace(begin)
+    try:
+        yield found
+    finally:
+        sys.settrace(before)
+
+
+_HIDDEN = {"self", "__class__"}
+
+
+def _copy(value: Any) -> Any:
+    if is_tensor(value):
+        return value.detach().clone()
+    with contextlib.suppress(Exception):
+        return copy.deepcopy(value)
+    return value
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Whether a name holds what it held before."""
+    if type(one) is not type(other):
+        return False
+    try:
+        if is_tensor(one) or isinstance(one, np.ndarray):
+            return one.shape == other.shape and bool((one == other).all())
+        return bool(one == other)
+    except Exception:
+        return False
+
+
+def in_words(value: Any, most: int = LARGE) -> str:
+    """A value with four digits; of a large array the corners, with its shape."""
+    if is_tensor(value):
+        value = value.detach().numpy()
+    if isinstance(value, np.ndarray) and value.ndim:
+        if value.size <= most:
+            return _table(value, most)
+        if not most:
+            return f"shape {tuple(value.shape)}"
+        lead = (0,) * max(0, value.ndim - 2)
+        part = f", its part {list(lead)}" if lead else ""
+        return f"shape {tuple(value.shape)}{part}:\n{_table(value[lead], most)}"
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    text = repr(value)
+    return text if len(text) <= 2 * _WIDE else f"{text[: 2 * _WIDE]} …"
+
+
+def _table(value: np.ndarray, most: int) -> str:
+    values = value.astype(np.float64) if value.dtype.kind == "f" else value
+    edge = 1 if most < LARGE else 2
+    text = np.array2string(
+        values,
+        precision=4,
+        suppress_small=True,
+        threshold=most,
+        edgeitems=edge,
+        max_line_width=_WIDE,
+        separator=", ",
+    )
+    return "\n".join(line for line in text.splitlines() if line.strip())

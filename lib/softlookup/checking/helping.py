@@ -1,0 +1,246 @@
+"""Help in steps, at home: a nudge, the formula, a worked example, one solution. What was asked for is kept.
+
+How often a task failed and how much of its help was shown is known for as long as the kernel runs. Each verdict and
+each step carries it in its record, so that it stays in the saved notebook.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from textwrap import indent
+from typing import Any
+
+from softlookup.checking.diagnose import SHORTCUT, Asked
+from softlookup.checking.example import work_through
+from softlookup.checking.inside.limits import calm_torch, time_limit
+from softlookup.checking.inside.probe import Answer, TimeIsUp
+from softlookup.checking.judge import Student, TaskQuestions, questions_at_home
+from softlookup.checking.nudge import nudge, size, smallest_failed
+from softlookup.checking.panel import STYLE, rich
+from softlookup.checking.published import help_texts, solution, with_constants
+from softlookup.checking.result import BOOK, HELP_MIME, HELP_STEPS, CheckResult, Way
+from softlookup.checking.task import Task
+
+SETTING = "SOFTLOOKUP_HELP"
+"""The environment variable that names the last step a course allows; a released notebook may set it."""
+
+TITLES = {
+    "nudge": "What can be seen of your answer",
+    "formula": "The formula",
+    "example": "A worked example",
+    "solution": "One solution",
+    "ways": "Other ways to write it",
+}
+
+NUDGE_AFTER = 2
+"""After so many answers that were not right, the verdict itself brings the nudge."""
+
+_NUDGE_TIME_S = 5.0
+
+
+@dataclass
+class Tries:
+    """What happened with one task since the kernel was started.
+
+    Attributes:
+        student: The last answer that was checked, None before the first check.
+        variant: Which variant it was asked for.
+        failures: How many checks were not passed.
+        passed: Whether the last one was.
+        steps: How many steps of help were shown.
+        shown: Which question the worked example is to be about, None before a check has failed.
+        warned: Whether it was said that the solution comes next.
+    """
+
+    student: Student | None = None
+    variant: int = 0
+    failures: int = 0
+    passed: bool = False
+    steps: int = 0
+    shown: int | None = None
+    warned: bool = False
+
+
+_TRIES: dict[str, Tries] = {}
+
+
+def tries(task_id: str) -> Tries:
+    """What happened with a task since the kernel was started."""
+    return _TRIES.setdefault(task_id, Tries())
+
+
+def forget() -> None:
+    """Begin anew, as a new kernel does."""
+    _TRIES.clear()
+
+
+def last_step() -> int:
+    """How many of the steps a course allows: all of them, unless its notebooks say otherwise."""
+    named = os.environ.get(SETTING, "")
+    return HELP_STEPS.index(named) + 1 if named in HELP_STEPS else 0 if named == "none" else len(HELP_STEPS)
+
+
+@dataclass(frozen=True)
+class Hint:
+    """A step of help. It shows itself in a notebook; in a terminal ``print(hint(...))`` does.
+
+    Attributes:
+        task_id: The task, "04.scale".
+        step: How many steps of help were shown by now, of the four that there are.
+        title: What this step is.
+        paragraphs: Sentences; what is code or numbers begins with a line break.
+        then: What another call will show.
+        reading: The section to read, relative to the book's first page; empty where there is none to name.
+    """
+
+    task_id: str
+    step: int
+    title: str
+    paragraphs: tuple[str, ...]
+    then: str = ""
+    reading: str = ""
+
+    def text(self) -> str:
+        """The step in plain words."""
+        lines = [f"{self.title} ({self.task_id})", *(indent(one.strip("\n"), "  ") for one in self.paragraphs)]
+        lines += [f"  Read: {self.reading}"] * bool(self.reading) + [f"  {self.then}"] * bool(self.then)
+        return "\n".join(lines)
+
+    __str__ = __repr__ = text
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        body = "".join(
+            f"<pre>{escape(one.strip(chr(10)))}</pre>" if one.startswith("\n") else f"<p>{rich(one)}</p>"
+            for one in self.paragraphs
+        )
+        if self.reading:
+            book = os.environ.get("SOFTLOOKUP_BOOK", BOOK).rstrip("/")
+            link = escape(f"{book}/{self.reading}")
+            body += f'<p><a href="{link}" target="_blank">Read this section in the book</a></p>'
+        if self.then:
+            body += f'<p class="sl-pts">{rich(self.then)}</p>'
+        head = f'<p class="sl-head">{escape(self.title)} <span class="sl-pts">· {escape(self.task_id)}</span></p>'
+        html = f'<div class="sl-check sl-help" role="status"><style>{STYLE}</style>{head}{body}</div>'
+        record = {"task": self.task_id, "help": self.step}
+        return {"text/plain": self.text(), "text/html": html, HELP_MIME: record}
+
+
+def noted(task: Task, student: Student, result: CheckResult) -> CheckResult:
+    """Take note of a verdict, and add to it what it brings: a nudge after failures, other ways once it is right.
+
+    Args:
+        task: The task.
+        student: The answer that was checked.
+        result: The verdict on it.
+    """
+    own = tries(task.id)
+    own.student, own.variant, own.passed = student, result.variant, result.verdict == "pass"
+    result = replace(result, help=own.steps)
+    if own.passed:
+        return replace(result, ways=tuple(_ways(task, result.variant)) if last_step() == len(HELP_STEPS) else ())
+    if result.verdict not in ("partial", "wrong", "error") or SHORTCUT in result.diagnosis:
+        return result
+    own.failures += 1
+    own.shown = result.question
+    if own.failures < NUDGE_AFTER or last_step() == 0:
+        return result
+    said, more = _nudge(task, own), f'`hint("{task.id}")` gives more help.'
+    return replace(result, nudge=f"{said} {more}".strip())
+
+
+def next_step(task: Task, variant: int | None = None) -> Hint:
+    """The next step of help on a task; once it is right, the other ways to write it.
+
+    Args:
+        task: The task.
+        variant: Which variant the notebook asks for; None takes that of the last check.
+    """
+    own = tries(task.id)
+    own.variant = own.variant if variant is None else variant
+    most = last_step()
+    if own.passed and most == len(HELP_STEPS):
+        ways = [part for way in _ways(task, own.variant) for part in (way.says, "\n" + way.code)]
+        return Hint(task.id, own.steps, TITLES["ways"], tuple(ways))
+    if most == 0:
+        return Hint(task.id, 0, "Help", ("This course gives no help here.",), reading=task.book_url)
+    # After two failures the verdict itself has brought the nudge, and before the first there is nothing to see.
+    at = max(own.steps, 0 if 0 < own.failures < NUDGE_AFTER else 1)
+    step = HELP_STEPS[min(at, most - 1)]
+    if step == "solution" and not own.warned:
+        own.warned = True
+        said = "The next step is a complete solution. Try once more first; then ask again to see it."
+        return Hint(task.id, own.steps, "One more step", (said,), f'`hint("{task.id}")` once more shows it.')
+    own.steps = max(own.steps, HELP_STEPS.index(step) + 1)
+    paragraphs = tuple(_GIVES[step](task, own))
+    return Hint(task.id, own.steps, TITLES[step], paragraphs, _then(task, own.steps, most), task.book_url)
+
+
+def _then(task: Task, steps: int, most: int) -> str:
+    if steps >= most:
+        return ""
+    what = {"formula": "the formula", "example": "a worked example", "solution": "one solution"}[HELP_STEPS[steps]]
+    return f'`hint("{task.id}")` once more gives {what}.'
+
+
+def _give_nudge(task: Task, own: Tries) -> Iterator[str]:
+    yield _nudge(task, own) or "Nothing can be seen of this answer beyond what its verdict says."
+
+
+def _give_formula(task: Task, own: Tries) -> Iterator[str]:
+    yield "\n" + help_texts(task.id).formula
+
+
+def _give_example(task: Task, own: Tries) -> Iterator[str]:
+    """A question worked through: the one that failed; another variant's where the values are the whole answer."""
+    variant = own.variant
+    if not task.reveals:
+        others = [n for n in range(len(task.variants)) if n != variant]
+        if not others:
+            yield "The value is the whole answer here, so an example would be the solution."
+            return
+        variant = others[0]
+        yield "The same task with other numbers than yours:"
+    asked = questions_at_home(task, variant)
+    number = own.shown if own.shown is not None and task.reveals else 0
+    case = asked.cases[number if number < len(asked.cases) else 0]
+    if case.gradients:
+        case = min((one for one in asked.cases if not one.gradients), key=size, default=case)
+    yield "\n" + "\n".join(work_through(task, case, variant).lines())
+    yield "The values on the way have the names that the published solution gives them; yours may have others."
+
+
+def _give_solution(task: Task, own: Tries) -> Iterator[str]:
+    yield "\n" + solution(task, own.variant)
+    yield help_texts(task.id).explained
+
+
+_GIVES = {"nudge": _give_nudge, "formula": _give_formula, "example": _give_example, "solution": _give_solution}
+
+
+def _nudge(task: Task, own: Tries) -> str:
+    """What can be seen of the last answer; empty where it takes too long to ask it again."""
+    if own.student is None:
+        return ""
+    asked = questions_at_home(task, own.variant)
+    try:
+        with calm_torch(), time_limit(_NUDGE_TIME_S):
+            rounds = _answers(own.student, asked, len(task.returns))
+    except TimeIsUp:
+        return ""
+    at = smallest_failed(rounds)
+    own.shown = own.shown if at is None or at >= len(asked.cases) else at
+    return nudge(task, rounds)
+
+
+def _answers(student: Student, asked: TaskQuestions, results: int) -> Asked:
+    answers: Sequence[Answer] = list(student.answers(asked.cases, results))
+    return list(zip(asked.cases, answers, asked.rights, strict=True))
+
+
+def _ways(task: Task, variant: int) -> Iterator[Way]:
+    """The published answer, and another one."""
+    texts = help_texts(task.id)
+    yield Way("The published answer", solution(task, variant), texts.explained)
+    if texts.other:
+        yield Way("Another way", with_constants(task, texts.other, variant), texts.differs)

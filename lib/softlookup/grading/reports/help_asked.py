@@ -1,0 +1,67 @@
+"""Help that was asked for at home: what submitted notebooks say of it, and what it costs where a course says so.
+
+The student's own process wrote it, and whoever clears the outputs has asked for nothing: it is for teaching, and no
+proof.
+"""
+
+import contextlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from softlookup.checking.registry import tasks
+from softlookup.checking.result import HELP_STEPS
+from softlookup.grading.course.folder import Course
+from softlookup.grading.course.grade_sheet import SheetRow
+from softlookup.grading.course.inbox import read_submission
+from softlookup.grading.course.notebooks import BadNotebook, help_of, notebook_json, task_id
+
+
+def helped(course: Course, assignment: str, students: Iterable[str]) -> dict[str, dict[str, int]]:
+    """How much help these students' submitted notebooks say was asked for.
+
+    A notebook whose outputs were cleared says nothing.
+
+    Returns:
+        By student, by task of this assignment, the number of steps.
+    """
+    known = {task.id for task in tasks(int(assignment.partition("_")[0]))}
+    found = {}
+    for student in students:
+        content = read_submission(course, assignment, student).content
+        if content is not None and b'"help"' in content:
+            with contextlib.suppress(BadNotebook):
+                cells = notebook_json(content, assignment).get("cells")
+                asked = {task: steps for task, steps in help_of(cells).items() if task in known}
+                if asked:
+                    found[student] = asked
+    return found
+
+
+def less_help(
+    rows: Sequence[SheetRow], asked: Mapping[str, Mapping[str, int]], costs: Mapping[str, float]
+) -> tuple[list[SheetRow], list[str]]:
+    """Take points for help that was asked for; the gradebook keeps the points that were earned.
+
+    Args:
+        rows: The class.
+        asked: How much help the notebooks say was asked for, by student and task (see ``helped``).
+        costs: Percent of a task's points that a step costs, by its name; a further step costs no less.
+
+    Returns:
+        The class with the points that are left, and a sentence on what was taken.
+    """
+    left, taken = [], []
+    for row in rows:
+        own = asked.get(row.student, {})
+        cells = {}
+        for name, cell in row.cells.items():
+            steps = HELP_STEPS[: own.get(task_id(name), 0)]
+            percent = max((costs.get(step, 0.0) for step in steps), default=0.0)
+            cells[name] = replace(cell, points=round(cell.points * (1 - percent / 100), 4))
+        lost = sum(cell.points for cell in row.cells.values()) - sum(cell.points for cell in cells.values())
+        left.append(replace(row, cells=cells, raw=row.raw - lost))
+        taken += [lost] * (lost > 0)
+    if not taken:
+        return left, ["no points were taken for help: no notebook says that it was asked for"]
+    many = "1 student" if len(taken) == 1 else f"{len(taken)} students"
+    return left, [f"help cost {many} {sum(taken):g} points together; the gradebook keeps what they earned"]

@@ -1,0 +1,168 @@
+"""Help in steps: every task has its texts, steps come in their order, and what was asked for is kept."""
+
+import ast
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+from published import ALL_MISTAKES, ALL_TASKS, world
+from softlookup import check, hint
+from softlookup.checking import get_task
+from softlookup.checking.example import work_through
+from softlookup.checking.helping import HELP_MIME, SETTING
+from softlookup.checking.home import LocalStudent
+from softlookup.checking.judge import draw, questions_at_home
+from softlookup.checking.nudge import nudge
+from softlookup.checking.published import answer, help_texts, solution, with_constants
+from softlookup.checking.registry import UnknownTask
+
+
+def by_id(value):
+    return value.id
+
+
+@pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
+def test_every_task_has_its_texts_and_another_right_answer(task):
+    texts = help_texts(task.id)
+    assert 5 <= len(texts.formula) <= 160 and "\n" not in texts.formula
+    assert 120 <= len(texts.explained) <= 500 and texts.explained.endswith(".")
+    assert bool(texts.other) == bool(texts.differs) and len(texts.differs) <= 240
+    if not texts.other:
+        return
+    for variant in range(len(task.variants)):
+        cell = with_constants(task, texts.other, variant)
+        assert ast.dump(ast.parse(cell)) != ast.dump(ast.parse(solution(task, variant)))
+        result = check(task.id, world(task.chapter, {task.slug: cell})[task.name], variant=variant)
+        assert result.verdict == "pass", result.text()
+
+
+def test_nine_of_ten_tasks_have_another_way():
+    assert sum(bool(help_texts(task.id).other) for task in ALL_TASKS) >= 0.9 * len(ALL_TASKS)
+
+
+@pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
+def test_every_task_can_be_worked_through(task):
+    for case in draw(task, 4)[:3]:
+        if case.gradients:
+            continue
+        text = "\n".join(work_through(task, case).lines())
+        assert text.startswith("Question: ") and "Result:" in text and len(text) < 6000
+        assert "return " not in text and "def " not in text
+
+
+def test_example_shows_the_numbers_on_the_way():
+    task = get_task("04.softmax")
+    case = draw(task, 4)[0]
+    found = work_through(task, case)
+    assert [name for name, _ in found.values] == ["top", "e"]
+    assert sys.gettrace() is None or "softlookup" not in repr(sys.gettrace())
+
+
+def wrong(scores, head_width):
+    return scores / head_width**0.4
+
+
+def test_steps_come_in_order_and_the_solution_has_to_be_asked_for_twice():
+    first = check("04.scale", wrong)
+    assert not first.nudge and not first.help
+    assert hint("04.scale").title == "What can be seen of your answer"
+    second = check("04.scale", wrong)
+    assert "questions" in second.nudge and 'hint("04.scale")' in second.nudge and second.help == 1
+    assert second.nudge in second.text()
+    texts = [str(hint("04.scale")) for _ in range(4)]
+    assert [one.partition(" (")[0] for one in texts] == [
+        "The formula",
+        "A worked example",
+        "One more step",
+        "One solution",
+    ]
+    assert "return " not in "".join(texts[:3]) and "math.sqrt(head_width)" in texts[3]
+    right = check("04.scale", lambda scores, head_width: scores / head_width**0.5)
+    assert right.help == 4 and right.record()["help"] == 4
+    assert [way.title for way in right.ways] == ["The published answer", "Another way"]
+    assert "other ways to write it" in right._repr_mimebundle_()["text/html"]
+    assert hint("04.scale").title == "Other ways to write it"
+
+
+def test_before_any_check_it_begins_with_the_formula():
+    step = hint("04.mix")
+    assert step.title == "The formula" and step.step == 2
+    assert step._repr_mimebundle_()[HELP_MIME] == {"task": "04.mix", "help": 2}
+    assert check("04.mix", lambda w, v: v).record()["help"] == 2
+
+
+def test_a_right_answer_without_help_says_nothing_of_help():
+    assert "help" not in check("04.mix", lambda w, v: w @ v).record()
+
+
+@pytest.mark.parametrize(("last", "titles"), [("none", ["Help"]), ("formula", ["The formula"] * 2)])
+def test_a_course_can_stop_before_the_last_step(monkeypatch, last, titles):
+    monkeypatch.setenv(SETTING, last)
+    check("04.mix", lambda w, v: v)
+    check("04.mix", lambda w, v: v)
+    assert [hint("04.mix").title for _ in titles] == titles
+    assert check("04.mix", lambda w, v: w @ v).ways == ()
+    assert "weights @ v" not in str(hint("04.mix"))
+
+
+def test_where_the_value_is_the_answer_the_example_has_other_numbers():
+    task = get_task("04.by-hand")
+    shown = [str(hint(task.id)) for _ in range(2)][-1]
+    (own,) = questions_at_home(task).rights[0]
+    assert "other numbers" in shown
+    assert np.array2string(np.round(own, 2), separator=", ") not in shown
+
+
+def test_unknown_tasks_and_variants_are_said_to_be_such():
+    with pytest.raises(UnknownTask):
+        hint("04.scael")
+    with pytest.raises(ValueError, match="variant 17"):
+        hint("04.scale", variant=17)
+
+
+def squared_softmax(x):
+    e = torch.exp(x - x.amax(-1, keepdim=True))
+    return (e / e.sum(-1, keepdim=True)) ** 2
+
+
+@pytest.mark.parametrize(
+    ("task_id", "obj", "words"),
+    [
+        ("04.scale", lambda s, h: s, "is the input `scores` unchanged"),
+        ("04.scale", lambda s, h: s / h, "which is 1/√7: `head_width` is 7"),
+        ("04.scale", lambda s, h: -s / h**0.5, "sign changed"),
+        ("04.scores", lambda q, k: (q @ k.transpose(-2, -1)).transpose(-2, -1), "last two axes exchanged"),
+        ("04.scores", lambda q, k: 1 / (q @ k.transpose(-2, -1)), "one over the right one"),
+        ("04.project", lambda x, q, k, v: (x @ k, x @ q, x @ v), "`q` is what `k` should be"),
+        ("04.mix", lambda w, v: w @ v + 1, "plus 1 everywhere"),
+        ("04.mix", lambda w, v: (w @ v).flip(-2), "in reverse order along axis"),
+        ("04.softmax", lambda x: x, "is the input `x` unchanged"),
+        ("04.softmax", squared_softmax, "is the square of the right one"),
+        ("04.softmax", lambda x: torch.sigmoid(x), "do not sum to 1"),
+        ("08.causal", lambda t, s: ~torch.ones(t, s).bool().tril(s - t), "True where it should be False"),
+        ("08.causal", lambda t, s: torch.ones(t + 1, s).bool().tril(s - t), "too many"),
+    ],
+)
+def test_nudges_say_what_can_be_seen(task_id, obj, words):
+    task = get_task(task_id)
+    for _ in range(2):
+        result = check(task_id, obj)
+    assert words in result.nudge, result.nudge
+    assert task.reveals
+
+
+@pytest.mark.parametrize("pair", ALL_MISTAKES[::7], ids=lambda pair: f"{pair[0].id}:{pair[1].slug}")
+def test_every_known_mistake_gets_a_nudge(pair):
+    task, mistake = pair
+    asked = questions_at_home(task)
+    obj = answer(task, (mistake.slug,))
+    found = nudge(
+        task,
+        list(
+            zip(asked.cases, LocalStudent(task, obj).answers(asked.cases, len(task.returns)), asked.rights, strict=True)
+        ),
+    )
+    if task.reveals or len(asked.cases) > 1:
+        assert found.endswith((".", "?")) and len(found) < 900
