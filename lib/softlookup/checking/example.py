@@ -19,7 +19,10 @@ from softlookup.checking.published import answer
 from softlookup.checking.task import Task
 
 MOST_VALUES = 12
-"""So many values are shown of one example; where a loop names more, the first and the last."""
+"""So many values are shown of one example, the first ones."""
+
+MOST_LOOKED_AT = 40
+"""So many values are noted, some of which are inputs; what follows runs at its usual speed."""
 
 MOST_INPUTS = 12
 """Of more inputs, as those of a whole model, only the shapes are shown."""
@@ -77,9 +80,8 @@ def work_through(task: Task, case: Case, variant: int = 0) -> Example:
         with contextlib.redirect_stdout(io.StringIO()):
             result = called(solution, case, inputs)
     values = [(name, in_words(value)) for name, value in found if id(value) not in before]
-    if len(values) > MOST_VALUES:
-        values = [*values[: MOST_VALUES - 3], ("…", f"{len(values) - MOST_VALUES} values more"), *values[-3:]]
-    example.values = values
+    more = [("…", "and so on")] * (len(values) > MOST_VALUES)
+    example.values = values[:MOST_VALUES] + more
     many = result if isinstance(result, tuple) and len(task.returns) > 1 else (result,)
     example.results = [(name, in_words(value)) for name, value in zip(task.returns, many, strict=False)]
     return example
@@ -101,7 +103,11 @@ def _values_of(file: str) -> Iterator[list[tuple[str, Any]]]:
 
     def step(frame: FrameType, event: str, arg: Any) -> Any:
         look(frame)
-        return step
+        if len(found) <= MOST_LOOKED_AT:
+            return step
+        sys.settrace(None)  # a long loop is not followed to its end
+        frame.f_trace = None
+        return None
 
     def begin(frame: FrameType, event: str, arg: Any) -> Any:
         code = frame.f_code
