@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from softlookup.checking.calls import Call, differs, plain
-from softlookup.checking.helping import Hint, next_step, noted
+from softlookup.checking.helping import Hint, next_step, noted, tries
 from softlookup.checking.inside.case import Case
 from softlookup.checking.inside.gates import opened
 from softlookup.checking.inside.layers import called_like, layer_around
@@ -23,6 +23,7 @@ from softlookup.checking.oracle import wanted
 from softlookup.checking.registry import UnknownTask, earlier, get_task, tasks
 from softlookup.checking.result import CheckResult
 from softlookup.checking.task import Task
+from softlookup.checking.whole import compositions, first_failing
 
 TIME_LIMIT_S = 10.0
 """How long one check may take at home, where the system can tell (not on Windows)."""
@@ -224,9 +225,35 @@ def check(task_id: str, obj: Any, *, variant: int = 0) -> CheckResult:
         return not_callable(task, type(obj).__name__, number)
     result = replace(_judged(task, obj, number), answer=cell_hash(obj))
     try:
-        return noted(task, LocalStudent(task, obj), result)
-    except Exception:  # help that fails must not take the verdict with it
+        return _whole(task, noted(task, LocalStudent(task, obj), result))
+    except (Exception, TimeIsUp):  # what is added must not take the verdict with it
         return result
+
+
+class _Alone(LocalStudent):
+    """A student to whom nothing is lent."""
+
+    def lendable(self, sound_too: bool = False) -> tuple[str, ...]:
+        return ()
+
+
+def _whole(task: Task, result: CheckResult) -> CheckResult:
+    """Where this was the last task of its notebook to be right, the same with a sentence on all functions together."""
+    every = {one.id: tries(one.id) for one in tasks(task.chapter)}
+    if not compositions(task.chapter) or not all(one.passed for one in every.values()):
+        return result
+    own = {name: one.student.obj for name, one in every.items() if isinstance(one.student, LocalStudent)}
+    variants = {name: one.variant for name, one in every.items()}
+    with calm_torch(), time_limit(TIME_LIMIT_S):
+        failing = first_failing(task.chapter, own, _Alone, variants)
+    if failing is None:
+        said = f"All {len(every)} tasks of this notebook are right, and your functions work together."
+    else:
+        said = (
+            "Each task is right by itself, but your functions do not work together. The published solution of task "
+            f"{failing.task_id}, with your functions in it: {failing.message}"
+        )
+    return replace(result, sentences=(*result.sentences, said))
 
 
 def hint(task_id: str, *, variant: int | None = None) -> Hint:

@@ -9,7 +9,7 @@ import contextlib
 import re
 import tomllib
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import permutations
@@ -243,11 +243,35 @@ def answer(task: Task, slugs: tuple[str, ...] = (), variant: int = 0) -> Any:
     Raises:
         NoEdit: If the mistakes do not fit in together.
     """
-    source = planted(task, slugs, variant)
-    space = dict(_before(task.chapter, task.slug, source))
+    return _made(task, planted(task, slugs, variant), {})
+
+
+def composed(task: Task, own: Mapping[str, Any], variant: int = 0) -> Any:
+    """The published function of a task, made of other functions than the published ones.
+
+    Args:
+        task: The task.
+        own: What stands in place of functions of earlier tasks, by name.
+        variant: Which variant's.
+    """
+    return _made(task, solution(task, variant), own)
+
+
+def _made(task: Task, source: str, own: Mapping[str, Any]) -> Any:
+    space = {**_before(task.chapter, task.slug, source), **own}
     with _quiet():
         exec(compile(source, f"<published {task.id}>", "exec"), space)
     return space[task.name]
+
+
+def names_used(task: Task) -> frozenset[str]:
+    """The names that the published solution of a task uses and does not define itself."""
+    nodes = list(ast.walk(ast.parse(solution(task))))
+    names = [one for one in nodes if isinstance(one, ast.Name)]
+    own = {one.id for one in names if not isinstance(one.ctx, ast.Load)} | {
+        one.arg for one in nodes if isinstance(one, ast.arg)
+    }
+    return frozenset(one.id for one in names) - own
 
 
 @contextlib.contextmanager

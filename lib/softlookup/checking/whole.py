@@ -1,0 +1,94 @@
+"""The functions of a notebook together: each is right by itself, and they are composed as the notebook composes them.
+
+A published solution that calls functions of earlier tasks is run with a student's own in their place, and judged with
+nothing lent to it. Where all tasks are right and this is not, a check was too weak.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache, lru_cache, wraps
+from typing import Any
+
+import numpy as np
+
+from softlookup.checking.judge import Student, TaskQuestions, judge, questions_at_home
+from softlookup.checking.published import composed, names_used
+from softlookup.checking.registry import earlier, tasks
+from softlookup.checking.result import CheckResult
+from softlookup.checking.task import Task
+
+
+@cache
+def parts(task: Task) -> tuple[Task, ...]:
+    """The earlier tasks whose functions the published solution of a task calls."""
+    used = names_used(task)
+    return tuple(one for one in earlier(task) if one.name in used)
+
+
+def compositions(chapter: int) -> tuple[Task, ...]:
+    """The tasks of a notebook whose published solutions call functions of earlier ones."""
+    return tuple(task for task in tasks(chapter) if parts(task))
+
+
+def first_failing(
+    chapter: int,
+    own: Mapping[str, Any],
+    student: Callable[[Task, Any], Student],
+    variants: Mapping[str, int] | None = None,
+) -> CheckResult | None:
+    """Judge the compositions of a notebook with a student's functions in them, on values.
+
+    Results of numpy are welcome where tensors are asked for: they become tensors on their way to the next function.
+
+    Args:
+        chapter: The notebook's number.
+        own: The student's functions, by task id.
+        student: Makes what the judge asks of a task and a function; nothing may be lent to it.
+        variants: Which variant each task was asked for, by its id; 0 where it is not there.
+
+    Returns:
+        The verdict on the first composition that is not right, None if all are.
+    """
+    for task in compositions(chapter):
+        variant = (variants or {}).get(task.id, 0)
+        functions = {one.name: own[one.id] for one in earlier(task) if one.id in own}
+        if task.frame == "torch":
+            functions = {name: _in_torch(function) for name, function in functions.items()}
+        made = composed(task, functions, variant)
+        result = judge(task, student(task, made), variant=variant, asked=_values(task, variant))
+        if result.verdict != "pass":
+            return result
+    return None
+
+
+@lru_cache(maxsize=8)
+def _values(task: Task, variant: int) -> TaskQuestions:
+    """The questions of a check at home that ask for values, whatever the way to them."""
+    asked = questions_at_home(task, variant)
+    kept = [(case, right) for case, right in zip(asked.cases, asked.rights, strict=True) if not case.gradients]
+    return TaskQuestions(tuple(replace(case, fed=None) for case, _ in kept), tuple(right for _, right in kept))
+
+
+def _in_torch(own: Any) -> Any:
+    """A student's function whose numpy arrays come back as tensors."""
+    if isinstance(own, type):
+        return own
+
+    @wraps(own)
+    def call(*args: Any, **named: Any) -> Any:
+        result = own(*args, **named)
+        given = (*args, *named.values())
+        return tuple(_tensor(one, given) for one in result) if isinstance(result, tuple) else _tensor(result, given)
+
+    return call
+
+
+def _tensor(value: Any, given: Sequence[Any]) -> Any:
+    """An array as a tensor of the precision of what was given; anything else as it is."""
+    import torch
+
+    if not isinstance(value, np.ndarray):
+        return value
+    floats = [one.dtype for one in given if isinstance(one, torch.Tensor) and one.is_floating_point()]
+    made = torch.from_numpy(value)
+    return made.to(floats[0]) if floats and made.is_floating_point() else made

@@ -1,0 +1,116 @@
+"""Right tasks make a right whole: whatever passes alone passes where the notebook composes it, with nothing lent."""
+
+from functools import cache
+from importlib import import_module
+
+import pytest
+import torch
+
+from published import RIGHT, solutions, world
+from softlookup import check
+from softlookup.checking import get_task, tasks
+from softlookup.checking.home import LocalStudent, _Alone
+from softlookup.checking.inside.answers import to_arrays
+from softlookup.checking.published import help_texts
+from softlookup.checking.registry import CHAPTERS
+from softlookup.checking.whole import compositions, first_failing, parts
+from test_mutation import mutants_of
+
+COARSE = "weights_float32_list"
+"""Its weights have seven digits, and a lookup in float64 goes on with them."""
+
+COMPOSING = [chapter for chapter in sorted(CHAPTERS) if compositions(chapter)]
+
+
+@pytest.fixture(autouse=True)
+def verdicts_alone(monkeypatch):
+    monkeypatch.setattr("softlookup.checking.judge.diagnose", lambda *asked: [])
+
+
+@cache
+def own(chapter):
+    """The published functions, by task."""
+    space = world(chapter)
+    return {task.id: space[task.name] for task in tasks(chapter)}
+
+
+def in_its_place(task_id, obj):
+    """The first composition that goes wrong with one function in the place of the published one."""
+    chapter = get_task(task_id).chapter
+    return first_failing(chapter, {**own(chapter), task_id: obj}, _Alone)
+
+
+def as_judged(task, obj):
+    """Lists and other kinds of numbers are welcome as results; whoever goes on with them needs arrays."""
+    if isinstance(obj, type) or task.frame == "text":
+        return obj
+
+    def call(*args, **named):
+        result = obj(*args, **named)
+        if isinstance(result, torch.Tensor):
+            floats = [one.dtype for one in args if isinstance(one, torch.Tensor) and one.is_floating_point()]
+            return result.to(floats[0]) if floats and result.is_floating_point() else result
+        many = [result] if len(task.returns) == 1 else result
+        arrays = tuple(one if isinstance(one, torch.Tensor) else to_arrays(one, 1)[0] for one in many)
+        return arrays if len(task.returns) > 1 else arrays[0]
+
+    return call
+
+
+def used(chapter):
+    return {one.id for task in compositions(chapter) for one in parts(task)}
+
+
+def test_the_whole_head_is_made_of_its_parts():
+    assert [task.id for task in compositions(4)] == ["04.head"]
+    assert [one.id for one in parts(get_task("04.head"))] == ["04.project", "04.attention"]
+
+
+@pytest.mark.parametrize("chapter", COMPOSING)
+def test_published_functions_make_a_right_whole(chapter):
+    assert first_failing(chapter, own(chapter), _Alone) is None
+
+
+@pytest.mark.parametrize("chapter", COMPOSING)
+def test_every_mutant_that_passes_makes_a_right_whole(chapter):
+    """One that does not was called right by a check that asks too little: a stand-in would be needed behind it."""
+    passing = {(one, line) for one, line, _ in import_module(f"equal_mutants_{chapter:02d}").EQUAL}
+    tried = [m for m in mutants_of(chapter) if (m.task_id, m.line) in passing and m.task_id in used(chapter)]
+    for mutant in tried:
+        obj = world(chapter, {get_task(mutant.task_id).slug: mutant.source})[get_task(mutant.task_id).name]
+        failing = in_its_place(mutant.task_id, obj)
+        assert failing is None, f"{mutant.task_id}, {mutant.line}\n{failing.text()}"
+
+
+@pytest.mark.parametrize("chapter", COMPOSING)
+def test_right_answers_in_other_words_make_a_right_whole(chapter):
+    for task_id in used(chapter):
+        task = get_task(task_id)
+        other = help_texts(task_id).other
+        answers = [*RIGHT.get(task_id, ()), *([world(chapter, {task.slug: other})[task.name]] if other else [])]
+        for obj in (one for one in answers if one.__name__ != COARSE):
+            failing = in_its_place(task_id, as_judged(task, obj))
+            assert failing is None, f"{task_id}, {getattr(obj, '__name__', obj)}\n{failing.text()}"
+
+
+def test_a_part_that_is_wrong_is_seen_in_the_whole():
+    failing = in_its_place("04.attention", lambda q, k, v, mask=None: torch.softmax(q @ k.mT, -1) @ v)
+    assert failing.task_id == "04.head" and failing.verdict != "pass"
+
+
+def test_the_last_right_task_says_that_all_work_together():
+    space = world(4)
+    said = [check(task.id, space[task.name]).message for task in tasks(4)]
+    assert not any("work together" in one for one in said[:-1])
+    assert said[-1].endswith("All 14 tasks of this notebook are right, and your functions work together.")
+
+
+def test_what_is_right_is_never_said_to_need_a_stand_in():
+    """Only functions whose own task has failed are lent, so no panel can call a task right and lend its function."""
+    for task in (one for chapter in COMPOSING for one in compositions(chapter)):
+        student = LocalStudent(task, world(task.chapter)[task.name])
+        assert set(student.lendable(sound_too=True)) >= {one.id for one in parts(task) if one.lends and one.reveals}
+        assert student.lendable() == ()
+    broken = world(4, {"04-softmax": solutions(4)["04-softmax"].replace("/ e.sum", "* e.sum")})
+    lent = LocalStudent(get_task("04.head"), broken["one_head"]).lendable()
+    assert all(check(one, broken[get_task(one).name]).verdict != "pass" for one in lent)
