@@ -246,3 +246,11 @@ def test_one_layer_repeated_is_told_from_layers_of_their_own():
 def test_verdict_of_the_leak_is_not_called_a_number_of_leaks():
     source = solutions(8)["08-leak"].replace("seen.triu(1).any()", "seen.triu(1).sum()")
     assert "number of leaks" not in check("08.leak", written("08.leak", source)).text()
+
+
+def test_a_table_of_positions_that_ends_is_not_enough():
+    whole = "sinusoidal(ids.shape[1], self.embedding.shape[1])"
+    source = solutions(8)["08-transformer"].replace(whole, "sinusoidal(64, self.embedding.shape[1])[: ids.shape[1]]")
+    assert source != solutions(8)["08-transformer"]
+    for result in everywhere("08.transformer", source):
+        assert result.points == 0, result.text()

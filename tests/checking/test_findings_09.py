@@ -2,7 +2,7 @@
 
 import pytest
 
-from published import everywhere, world
+from published import everywhere, solutions, world
 from softlookup.checking import check, get_task
 from softlookup.checking.judge import draw
 
@@ -300,3 +300,10 @@ def test_a_gradient_that_is_not_squared_at_all_is_named():
 def test_an_alarm_for_every_model_is_not_called_one_that_never_finds_anything(body):
     for result in everywhere("09.find-dropout", written("09.find-dropout", body)):
         assert result.verdict == "wrong" and result.diagnosis == ("always-alarmed",), result.text()
+
+
+def test_a_leak_of_either_sign_is_found():
+    source = solutions(9)["09-find-leak"].replace(".abs()", "")
+    obj = world(9, {"09-find-leak": source})[get_task("09.find-leak").name]
+    for result in everywhere("09.find-leak", obj):
+        assert (result.points, result.diagnosis) == (0, ("signed-difference",)), result.text()

@@ -79,6 +79,7 @@ def cases(rng: Rng) -> list[Case]:
             tolerance=3e-5,
         ),
         _case(rng, "B = T = S = 3, the pad is 5", (8, 6, 2, 4, 1, 5), (3, 1, 2), (3, 3, 3), (3, 3), tolerance=3e-5),
+        _case(rng, "long sentences: S = 67, T = 66", (7, 4, 2, 3, 1, 0), (67,), (66,), (67, 66), tolerance=3e-5),
         _case(rng, "targets filled up too", (8, 4, 1, 4, 1, 0), (3, 4), (2, 5), (4, 5), part="mask", tolerance=3e-5),
         _case(rng, "one word so far", (6, 4, 2, 3, 1, 1), (4, 2), (1, 1), (4, 1), part="mask", tolerance=3e-5),
         _case(

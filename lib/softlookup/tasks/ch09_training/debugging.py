@@ -4,6 +4,7 @@ What is handed over is made beside the student's code (``checking.inside.candida
 draws. The oracle reads from these numbers whether a piece is sound.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,13 @@ def _leak_cases(rng: Rng) -> list[Case]:
             masks[-1, query, key] = True
         return masks[:, None]
 
+    def of_one_sign(label: str, blend: float) -> Case:
+        """Each word's vector is the one before, made longer: a later word moves all logits in one direction."""
+        made = case(label, past, blend=blend)
+        model, ids, _ = made.args
+        table = np.outer(np.linspace(0.2, 1.2, v), np.ones(d))
+        return replace(made, args=({**model, "table": table}, ids % (v - 1), v))
+
     one_head = np.stack([np.stack([past, past]), np.stack([past, np.tri(t, k=1, dtype=bool)])])
     return [
         case("sound: the causal mask", past),
@@ -49,6 +57,8 @@ def _leak_cases(rng: Rng) -> list[Case]:
         case("everybody sees everything", np.ones((t, t), dtype=bool), rows=12),
         case("a leak that changes no winner", np.ones((t, t), dtype=bool), own=200.0),
         case("sound: every winner is the word itself", past, own=200.0),
+        of_one_sign("a leak that lowers every logit", -3.0),
+        of_one_sign("a leak that raises every logit", 3.0),
     ]
 
 
