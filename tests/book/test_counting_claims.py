@@ -27,6 +27,12 @@ def test_products_with_weights_are_bound_as_the_page_says():
     assert steps(1, 999)["q"].intensity < 1
 
 
+def test_hidden_widths_of_gated_models_are_not_all_eight_thirds_of_d():
+    wide = {name: sizes.F / sizes.D for name, sizes in rl.MODELS.items() if sizes.gated}
+    assert wide.pop("Llama 2 7B") == 2.6875  # 11008 / 4096: 8/3, rounded up to a multiple of 256
+    assert wide == dict.fromkeys(("Llama 2 70B", "Mistral 7B", "Llama 3 8B"), 3.5)
+
+
 @pytest.mark.parametrize("tokens", [50, 1000, 100_000])
 def test_scores_and_mixing_never_reach_the_ridge(tokens):
     found = steps(tokens)

@@ -60,6 +60,13 @@ def test_feed_forward_by_hand_gives_the_numbers_of_the_text():
     assert reference.feed_forward(np.array([[1.0, 2.0]]), w_1, w_2, b_1, b_2).tolist() == [[5.5, -1.0]]
 
 
+def test_hidden_number_is_a_key_in_the_columns_and_a_value_in_the_rows():
+    rng = np.random.default_rng(0)
+    x, w_1, w_2 = rng.normal(size=(1, 4)), rng.normal(size=(4, 6)), rng.normal(size=(6, 4))
+    by_lookup = sum(max(x[0] @ w_1[:, i], 0.0) * w_2[i] for i in range(6))
+    np.testing.assert_allclose(reference.feed_forward(x, w_1, w_2)[0], by_lookup)
+
+
 def test_gated_network_of_two_thirds_has_as_many_parameters():
     def count(hidden, kind):
         return sum(p.numel() for p in FeedForward(96, hidden, activation=kind, bias=False).parameters())

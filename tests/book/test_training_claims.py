@@ -73,6 +73,19 @@ def test_autocast_keeps_products_in_half_and_the_loss_in_float32():
     assert 2 < digits[0] < 3 <= math.ceil(digits[1])
 
 
+def test_float16_loses_digits_below_its_smallest_normal_number_and_ends_1024_times_further_down():
+    half = torch.finfo(torch.float16)
+    smallest = half.smallest_normal * half.eps
+    assert (half.smallest_normal, smallest) == (2.0**-14, 2.0**-24)
+
+    def of(x):
+        return torch.tensor(x, dtype=torch.float16).item()
+
+    assert of(half.smallest_normal * (1 + half.eps)) > half.smallest_normal
+    assert of(half.smallest_normal / 2 * (1 + half.eps)) == half.smallest_normal / 2
+    assert of(smallest) > 0 == of(smallest / 2)
+
+
 def test_matrices_of_the_library_are_drawn_by_xavier():
     torch.manual_seed(0)
     w = torch.empty(400, 100)

@@ -114,6 +114,15 @@ def test_slopes_of_eight_heads_are_those_of_the_paper():
     assert alibi_slopes(8).tolist() == [2.0**-i for i in range(1, 9)]
 
 
+@pytest.mark.parametrize("n_heads", [2, 4, 8, 16, 32, 64])
+def test_slopes_fall_by_the_same_factor_from_head_to_head(n_heads):
+    slopes = alibi_slopes(n_heads)
+    torch.testing.assert_close(
+        slopes[1:] / slopes[:-1], torch.full((n_heads - 1,), 2.0 ** (-8 / n_heads), dtype=torch.float64)
+    )
+    assert slopes[-1] == 2.0**-8
+
+
 @pytest.mark.parametrize("causal", [True, False])
 @pytest.mark.parametrize("offset", OFFSETS)
 def test_alibi_equals_the_reference_and_loops(device, causal, offset):

@@ -90,6 +90,17 @@ def test_top_p_of_equal_tokens_keeps_the_lowest_ids_and_always_one(device):
     assert next_token_probabilities(logits, top_p=0.0).tolist() == [[1, 0, 0, 0]]
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize(
+    ("v", "kept"), [(10, 3), (10, 6), (10, 7), (10, 8), (10, 9), (5, 3), (11, 6), (20, 17), (64, 48)]
+)
+def test_top_p_of_equal_tokens_keeps_none_too_many_where_sums_are_rounded(device, dtype, v, kept):
+    got = next_token_probabilities(torch.zeros(1, v, dtype=dtype, device=device), top_p=kept / v)
+    assert (got > 0).sum() == kept
+    more = next_token_probabilities(torch.zeros(1, v, dtype=dtype, device=device), top_p=kept / v + 1e-5)
+    assert (more > 0).sum() == kept + 1
+
+
 def test_top_p_one_keeps_every_token_even_where_sums_round_to_one():
     logits = torch.tensor([[30.0] + [0.0] * 5])  # the first holds all that float32 can see
     assert (next_token_probabilities(logits, top_p=1.0) > 0).all()

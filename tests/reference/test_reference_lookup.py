@@ -31,6 +31,14 @@ def test_cosines_are_torchs_and_know_no_length():
     assert np.abs(reference.cosine_similarity(q, np.vstack([3 * q, -q]))).max() <= 1.0
 
 
+@pytest.mark.parametrize("scale", [1e200, 1e307, 1e-200, 1e-300])
+def test_cosines_hold_where_squares_overflow_or_vanish(scale):
+    q, k = RNG.normal(size=(3, 5)), RNG.normal(size=(4, 5))
+    wanted = reference.cosine_similarity(q, k)
+    for a, b in ((scale, 1.0), (1.0, scale), (scale, scale), (scale, 1 / scale)):
+        np.testing.assert_allclose(reference.cosine_similarity(a * q, b * k), wanted, rtol=1e-12)
+
+
 def test_cosine_with_a_vector_of_zeros_is_zero():
     assert reference.cosine_similarity(np.zeros((1, 2)), np.ones((2, 2))).tolist() == [[0.0, 0.0]]
 

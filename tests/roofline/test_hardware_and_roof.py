@@ -38,9 +38,13 @@ def test_no_division_of_the_a100s_sheet_gives_390():
 def test_sheets_keep_dense_and_sparse_apart_and_name_their_source(name):
     machine = hardware(name)
     for kind, rate in machine.sparse_flops_per_s.items():
-        assert rate == 2 * machine.dense_flops_per_s[kind]
-    assert machine.source.startswith("NVIDIA") and machine.memory_bytes in (80e9, 141e9)
-    assert machine.dense_flops_per_s["bfloat16"] == machine.dense_flops_per_s["float16"]
+        assert rate == pytest.approx(2 * machine.dense_flops_per_s[kind], rel=1e-4)
+    assert machine.source.split()[0] in ("NVIDIA", "AMD", "Google") and 32e9 <= machine.memory_bytes <= 192e9
+    dense = machine.dense_flops_per_s
+    assert dense["bfloat16"] == dense.get("float16", dense["bfloat16"])
+    assert {"int8", "bfloat16"} <= set(dense) and set(machine.sparse_flops_per_s) <= set(dense)
+    assert ("float4" in dense) is name.replace("G", "").startswith("B200")
+    assert all(0 < machine.link_bytes_per_s(link) for link in machine.links_bytes_per_s)
     with pytest.raises(TypeError):
         machine.dense_flops_per_s["bfloat16"] = 1.0
 
@@ -50,6 +54,31 @@ def test_peaks_of_the_a100_follow_from_its_units_and_clock():
     machine = hardware("A100 80GB SXM")
     assert machine.dense_flops_per_s["bfloat16"] == pytest.approx(432 * 512 * 1.41e9, rel=2e-3)
     assert machine.dense_flops_per_s["float32"] == pytest.approx(6912 * 2 * 1.41e9, rel=2e-3)
+
+
+def test_peaks_of_the_mi300x_follow_from_its_units_and_clock():
+    """304 compute units at 2.1 GHz, with so many operations a tick for each kind of number; sparsity doubles them."""
+    machine = hardware("MI300X")
+    ticks = {"float64": 128, "float32": 256, "tf32": 1024, "bfloat16": 2048, "float8": 4096, "int8": 4096}
+    for kind, operations in ticks.items():
+        assert machine.dense_flops_per_s[kind] == pytest.approx(304 * operations * 2.1e9, rel=1e-3)
+
+
+def test_blackwell_is_told_for_one_gpu_of_the_eight_or_two_of_its_sheet():
+    peta, (eight, two) = 1e15, (hardware("B200"), hardware("GB200 (one GPU)"))
+    printed = {"float4": (144, 40), "float8": (72, 20), "int8": (72, 20), "bfloat16": (36, 10), "tf32": (18, 5)}
+    for kind, (hgx, superchip) in printed.items():
+        assert 8 * eight.sparse_flops_per_s[kind] == hgx * peta and 2 * two.sparse_flops_per_s[kind] == superchip * peta
+    assert 8 * eight.dense_flops_per_s["float4"] == 72 * peta and 2 * two.dense_flops_per_s["float4"] == 20 * peta
+    assert (8 * eight.memory_bytes, 8 * eight.bandwidth_bytes_per_s) == (1440e9, 64e12)
+    assert (2 * two.memory_bytes, 2 * two.bandwidth_bytes_per_s) == (372e9, 16e12)
+
+
+def test_nvlink_of_a_pcie_card_is_a_bridge():
+    for name in known_hardware():
+        assert ("NVLink bridge" in hardware(name).links_bytes_per_s) is name.endswith("PCIe")
+    with pytest.raises(KeyError, match="has no link NVLink; it has NVLink bridge, PCIe"):
+        hardware("A100 80GB PCIe").link_bytes_per_s("NVLink")
 
 
 def test_links_are_printed_for_both_directions_and_carry_half_one_way():

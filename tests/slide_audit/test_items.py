@@ -50,6 +50,12 @@ def test_words_say_something_of_their_own(item):
     assert item.tell or item.kind == "cited"
 
 
+def test_items_on_the_glue_table_say_which_column_of_mnli_they_take():
+    found = {item.id: item.work().truth for item in ITEMS if item.id in ("E120", "E124")}
+    assert "MNLI mismatched -3.6" in found["E120"] and "the other is -4.4" in found["E120"]
+    assert "MNLI matched" in found["E124"] and "at -3.7" in found["E124"]
+
+
 def test_an_item_with_an_unknown_verdict_is_refused():
     with pytest.raises(ValueError, match="'odd' is none of"):
         Item("E000", "004", "a slide", "page#label", "something", "odd", lambda: None)

@@ -27,10 +27,11 @@ def top_p(tokens: Sequence[str], probabilities: ArrayLike, p: float, *, palette:
     shares = np.asarray(probabilities, dtype=float)
     if shares.shape != (len(tokens),) or (np.diff(shares) > 0).any():
         raise ValueError(f"wanted {len(tokens)} probabilities, likeliest first; got {shares.tolist()}")
-    before = shares.cumsum() - shares
-    if before[-1] + shares[-1] < p:
-        raise ValueError(f"the tokens shown hold {before[-1] + shares[-1]:.3f}, less than p = {p}")
-    crossing = int(np.flatnonzero(before < p)[-1])
+    sums, rounding = shares.cumsum(), 1e-6  # six probabilities of 0.1 in float32 need not add up to 0.6
+    if sums[-1] < p - rounding:
+        raise ValueError(f"the tokens shown hold {sums[-1]:.3f}, less than p = {p}")
+    before = np.concatenate([[0.0], sums[:-1]])
+    crossing = int(np.flatnonzero(before < p - rounding)[-1]) if p > rounding else 0
     figure = Figure(figsize=(max(4.4, 0.5 * len(tokens) + 0.9), 3.1))
     axes = figure.subplots()
     for i, (low, share) in enumerate(zip(before, shares, strict=True)):

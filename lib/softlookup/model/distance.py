@@ -42,9 +42,9 @@ def relative_positions(
 def alibi_slopes(n_heads: int) -> Float[Tensor, " N"]:
     """Give each head the slope by which its scores fall with distance.
 
-    For a power of two of heads, the slopes halve from head to head, or fall by a root of a half: 2^(-8/N),
-    2^(-16/N), ..., 2^-8. For another number, those of the next smaller power come first; then every second slope,
-    from the first on, of twice that power fills up.
+    For a power of two of heads, the slopes are 2^(-8/N), 2^(-16/N), ..., 2^-8: from head to head they fall by the
+    factor 2^(-8/N), which is a half for 8 heads and its square root for 16. For another number of heads, the slopes of
+    the next smaller power of two come first; every second slope of twice that power, from the first on, fills up.
 
     Args:
         n_heads: N.

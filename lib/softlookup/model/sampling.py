@@ -22,7 +22,8 @@ def next_token_probabilities(
             the likeliest token alone (the lowest id of equal ones).
         top_k: Keep exactly the k likeliest (of equal ones the lowest ids); all of them if V is smaller. None keeps all.
         top_p: Keep the likeliest as long as those before hold less than this mass: the smallest set that holds
-            top_p or more, and always at least one. It is the mass after temperature and top-k. None keeps all.
+            top_p or more (up to rounding), and always at least one. It is the mass after temperature and top-k. None
+            keeps all.
 
     Returns:
         Probabilities, each row summing to 1, in float32 at least.
@@ -47,9 +48,11 @@ def next_token_probabilities(
         kept_BV = torch.full_like(kept_BV, -math.inf).scatter(1, best_ids, best)
     if top_p is not None and top_p < 1:
         sorted_BV, ids_BV = torch.softmax(kept_BV, dim=-1).sort(dim=-1, descending=True, stable=True)
-        mass_before_BV = sorted_BV.cumsum(dim=-1) - sorted_BV
-        beyond_BV = mass_before_BV >= top_p
-        beyond_BV[:, 0] = False
+        # Six probabilities of 0.1 may add up to a little less than 0.6. So the sums run in float64, and a sum that
+        # misses top_p by no more than the rounding of the probabilities has reached it.
+        mass_BV, rounding = sorted_BV.double().cumsum(dim=-1), 4 * torch.finfo(sorted_BV.dtype).eps
+        beyond_BV = torch.zeros_like(mass_BV, dtype=torch.bool)
+        beyond_BV[:, 1:] = mass_BV[:, :-1] >= top_p - rounding
         kept_BV = kept_BV.masked_fill(torch.zeros_like(beyond_BV).scatter(1, ids_BV, beyond_BV), -math.inf)
     return torch.softmax(kept_BV, dim=-1)
 

@@ -29,12 +29,18 @@ def cosine_similarity(
     """
     q_TH, k_SH = to_float64(q), to_float64(k)
     check_queries_and_keys(q_TH, k_SH)
-    q_T1 = np.linalg.norm(q_TH, axis=-1, keepdims=True)
-    k_S1 = np.linalg.norm(k_SH, axis=-1, keepdims=True)
     # Each is made a unit vector first: a product of two lengths could underflow where the lengths do not.
-    q_TH = q_TH / np.where(q_T1 == 0.0, 1.0, q_T1)
-    k_SH = k_SH / np.where(k_S1 == 0.0, 1.0, k_S1)
-    return np.clip(q_TH @ np.swapaxes(k_SH, -1, -2), -1.0, 1.0)
+    return np.clip(_unit_vectors(q_TH) @ np.swapaxes(_unit_vectors(k_SH), -1, -2), -1.0, 1.0)
+
+
+def _unit_vectors(x_TH: Float64[np.ndarray, "*batch T H"]) -> Float64[np.ndarray, "*batch T H"]:
+    """Divide each row by its length; a row of zeros stays as it is."""
+    # A length squares its numbers, and 1e200 squared overflows. A power of two takes the largest number of each row
+    # to between 1/2 and 1 first, without any rounding.
+    _, exponents_T1 = np.frexp(np.abs(x_TH).max(axis=-1, keepdims=True))
+    x_TH = np.ldexp(x_TH, -exponents_T1)
+    lengths_T1 = np.linalg.norm(x_TH, axis=-1, keepdims=True)
+    return x_TH / np.where(lengths_T1 == 0.0, 1.0, lengths_T1)
 
 
 def lookup_weights(scores: Real[np.ndarray, "*shape S"], tau: float | int = 1.0) -> Float64[np.ndarray, "*shape S"]:

@@ -118,8 +118,9 @@ def rotary(
 def alibi_slopes(n_heads: int) -> Float64[np.ndarray, " N"]:
     """Give each head the slope by which its scores fall with distance.
 
-    For a power of two: 2^(-8/N), 2^(-16/N), ..., 2^-8. For another number, those of the next smaller power come
-    first; then every second slope of twice that power, from its first on.
+    For a power of two of heads: 2^(-8/N), 2^(-16/N), ..., 2^-8, so that the factor from head to head is 2^(-8/N). For
+    another number of heads, the slopes of the next smaller power of two come first; then every second slope of twice
+    that power, from its first on.
 
     Args:
         n_heads: N.

@@ -260,7 +260,8 @@ def a100_table() -> Found:
         rates and set(starred) == {2.0} and fits and all(printed == one for printed, one in links.values()),
         f"It is the data sheet's. From {multiprocessors} multiprocessors at {clock / 1e9} GHz: "
         + ", ".join(f"{name} {rate:.1f}" for name, rate in made.items())
-        + " TFLOP/s (INT8: operations). Starred rates are twice these, with sparsity.",
+        + " TFLOP/s (INT8: operations). Starred rates are twice these, with sparsity. The PCIe card reaches NVLink's "
+        "600 GB/s through a bridge alone, which joins two cards.",
     )
 
 

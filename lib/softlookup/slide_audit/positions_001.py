@@ -15,8 +15,13 @@ SECOND = "every single day I walk my dog".split()
 
 
 def by_task(gains: np.ndarray) -> np.ndarray:
-    """One number for each of six tasks: MNLI, with two columns, by its better one."""
+    """One number for each of six tasks: MNLI, which has two columns (matched and mismatched), by its better one."""
     return np.append(gains[:5], gains[5:].max())
+
+
+def mnli_column(gains: np.ndarray) -> str:
+    """Which of MNLI's two columns ``by_task`` takes."""
+    return ("MNLI matched", "MNLI mismatched")[int(gains[5:].argmax())]
 
 
 def rotary_score(q: np.ndarray, k: np.ndarray, m: int, n: int) -> float:
@@ -88,14 +93,16 @@ def both_move() -> Found:
     tell="Count the signs in the deck's own table, one slide on, before looking at the largest number.",
 )
 def better_results() -> Found:
-    gains = by_task(ROFORMER - BERT)
+    every = ROFORMER - BERT
+    gains, taken = by_task(every), mnli_column(every)
     up, down = int((gains > 0).sum()), int((gains < 0).sum())
     without = np.delete(gains, 4).mean()
-    listed = ", ".join(f"{task} {gain:+.1f}" for task, gain in zip((*TASKS[:5], "MNLI"), gains, strict=True))
+    listed = ", ".join(f"{task} {gain:+.1f}" for task, gain in zip((*TASKS[:5], taken), gains, strict=True))
     return claim(
         down == 0,
-        f"By the deck's table {up} tasks are up and {down} down: {listed}. The mean gain of {gains.mean():+.1f} is "
-        f"QQP's; without it, it is {without:+.1f}. Nor do both rows come from the same data: E124.",
+        f"By the deck's table {up} tasks are up and {down} down: {listed}. (MNLI has two columns; the better one is "
+        f"taken, the other is {every[5:].min():+.1f}.) The mean gain of {gains.mean():+.1f} comes from QQP; without "
+        f"it, the mean is {without:+.1f}. Nor do both rows come from the same data: E124.",
     )
 
 
@@ -173,11 +180,13 @@ DEV = np.array([88.85, 92.32, 90.66, 88.48, 87.49, 83.91, 84.10])
     cause="The paper itself sets both rows side by side.",
 )
 def unlike_rows() -> Found:
-    gains = by_task(ROFORMER - DEV)
+    every = ROFORMER - DEV
+    gains, taken = by_task(every), mnli_column(every)
     return cited(
         "BERT's row is what its authors report for the hidden test data, RoFormer's was measured on the validation "
         f"data. Against the validation scores that the documentation of transformers gives for a BERT, RoFormer is "
-        f"ahead on {(gains > 0).sum()} of {gains.size} tasks, and QQP turns from {(ROFORMER - BERT)[4]:+.1f} into "
+        f"ahead on {(gains > 0).sum()} of {gains.size} tasks ({taken}, the better of MNLI's two columns, is at "
+        f"{every[5:].max():+.1f}), and QQP turns from {(ROFORMER - BERT)[4]:+.1f} into "
         f"{(ROFORMER - DEV)[4]:+.1f}. (That BERT is the cased one, with one run a task: nearly the same, not quite.)"
     )
 

@@ -21,7 +21,8 @@ from softlookup.widgets.interactive import InteractiveFigure
 PHASES = ("prefill", "decode")
 """All tokens of a prompt at once; or one new token for each sequence, with the others' keys and values kept."""
 BYTES = {"float64": 8, "float32": 4, "tf32": 4, "bfloat16": 2, "float16": 2, "float8": 1, "int8": 1}
-"""Bytes of a number in memory; tf32 is float32 that is rounded inside the units."""
+"""Bytes of a number in memory; tf32 is float32 that is rounded inside the units. float4, in which nobody keeps a whole
+layer's tensors, is left out."""
 START = {"B": 1, "S": 1024, "N": 32, "H": 128}
 """Sequences, tokens, heads, head width that are shown first; the hidden width is four times N * H."""
 
