@@ -165,10 +165,13 @@ class Task:
         return names[: len(case.args)]
 
     def result_names(self, case: Case) -> tuple[str, ...]:
-        """What a question's results are called: the task's names, or the inputs whose gradients they are.
+        """What a question's results are called.
 
         Args:
             case: The question.
+
+        Returns:
+            The task's names, or those of the inputs whose gradients are asked for.
         """
         names = self.input_names(case)
         return tuple(f"the gradient of {names[i]}" for i in case.gradients) or self.returns
