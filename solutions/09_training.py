@@ -206,7 +206,7 @@ def first_weights(z, after_relu):
 # %% [markdown]
 # [[task 09.bytes]]
 #
-# How many bytes does a run with Adam hold? Return two numbers: for the **states** (weights, gradients, what Adam keeps, any copy), and for the **activations**. A number takes 4 bytes in float32 and 2 in half precision. Recipe `float32`: everything in float32. `autocast`: parameters, gradients and Adam's averages in float32, activations in half precision (short-lived copies for the products are left aside). `master`: weights and gradients in half precision, a float32 master copy of the weights, Adam's averages in float32, activations in half.
+# How many bytes does a run with Adam hold? Return two numbers: for the **states** (weights, gradients, what Adam keeps, any copy), and for the **activations**. A number takes 4 bytes in float32 and 2 in half precision. Recipe `float32`: everything in float32. `autocast`: parameters, gradients and Adam's averages in float32, activations counted in half precision, all of them (the half-precision copies of the weights, which are made for the products and saved until the backward pass, are left aside). `master`: weights and gradients in half precision, a float32 master copy of the weights, Adam's averages in float32, activations in half.
 
 
 # %% 09-bytes

@@ -214,7 +214,7 @@ def training_time(n_parameters, n_tokens, n_devices, sheet, share):
 #
 # - `"float32"`: weights and gradients in float32.
 # - `"master"`: weights and gradients in half precision, and a float32 copy of the weights, which is what is updated.
-# - `"autocast"`: weights and gradients in float32. Half-precision copies are made where a product needs them and are gone afterwards: do not count them.
+# - `"autocast"`: weights and gradients in float32. Half-precision copies of the weights are made where a product needs them and saved until the backward pass: do not count them.
 #
 # Return four numbers, all in **bytes**: weights, gradients, the master copy (0 where there is none), Adam's states.
 

@@ -1,6 +1,7 @@
 """What chapter 13 claims beside its records: the lines for the other library, and the tables."""
 
 import json
+import math
 import re
 from pathlib import Path
 
@@ -54,11 +55,18 @@ def test_linear_attention_stays_flat_and_of_small_rank_where_softmax_becomes_har
 
 
 def test_kept_run_of_the_capstone_learns_and_stays_above_the_floor():
-    import math
-
     record = json.loads((ROOT / "book" / "measured" / "capstone.json").read_text(encoding="utf-8"))
     first, last = record["validations"][0][1], record["validations"][-1][1]
     right = 0.9 + 0.1 / record["words"]
     floor = -right * math.log(right) - (record["words"] - 1) * 0.1 / record["words"] * math.log(0.1 / record["words"])
     assert floor < last < first < record["first_loss"] and record["asked"] >= 50
     assert "`softlookup assemble`" in CAPSTONE or "softlookup assemble" in CAPSTONE
+
+
+def test_performers_features_are_unbiased_for_the_kernel_and_not_for_the_weights():
+    cell = PAGE[PAGE.index("seeded = torch.Generator()") :]
+    found = {"torch": torch}
+    exec(compile(cell[: cell.index("```")], "<page>", "exec"), found)
+    assert (abs(found["ratio"] - 1) < 0.05).all()
+    one, two, eight = (found["off"][m] for m in (1, 2, 8))
+    assert one > two > eight > 10 * 0.5 / math.sqrt(20_000)  # far beyond the noise of 20,000 draws

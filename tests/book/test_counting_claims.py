@@ -117,3 +117,22 @@ def test_page_reads_its_record_and_types_no_measured_number():
     prose = re.sub(r"```.*?```", "", PAGE, flags=re.DOTALL)
     assert "GFLOP/s" not in re.sub(r"\{glue:text\}`[^`]+`", "", prose)
     assert Path(ROOT / "book" / "measured" / "batching.json").stat().st_size < 30_000
+
+
+def test_fused_attention_is_compared_with_the_same_three_steps():
+    """Both sides do scores and mixing, 4 T T D operations; apart they also move the scores and the weights."""
+    t, d, h = 1000, LECTURE.D, LECTURE.head_width
+    fused = next(o for o in rl.layer(LECTURE, 1, t, fused=True) if o.name == "fused attention")
+    assert fused.product_intensity == pytest.approx(4 * t * t * d / (2 * 4 * t * d)) == 500
+    apart = rl.total([steps(t)[name] for name in ("scores", "softmax", "mix")])
+    by_hand = 4 * t * t * d / (2 * (4 * t * d + 4 * d // h * t * t))
+    assert apart.product_flops / apart.bytes == pytest.approx(by_hand) == pytest.approx(56.7, abs=0.05)
+
+
+def test_elementwise_steps_wait_for_memory_on_the_sheets_and_for_exponentials_on_the_measured_processor():
+    for name in rl.known_hardware():
+        machine = rl.hardware(name)
+        assert max(steps(1000)[step].intensity for step in ("softmax", "relu")) < rl.ridge(machine, "float32"), name
+    measured = json.loads((ROOT / "book" / "measured" / "roofline.json").read_text(encoding="utf-8"))
+    functions, moved = measured["left_out"]["functions"], 4 + 4  # bytes: one float32 read, one written
+    assert functions["exp"] * moved < 0.5 * measured["bandwidth"]["median"] < functions["multiply"] * moved

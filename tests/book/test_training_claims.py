@@ -114,3 +114,51 @@ def test_run_of_the_notebook_is_the_one_that_its_text_describes():
     assert recipe.steps == 800
     notebook = (ROOT / "solutions" / "09_training.py").read_text(encoding="utf-8")
     assert "one to two minutes" in notebook and "goes on when you run this cell again" in notebook
+
+
+def test_cross_entropy_takes_logits_in_torch_and_probabilities_in_scikit_learn():
+    from sklearn.metrics import log_loss
+
+    torch.manual_seed(0)
+    logits, labels = torch.randn(6, 4, dtype=torch.float64), torch.tensor([0, 1, 2, 3, 1, 0])
+    by_torch = torch.nn.functional.cross_entropy(logits, labels).item()
+    assert log_loss(labels, logits.softmax(-1), labels=range(4)) == pytest.approx(by_torch)
+
+
+@pytest.fixture(scope="module")
+def saved_bytes():
+    """The page's own function, from its cell."""
+    cell = PAGE[PAGE.index("def saved_bytes") :]
+    found = {"torch": torch, "F": torch.nn.functional}
+    exec(compile(cell[: cell.index("\n# With weights")], "<page>", "exec"), found)
+    return found["saved_bytes"]
+
+
+@pytest.mark.parametrize(("tokens", "ratio"), [(128, 0.67), (512, 0.88), (1024, 1.03)])
+def test_autocast_saves_activations_of_plain_attention_in_two_kinds(saved_bytes, tokens, ratio):
+    """Counted by hand: the inputs of two norms in float32, 14 T D numbers in half precision, the weights in both."""
+    rows, square = tokens * 512, 8 * tokens**2
+    found = saved_bytes(tokens, False, True, torch.bfloat16) / saved_bytes(tokens, False, False)
+    counted = (4 * 2 * rows + 2 * 14 * rows + 6 * square) / (4 * 16 * rows + 4 * square)
+    assert found == pytest.approx(counted, rel=2e-3) and found == pytest.approx(ratio, abs=0.006)
+
+
+def test_autocast_nearly_halves_activations_of_fused_attention(saved_bytes):
+    whole = saved_bytes(512, True, False)
+    assert saved_bytes(512, True, True, torch.bfloat16) / whole == pytest.approx(0.56, abs=0.005)
+
+
+def test_autocast_saves_copies_of_the_weights_for_the_backward_pass(saved_bytes):
+    more = saved_bytes(64, True, True) - saved_bytes(64, True, True, torch.bfloat16)
+    assert more == 2 * 12 * 512**2  # 2 bytes a parameter: 18 with weights, gradients and Adam
+
+
+def test_language_models_begin_with_a_normal_of_two_hundredths_and_torchs_transformer_with_xavier():
+    transformers = pytest.importorskip("transformers", reason="transformers is not installed")
+    for name in ("BertConfig", "GPT2Config", "LlamaConfig"):
+        assert getattr(transformers, name)().initializer_range == 0.02
+    torch.manual_seed(0)
+    layer = torch.nn.Transformer(64, 4, 1, 1, 256, batch_first=True, norm_first=False).encoder.layers[0]
+    for weight in (layer.linear1.weight, layer.linear2.weight, layer.self_attn.out_proj.weight):
+        limit = math.sqrt(6 / sum(weight.shape))
+        assert 0.98 * limit < weight.abs().max().item() <= limit

@@ -38,7 +38,8 @@ RECIPES: dict[str, Recipe] = {
     "sgd": Recipe(4, 4, 0, 0, "float32, plain gradient descent without momentum"),
 }
 """Recipes by name. "master" is that of Micikevicius et al. 2018, "autocast" what torch.autocast does with float32
-weights (its casts are made for each product and are activations).
+weights. Its half-precision copies of the weights, 2 bytes for each parameter, are not in it: they are cached and saved
+only until the backward pass has used them.
 
 Book: 12_counting.html#counting-memory.
 """

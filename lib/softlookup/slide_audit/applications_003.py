@@ -115,14 +115,23 @@ def start_of_the_stack() -> Found:
     states="Embeddings and attention are named as the chief things that transformers brought.",
     verdict="misleading",
     kind="cited",
-    source=("bengio2003", "mikolov2013", "bahdanau2015", "vaswani2017"),
+    source=(
+        "bengio2003",
+        "mikolov2013",
+        "bahdanau2015",
+        "kaiser2016",
+        "kalchbrenner2016",
+        "gehring2017",
+        "vaswani2017",
+    ),
     tell="The paper's title says that attention is all one needs, not that it is new.",
 )
 def what_was_new() -> Found:
     return cited(
         "Learned embeddings of words are in Bengio and others (2003) and Mikolov and others (2013), attention is in "
-        "Bahdanau and others (2014, printed 2015). New in 2017 were doing without recurrence, several heads side by "
-        "side, and the division by the root of their width."
+        "Bahdanau and others (2014, printed 2015). Doing without recurrence was not new either: the Extended Neural "
+        "GPU (2016), ByteNet (2016) and ConvS2S (2017) are built from convolutions. New in 2017 were a model built "
+        "from attention alone, several heads side by side, and the division by the root of their width."
     )
 
 

@@ -154,7 +154,9 @@ def left_over_title() -> Found:
     verdict="misleading",
     tell="A vocabulary of fifty thousand would make fifty thousand numbers of every token, all but one of them zero. "
     "The one that is not zero can be said with one number.",
-    cause="One-hot rows are how the lookup of an embedding is written as a product; no program makes them.",
+    cause="One-hot rows are how the lookup of an embedding is written as a product. A model may compute it so, from "
+    "the ids: BERT's published code does on TPUs (use_one_hot_embeddings). A tokenizer does not.",
+    source=("devlin2018code",),
 )
 def one_hot_or_id() -> Found:
     from softlookup.text import WordTokenizer

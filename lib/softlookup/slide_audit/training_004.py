@@ -121,7 +121,8 @@ def clipping() -> Found:
     states="Training with numbers of 16 bits takes less memory.",
     verdict="misleading",
     tell="Ask: memory of what? The optimizer keeps its averages, and a copy of the weights, in 32 bits, or small steps "
-    "would be lost. What is kept for the way back is halved, and that is little where the batch is small.",
+    "would be lost. What shrinks are the activations, by half in pure half precision and by less under autocast, and "
+    "they are little where the batch is small.",
     source=("micikevicius2018",),
 )
 def mixed_precision() -> Found:

@@ -175,7 +175,7 @@ def statement(rng: np.random.Generator) -> Drawn:
                 "tokenizer-one-hot",
                 "A tokenizer hands over a one-hot vector for each token.",
                 False,
-                "It hands over ids. The one-hot row is a way to write the lookup as a product; it is never stored.",
+                "It hands over ids. The one-hot row is a way to write the lookup as a product, which a model may do.",
             ),
         ),
     )
