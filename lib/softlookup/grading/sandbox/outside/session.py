@@ -184,7 +184,7 @@ class Session:
         ]
         header = {"do": "ask", "cases": put, "results": results, "lent": list(lent)}
         # What a text task lends takes time that grows with the square of a text.
-        least = 512 if any(case.frame == "text" for case in cases) else 4096
+        least = 512 if any(case.frame == "text" for case in cases) else 8192
         most = max(least, 2 * max(lending.largest(case.args, arrays) for case in cases))
         # A gradient is lent where one is asked for, or gone down: elsewhere it would be an answer, not a part of one.
         inside = all(case.gradients or case.descends for case in cases)
