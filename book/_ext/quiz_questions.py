@@ -12,8 +12,9 @@ of other options by what those say. Browsers keep which questions are answered, 
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -26,7 +27,8 @@ RIGHT = re.compile(r"\((?P<letter>[a-h])\)")
 LAST = re.compile(r"((on )?both|neither|all( \w+)* together|(all|none) of (these|them))$")
 
 
-class Options(NamedTuple):
+@dataclass(frozen=True)
+class Options:
     """What the order of a question's options depends on.
 
     Attributes:
