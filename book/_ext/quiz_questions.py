@@ -3,9 +3,17 @@
 A chapter writes a question as one paragraph, ``**1. Question?** (a) one option, (b) another``, and an ``Answer`` to
 unfold, which begins with the right letter and has a line for each wrong one. Here the options become a list whose
 items ``quiz.js`` turns into buttons, and the letters are told to it as classes.
+
+The order of the options is drawn anew for the page, with its name as the seed: authors may write the right option
+where they like, and on each page it stands equally often at each place. The answers get the new letters, so they speak
+of other options by what those say. Browsers keep which questions are answered, by their numbers, and no letters.
 """
 
 import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
 from typing import Any
 
 from docutils import nodes
@@ -15,6 +23,58 @@ from sphinx.errors import ExtensionError
 TITLE = "Questions with answers"
 OPTION = re.compile(r"(?:,\s*)?\((?P<letter>[a-h])\)\s+")
 RIGHT = re.compile(r"\((?P<letter>[a-h])\)")
+#: Options that make sense behind all others alone.
+LAST = re.compile(r"((on )?both|neither|all( \w+)* together|(all|none) of (these|them))$")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the order of a question's options depends on.
+
+    Attributes:
+        count: How many there are.
+        right: Which one is right, counted from 0.
+        last: Whether the last one has to stay the last.
+    """
+
+    count: int
+    right: int
+    last: bool = False
+
+
+def drawn_orders(seed: str, questions: Sequence[Options]) -> list[list[int]]:
+    """Draw an order of the options for each question of a page.
+
+    Args:
+        seed: The page's name.
+        questions: The page's questions.
+
+    Returns:
+        For each question the numbers of its options, in the order in which they are shown. Over the page, the right
+        option stands at each place as often as at any other, or once more, as far as options that stay last allow.
+    """
+    rng = Random(seed)
+    drawn = list(range(len(questions)))
+    rng.shuffle(drawn)  # so that the place of one question's answer does not tell the next one's
+
+    def places(number: int) -> range:
+        one = questions[number]
+        if not one.last:
+            return range(one.count)
+        return range(one.count - 1, one.count) if one.right == one.count - 1 else range(one.count - 1)
+
+    often: Counter[int] = Counter()
+    orders: dict[int, list[int]] = {}
+    for number in sorted(drawn, key=lambda number: len(places(number))):
+        one = questions[number]
+        place = min(places(number), key=lambda place: (often[place], rng.random()))
+        often[place] += 1
+        others = [option for option in range(one.count) if option != one.right]
+        moving = others[:-1] if one.last and one.right != one.count - 1 else others
+        rng.shuffle(moving)
+        orders[number] = moving + others[len(moving) :]
+        orders[number].insert(place, one.right)
+    return [orders[number] for number in range(len(questions))]
 
 
 def split_options(parts: list[nodes.Node]) -> dict[str, list[nodes.Node]]:
@@ -55,13 +115,41 @@ def right_letter(answer: nodes.Element) -> str:
     return told["letter"]
 
 
-def choices(section: nodes.section, docname: str) -> None:
-    """Put a list of options in place of each question's paragraph.
+def reletter(answer: nodes.Element, new: dict[str, str]) -> None:
+    """Give an answer the letters under which its options are shown, and its lines the options' order.
+
+    Args:
+        answer: The answer, with the letters that the author wrote.
+        new: Letter that the author wrote -> letter that is shown.
 
     Raises:
-        ExtensionError: If an option is not answered, or the right letter is no option.
+        ExtensionError: If the answer names an option by its letter in the middle of a sentence.
     """
-    number = 0
+    lines = [item for item in answer.findall(nodes.list_item) if RIGHT.match(item.astext())]
+    begins = [next(iter(part.findall(nodes.Text))) for part in (next(iter(answer.findall(nodes.strong))), *lines)]
+    for text in list(answer.findall(nodes.Text)):
+        if isinstance(text.parent, nodes.math | nodes.literal):
+            continue
+        inside = text.astext()
+        if any(text is one for one in begins):
+            told = RIGHT.match(inside)
+            assert told is not None, inside
+            rest = inside[told.end() :]
+            text.parent.replace(text, nodes.Text(f"({new[told['letter']]}){rest}"))
+            inside = rest
+        if named := RIGHT.search(inside):
+            raise ExtensionError(f"an answer calls an option {named[0]}, but letters are drawn: {inside[:60]!r}")
+    for listed in {id(item.parent): item.parent for item in lines}.values():
+        listed.children = sorted(listed.children, key=lambda item: item.astext())
+
+
+def choices(section: nodes.section, docname: str) -> None:
+    """Put a list of options, in the order that is drawn, in place of each question's paragraph.
+
+    Raises:
+        ExtensionError: If an option is not answered, the right letter is no option, or an answer names a letter.
+    """
+    found: list[tuple[list[nodes.Node], dict[str, list[nodes.Node]], str, nodes.Element]] = []
     for answer in [node for node in section.children if _is_dropdown(node)]:
         at = section.index(answer)
         question = section[at - 1]
@@ -71,22 +159,34 @@ def choices(section: nodes.section, docname: str) -> None:
         asked = options.pop("")
         if len(options) < 2:
             continue
-        number += 1
+        number = len(found) + 1
         right = right_letter(answer)
         explained = {one["letter"] for item in answer.findall(nodes.list_item) if (one := RIGHT.match(item.astext()))}
         if right not in options or explained != set(options) - {right}:
             raise ExtensionError(
                 f"{docname}, question {number}: options {sorted(options)}, right {right}, explained {sorted(explained)}"
             )
+        found.append((asked, options, right, answer))
+    orders = drawn_orders(docname, [_facts(options, right) for _, options, right, _ in found])
+    for number, ((asked, options, right, answer), order) in enumerate(zip(found, orders, strict=True), 1):
+        letters = list(options)
+        new = {letters[option]: letters[place] for place, option in enumerate(order)}
+        reletter(answer, new)
         listed = nodes.enumerated_list(enumtype="loweralpha", prefix="(", suffix=")", classes=["slq-options"])
-        for parts in options.values():
-            listed += nodes.list_item("", nodes.paragraph("", "", *parts))
-        box = nodes.container(classes=["slq-choice", f"slq-right-{right}"], ids=[f"question-{number}"])
+        for option in order:
+            listed += nodes.list_item("", nodes.paragraph("", "", *options[letters[option]]))
+        box = nodes.container(classes=["slq-choice", f"slq-right-{new[right]}"], ids=[f"question-{number}"])
         box += nodes.paragraph("", "", *asked)
         box += listed
+        at = section.index(answer)
         section[at - 1] = box
         section.remove(answer)
         box += answer
+
+
+def _facts(options: dict[str, list[nodes.Node]], right: str) -> Options:
+    last = "".join(part.astext() for part in list(options.values())[-1]).strip()
+    return Options(len(options), list(options).index(right), LAST.fullmatch(last) is not None)
 
 
 def _is_dropdown(node: nodes.Node) -> bool:
@@ -103,4 +203,4 @@ def find_questions(app: Sphinx, doctree: nodes.document) -> None:
 def setup(app: Sphinx) -> dict[str, Any]:
     """Hook it in."""
     app.connect("doctree-read", find_questions)
-    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+    return {"version": "2", "parallel_read_safe": True, "parallel_write_safe": True}

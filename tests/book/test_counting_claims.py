@@ -132,7 +132,7 @@ def test_fused_attention_is_compared_with_the_same_three_steps():
 def test_elementwise_steps_wait_for_memory_on_the_sheets_and_for_exponentials_on_the_measured_processor():
     for name in rl.known_hardware():
         machine = rl.hardware(name)
-        if "float32" not in machine.dense:  # TPUs have sheets without one
+        if "float32" not in machine.dense_flops_per_s:  # TPUs have sheets without one
             continue
         assert max(steps(1000)[step].intensity for step in ("softmax", "relu")) < rl.ridge(machine, "float32"), name
     measured = json.loads((ROOT / "book" / "measured" / "roofline.json").read_text(encoding="utf-8"))

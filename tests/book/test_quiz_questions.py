@@ -1,11 +1,16 @@
 """Chapters' questions become options to press."""
 
+import re
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
+import yaml
 from bs4 import BeautifulSoup
 from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import docutils_namespace
 
 ROOT = Path(__file__).resolve().parents[2]
 HTML = ROOT / "_build" / "html" / "book"
@@ -37,6 +42,111 @@ def test_options_are_split_at_their_letters_and_formulas_stay(quiz_questions):
 def test_an_answer_without_its_letter_is_refused(quiz_questions):
     with pytest.raises(Exception, match="begins with its letter"):
         quiz_questions.right_letter(nodes.container("", nodes.paragraph("", "It is b.")))
+
+
+def the_answer(*lines):
+    """An answer as a page writes it: the right option's sentence, and a line for each wrong one."""
+    first, *others = lines
+    items = [nodes.list_item("", nodes.paragraph("", "", nodes.Text(line))) for line in others]
+    right = nodes.paragraph("", "", nodes.strong("", first[:3]), nodes.Text(first[3:]))
+    return nodes.container("", right, nodes.bullet_list("", *items))
+
+
+def test_an_answer_gets_the_letters_that_are_shown_and_their_order(quiz_questions):
+    answer = the_answer("(b) Yes.", "(a) Too few.", "(c) Too many.")
+    quiz_questions.reletter(answer, {"a": "c", "b": "a", "c": "b"})
+    assert [node.astext() for node in answer.findall(nodes.paragraph)] == ["(a) Yes.", "(b) Too many.", "(c) Too few."]
+
+
+def test_an_answer_that_names_another_options_letter_is_refused(quiz_questions):
+    answer = the_answer("(b) Yes.", "(a) As in (b), but less.", "(c) Too many.")
+    with pytest.raises(Exception, match=r"calls an option \(b\), but letters are drawn"):
+        quiz_questions.reletter(answer, {"a": "a", "b": "b", "c": "c"})
+
+
+def test_drawn_orders_keep_all_options_and_are_the_same_each_time(quiz_questions):
+    asked = [quiz_questions.Options(count, right) for count in (3, 4, 2, 3) for right in range(2)]
+    orders = quiz_questions.drawn_orders("a page", asked)
+    assert orders == quiz_questions.drawn_orders("a page", asked)
+    assert [sorted(order) for order in orders] == [list(range(one.count)) for one in asked]
+    assert len({str(quiz_questions.drawn_orders(str(page), asked)) for page in range(9)}) > 1
+
+
+@pytest.mark.parametrize("seed", ["book/04_one_head", "book/09_training", "another"])
+def test_drawn_orders_put_the_right_option_everywhere_equally_often(quiz_questions, seed):
+    for count in range(1, 14):
+        asked = [quiz_questions.Options(3, 1, last=number % 4 == 0) for number in range(count)]
+        places = [order.index(1) for order in quiz_questions.drawn_orders(seed, asked)]
+        often = [places.count(place) for place in range(3)]
+        assert max(often) - min(often) <= 1
+
+
+def test_an_option_that_speaks_of_the_others_stays_the_last(quiz_questions):
+    asked = [quiz_questions.Options(3, right, last=True) for right in (0, 1, 2, 0, 1, 2)]
+    assert [order[-1] for order in quiz_questions.drawn_orders("a page", asked)] == [2] * 6
+    for text in ("neither", "both", "on both", "all of them together", "none of these"):
+        assert quiz_questions.LAST.fullmatch(text)
+    for text in ("nothing", "all shapes are right", "both heads in turn"):
+        assert not quiz_questions.LAST.fullmatch(text)
+
+
+@pytest.fixture(scope="module")
+def read_pages(tmp_path_factory, quiz_questions):
+    """Each chapter's questions, read by Sphinx as in the book, without running a cell: page -> doctree."""
+    root = tmp_path_factory.mktemp("questions")
+    asking = {}
+    for page in CHAPTERS:
+        text = (ROOT / "book" / f"{page}.md").read_text(encoding="utf-8")
+        _, heading, questions_on = text.partition(f"## {quiz_questions.TITLE}\n")
+        if heading:
+            asking[page] = f"# Page\n\n{heading}{questions_on}"
+    (root / "book").mkdir()
+    for page, text in asking.items():
+        (root / "book" / f"{page}.md").write_text(text, encoding="utf-8")
+    (root / "index.md").write_text("# All\n", encoding="utf-8")
+    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    settings = {
+        "extensions": ["myst_nb", "sphinx_design", "quiz_questions"],
+        "nb_execution_mode": "off",
+        "myst_enable_extensions": config["parse"]["myst_enable_extensions"],
+    }
+    sys.path.insert(0, str(ROOT / "book" / "_ext"))
+    try:
+        with docutils_namespace():
+            app = Sphinx(root, None, root / "out", root / "trees", "dummy", settings, status=None, warning=None)
+            app.build()
+    finally:
+        sys.path.pop(0)
+    return {page: app.env.get_doctree(f"book/{page}") for page in asking}
+
+
+def boxes(doctree):
+    """Each question's options, the number of the right one, and the letters of its answer's lines."""
+    for box in doctree.findall(lambda node: isinstance(node, nodes.container) and "slq-choice" in node["classes"]):
+        (listed,) = (node for node in box.children if isinstance(node, nodes.enumerated_list))
+        right = next(name for name in box["classes"] if name.startswith("slq-right-"))[-1]
+        lines = [re.match(r"\((\w)\)", item.astext()) for item in box.children[-1].findall(nodes.list_item)]
+        told = next(iter(box.children[-1].findall(nodes.strong))).astext()
+        yield [item.astext() for item in listed], ord(right) - ord("a"), [told[1], *(line[1] for line in lines if line)]
+
+
+def test_on_every_page_the_right_option_stands_everywhere_equally_often(read_pages):
+    assert len(read_pages) >= 15
+    for page, doctree in read_pages.items():
+        asked = list(boxes(doctree))
+        source = (ROOT / "book" / f"{page}.md").read_text(encoding="utf-8")
+        assert len(asked) == source.count("{dropdown} Answer\n**("), page
+        often = Counter(right for _, right, _ in asked)
+        places = range(min(len(options) for options, _, _ in asked))
+        assert max(often.values()) - min(often[place] for place in places) <= 1, (page, often)
+
+
+def test_on_every_page_answers_go_by_the_letters_that_are_shown(read_pages):
+    for page, doctree in read_pages.items():
+        for options, right, told in boxes(doctree):
+            letters = [chr(ord("a") + place) for place in range(len(options))]
+            others = [letter for letter in letters if letter != letters[right]]
+            assert told == [letters[right], *others], (page, options)
 
 
 def questions(page):

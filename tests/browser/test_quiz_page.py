@@ -81,10 +81,11 @@ def test_answers_are_kept_in_this_browser_until_they_are_cleared(chromium, html)
 def test_an_option_answers_with_its_own_reason(html, visit):
     with visit((html / PRACTICE).as_uri()) as seen:
         box = seen.page.locator(".slq-choice").first
-        box.locator("button").nth(0).click()
+        box.locator("button", has_text="each column").click()
         assert "A column belongs to a key." in box.locator(".slq-told").inner_text()
         assert box.locator(".slq-told").inner_text().startswith("No.")
-        box.locator("button").nth(1).click()
+        box.locator("button", has_text="each row").click()
+        assert "A row belongs to one query" in box.locator(".slq-told").inner_text()
         assert box.locator(".slq-told").inner_text().startswith("Right.")
         assert not seen.complaints
 
@@ -124,9 +125,13 @@ def test_a_finger_presses_an_option_and_the_keyboard_goes_through_them(html, vis
     with visit((html / PRACTICE).as_uri(), width=390, has_touch=True, is_mobile=True) as seen:
         box = seen.page.locator(".slq-choice").first
         box.locator("button").nth(0).tap()
-        assert box.locator(".slq-told").inner_text().startswith("No.")
+        assert box.locator("button").nth(0).get_attribute("aria-pressed") == "true"
         seen.page.keyboard.press("Tab")
         assert seen.page.evaluate("document.activeElement.textContent").startswith("(b)")
+        box.locator("button", has_text="each column").tap()
+        assert box.locator(".slq-told").inner_text().startswith("No.")
+        right = box.locator("button", has_text="each row")
+        right.focus()
         seen.page.keyboard.press("Enter")
         assert box.locator(".slq-told").inner_text().startswith("Right.")
-        assert box.locator("button").nth(1).get_attribute("aria-pressed") == "true"
+        assert right.get_attribute("aria-pressed") == "true"

@@ -1,0 +1,94 @@
+"""The bibliography: each work can be opened, and stands under the authors and the year by which the text cites it."""
+
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from prose import PAGES, prose
+from pybtex.database import parse_file
+
+ROOT = Path(__file__).resolve().parents[2]
+WORKS = parse_file(str(ROOT / "book" / "references.bib")).entries
+
+LINKS = {
+    "doi": re.compile(r"10\.\d{4,9}/\S+"),
+    "eprint": re.compile(r"\d{4}\.\d{4,5}|[a-z-]+/\d{7}"),
+    "url": re.compile(r"https://\S+"),
+}
+"""Fields that become links, and what stands in them."""
+
+NEITHER = {
+    *("glorot2010", "jozefowicz2015", "diamos2016", "bengio2003", "srivastava2014"),  # PMLR, JMLR
+    *("gage1994", "watson1964", "radford2019", "goodfellow2016"),
+    *("nvidia2021a100", "nvidia2023h100", "nvidia2024h200"),  # data sheets
+}
+"""Works without a DOI and not on arXiv: they link to the publisher's page."""
+
+MENTION = re.compile(
+    r"(?P<first>[A-Z][\w'’-]+)"
+    r"(?:(?:, [A-Z][\w'’-]+)*,? and [A-Z][\w'’-]+|(?: and others| et al\.))"
+    r"[ ,(]+(?P<year>(?:19|20)\d\d[a-z]?)\b"
+)
+
+
+@pytest.fixture(scope="module")
+def author_year_list():
+    sys.path.insert(0, str(ROOT / "book" / "_ext"))
+    try:
+        import author_year_list
+    finally:
+        sys.path.pop(0)
+    return author_year_list
+
+
+@pytest.mark.parametrize("key", WORKS)
+def test_every_work_has_a_link_that_can_be_opened(key, author_year_list):
+    fields = WORKS[key].fields
+    given = [name for name in LINKS if name in fields]
+    assert given, f"{key}: give it a doi, an eprint (its arXiv number) or, where it has neither, a url"
+    assert all(LINKS[name].fullmatch(fields[name]) for name in given)
+    assert (given == ["url"]) == (key in NEITHER)
+    assert not re.search(r"arXiv:|doi:|https?:", " ".join(fields.get(name, "") for name in ("note", "journal")))
+    written = author_year_list.Style().format_entry("", WORKS[key]).text.render_as("html")
+    assert re.search(r'href="https://(?:doi\.org/10\.|arxiv\.org/abs/|\S+\.\S+)', written)
+
+
+def test_works_are_listed_by_the_authors_and_the_year_of_the_text(author_year_list):
+    listed = {entry.key: entry.label for entry in author_year_list.Style().format_entries(WORKS.values())}
+    assert listed["shazeer2019"] == "Shazeer, 2019"
+    assert listed["bengio1994"] == "Bengio et al., 1994"
+    assert listed["williams1989"] == "Williams and Zipser, 1989"
+    assert listed["touvron2023"] == "Touvron et al., 2023a"
+    assert [label for label, count in Counter(listed.values()).items() if count > 1] == []
+    of_one = [label[:-1] for label in listed.values() if label[-1].isalpha()]
+    in_order = [label for label in listed.values() if label[-1].isalpha()]
+    for stem in set(of_one):
+        assert [label[-1] for label in in_order if label[:-1] == stem] == list("abcdef"[: of_one.count(stem)])
+    for key, label in listed.items():
+        assert label.endswith(f", {WORKS[key].fields['year']}")
+
+
+def test_two_works_under_one_label_are_refused(author_year_list):
+    work = WORKS["shazeer2019"]
+    with pytest.raises(ValueError, match="two works as Shazeer, 2019: write a letter"):
+        list(author_year_list.Labels().format_labels([work, work]))
+
+
+def test_works_that_sentences_name_by_author_and_year_are_listed():
+    known = {
+        (re.sub(r"[{}]", "", work.persons["author"][0].last_names[-1]), work.fields["year"]) for work in WORKS.values()
+    }
+    named = {
+        (found["first"], found["year"]): page.name
+        for page in PAGES
+        if "instructors" not in page.name
+        for found in MENTION.finditer(prose(page.read_text(encoding="utf-8")))
+    }
+    assert {one: page for one, page in named.items() if one not in known} == {}
+
+
+def test_a_sentence_that_names_a_work_is_found():
+    for text in ("by Ainslie et al. (2023)", "Press, Smith and Lewis, 2022", "Jain and Wallace (2019)"):
+        assert MENTION.search(text), text
