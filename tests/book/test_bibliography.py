@@ -22,7 +22,10 @@ LINKS = {
 NEITHER = {
     *("glorot2010", "jozefowicz2015", "diamos2016", "bengio2003", "srivastava2014"),  # PMLR, JMLR
     *("gage1994", "watson1964", "radford2019", "goodfellow2016"),
+    *("pedregosa2011", "radford2018", "devlin2018code", "chollet2015"),
     *("nvidia2021a100", "nvidia2023h100", "nvidia2024h200"),  # data sheets
+    *("nvidia2025hgx", "nvidia2025dgx", "nvidia2025gb200", "amd2023mi300x"),
+    *("google2025v5p", "google2025v6e", "google2025jax"),
 }
 """Works without a DOI and not on arXiv: they link to the publisher's page."""
 
