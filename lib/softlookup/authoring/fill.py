@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from urllib.parse import quote
 
 from softlookup.authoring.variants import constants
 from softlookup.checking import Task, get_task, tasks
@@ -26,7 +25,7 @@ def _count(number: float, unit: str) -> str:
 def heading(task: Task) -> str:
     """The heading of a task: title, difficulty, minutes, points, and where to read."""
     return (
-        f"### {_title(task)}\n\n"
+        f"### Task {task.id} · {task.title}\n\n"
         f"Difficulty {stars(task.difficulty)} · about {_count(task.minutes, 'minute')} · "
         f"{_count(task.points, 'point')} · "
         f"[read in the book]({BOOK}{task.book_url})"
@@ -35,15 +34,9 @@ def heading(task: Task) -> str:
 
 def table(chapter: int) -> str:
     """The rows of the table of tasks."""
-    links = ((t, f"[{t.id}](#{quote(_title(t).replace(' ', '-'))})") for t in tasks(chapter))
     return "\n".join(
-        f"| {link} | {t.title} | {t.minutes} | {stars(t.difficulty)} | {t.points:g} |" for t, link in links
+        f"| {t.id} | {t.title} | {t.minutes} | {stars(t.difficulty)} | {t.points:g} |" for t in tasks(chapter)
     )
-
-
-def _title(task: Task) -> str:
-    """The words of a task's heading; a notebook's reader makes an address of them."""
-    return f"Task {task.id} · {task.title}"
 
 
 def markdown(text: str, chapter: int, chosen: Mapping[str, int], book: str = "") -> str:
