@@ -19,7 +19,8 @@ STYLE = """
 font:15px/1.5 system-ui,sans-serif;color:var(--sl-ink);background:var(--sl-paper);border:1px solid var(--sl-line);
 border-left:5px solid var(--sl-bad);border-radius:6px;padding:.7em 1em;max-width:60em;margin:.3em 0}
 .sl-check.sl-pass{border-left-color:var(--sl-good)}.sl-check.sl-partial,.sl-check.sl-blank{border-left-color:var(--sl-part)}
-.sl-check.sl-help{border-left-color:var(--sl-link)}.sl-check p{margin:.3em 0}.sl-check .sl-head{font-weight:650}.sl-check .sl-pts{color:var(--sl-soft);font-weight:400}
+.sl-check.sl-help{border-left-color:var(--sl-link)}
+.sl-check p{margin:.3em 0}.sl-check .sl-head{font-weight:650}.sl-check .sl-pts{color:var(--sl-soft);font-weight:400}
 .sl-check a{color:var(--sl-link)}
 .sl-check .sl-maps{overflow-x:auto;display:flex;flex-wrap:wrap;align-items:flex-start;gap:1.2em;margin:.7em 0 .3em}
 .sl-check
