@@ -16,7 +16,7 @@ FOLDER = "exercises"
 OWN = "my_work"
 
 ROW = re.compile(
-    r"^\| (?P<id>\d\d[.-][a-z0-9-]+) \| (?P<title>.+?) \| (?P<minutes>\d+) "
+    r"^\| \[?(?P<id>\d\d[.-][a-z0-9-]+)(?:\]\(#[^)]+\))? \| (?P<title>.+?) \| (?P<minutes>\d+) "
     r"\| (?P<dots>[●○]{3}) \| (?P<points>[\d.]+) \|$",
     re.MULTILINE,
 )

@@ -151,6 +151,16 @@ def test_hint_puts_its_steps_beneath_the_task_that_is_selected(welcome: Visit) -
     shot(page, f"hint-{page.evaluate('document.body.dataset.jpThemeLight')}")
 
 
+def test_the_table_of_tasks_leads_to_the_tasks(welcome: Visit) -> None:
+    page = welcome.page
+    welcome.open(f"{WORK}/{NAME}/{NAME}.ipynb")
+    last = tasks(0)[-1]
+    heading = page.locator(f"{SHOWN} h3", has_text=f"Task {last.id} ·")
+    expect(heading).not_to_be_in_viewport()
+    page.locator(f"{SHOWN} td a", has_text=last.id).first.click()
+    expect(heading).to_be_in_viewport(timeout=20_000)
+
+
 def test_students_see_nothing_that_is_for_instructors(welcome: Visit) -> None:
     page = welcome.page
     assert page.locator(".lm-MenuBar-item", has_text="Nbgrader").count() == 0

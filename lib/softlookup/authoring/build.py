@@ -101,7 +101,8 @@ def read_solution(path: Path, variants: Mapping[str, int] | None = None, last_he
     notebook.cells = [one for cell in notebook.cells for one in _for_nbgrader(cell, chapter, named)]
     for index, cell in enumerate(notebook.cells):
         grader = cell.metadata.get("nbgrader")
-        cell.id = grader["grade_id"] if grader else f"cell-{index:02d}"
+        asked = fill.task_of(cell.source)
+        cell.id = grader["grade_id"] if grader else fill.cell_of(asked) if asked else f"cell-{index:02d}"
         if cell.cell_type == "markdown":
             cell.source = fill.markdown(cell.source, chapter, chosen, book=places["book"])
         else:

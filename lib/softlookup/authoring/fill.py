@@ -35,8 +35,20 @@ def heading(task: Task) -> str:
 def table(chapter: int) -> str:
     """The rows of the table of tasks."""
     return "\n".join(
-        f"| {t.id} | {t.title} | {t.minutes} | {stars(t.difficulty)} | {t.points:g} |" for t in tasks(chapter)
+        f"| [{t.id}](#cell-id={cell_of(t.id)}) | {t.title} | {t.minutes} | {stars(t.difficulty)} | {t.points:g} |"
+        for t in tasks(chapter)
     )
+
+
+def task_of(text: str) -> str:
+    """The task whose heading stands in a Markdown cell, before it is filled in; empty if there is none."""
+    found = [place[1] for place in PLACE.finditer(text) if place[1].startswith("task ")]
+    return found[0].removeprefix("task ") if found else ""
+
+
+def cell_of(task_id: str) -> str:
+    """The id of the cell that holds a task's text; JupyterLab finds it by a link to ``#cell-id=``."""
+    return f"task-{task_id.replace('.', '-')}"
 
 
 def markdown(text: str, chapter: int, chosen: Mapping[str, int], book: str = "") -> str:
