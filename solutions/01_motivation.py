@@ -61,7 +61,7 @@ def recurrent(x, w_x, w_h, b):
 # [[task 01.depth]]
 #
 # A computation is a table of `n` steps, a numpy array of booleans: `needs[i, j]` is `True` where step `i` needs the result of step
-# `j`. Steps need earlier ones alone, so only $j < i$ occurs. Each step takes one unit of time, and you have as many hands as you like,
+# `j`. Steps need earlier ones alone, so only $j < i$ occurs. Each step takes one unit of time, and you have as many parallel units as you like,
 # so that steps which do not wait for each other are done at the same time. What needs nothing is there at time **0**. Return the time at which each step is
 # done, `n` whole numbers. (The largest of them is the computation's *depth*. This library's own functions are not allowed here.)
 

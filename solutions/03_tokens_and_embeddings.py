@@ -237,7 +237,7 @@ def one_hot_lookup(ids, table):
 # %% [markdown]
 # [[task 03.table-gradient]]
 #
-# The way back, in numpy. `rows = table[ids]` was looked up, and `d_rows` is the gradient of the loss with respect to `rows`. Return the gradient with respect to the
+# The backward pass, in numpy. `rows = table[ids]` was looked up, and `d_rows` is the gradient of the loss with respect to `rows`. Return the gradient with respect to the
 # **table**. Words that were not looked up get zeros; a word that was looked up several times gets the sum.
 
 

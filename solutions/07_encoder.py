@@ -110,7 +110,7 @@ def rms_norm(x, gain, eps):
 # %% [markdown]
 # [[task 07.layer-norm-backward]]
 #
-# The way back through `layer_norm`, by hand. `g` is the gradient of a loss with respect to its result. Return the gradients with respect to `x`, `gain` and `shift`, in this order. Autograd is not allowed.
+# The backward pass through `layer_norm`, by hand. `g` is the gradient of a loss with respect to its result. Return the gradients with respect to `x`, `gain` and `shift`, in this order. Autograd is not allowed.
 # A hint: every number of a token moves its mean and its variance, so a token's gradient loses two shares. All tokens use the same gain and shift.
 
 

@@ -152,7 +152,7 @@ def count_model(vocab_size, d_model, n_heads, n_kv_heads, head_width, d_hidden, 
 # [[task 12.token]]
 #
 # The homework: operations of a decoder-only model **for one token**, matrix products alone. `n_weights` is how many weights stand in products (the second number of the task before). The token looks at `S = context` tokens, itself among
-# them. Return two numbers: operations of the way forward; and of training on this token, forward and back. On the way back each product of the way forward becomes two of the same size.
+# them. Return two numbers: operations of the forward pass; and of training on this token, forward and back. In the backward pass each product of the forward pass becomes two of the same size.
 
 
 # %% 12-token
@@ -169,7 +169,7 @@ def token_flops(n_weights, n_layers, n_heads, head_width, context):
 # [[task 12.encoder-decoder]]
 #
 # An encoder-decoder reads a source of `S` tokens and is given a target of `T` tokens, `B` sentence pairs. Both stacks have `L` layers, `N * H = D`, as many key-value heads as query heads, and a feed-forward network of two matrices. A decoder's layer
-# has cross-attention besides: queries from the target, keys and values from the encoder's output, scores for all pairs. The logits are made at every position of the target. Return the operations of the matrix products on the way forward,
+# has cross-attention besides: queries from the target, keys and values from the encoder's output, scores for all pairs. The logits are made at every position of the target. Return the operations of the matrix products in the forward pass,
 # of the encoder and of the decoder (with the logits).
 
 
@@ -234,11 +234,11 @@ def state_bytes(n_parameters, recipe):
 # %% [markdown]
 # [[task 12.activations]]
 #
-# What one layer keeps from the way forward for the way back, in bytes. All numbers are in half precision, two bytes. The layer has `N * H = D`, as many key-value heads as query heads, and a network of two matrices with an activation between
+# What one layer keeps from the forward pass for the backward pass, in bytes. All numbers are in half precision, two bytes. The layer has `N * H = D`, as many key-value heads as query heads, and a network of two matrices with an activation between
 # them. No dropout. Kept are: the input of the first norm; the input of queries, keys and values (one tensor, which all three need); queries; keys; values; the weights (the softmax's result); the input of the output matrix; the input of the
 # second norm; the input of the first matrix of the network; the input of the activation; the input of the second matrix.
 #
-# Where `fused` is True, scores, softmax and mixing are one kernel, which makes the weights again on the way back and keeps none.
+# Where `fused` is True, scores, softmax and mixing are one kernel, which makes the weights again in the backward pass and keeps none.
 
 
 # %% 12-activations

@@ -8,6 +8,11 @@ WIDTH = "keys have the head width of the queries, so their last axis is as long"
 TWO_AXES = "ids and the table have two axes, so axis 1 is the last one"
 
 EQUAL: list[tuple[str, str, str]] = [
+    (
+        "08.leak",
+        "reached = ((mask | itself).float() @ reached).clamp(max=2)",
+        "the bound keeps counts of paths from growing, and any positive count means that there is one",
+    ),
     ("08.causal", "queries = n_keys + torch.arange(n_queries) - n_queries", COMMUTES),
     ("08.combine", "return padding_mask(ids, pad_id) & causal_mask(length, length)", COMMUTES),
     ("08.leak", "itself = torch.eye(masks.shape[--1], dtype=torch.bool)", SQUARE),

@@ -10,6 +10,7 @@ import torch
 from softlookup.bench import long_attention as bench_long
 from softlookup.bench import pairs as bench_pairs
 from softlookup.bench.digits import ARMS, bench_digits, shuffle_pixels
+from softlookup.bench.harness import measured
 from softlookup.bench.kept_runs import KeptRuns
 from softlookup.model import load_weights
 from softlookup.training import digits, pictures
@@ -52,7 +53,7 @@ def test_shuffled_pixels_are_the_same_ones_in_every_picture():
 def test_quick_bench_of_digits_has_the_fields_of_the_kept_one(tmp_path):
     lines = []
     record = bench_digits(quick=True, kept=tmp_path / "runs", weights=tmp_path / "weights", say=lines.append)
-    assert set(record) == set(kept("digits"))
+    assert measured(record) == measured(kept("digits"))
     assert list(record["accuracy"]) == list(ARMS) and len(record["accuracy"]["vit"]) == 2
     assert len(lines) == 2 + len(ARMS) - 1 and not (tmp_path / "runs").exists()
     load_weights(digits.digit_vit(), tmp_path / "weights")
@@ -129,7 +130,7 @@ def test_pictures_have_the_colour_that_is_asked_for_in_the_middle_of_a_square():
 
 def test_quick_bench_of_pairs_has_the_fields_of_the_kept_one(tmp_path):
     record = bench_pairs.bench_pairs(quick=True, kept=tmp_path / "runs", weights=tmp_path / "weights")
-    assert set(record) == set(kept("pairs"))
+    assert measured(record) == measured(kept("pairs"))
     assert list(record["right"]) == list(bench_pairs.TESTS) and record["chance"]["seen"] == pytest.approx(1 / 36)
     load_weights(bench_pairs.small_pair(), tmp_path / "weights")
 
@@ -143,7 +144,7 @@ def test_kept_run_of_pairs_says_what_the_page_says():
 
 def test_quick_bench_of_long_texts_has_the_fields_of_the_kept_one():
     record = bench_long.bench_long(quick=True)
-    assert set(record) == set(kept("long_attention"))
+    assert measured(record) == measured(kept("long_attention"))
     for way in bench_long.WAYS:
         assert len(record["seconds"][way]) == len(record["bytes"][way]) == len(record["lengths"])
 

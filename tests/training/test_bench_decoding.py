@@ -20,7 +20,7 @@ def record():
 def test_record_has_the_contracts_fields_and_is_plain_json(record):
     assert record["bench"] == "decoding" and record["ratio"] > 0
     assert record["ratio_of"] == "recomputing / cached (fast), 6 new tokens, batch 2"
-    assert f"torch {torch.__version__}" in record["machine"] and "cores" in record["machine"]
+    assert record["torch"] == torch.__version__ and "cores" in record["machine"]
     assert json.loads(json.dumps(record)) == record
 
 

@@ -9,7 +9,8 @@ from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from softlookup.bench import training as bench
-from softlookup.bench.measures import machine, product_rate, quantile, step_flops, wait
+from softlookup.bench.harness import machine
+from softlookup.bench.measures import product_rate, quantile, step_flops, wait
 from softlookup.bench.training_peer import TorchTransformer, copy_of, plain_loss
 from softlookup.model.config import Config
 from softlookup.model.layers import Trace

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
+from softlookup.bench.harness import benchmark
 from softlookup.bench.roofline import _against_roof, _Clock, _one_thread
 from softlookup.roofline.measure import last_cache_bytes, machine_words, note, spread
 from softlookup.roofline.operations import total
@@ -34,9 +35,23 @@ class _Plan:
     roof_size: int = 1536
     n: int = 1 << 25
     rounds: int = 5
+    least_s: float = 0.02
+    cached_too: bool = False  # whether points that fit into a cache count in the error
 
 
-_QUICK = _Plan(64, 2, (5, 20), ((1, 2), (1,)), (1, 4), ((1, 2), (1, 2)), roof_size=48, n=1 << 14, rounds=2)
+_QUICK = _Plan(
+    64,
+    2,
+    (5, 20),
+    ((1, 2), (1,)),
+    (1, 4),
+    ((1, 2), (1, 2)),
+    roof_size=48,
+    n=1 << 14,
+    rounds=2,
+    least_s=0.0,
+    cached_too=True,
+)
 _GPU = _Plan(
     initial=((1, 2, 4, 8, 16, 32, 64), (1, 2, 4, 8, 16)),
     writing=(1, 2, 4, 8, 16, 32, 64, 128, 256, 512),
@@ -47,12 +62,13 @@ _GPU = _Plan(
 )
 
 
-def bench_batching(*, device: str = "cpu", quick: bool = False) -> dict[str, Any]:
+@benchmark("batching", _Plan(), quick=_QUICK, cuda=_GPU)
+def bench_batching(plan: _Plan, *, device: str = "cpu") -> dict[str, Any]:
     """Time a dense layer and self-attention over batch sizes, beside what the roof predicts.
 
     Args:
         device: "cpu" (one thread, float32) or a CUDA device (bfloat16).
-        quick: A run of seconds that shows the record's shape; its tensors fit into a cache, so it predicts nothing.
+        plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
 
     Returns:
         A record. ``points``, each with part ("dense" or "attention"), stage ("initial" or "auto-regressive"), s, batch,
@@ -67,9 +83,8 @@ def bench_batching(*, device: str = "cpu", quick: bool = False) -> dict[str, Any
     import torch
 
     gpu = torch.device(device).type != "cpu"
-    plan = _QUICK if quick else _GPU if gpu else _Plan()
     begun_s = time.perf_counter()
-    clock = _Clock((lambda: torch.cuda.synchronize(device)) if gpu else None, 0.0 if quick else 0.02)
+    clock = _Clock((lambda: torch.cuda.synchronize(device)) if gpu else None, plan.least_s)
     rows, bandwidths, rates = [], [], []
     cache = None if gpu else last_cache_bytes()
     with _one_thread():
@@ -94,11 +109,9 @@ def bench_batching(*, device: str = "cpu", quick: bool = False) -> dict[str, Any
         for part in ("dense", "attention")
     )
     return {
-        "bench": "batching",
         "ratio": float(f"{dense / attention:.4g}"),
         "ratio_of": "gain in operations a second from the smallest to the largest batch when writing, "
         "dense layer / attention",
-        "device": device,
         "machine": machine_words(device),
         "last_cache_bytes": cache,
         "dtype": plan.dtype,
@@ -108,11 +121,10 @@ def bench_batching(*, device: str = "cpu", quick: bool = False) -> dict[str, Any
         "rate": note(**spread(rates)),
         "points": rows,
         "gains": gains,
-        "error": note(median=median(abs(row["ratio"] - 1) for row in rows if not row["cached"] or quick)),
+        "error": note(median=median(abs(row["ratio"] - 1) for row in rows if not row["cached"] or plan.cached_too)),
         "noise": note(points=clock.points, tries=clock.tries, disturbed=clock.disturbed),
         "rounds": plan.rounds,
         "seconds": round(time.perf_counter() - begun_s, 1),
-        "torch": torch.__version__,
     }
 
 

@@ -5,11 +5,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from softlookup.bench.measures import machine
+from softlookup.bench.harness import benchmark
 from softlookup.model.config import Config
 from softlookup.model.transformer import Transformer
 from softlookup.text.grammar import english_words, french_words, sample
@@ -34,27 +33,26 @@ def smoothed(logits: Tensor, labels: Tensor, pad_id: int, eps: float) -> Tensor:
     return F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=pad_id, label_smoothing=eps)
 
 
-def bench_own(*, quick: bool = False, say: Callable[[str], None] = lambda line: None) -> dict[str, Any]:
+@benchmark("capstone", PLAN, quick=_QUICK)
+def bench_own(plan: OwnPlan, *, say: Callable[[str], None] = lambda line: None) -> dict[str, Any]:
     """Train the library's model as the capstone trains a student's, and translate new sentences.
 
     Args:
-        quick: A run of seconds that shows the record's shape, and measures nothing worth keeping.
+        plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
         say: Takes a line about how it goes.
 
     Returns:
         A record. ``validations`` holds (step, loss) pairs, ``right`` how many of ``asked`` new sentences came out word
         for word, ``written`` some of them; ``ratio`` is the last validation loss over the first.
     """
-    plan = _QUICK if quick else PLAN
     with tempfile.TemporaryDirectory() as folder:
         run = train_own(library_model, smoothed, Path(folder), plan=plan, show=say)
     learnt = {pair.english for pair in sample(plan.sentences + plan.validation, plan.seed, unique=True)}
-    asked = 5 if quick else ASKED
+    asked = 5 if plan is _QUICK else ASKED
     new = [pair for pair in sample(4 * asked, plan.seed + 1, unique=True) if pair.english not in learnt][:asked]
     written = [run.translate(pair.english) for pair in new]
     wanted = [" ".join(french_words(pair.french)) for pair in new]
     return {
-        "bench": "capstone",
         "ratio": run.validations[-1][1] / run.validations[0][1],
         "ratio_of": "validation loss, last / first kept",
         "validations": [[step, round(loss, 4)] for step, loss in run.validations],
@@ -64,6 +62,4 @@ def bench_own(*, quick: bool = False, say: Callable[[str], None] = lambda line: 
         "asked": len(new),
         "written": [[" ".join(english_words(pair.english)), one] for pair, one in zip(new[:4], written, strict=False)],
         "plan": {name: getattr(plan, name) for name in plan.__dataclass_fields__},
-        "machine": machine("cpu"),
-        "torch": torch.__version__,
     }

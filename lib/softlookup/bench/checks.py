@@ -1,6 +1,5 @@
 """How long a verdict takes: ``softlookup bench checks``."""
 
-import platform
 import statistics
 import time
 from collections.abc import Callable
@@ -9,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from softlookup.bench.harness import benchmark
 from softlookup.checking import published
 from softlookup.checking.home import LocalStudent, check
 from softlookup.checking.inside.limits import calm_torch
@@ -58,6 +58,7 @@ def _bare(task: Task) -> Callable[[], None]:
     return run
 
 
+@benchmark("checks")
 def bench_checks(rounds: int = 5) -> dict[str, Any]:
     """Time every task's verdict: on a right answer, on each known mistake, on one that nothing known explains.
 
@@ -97,7 +98,6 @@ def bench_checks(rounds: int = 5) -> dict[str, Any]:
                 }
             )
     return {
-        "bench": "checks",
         "ratio": statistics.median(ratios),
         "ratio_of": "verdict on a right answer / calling it and torch.testing.assert_close on the same inputs",
         "verdicts": len(every),
@@ -106,6 +106,5 @@ def bench_checks(rounds: int = 5) -> dict[str, Any]:
         "max_ms": 1e3 * max(every),
         "limit_ms": 100.0,
         "tasks": rows,
-        "machine": f"{platform.machine()}, {platform.system()}, Python {platform.python_version()}",
         "peer": f"torch {torch.__version__}",
     }

@@ -5,7 +5,6 @@ Three ways of writing are compared. *Fast* is FastStep, *plain* the model's own 
 the last position alone). All are clocked in turn, in one run, on the same work, and have to write the same tokens.
 """
 
-import os
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,8 @@ import torch
 from torch import Tensor
 
 from softlookup.bench.decoding_peer import gpt2_pair, llama_pair
-from softlookup.bench.measures import machine, wait
+from softlookup.bench.harness import benchmark
+from softlookup.bench.measures import wait
 from softlookup.bench.race import clocked, race
 from softlookup.model.beam import beam_search
 from softlookup.model.cache import KVCache
@@ -77,12 +77,13 @@ _QUICK = _Plan(
 )
 
 
-def bench_decoding(*, device: str = "cpu", quick: bool = False) -> dict[str, Any]:
+@benchmark("decoding", _Plan(), quick=_QUICK)
+def bench_decoding(plan: _Plan, *, device: str = "cpu") -> dict[str, Any]:
     """Write with a cache, without one, and with `transformers`, and compare.
 
     Args:
         device: Where to write.
-        quick: A run of seconds that shows the record's shape, and measures nothing worth keeping.
+        plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
 
     Returns:
         A record. ``ratio`` is (recomputing / fast) for the largest batch; ``peer_ratio`` is (generate of `transformers`
@@ -91,7 +92,6 @@ def bench_decoding(*, device: str = "cpu", quick: bool = False) -> dict[str, Any
         several lengths, as figures.step_cost takes it; the machine, how busy it was, and the peer's version. Ratios are
         medians over the rounds, by the clock; those that end in cpu_time leave out what the thread waited for others.
     """
-    plan = _QUICK if quick else _Plan()
     torch.manual_seed(0)
     with torch.no_grad():
         generation = {f"batch {batch}": _generation(plan, batch, 1, device) for batch in plan.batches}
@@ -102,7 +102,6 @@ def bench_decoding(*, device: str = "cpu", quick: bool = False) -> dict[str, Any
         peers = _peers(plan, device) if find_spec("transformers") else {}
     first_peer = next(iter(peers.values()), None)
     return {
-        "bench": "decoding",
         "ratio": generation[f"batch {max(plan.batches)}"]["ratio"],
         "ratio_of": f"recomputing / cached (fast), {plan.new_tokens} new tokens, batch {max(plan.batches)}",
         "peer_ratio": first_peer["ratio"] if first_peer else None,
@@ -114,8 +113,6 @@ def bench_decoding(*, device: str = "cpu", quick: bool = False) -> dict[str, Any
         "steps": steps,
         "translation": translation,
         "peers": peers,
-        "machine": f"{machine(device)}, torch {torch.__version__}",
-        "load_average": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
         "peer": _peer_version() if peers else "transformers is not installed: nothing was compared with it",
     }
 

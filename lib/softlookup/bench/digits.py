@@ -14,8 +14,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from softlookup.bench.harness import benchmark
 from softlookup.bench.kept_runs import KeptRuns
-from softlookup.bench.measures import machine
 from softlookup.model.weights import save_weights
 from softlookup.training.digits import N_TEST, SIDE, SPLIT_SEED, accuracy, digit_vit, load_digits, train_on_digits
 
@@ -69,9 +69,10 @@ ARMS: dict[str, tuple[Callable[[], nn.Module], Callable[[Tensor], Tensor]]] = {
 """What is trained, and what is done to its pictures."""
 
 
+@benchmark("digits", _Plan(), quick=_QUICK)
 def bench_digits(
+    plan: _Plan,
     *,
-    quick: bool = False,
     kept: Path | None = None,
     weights: Path | None = None,
     say: Callable[[str], None] | None = None,
@@ -79,7 +80,7 @@ def bench_digits(
     """Train each model with each seed, and read the test pictures.
 
     Args:
-        quick: A run of seconds that shows the record's shape, and measures nothing worth keeping.
+        plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
         kept: Where runs are kept until all are done; an interrupted bench goes on from there.
         weights: Where the transformer with the median accuracy is written to.
         say: Takes a line about each run.
@@ -88,7 +89,6 @@ def bench_digits(
         A record. ``accuracy`` holds a share for each model and seed, ``losses`` the transformer's loss in each epoch.
         ``ratio`` is the median share of errors, transformer over convolution.
     """
-    plan = _QUICK if quick else _Plan()
     runs = KeptRuns(kept, repr(plan), say)
     results = {
         arm: [
@@ -106,7 +106,6 @@ def bench_digits(
         save_weights(model, weights)
     runs.done()
     return {
-        "bench": "digits",
         "ratio": (1 - middle["vit"]) / max(1 - middle["convolution"], 1 / N_TEST),
         "ratio_of": "share of errors, vision transformer / convolution, median of the seeds",
         "accuracy": shares,
@@ -120,8 +119,6 @@ def bench_digits(
         "train_pictures": len(load_digits().train_labels),
         **{name: list(value) if isinstance(value, tuple) else value for name, value in asdict(plan).items()},
         "threads": torch.get_num_threads(),
-        "machine": machine("cpu"),
-        "torch": torch.__version__,
     }
 
 

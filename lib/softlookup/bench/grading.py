@@ -4,8 +4,6 @@ The same honest submissions go through stock ``nbgrader autograde`` and through 
 run, each in a course of its own. Both have to give the same scores. Feedback pages are made by neither.
 """
 
-import os
-import platform
 import shutil
 import subprocess
 import sys
@@ -19,6 +17,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
+from softlookup.bench.harness import benchmark
 from softlookup.grading.course.folder import Course, new_course, use_own_programs
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.run.engine import grade_assignment
@@ -28,6 +27,7 @@ from softlookup.grading.samples.sample_class import hand_ins, tasks_in
 from softlookup.grading.workers.pool import processors
 
 
+@benchmark("grading")
 def bench_grading(
     sources: Mapping[str, NotebookNode],
     config: Path,
@@ -74,7 +74,6 @@ def bench_grading(
     from importlib.metadata import version
 
     return {
-        "bench": "grading",
         "ratio": stock_s / ours_s,
         "ratio_of": "seconds of stock nbgrader autograde / of softlookup grade, on the same submissions",
         "same_scores": same,
@@ -85,8 +84,6 @@ def bench_grading(
         "stock_ms_per_submission": 1e3 * stock_s / submissions,
         "ours_ms_per_submission": 1e3 * ours_s / submissions,
         "classes": sizes,
-        "machine": f"{platform.machine()}, {platform.system()}, Python {platform.python_version()}",
-        "load_average": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
         "peer": f"nbgrader {version('nbgrader')}",
     }
 

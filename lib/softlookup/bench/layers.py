@@ -1,10 +1,9 @@
 """How long a recurrent layer takes, and how long attention: ``softlookup bench layers``.
 
 One layer each of torch's RNN, GRU and LSTM beside one layer of our multi-head attention: the same width, the same
-tokens, forward alone and with the way back. All are clocked in turn, in one run.
+tokens, forward alone and with the backward pass. All are clocked in turn, in one run.
 """
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -13,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from softlookup.bench.measures import machine
+from softlookup.bench.harness import benchmark
 from softlookup.bench.race import Raced, race
 from softlookup.model.masks import causal_mask
 from softlookup.model.multihead import MultiHeadAttention
@@ -36,19 +35,19 @@ class _Plan:
 _QUICK = _Plan(width=8, n_heads=2, batch=2, lengths=(4, 8), rounds=1)
 
 
-def bench_layers(*, device: str = "cpu", quick: bool = False) -> dict[str, Any]:
+@benchmark("layers", _Plan(), quick=_QUICK)
+def bench_layers(plan: _Plan, *, device: str = "cpu") -> dict[str, Any]:
     """Clock four layers at growing lengths.
 
     Args:
         device: Where to compute.
-        quick: A run of seconds that shows the record's shape, and measures nothing worth keeping.
+        plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
 
     Returns:
         A record. ``ratio`` is (LSTM / attention) for forward and backward at the length that equals the width, or at
         the last one where none does. ``forward`` and ``training`` hold, for each layer, the median milliseconds of a
         batch at each of ``lengths``, by the clock, and under ``cpu`` by the seconds that the thread was running.
     """
-    plan = _QUICK if quick else _Plan()
     torch.manual_seed(0)
     layers = _layers(plan, torch.device(device))
     record: dict[str, Any] = {"forward": _empty(), "training": _empty()}
@@ -62,7 +61,6 @@ def bench_layers(*, device: str = "cpu", quick: bool = False) -> dict[str, Any]:
             if (kind, length) == ("training", pivot):
                 ratio = raced.ratio("LSTM", "attention")
     return {
-        "bench": "layers",
         **ratio,
         "ratio_of": f"LSTM / attention, forward and backward, {pivot} tokens",
         "lengths": list(plan.lengths),
@@ -71,9 +69,6 @@ def bench_layers(*, device: str = "cpu", quick: bool = False) -> dict[str, Any]:
         "batch": plan.batch,
         "rounds": plan.rounds,
         **record,
-        "machine": machine(device),
-        "cores_of_the_machine": os.cpu_count(),
-        "torch": torch.__version__,
     }
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from softlookup.bench.measures import machine
+from softlookup.bench.harness import benchmark
 from softlookup.model.attention import scaled_dot_product_attention
 from softlookup.model.linear_attention import linear_attention
 from softlookup.model.local_attention import local_attention
@@ -61,20 +61,20 @@ def _written_out(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return torch.softmax(q @ k.mT / math.sqrt(q.shape[-1]), dim=-1) @ v
 
 
+@benchmark("long-attention", _Plan(), quick=_QUICK, cuda=_CUDA)
 @torch.no_grad()
-def bench_long(*, device: str = "cpu", quick: bool = False) -> dict[str, Any]:
+def bench_long(plan: _Plan, *, device: str = "cpu") -> dict[str, Any]:
     """Measure time and memory of one call of each kind of attention, at growing lengths.
 
     Args:
         device: Where to compute.
-        quick: A run of seconds that shows the record's shape, and measures nothing worth keeping.
+        plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
 
     Returns:
         A record. ``seconds`` and ``bytes`` hold a number for each way and length, None where it would not fit;
         ``apart`` the largest difference between ways that must agree. ``ratio`` is the time of full attention over
         that of linear attention at the longest text that both were given.
     """
-    plan = _QUICK if quick else _CUDA if device == "cuda" else _Plan()
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -102,7 +102,6 @@ def _measured(plan: _Plan, device: str) -> dict[str, Any]:
     full_s, linear_s = seconds["full"][both], seconds["linear"][both]
     assert full_s is not None and linear_s is not None
     return {
-        "bench": "long-attention",
         "ratio": full_s / linear_s,
         "ratio_of": f"time of full / linear attention, {plan.lengths[both]} tokens",
         "lengths": list(plan.lengths),
@@ -116,9 +115,6 @@ def _measured(plan: _Plan, device: str) -> dict[str, Any]:
         "calls": plan.calls,
         "dtype": "float32",
         "threads": torch.get_num_threads(),
-        "device": device,
-        "machine": machine(device),
-        "torch": torch.__version__,
     }
 
 

@@ -1,7 +1,5 @@
 """What the training bench counts and measures: operations of a step, and what this machine does at best."""
 
-import os
-import platform
 import time
 from collections.abc import Sequence
 
@@ -90,18 +88,3 @@ def wait(on: Batch | Tensor) -> None:
     device = on.target_ids.device if isinstance(on, Batch) else on.device
     if device.type == "cuda":
         torch.cuda.synchronize(device)
-
-
-def machine(device: torch.device | str) -> str:
-    """Say what a measurement was made on.
-
-    Args:
-        device: Where it was made.
-
-    Returns:
-        Processor, system, cores that may be used, threads, Python, and the GPU's name.
-    """
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    what = f"{platform.machine()}, {platform.system()}, {cores} cores, {torch.get_num_threads()} threads"
-    name = f", {torch.cuda.get_device_name(device)}" if torch.device(device).type == "cuda" else ""
-    return f"{what}, Python {platform.python_version()}{name}"

@@ -4,7 +4,6 @@ Small encoders learn to sort. The task is made on the spot, so nothing is read; 
 draws, the same sequences, the same optimizer and rates. What is kept is the loss, and which runs learned at all.
 """
 
-import os
 import time
 from dataclasses import dataclass
 from statistics import median
@@ -14,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from softlookup.bench.measures import machine
+from softlookup.bench.harness import benchmark
 from softlookup.model.config import Config
 from softlookup.model.language import EncoderLM
 
@@ -45,19 +44,19 @@ _LAST = 50
 """Over how many steps the loss is averaged at the end of a run."""
 
 
-def bench_norms(*, device: str = "cpu", quick: bool = False) -> dict[str, Any]:
+@benchmark("norms", _Plan(), quick=_QUICK)
+def bench_norms(plan: _Plan, *, device: str = "cpu") -> dict[str, Any]:
     """Train small encoders with the norm after and before each sublayer.
 
     Args:
         device: Where to compute.
-        quick: A run of seconds that shows the record's shape, and measures nothing worth keeping.
+        plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
 
     Returns:
         A record. ``runs`` holds one entry for each run: order, depth, warmup, rate, seed, ``loss`` (mean of the last
         steps, in nats for each token) and ``curve`` (the mean of each ten steps). ``ratio`` is the median final loss
         of post-LN over that of pre-LN at the greatest depth and rate, without a warm-up.
     """
-    plan = _QUICK if quick else _Plan()
     begun = time.process_time()
     runs: list[dict[str, Any]] = [
         {"order": order, "depth": depth, "warmup": warmup, "rate": rate, "seed": seed}
@@ -74,7 +73,6 @@ def bench_norms(*, device: str = "cpu", quick: bool = False) -> dict[str, Any]:
         return median(run["loss"] for run in runs if hardest.items() <= run.items())
 
     return {
-        "bench": "norms",
         "ratio": final("post") / final("pre"),
         "ratio_of": f"final loss post-LN / pre-LN, {plan.depths[-1]} layers, rate {plan.rates[-1]:g}, no warm-up",
         "task": f"sort {plan.length} numbers out of {plan.values}; guessing costs {guessing(plan):.2f} nats",
@@ -91,9 +89,6 @@ def bench_norms(*, device: str = "cpu", quick: bool = False) -> dict[str, Any]:
         "kept_every": plan.kept_every,
         "runs": runs,
         "cpu_seconds": round(time.process_time() - begun, 1),
-        "machine": machine(device),
-        "cores_of_the_machine": os.cpu_count(),
-        "torch": torch.__version__,
     }
 
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from softlookup.bench.harness import benchmark
 from softlookup.bench.kept_runs import KeptRuns
-from softlookup.bench.measures import machine
 from softlookup.model.config import Config
 from softlookup.model.contrastive import ImageTextPair
 from softlookup.model.text_encoder import TextEncoder
@@ -147,9 +147,10 @@ def share_right(pair: ImageTextPair, test: str, per_thing: int, rng: np.random.G
     return sum(labels[i] == thing for i, thing in zip(chosen.tolist(), shown, strict=True)) / len(shown)
 
 
+@benchmark("pairs", _Plan(), quick=_QUICK)
 def bench_pairs(
+    plan: _Plan,
     *,
-    quick: bool = False,
     kept: Path | None = None,
     weights: Path | None = None,
     say: Callable[[str], None] | None = None,
@@ -157,7 +158,7 @@ def bench_pairs(
     """Train the pair with each seed, and let it choose labels.
 
     Args:
-        quick: A run of seconds that shows the record's shape, and measures nothing worth keeping.
+        plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
         kept: Where runs are kept until all are done; an interrupted bench goes on from there.
         weights: Where the pair with the median share on labels never put together is written to.
         say: Takes a line about each run.
@@ -167,7 +168,6 @@ def bench_pairs(
         labels, ``loss`` the mean of every twentieth part of each run. ``ratio`` is the median share right on pairs
         that training never put together, over that on pairs it did.
     """
-    plan = _QUICK if quick else _Plan()
     runs = KeptRuns(kept, repr(plan), say)
     results = [runs.do(f"seed {seed}", partial(_record, plan, seed)) for seed in plan.seeds]
     right = {test: [run["right"][test] for run in results] for test in TESTS}
@@ -178,7 +178,6 @@ def bench_pairs(
         save_weights(_run(plan, chosen)[1], weights)
     runs.done()
     return {
-        "bench": "pairs",
         "ratio": middle["never_together"] / max(middle["seen"], 1e-9),
         "ratio_of": "share of right labels, pairs of words never put together / pairs of the training",
         "right": right,
@@ -191,8 +190,6 @@ def bench_pairs(
         "batch": len(training_things()),
         **{name: list(value) if isinstance(value, tuple) else value for name, value in asdict(plan).items()},
         "threads": torch.get_num_threads(),
-        "machine": machine("cpu"),
-        "torch": torch.__version__,
     }
 
 

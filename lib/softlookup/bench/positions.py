@@ -15,7 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from softlookup.bench.measures import machine
+from softlookup.bench.harness import benchmark
 from softlookup.model.config import Config, Positions
 from softlookup.model.language import DecoderLM
 from softlookup.text.grammar import sample
@@ -53,11 +53,12 @@ Draw = Callable[[int, int, torch.Generator], tuple[Tensor, Tensor]]
 """Rows and length -> ids and the right answers, -100 where nothing is asked."""
 
 
-def bench_positions(*, quick: bool = False) -> dict[str, Any]:
+@benchmark("positions", _Plan(), quick=_QUICK)
+def bench_positions(plan: _Plan) -> dict[str, Any]:
     """Train a decoder for each method, seed and kind of sequence, and read on beyond the trained length.
 
     Args:
-        quick: A run of seconds that shows the record's shape, and measures nothing worth keeping.
+        plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
 
     Returns:
         A record. ``back`` holds shares of right answers, ``text`` the mean cross-entropy of a character in nats; in
@@ -67,7 +68,6 @@ def bench_positions(*, quick: bool = False) -> dict[str, Any]:
         half of the whole, one for each seed. ``ratio`` is the loss at four times the trained length, best method to
         sinusoids, on text.
     """
-    plan = _QUICK if quick else _Plan()
     begun_s = time.perf_counter()
     record: dict[str, Any] = {kind: {} for kind in KINDS}
     for kind in KINDS:
@@ -78,7 +78,6 @@ def bench_positions(*, quick: bool = False) -> dict[str, Any]:
     far = {method: sum(record["text"][method]["four_times"]) / plan.seeds for method in METHODS}
     best = min(far, key=lambda method: far[method])
     return {
-        "bench": "positions",
         "ratio": far[best] / far["sinusoidal"],
         "ratio_of": f"loss of a character at {plan.times} times the trained length, {best} / sinusoidal",
         **record,
@@ -95,8 +94,6 @@ def bench_positions(*, quick: bool = False) -> dict[str, Any]:
         "test_rows": plan.test_rows,
         "threads": torch.get_num_threads(),
         "seconds": round(time.perf_counter() - begun_s, 1),
-        "machine": machine("cpu"),
-        "torch": torch.__version__,
     }
 
 

@@ -3,7 +3,6 @@
 Both show the same thing: a step reads all weights, whether it has one token to put through them or hundreds.
 """
 
-import os
 import statistics
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from softlookup.bench.measures import machine
+from softlookup.bench.harness import benchmark
 from softlookup.bench.race import clocked, race
 from softlookup.model.config import Config
 from softlookup.model.language import DecoderLM
@@ -51,12 +50,13 @@ _QUICK = _Plan(
 )
 
 
-def bench_prefill(*, device: str = "cpu", quick: bool = False) -> dict[str, Any]:
+@benchmark("prefill", _Plan(), quick=_QUICK)
+def bench_prefill(plan: _Plan, *, device: str = "cpu") -> dict[str, Any]:
     """Read a prompt in pieces of several sizes, and take one step with several texts side by side.
 
     Args:
         device: Where to run.
-        quick: A run of seconds that shows the record's shape, and measures nothing worth keeping.
+        plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
 
     Returns:
         A record. ``ratio`` is (one token at a time / all at once), for reading the prompt. ``reading`` has the
@@ -65,7 +65,6 @@ def bench_prefill(*, device: str = "cpu", quick: bool = False) -> dict[str, Any]
         a busy machine interrupts them. ``largest_difference`` is how far the
         last logits lie apart, over all sizes of pieces.
     """
-    plan = _QUICK if quick else _Plan()
     torch.manual_seed(0)
     config = Config(
         vocab_size=plan.vocab_size,
@@ -83,15 +82,12 @@ def bench_prefill(*, device: str = "cpu", quick: bool = False) -> dict[str, Any]
         reading, difference = _reading(plan, model, device)
         writing = _writing(plan, model, device)
     return {
-        "bench": "prefill",
         "ratio": reading["ratio"],
         "ratio_of": f"reading {plan.prompt} tokens one at a time / all at once",
         "reading": reading,
         "writing": writing,
         "largest_difference": difference,
         "parameters": sum(p.numel() for p in model.parameters()),
-        "machine": f"{machine(device)}, torch {torch.__version__}",
-        "load_average": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
         "peer": "none: our own reading, in other pieces",
     }
 

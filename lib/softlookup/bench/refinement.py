@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from softlookup.bench.measures import machine
+from softlookup.bench.harness import benchmark
 from softlookup.model.layers import Layer
 from softlookup.model.minilm import PACKAGE, SentenceEncoder, load_minilm
 
@@ -34,6 +34,7 @@ NEAREST = 4
 """How many nearest tokens of the vocabulary are kept."""
 
 
+@benchmark("refinement")
 def bench_refinement() -> dict[str, Any]:
     """Follow the vectors of some words through all layers of MiniLM.
 
@@ -72,7 +73,6 @@ def bench_refinement() -> dict[str, Any]:
         for sentence in both
     ]
     return {
-        "bench": "refinement",
         "model": PACKAGE,
         "layers": len(all_states[0]) - 1,
         "width": all_states[0].shape[-1],
@@ -87,8 +87,6 @@ def bench_refinement() -> dict[str, Any]:
         "attention": _rounded(_mean([one[0] for one in added])),
         "feed_forward": _rounded(_mean([one[1] for one in added])),
         "near": near,
-        "machine": machine("cpu"),
-        "torch": torch.__version__,
     }
 
 

@@ -12,6 +12,7 @@ from statistics import median
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from softlookup.bench.harness import benchmark
 from softlookup.roofline import compiled
 from softlookup.roofline.left_out import left_out
 from softlookup.roofline.measure import (
@@ -47,11 +48,12 @@ class _Plan:
     slow_dtypes: tuple[str, ...] = ("bfloat16", "float16", "int8")
     slow_size: int = 384
     rounds: int = 9
+    least_s: float = 0.02
 
 
-_QUICK = _Plan(1 << 14, 1 << 15, QUICK_SHAPES, 48, slow_size=16, rounds=2)
+_QUICK = _Plan(1 << 14, 1 << 15, QUICK_SHAPES, 48, slow_size=16, rounds=2, least_s=0.0)
 _GPU = _Plan(n=1 << 28, roof_size=8192, dtypes=("float32", "tf32", "bfloat16", "float16"), slow_dtypes=())
-_GPU_QUICK = _Plan(1 << 20, 1 << 20, QUICK_SHAPES, 256, _GPU.dtypes, (), 16, 2)
+_GPU_QUICK = _Plan(1 << 20, 1 << 20, QUICK_SHAPES, 256, _GPU.dtypes, (), 16, 2, 0.0)
 
 
 @dataclass
@@ -78,12 +80,13 @@ class _Clock:
         return found.seconds
 
 
-def bench_roofline(*, device: str = "cpu", quick: bool = False) -> dict[str, Any]:
+@benchmark("roofline", _Plan(), quick=_QUICK, cuda=_GPU, cuda_quick=_GPU_QUICK)
+def bench_roofline(plan: _Plan, *, device: str = "cpu") -> dict[str, Any]:
     """Measure this machine's roof, three passes against one, and a grid of streams and products beside predictions.
 
     Args:
         device: "cpu" (one thread) or a CUDA device.
-        quick: A run of seconds that shows the record's shape; its arrays fit into a cache, so it predicts nothing.
+        plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
 
     Returns:
         A record. ``bandwidth`` (bytes/s, of the stream a + 3 b) and ``rates`` (FLOP/s of a large product, by kind of
@@ -101,13 +104,12 @@ def bench_roofline(*, device: str = "cpu", quick: bool = False) -> dict[str, Any
     gpu = device != "cpu"
     if gpu and not (device.split(":")[0] == "cuda" and torch.cuda.is_available()):
         raise ValueError(f"there is no device {device} here; wanted cpu{' or cuda' * torch.cuda.is_available()}")
-    plan = (_GPU_QUICK if quick else _GPU) if gpu else (_QUICK if quick else _Plan())
     begun_s, stolen_before = time.perf_counter(), stolen_s()
 
     def wait() -> None:
         torch.cuda.synchronize(device)
 
-    clock = _Clock(wait if gpu else None, 0.0 if quick else 0.02)
+    clock = _Clock(wait if gpu else None, plan.least_s)
     with _one_thread():
         if gpu:
             roof_stream, streams = gpu_stream_points(plan.n, device)
@@ -125,15 +127,13 @@ def bench_roofline(*, device: str = "cpu", quick: bool = False) -> dict[str, Any
             if rate is not None:
                 rates[dtype] = rate
         fused = {} if gpu else _fused(clock, plan)
-        aside = {} if gpu else left_out(clock, quick=quick)
+        aside = {} if gpu else left_out(clock, quick=plan is _QUICK)
     stolen_after = stolen_s()
     cache = None if gpu else last_cache_bytes()
     headline = fused.get("C") or fused.get("numpy")
     return {
-        "bench": "roofline",
         "ratio": headline["gain"]["median"] if headline else _error(product_rows),
         "ratio_of": "time of three passes / of one" if headline else "median error of predicted times of products",
-        "device": device,
         "machine": machine_words(device),
         "memory_bytes": torch.cuda.get_device_properties(device).total_memory if gpu else memory_bytes(),
         "last_cache_bytes": cache,
@@ -157,7 +157,6 @@ def bench_roofline(*, device: str = "cpu", quick: bool = False) -> dict[str, Any
         ),
         "rounds": plan.rounds,
         "seconds": round(time.perf_counter() - begun_s, 1),
-        "torch": torch.__version__,
     }
 
 

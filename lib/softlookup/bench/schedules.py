@@ -5,7 +5,6 @@ the paper's curve (up in a line, down with the root of the step) at several peak
 peak and stay there as long as the others rise; from there on both have the same rate.
 """
 
-import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,8 +15,8 @@ from typing import Any
 
 import torch
 
+from softlookup.bench.harness import benchmark
 from softlookup.bench.kept_runs import KeptRuns
-from softlookup.bench.measures import machine
 from softlookup.model.config import Config
 from softlookup.model.schedules import inverse_square_root
 from softlookup.model.transformer import Transformer
@@ -51,13 +50,14 @@ _QUICK = _Plan(
 )
 
 
+@benchmark("schedules", _Plan(), quick=_QUICK)
 def bench_schedules(
-    *, quick: bool = False, kept: Path | None = None, say: Callable[[str], None] | None = None
+    plan: _Plan, *, kept: Path | None = None, say: Callable[[str], None] | None = None
 ) -> dict[str, Any]:
     """Train small translators at several peaks of the learning rate, with a warm-up and without.
 
     Args:
-        quick: A run of seconds that shows the record's shape, and measures nothing worth keeping.
+        plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
         kept: A file for the runs that are done: an interrupted bench goes on from there.
         say: Takes a line about each run.
 
@@ -67,7 +67,6 @@ def bench_schedules(
         loss ceased to be a number. ``ratio`` is the loss without a warm-up over that with one, at the peak that is
         best with one; ``cpu_seconds`` are those of this call.
     """
-    plan = _QUICK if quick else _Plan()
     begun = time.process_time()
     batches, validation, vocabulary = _data(plan)
     one_by_one = KeptRuns(kept, repr(plan), say)
@@ -89,7 +88,6 @@ def bench_schedules(
     one_by_one.done()
     best = min(plan.peaks, key=lambda peak: final(plan.warmups[-1], peak))
     return {
-        "bench": "schedules",
         "ratio": final(plan.warmups[0], best) / final(plan.warmups[-1], best),
         "ratio_of": f"loss on unseen sentences without a warm-up / with one, both at a peak of {best:g}",
         "best_peak": best,
@@ -106,9 +104,6 @@ def bench_schedules(
         "kept_every": plan.kept_every,
         "runs": runs,
         "cpu_seconds": round(time.process_time() - begun, 1),
-        "machine": machine("cpu"),
-        "cores_of_the_machine": os.cpu_count(),
-        "torch": torch.__version__,
     }
 
 

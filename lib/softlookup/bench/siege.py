@@ -6,8 +6,6 @@ alone.
 """
 
 import contextlib
-import os
-import platform
 import shutil
 import tempfile
 import threading
@@ -21,6 +19,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from softlookup.bench.grading import honest
+from softlookup.bench.harness import benchmark
 from softlookup.grading.course.folder import Course, new_course
 from softlookup.grading.data.records import GRADED, Report
 from softlookup.grading.data.work import Limits
@@ -47,6 +46,7 @@ class _Batch:
     memory_mb: float
 
 
+@benchmark("siege")
 def bench_siege(
     sources: Mapping[str, NotebookNode],
     config: Path,
@@ -95,7 +95,6 @@ def bench_siege(
             say(f"{kind}: {one.student} costs {row['costs_s']:.1f} s, neighbours lose {lost:g} points")
     worst = max(kinds, key=lambda row: row["costs_s"])
     return {
-        "bench": "siege",
         "ratio": worst["costs_s"] / WORST_S,
         "ratio_of": f"seconds that the worst submission costs a class of {size} / {WORST_S:g} s, which limits allow",
         "worst": worst["submission"],
@@ -109,8 +108,6 @@ def bench_siege(
         "calm_mb": calm.memory_mb,
         "memory_limit_mb": Limits().memory_mb,
         "kinds": kinds,
-        "machine": f"{platform.machine()}, {platform.system()}, Python {platform.python_version()}",
-        "load_average": os.getloadavg()[0],
     }
 
 

@@ -11,7 +11,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from softlookup.bench.measures import machine, product_rate, quantile, step_flops, wait
+from softlookup.bench.harness import benchmark
+from softlookup.bench.measures import product_rate, quantile, step_flops, wait
 from softlookup.bench.training_peer import copy_of, plain_loss
 from softlookup.model.config import Config
 from softlookup.model.schedules import warmup_hold_decay
@@ -98,7 +99,8 @@ class _Runner:
         self.flops.append(flops)
 
 
-def bench_training(folder: str | Path | None = None, *, device: str = "cpu", quick: bool = False) -> dict[str, Any]:
+@benchmark("training", _Plan(), quick=_QUICK)
+def bench_training(plan: _Plan, folder: str | Path | None = None, *, device: str = "cpu") -> dict[str, Any]:
     """Train by the fast path and by torch's nn.Transformer, step by step in turn on the same batches, and compare.
 
     Both begin with the same weights, and drop numbers at the same places. Rows beside these two are only timed: torch
@@ -109,7 +111,7 @@ def bench_training(folder: str | Path | None = None, *, device: str = "cpu", qui
         folder: Where train.en and train.fr are, and val.en and val.fr. None takes the generated grammar, whose
             vocabulary is small; the record says so.
         device: Where to train.
-        quick: A run of seconds that shows the record's shape, and measures nothing worth keeping.
+        plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
 
     Returns:
         A record: ``ratio`` is the median over the batches of (seconds of torch's step / seconds of ours);
@@ -120,7 +122,6 @@ def bench_training(folder: str | Path | None = None, *, device: str = "cpu", qui
         FileNotFoundError: If the folder has not the files.
         ValueError: If there are too few pairs.
     """
-    plan = _QUICK if quick else _Plan()
     tokenizer, training, validation_pairs, data = _data(folder, plan)
     batches = BucketedBatches(training, pad_id=tokenizer.pad_id, tokens_per_batch=plan.tokens_per_batch)
     validation = BucketedBatches(validation_pairs, pad_id=tokenizer.pad_id, tokens_per_batch=4000)
@@ -139,7 +140,6 @@ def bench_training(folder: str | Path | None = None, *, device: str = "cpu", qui
     padded = _padded_run(training, validation, plan, len(tokenizer), device, n_rows, losses[ours.name])
     own_s = sum(ours.seconds)
     return {
-        "bench": "training",
         "ratio": statistics.median(ratios),
         "ratio_of": "seconds of a step of nn.Transformer in float32 / of the fast path, on the same batch, the median",
         "ratio_p10": quantile(ratios, 0.1),
@@ -162,7 +162,6 @@ def bench_training(folder: str | Path | None = None, *, device: str = "cpu", qui
         "data": data,
         "vocab_size": len(tokenizer),
         "parameters": sum(p.numel() for p in model.parameters()),
-        "machine": machine(device),
         "peer": f"torch {torch.__version__}, nn.Transformer",
     }
 

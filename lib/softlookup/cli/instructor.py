@@ -220,7 +220,7 @@ def export(
 @COURSE
 @click.option("--days", type=click.IntRange(0, 3650), default=0, help="Days that STUDENT has more than everybody.")
 @click.option("--hours", type=click.IntRange(0, 1000), default=0, help="Hours that STUDENT has more than everybody.")
-@click.option("--end", is_flag=True, help="STUDENT has no more time than everybody.")
+@click.option("--end", is_flag=True, help="Remove the extension of STUDENT.")
 @click.option("--due", help="When NN_topic is due for everybody, in UTC unless it names a zone; none for never.")
 def extension(names: tuple[str, ...], folder: Path | None, days: int, hours: int, end: bool, due: str | None) -> None:
     """Give STUDENT more time, or set when NN_topic is due.

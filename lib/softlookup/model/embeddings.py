@@ -75,7 +75,7 @@ class TokenEmbedding(nn.Module):
                 would stall it: CUDA's own assertion refuses them there.
             TypeError: If ids is neither int64 nor int32.
 
-        Cost: B*T rows read. The way back writes a gradient as large as the whole table.
+        Cost: B*T rows read. The backward pass writes a gradient as large as the whole table.
         """
         check_ids("ids", ids, self.table.shape[0])
         if ids.device != self.table.device:

@@ -103,7 +103,7 @@ class FeedForward(nn.Module):
             ValueError: If x's width is not D, or x is on another device than the weights.
             TypeError: If x's dtype is not that of the weights.
 
-        Cost: 4*D*F operations for each token, 6*D*F gated; F hidden numbers a token kept for the way back.
+        Cost: 4*D*F operations for each token, 6*D*F gated; F hidden numbers a token kept for the backward pass.
         """
         check_width(x, self.w_1.shape[0])
         check_weights(x, self.w_1)

@@ -147,10 +147,10 @@ def _kind(name: str, sizes: TransformerSizes) -> str:
 
 
 def backward(sizes: TransformerSizes, operations: Iterable[Operation]) -> list[Operation]:
-    """Count the way back through operations that went forward.
+    """Count the backward pass through operations that went forward.
 
     Each product has two: the gradient of its left factor, and that of its right one. Elementwise work is counted as
-    ``ELEMENTWISE`` says, and reads what it needs from the way forward. Where several steps used one tensor (queries,
+    ``ELEMENTWISE`` says, and reads what it needs from the forward pass. Where several steps used one tensor (queries,
     keys and values; a gate and what it opens; the memory in every layer of a decoder), their gradients are added, two
     at a time. A fused kernel goes back by five products instead of four, since it makes the scores again.
 
@@ -159,7 +159,7 @@ def backward(sizes: TransformerSizes, operations: Iterable[Operation]) -> list[O
         operations: What ``forward`` returned.
 
     Returns:
-        The operations of the way back, the last one first.
+        The operations of the backward pass, the last one first.
 
     Book: 12_counting.html#counting-training.
     """
@@ -184,7 +184,7 @@ def _meeting(tensor: Moved) -> Operation:
 
 
 def _turned(one: Operation, sizes: TransformerSizes) -> list[Operation]:
-    """What one operation becomes on the way back."""
+    """What one operation becomes in the backward pass."""
     name, kept = f"d {one.name}", one.reads
     after = tuple(replace(t, name=f"d {t.name}") for t in one.writes)
     before = tuple(replace(t, name=f"d {t.name}") for t in one.reads)
@@ -219,7 +219,7 @@ def _turned(one: Operation, sizes: TransformerSizes) -> list[Operation]:
 
 
 def loss(sizes: TransformerSizes, batch: int, tokens: int, *, number_bytes: int = FLOAT_BYTES) -> Operation:
-    """Count the cross-entropy of the logits, whose probabilities are kept for the way back; 32 bits by default.
+    """Count the cross-entropy of the logits, whose probabilities are kept for the backward pass; 32 bits by default.
 
     Args:
         sizes: The model, whose V is taken.

@@ -105,7 +105,7 @@ def activations(
     dropout: bool = False,
     fused: bool = False,
 ) -> list[Moved]:
-    """List what one layer keeps from the way forward for the way back, in half precision.
+    """List what one layer keeps from the forward pass for the backward pass, in half precision.
 
     Args:
         sizes: The model.
@@ -174,7 +174,8 @@ def training_memory(
         source: Tokens of the source, for an encoder-decoder.
         recipe: One of RECIPES.
         fused: Whether the scores are not kept.
-        recompute: Whether a layer keeps its input alone and is computed again on the way back; one layer is whole then.
+        recompute: Whether a layer keeps its input alone and is computed again in the backward pass; one layer is
+            whole then.
 
     Returns:
         Bytes by "weights", "gradients", "master", "optimizer", "activations" (for an encoder-decoder with the

@@ -1,4 +1,4 @@
-"""Inputs that let mistakes show: unequal sizes, random and not symmetric, large logits, masks with blind rows."""
+"""Inputs that let mistakes show: unequal sizes, random and not symmetric, large logits, masks with full rows hidden."""
 
 import numpy as np
 

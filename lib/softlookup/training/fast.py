@@ -196,7 +196,7 @@ class FastLoss:
             q, k, v = (t.transpose(0, 1) for t in (q, k, v))
             z = F.scaled_dot_product_attention(q, k, v, seen.mask[:, None], scale=layer.scale, enable_gqa=grouped)
             return z.transpose(1, 2).flatten(2)
-        # On short sentences torch's fused CPU kernel spends several times longer on the way back than this does.
+        # On short sentences torch's fused CPU kernel spends several times longer in the backward pass than this does.
         if grouped:
             k, v = (t.repeat_interleave(layer.n_heads // layer.n_kv_heads, dim=0) for t in (k, v))
         scale = layer.head_width**-0.5 if layer.scale is None else layer.scale

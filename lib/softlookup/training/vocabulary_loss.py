@@ -12,7 +12,7 @@ ROWS = 64
 
 
 class VocabularyLoss(torch.autograd.Function):
-    """Cross-entropy over a large vocabulary, chunk by chunk; the gradient is made on the way forward.
+    """Cross-entropy over a large vocabulary, chunk by chunk; the gradient is made in the forward pass.
 
     With p = softmax(h @ E.T), the gradient of a token's loss by its logits is p - eps/V - (1 - eps) at the label.
     Only p is a full matrix. The other two terms are of rank one, or one row for each token: they stay out of the large
@@ -54,7 +54,7 @@ class VocabularyLoss(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        """Hand out the gradients made on the way forward."""
+        """Hand out the gradients made in the forward pass."""
         grad_states, grad_table = ctx.saved_tensors
         scale = grad / ctx.n
         return grad_states * scale, grad_table * scale, None, None, None, None
@@ -95,7 +95,7 @@ class Disagreement(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        """Hand out the gradients made on the way forward."""
+        """Hand out the gradients made in the forward pass."""
         grad_states, grad_table = ctx.saved_tensors
         scale = grad / ctx.n
         return grad_states * scale, grad_table * scale, None, None

@@ -43,7 +43,7 @@ def describe_learning(
         length: Tokens of each.
         recipe: One of ``roofline.RECIPES``.
         fused: Whether attention keeps no scores.
-        recompute: Whether layers are run again on the way back.
+        recompute: Whether layers are run again in the backward pass.
 
     Book: 12_counting.html#counting-fits.
     """

@@ -1,7 +1,6 @@
 """The book's own bench: ``softlookup bench book``."""
 
 import os
-import platform
 import sys
 import time
 from importlib.metadata import version
@@ -10,6 +9,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from softlookup.bench.harness import benchmark
 from softlookup.bench.site.browser import chromium, served
 from softlookup.bench.site.builds import time_builds
 from softlookup.bench.site.frames import frames_of_empty_page, frames_of_figures
@@ -18,6 +18,7 @@ from softlookup.bench.site.weights import weigh_pages
 FEW = ("book/index.html", "book/02_soft_lookup.html")
 
 
+@benchmark("book")
 def bench_book(root: Path, *, quick: bool = False) -> dict[str, Any]:
     """Weigh every page, drag in every interactive figure, and time builds of a copy.
 
@@ -55,7 +56,7 @@ def bench_book(root: Path, *, quick: bool = False) -> dict[str, Any]:
         "most_busy_ms_per_frame": max(one["busy_ms_per_frame"] for one in figures.values()),
         "figures": figures,
     }
-    record: dict[str, Any] = {"bench": "book"}
+    record: dict[str, Any] = {}
     if quick:
         record |= {"ratio": frames["slowest_over_empty"], "ratio_of": "frame time, slowest figure / empty page"}
         builds = {}
@@ -70,7 +71,6 @@ def bench_book(root: Path, *, quick: bool = False) -> dict[str, Any]:
         "frames": frames,
         "builds": builds,
         "seconds": round(time.perf_counter() - began),
-        "machine": f"{platform.machine()}, {platform.system()}, {_cores()} cores",
         "load": {"before": load, "after": os.getloadavg()[0]},
         "versions": {
             "python": sys.version.split()[0],
@@ -78,7 +78,3 @@ def bench_book(root: Path, *, quick: bool = False) -> dict[str, Any]:
             **{name: version(name) for name in ("jupyter-book", "sphinx", "myst-nb", "playwright")},
         },
     }
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

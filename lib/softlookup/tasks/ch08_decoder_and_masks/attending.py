@@ -134,7 +134,7 @@ def _cross_cases(rng: Rng) -> list[Case]:
 
 
 def _cross(x: Any, memory: Any, w_q: Any, w_k: Any, w_v: Any, w_o: Any, n_heads: int, mask: Any = None) -> Any:
-    """Head by head with torch's own attention; blind rows see everything first, and are cut off afterwards."""
+    """Head by head with torch's own attention; fully masked rows see everything first, and are cut off afterwards."""
     import torch
 
     b, t, s, h = len(x), x.shape[1], memory.shape[1], w_q.shape[1] // n_heads
