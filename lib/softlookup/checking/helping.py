@@ -19,7 +19,7 @@ from softlookup.checking.judge import Student, TaskQuestions, questions_at_home
 from softlookup.checking.nudge import nudge, size, smallest_failed
 from softlookup.checking.panel import STYLE, rich
 from softlookup.checking.published import help_texts, solution, with_constants
-from softlookup.checking.result import BOOK, HELP_MIME, HELP_STEPS, CheckResult, Way
+from softlookup.checking.result import HELP_MIME, HELP_STEPS, READ, CheckResult, Way, book_link
 from softlookup.checking.task import Task
 
 SETTING = "SOFTLOOKUP_HELP"
@@ -115,9 +115,7 @@ class Hint:
             for one in self.paragraphs
         )
         if self.reading:
-            book = os.environ.get("SOFTLOOKUP_BOOK", BOOK).rstrip("/")
-            link = escape(f"{book}/{self.reading}")
-            body += f'<p><a href="{link}" target="_blank">Read this section in the book</a></p>'
+            body += f"<p>{book_link(self.reading, READ)}</p>"
         if self.then:
             body += f'<p class="sl-pts">{rich(self.then)}</p>'
         head = f'<p class="sl-head">{escape(self.title)} <span class="sl-pts">· {escape(self.task_id)}</span></p>'

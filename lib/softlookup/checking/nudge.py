@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from softlookup.checking.compare import close, tolerance
+from softlookup.checking.compare import close, inputs_of, tolerance
 from softlookup.checking.diagnose import Asked, is_right
 from softlookup.checking.inside.case import SINGLE, Arrays, Case
 from softlookup.checking.task import Task
@@ -100,8 +100,7 @@ def _equal(got: np.ndarray, wanted: np.ndarray, case: Case) -> bool:
 
 
 def _tolerance(got: np.ndarray, case: Case) -> float:
-    inputs = tuple(arg for arg in case.args if isinstance(arg, np.ndarray))
-    return tolerance(got, inputs, case.tolerance)
+    return tolerance(got, inputs_of(case), case.tolerance)
 
 
 def _an_input(case: Case, names: Sequence[str], got: np.ndarray, wanted: np.ndarray) -> Iterator[str]:

@@ -128,11 +128,10 @@ def _mistakes(task_id: str) -> tuple[Mistake, ...]:
     Raises:
         ValueError: If nothing is said of a mistake.
     """
-    chapter, cell = int(task_id.partition(".")[0]), task_id.replace(".", "-")
-    _, origin = named(chapter).get(cell, ("", cell))
-    if origin != cell:
-        return _mistakes(origin.replace("-", ".", 1))
-    beside = _beside(chapter)
+    origin = _origin(task_id)
+    if origin != task_id:
+        return _mistakes(origin)
+    beside = _beside(int(task_id.partition(".")[0]))
     words = _said_often() | beside["says"]
     found = []
     for slug, edits in beside.get(task_id, {}).items():
@@ -177,15 +176,28 @@ def help_texts(task_id: str) -> HelpTexts:
     Raises:
         ValueError: If nothing stands there.
     """
-    chapter, cell = int(task_id.partition(".")[0]), task_id.replace(".", "-")
-    origin = named(chapter).get(cell, ("", cell))[1]
-    if origin != cell:
-        return help_texts(origin.replace("-", ".", 1))
-    path = solutions(chapter).with_suffix(".help.toml")
-    texts = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    origin = _origin(task_id)
+    if origin != task_id:
+        return help_texts(origin)
+    chapter = int(task_id.partition(".")[0])
+    texts = _help_beside(chapter)
     if task_id not in texts:
-        raise ValueError(f"{path} has no table for {task_id}")
+        raise ValueError(f"{solutions(chapter).with_suffix('.help.toml')} has no table for {task_id}")
     return HelpTexts(**texts[task_id])
+
+
+@cache
+def _help_beside(chapter: int) -> dict[str, Any]:
+    """The help texts that stand beside a chapter's solutions, by task."""
+    path = solutions(chapter).with_suffix(".help.toml")
+    return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+
+
+def _origin(task_id: str) -> str:
+    """The task whose cell a task takes: itself, or one of another chapter."""
+    cell = task_id.replace(".", "-")
+    _, origin = named(int(task_id.partition(".")[0])).get(cell, ("", cell))
+    return origin.replace("-", ".", 1)
 
 
 def solution(task: Task, variant: int = 0) -> str:

@@ -84,7 +84,7 @@ class CheckResult:
         reveals: Whether the wanted numbers may be shown.
         answer: A hash of the notebook cell that was judged, by which a verdict is seen to be older than its answer;
             empty where the answer stands in no cell.
-        help: How many steps of help were asked for (see ``helping.STEPS``).
+        help: How many steps of help were asked for (see ``HELP_STEPS``).
         nudge: What can be seen of the answer, from the second failure on.
         ways: Other ways to write it, once it is right.
 
@@ -176,6 +176,15 @@ class CheckResult:
         return {"text/plain": plain, "text/html": html, MIME: self.record()}
 
 
+READ = "Read this section in the book"
+
+
+def book_link(url: str, words: str) -> str:
+    """A link to a section of the rendered book, wherever that is."""
+    book = os.environ.get("SOFTLOOKUP_BOOK", BOOK).rstrip("/")
+    return f'<a href="{escape(f"{book}/{url}")}" target="_blank">{words}</a>'
+
+
 def panel(result: CheckResult) -> str:
     """The verdict as a small page: headline, sentences, heat maps of got, wanted and difference."""
     mark = MARKS.get(result.verdict, "✗")
@@ -195,12 +204,8 @@ def panel(result: CheckResult) -> str:
         ways = (f"<p>{rich(way.title)}. {rich(way.says)}</p><pre>{escape(way.code)}</pre>" for way in result.ways)
         body += f"<details><summary>other ways to write it</summary>{''.join(ways)}</details>"
     if result.readings:
-        book = os.environ.get("SOFTLOOKUP_BOOK", BOOK).rstrip("/")
-        said = ("Read this section in the book", "and this one")
-        links = (
-            f'<a href="{escape(f"{book}/{url}")}" target="_blank">{words}</a>'
-            for url, words in zip(result.readings, said, strict=False)
-        )
+        said = (READ, "and this one")
+        links = (book_link(url, words) for url, words in zip(result.readings, said, strict=False))
         body += f"<p>{', '.join(links)}</p>"
     return (
         f'<div class="sl-check sl-{result.verdict}" role="status"><style>{STYLE}</style>'
