@@ -20,7 +20,7 @@ from softlookup.figures import DARK, LIGHT, PALETTES, render_svg, show
 from softlookup.figures.cost import with_unit
 from softlookup.figures.decoding import save_step_cost
 from softlookup.figures.grid import draw_grid
-from softlookup.figures.page import grid, say
+from softlookup.figures.page import grid, say, table
 from softlookup.figures.theme import style
 
 RNG = np.random.default_rng(7)
@@ -383,3 +383,22 @@ def test_merging_frames_what_each_merge_has_made():
     assert len(filled) == 2, "one new piece for each merge"
     with pytest.raises(ValueError, match="wanted the steps of one word"):
         figures.merging([["a", "b"], ["ac"]], palette=LIGHT)
+
+
+def test_table_aligns_numbers_to_the_right_and_writes_each_column_in_its_format(monkeypatch):
+    shown = []
+    monkeypatch.setattr("IPython.display.display", lambda table: shown.append(table.data))
+    table({"$H$": np.array([4, 4096]), "spread": [1.5, -0.25], "name": ["a|b", True]}, {"spread": ".1f"})
+    assert shown[0].splitlines() == [
+        "| $H$ | spread | name |",
+        "| ---: | ---: | --- |",
+        "| 4 | 1.5 | a\\|b |",
+        "| 4,096 | \N{MINUS SIGN}0.2 | True |",
+    ]
+
+
+def test_table_names_the_column_that_does_not_fit():
+    with pytest.raises(ValueError, match="column 'b' has 1 cells, the first has 2"):
+        table({"a": [1, 2], "b": [1]})
+    with pytest.raises(ValueError, match="no column 'c'; there are 'a'"):
+        table({"a": [1]}, {"c": ".2f"})

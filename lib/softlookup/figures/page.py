@@ -1,5 +1,7 @@
-"""What pages need besides figures: matrices written small, and numbers for their sentences."""
+"""What pages need besides figures: matrices written small, tables, and numbers for their sentences."""
 
+from collections.abc import Iterable, Mapping
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,44 @@ def grid(text: str) -> np.ndarray:
         if len(row) != len(rows[0]):
             raise ValueError(f"row {index} has {len(row)} numbers, the first has {len(rows[0])}")
     return np.array(rows)
+
+
+def table(columns: Mapping[str, Iterable[Any]], formats: Mapping[str, str] | None = None) -> None:
+    """Show results as a table, with numbers aligned to the right.
+
+    Args:
+        columns: The cells of each column, by its heading; a heading may hold a formula.
+        formats: How to write the numbers of a column, by its heading, as in f-strings. Otherwise whole numbers get
+            commas between thousands, and other numbers three decimals.
+
+    Raises:
+        ValueError: If a column is longer or shorter than the first ("column NAME has N cells, the first has M"), or a
+            format is for no column ("no column NAME; there are ...").
+    """
+    from IPython.display import Markdown, display
+
+    cells = {name: list(column) for name, column in columns.items()}
+    rows = len(next(iter(cells.values()), []))
+    for name, column in cells.items():
+        if len(column) != rows:
+            raise ValueError(f"column {name!r} has {len(column)} cells, the first has {rows}")
+    for name in formats or {}:
+        if name not in cells:
+            raise ValueError(f"no column {name!r}; there are {', '.join(map(repr, cells))}")
+    written = {name: [_cell(cell, (formats or {}).get(name)) for cell in column] for name, column in cells.items()}
+    aligned = ["---:" if all(_is_number(cell) for cell in column) else "---" for column in cells.values()]
+    lines = [list(cells), aligned, *map(list, zip(*written.values(), strict=True))]
+    display(Markdown("\n".join(f"| {' | '.join(line)} |" for line in lines)))
+
+
+def _is_number(cell: Any) -> bool:
+    return isinstance(cell, Real) and not isinstance(cell, bool | np.bool_)
+
+
+def _cell(cell: Any, form: str | None) -> str:
+    if not _is_number(cell):
+        return str(cell).replace("|", r"\|")
+    return format(cell, form or ("," if isinstance(cell, Integral) else ".3f")).replace("-", "\N{MINUS SIGN}")
 
 
 def say(**numbers: Any) -> None:
