@@ -79,7 +79,7 @@ def test_every_row_of_the_list_has_a_defence():
     from softlookup.grading.samples.hostile import ROWS
 
     named: set[int] = set()
-    defences = PAGE.split("## What defends?")[1].split("##")[0]
+    defences = PAGE.split("## Which defences does the grader have?")[1].split("##")[0]
     for inside in re.findall(r"^\|[^|]*\(([\d, to]+)\) \|", defences, re.MULTILINE):
         for part in inside.split(", "):
             first, _, last = part.partition(" to ")

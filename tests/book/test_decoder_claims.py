@@ -16,7 +16,7 @@ Q, K, V = torch.randn(1, 1, 4), torch.randn(1, 3, 4), torch.eye(3)[None]
 
 
 def test_blind_row_differs_within_pytorch_as_the_page_says():
-    assert "even one library is not consistent" in PAGE
+    assert "even PyTorch is not consistent" in PAGE
     assert nn.functional.scaled_dot_product_attention(Q, K, V, BLIND).eq(0).all()
     weights = nn.MultiheadAttention(4, 1, batch_first=True)(Q, K, K, attn_mask=~BLIND)[1]
     assert weights.isnan().all()
@@ -33,7 +33,7 @@ def test_masks_of_floats_are_added_by_pytorch_and_refused_here():
 
 def test_leaks_by_a_mean_over_positions_are_found_and_labels_that_were_not_shifted_are_not():
     """A model that copies its input does not move at earlier places: only its loss gives it away."""
-    assert "One slip it cannot find: labels that were not shifted." in PAGE
+    assert "One mistake it cannot find: labels that were not shifted." in PAGE
     ids = torch.randint(8, (2, 6))
     other = ids.clone()
     other[:, 4] = (other[:, 4] + 1) % 8

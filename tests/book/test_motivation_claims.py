@@ -81,7 +81,7 @@ def test_a_step_raises_the_label_alone_and_lowers_the_likeliest_other_most():
 
 
 def test_every_component_of_the_lectures_list_stands_in_the_table():
-    table = PAGE.split("(motivation-parts)=")[1].split("(motivation-next-token)=")[0].lower()
+    table = PAGE.split("(motivation-parts)=")[1].split("\n(motivation-")[0].lower()
     listed = (
         "tokenization, input embedding, position encoding, query, key, value, attention, self-attention, "
         "multi-head attention, feed-forward, add and norm, residual, masked, causal, linear, softmax, encoder, "

@@ -18,6 +18,7 @@ FRAME = {
     "three questions to begin with",
     "how could one have noticed",
     f"and {FILLED} in your own words",
+    "what you will be able to do and which tasks test it",
 }
 """What every chapter, or every worked slide, says in the same place, so that readers find it."""
 
@@ -74,7 +75,7 @@ TYPED = {
         *{"0.005", "0.025", "0.0025", "0.05"},  # half a unit of the last printed digit, times the numbers added
     },
     "05_many_heads.md": {"0.15"},  # from the paper that is cited there
-    "06_positions.md": {"5.98", "8.94", "13.37"},  # by hand, and the cell below prints them
+    "06_positions_more.md": {"5.98", "8.94", "13.37"},  # by hand, and the cell below prints them
     "08_decoder_and_masks.md": {"15", "80", "10"},  # BERT's recipe
     "09_training.md": {
         "65504",  # float16's largest number, by its definition

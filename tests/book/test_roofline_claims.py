@@ -22,7 +22,7 @@ from softlookup.roofline import (
 from softlookup.widgets.roofline_explorer import PHASES, describe
 
 A100 = hardware("A100 80GB SXM")
-PAGE = (ROOT / "book" / "11_roofline.md").read_text(encoding="utf-8")
+PAGES = [(ROOT / "book" / name).read_text(encoding="utf-8") for name in ("11_roofline.md", "11_roofline_more.md")]
 
 
 @pytest.fixture(scope="module")
@@ -182,7 +182,8 @@ def test_half_precision_is_slower_on_a_processor_without_units_for_it(run):
     assert run["rates"]["bfloat16"]["median"] < run["rates"]["float32"]["median"] / 5
 
 
-def test_every_number_of_the_page_that_is_shown_is_said():
-    said = set(re.findall(r"\b(\w+)=", PAGE))
-    shown = {name.split(":")[0] for name in re.findall(r"\{glue:text\}`([^`]+)`", PAGE)}
+@pytest.mark.parametrize("page", PAGES, ids=["chapter", "details"])
+def test_every_number_of_the_page_that_is_shown_is_said(page):
+    said = set(re.findall(r"\b(\w+)=", page))
+    shown = {name.split(":")[0] for name in re.findall(r"\{glue:text\}`([^`]+)`", page)}
     assert {name for name in shown if not name.startswith("minutes_")} <= said

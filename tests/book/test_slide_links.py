@@ -11,12 +11,13 @@ from docutils import nodes
 from docutils.utils import new_document
 
 from softlookup.slide_audit import items
-from softlookup.slide_audit.listing import as_html, sections
+from softlookup.slide_audit.listing import as_html, headings_of, sections
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 slide_links = importlib.import_module("slide_links")
 
 ITEMS = items()
+WHERE = {one.section for one in ITEMS}
 COUNTS = {(page, label): n for page, labels in sections(ITEMS).items() for label, n in labels.items()}
 APP = SimpleNamespace(builder=SimpleNamespace(format="html", get_relative_uri=lambda here, there: "list.html"))
 
@@ -65,10 +66,44 @@ def test_pages_without_statements_stay_as_they_are():
 def test_the_list_knows_the_section_of_each_statement():
     some = ITEMS[:5]
     lectures = {key: key for key in ("000", "001", "002", "003", "004")}
-    html = as_html(some, lectures, {one.id: one.work() for one in some})
+    headings = {one.section: f"Why <{number}>?" for number, one in enumerate(some)}
+    html = as_html(some, lectures, {one.id: one.work() for one in some}, headings)
     for one in some:
-        label = one.section.split("#")[1]
+        page, label = one.section.split("#")
         assert re.search(rf'<article id="{one.id}" [^>]*data-section="{label}"', html)
+        heading = headings[one.section].replace("<", "&lt;").replace(">", "&gt;")
+        assert f'<a href="{page}.html#{label}">{heading}</a>' in html
+
+
+def test_the_list_has_a_chip_for_each_verdict_lecture_and_chapter_and_all_are_pressed_first():
+    lectures = {key: key for key in ("000", "001", "002", "003", "004")}
+    html = as_html(ITEMS, lectures, {one.id: one.work() for one in ITEMS}, dict.fromkeys(WHERE, "A heading"))
+    groups = re.findall(r'<div class="pick" role="group" aria-label="(\w+)" data-pick="(\w+)">(.*?)</div>', html)
+    assert [(name, key) for name, key, _ in groups] == [
+        ("Verdict", "verdict"),
+        ("Lecture", "lecture"),
+        ("Chapter", "chapter"),
+    ]
+    for _, key, chips in groups:
+        states = re.findall(r'aria-pressed="(\w+)" data-value="(\w*)"', chips)
+        assert states[0] == ("true", "") and {state for state, _ in states[1:]} == {"false"}
+        assert {value for _, value in states[1:]} == set(re.findall(rf'<article [^>]*data-{key}="(\w+)"', html))
+
+
+def test_headings_are_read_from_the_pages_of_all_statements():
+    found = headings_of(ITEMS, ROOT / "book")
+    assert set(found) == WHERE and all(len(heading) > 3 and "$" not in heading for heading in found.values())
+
+
+def test_a_heading_is_found_for_labels_of_all_kinds_and_loses_its_markup(tmp_path):
+    text = "# Page\n\n(a)=\n## Why $\\sqrt{H}$, and `x`?\n\n```python\n# (no)=\n```\n\n(b)=\nA paragraph.\n\n(c)=\n"
+    (tmp_path / "page.md").write_text(text + "### The $T \\times S$ {term}`scores <score>`\n")
+    wanted = {"a": "Why √H, and x?", "b": "Why √H, and x?", "c": "The T × S scores"}
+    for label, heading in wanted.items():
+        item = SimpleNamespace(section=f"page#{label}")
+        assert headings_of([item], tmp_path) == {item.section: heading}
+    with pytest.raises(LookupError, match=r"page\.md has no label no"):
+        headings_of([SimpleNamespace(section="page#no")], tmp_path)
 
 
 @pytest.mark.book

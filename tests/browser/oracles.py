@@ -158,6 +158,9 @@ def machine_map(shown: dict[str, Any]) -> None:
         wanted = (seen, run["weights"][slug][layer][at][: len(seen)])
     elif slug in run["vectors"]:
         wanted = ([f"number {i + 1}" for i in range(len(names))], run["vectors"][slug][at])
+    elif slug in run["norms"]:
+        layers = run["norms"][slug]
+        wanted = (["before the norm", "after the norm"], [lengths[at] for lengths in layers[layer % len(layers)]])
     elif slug == "source":
         wanted = (source, run["source_ids"])
     else:

@@ -6,7 +6,7 @@ import pytest
 from book_browser import AXE
 
 from softlookup.model import load_translator
-from softlookup.widgets.machine_map import compute
+from softlookup.widgets.machine_map import NORMS, compute
 from softlookup.widgets.machine_parts import PARTS
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
@@ -101,6 +101,10 @@ def test_vectors_ids_and_lengths_are_the_models(figure, translator):
     assert rows(figure) == [
         (f"layer {i + 1}", f"{counts[1]} of {hidden}") for i, counts in enumerate(wanted["active"]["feed-forward"])
     ]
+    for slug, layers in wanted["norms"].items():
+        if slug in NORMS["encoder"]:
+            go(figure, slug, layer=len(layers) - 1 if len(layers) > 1 else None)
+            agree(rows(figure), ["before the norm", "after the norm"], [lengths[1] for lengths in layers[-1]])
     go(figure, "scores")
     agree(rows(figure), wanted["best"][0], wanted["logits"][0])
 
@@ -189,8 +193,18 @@ def test_line_from_reader_to_writer_ends_at_cross_attention(html, visit, width):
         assert figure.evaluate("one => one.scrollWidth <= one.clientWidth + 1")
         bridge, cross = (figure.locator(n).bounding_box() for n in (".slm-wire-bridge", "[data-slug=cross-attention]"))
         # A box of a stroked line is a little larger than the line.
-        assert abs(bridge["y"] - (cross["y"] + cross["height"] / 2)) < 5
+        assert abs(bridge["y"] + bridge["height"] - (cross["y"] + cross["height"] / 2)) < 5
         assert cross["x"] - 14 < bridge["x"] + bridge["width"] < cross["x"] + 2
+
+
+def test_path_leads_upwards_and_each_norm_stands_below_its_sublayer(figure):
+    tops = {slug: figure.locator(f"[data-slug={slug}]").bounding_box()["y"] for slug in SLUGS}
+    for side in ("encoder", "decoder"):
+        mine = [tops[part.slug] for part in PARTS if part.side == side]
+        assert mine == sorted(mine, reverse=True)
+    assert figure.locator(".slm-wire-stream").count() == 2
+    sublayers = [part for part in PARTS if part.block and part.name not in ("Norm", "Residual stream")]
+    assert figure.locator(".slm-wire-sum").count() == len(sublayers)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

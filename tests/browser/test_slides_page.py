@@ -43,35 +43,53 @@ def test_a_link_to_one_statement_shows_it_whatever_was_narrowed(html, visit):
         assert seen.page.locator("#E013").is_visible()
 
 
+PRESSED = ".slf-audit .pick [aria-pressed=true]"
+"""The chip that is pressed in each row."""
+
+
 def wanted(page):
-    """The statements that the three lists leave, as the library sorts them."""
-    lecture, chapter, verdict = page.eval_on_selector_all(".slf-audit select", "all => all.map((one) => one.value)")
+    """The statements that the pressed chips leave, as the library sorts them."""
+    verdict, lecture, chapter = page.eval_on_selector_all(PRESSED, "all => all.map((one) => one.dataset.value)")
     return [
         one.id
         for one in ITEMS
-        if one.lecture in (lecture or one.lecture)
-        and chapter_of(one) in (chapter or chapter_of(one))
-        and one.verdict in (verdict or one.verdict)
+        if one.lecture == (lecture or one.lecture)
+        and chapter_of(one) == (chapter or chapter_of(one))
+        and one.verdict == (verdict or one.verdict)
     ]
 
 
-def test_the_lists_of_the_filter_are_reached_and_worked_by_keys(html, visit):
+def test_the_chips_of_the_filter_are_reached_and_worked_by_keys(html, visit):
     with visit((html / PAGE).as_uri()) as seen:
         page = seen.page
-        page.locator(".slf-audit select").first.focus()
         for number in range(3):
+            row = page.locator(".slf-audit .pick").nth(number)
             before = shown(page)
-            assert (
-                page.evaluate("[...document.querySelectorAll('.slf-audit select')].indexOf(document.activeElement)")
-                == number
-            )
-            page.keyboard.press("ArrowDown")
+            row.get_by_role("button").first.focus()
+            page.keyboard.press("Tab")
+            page.keyboard.press("Space")
+            assert row.locator("[aria-pressed=true]").get_attribute("data-value") != ""
             assert shown(page) == wanted(page) and set(shown(page)) < set(before)
             assert f"{len(shown(page))} of {len(ITEMS)}" in page.locator(".slf-audit [role=status]").inner_text()
-            if number < 2:
-                page.keyboard.press("Home")
-                assert shown(page) == [one.id for one in ITEMS]
-            page.keyboard.press("Tab")
+            page.keyboard.press("Shift+Tab")
+            page.keyboard.press("Enter")
+            assert shown(page) == [one.id for one in ITEMS]
+
+
+def test_chips_of_several_rows_narrow_the_list_together(html, visit):
+    with visit((html / PAGE).as_uri()) as seen:
+        page = seen.page
+        for name, chip in (("Verdict", "wrong"), ("Lecture", "004"), ("Chapter", "4")):
+            row = page.get_by_role("group", name=name)
+            row.locator("button", has_text=chip).first.click()
+            assert row.locator("[aria-pressed=true]").count() == 1
+        assert 0 < len(shown(page)) < len(ITEMS) and shown(page) == wanted(page)
+
+
+def test_a_statement_names_the_section_that_explains_it(html, visit):
+    with visit((html / PAGE).as_uri()) as seen:
+        links = seen.page.locator(".slf-audit article p a:not([href^='bibliography'])")
+        assert links.count() == len(ITEMS) and len(set(links.all_inner_texts())) > 20
 
 
 def test_a_tap_widens_the_list_on_a_phone_and_a_swipe_scrolls_it(html, visit):
@@ -80,7 +98,7 @@ def test_a_tap_widens_the_list_on_a_phone_and_a_swipe_scrolls_it(html, visit):
         page, engine = seen.page, Hands(seen.page, finger=True)
         page.get_by_role("button", name="Show all").tap()
         assert len(shown(page)) == len(ITEMS)
-        page.locator(".slf-audit select").last.select_option(index=2)
+        page.locator(".slf-audit .pick").last.get_by_role("button").nth(2).tap()
         assert shown(page) == wanted(page) != [one.id for one in ITEMS]
         scrolled = page.evaluate("scrollY")
         engine.point(("move", 195, 700), ("down",), ("move", 195, 400), ("up",))

@@ -83,8 +83,7 @@ def test_every_interactive_figure_is_found_on_a_page_and_has_its_words():
         name for name in widgets.__all__ if issubclass(getattr(widgets, name), widgets.interactive.InteractiveFigure)
     }
     found = [name for page in PAGES.values() for one in page.sections for name in one.figures]
-    landing = {"FirstLookup"}  # stands on the first page, which belongs to no chapter and no route
-    assert set(found) == classes - landing == set(FIGURE_SAYS)
+    assert set(found) == classes == set(FIGURE_SAYS)
 
 
 @every_route
@@ -157,6 +156,15 @@ def test_page_without_a_reading_time_is_refused(tmp_path: Path):
         read_page(tmp_path, 4)
     with pytest.raises(PageError, match="no page of chapter 5"):
         read_page(tmp_path, 5)
+
+
+def test_figure_on_the_first_screen_belongs_to_the_first_section(tmp_path: Path):
+    (tmp_path / "04_one_head.md").write_text(
+        "# One head\n\n**Reading time** about 9 minutes.\n\n```python\n"
+        "from softlookup.widgets import MachineMap, Store\nMachineMap(translator, [Store()])\n```\n\n"
+        "## First\n\nwords\n\n## Second\n\nwords\n"
+    )
+    assert [one.figures for one in read_page(tmp_path, 4).sections] == [("MachineMap",), ()]
 
 
 def test_page_is_read_as_it_stands(tmp_path: Path):

@@ -10,10 +10,17 @@ LONG = {
     "seconds": {
         "full": [0.001, 0.02, None],
         "tiled": [0.002, 0.02, 0.3],
+        "torch": [0.0005, 0.004, 0.05],
         "local": [0.001, 0.004, 0.016],
         "linear": [0.001, 0.002, 0.004],
     },
-    "bytes": {"full": [5e5, 1e7, None], "tiled": [2e5, 9e5, 3e6], "local": [1e5, 4e5, 2e6], "linear": [0, 1e5, 4e5]},
+    "bytes": {
+        "full": [5e5, 1e7, None],
+        "tiled": [2e5, 9e5, 3e6],
+        "torch": [4096, 0, 4096],
+        "local": [1e5, 4e5, 2e6],
+        "linear": [0, 1e5, 4e5],
+    },
 }
 BEYOND_TEXT = {
     "cut_up": (figures.cut_up, (RNG.random((4, 6)), 2)),
@@ -24,4 +31,5 @@ BEYOND_TEXT = {
     "shares_by_arm": (figures.shares_by_arm, ({"one": [97.0, 98.0, 96.5], "another": [91.0, 90.0, 93.0]},)),
     "occlusion": (figures.occlusion, ([0, 2, 4], {"map": [98, 60, 20], "at random": [98, 90, 70]})),
     "long_attention": (figures.long_attention, (LONG,)),
+    "tile_flow": (figures.tile_flow, (4096, 4096, 64, 128)),
 }

@@ -76,3 +76,18 @@ def test_a_layer_has_one_colour_in_all_figures_of_the_chapter():
 def test_logit_lens_refuses_rows_that_are_not_the_words():
     with pytest.raises(ValueError, match=r"shares have shape \(3, 4\); wanted a row for each of the 4 words"):
         figures.logit_lens(WORDS, np.zeros((3, 4)), palette=LIGHT)
+
+
+def test_norm_steps_names_its_marks_and_keeps_them_apart():
+    figure = figures.norm_steps(WORDS[:2], [("x", np.zeros((2, 3)))], palette=LIGHT)
+    heights = [line.get_ydata()[0] for line in figure.axes[0].lines if line.get_marker() in ("o", "s", "D")]
+    assert len(heights) == len(set(heights)) == 6
+    named = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert named == ["feature 1", "feature 2", "feature 3", "mean"]
+
+
+def test_position_ways_names_three_ways_in_the_order_of_the_steps():
+    texts = figures.position_ways(palette=LIGHT).axes[0].texts
+    height = {text.get_text(): text.get_position()[1] for text in texts}
+    order = ("token embeddings", "absolute", "queries and keys", "rotary", "scores", "relative", "softmax")
+    assert sorted(order, key=height.__getitem__, reverse=True) == list(order)

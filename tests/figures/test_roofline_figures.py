@@ -5,22 +5,48 @@ import pytest
 
 from softlookup import figures
 from softlookup.figures import LIGHT
-from softlookup.figures.predictions import size_words
+from softlookup.figures.predictions import place_names, size_words
 from softlookup.figures.roofs import rate_words
+from softlookup.figures.theme import style
+
+BOTH = {"bfloat16": (312e12, 2039e9), "float32": (19.5e12, 2039e9)}
+"""An A100's."""
 
 
-def test_roof_bends_at_peak_over_bandwidth_and_no_mark_lies_above_it():
+def test_roof_has_its_ridge_at_peak_over_bandwidth_and_no_mark_lies_above_it():
     figure = figures.roofline({"x": (100.0, 10.0)}, [("low", 0.5), ("high", 50.0)], span=(0.1, 100), palette=LIGHT)
     roof = figure.axes[0].lines[0]
     np.testing.assert_allclose(roof.get_xydata(), [[0.1, 1], [10, 100], [100, 100]])
     marks = [line.get_xydata()[0].tolist() for line in figure.axes[0].lines if line.get_marker() == "o"]
     assert marks == [[0.5, 5.0], [50.0, 100.0]]
-    assert "bends at 10 FLOP/B" in figure.get_label() and "low, at 0.5 FLOP/B" in figure.get_label()
+    assert "ridge at 10 FLOP/B" in figure.get_label() and "low, at 0.5 FLOP/B" in figure.get_label()
 
 
 def test_an_intensity_of_thousands_is_said_in_full():
     figure = figures.roofline({"x": (100.0, 0.05)}, [("product", 4096 / 3)], span=(0.1, 3000), palette=LIGHT)
-    assert "bends at 2,000 FLOP/B" in figure.get_label() and "product, at 1,365 FLOP/B" in figure.get_label()
+    assert "ridge at 2,000 FLOP/B" in figure.get_label() and "product, at 1,365 FLOP/B" in figure.get_label()
+
+
+def test_a_single_roof_has_its_regions_shaded_and_several_have_none():
+    one = figures.roofline({"x": (100.0, 10.0)}, palette=LIGHT)
+    two = figures.roofline({"x": (100.0, 10.0), "y": (50.0, 10.0)}, palette=LIGHT)
+    words = [{text.get_text() for text in figure.axes[0].texts} for figure in (one, two)]
+    assert {"bandwidth-bound", "compute-bound", "ridge 10"} <= words[0] and len(one.axes[0].collections) == 2
+    assert words[1] == {"x", "y", "ridge 10", "ridge 5"} and not two.axes[0].collections
+
+
+@pytest.mark.parametrize("roofs", [BOTH, {"bfloat16": BOTH["bfloat16"]}])
+def test_words_of_a_roof_stand_inside_the_panel_and_on_no_ridge(roofs):
+    with style(LIGHT):
+        figure = figures.roofline(roofs, [("add", 1 / 12), ("big", 1365)], span=(0.01, 10000), palette=LIGHT)
+        figure.draw_without_rendering()
+    axes = figure.axes[0]
+    panel = axes.get_window_extent()
+    ridges = [axes.transData.transform((peak / bandwidth, 1e12))[0] for peak, bandwidth in roofs.values()]
+    for text in axes.texts:
+        box = text.get_window_extent()
+        assert panel.x0 <= box.x0 and box.x1 <= panel.x1, text.get_text()
+        assert not any(box.x0 < ridge < box.x1 for ridge in ridges), text.get_text()
 
 
 def test_measured_roof_says_how_near_the_points_come_and_refuses_strangers():
@@ -32,15 +58,42 @@ def test_measured_roof_says_how_near_the_points_come_and_refuses_strangers():
 
 def test_passes_add_up_the_bytes_and_refuse_an_array_without_a_column():
     figure = figures.loop_passes([("one", [("x = A", ("A",), ("x",))])], ("A", "x"), palette=LIGHT)
-    assert "one: 8 bytes for each place, x = A reads A and writes x" in figure.get_label()
+    assert "one: 8 bytes for each element, x = A reads A and writes x" in figure.get_label()
     with pytest.raises(ValueError, match="x = B names B; the columns are A, x"):
         figures.loop_passes([("one", [("x = B", ("B",), ("x",))])], ("A", "x"), palette=LIGHT)
 
 
 def test_prediction_errors_name_the_median_and_the_slowest():
-    rows = [("a", 1.1, 1.0, 1.2), ("b", 3.0, 2.8, 3.3), ("c", 0.95, 0.9, 1.0)]
+    rows = [("a", 0.1, 1.1, 1.0, 1.2), ("b", 1.0, 3.0, 2.8, 3.3), ("c", 9.0, 0.95, 0.9, 1.0)]
     figure = figures.prediction_errors({"stream": rows}, palette=LIGHT)
     assert "median error 10.0 %" in figure.get_label() and "b with 3.00 times" in figure.get_label()
+    assert [text.get_text() for text in figure.axes[0].texts] == ["b"], "only what lies outside the band is named"
+
+
+def test_names_of_outliers_cover_no_mark_and_no_other_name():
+    spots = [(100.0, 100.0), (110.0, 100.0), (104.0, 108.0)]
+    sides = place_names(["first", "second", "third"], spots, spots, 300.0)
+    assert len(set(sides)) == 3 and sides[0][0] == "right" and sides[1][0] == "left"
+    assert place_names(["at the edge"], [(5.0, 5.0)], [(5.0, 5.0)], 300.0)[0][0] == "left"
+    assert place_names(["at the edge"], [(295.0, 5.0)], [(295.0, 5.0)], 300.0)[0][0] == "right"
+
+
+def test_marks_of_a_step_do_not_hide_each_other():
+    ways = {"a": {"q": 1.0, "softmax": 1.5}, "b": {"q": 9.0, "softmax": 1.5}, "c": {"q": 90.0, "softmax": 1.5}}
+    axes = figures.step_intensities(ways, 153.0, palette=LIGHT).axes[0]
+    lower = [line.get_ydata()[1] for line in axes.lines if line.get_marker() in "os^"]
+    assert lower == sorted(set(lower)) and np.diff(lower).min() > 0.2 and max(lower) - min(lower) < 0.5
+
+
+def test_predicted_and_measured_differ_in_line_and_mark_and_a_name_keeps_its_colour():
+    points = [(1, 9e9, 8e9), (8, 5e10, 4e10)]
+    panels = {"dense": {"decode": points}, "attention": {"prefill": points, "decode": points}}
+    figure = figures.predicted_and_measured(panels, palette=LIGHT)
+    drawn = [[line for line in axes.lines if len(line.get_xdata()) == 2] for axes in figure.axes]
+    for predicted, measured in (drawn[0], drawn[1][:2], drawn[1][2:]):
+        assert (predicted.get_linestyle(), predicted.get_markerfacecolor()) == ("--", "none")
+        assert measured.get_linestyle() == "-" and measured.get_markerfacecolor() == measured.get_color()
+    assert drawn[0][0].get_color() == drawn[1][2].get_color() != drawn[1][0].get_color()
 
 
 def test_stream_sizes_say_the_ends_and_the_best():

@@ -1,8 +1,10 @@
 """The figures of chapter 9 say the numbers that they draw."""
 
+import numpy as np
+import pytest
 from training_examples import RECORD, TRAINING
 
-from softlookup.figures import LIGHT, memory_bars, peaks, rate_curves, shifted_labels, smoothing
+from softlookup.figures import LIGHT, learning_curves, memory_bars, peaks, rate_curves, shifted_labels, smoothing
 
 
 def label(name):
@@ -13,8 +15,8 @@ def label(name):
 def test_shifted_labels_pair_each_token_with_the_next_and_leave_padding_out():
     said = shifted_labels(["<s>", "un", "chien", "</s>"], 2, palette=LIGHT).get_label()
     assert "after <s> comes un; after un comes chien; after chien comes </s>." in said
-    assert "2 places of padding are" in said
-    assert "1 place of padding is left out" in shifted_labels(["a", "b"], 1, palette=LIGHT).get_label()
+    assert "2 positions of padding are" in said
+    assert "1 position of padding is left out" in shifted_labels(["a", "b"], 1, palette=LIGHT).get_label()
 
 
 def test_memory_bars_add_up():
@@ -25,6 +27,28 @@ def test_memory_bars_add_up():
 def test_rate_curves_name_each_peak():
     said = rate_curves([1, 2, 3], {"up and down": [0.1, 0.5, 0.2]}, palette=LIGHT).get_label()
     assert said == "Learning rate against step: up and down is highest at step 2, with 5.00e-01."
+
+
+def test_names_of_rate_curves_stand_clear_of_each_other_and_of_the_lines():
+    steps = np.arange(1, 201)
+    rates = {"low": 1 / np.sqrt(steps), "high": 2 / np.sqrt(steps), "near": 1.01 / np.sqrt(steps)}
+    axes = rate_curves(steps, rates, palette=LIGHT).axes[0]
+    places = {text.get_text().split(":")[0]: text.get_position() for text in axes.texts}
+    assert places["high"][1] > max(rates["high"]) and places["low"][0] > steps[-1] < places["near"][0]
+    assert places["near"][1] - places["low"][1] >= 0.06 * max(rates["high"])
+
+
+def test_learning_curves_name_first_and_last_losses_of_each_run():
+    said = learning_curves({"": {"training": [[1, 4.0], [9, 1.5]]}}, palette=LIGHT).get_label()
+    assert said == "Loss against the step, from first to last. training 4.00 to 1.50."
+    assert "two: training 3.00 to 2.00, validation 3.00 to 2.50" in label("learning_curves")
+
+
+def test_learning_curves_refuse_what_they_cannot_tell_apart():
+    four = {str(i): [[1, 1.0], [2, 1.0]] for i in range(4)}
+    for runs in ({}, {"none": {}}, {"four": four}):
+        with pytest.raises(ValueError, match="at least one run, each with 1 to 3 losses"):
+            learning_curves(runs, palette=LIGHT)
 
 
 def test_smoothed_loss_is_lowest_where_the_model_gives_what_was_asked():

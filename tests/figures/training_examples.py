@@ -17,6 +17,16 @@ RECORD = {
 TRAINING = {
     "shifted_labels": (figures.shifted_labels, (["<s>", "a", "dog", "</s>"], 1)),
     "loss_stages": (figures.loss_stages, ({"first": [[10, 4.0], [20, 2.0]], "second": [[5, 1.9], [9, 1.5]]},)),
+    "learning_curves": (
+        figures.learning_curves,
+        (
+            {
+                "one": {"training": [[1, 3.0], [5, 1.0]], "validation": [[1, 3.0], [5, 1.2]]},
+                "two": {"training": [[1, 3.0], [5, 2.0]], "validation": [[1, 3.0], [5, 2.5]]},
+                "three": {"reported": [[1, 3.0], [5, 0.1]]},
+            },
+        ),
+    ),
     "rate_curves": (
         figures.rate_curves,
         (np.arange(1, 50), {"D = 4": np.arange(49.0), "D = 9": np.arange(49.0) ** 0.5}),

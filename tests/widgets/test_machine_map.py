@@ -11,7 +11,7 @@ import torch
 
 from softlookup.model import Transformer, Translator, load_translator
 from softlookup.widgets import MachineMap
-from softlookup.widgets.machine_map import SHOWN_NUMBERS, SHOWN_WORDS, compute, plain, sizes, static_list
+from softlookup.widgets.machine_map import NORMS, SHOWN_NUMBERS, SHOWN_WORDS, compute, plain, sizes, static_list
 from softlookup.widgets.machine_parts import PARTS
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
@@ -84,6 +84,46 @@ def test_hidden_units_are_counted_once_for_each_layer_and_token(translator, run)
         x = x + layer.feed_forward(inside)
 
 
+def test_every_sublayer_has_a_norm_whose_lengths_are_the_models(translator, run):
+    model = translator.model
+    x = model.embedder(torch.tensor([run["source_ids"]]))
+    wanted = {"attention-norm": [], "feed-forward-norm": [], "encoder-norm": []}
+
+    def through(slug, norm):
+        wanted[slug].append([x[0].double().norm(dim=-1).tolist(), norm(x)[0].double().norm(dim=-1).tolist()])
+        return norm(x)
+
+    for layer in model.encoder.layers:
+        x = x + layer.attention(through("attention-norm", layer.attention_residual.norm))
+        x = x + layer.feed_forward(through("feed-forward-norm", layer.feed_forward_residual.norm))
+    through("encoder-norm", model.encoder.norm)
+    for slug, lengths in wanted.items():
+        torch.testing.assert_close(torch.tensor(run["norms"][slug]), torch.tensor(lengths), rtol=1e-5, atol=1e-5)
+    layers, steps = model.config.n_layers, len(run["target"]) - 1
+    for slug in NORMS["decoder"]:
+        assert torch.tensor(run["norms"][slug]).shape == (1 if slug == "decoder-norm" else layers, 2, steps)
+    first_BTD = model.embedder(torch.tensor([run["target_ids"][:-1]]))
+    before = torch.tensor(run["norms"]["masked-norm"][0][0])
+    torch.testing.assert_close(before, first_BTD[0].norm(dim=-1), check_dtype=False)
+
+
+def test_path_goes_through_a_norm_before_every_sublayer_and_after_every_stack():
+    for side, norms in NORMS.items():
+        mine = [part for part in PARTS if part.side == side]
+        assert tuple(part.slug for part in mine if part.name == "Norm") == norms
+        inside = [part for part in mine if part.block]
+        assert [part.name == "Norm" for part in inside[:-1]] == [True, False] * (len(norms) - 1)
+        assert inside[-1].slug.endswith("residual")
+        after = mine[mine.index(inside[-1]) + 1]
+        assert after.slug == norms[-1] and not after.block
+
+
+def test_a_model_with_its_norms_after_the_sublayers_is_refused(translator):
+    config = replace(translator.model.config, d_model=8, n_heads=2, n_layers=1, d_hidden=12, pre_norm=False)
+    with pytest.raises(ValueError, match="this model has its norms after them"):
+        MachineMap(Translator(Transformer(config), translator.tokenizer), [SENTENCE])
+
+
 def test_lengths_are_told_from_the_embedding_through_every_layer(translator, run):
     states = translator.model.config.n_layers + 1
     for name, tokens in (("residual", run["source"]), ("decoder-residual", run["target"][:-1])):
@@ -97,6 +137,7 @@ def test_parameters_of_the_parts_are_all_there_are(translator):
     assert set(told["parameters"]) <= {part.slug for part in PARTS}
     d, f, layers = (told["letters"][letter] for letter in "DFL")
     assert told["parameters"]["cross-attention"] == layers * 4 * d * d
+    assert told["parameters"]["cross-norm"] == layers * 2 * d and told["parameters"]["decoder-norm"] == 2 * d
     assert told["parameters"]["feed-forward"] == layers * (2 * d * f + f + d)
 
 
@@ -109,6 +150,7 @@ def test_machine_of_any_number_of_layers_has_a_map(translator, layers):
     assert figure.sizes["letters"]["L"] == layers and 0 <= figure.layer < layers
     assert {len(tables) for tables in (*run["weights"].values(), *run["active"].values())} == {layers}
     assert {len(states) for states in run["lengths"].values()} == {layers + 1}
+    assert {len(run["norms"][slug]) for norms in NORMS.values() for slug in norms[:-1]} == {layers}
     assert sum(figure.sizes["parameters"].values()) == figure.sizes["all"]
 
 
@@ -134,7 +176,7 @@ def test_path_reads_first_and_then_writes_each_part_once():
     assert all(f'"{part.slug}"' in script for part in PARTS)
 
 
-def test_pieces_are_written_as_a_reader_would():
+def test_tokens_are_written_as_a_reader_would():
     assert [plain(piece) for piece in ("▁chat", "</s>", "<s>", "ver", ".", "▁")] == [
         *("chat", "(end)", "(start)", "·ver", ".", "(space)")
     ]

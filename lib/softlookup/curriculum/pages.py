@@ -102,6 +102,7 @@ def read_page(book: Path, chapter: int) -> Page:
         raise PageError(f"{file.name} does not say '**Reading time** about N minutes'")
     minutes = int(found[1])
     title, *parts = _parts(text)
+    opening = "\n".join(title.lines)  # a figure on the first screen belongs to the first section
     words = _words(text)
     imported = {name.strip(" \n()") for line in _WIDGETS.findall(text) for name in line.split(",")} - {""}
     sections = []
@@ -109,7 +110,8 @@ def read_page(book: Path, chapter: int) -> Page:
         if part.title.startswith(_NOT_TOLD):
             continue
         body = "\n".join(part.lines)
-        figures = tuple(name for name in sorted(imported) if re.search(rf"\b{name}\(", body) and _operated(name))
+        shown, opening = opening + body, ""
+        figures = tuple(name for name in sorted(imported) if re.search(rf"\b{name}\(", shown) and _operated(name))
         belonging = tuple(task for task in tasks(chapter) if task.anchor in part.labels)
         share = ceil(minutes * _words(body) / words)
         sections.append(Section(chapter, part.label, part.title, max(1, share), figures, belonging))

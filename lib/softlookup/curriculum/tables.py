@@ -17,6 +17,7 @@ FIGURE_SAYS = {
     "BeamTree": "a search, followed",
     "CacheGrowth": "the cache grows",
     "EncoderStepper": "an encoder layer, step by step",
+    "FirstLookup": "a dictionary turned soft",
     "HeadShapes": "shapes of heads",
     "LookupPlane": "a lookup in the plane",
     "MachineMap": "the map of the machine",

@@ -43,6 +43,7 @@ from softlookup.figures.layer_costs import (
     many_hands as many_hands,
 )
 from softlookup.figures.layer_gradients import gradient_by_layer as gradient_by_layer
+from softlookup.figures.learning_curves import learning_curves as learning_curves
 from softlookup.figures.lengths import vector_lengths as vector_lengths
 from softlookup.figures.logit_lens import logit_lens as logit_lens
 from softlookup.figures.long_rows import long_attention as long_attention
@@ -63,6 +64,7 @@ from softlookup.figures.passes import passes as passes
 from softlookup.figures.paths import signal_paths as signal_paths
 from softlookup.figures.peaks import peaks as peaks
 from softlookup.figures.position_stripes import position_stripes as position_stripes
+from softlookup.figures.position_ways import position_ways as position_ways
 from softlookup.figures.pre_post_norm import pre_post_norm as pre_post_norm
 from softlookup.figures.predictions import prediction_errors as prediction_errors
 from softlookup.figures.predictions import stream_sizes as stream_sizes
@@ -105,6 +107,7 @@ from softlookup.figures.theme import (
 from softlookup.figures.theme import (
     style as style,
 )
+from softlookup.figures.tile_flow import tile_flow as tile_flow
 from softlookup.figures.top_p import top_p as top_p
 from softlookup.figures.turned_pairs import turned_pairs as turned_pairs
 from softlookup.figures.vocabulary_size import vocabulary_size as vocabulary_size

@@ -5,13 +5,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from softlookup.figures.roofs import draw_roof, finish, rate_words
 from softlookup.figures.theme import Palette
 
 Travel = Sequence[tuple[int, float]]
 """Batch and intensity (FLOP/B), the batch increasing."""
-MARKERS = "os^D"
+MARKERS = "os^Dv"
 
 
 def batches_under_roof(
@@ -35,7 +36,7 @@ def batches_under_roof(
     figure = Figure(figsize=(5.4, 3.0 * len(panels)))
     said = []
     for axes, (title, travels) in zip(_columns(figure, len(panels)), panels.items(), strict=True):
-        draw_roof(axes, *roof, span, palette.muted, "roof", below=False)
+        draw_roof(axes, *roof, span, palette.muted, "roof")
         described = []
         for index, (name, travel) in enumerate(travels.items()):
             color, marker = palette.series[index], MARKERS[index]
@@ -59,7 +60,8 @@ def batches_under_roof(
             described.append(
                 f"{name} goes from {first[1]:.3g} (B = {first[0]}) to {last[1]:.3g} FLOP/B (B = {last[0]})"
             )
-        _legend(axes, travels, palette)
+        looks = dict(zip(travels, zip(palette.series, MARKERS, strict=False), strict=False))
+        _legend(axes, looks, (0.04, 0.93))
         finish(axes, [roof], span)
         axes.set_title(title)
         said.append(f"{title}: {'; '.join(described)}")
@@ -73,28 +75,35 @@ def batches_under_roof(
 def predicted_and_measured(
     panels: Mapping[str, Mapping[str, Sequence[tuple[int, float, float]]]], *, palette: Palette
 ) -> Figure:
-    """Draw operations a second over the batch: lines as predicted, marks as measured.
+    """Draw operations a second over the batch: predicted dashed with hollow marks, measured solid with filled marks.
 
     Args:
-        panels: For each panel up to four series by name, each of (batch, predicted FLOP/s, measured FLOP/s).
+        panels: For each panel series by name, each of (batch, predicted FLOP/s, measured FLOP/s); up to five names in
+            all. A name has the same colour and mark in every panel.
         palette: The colours to draw in.
 
     Returns:
         A panel for each, one below the other, both axes logarithmic.
     """
-    figure = Figure(figsize=(5.4, 2.9 * len(panels)))
+    figure = Figure(figsize=(5.4, 0.3 + 2.9 * len(panels)))
+    names = list(dict.fromkeys(name for series in panels.values() for name in series))
+    colors = (*palette.series, palette.ink)
+    looks = dict(zip(names, zip(colors, MARKERS, strict=True), strict=False))
     said = []
     for axes, (title, series) in zip(_columns(figure, len(panels)), panels.items(), strict=True):
         described = []
-        for (name, points), color, marker in zip(series.items(), palette.series, MARKERS, strict=False):
+        for name, points in series.items():
+            color, marker = looks[name]
             batches = [batch for batch, _, _ in points]
-            axes.loglog(batches, [rate for _, rate, _ in points], color=color, linewidth=1.3)
-            axes.loglog(batches, [rate for _, _, rate in points], marker, color=color, markersize=6)
+            predicted, measured = [rate for _, rate, _ in points], [rate for _, _, rate in points]
+            hollow = {"markerfacecolor": "none", "markersize": 6}
+            axes.loglog(batches, predicted, "--", marker=marker, color=color, linewidth=1.2, **hollow)
+            axes.loglog(batches, measured, "-", marker=marker, color=color, linewidth=1.6, markersize=6)
             described.append(
                 f"{name} from {rate_words(points[0][2])} at B = {points[0][0]} to {rate_words(points[-1][2])} at "
                 f"B = {points[-1][0]} (predicted {rate_words(points[0][1])} and {rate_words(points[-1][1])})"
             )
-        _legend(axes, series, palette)
+        _legend(axes, {name: looks[name] for name in series}, (0.56, 0.30))
         axes.set(xlabel="sequences in a batch $B$", ylabel="operations a second", title=title)
         rates = [rate for points in series.values() for _, *both in points for rate in both]
         low, high = 10.0 ** np.floor(np.log10(min(rates)) - 0.6), 10.0 ** np.ceil(np.log10(max(rates)))
@@ -107,9 +116,14 @@ def predicted_and_measured(
         axes.grid(axis="y")
         said.append(f"{title}: {'; '.join(described)}")
     figure.set_label(
-        "Operations a second against the batch, both axes logarithmic, lines predicted and marks measured. "
+        "Operations a second against the batch, both axes logarithmic, predicted dashed and measured solid. "
         f"{'. '.join(said)}."
     )
+    both = [
+        Line2D([], [], color=palette.muted, marker="o", linestyle="--", linewidth=1.2, markerfacecolor="none"),
+        Line2D([], [], color=palette.muted, marker="o", linestyle="-", linewidth=1.6),
+    ]
+    figure.legend(both, ["predicted", "measured"], loc="outside upper center", ncols=2, fontsize=8.5, handlelength=3)
     return figure
 
 
@@ -117,9 +131,9 @@ def _columns(figure: Figure, count: int) -> list[Axes]:
     return list(figure.subplots(count, 1, squeeze=False)[:, 0])
 
 
-def _legend(axes: Axes, names: Mapping[str, object], palette: Palette) -> None:
-    """Name the series in their colours and with their marks, beside the panel."""
-    for row, (name, color, marker) in enumerate(zip(names, palette.series, MARKERS, strict=False)):
-        height = 0.30 - 0.085 * row
-        axes.plot(0.56, height, marker, color=color, markersize=5.5, transform=axes.transAxes)
-        axes.text(0.59, height, name, color=color, va="center", size=8.5, transform=axes.transAxes)
+def _legend(axes: Axes, looks: Mapping[str, tuple[str, str]], first: tuple[float, float]) -> None:
+    """Name the series in their colours and with their marks, from a place of the panel downwards."""
+    for row, (name, (color, marker)) in enumerate(looks.items()):
+        height = first[1] - 0.085 * row
+        axes.plot(first[0], height, marker, color=color, markersize=5.5, transform=axes.transAxes)
+        axes.text(first[0] + 0.03, height, name, color=color, va="center", size=8.5, transform=axes.transAxes)

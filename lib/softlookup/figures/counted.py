@@ -19,7 +19,8 @@ def step_intensities(ways: Mapping[str, Mapping[str, float]], ridge: float, *, p
         palette: The colours to draw in.
 
     Returns:
-        One panel; the axis of intensities is logarithmic.
+        One panel; the axis of intensities is logarithmic. The marks of a step stand one below the other, in the order
+        of the ways.
 
     Raises:
         ValueError: If the ways do not have the same steps.
@@ -28,7 +29,7 @@ def step_intensities(ways: Mapping[str, Mapping[str, float]], ridge: float, *, p
     for name, found in ways.items():
         if list(found) != steps:
             raise ValueError(f"{name} has the steps {list(found)}, wanted {steps}")
-    figure = Figure(figsize=(5.6, 0.6 + 0.42 * (len(steps) + 1)))
+    figure = Figure(figsize=(5.6, 0.7 + (0.12 + 0.1 * len(ways)) * (len(steps) + 1)))
     said = [
         f"{name}: {', '.join(f'{step} {value:.3g}' for step, value in found.items())}" for name, found in ways.items()
     ]
@@ -37,15 +38,20 @@ def step_intensities(ways: Mapping[str, Mapping[str, float]], ridge: float, *, p
     )
     axes = figure.subplots()
     rows = np.arange(len(steps))
-    for (name, found), color, marker in zip(ways.items(), palette.series, "os^D", strict=False):
-        axes.semilogx(list(found.values()), rows, marker, color=color, markersize=6.5)
-        axes.text(found[steps[0]], -0.65, name, color=color, ha="center", va="center", size=8.5)
+    apart = 0.72 / len(ways)
+    for index, ((name, found), color, marker) in enumerate(zip(ways.items(), palette.series, "os^D", strict=False)):
+        lower = rows + apart * (index - (len(ways) - 1) / 2)  # marks of equal intensity must not hide each other
+        axes.semilogx(list(found.values()), lower, marker, color=color, markersize=6)
+        axes.text(found[steps[0]], -0.85, name, color=color, ha="center", va="center", size=8.5)
+    for edge in rows[1:] - 0.5:
+        axes.axhline(edge, color=palette.faint, linewidth=0.8, zorder=0)
     axes.axvline(ridge, color=palette.ink, linewidth=1.2, linestyle="--")
-    axes.text(ridge, len(steps) - 0.35, f" ridge {ridge:.0f}", va="center", size=8.5)
+    axes.text(ridge, len(steps) - 0.25, f" ridge {ridge:.0f}", va="center", size=8.5)
     axes.set_yticks(rows, steps)
-    axes.set_ylim(len(steps) - 0.1, -1.1)
-    axes.set_xlabel("operations for each byte")
-    axes.grid(axis="y")
+    axes.set_ylim(len(steps), -1.2)
+    every = [value for found in ways.values() for value in found.values()]
+    axes.set_xlim(min(every) / 2, 3 * max(*every, ridge))
+    axes.set_xlabel("operations for each byte (FLOP/B)")
     axes.tick_params(axis="y", length=0)
     return figure
 

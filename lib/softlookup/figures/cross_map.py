@@ -1,4 +1,4 @@
-"""Where the words that are written look among the words that were read."""
+"""Which words of the source each word that is written attends to."""
 
 from collections.abc import Sequence
 
@@ -40,10 +40,10 @@ def cross_map(
     axes.set(xlim=(-0.03, len(read) + 0.03), ylim=(len(written) + 0.03, -0.03), aspect="equal", title=title)
     axes.set_xticks(np.arange(len(read)) + 0.5, read, rotation=90)
     axes.set_yticks(np.arange(len(written)) + 0.5, written)
-    axes.set(xlabel="looked at (source)", ylabel="about to be written")
+    axes.set(xlabel="source token (key)", ylabel="token to be written (query)")
     axes.tick_params(length=0, labelsize=9)
     for spine in axes.spines.values():
         spine.set_visible(False)
-    pairs = "; ".join(f"{word} looks most at {read[s]}" for word, s in zip(written, best, strict=True))
+    pairs = "; ".join(f"{word} attends most to {read[s]}" for word, s in zip(written, best, strict=True))
     figure.set_label(f"{title}, a row for each written token. {pairs}.")
     return figure

@@ -1,4 +1,4 @@
-"""A picture, its patches, and the row of tokens that they make."""
+"""An image, its patches, and the sequence of tokens that they make."""
 
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
@@ -40,20 +40,25 @@ def cut_up(image: np.ndarray, patch: int, *, palette: Palette) -> Figure:
         for j in range(across):
             box = Rectangle((j, i), 1, 1, fill=False, edgecolor=palette.query, linewidth=1.4)
             whole.add_patch(box)
-            whole.text(j + 0.06, i + 0.08, str(i * across + j), color=palette.key, size=8, va="top", weight="bold")
-    whole.set(title=f"{height} x {width} pixels, {n} patches", xlim=(-0.02, across + 0.02), ylim=(down + 0.02, -0.02))
+            # Pixels are ink or paper or anything between: a number is read on a label of its own.
+            label = {"facecolor": palette.paper, "edgecolor": palette.query, "linewidth": 0.6, "pad": 1.2}
+            number = str(i * across + j)
+            whole.text(j + 0.08, i + 0.08, number, color=palette.ink, size=8, va="top", weight="bold", bbox=label)
+    whole.set(title=f"{height} × {width} pixels, {n} patches", xlim=(-0.02, across + 0.02), ylim=(down + 0.02, -0.02))
     for index in range(n):
         i, j = divmod(index, across)
         piece = image[i * patch : (i + 1) * patch, j * patch : (j + 1) * patch]
         left = 1.25 * index
         row.imshow(piece, cmap=ramp, vmin=0, vmax=1, extent=(left, left + 1, 1, 0))
         row.add_patch(Rectangle((left, 0), 1, 1, fill=False, edgecolor=palette.query, linewidth=1.2))
-        row.text(left + 0.5, 1.2, str(index), color=palette.key, size=8, ha="center", va="top")
-    row.set(title="the same as a row of tokens", xlim=(-0.1, 1.25 * n - 0.15), ylim=(1.9, -0.1), aspect="equal")
+        row.text(left + 0.5, 1.2, str(index), color=palette.ink, size=8, ha="center", va="top")
+    row.set(
+        title="the same patches as a sequence of tokens", xlim=(-0.1, 1.25 * n - 0.15), ylim=(1.9, -0.1), aspect="equal"
+    )
     for axes in (whole, row):
         axes.set_axis_off()
     figure.set_label(
-        f"A picture of {height} by {width} pixels is cut into {n} patches of {patch} by {patch}, numbered row by row; "
-        f"below, the {n} patches stand side by side as a row of tokens."
+        f"An image of {height} by {width} pixels is cut into {n} patches of {patch} by {patch}, numbered row by row; "
+        f"below, the {n} patches stand side by side as a sequence of tokens."
     )
     return figure

@@ -4,17 +4,26 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
 from softlookup.figures.theme import Palette, ramp
 
 
-def head_maps(weights_NTS: np.ndarray, tokens: Sequence[str], titles: Sequence[str], *, palette: Palette) -> Figure:
-    """Draw one map for each head: rows look, columns are looked at.
+def head_maps(
+    weights_NTS: np.ndarray,
+    tokens: Sequence[str] | Sequence[Sequence[str]],
+    titles: Sequence[str],
+    query: int | None = None,
+    *,
+    palette: Palette,
+) -> Figure:
+    """Draw one map for each head: a row for each query, a column for each key.
 
     Args:
-        weights_NTS: The weights of N heads over one sentence, T = S.
-        tokens: One word for each position.
+        weights_NTS: The weights of N heads over one sentence, or of one head over N of equal length; T = S.
+        tokens: One word for each position; for several sentences, a list of words for each.
         titles: One title for each head.
+        query: The position whose row is framed; None frames none.
         palette: The colours to draw in.
 
     Returns:
@@ -24,24 +33,34 @@ def head_maps(weights_NTS: np.ndarray, tokens: Sequence[str], titles: Sequence[s
         ValueError: If there is not a title for each head, or a token for each position; the message counts both.
     """
     n, t, s = weights_NTS.shape
-    if len(titles) != n or len(tokens) != t or t != s:
-        raise ValueError(f"weights of shape {weights_NTS.shape} with {len(titles)} titles and {len(tokens)} tokens")
+    one_sentence = all(isinstance(token, str) for token in tokens)
+    sentences = [tokens] * n if one_sentence else tokens
+    lengths = {len(words) for words in sentences}
+    if {len(titles), len(sentences)} != {n} or lengths != {t} or t != s:
+        counted = " and ".join(map(str, sorted(lengths)))
+        raise ValueError(f"weights of shape {weights_NTS.shape} with {len(titles)} titles and {counted} tokens")
     rows = (n + 1) // 2
     figure = Figure(figsize=(4.3, 0.6 + 1.95 * rows))  # as wide as a phone
     described = []
-    panels = np.atleast_1d(figure.subplots(rows, 2, sharex=True, sharey=True)).ravel()
-    for axes, weights_TS, title in zip(panels, weights_NTS, titles, strict=False):
+    panels = np.atleast_1d(figure.subplots(rows, 2, sharex=one_sentence, sharey=one_sentence)).ravel()
+    for axes, weights_TS, words, title in zip(panels, weights_NTS, sentences, titles, strict=False):
         axes.pcolormesh(weights_TS, cmap=ramp(palette), vmin=0, vmax=1, edgecolors=palette.faint, linewidth=0.4)
         most = weights_TS.argmax(axis=1)
         axes.plot(most + 0.5, np.arange(t) + 0.5, "o", color=palette.ink, markersize=2.4)
         axes.set_title(title, size=9.5)
         axes.set(aspect="equal", xlim=(0, s), ylim=(t, 0))
-        axes.set_xticks(np.arange(s) + 0.5, tokens, rotation=90)
-        axes.set_yticks(np.arange(t) + 0.5, tokens)
+        axes.set_xticks(np.arange(s) + 0.5, words, rotation=90)
+        axes.set_yticks(np.arange(t) + 0.5, words)
         axes.tick_params(length=0, labelsize=7.8, pad=2)
         for spine in axes.spines.values():
             spine.set_visible(False)
-        described.append(f"{title}: " + f"{(most == np.arange(t)).sum()} of {t} look most at themselves")
+        said = f"{title}: {(most == np.arange(t)).sum()} of {t} tokens attend most to themselves"
+        if query is not None:
+            frame = {"edgecolor": palette.query, "linewidth": 1.6, "clip_on": False, "zorder": 3}
+            axes.add_patch(Rectangle((0, query), s, 1, fill=False, **frame))
+            weight = weights_TS[query, most[query]]
+            said += f", and {words[query]} gives {weight:.2f} to {words[most[query]]}"
+        described.append(said)
     for axes in panels[n:]:
         axes.set_axis_off()
     figure.set_label(

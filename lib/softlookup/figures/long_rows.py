@@ -9,8 +9,16 @@ from matplotlib.figure import Figure
 
 from softlookup.figures.theme import Palette
 
-SHOWN = {"full": "the square", "tiled": "tiles", "local": "window", "linear": "linear"}
+SHOWN = {
+    "full": "score matrix",
+    "tiled": "tiles, in Python",
+    "torch": "tiles, in torch",
+    "local": "window",
+    "linear": "linear",
+}
 """What is drawn of a record, and its name on the page."""
+WITHOUT_MEMORY = ("torch",)
+"""What is drawn in time only: at most lengths it took a page of memory or none, which is too little to compare."""
 
 
 def long_attention(record: Mapping[str, Any], *, palette: Palette) -> Figure:
@@ -23,11 +31,12 @@ def long_attention(record: Mapping[str, Any], *, palette: Palette) -> Figure:
     Returns:
         Two panels with both axes logarithmic; each curve is named at its end.
     """
-    figure = Figure(figsize=(6.6, 3.5))
+    figure = Figure(figsize=(7.2, 3.5))
     left, right = figure.subplots(1, 2)
     lengths = np.asarray(record["lengths"])
     _panel(left, lengths, record["seconds"], 1e-3, "milliseconds", palette)
-    _panel(right, lengths, record["bytes"], 1e6, "megabytes", palette)
+    held = {way: found for way, found in record["bytes"].items() if way not in WITHOUT_MEMORY}
+    _panel(right, lengths, held, 1e6, "megabytes", palette)
     left.set_title("time")
     right.set_title("memory, at most")
     last = {way: [one for one in record["seconds"][way] if one is not None] for way in SHOWN}
@@ -41,13 +50,18 @@ def long_attention(record: Mapping[str, Any], *, palette: Palette) -> Figure:
 
 def _panel(axes: Axes, lengths: np.ndarray, found: Mapping[str, Any], unit: float, name: str, palette: Palette) -> None:
     ends = []
-    for (way, shown), color, mark in zip(SHOWN.items(), palette.series, "osD^", strict=True):
+    query, key, value, mixed = palette.series
+    styles = {"full": (query, "o-"), "tiled": (key, "s-"), "torch": (key, "v--"), "local": (value, "D-")}
+    for way, shown in SHOWN.items():
+        if way not in found:
+            continue
+        color, mark = styles.get(way, (mixed, "^-"))
         # A call that held nothing measurable has no place on a logarithmic axis.
         points = [(n, one / unit) for n, one in zip(lengths, found[way], strict=True) if one]
         if not points:
             continue
         x, y = zip(*points, strict=True)
-        axes.loglog(x, y, mark + "-", color=color, markersize=4)
+        axes.loglog(x, y, mark, color=color, markersize=4)
         ends.append((y[-1], x[-1], shown, color))
     place = 0.0
     low, high = axes.get_ylim()
@@ -55,7 +69,7 @@ def _panel(axes: Axes, lengths: np.ndarray, found: Mapping[str, Any], unit: floa
     for level, _, shown, color in sorted(ends):
         place = max(level, place * gap)
         axes.text(lengths[-1] * 1.2, place, shown, color=color, va="center", size=9)
-    axes.set_xlim(lengths[0] * 0.8, lengths[-1] * 7)
+    axes.set_xlim(lengths[0] * 0.8, lengths[-1] * 20)
     ticks = lengths[::-1][::2][::-1]
     axes.set_xticks(ticks, [f"{one:,}" for one in ticks], size=8)
     axes.minorticks_off()

@@ -1,4 +1,4 @@
-"""Masks as grids: a filled cell may be looked at, an empty one is hidden, a framed one should have been hidden."""
+"""Masks as grids: a filled cell may be attended to, an empty one is hidden, a framed one should have been hidden."""
 
 from collections.abc import Sequence
 
@@ -19,7 +19,7 @@ def mask_panels(
     *,
     palette: Palette,
 ) -> Figure:
-    """Draw masks side by side; True = may look.
+    """Draw masks side by side; True = may attend.
 
     Args:
         masks: Boolean matrices (T, S).
@@ -54,7 +54,7 @@ def mask_panels(
         if columns is not None and columns[index]:
             axes.set_xticks(np.arange(grid.shape[1]) + 0.5, columns[index], rotation=90)
     counts = [
-        f"{title}: {int(grid.sum())} of {grid.size} pairs may look"
+        f"{title}: {int(grid.sum())} of {grid.size} pairs may attend"
         + (f", {int(np.sum(mark))} of them wrongly" if mark is not None and np.any(mark) else "")
         for grid, title, mark in zip(grids, titles, marks, strict=True)
     ]

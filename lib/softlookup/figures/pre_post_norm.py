@@ -1,4 +1,4 @@
-"""Norm after the sum, or before the sublayer: two ways to draw one sublayer, and the road past it."""
+"""Norm after the sum, or before the sublayer: two drawings of one sublayer, and the residual stream past it."""
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -7,7 +7,7 @@ from softlookup.figures.theme import Palette
 
 
 def pre_post_norm(*, palette: Palette) -> Figure:
-    """Draw a post-LN and a pre-LN sublayer side by side; the road that nothing interrupts is drawn heavy.
+    """Draw a post-LN and a pre-LN sublayer side by side; a residual stream that meets no norm is drawn heavy.
 
     Args:
         palette: The colours to draw in.
@@ -21,20 +21,21 @@ def pre_post_norm(*, palette: Palette) -> Figure:
     _panel(pre, "pre-LN: x + f(norm(x))", 0.95, palette)
     figure.set_label(
         "Two drawings of one sublayer, from below. Left, post-LN: x splits, one branch passes through the sublayer f, "
-        "both are added, and the sum goes through the norm, so the road from bottom to top runs through a norm. Right, "
-        "pre-LN: the branch passes through the norm and then f before it is added; the road itself meets nothing."
+        "both are added, and the sum goes through the norm, so the residual stream from bottom to top runs through a "
+        "norm. Right, pre-LN: the branch passes through the norm and then f before it is added; the residual stream "
+        "meets no norm."
     )
     return figure
 
 
 def _panel(axes: Axes, title: str, norm_at: float, palette: Palette) -> None:
     after = norm_at > 3
-    road = palette.value
+    stream = palette.value
     axes.set_title(title)
     on_branch = [(2.0 if after else 2.25, "f", palette.query)] + ([] if after else [(norm_at, "norm", palette.key)])
-    # The road itself, from x to y: heavy where nothing stands on it.
-    axes.plot([0, 0], [-0.35, 5.0], color=road, linewidth=5 if not after else 2.2, solid_capstyle="butt", zorder=1)
-    axes.annotate("", (0, 5.25), (0, 4.9), arrowprops={"arrowstyle": "-|>", "color": road}, zorder=2)
+    # The residual stream, from x to y: heavy where no norm stands on it.
+    axes.plot([0, 0], [-0.35, 5.0], color=stream, linewidth=5 if not after else 2.2, solid_capstyle="butt", zorder=1)
+    axes.annotate("", (0, 5.25), (0, 4.9), arrowprops={"arrowstyle": "-|>", "color": stream}, zorder=2)
     axes.plot([0, 1.5, 1.5, 0.28], [0.1, 0.1, 3.15, 3.15], color=palette.muted, linewidth=1.6, zorder=1)
     axes.annotate("", (0.24, 3.15), (0.6, 3.15), arrowprops={"arrowstyle": "-|>", "color": palette.muted})
     box = {"boxstyle": "round,pad=0.4", "facecolor": palette.paper}
@@ -48,7 +49,7 @@ def _panel(axes: Axes, title: str, norm_at: float, palette: Palette) -> None:
         )
     axes.text(0, -0.45, "x", ha="center", va="top", size=11)
     axes.text(0, 5.3, "y", ha="center", va="bottom", size=11)
-    said = "every road meets a norm" if after else "a free road, from the\nlast layer to the first"
-    axes.text(-0.25, 1.65, said, ha="right", va="center", size=9, color=road)
+    said = "the residual stream\npasses a norm" if after else "the residual stream\npasses no norm"
+    axes.text(-0.25, 1.65, said, ha="right", va="center", size=9, color=stream)
     axes.set(xlim=(-2.2, 2.2), ylim=(-0.9, 5.8))
     axes.set_axis_off()

@@ -3,60 +3,143 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from softlookup.figures.theme import Palette
 
-Row = tuple[str, float, float, float]
-"""Name; measured over predicted time: median, lower and upper quartile."""
+Row = tuple[str, float, float, float, float]
+"""Name; operations for each byte; measured over predicted time: median, lower and upper quartile."""
+
+NAME_SIZE = 8.0
+"""Of the names of outliers, in points."""
+
+SIDES = (
+    ("left", "center", 6.0, 0.0),
+    ("right", "center", -6.0, 0.0),
+    ("left", "bottom", 4.0, 4.0),
+    ("right", "bottom", -4.0, 4.0),
+    ("left", "top", 4.0, -4.0),
+    ("right", "top", -4.0, -4.0),
+    ("center", "bottom", 0.0, 16.0),
+    ("left", "bottom", 10.0, 16.0),
+    ("right", "bottom", -10.0, 16.0),
+    ("center", "bottom", 0.0, 30.0),
+    ("left", "bottom", 12.0, 30.0),
+    ("right", "bottom", -12.0, 30.0),
+)
+"""Where a name may stand beside its mark, best first: its alignment, and how far away it is, in points. From far away a
+thin line leads to the mark."""
 
 
 def prediction_errors(groups: Mapping[str, Sequence[Row]], within: float = 0.15, *, palette: Palette) -> Figure:
-    """Draw measured over predicted times, one line for each computation.
+    """Draw measured over predicted times against the intensity, a mark for each computation.
 
     Args:
         groups: Rows by kind of computation; up to four kinds.
-        within: How far from 1 the shaded band goes.
+        within: How far from 1 the shaded band goes; marks outside it carry their names.
         palette: The colours to draw in.
 
     Returns:
-        One panel with a logarithmic axis; points are medians, bars go from quartile to quartile.
+        One panel with logarithmic axes; marks are medians, bars go from quartile to quartile.
     """
-    n_rows = sum(len(rows) for rows in groups.values()) + len(groups)
-    figure = Figure(figsize=(5.6, 0.19 * n_rows + 0.8))
+    figure = Figure(figsize=(5.6, 3.9))
     axes = figure.subplots()
-    y, names, places, said = 0.0, [], [], []
-    most = 1.0
-    for color, (kind, rows) in zip(palette.series, groups.items(), strict=False):
-        axes.text(0.62, y, kind, color=color, weight="bold", size=9, va="center")
-        y += 1
-        for name, middle, low, high in rows:
-            axes.plot([low, high], [y, y], color=color, linewidth=2.4, alpha=0.55, solid_capstyle="round")
-            axes.plot(middle, y, "o", color=color, markersize=4.5)
-            names.append(name)
-            places.append(y)
-            most = max(most, high)
-            y += 1
-        errors = np.abs(np.array([middle for _, middle, _, _ in rows]) - 1)
-        worst = max(rows, key=lambda row: row[1])
+    said = []
+    for (kind, rows), color, marker in zip(groups.items(), palette.series, "os^D", strict=False):
+        for _, at, _, low, high in rows:
+            axes.plot([at, at], [low, high], color=color, linewidth=1.8, alpha=0.5, solid_capstyle="round")
+        intensities, middles = [row[1] for row in rows], [row[2] for row in rows]
+        axes.plot(intensities, middles, marker, color=color, markersize=5, alpha=0.85, zorder=3, label=kind)
+        worst = max(rows, key=lambda row: row[2])
         said.append(
-            f"{kind}: {len(rows)} computations, median error {100 * np.median(errors):.1f} %, slowest against its "
-            f"prediction {worst[0]} with {worst[1]:.2f} times"
+            f"{kind}: {len(rows)} computations, median error {100 * np.median(np.abs(np.array(middles) - 1)):.1f} %, "
+            f"slowest against its prediction {worst[0]} with {worst[2]:.2f} times"
         )
     figure.set_label(f"Measured time over predicted time. {'; '.join(said)}.")
-    axes.axvspan(1 - within, 1 + within, color=palette.faint, alpha=0.55, linewidth=0, zorder=0)
-    axes.axvline(1, color=palette.ink, linewidth=1, zorder=1)
-    axes.set_xscale("log")
-    ticks = [tick for tick in (0.7, 1, 1.5, 2, 3, 4, 5) if tick <= most * 1.1]
-    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    every = [row for rows in groups.values() for row in rows]
+    span = min(row[1] for row in every) / 1.6, 2.5 * max(row[1] for row in every)
+    reach = 0.94 * min(1 - within, *(row[3] for row in every)), 1.1 * max(1 + within, *(row[4] for row in every))
+    axes.set(xscale="log", yscale="log", xlim=span, ylim=reach)
+    axes.axhspan(1 - within, 1 + within, color=palette.faint, alpha=0.55, linewidth=0, zorder=0)
+    axes.axhline(1, color=palette.ink, linewidth=1, zorder=1)
+    name_outliers(axes, groups, within, palette)
+    powers = range(int(np.ceil(np.log10(span[0]))), int(np.floor(np.log10(span[1]))) + 1)
+    axes.set_xticks([10.0**p for p in powers], [f"{10.0**p:g}" for p in powers])
+    ticks = [tick for tick in (0.5, 0.7, 1, 1.5, 2, 3, 4, 5, 7, 10) if reach[0] <= tick <= reach[1]]
+    axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.minorticks_off()
-    axes.set_xlim(0.6, most * 1.08)
-    axes.set_yticks(places, names, size=8)
-    axes.tick_params(axis="y", length=0)
-    axes.set_ylim(y - 0.4, -0.8)
-    axes.spines["left"].set_visible(False)
-    axes.set_xlabel("measured / predicted time")
+    axes.legend(loc="upper right", fontsize=8.5, labelcolor="linecolor", handletextpad=0.2)
+    axes.set(xlabel="operations for each byte (FLOP/B)", ylabel="measured / predicted time")
     return figure
+
+
+def name_outliers(axes: Axes, groups: Mapping[str, Sequence[Row]], within: float, palette: Palette) -> None:
+    """Write the names of the marks outside the band beside them, where they cover nothing."""
+    figure_width, figure_height = axes.get_figure().get_size_inches()
+    size = 72 * np.array([figure_width - 0.8, figure_height - 0.7])  # of the panel, in points, as near as it matters
+    low, high = np.log([(axes.get_xlim()[i], axes.get_ylim()[i]) for i in (0, 1)])
+
+    def spot(row: Row) -> tuple[float, float]:
+        x, y = (np.log(row[1:3]) - low) / (high - low) * size
+        return float(x), float(y)
+
+    outside = [
+        (row, color)
+        for rows, color in zip(groups.values(), palette.series, strict=False)
+        for row in rows
+        if abs(row[2] - 1) > within
+    ]
+    marks = [spot(row) for rows in groups.values() for row in rows]
+    sides = place_names([row[0] for row, _ in outside], [spot(row) for row, _ in outside], marks, float(size[0]))
+    for (row, color), (across, upright, dx, dy) in zip(outside, sides, strict=True):
+        axes.annotate(
+            row[0],
+            row[1:3],
+            xytext=(dx, dy),
+            textcoords="offset points",
+            ha=across,
+            va=upright,
+            color=color,
+            size=NAME_SIZE,
+            arrowprops={"arrowstyle": "-", "color": color, "linewidth": 0.7, "shrinkA": 0, "shrinkB": 2} if dy > 8 else None,
+        )
+
+
+def place_names(
+    names: Sequence[str], spots: Sequence[tuple[float, float]], marks: Sequence[tuple[float, float]], width: float
+) -> list[tuple[str, str, float, float]]:
+    """Choose for each name a side of its mark where it covers no mark and no other name, as far as there is one.
+
+    Args:
+        names: What is written.
+        spots: Where the marks of these names lie, in points.
+        marks: Where all marks lie.
+        width: Of the panel, from 0.
+
+    Returns:
+        One of SIDES for each name.
+    """
+    taken = [(x - 3.5, y - 3.5, x + 3.5, y + 3.5) for x, y in marks]
+    chosen = []
+    for name, (x, y) in zip(names, spots, strict=True):
+        wide, high = 0.6 * NAME_SIZE * len(name), 1.2 * NAME_SIZE
+        boxes = []
+        for across, upright, dx, dy in SIDES:
+            left = x + dx - {"left": 0.0, "center": wide / 2, "right": wide}[across]
+            bottom = y + dy - {"bottom": 0.0, "center": high / 2, "top": high}[upright]
+            boxes.append((left, bottom, left + wide, bottom + high))
+        free = [
+            index
+            for index, (left, bottom, right, top) in enumerate(boxes)
+            if left >= 0
+            and right <= width
+            and all(right <= one[0] or one[2] <= left or top <= one[1] or one[3] <= bottom for one in taken)
+        ]
+        index = free[0] if free else 0
+        taken.append(boxes[index])
+        chosen.append(SIDES[index])
+    return chosen
 
 
 def stream_sizes(

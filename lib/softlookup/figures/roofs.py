@@ -19,7 +19,7 @@ def roofline(
     span: tuple[float, float] = (0.02, 2000.0),
     palette: Palette,
 ) -> Figure:
-    """Draw roofs, each with its bend, and computations as points on the first of them.
+    """Draw roofs, each with its ridge, and computations as points on the first of them.
 
     Args:
         roofs: Peak (FLOP/s) and bandwidth (bytes/s) by name; up to four.
@@ -28,35 +28,37 @@ def roofline(
         palette: The colours to draw in.
 
     Returns:
-        One panel with both axes logarithmic; each bend carries its intensity.
+        One panel with both axes logarithmic; each ridge carries its intensity. The regions of a single roof are shaded
+        and named: bandwidth-bound and compute-bound.
     """
     figure = Figure(figsize=(5.6, 3.7))
     axes = figure.subplots()
-    said = []
-    colors = dict(zip(roofs, palette.series, strict=False))
-    for index, (name, (peak, bandwidth)) in enumerate(roofs.items()):
-        draw_roof(axes, peak, bandwidth, span, colors[name], name, below=index > 0)
-        said.append(f"{name} rises to {rate_words(peak)} and bends at {intensity_words(peak / bandwidth)} FLOP/B")
+    said = draw_roofs(axes, roofs, span, palette)
     first = next(iter(roofs.values()))
+    shaded = ""
+    if len(roofs) == 1:
+        shade_regions(axes, *first, span, palette)
+        shaded = " Shaded: bandwidth-bound left of the ridge, compute-bound right of it."
     for place, (name, intensity) in enumerate(sorted(marks, key=lambda mark: mark[1])):
         rate = min(first[0], first[1] * intensity)
         axes.plot(intensity, rate, "o", color=palette.ink, markersize=6, zorder=4)
-        left = place % 2 == 1 or intensity > span[1] / 10
+        flat = rate == first[0] and intensity <= span[1] / 3  # its words have room below the roof, on both sides
+        left = not flat and (place % 2 == 1 or rate == first[0])
         high = place % 2 == 1 and rate < first[0]
         axes.annotate(
             f"{name}\n{rate_words(rate)}",
             (intensity, rate),
-            xytext=(-6 if left else 7, 3 if high else -4),
+            xytext=(0 if flat else -6 if left else 7, -7 if flat else 3 if high else -4),
             textcoords="offset points",
-            ha="right" if left else "left",
+            ha="center" if flat else "right" if left else "left",
             va="bottom" if high else "top",
             size=8.5,
             linespacing=1.25,
         )
         said.append(f"{name}, at {intensity_words(intensity)} FLOP/B, reaches at most {rate_words(rate)}")
     figure.set_label(
-        "Attainable operations a second against operations for each byte, both axes logarithmic. A roof rises and then "
-        f"lies flat. {'; '.join(said)}."
+        "Attainable operations a second against operations for each byte, both axes logarithmic. "
+        f"{'; '.join(said)}.{shaded}"
     )
     finish(axes, roofs.values(), span)
     return figure
@@ -88,13 +90,13 @@ def measured_roof(
             raise ValueError(f"points of {name}, but there are roofs of {', '.join(roofs)}")
     figure = Figure(figsize=(5.6, 3.7))
     axes = figure.subplots()
-    colors = dict(zip(roofs, palette.series, strict=False))
+    draw_roofs(axes, roofs, span, palette)
     said = []
     for index, (name, (peak, bandwidth)) in enumerate(roofs.items()):
-        draw_roof(axes, peak, bandwidth, span, colors[name], name, below=False)
+        color = palette.series[index]
         near = np.array([rate / min(peak, bandwidth * at) for at, rate in points.get(name, ())])
         for at, rate in points.get(name, ()):
-            axes.plot(at, rate, "os^D"[index], color=colors[name], markersize=5.5, zorder=4, alpha=0.85)
+            axes.plot(at, rate, "os^D"[index], color=color, markersize=5.5, zorder=4, alpha=0.85)
         if near.size:
             said.append(
                 f"{near.size} points of {name}, half of which reach at least {100 * np.median(near):.0f} % of the "
@@ -108,24 +110,76 @@ def measured_roof(
     return figure
 
 
+def draw_roofs(axes: Axes, roofs: Mapping[str, Roof], span: tuple[float, float], palette: Palette) -> list[str]:
+    """Draw roofs in the colours of the series, and say of each where its peak and its ridge lie."""
+    widest = max(peak / bandwidth for peak, bandwidth in roofs.values())
+    said = []
+    for row, ((name, (peak, bandwidth)), color) in enumerate(zip(roofs.items(), palette.series, strict=False)):
+        ridge = peak / bandwidth
+        # The largest ridge has its words on the right, the others on the left, away from the line of the next.
+        draw_roof(axes, peak, bandwidth, span, color, name, left=ridge < widest, row=row)
+        said.append(f"{name} rises to {rate_words(peak)}, with its ridge at {intensity_words(ridge)} FLOP/B")
+    return said
+
+
 def draw_roof(
-    axes: Axes, peak: float, bandwidth: float, span: tuple[float, float], color: str, name: str, *, below: bool
+    axes: Axes,
+    peak: float,
+    bandwidth: float,
+    span: tuple[float, float],
+    color: str,
+    name: str,
+    *,
+    left: bool = False,
+    row: int = 0,
 ) -> None:
-    """Draw one roof, its bend, and its name above or below the flat part."""
-    bend = peak / bandwidth
-    axes.loglog([span[0], bend, span[1]], [span[0] * bandwidth, peak, peak], color=color, zorder=2)
-    axes.plot([bend, bend], [1, peak], color=color, linewidth=1, linestyle=":", zorder=1)
-    # The first name stands at the end, above its line; the next ones begin at their bend, below.
+    """Draw one roof with its name above the flat part, and its ridge, named at the foot of a dotted line."""
+    ridge = peak / bandwidth
+    axes.loglog([span[0], ridge, span[1]], [span[0] * bandwidth, peak, peak], color=color, zorder=2)
+    axes.plot([ridge, ridge], [1, peak], color=color, linewidth=1, linestyle=":", zorder=1)
     axes.annotate(
-        f"{name}: bends at {intensity_words(bend)}",
-        (1.25 * bend, peak) if below else (span[1], peak),
-        xytext=(0, -4 if below else 3),
+        name,
+        (span[1], peak),
+        xytext=(-2, 3),
         textcoords="offset points",
-        ha="left" if below else "right",
-        va="top" if below else "bottom",
+        ha="right",
+        va="bottom",
         color=color,
         size=8.5,
     )
+    axes.annotate(
+        f"ridge {intensity_words(ridge)}",
+        (ridge, 0.02 + 0.07 * row),
+        xycoords=axes.get_xaxis_transform(),
+        xytext=(-4 if left else 4, 0),
+        textcoords="offset points",
+        ha="right" if left else "left",
+        va="bottom",
+        color=color,
+        size=8.5,
+    )
+
+
+def shade_regions(axes: Axes, peak: float, bandwidth: float, span: tuple[float, float], palette: Palette) -> None:
+    """Shade what lies under a roof on both sides of its ridge, and name both regions."""
+    ridge, floor = peak / bandwidth, 0.5 * span[0] * bandwidth
+    for name, edges, color, left in (
+        ("bandwidth-bound", (span[0], ridge), palette.query, True),
+        ("compute-bound", (ridge, span[1]), palette.key, False),
+    ):
+        top = [min(peak, bandwidth * edge) for edge in edges]
+        axes.fill_between(edges, floor, top, color=color, alpha=0.14, linewidth=0, zorder=0)
+        axes.annotate(
+            name,
+            (ridge, 0.3),
+            xycoords=axes.get_xaxis_transform(),
+            xytext=(-9 if left else 9, 0),
+            textcoords="offset points",
+            ha="right" if left else "left",
+            color=color,
+            weight="bold",
+            size=9,
+        )
 
 
 def finish(axes: Axes, roofs: Iterable[Roof], span: tuple[float, float]) -> None:

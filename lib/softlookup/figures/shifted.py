@@ -1,4 +1,4 @@
-"""What a decoder is given, and what it is to say, place by place."""
+"""What a decoder gets as input, and what its labels are, position by position."""
 
 from collections.abc import Sequence
 
@@ -9,11 +9,11 @@ from softlookup.figures.theme import Palette
 
 
 def shifted_labels(tokens: Sequence[str], padding: int, *, palette: Palette) -> Figure:
-    """Draw a sentence as inputs and labels: the same tokens, shifted by one place.
+    """Draw a sentence as inputs and labels: the same tokens, shifted by one position.
 
     Args:
         tokens: The whole sentence, start and end tokens included.
-        padding: How many places of padding come behind it.
+        padding: How many positions of padding come behind it.
         palette: The colours to draw in.
 
     Returns:
@@ -39,12 +39,12 @@ def shifted_labels(tokens: Sequence[str], padding: int, *, palette: Palette) -> 
             (x + 0.5, 1.58), (x + 1.5, 0.74), arrowstyle="-", color=palette.muted, linewidth=1.0, linestyle=":"
         )
         axes.add_patch(arrow)
-    axes.text(-0.1, 0.35, "given", ha="right", va="center", color=palette.query)
-    axes.text(-0.1, 1.95, "to say", ha="right", va="center", color=palette.value)
+    axes.text(-0.1, 0.35, "input", ha="right", va="center", color=palette.query)
+    axes.text(-0.1, 1.95, "label", ha="right", va="center", color=palette.value)
     axes.set(xlim=(-0.95, len(given) + 0.05), ylim=(2.4, -0.1))
     axes.set_axis_off()
     said = "; ".join(f"after {g} comes {w}" for g, w in zip(given, wanted, strict=True) if w != "·")
     left_out = wanted.count("·")
-    places = "1 place of padding is" if left_out == 1 else f"{left_out} places of padding are"
-    figure.set_label(f"Inputs and labels of a sentence: {said}. {places} left out of the loss.")
+    positions = "1 position of padding is" if left_out == 1 else f"{left_out} positions of padding are"
+    figure.set_label(f"Inputs and labels of a sentence: {said}. {positions} left out of the loss.")
     return figure

@@ -1,19 +1,25 @@
 """The items as a page shows them: a list that can be narrowed by lecture, chapter and verdict, in plain HTML."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from html import escape
+from pathlib import Path
 
 import numpy as np
 
 from softlookup.slide_audit.item import VERDICTS, Found, Item
 
 _STYLE = """<style>
-.slf-audit select,.slf-audit button{font:inherit;color:inherit;background:var(--pst-color-background);border:1px solid
-var(--pst-color-border);border-radius:4px;padding:.25em .4em;max-width:100%}
-.slf-audit button{margin:.3em 0 .9em}
-.slf-audit .narrow{display:flex;flex-wrap:wrap;gap:.6em 1.2em;margin:1em 0}
-.slf-audit .narrow label{display:flex;flex-direction:column;font-size:.9em}
+.slf-audit button{font:inherit;font-size:.9em;color:inherit;background:var(--pst-color-background);border:1px solid
+var(--pst-color-text-muted);border-radius:1em;padding:.2em .8em;min-width:2.2em;min-height:2em;max-width:100%}
+.slf-audit button[aria-pressed=true]{color:var(--pst-color-background);background:var(--pst-color-text-base);
+border-color:var(--pst-color-text-base)}
+.slf-audit .every{margin:.3em 0 .9em}
+.slf-audit .narrow{margin:1em 0}
+.slf-audit .narrow[hidden]{display:none}
+.slf-audit .pick{display:flex;flex-wrap:wrap;align-items:center;gap:.4em;margin:.5em 0}
+.slf-audit .pick span{min-width:4.5em;font-weight:600}
 .slf-audit article{border-top:1px solid var(--pst-color-border);padding:.8em 0;scroll-margin-top:5em}
 .slf-audit article h3{margin:0 0 .3em;font-size:1.05rem}
 .slf-audit .verdict{display:inline-block;border:1px solid currentColor;border-radius:3px;padding:0 .4em;font-size:.85em}
@@ -29,14 +35,17 @@ border-spacing:2px}
 
 _SCRIPT = """<script>
 document.querySelectorAll(".slf-audit").forEach((list) => {
-  const picks = [...list.querySelectorAll("select")], all = [...list.querySelectorAll("article")];
-  const told = list.querySelector("[role=status]"), every = list.querySelector("button");
+  const picks = [...list.querySelectorAll(".pick")], all = [...list.querySelectorAll("article")];
+  const told = list.querySelector("[role=status]"), every = list.querySelector(".every");
+  const chips = (pick) => [...pick.querySelectorAll("button")];
+  const press = (pick, chip) => chips(pick).forEach((one) => one.setAttribute("aria-pressed", String(one === chip)));
+  const pressed = (pick) => chips(pick).find((one) => one.getAttribute("aria-pressed") === "true").dataset.value;
   let section = new URLSearchParams(location.search).get("section");
   if (!all.some((one) => one.dataset.section === section)) section = "";
   const narrow = () => {
     let shown = 0;
     for (const one of all) {
-      one.hidden = picks.some((pick) => pick.value && one.dataset[pick.name] !== pick.value)
+      one.hidden = picks.some((pick) => pressed(pick) && one.dataset[pick.dataset.pick] !== pressed(pick))
         || Boolean(section && one.dataset.section !== section);
       shown += !one.hidden;
     }
@@ -50,11 +59,19 @@ document.querySelectorAll(".slf-audit").forEach((list) => {
   const arrive = () => {
     const wanted = document.getElementById(location.hash.slice(1));
     if (!all.includes(wanted)) return;
-    for (const pick of picks) pick.value = "";
+    for (const pick of picks) press(pick, chips(pick)[0]);
     widen();
     wanted.scrollIntoView();
   };
-  for (const pick of picks) pick.addEventListener("change", widen);
+  for (const pick of picks) {
+    for (const chip of chips(pick)) {
+      chip.addEventListener("click", () => {
+        press(pick, chip);
+        widen();
+      });
+    }
+  }
+  list.querySelector(".narrow").hidden = false;
   every.addEventListener("click", widen);
   addEventListener("hashchange", arrive);
   narrow();
@@ -68,13 +85,16 @@ def chapter_of(item: Item) -> str:
     return item.section[:2]
 
 
-def as_html(items: Sequence[Item], titles: dict[str, str], found: Mapping[str, Found]) -> str:
-    """All items as one list with three ways to narrow it.
+def as_html(
+    items: Sequence[Item], titles: dict[str, str], found: Mapping[str, Found], headings: Mapping[str, str]
+) -> str:
+    """All items as one list, with three rows of chips to narrow it.
 
     Args:
         items: What to show.
         titles: What each lecture is called, by its number.
         found: What working out each item gave, by its id.
+        headings: The heading of each section that explains an item, by ``Item.section``; `headings_of` reads them.
 
     Returns:
         HTML that needs nothing but the book's own colours; the list can be read without its script.
@@ -82,14 +102,69 @@ def as_html(items: Sequence[Item], titles: dict[str, str], found: Mapping[str, F
     verdicts = Counter(one.verdict for one in items)
     chapters = sorted({chapter_of(one) for one in items})
     picks = [
-        _pick("lecture", "Lecture", [(key, titles[key]) for key in sorted({one.lecture for one in items})]),
-        _pick("chapter", "Chapter", [(key, str(int(key))) for key in chapters]),
         _pick("verdict", "Verdict", [(key, f"{VERDICTS[key]} ({verdicts[key]})") for key in VERDICTS if verdicts[key]]),
+        _pick("lecture", "Lecture", [(key, key) for key in sorted({one.lecture for one in items})]),
+        _pick("chapter", "Chapter", [(key, str(int(key))) for key in chapters]),
     ]
-    head = f'<div class="narrow">{"".join(picks)}</div><p role="status">{len(items)} statements</p>'
-    head += '<button type="button" hidden>Show all</button>'
-    articles = "".join(_article(one, titles, found[one.id]) for one in items)
+    head = f'<div class="narrow" hidden>{"".join(picks)}</div><p role="status">{len(items)} statements</p>'
+    head += '<button type="button" class="every" hidden>Show all</button>'
+    articles = "".join(_article(one, titles, found[one.id], headings[one.section]) for one in items)
     return f'{_STYLE}<div class="slf-audit">{head}{articles}</div>{_SCRIPT}'
+
+
+def headings_of(items: Sequence[Item], book: Path) -> dict[str, str]:
+    """Read the headings of the sections that explain items, as plain text.
+
+    Args:
+        items: Some items.
+        book: The folder of the book's pages.
+
+    Returns:
+        A heading for each ``Item.section``: that of the labelled section, or of the one that a label stands in.
+
+    Raises:
+        LookupError: If a page has no such label: "PAGE.md has no label LABEL".
+    """
+    pages: dict[str, dict[str, str]] = {}
+    found: dict[str, str] = {}
+    for where in sorted({one.section for one in items}):
+        page, label = where.split("#")
+        if page not in pages:
+            pages[page] = _labelled((book / f"{page}.md").read_text(encoding="utf-8"))
+        if label not in pages[page]:
+            raise LookupError(f"{page}.md has no label {label}")
+        found[where] = pages[page][label]
+    return found
+
+
+def _labelled(text: str) -> dict[str, str]:
+    """The heading that each label of a page belongs to."""
+    found: dict[str, str] = {}
+    waiting: list[str] = []
+    heading = fence = ""
+    for line in text.splitlines():
+        mark = re.match(r" *(`{3,}|~{3,}|:{3,})", line)
+        if mark and (not fence or line.strip() == fence):
+            fence = "" if fence else mark[1]
+        elif fence or not line.strip():
+            continue
+        elif label := re.fullmatch(r"\(([a-z0-9-]+)\)= *", line):
+            waiting.append(label[1])
+        else:
+            if title := re.match(r"#{1,6} +(.+?) *$", line):
+                heading = _plain(title[1])
+            found |= dict.fromkeys(waiting, heading)
+            waiting = []
+    return found
+
+
+def _plain(heading: str) -> str:
+    """A heading without markup: roles and links as their words, small formulas as signs."""
+    heading = re.sub(r"\{[a-z:]+\}`([^`<]*?)(?: *<[^`]*>)?`", r"\1", heading)
+    heading = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
+    for formula, sign in ((r"\\times\b", "×"), (r"\\cdot\b", "·"), (r"\\sqrt\{?(\w+)\}?", r"√\1"), (r"[$`*]", "")):
+        heading = re.sub(formula, sign, heading)
+    return heading
 
 
 def sections(items: Sequence[Item]) -> dict[str, dict[str, int]]:
@@ -110,11 +185,14 @@ def sections(items: Sequence[Item]) -> dict[str, dict[str, int]]:
 
 
 def _pick(name: str, label: str, options: Sequence[tuple[str, str]]) -> str:
-    inside = "".join(f'<option value="{key}">{escape(text)}</option>' for key, text in options)
-    return f'<label>{label}<select name="{name}"><option value="">all</option>{inside}</select></label>'
+    chips = "".join(
+        f'<button type="button" aria-pressed="{str(not key).lower()}" data-value="{key}">{escape(text)}</button>'
+        for key, text in (("", "all"), *options)
+    )
+    return f'<div class="pick" role="group" aria-label="{label}" data-pick="{name}"><span>{label}</span>{chips}</div>'
 
 
-def _article(item: Item, titles: dict[str, str], found: Found) -> str:
+def _article(item: Item, titles: dict[str, str], found: Found, heading: str) -> str:
     page, anchor = item.section.split("#")
     badge = f'<span class="verdict {item.verdict}">{VERDICTS[item.verdict]}</span>'
     lines = [
@@ -130,9 +208,13 @@ def _article(item: Item, titles: dict[str, str], found: Found) -> str:
             lines.append(f"<p><em>{label}:</em> {escape(said)}</p>")
     if item.kind == "damage":
         lines.append("<p>The slide's text may have been damaged when it was extracted.</p>")
-    read = [f'<a href="{page}.html#{anchor}">the section that explains it</a>']
-    read += [f'<a href="bibliography.html">source: {key}</a>' for key in item.source]
-    lines.append(f"<p>{', '.join(read)}</p>")
+    chapter = int(chapter_of(item))
+    lines.append(
+        f'<p><em>Explained in chapter {chapter}:</em> <a href="{page}.html#{anchor}">{escape(heading)}</a></p>'
+    )
+    if item.source:
+        sources = ", ".join(f'<a href="bibliography.html">{key}</a>' for key in item.source)
+        lines.append(f"<p><em>Sources:</em> {sources}</p>")
     data = f'data-lecture="{item.lecture}" data-chapter="{chapter_of(item)}" data-verdict="{item.verdict}"'
     data += f' data-section="{anchor}"'
     return f'<article id="{item.id}" {data}>{"".join(lines)}</article>'

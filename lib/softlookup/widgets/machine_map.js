@@ -2,6 +2,7 @@
 
 const ENCODER_WEIGHTS = "self-attention";
 const DECODER_WEIGHTS = ["masked-attention", "cross-attention"];
+const NORMS = ["attention-norm", "feed-forward-norm", "encoder-norm", "masked-norm", "cross-norm", "decoder-feed-forward-norm", "decoder-norm"];
 
 const quoted = (word) => `“${word}”`;
 
@@ -19,31 +20,44 @@ function tell(part, run, sizes, { layer, word, step }) {
   const vectorRows = (name, row) => numbers(name, row).map((text, i) => [`number ${i + 1}`, text, null]);
   const bars = (names, shares) => names.map((name, i) => [name, show(shares[i]), shares[i]]);
   const most = (names, shares) => names[shares.indexOf(Math.max(...shares))];
-  const looked = (table, row, names, who) => {
+  const attended = (table, row, names, who) => {
     const shares = table[layer][row].slice(0, names.length);
     const best = most(names, shares);
     return {
-      said: `In layer ${layer + 1}, ${quoted(who)} looks most at ${quoted(best)}: ${show(Math.max(...shares))} of its attention (mean of ${N} heads).`,
+      said: `In layer ${layer + 1}, ${quoted(who)} attends most to ${quoted(best)}: ${show(Math.max(...shares))} of its attention weight (mean of ${N} heads).`,
       rows: bars(names, shares),
     };
   };
   const size = (table, row) => {
     const [before, after] = [table[layer][row], table[layer + 1][row]];
     return {
-      said: `The vector of ${quoted(part.side === "encoder" ? read : wrote)} enters layer ${layer + 1} with length ${show(before)} and leaves it with ${show(after)}: the layer added, and replaced nothing.`,
+      said: `The vector of ${quoted(part.side === "encoder" ? read : wrote)} enters layer ${layer + 1} with length ${show(before)} and leaves it with ${show(after)}.`,
       rows: table.map((lengths, i) => [i === 0 ? "before layer 1" : `after layer ${i}`, show(lengths[row]), lengths[row] / Math.max(...table.map((one) => one[row]))]),
     };
   };
   const hidden = (table, row, who) => {
     const active = table[layer][row];
-    const told = active === 0 ? `none of the ${whole(F)} hidden units is above zero for ${quoted(who)}: all are silent.`
-      : `${whole(active)} of the ${whole(F)} hidden units ${active === 1 ? "is" : "are"} above zero for ${quoted(who)}; the others are silent.`;
+    const found = active === 0 ? `none of the ${whole(F)} hidden units is above zero for ${quoted(who)}.`
+      : `${whole(active)} of the ${whole(F)} hidden units ${active === 1 ? "is" : "are"} above zero for ${quoted(who)}; the others are set to zero.`;
     return {
-      said: `In layer ${layer + 1}, ${told}`,
+      said: `In layer ${layer + 1}, ${found}`,
       rows: table.map((counts, i) => [`layer ${i + 1}`, `${whole(counts[row])} of ${whole(F)}`, counts[row] / F]),
     };
   };
+  const normed = (table, row, who) => {
+    const [before, after] = table[part.block ? layer : 0].map((lengths) => lengths[row]);
+    const most = Math.max(before, after);
+    return {
+      said: `${part.block ? `In layer ${layer + 1}` : "After the last layer"}, the norm changes the length of the vector of ${quoted(who)} from ${show(before)} to ${show(after)}.`,
+      rows: [["before the norm", show(before), before / most], ["after the norm", show(after), after / most]],
+    };
+  };
   const attention = (long, wide) => `Queries, keys and values: ${N} heads of width ${H}. Weights (N, ${long}, ${wide}) = (${N}, ${long === "T" ? T : S}, ${wide === "T" ? T : S}) in each of ${L} layers.`;
+  if (NORMS.includes(part.slug)) {
+    const reads = part.side === "encoder";
+    return { shape: reads ? `(S, D) = (${S}, ${D}).` : `(T, D) = (${T}, ${D}).`,
+      ...normed(run.norms[part.slug], reads ? word : step, reads ? read : wrote) };
+  }
   switch (part.slug) {
     case "source":
       return { shape: `(S) = (${S}) whole numbers, each from 0 to ${whole(V - 1)}.`,
@@ -54,9 +68,9 @@ function tell(part, run, sizes, { layer, word, step }) {
         said: `${quoted(read)} is now ${D} numbers; these are the first of them.`, rows: vectorRows("embedding", word) };
     case "positions":
       return { shape: `(S, D) = (${S}, ${D}), as before.`,
-        said: `The same numbers of ${quoted(read)}, with the pattern of place ${word + 1} added.`, rows: vectorRows("positions", word) };
+        said: `The same numbers of ${quoted(read)}, with the pattern of position ${word + 1} added.`, rows: vectorRows("positions", word) };
     case ENCODER_WEIGHTS:
-      return { shape: attention("S", "S"), ...looked(run.weights[part.slug], word, run.source, read) };
+      return { shape: attention("S", "S"), ...attended(run.weights[part.slug], word, run.source, read) };
     case "feed-forward":
       return { shape: `(S, D) to (S, F) = (${S}, ${F}), and back to (${S}, ${D}).`, ...hidden(run.active[part.slug], word, read) };
     case "residual":
@@ -66,15 +80,15 @@ function tell(part, run, sizes, { layer, word, step }) {
         said: `${quoted(read)} at the end of the encoder: the first of its ${D} numbers.`, rows: vectorRows("memory", word) };
     case "target":
       return { shape: `(T) = (${T}) whole numbers.`,
-        said: step === 0 ? "Nothing is written yet: there is the sign for the start alone." : `Written so far: ${run.target.slice(1, T).join(" ")}.`,
+        said: step === 0 ? "Nothing is written yet: there is only the start token." : `Written so far: ${run.target.slice(1, T).join(" ")}.`,
         rows: run.target.slice(0, T).map((name, i) => [name, whole(run.target_ids[i]), null]) };
     case "target-embedding":
       return { shape: `(T, D) = (${T}, ${D}).`,
-        said: `${quoted(wrote)} with its place: the first of its ${D} numbers.`, rows: vectorRows("target-embedding", step) };
+        said: `${quoted(wrote)} with its position: the first of its ${D} numbers.`, rows: vectorRows("target-embedding", step) };
     case DECODER_WEIGHTS[0]:
-      return { shape: attention("T", "T"), ...looked(run.weights[part.slug], step, run.target.slice(0, T), wrote) };
+      return { shape: attention("T", "T"), ...attended(run.weights[part.slug], step, run.target.slice(0, T), wrote) };
     case DECODER_WEIGHTS[1]:
-      return { shape: attention("T", "S"), ...looked(run.weights[part.slug], step, run.source, wrote) };
+      return { shape: attention("T", "S"), ...attended(run.weights[part.slug], step, run.source, wrote) };
     case "decoder-feed-forward":
       return { shape: `(T, D) to (T, F) = (${T}, ${F}), and back to (${T}, ${D}).`, ...hidden(run.active[part.slug], step, wrote) };
     case "decoder-residual":
@@ -111,7 +125,7 @@ function render({ model, el }) {
   const top = make("div", { class: "slm-bar" }, make("label", { for: chooser.id }, "Sentence ", chooser), result);
 
   const buttons = parts.map((one, i) => make("button", {
-    type: "button", class: "slm-part", "data-slug": one.slug, tabindex: -1, onclick: () => set({ place: i }),
+    type: "button", class: `slm-part${NORMS.includes(one.slug) ? " slm-norm" : ""}`, "data-slug": one.slug, tabindex: -1, onclick: () => set({ place: i }),
   }, one.name));
   const side = (name, title) => {
     const mine = parts.map((one, i) => [one, buttons[i]]).filter(([one]) => one.side === name);
@@ -125,7 +139,7 @@ function render({ model, el }) {
   const wires = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   wires.setAttribute("aria-hidden", "true");
   wires.classList.add("slm-wires");
-  const map = make("div", { class: "slm-map", role: "group", "aria-label": "Parts of the machine. Left and right arrow keys follow the path, up and down change the word." },
+  const map = make("div", { class: "slm-map", role: "group", "aria-label": "Parts of the machine, drawn from the bottom to the top. Left and right arrow keys follow the path, up and down change the word." },
     side("encoder", "Encoder: reads"), side("decoder", "Decoder: writes"), wires);
 
   const name = make("p", { class: "slm-name" });
@@ -168,7 +182,7 @@ function render({ model, el }) {
     if (map.contains(event.target)) buttons[model.get("place")].focus();
   }
 
-  /** Draw the lines: down each side, and from what was read to cross-attention. */
+  /** Draw the lines, upwards: the residual stream, a branch through norm and sublayer for each sum, and the bridge. */
   function wire() {
     const box = map.getBoundingClientRect();
     if (box.width === 0) return;
@@ -176,17 +190,36 @@ function render({ model, el }) {
       const one = buttons[parts.findIndex((other) => other.slug === slug)].getBoundingClientRect();
       return { left: one.left - box.left, right: one.right - box.left, top: one.top - box.top, bottom: one.bottom - box.top };
     };
+    const across = (one) => (one.left + one.right) / 2;
+    const level = (one) => (one.top + one.bottom) / 2;
     const paths = [];
     for (const name of ["encoder", "decoder"]) {
-      const slugs = parts.filter((one) => one.side === name).map((one) => one.slug);
-      slugs.slice(1).forEach((slug, i) => {
-        const [from, to] = [at(slugs[i]), at(slug)];
-        const x = (from.left + from.right) / 2;
-        paths.push([`M${x} ${from.bottom} V${to.top}`, name]);
+      const mine = parts.filter((one) => one.side === name);
+      const places = mine.map((one) => at(one.slug));
+      const first = mine.findIndex((one) => one.block); // the lowest norm
+      const sum = mine.findIndex((one) => one.block && one.slug.endsWith("residual"));
+      const left = name === "encoder";
+      // The stream runs beside the sublayers, on the outer side of each stack.
+      const x = left ? (places[sum].left + places[first].left) / 2 : (places[sum].right + places[first].right) / 2;
+      const toBox = left ? 1 : -1;
+      places.slice(1).forEach((to, i) => {
+        if (i + 1 < first || i >= sum) paths.push([`M${across(to)} ${places[i].top} V${to.bottom}`, name]);
       });
+      paths.push([`M${x} ${places[first - 1].top} V${places[sum].bottom}`, "stream"]);
+      for (let i = first; i < sum; i += 2) {
+        const [norm, sublayer, above] = places.slice(i, i + 3);
+        const edge = left ? norm.left : norm.right;
+        const plus = (sublayer.top + above.bottom) / 2;
+        paths.push([`M${x} ${level(norm)} H${edge - 6 * toBox}`, name]);
+        paths.push([`M${edge - 7 * toBox} ${level(norm) - 4} L${edge - toBox} ${level(norm)} L${edge - 7 * toBox} ${level(norm) + 4} Z`, `${name} slm-wire-head`]);
+        paths.push([`M${across(norm)} ${norm.top} V${sublayer.bottom}`, name]);
+        paths.push([`M${across(sublayer)} ${sublayer.top} V${plus} H${x}`, name]);
+        paths.push([`M${x - 7} ${plus} a7 7 0 1 0 14 0 a7 7 0 1 0 -14 0 Z`, "sum"]);
+        paths.push([`M${x - 4} ${plus} h8 M${x} ${plus - 4} v8`, "plus"]);
+      }
     }
     const [memory, cross] = [at("memory"), at("cross-attention")];
-    const [y0, y1] = [(memory.top + memory.bottom) / 2, (cross.top + cross.bottom) / 2];
+    const [y0, y1] = [level(memory), level(cross)];
     const x = (memory.right + cross.left) / 2;
     paths.push([`M${memory.right} ${y0} H${x} V${y1} H${cross.left - 7}`, "bridge"]);
     paths.push([`M${cross.left - 8} ${y1 - 5} L${cross.left - 1} ${y1} L${cross.left - 8} ${y1 + 5} Z`, "tip"]);

@@ -19,15 +19,24 @@ SHOWN_NUMBERS = 4
 SHOWN_WORDS = 5
 """How many of the likeliest words are shown."""
 
-ENCODER_BLOCK = ("self-attention", "feed-forward", "residual")
-DECODER_BLOCK = ("masked-attention", "cross-attention", "decoder-feed-forward", "decoder-residual")
+NORMS = {
+    "encoder": ("attention-norm", "feed-forward-norm", "encoder-norm"),
+    "decoder": ("masked-norm", "cross-norm", "decoder-feed-forward-norm", "decoder-norm"),
+}
+"""The norms of each stack, in the order of the path: one before each sublayer, and one at the end of the stack."""
+
+SUBLAYERS = {
+    "encoder": ("attention_residual", "feed_forward_residual"),
+    "decoder": ("attention_residual", "cross_residual", "feed_forward_residual"),
+}
+"""Where a layer of each stack keeps the norms of its sublayers."""
 
 
-def plain(piece: str) -> str:
-    """Write a piece of a word as a reader would: the sign for a space gone, special tokens in words.
+def plain(token: str) -> str:
+    """Write a token as a reader would: the sign for a space gone, special tokens in words.
 
     Args:
-        piece: As the tokenizer names it.
+        token: As the tokenizer names it.
 
     Returns:
         A few letters.
@@ -36,17 +45,17 @@ def plain(piece: str) -> str:
     ('chat', '(end)', '·ver')
     """
     named = {"<s>": "(start)", "</s>": "(end)", "▁": "(space)"}
-    if piece in named:
-        return named[piece]
-    if piece.startswith("▁"):
-        return piece[1:]
-    return f"·{piece}" if piece[:1].isalpha() else piece
+    if token in named:
+        return named[token]
+    if token.startswith("▁"):
+        return token[1:]
+    return f"·{token}" if token[:1].isalpha() else token
 
 
 def compute(translator: "Translator", sentence: str) -> dict[str, Any]:
     """Run a sentence through the machine, and keep what the map shows.
 
-    The translation is the model's own, the likeliest piece at every step; all steps are computed in one pass, with
+    The translation is the model's own, the likeliest token at every step; all steps are computed in one pass, with
     the mask, and are those of writing word by word.
 
     Args:
@@ -54,10 +63,11 @@ def compute(translator: "Translator", sentence: str) -> dict[str, Any]:
         sentence: What is translated.
 
     Returns:
-        A record for JSON: the sentence and its translation, the pieces of both and their ids; vectors (the first
+        A record for JSON: the sentence and its translation, the tokens of both and their ids; vectors (the first
         few numbers of each row) after the embedding, with positions, and at the end of the encoder; for each layer
-        the attention weights, averaged over the heads, the share of hidden units above zero, and the vectors' lengths;
-        for each step the largest logits and the probabilities of the same pieces.
+        the attention weights, averaged over the heads, how many hidden units are above zero, the vectors' lengths, and
+        their lengths before and after each norm; for each step the largest logits and the probabilities of the same
+        tokens.
 
     Raises:
         ValueError: If the sentence is empty or too long.
@@ -72,7 +82,7 @@ def compute(translator: "Translator", sentence: str) -> dict[str, Any]:
     target_ids = tokenizer.encode(written.text, start=True, end=True)
     source, target = torch.tensor([source_ids]), torch.tensor([target_ids[:-1]])
     read, wrote = Trace(), Trace()
-    with torch.no_grad(), _Hidden(model) as hidden:
+    with torch.no_grad(), _Watch(model) as seen:
         memory, _ = model.encode(source, trace=read)
         logits = model(source, target, trace=wrote)[0].double()
         plain_rows = model.embedder.tokens(source)
@@ -99,9 +109,10 @@ def compute(translator: "Translator", sentence: str) -> dict[str, Any]:
         },
         # The encoder runs twice above, once alone: its first pass is the one that is kept.
         "active": {
-            "feed-forward": hidden.shares["encoder"][: len(read.weights)],
-            "decoder-feed-forward": hidden.shares["decoder"],
+            "feed-forward": seen.active["encoder"][: len(read.weights)],
+            "decoder-feed-forward": seen.active["decoder"],
         },
+        "norms": seen.first_pass(),
         "lengths": {"residual": _lengths(read.states), "decoder-residual": _lengths(wrote.states)},
         "best": [[plain(names(int(i))) for i in row] for row in best],
         "logits": [[float(logits[t, i]) for i in row] for t, row in enumerate(best)],
@@ -109,28 +120,53 @@ def compute(translator: "Translator", sentence: str) -> dict[str, Any]:
     }
 
 
-class _Hidden:
-    """Watch the feed-forward networks while a model runs: which share of the hidden units is above zero."""
+class _Watch:
+    """Watch a model run: how many hidden units are above zero, and how long vectors are before and after each norm."""
 
     def __init__(self, model: Any) -> None:
-        self.shares: dict[str, list[list[int]]] = {"encoder": [], "decoder": []}
-        self._layers = [(side, layer.feed_forward) for side in self.shares for layer in getattr(model, side).each()]
+        self.active: dict[str, list[list[int]]] = {side: [] for side in NORMS}
+        self._layers = [(side, layer.feed_forward) for side in NORMS for layer in getattr(model, side).each()]
+        self._norms = _norms(model)
+        self._lengths: dict[str, list[list[list[float]]]] = {slug: [] for slug in self._norms}
         self._handles: list[Any] = []
 
-    def __enter__(self) -> "_Hidden":
-        def watch(side: str) -> Any:
+    def first_pass(self) -> dict[str, list[list[list[float]]]]:
+        """For each norm, by name and layer: the lengths of all tokens' vectors before it, and after it."""
+        return {slug: self._lengths[slug][: len(same)] for slug, same in self._norms.items()}
+
+    def __enter__(self) -> "_Watch":
+        def count(side: str) -> Any:
             def before(network: Any, inputs: Any) -> None:
                 hidden = inputs[0] @ network.w_1 + network.b_1
-                self.shares[side].append((hidden > 0).sum(-1)[0].tolist())
+                self.active[side].append((hidden > 0).sum(-1)[0].tolist())
 
             return before
 
-        self._handles = [network.register_forward_pre_hook(watch(side)) for side, network in self._layers]
+        def measure(slug: str) -> Any:
+            def after(norm: Any, inputs: Any, output: Any) -> None:
+                self._lengths[slug].append(_lengths([inputs[0], output]))
+
+            return after
+
+        self._handles = [network.register_forward_pre_hook(count(side)) for side, network in self._layers]
+        for slug, same in self._norms.items():
+            self._handles += [norm.register_forward_hook(measure(slug)) for norm in same]
         return self
 
     def __exit__(self, *_: object) -> None:
         for handle in self._handles:
             handle.remove()
+
+
+def _norms(model: Any) -> dict[str, list[Any]]:
+    """The norms by name, one for each layer; at the end of a stack there is one alone."""
+    found: dict[str, list[Any]] = {}
+    for side, (*inside, last) in NORMS.items():
+        stack = getattr(model, side)
+        for slug, place in zip(inside, SUBLAYERS[side], strict=True):
+            found[slug] = [getattr(layer, place).norm for layer in stack.each()]
+        found[last] = [stack.norm]
+    return found
 
 
 def _numbers(rows: Any) -> list[list[float]]:
@@ -161,8 +197,6 @@ def sizes(translator: "Translator") -> dict[str, Any]:
         return sum(p.numel() for module in modules if module is not None for p in module.parameters())
 
     encoder, decoder = list(model.encoder.each()), list(model.decoder.each())
-    read_norms = [part for x in encoder for part in (x.attention_residual, x.feed_forward_residual)]
-    write_norms = [part for x in decoder for part in (x.attention_residual, x.cross_residual, x.feed_forward_residual)]
     return {
         "letters": {
             "D": config.d_model,
@@ -176,11 +210,10 @@ def sizes(translator: "Translator") -> dict[str, Any]:
             "embedding": count(model.embedder),
             "self-attention": count(*(layer.attention for layer in encoder)),
             "feed-forward": count(*(layer.feed_forward for layer in encoder)),
-            "residual": count(*read_norms, model.encoder.norm),
             "masked-attention": count(*(layer.attention for layer in decoder)),
             "cross-attention": count(*(layer.cross_attention for layer in decoder)),
             "decoder-feed-forward": count(*(layer.feed_forward for layer in decoder)),
-            "decoder-residual": count(*write_norms, model.decoder.norm),
+            **{slug: count(*same) for slug, same in _norms(model).items()},
         },
         "all": count(model),
     }
@@ -225,8 +258,9 @@ def static_list(parts: Sequence[dict[str, Any]]) -> str:
 class MachineMap(InteractiveFigure):
     """The map of an encoder-decoder: choose a part, or follow a sentence from its words to the next word.
 
-    Every number is computed here, by the model that is handed in. The browser chooses what to show. The map opens at
-    the layer whose cross-attention is most decided.
+    Every number is computed here, by the model that is handed in. The browser chooses what to show. The map is drawn
+    from the bottom to the top, as the figures of chapters 7 and 8 are, with a norm before every sublayer (pre-LN). It
+    opens at the layer whose cross-attention is most decided.
 
     Args:
         translator: A model and its tokenizer, such as `load_translator()`; a learned table and sinusoidal positions.
@@ -234,9 +268,9 @@ class MachineMap(InteractiveFigure):
         links: Pages for parts that have none in PARTS, by slug, relative to the book's pages.
 
     Raises:
-        ValueError: If there is no sentence, or a link belongs to no part.
+        ValueError: If there is no sentence, a link belongs to no part, or the model's norms follow the sublayers.
 
-    Source: Vaswani et al. 2017, figure 1. Book: 01_motivation.html#motivation-machine.
+    Source: Vaswani et al. 2017, figure 1; Xiong et al. 2020 (pre-LN). Book: 01_motivation.html#motivation-machine.
     """
 
     parts = traitlets.List(traitlets.Dict(), help="the fields of each Part, in the order of the path").tag(sync=True)
@@ -255,6 +289,8 @@ class MachineMap(InteractiveFigure):
         strangers = set(links) - {part.slug for part in PARTS}
         if strangers:
             raise ValueError(f"links for {sorted(strangers)}; the parts are {', '.join(part.slug for part in PARTS)}")
+        if not translator.model.config.pre_norm:
+            raise ValueError("MachineMap draws a norm before each sublayer; this model has its norms after them")
         runs = [compute(translator, sentence) for sentence in sentences]
         records = [asdict(part) | ({"link": links[part.slug]} if part.slug in links else {}) for part in PARTS]
         super().__init__(

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 HEAD = "04_one_head.html#one-head-attention"
 MASK = "04_one_head.html#one-head-mask"
+NORM = "07_encoder.html#encoder-norm"
 
 
 @dataclass(frozen=True)
@@ -31,12 +32,16 @@ class Part:
     block: bool = False
 
 
+def _norm(slug: str, side: str, does: str, *, block: bool = True) -> Part:
+    return Part(slug, "Norm", side, does, 7, "the encoder", NORM, block)
+
+
 PARTS: tuple[Part, ...] = (
     Part(
         "source",
         "Sentence",
         "encoder",
-        "The sentence is cut into pieces, and each piece is replaced by its number in the vocabulary.",
+        "A tokenizer cuts the sentence into tokens and replaces each token by its number in the vocabulary.",
         3,
         "tokens and embeddings",
         "03_tokens_and_embeddings.html#tokens-words",
@@ -45,7 +50,7 @@ PARTS: tuple[Part, ...] = (
         "embedding",
         "Embedding",
         "encoder",
-        "Each number picks a row of one learned table: the token becomes a vector.",
+        "Each number selects a row of one learned table: the token becomes a vector.",
         3,
         "tokens and embeddings",
         "03_tokens_and_embeddings.html#tokens-one-hot",
@@ -54,27 +59,40 @@ PARTS: tuple[Part, ...] = (
         "positions",
         "Positions",
         "encoder",
-        "A pattern of sines and cosines is added, which is different at each place: without it the order of the words "
+        "A pattern of sines and cosines, different at each position, is added: without it the order of the words "
         "would be lost.",
         6,
         "position",
         "06_positions.html#positions-sinusoids",
     ),
+    _norm(
+        "attention-norm",
+        "encoder",
+        "Layer normalisation brings a copy of each token's vector to a standard size before attention reads it. The "
+        "residual stream itself is not changed.",
+    ),
     Part(
         "self-attention",
         "Self-attention",
         "encoder",
-        "Each token asks all tokens of the sentence, and takes a mixture of what they offer.",
+        "Each token compares its query with the keys of all tokens of the sentence, and takes a weighted mean of their "
+        "values.",
         4,
         "one head of self-attention",
         HEAD,
         True,
     ),
+    _norm(
+        "feed-forward-norm",
+        "encoder",
+        "The vector, with the result of attention added, is normalised again before the feed-forward network reads it.",
+    ),
     Part(
         "feed-forward",
         "Feed-forward",
         "encoder",
-        "Each token thinks by itself: a wide hidden layer, in which numbers below zero are set to zero, and back.",
+        "A network with one wide hidden layer (an MLP) works on each token alone; hidden activations below zero are "
+        "set to zero.",
         7,
         "the encoder",
         "07_encoder.html#encoder-feed-forward",
@@ -82,21 +100,27 @@ PARTS: tuple[Part, ...] = (
     ),
     Part(
         "residual",
-        "Add and norm",
+        "Residual stream",
         "encoder",
-        "What attention and the feed-forward network find is added to the vector that was there, so that nothing is "
-        "lost on the way. Each of the two is given the vector in a standard size.",
+        "Each sublayer adds its result to the vector that was there. This running sum, the residual stream, leads from "
+        "the embedding through all layers.",
         7,
         "the encoder",
         "07_encoder.html#encoder-residual",
         True,
     ),
+    _norm(
+        "encoder-norm",
+        "encoder",
+        "After the last layer the residual stream itself is normalised, once.",
+        block=False,
+    ),
     Part(
         "memory",
-        "What was read",
+        "Encoder output",
         "encoder",
-        "The sentence as the last layer leaves it: one vector for each token, made with a view of the others. The "
-        "decoder will look at these.",
+        "One vector for each token of the sentence, computed with all other tokens in view. The decoder attends to "
+        "these vectors.",
         7,
         "the encoder",
         "07_encoder.html#encoder-stack",
@@ -105,8 +129,8 @@ PARTS: tuple[Part, ...] = (
         "target",
         "Words so far",
         "decoder",
-        "What has been written up to now, beginning with a sign for the start. When the next word is known it is added "
-        "here, and the decoder runs again.",
+        "What has been written up to now, beginning with a start token. The next word is added here when it is known, "
+        "and the decoder runs again.",
         8,
         "the decoder",
         "08_decoder_and_masks.html#decoder-french",
@@ -115,37 +139,43 @@ PARTS: tuple[Part, ...] = (
         "target-embedding",
         "Embedding, positions",
         "decoder",
-        "The same table of vectors and the same pattern of places serve the French words too.",
+        "The same embedding table and the same pattern of positions serve the French words too.",
         3,
         "tokens and embeddings",
         "03_tokens_and_embeddings.html#tokens-tied",
     ),
+    _norm("masked-norm", "decoder", "As in the encoder, a normalised copy of the vector is read by the sublayer."),
     Part(
         "masked-attention",
         "Masked self-attention",
         "decoder",
-        "Each written token asks itself and those before it. What comes after is hidden by a mask, since it is not "
-        "written yet.",
+        "Each written token attends to itself and to the tokens before it. A mask hides the tokens after it, which are "
+        "not written yet.",
         4,
         "one head of self-attention",
         MASK,
         True,
     ),
+    _norm("cross-norm", "decoder", "A norm of its own stands before cross-attention."),
     Part(
         "cross-attention",
         "Cross-attention",
         "decoder",
-        "The queries come from what was written, the keys and values from what was read: here French looks at English.",
+        "The queries come from the words written, the keys and values from the encoder's output: here French words "
+        "attend to English ones.",
         8,
         "the decoder",
         "08_decoder_and_masks.html#decoder-cross",
         True,
     ),
+    _norm(
+        "decoder-feed-forward-norm", "decoder", "The third norm of the layer stands before the feed-forward network."
+    ),
     Part(
         "decoder-feed-forward",
         "Feed-forward",
         "decoder",
-        "As in the encoder: each token by itself, a wide hidden layer and back.",
+        "As in the encoder: one wide hidden layer, for each token alone.",
         7,
         "the encoder",
         "07_encoder.html#encoder-feed-forward",
@@ -153,19 +183,25 @@ PARTS: tuple[Part, ...] = (
     ),
     Part(
         "decoder-residual",
-        "Add and norm",
+        "Residual stream",
         "decoder",
-        "As in the encoder: every part adds to the vector, and nothing replaces it.",
+        "As in the encoder: all three sublayers add to the vector, and none replaces it.",
         7,
         "the encoder",
         "07_encoder.html#encoder-residual",
         True,
     ),
+    _norm(
+        "decoder-norm",
+        "decoder",
+        "After the last layer the residual stream is normalised, as at the end of the encoder.",
+        block=False,
+    ),
     Part(
         "scores",
-        "Scores",
+        "Logits",
         "decoder",
-        "The last vector is compared with every row of the embedding table: one score, a logit, for each piece of the "
+        "The last vector is compared with every row of the embedding table: one score, a logit, for each token of the "
         "vocabulary.",
         8,
         "the decoder",
@@ -175,8 +211,8 @@ PARTS: tuple[Part, ...] = (
         "distribution",
         "Next word",
         "decoder",
-        "Softmax turns the scores into probabilities. The likeliest piece is written here; other ways to choose are "
-        "another chapter.",
+        "Softmax turns the logits into probabilities. The likeliest token is written here; other ways to choose are "
+        "the subject of a later chapter.",
         10,
         "inference",
     ),

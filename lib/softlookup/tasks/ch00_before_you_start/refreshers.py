@@ -1,14 +1,14 @@
 """The refreshers that the self-test points to: the page, its sections, and mistakes that name theirs."""
 
 SECTIONS = {
-    "before-products": "Which shapes fit?",
-    "before-axes": "Along which axis?",
-    "before-broadcasting": "What if shapes differ?",
-    "before-softmax": "How do numbers become shares?",
-    "before-logs": "How surprised is a model?",
-    "before-derivatives": "How far does a nudge travel?",
-    "before-gradients": "What if there are many slopes?",
-    "before-tensors": "Same numbers, another shape?",
-    "before-autograd": "Who keeps the record?",
+    "before-products": "Which matrix shapes can be multiplied?",
+    "before-axes": "What does a sum along an axis do?",
+    "before-broadcasting": "How does broadcasting work?",
+    "before-softmax": "What is a softmax?",
+    "before-logs": "What is cross-entropy?",
+    "before-derivatives": "How does the chain rule work?",
+    "before-gradients": "What is the gradient of a matrix product?",
+    "before-tensors": "What do reshape and transpose do?",
+    "before-autograd": "How does autograd work?",
 }
 """Label of a refresher -> its heading, as it stands on the page."""

@@ -1,0 +1,65 @@
+"""Losses against the step, for one run or for several side by side."""
+
+from collections.abc import Mapping, Sequence
+from math import ceil
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from softlookup.figures.ends import kept_apart
+from softlookup.figures.theme import Palette
+
+_STYLES = ("-", "--", ":")
+Curves = Mapping[str, Sequence[Sequence[float]]]
+"""For each name of a loss its (step, loss) pairs."""
+
+
+def learning_curves(runs: Mapping[str, Curves], *, palette: Palette) -> Figure:
+    """Draw learning curves: a panel for each run, a line for each of its losses.
+
+    Args:
+        runs: For each title of a run its losses; three losses at most. A single run may have the empty title.
+        palette: The colours to draw in.
+
+    Returns:
+        Panels in rows of two, all on one scale. Each line has its name and its last loss at its end.
+
+    Raises:
+        ValueError: If there is no run, or one has no loss or more than three.
+    """
+    if not runs or any(not 0 < len(curves) <= len(_STYLES) for curves in runs.values()):
+        raise ValueError(f"wanted at least one run, each with 1 to {len(_STYLES)} losses")
+    columns = min(2, len(runs))
+    rows = ceil(len(runs) / columns)
+    tall = 3.0 if rows == 1 else 2.3
+    figure = Figure(figsize=(6.6, tall * rows))
+    panels = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
+    top = max(loss for curves in runs.values() for points in curves.values() for _, loss in points)
+    least = 0.15 / (tall - 0.8) * top  # a line of letters, in units of the loss
+    said = []
+    for axes, (title, curves) in zip(panels.flat, runs.items(), strict=False):
+        _draw(axes, title, curves, least, palette, wide=columns == 1)
+        ends = ", ".join(f"{name} {points[0][1]:.2f} to {points[-1][1]:.2f}" for name, points in curves.items())
+        said.append(f"{title}: {ends}" if title else ends)
+    for axes in panels.flat[len(runs) :]:
+        axes.set_axis_off()
+    for axes in panels[-1]:
+        axes.set_xlabel("step")
+    for row in panels:
+        row[0].set_ylabel("loss (nats a token)")
+    panels[0, 0].set_ylim(0, 1.1 * top)
+    figure.set_label(f"Loss against the step, from first to last. {'; '.join(said)}.")
+    return figure
+
+
+def _draw(axes: Axes, title: str, curves: Curves, least: float, palette: Palette, *, wide: bool) -> None:
+    last = max(points[-1][0] for points in curves.values())
+    heights = kept_apart([points[-1][1] for points in curves.values()], least)
+    for (name, points), height, color, style in zip(curves.items(), heights, palette.series, _STYLES, strict=False):
+        steps, losses = np.asarray(points, dtype=float).T
+        axes.plot(steps, losses, style, color=color)
+        axes.text(1.03 * last, height, f"{name} {losses[-1]:.2f}", va="center", size=9, color=color)
+    axes.set_xlim(0, (1.35 if wide else 1.6) * last)
+    axes.set_xticks(np.linspace(0, last, 3), [f"{step:,.0f}" for step in np.linspace(0, last, 3)])
+    axes.set_title(title)
