@@ -1,4 +1,6 @@
-"""Lead back to the slides: under each heading whose section explains audited statements, one small line with a link.
+"""Lead back to the slides: at the end of each section that explains audited statements, one small line with a link.
+
+Where the section has a folded box *On the slides*, the line stands in it.
 
 The statements themselves name their sections (``softlookup.slide_audit``), and the page *The slides, recomputed* links
 to them. Nothing is typed on the chapters' pages.
@@ -20,6 +22,8 @@ LIST = "book/14_slides_recomputed"
 """The page that lists all statements; ``?section=LABEL`` narrows its list to one section's."""
 
 CLASS = "on-the-slides"
+TITLE = "On the slides"
+"""What a section's folded box about slides is called."""
 log = logging.getLogger(__name__)
 
 
@@ -45,8 +49,18 @@ def line(target: str, label: str, count: int) -> nodes.paragraph:
     return nodes.paragraph("", "", nodes.Text("On the slides: "), link, classes=[CLASS])
 
 
+def place(section: nodes.section, said: nodes.paragraph) -> None:
+    """Put a line into the section's box *On the slides*, or after all that stands before its first subsection."""
+    own = [child for child in section if not isinstance(child, nodes.section)]
+    for child in own:
+        if isinstance(child, nodes.Element) and len(child) > 1 and child[0].astext() == TITLE:
+            child[-1].append(said)
+            return
+    section.insert(len(own), said)
+
+
 def add_lines(app: Sphinx, doctree: nodes.document, docname: str) -> None:
-    """Put the lines under the headings of a page."""
+    """Put the lines at the ends of a page's sections."""
     folder, _, page = docname.rpartition("/")
     labels = explained().get(page, {}) if folder == "book" else {}
     if not labels or app.builder.format != "html":
@@ -55,7 +69,7 @@ def add_lines(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     target = app.builder.get_relative_uri(docname, LIST)
     for label, count in labels.items():
         if label in found:
-            found[label].insert(1, line(target, label, count))
+            place(found[label], line(target, label, count))
         else:
             log.warning("statements of the slides name %r, which is no section of this page", label, location=docname)
 

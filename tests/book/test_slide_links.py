@@ -33,15 +33,26 @@ def test_every_statement_is_counted_in_its_section():
     assert all(re.fullmatch(r"\d\d_\w+", page) and re.fullmatch(r"[a-z0-9-]+", label) for page, label in COUNTS)
 
 
-def test_a_section_gets_one_line_under_its_heading():
+def test_a_section_gets_one_line_at_its_end():
     (page, label), count = max(COUNTS.items(), key=lambda one: one[1])
     document = page_with("another", label)
     slide_links.add_lines(APP, document, f"book/{page}")
     lines = [one for one in document.findall(nodes.paragraph) if slide_links.CLASS in one["classes"]]
     ours = next(one for one in lines if one.parent["ids"][1] == label)
-    assert len(lines) == 1 and isinstance(ours.parent[0], nodes.title) and ours.parent[1] is ours
+    assert len(lines) == 1 and isinstance(ours.parent[0], nodes.title) and ours.parent[-1] is ours
     assert ours.astext() == f"On the slides: {count} statements recomputed"
     assert ours[1]["refuri"] == f"list.html?section={label}#slides-all"
+
+
+def test_the_line_stands_before_subsections_and_in_the_box_where_there_is_one():
+    plain = nodes.section("", nodes.title("", "One"), nodes.paragraph("", "Words."), nodes.section(""))
+    slide_links.place(plain, said := nodes.paragraph("", "line"))
+    assert plain.index(said) == 2
+    body = nodes.container("", nodes.paragraph("", "A slide has 3."))
+    box = nodes.container("", nodes.rubric("", slide_links.TITLE), body)
+    boxed = nodes.section("", nodes.title("", "One"), box, nodes.paragraph("", "More."))
+    slide_links.place(boxed, said := nodes.paragraph("", "line"))
+    assert body[-1] is said and len(boxed) == 3
 
 
 def test_one_statement_is_said_in_the_singular():
@@ -82,7 +93,8 @@ def test_built_sections_link_back_to_the_list(page):
     assert all(href.startswith("14_slides_recomputed.html?section=") for href, _ in links)
     for label in found:
         under = html[html.index(f'id="{label}"') :]
-        assert 0 < under.index(f"section={label}#") < 1500, "the line stands under its own heading"
+        before = under[: under.index(f"section={label}#")]
+        assert len(re.findall(r"<h[2-4]\b", before)) == 1, "the line stands in its own section"
 
 
 @pytest.mark.book
