@@ -14,6 +14,7 @@ from typing import Any
 from as_shown import differing, shown
 from docutils import nodes
 from page_needs import Project
+from section_links import append_line
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
@@ -36,27 +37,22 @@ def explained() -> dict[str, dict[str, int]]:
     return sections(items())
 
 
-def line(target: str, label: str, count: int) -> nodes.paragraph:
-    """Make the line: how many statements, and the link to them.
+def append(section: nodes.section, target: str, label: str, count: int) -> None:
+    """Put the line into the section's box *On the slides*, or at the section's end.
 
     Args:
+        section: The section that the label names.
         target: Address of the list, as the page sees it.
         label: The section's label.
         count: How many statements the section explains.
     """
     said = f"{count} statement{'s' if count > 1 else ''} recomputed"
     link = nodes.reference("", said, refuri=f"{target}?section={label}#slides-all", internal=True)
-    return nodes.paragraph("", "", nodes.Text("On the slides: "), link, classes=[CLASS])
-
-
-def place(section: nodes.section, said: nodes.paragraph) -> None:
-    """Put a line into the section's box *On the slides*, or after all that stands before its first subsection."""
-    own = [child for child in section if not isinstance(child, nodes.section)]
-    for child in own:
+    for child in section:
         if isinstance(child, nodes.Element) and len(child) > 1 and child[0].astext() == TITLE:
-            child[-1].append(said)
+            child[-1].append(nodes.paragraph("", "", link, classes=[CLASS]))
             return
-    section.insert(len(own), said)
+    append_line(section, CLASS, f"{TITLE}:", [link])
 
 
 def add_lines(app: Sphinx, doctree: nodes.document, docname: str) -> None:
@@ -69,7 +65,7 @@ def add_lines(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     target = app.builder.get_relative_uri(docname, LIST)
     for label, count in labels.items():
         if label in found:
-            place(found[label], line(target, label, count))
+            append(found[label], target, label, count)
         else:
             log.warning("statements of the slides name %r, which is no section of this page", label, location=docname)
 

@@ -14,9 +14,8 @@ STEP_MINUTES = 5
 
 _FENCE = re.compile(r" *(`{3,}|:{3,})(?:\{([\w-]+)\})?")
 _TAGS = re.compile(r":tags: *\[(.*)\]")
-_NO_WORDS = re.compile(
-    r"\$\$.*?\$\$|\$[^$\n]+\$|\{[\w:]+\}`[^`]*`|\]\([^)]*\)|^\([\w-]+\)=$|^\|?[ :|-]+\|$", re.DOTALL | re.MULTILINE
-)
+_ONE_WORD = re.compile(r"\$\$.*?\$\$|\$[^$\n]+\$|\{glue:\w+\}`[^`]*`", re.DOTALL)
+_NO_WORDS = re.compile(r"\{[\w:]+\}(?=`)|\]\([^)]*\)|^\([\w-]+\)=$|^\|[ :|-]+\|$", re.MULTILINE)
 _WORD = re.compile(r"[A-Za-z0-9][\w'-]*")
 _WIDGETS = re.compile(r"^from softlookup\.widgets import (\([^)]*\)|.*)$", re.MULTILINE)
 _MATERIAL = {"Choice", "Example", "LayerExample", "Learned", "Look", "Picture", "Sizes", "Store"}
@@ -90,7 +89,7 @@ def reading(text: str) -> tuple[Reading, Reading]:
             folded = any(kind == "dropdown" for _, kind in open_fences)
             prose[folded].append(line)
     for folded, lines in prose.items():
-        words = len(_WORD.findall(_NO_WORDS.sub(" x ", "\n".join(lines))))
+        words = len(_WORD.findall(_NO_WORDS.sub(" ", _ONE_WORD.sub(" x ", "\n".join(lines)))))
         counted[folded] += Reading(words=words)
     return counted[False], counted[True]
 
