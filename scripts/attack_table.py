@@ -294,7 +294,7 @@ def run_ours(template: Course, options: argparse.Namespace) -> None:
         for one in attacks(template):
             if options.match in one.student and not one.archive:
                 write_hand_in(one, root / "submitted" / one.student / NAME)
-                kept[one.student] = (one.row, one.does, sum(one.deserves.values()), one.told)
+                kept[one.student] = (one.row, one.does, sum(one.deserves.values()), one.remark)
         report_file = Path(folder) / "report.json"
         command = [
             sys.executable,

@@ -1,4 +1,6 @@
-"""Lead back to the slides: under each heading whose section explains audited statements, one small line with a link.
+"""Lead back to the slides: at the end of each section that explains audited statements, one small line with a link.
+
+Where the section has a folded box *On the slides*, the line stands in it.
 
 The statements themselves name their sections (``softlookup.slide_audit``), and the page *The slides, recomputed* links
 to them. Nothing is typed on the chapters' pages.
@@ -12,6 +14,7 @@ from typing import Any
 from as_shown import differing, shown
 from docutils import nodes
 from page_needs import Project
+from section_links import append_line
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
@@ -20,6 +23,8 @@ LIST = "book/14_slides_recomputed"
 """The page that lists all statements; ``?section=LABEL`` narrows its list to one section's."""
 
 CLASS = "on-the-slides"
+TITLE = "On the slides"
+"""What a section's folded box about slides is called."""
 log = logging.getLogger(__name__)
 
 
@@ -32,21 +37,26 @@ def explained() -> dict[str, dict[str, int]]:
     return sections(items())
 
 
-def line(target: str, label: str, count: int) -> nodes.paragraph:
-    """Make the line: how many statements, and the link to them.
+def append(section: nodes.section, target: str, label: str, count: int) -> None:
+    """Put the line into the section's box *On the slides*, or at the section's end.
 
     Args:
+        section: The section that the label names.
         target: Address of the list, as the page sees it.
         label: The section's label.
         count: How many statements the section explains.
     """
     said = f"{count} statement{'s' if count > 1 else ''} recomputed"
     link = nodes.reference("", said, refuri=f"{target}?section={label}#slides-all", internal=True)
-    return nodes.paragraph("", "", nodes.Text("On the slides: "), link, classes=[CLASS])
+    for child in section:
+        if isinstance(child, nodes.Element) and len(child) > 1 and child[0].astext() == TITLE:
+            child[-1].append(nodes.paragraph("", "", link, classes=[CLASS]))
+            return
+    append_line(section, CLASS, f"{TITLE}:", [link])
 
 
 def add_lines(app: Sphinx, doctree: nodes.document, docname: str) -> None:
-    """Put the lines under the headings of a page."""
+    """Put the lines at the ends of a page's sections."""
     folder, _, page = docname.rpartition("/")
     labels = explained().get(page, {}) if folder == "book" else {}
     if not labels or app.builder.format != "html":
@@ -55,7 +65,7 @@ def add_lines(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     target = app.builder.get_relative_uri(docname, LIST)
     for label, count in labels.items():
         if label in found:
-            found[label].insert(1, line(target, label, count))
+            append(found[label], target, label, count)
         else:
             log.warning("statements of the slides name %r, which is no section of this page", label, location=docname)
 

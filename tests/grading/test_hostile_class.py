@@ -158,9 +158,9 @@ def test_hostile_ones_have_what_their_honest_code_deserves(batch: Batch) -> None
 
 def test_what_was_ignored_or_stopped_is_told_in_a_sentence(batch: Batch) -> None:
     silent = {
-        student: (one.told, [said for said in batch.told.get(student, []) if said and "agrees" not in said])
+        student: (one.remark, [said for said in batch.told.get(student, []) if said and "agrees" not in said])
         for student, one in batch.hostile.items()
-        if one.told and not any(re.search(one.told, said) for said in batch.told.get(student, []))
+        if one.remark and not any(re.search(one.remark, said) for said in batch.told.get(student, []))
     }
     assert silent == {}
 

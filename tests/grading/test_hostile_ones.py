@@ -20,7 +20,7 @@ from softlookup.authoring import make_release
 from softlookup.checking import tasks
 from softlookup.checking.judge import HOME_SEED, draw
 from softlookup.grading.course.notebooks import MAX_BYTES, grade_id
-from softlookup.grading.samples.hostile import ROWS, HostileHandIn, hostile_ones, told
+from softlookup.grading.samples.hostile import ROWS, HostileHandIn, hostile_ones, remarks
 from softlookup.grading.samples.hostile.answering import stored_answers
 from softlookup.grading.samples.hostile.handin import ALL, EARLIER, OTHERS, Bench
 from softlookup.grading.samples.hostile.writing import write_hand_in
@@ -66,10 +66,10 @@ def test_each_deserves_points_of_every_task_and_no_other(hostile: dict[str, Host
             assert not any(one.deserves.values()), one.student
 
 
-def test_what_is_told_is_a_regular_expression_and_a_refusal_is_always_told(hostile: dict[str, HostileHandIn]) -> None:
+def test_remarks_are_regular_expressions_and_every_refusal_has_one(hostile: dict[str, HostileHandIn]) -> None:
     for one in hostile.values():
-        re.compile(one.told)
-        assert one.told or not one.stops, one.student
+        re.compile(one.remark)
+        assert one.remark or not one.stops, one.student
 
 
 def test_target_is_called_by_no_other_answer(bench: Bench) -> None:
@@ -147,7 +147,7 @@ def test_stored_answers_are_those_of_the_home_questions(bench: Bench) -> None:
     assert all(len(numbers) == math.prod(shape) for shape, numbers in held.values())
 
 
-def test_files_are_as_broken_as_told(hostile: dict[str, HostileHandIn]) -> None:
+def test_files_are_as_broken_as_they_say(hostile: dict[str, HostileHandIn]) -> None:
     for student, one in hostile.items():
         raw = one.files.get(f"{NAME}.ipynb")
         if student.startswith("attack-40"):
@@ -203,16 +203,16 @@ def test_a_release_without_checks_cannot_be_attacked(source: nbformat.NotebookNo
 @pytest.mark.parametrize(
     ("pattern", "says"),
     [
-        (told.EXTRA_CELLS, "2 cells that are not in the release were ignored."),
-        (told.TEST_CELLS, "Test cells were changed; they were put back as released."),
-        (told.MISSING_CELLS, "3 cells of the release are missing; they were put back."),
-        (told.DOUBLED_CELLS, "There are two cells 04-column; the first one counts."),
-        (told.DIED, "The process ended in this cell: what was judged before counts."),
-        (told.TIME, "It was still running after 20 s and was stopped."),
-        (told.MEMORY, "It took more memory than a submission may have (2048 MB)."),
-        (told.OUTPUT_CUT, "... and 20,000 characters more, which are not kept"),
-        (told.LINK, "04_one_head.ipynb is a link, not a file: hand in the notebook itself"),
-        (told.NO_FILE, "there is no file 04_one_head.ipynb"),
+        (remarks.EXTRA_CELLS, "2 cells that are not in the release were ignored."),
+        (remarks.TEST_CELLS, "Test cells were changed; they were put back as released."),
+        (remarks.MISSING_CELLS, "3 cells of the release are missing; they were put back."),
+        (remarks.DOUBLED_CELLS, "There are two cells 04-column; the first one counts."),
+        (remarks.DIED, "The process ended in this cell: what was judged before counts."),
+        (remarks.TIME, "It was still running after 20 s and was stopped."),
+        (remarks.MEMORY, "It took more memory than a submission may have (2048 MB)."),
+        (remarks.OUTPUT_CUT, "... and 20,000 characters more, which are not kept"),
+        (remarks.LINK, "04_one_head.ipynb is a link, not a file: hand in the notebook itself"),
+        (remarks.NO_FILE, "there is no file 04_one_head.ipynb"),
     ],
 )
 def test_a_clear_sentence_is_taken_for_one_and_silence_is_not(pattern: str, says: str) -> None:

@@ -28,7 +28,7 @@ class _Arrays:
         self.held: dict[str, np.ndarray] = {}
 
     def put(self, value: Any) -> Any:
-        """A value in which each array is a number, and tuples are told from lists."""
+        """A value in which each array is a number, and tuples are marked, so that they differ from lists."""
         if isinstance(value, np.ndarray):
             self.held[str(len(self.held))] = np.ascontiguousarray(value)
             return {"array": len(self.held) - 1, "axes": value.ndim}

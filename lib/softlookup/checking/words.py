@@ -61,7 +61,7 @@ def describe(case: Case, difference: Difference, names: tuple[str, ...], reveals
         case: What was asked.
         difference: Where it differs.
         names: Names of the results.
-        reveals: Whether the wanted number may be told.
+        reveals: Whether the message may contain the wanted number.
     """
     asked = f'Case "{case.label}"'
     if difference.kind == "text":

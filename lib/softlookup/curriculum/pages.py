@@ -9,12 +9,12 @@ from pathlib import Path
 
 from softlookup.checking.registry import tasks
 from softlookup.checking.task import Task
+from softlookup.curriculum.reading import figures_to_operate
 
 _FENCE = re.compile(r"(`{3,}|~{3,}|:{3,})")
 _HEADING = re.compile(r"(#{1,6}) +(.+?) *$")
 _LABEL = re.compile(r"\(([a-z0-9-]+)\)= *$")
 _READING = re.compile(r"\*\*Reading time\*\* about (\d+) minutes")
-_WIDGETS = re.compile(r"^from softlookup\.widgets import (\([^)]*\)|.*)$", re.MULTILINE)
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 _NOT_TOLD = ("Summary", "Questions with answers", "Sources")
 
@@ -104,23 +104,18 @@ def read_page(book: Path, chapter: int) -> Page:
     title, *parts = _parts(text)
     opening = "\n".join(title.lines)  # a figure on the first screen belongs to the first section
     words = _words(text)
-    imported = {name.strip(" \n()") for line in _WIDGETS.findall(text) for name in line.split(",")} - {""}
+    imported = figures_to_operate(text)
     sections = []
     for part in parts:
         if part.title.startswith(_NOT_TOLD):
             continue
         body = "\n".join(part.lines)
         shown, opening = opening + body, ""
-        figures = tuple(name for name in sorted(imported) if re.search(rf"\b{name}\(", shown) and _operated(name))
+        figures = tuple(name for name in sorted(imported) if re.search(rf"\b{name}\(", shown))
         belonging = tuple(task for task in tasks(chapter) if task.anchor in part.labels)
         share = ceil(minutes * _words(body) / words)
         sections.append(Section(chapter, part.label, part.title, max(1, share), figures, belonging))
     return Page(chapter, file.stem, title.title, minutes, tuple(sections), frozenset(_needs(book, text, chapter)))
-
-
-def _operated(name: str) -> bool:
-    """Whether a name of ``softlookup.widgets`` is a figure, rather than what one is made of."""
-    return name not in {"Choice", "Example", "LayerExample", "Learned", "Look", "Picture", "Sizes", "Store"}
 
 
 def _parts(text: str) -> Iterator[_Part]:

@@ -7,7 +7,7 @@ from matplotlib.patches import Rectangle
 
 from softlookup.figures.theme import Palette
 
-_T, _D, _H = 5, 4, 3  # small, and all different, so that each shape can be told from the others
+_T, _D, _H = 5, 4, 3  # small, and all different, so that no two shapes are alike
 
 
 def pipeline(*, palette: Palette) -> Figure:

@@ -21,12 +21,12 @@ SIDES = (
     ("right", "bottom", -4.0, 4.0),
     ("left", "top", 4.0, -4.0),
     ("right", "top", -4.0, -4.0),
+    ("right", "top", -8.0, -14.0),
+    ("left", "top", 8.0, -14.0),
     ("center", "bottom", 0.0, 16.0),
-    ("left", "bottom", 10.0, 16.0),
-    ("right", "bottom", -10.0, 16.0),
+    ("left", "bottom", 18.0, 16.0),
+    ("right", "bottom", -18.0, 16.0),
     ("center", "bottom", 0.0, 30.0),
-    ("left", "bottom", 12.0, 30.0),
-    ("right", "bottom", -12.0, 30.0),
 )
 """Where a name may stand beside its mark, best first: its alignment, and how far away it is, in points. From far away a
 thin line leads to the mark."""
@@ -80,8 +80,8 @@ def name_outliers(axes: Axes, groups: Mapping[str, Sequence[Row]], within: float
     size = 72 * np.array([figure_width - 0.8, figure_height - 0.7])  # of the panel, in points, as near as it matters
     low, high = np.log([(axes.get_xlim()[i], axes.get_ylim()[i]) for i in (0, 1)])
 
-    def spot(row: Row) -> tuple[float, float]:
-        x, y = (np.log(row[1:3]) - low) / (high - low) * size
+    def spot(at: float, ratio: float) -> tuple[float, float]:
+        x, y = (np.log((at, ratio)) - low) / (high - low) * size
         return float(x), float(y)
 
     outside = [
@@ -90,8 +90,9 @@ def name_outliers(axes: Axes, groups: Mapping[str, Sequence[Row]], within: float
         for row in rows
         if abs(row[2] - 1) > within
     ]
-    marks = [spot(row) for rows in groups.values() for row in rows]
-    sides = place_names([row[0] for row, _ in outside], [spot(row) for row, _ in outside], marks, float(size[0]))
+    marks = [spot(at, ratio) for rows in groups.values() for _, at, *ratios in rows for ratio in ratios]
+    spots = [spot(*row[1:3]) for row, _ in outside]
+    sides = place_names([row[0] for row, _ in outside], spots, marks, float(size[0]))
     for (row, color), (across, upright, dx, dy) in zip(outside, sides, strict=True):
         axes.annotate(
             row[0],
@@ -102,7 +103,7 @@ def name_outliers(axes: Axes, groups: Mapping[str, Sequence[Row]], within: float
             va=upright,
             color=color,
             size=NAME_SIZE,
-            arrowprops={"arrowstyle": "-", "color": color, "linewidth": 0.7, "shrinkA": 0, "shrinkB": 2} if dy > 8 else None,
+            arrowprops={"arrowstyle": "-", "color": color, "linewidth": 0.7, "shrinkA": 0, "shrinkB": 2} if abs(dy) > 8 else None,
         )
 
 
@@ -114,7 +115,7 @@ def place_names(
     Args:
         names: What is written.
         spots: Where the marks of these names lie, in points.
-        marks: Where all marks lie.
+        marks: Where all marks lie, and the ends of their bars.
         width: Of the panel, from 0.
 
     Returns:

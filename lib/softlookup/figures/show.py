@@ -29,7 +29,7 @@ _STYLE = """<style>
 .slk-figure .only-dark{display:none}
 .slk-scroll{overflow-x:auto}
 @media (max-width:40rem){.slk-figure .slk-scroll img{max-width:none;width:100%;min-width:var(--slk-least)}}
-.slk-figure figcaption{margin:.6rem auto 0;max-width:38rem;font-size:.92em;text-align:left;opacity:.88}
+.slk-figure figcaption{margin:.6rem 0 0;font-size:.92em;text-align:left;opacity:.88}
 html[data-theme="dark"] .slk-figure .only-light,
 body[data-jp-theme-light="false"] .slk-figure .only-light{display:none}
 html[data-theme="dark"] .slk-figure .only-dark,
@@ -76,7 +76,9 @@ class Shown:
         )
         caption = f"<figcaption>{html.escape(self.caption)}</figcaption>" if self.caption else ""
         box = f'<div class="slk-scroll" style="--slk-least:{self.least_px}px">{images}</div>'
-        return f'{_STYLE}<figure class="slk-figure">{box}{caption}</figure>'
+        # As wide as the picture, so that the caption begins where the picture does.
+        width = f"max-width:max({self.width_px}px,22rem)"
+        return f'{_STYLE}<figure class="slk-figure" style="{width}">{box}{caption}</figure>'
 
     def _repr_png_(self) -> bytes:
         """Give the light image for formats that have no HTML, such as PDF."""

@@ -106,7 +106,7 @@ def _execute(notebook: NotebookNode, folder: Path, timeout_s: float, done: Calla
         # What a kernel itself says on stderr is about its sockets, not about the notebook.
         client.execute(stderr=subprocess.DEVNULL)
     except DeadKernelError:
-        # What was judged before counts; the cells after it have no output, and are told as stopped.
+        # What was judged before counts; the cells after it have no output, and count as stopped.
         return
 
 

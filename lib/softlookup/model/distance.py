@@ -145,7 +145,8 @@ def t5_bucket(
         relative: Key's position less query's.
         n_buckets: How many there are, an even number if bidirectional: the second half is for keys behind the query.
         max_distance: From here on all distances share the last bucket.
-        bidirectional: Whether keys after the query are told apart; else they share bucket 0 with the query's own.
+        bidirectional: Whether keys after the query have buckets of their own; otherwise they share bucket 0 with
+            the query's own.
 
     Returns:
         Bucket numbers, 0 to n_buckets - 1.

@@ -53,7 +53,7 @@ def gpt2_(module: nn.Module, n_layers: int | None = None, std: float = 0.02) -> 
     """Draw all weights of a model as GPT-2 did: small normal matrices, biases zero, gains one.
 
     Args:
-        module: A model of this library; its weights are told apart by name and shape: gains are called gain,
+        module: A model of this library; its weights are recognised by name and shape: gains are called gain,
             other weights with one axis are biases, the rest are matrices and tables. Rows of padding stay zero.
         n_layers: L. With it, the matrices that write into the residual stream (w_o and w_2) are drawn smaller,
             by 1 / sqrt(2 L): 2 L of them add up there. None leaves them at std.

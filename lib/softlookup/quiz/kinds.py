@@ -27,7 +27,7 @@ class Number:
 
     @property
     def tolerance(self) -> float:
-        """How far an answer may be from the right one; neighbouring whole numbers are told apart."""
+        """How far an answer may be from the right one; neighbouring whole numbers never pass for each other."""
         return 0.6 * 10.0**-self.decimals if self.decimals else 0.45
 
     def answer(self, results: tuple[np.ndarray, ...]) -> Answer:

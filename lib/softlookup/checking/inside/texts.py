@@ -174,7 +174,7 @@ def difference(got: np.ndarray, wanted: np.ndarray, reveals: bool = True) -> str
     Args:
         got: The student's bytes.
         wanted: The right ones.
-        reveals: Whether the right one may be told.
+        reveals: Whether the message may contain the right one.
     """
     try:
         mine, right = to_value(got), to_value(wanted)

@@ -71,7 +71,7 @@ class Mark:
         max: What it is worth.
         verdict: pass, partial, wrong, blank, error, timeout or stopped; "by hand" where a person gives the points.
         diagnosis: Slugs of the known mistakes that were recognised.
-        message: What the student is told, a few sentences.
+        message: What the student reads, a few sentences.
         variant: Which variant of the task was asked.
     """
 

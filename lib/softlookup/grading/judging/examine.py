@@ -166,7 +166,7 @@ class _Run:
         self.seconds: dict[str, float] = {}
         self.left_out: dict[int, str] = {}
         self.crowded = False
-        self.failed_on: dict[str, str] = {}  # checks that the judge itself failed on, and what is told of them
+        self.failed_on: dict[str, str] = {}  # checks that the judge itself failed on, and the remark on each
         self.kept = 0
 
     def play(self, until: float) -> None:

@@ -2,7 +2,7 @@
 
 Each solution cell becomes a stream of tokens in which comments, layout and the names that a student chooses are gone,
 less what the release already held. The stream is cut into overlapping runs of a few tokens. A run that half of the
-class has in this cell says nothing; one that two people of a hundred share says much. So a pair is told by how many
+class has in this cell says nothing; one that two people of a hundred share says much. So a pair is judged by how many
 runs it shares in cells that are near-identical, each weighed by how rare it is in this class. Nothing is executed.
 
 Source: S. Schleimer, D. Wilkerson and A. Aiken, "Winnowing: Local Algorithms for Document Fingerprinting" (SIGMOD
@@ -157,7 +157,7 @@ def alike(submissions: Mapping[str, Cells], enough: float = ENOUGH) -> list[Pair
 
     Args:
         submissions: Each student's own tokens by cell, from ``cells_of``.
-        enough: Rare runs in common from which on a pair is told.
+        enough: Rare runs in common from which on a pair is listed.
 
     Returns:
         The pairs, those with most in common first.

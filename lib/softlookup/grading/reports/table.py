@@ -126,7 +126,7 @@ def show_report(console: Console, report: Report, planted: Planted | None = None
     Args:
         console: Where to write.
         report: The graded class.
-        planted: For a sample class: the mistakes that were planted; how many were named is then told.
+        planted: For a sample class: the mistakes that were planted; the table then says how many were named.
     """
     planted = planted or {}
     signs = 0 if _can_write(console, "".join(sign[0] for sign in _SIGNS.values())) else 1

@@ -327,7 +327,7 @@ class Writer:
         """Hold back the commits that nbgrader's API makes at each step, and make one at the end."""
         session = self._book.db
         commit = session.commit
-        quiet, app_log.disabled = app_log.disabled, True  # nbgrader logs what is told here in one sentence
+        quiet, app_log.disabled = app_log.disabled, True  # nbgrader logs what one sentence says here
         try:
             with self._course.one_writer():
                 try:

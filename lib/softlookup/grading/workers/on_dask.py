@@ -96,7 +96,7 @@ class DaskExecutor:
         run = f"softlookup-{uuid.uuid4().hex}"
         with contextlib.ExitStack() as stack:
             client = stack.enter_context(_connected(self._address))
-            # Its sandboxes are closed with it. If the scheduler is lost, nobody is left who could be told.
+            # Its sandboxes are closed with it. If the scheduler is lost, nobody is left to report to.
             stack.callback(_end_run, client, run)
             with _trouble(client, self._address):
                 _begin_run(client, run, self._make)

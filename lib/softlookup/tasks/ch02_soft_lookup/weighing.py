@@ -14,7 +14,7 @@ COSINES = (
     "torch.cosine_similarity",
     "torch.nn.functional.cosine_similarity",
     "torch.nn.CosineSimilarity",
-    "scipy.spatial.distance.cdist",  # which can be told to take cosines
+    "scipy.spatial.distance.cdist",  # which can compute cosines
     "scipy.spatial.distance.cosine",
     "softlookup.reference",
     "softlookup.model",

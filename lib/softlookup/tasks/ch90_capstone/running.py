@@ -50,7 +50,7 @@ def _train_cases(rng: Rng) -> list[Case]:
             label, (*sizes, source, rows, np.array(rates), *_weights(rng, sizes)), tolerance=1e-8, descends=True
         )
 
-    # The short one first: whatever is wrong in it is told from most mistakes by one step.
+    # The short one first: most mistakes differ in it after one step.
     return [
         case("one step", (7, 4, 1, 3, 1, 0), 1, 2, 3, 3, [0.05]),
         case("three steps, V = 9, D = 4, one layer", (9, 4, 2, 5, 1, 0), 3, 2, 4, 5, [0.01, 0.03, 0.02]),

@@ -10,7 +10,7 @@ import numpy as np
 from softlookup.checking.judge import HOME_SEED, draw
 from softlookup.checking.oracle import wanted
 from softlookup.grading.samples.hostile.handin import ALL, ANSWER, OTHERS, Attack, Bench, HostileHandIn
-from softlookup.grading.samples.hostile.told import MEMORY
+from softlookup.grading.samples.hostile.remarks import MEMORY
 
 _SHAPE = "shape = (*given[0].shape[:-1], given[-1].shape[-1])"
 _RIGHT_THEN = (

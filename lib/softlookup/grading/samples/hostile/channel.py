@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from softlookup.grading.samples.handins import filled
 from softlookup.grading.samples.hostile.handin import ANSWER, OTHERS, Attack, Bench, HostileHandIn, as_bytes
-from softlookup.grading.samples.hostile.told import BROKEN_LINE, MEMORY, TIME
+from softlookup.grading.samples.hostile.remarks import BROKEN_LINE, MEMORY, TIME
 
 _LINES = """
 import array
@@ -307,28 +307,28 @@ ATTACKS = (
         "writes ready-made verdicts into every open descriptor",
         _FORGED,
         last=True,
-        told=BROKEN_LINE,
+        remark=BROKEN_LINE,
     ),
-    Attack("early-answers", 0, "sends thirty answers before they are asked for", _EARLY, last=True, told=BROKEN_LINE),
-    Attack("rubbish", 0, "writes random bytes into every open descriptor", _RUBBISH, last=True, told=BROKEN_LINE),
-    Attack("promises", 0, "announces a frame of 16 exabytes", _PROMISES, last=True, told=f"{BROKEN_LINE}|{MEMORY}"),
+    Attack("early-answers", 0, "sends thirty answers before they are asked for", _EARLY, last=True, remark=BROKEN_LINE),
+    Attack("rubbish", 0, "writes random bytes into every open descriptor", _RUBBISH, last=True, remark=BROKEN_LINE),
+    Attack("promises", 0, "announces a frame of 16 exabytes", _PROMISES, last=True, remark=f"{BROKEN_LINE}|{MEMORY}"),
     Attack(
         "strange-headers",
         0,
         "sends frames whose headers are deep, false, endless or no text",
         _HEADERS,
         last=True,
-        told=BROKEN_LINE,
+        remark=BROKEN_LINE,
     ),
-    Attack("slow-frame", 0, "sends a frame byte by byte, two bytes a second", _SLOW, last=True, told=TIME),
-    Attack("closed", 0, "closes every descriptor", _CLOSED, last=True, told=BROKEN_LINE),
+    Attack("slow-frame", 0, "sends a frame byte by byte, two bytes a second", _SLOW, last=True, remark=TIME),
+    Attack("closed", 0, "closes every descriptor", _CLOSED, last=True, remark=BROKEN_LINE),
     Attack(
         "swapped",
         0,
         "puts other sockets in the place of every descriptor",
         _SWAPPED,
         last=True,
-        told=f"{BROKEN_LINE}|{TIME}",
+        remark=f"{BROKEN_LINE}|{TIME}",
     ),
     Attack(
         "shut",
@@ -336,7 +336,7 @@ ATTACKS = (
         "shuts one direction of the line and makes its buffer tiny",
         _SHUT,
         last=True,
-        told=f"{BROKEN_LINE}|{TIME}",
+        remark=f"{BROKEN_LINE}|{TIME}",
     ),
     Attack("sends-open-files", 0, "sends thousands of open descriptors to the judge", _SENDS_OPEN_FILES, last=True),
     Attack("asks-the-judge", 0, "asks for a sound function that nobody has lent", _LENT, ANSWER),
@@ -344,7 +344,7 @@ ATTACKS = (
     Attack("reads-ahead", 0, "takes the next question off the line in a thread", _READS_AHEAD, last=True),
     Attack("twice", 0, "two processes answer for one submission", _TWICE, ANSWER, last=True),
     Attack(
-        "threaded", 0, "four threads write broken frames between the answers", _THREADED, last=True, told=BROKEN_LINE
+        "threaded", 0, "four threads write broken frames between the answers", _THREADED, last=True, remark=BROKEN_LINE
     ),
 )
 

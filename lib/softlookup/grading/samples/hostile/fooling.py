@@ -1,7 +1,7 @@
 """Attacks on a check that runs in the student's own process: rows 2 to 10, 24 and 36."""
 
 from softlookup.grading.samples.hostile.handin import ANSWER, EXTRA, Attack
-from softlookup.grading.samples.hostile.told import EXTRA_CELLS
+from softlookup.grading.samples.hostile.remarks import EXTRA_CELLS
 
 _COMPARING = """
 import contextlib
@@ -229,15 +229,15 @@ def $NAME(*given, **named):
 
 ATTACKS = (
     Attack("comparing", 2, "replaces allclose, assert_close and the library's own comparison", _COMPARING),
-    Attack("comparing-extra", 2, "the same, in a cell of its own", _COMPARING, EXTRA, told=EXTRA_CELLS),
+    Attack("comparing-extra", 2, "the same, in a cell of its own", _COMPARING, EXTRA, remark=EXTRA_CELLS),
     Attack("transformer", 3, "input_transformers_post empties every later cell that checks", _TRANSFORMER),
-    Attack("transformer-extra", 3, "the same, in a cell of its own", _TRANSFORMER, EXTRA, told=EXTRA_CELLS),
+    Attack("transformer-extra", 3, "the same, in a cell of its own", _TRANSFORMER, EXTRA, remark=EXTRA_CELLS),
     Attack("tree", 4, "an AST transformer drops asserts and calls of check", _TREE),
     Attack("do-execute", 5, "replaces the kernel's do_execute: later cells end well and do nothing", _KERNEL),
-    Attack("do-execute-extra", 5, "the same, in a cell of its own", _KERNEL, EXTRA, told=EXTRA_CELLS),
+    Attack("do-execute-extra", 5, "the same, in a cell of its own", _KERNEL, EXTRA, remark=EXTRA_CELLS),
     Attack("errors", 6, "blanks the error in run_cell_async and showtraceback, then fails", _ERRORS),
     Attack("fake-module", 7, "puts a checker of its own into sys.modules", _FAKE),
-    Attack("fake-module-extra", 7, "the same, in a cell of its own", _FAKE, EXTRA, told=EXTRA_CELLS),
+    Attack("fake-module-extra", 7, "the same, in a cell of its own", _FAKE, EXTRA, remark=EXTRA_CELLS),
     Attack(
         "own-check",
         7,

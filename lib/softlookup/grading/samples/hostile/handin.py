@@ -45,8 +45,8 @@ class HostileHandIn:
         does: What it tries, one sentence.
         files: What lies in the submitted folder, by path in it.
         deserves: The points that its honest code deserves, by task id; written answers are left out.
-        told: A regular expression that a remark, a message or the reason has to match; empty where there is nothing to
-            tell.
+        remark: A regular expression that a remark, a message or the reason has to match; empty where there is
+            nothing to report.
         stops: It cannot be graded at all, and is refused with a reason.
         links: Symbolic links in that folder, and what each points to.
         pipes: Named pipes in that folder.
@@ -59,7 +59,7 @@ class HostileHandIn:
     does: str
     files: Mapping[str, bytes]
     deserves: Mapping[str, float]
-    told: str = ""
+    remark: str = ""
     stops: bool = False
     links: Mapping[str, str] = field(default_factory=dict)
     pipes: tuple[str, ...] = ()
@@ -82,7 +82,7 @@ class Attack:
         place: CELL, EXTRA or ANSWER.
         earns: OTHERS, EARLIER or ALL.
         last: It stands in the last task, so that nothing after it hangs on how it is stopped.
-        told: See HostileHandIn.
+        remark: See HostileHandIn.
         group: See HostileHandIn.
     """
 
@@ -93,7 +93,7 @@ class Attack:
     place: str = CELL
     earns: str = OTHERS
     last: bool = False
-    told: str = ""
+    remark: str = ""
     group: str = ""
 
 
@@ -218,7 +218,7 @@ class Bench:
         student = f"attack-{attack.row:02d}-{attack.name}"
         files = {self.file: as_bytes(notebook)}
         deserves = self.deserves(attack.earns, task)
-        return HostileHandIn(student, attack.row, attack.does, files, deserves, attack.told, group=attack.group)
+        return HostileHandIn(student, attack.row, attack.does, files, deserves, attack.remark, group=attack.group)
 
     def _blank_after(self, notebook: NotebookNode, task: Task) -> None:
         """Leave the tasks after one as released: they earn nothing, however a submission is stopped before them."""

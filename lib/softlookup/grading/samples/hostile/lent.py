@@ -9,7 +9,7 @@ from softlookup.checking.registry import earlier
 from softlookup.checking.task import Task
 from softlookup.grading.samples.handins import filled
 from softlookup.grading.samples.hostile.handin import ALL, OTHERS, WRONG, Bench, HostileHandIn, as_bytes
-from softlookup.grading.samples.hostile.told import BROKEN_LINE
+from softlookup.grading.samples.hostile.remarks import BROKEN_LINE
 
 _RAW = """
 def raw(**call):

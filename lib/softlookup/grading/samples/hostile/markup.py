@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from softlookup.grading.course.notebooks import grade_id, is_solution
 from softlookup.grading.samples.hostile.handin import ALL, ANSWER, TRACE, Attack, Bench, HostileHandIn, changed
-from softlookup.grading.samples.hostile.told import OUTPUT_CUT
+from softlookup.grading.samples.hostile.remarks import OUTPUT_CUT
 
 RUN = f"document.title='{TRACE}'"
 OUTSIDE = "http://softlookup-was-here.invalid"
@@ -186,14 +186,14 @@ def hand_ins(bench: Bench) -> Iterator[HostileHandIn]:
     for name, text in texts.items():
         notebook = bench.notebook()
         changed(notebook, grade_id(written)).source = text
-        yield bench.whole(f"markup-{name}", 0, f"writes {name} into a text answer", notebook, ALL, told=told)
+        yield bench.whole(f"markup-{name}", 0, f"writes {name} into a text answer", notebook, ALL, remark=told)
     notebook = bench.notebook()
     cell = changed(notebook, grade_id(written))
     cell.source = "My curve: ![curve](attachment:curve.png)"
     bomb = base64.b64encode(picture_bomb(20_000, 20_000)).decode("ascii")
     cell.attachments = {"curve.png": {"image/png": bomb}}
-    yield bench.whole("markup-bomb", 0, "attaches a picture of 400 million points", notebook, ALL, told="left out")
-    attack = Attack("markup-unlimited", 0, "patches the limit on its output", _UNLIMITED, ANSWER, told=OUTPUT_CUT)
+    yield bench.whole("markup-bomb", 0, "attaches a picture of 400 million points", notebook, ALL, remark="left out")
+    attack = Attack("markup-unlimited", 0, "patches the limit on its output", _UNLIMITED, ANSWER, remark=OUTPUT_CUT)
     yield bench.coded(attack)
     code = PRINTED + bench.fill(RAISES, bench.target)
     notebook = bench.notebook(**{bench.target.slug.replace("-", "_"): code})

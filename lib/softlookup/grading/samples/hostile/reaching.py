@@ -1,7 +1,7 @@
 """Attacks that reach for what lies around: files, the gradebook, processes. Rows 11 to 16, 32, 35, 37 and 45."""
 
 from softlookup.grading.samples.hostile.handin import ANSWER, EXTRA, Attack
-from softlookup.grading.samples.hostile.told import EXTRA_CELLS, NOT_AVAILABLE
+from softlookup.grading.samples.hostile.remarks import EXTRA_CELLS, NOT_AVAILABLE
 
 _SOURCE = """
 import json
@@ -310,7 +310,7 @@ ATTACKS = (
     Attack("working-folder", 12, "looks for hidden tests and ledgers in the folders above", _WORKING_FOLDER),
     Attack("seed", 12, "looks for the seed in other processes' command lines", _SEED),
     Attack("gradebook", 13, "writes points into the gradebook", _GRADEBOOK),
-    Attack("gradebook-extra", 13, "the same, in a cell of its own", _GRADEBOOK, EXTRA, told=EXTRA_CELLS),
+    Attack("gradebook-extra", 13, "the same, in a cell of its own", _GRADEBOOK, EXTRA, remark=EXTRA_CELLS),
     Attack("locked", 14, "holds the gradebook's lock from a process in the background", _LOCKED),
     Attack("family", 15, "kills its parent process and its session's leader", _FAMILY, last=True),
     Attack("everybody", 15, "kills every process that it can see", _EVERYBODY, last=True),
@@ -328,7 +328,14 @@ ATTACKS = (
     Attack("shell", 35, "shell commands and magics that look for the gradebook and leave files", _SHELL),
     Attack("network", 37, "opens connections, and a port of its own", _NETWORK),
     Attack(
-        "reference", 45, "imports the library's own reference by a hidden name", _REFERENCE, ANSWER, told=NOT_AVAILABLE
+        "reference",
+        45,
+        "imports the library's own reference by a hidden name",
+        _REFERENCE,
+        ANSWER,
+        remark=NOT_AVAILABLE,
     ),
-    Attack("model", 45, "imports the library's model by a hidden name", _MODEL, ANSWER, last=True, told=NOT_AVAILABLE),
+    Attack(
+        "model", 45, "imports the library's model by a hidden name", _MODEL, ANSWER, last=True, remark=NOT_AVAILABLE
+    ),
 )

@@ -10,7 +10,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from softlookup.grading.course.notebooks import grade_id
-from softlookup.grading.samples.hostile import told
+from softlookup.grading.samples.hostile import remarks
 from softlookup.grading.samples.hostile.handin import (
     ALL,
     NOTHING,
@@ -90,7 +90,7 @@ def _metadata(bench: Bench) -> Iterator[HostileHandIn]:
     }
     cell.outputs = [nbformat.v4.new_output("execute_result", data, execution_count=1)]
     cell.source = "1000.0"
-    yield bench.whole("outputs", 0, "writes a test cell's output itself", notebook, OTHERS, told=told.TEST_CELLS)
+    yield bench.whole("outputs", 0, "writes a test cell's output itself", notebook, OTHERS, remark=remarks.TEST_CELLS)
 
 
 def _cells(bench: Bench) -> Iterator[HostileHandIn]:
@@ -99,7 +99,9 @@ def _cells(bench: Bench) -> Iterator[HostileHandIn]:
     cell = copied(changed(notebook, slug))
     cell.id = "doubled"
     notebook.cells.insert(notebook.cells.index(changed(notebook, slug)), cell)
-    yield bench.whole("doubled", 18, "an innocently doubled cell, both right", notebook, ALL, told=told.DOUBLED_CELLS)
+    yield bench.whole(
+        "doubled", 18, "an innocently doubled cell, both right", notebook, ALL, remark=remarks.DOUBLED_CELLS
+    )
 
     notebook = bench.wrong()
     cell = copied(changed(notebook, f"{slug}-check"))
@@ -111,18 +113,18 @@ def _cells(bench: Bench) -> Iterator[HostileHandIn]:
         "a second test cell that tests nothing",
         notebook,
         OTHERS,
-        told=f"{told.DOUBLED_CELLS}|{told.TEST_CELLS}",
+        remark=f"{remarks.DOUBLED_CELLS}|{remarks.TEST_CELLS}",
     )
 
     notebook = bench.wrong()
     checks = [grade_id(cell) for cell in _checks(bench, notebook)]
     notebook.cells = [cell for cell in notebook.cells if grade_id(cell) not in checks]
-    yield bench.whole("deleted-checks", 20, "deletes every test cell", notebook, OTHERS, told=told.MISSING_CELLS)
+    yield bench.whole("deleted-checks", 20, "deletes every test cell", notebook, OTHERS, remark=remarks.MISSING_CELLS)
 
     notebook = bench.wrong()
     for cell in _checks(bench, notebook):
         cell.source = "None"
-    yield bench.whole("emptied-checks", 20, "empties every test cell", notebook, OTHERS, told=told.TEST_CELLS)
+    yield bench.whole("emptied-checks", 20, "empties every test cell", notebook, OTHERS, remark=remarks.TEST_CELLS)
 
     notebook = bench.notebook()
     notebook.cells = notebook.cells[::-1]
@@ -138,7 +140,12 @@ def _cells(bench: Bench) -> Iterator[HostileHandIn]:
     notebook.cells = [cell for cell in notebook.cells if grade_id(cell) != f"{bench.tasks[0].slug}-check"]
     notebook = bench.add_cell(notebook, "import os\nos._exit(0)\n")
     yield bench.whole(
-        "exit-extra", 25, "right, with a cell of its own that ends the process", notebook, ALL, told=told.EXTRA_CELLS
+        "exit-extra",
+        25,
+        "right, with a cell of its own that ends the process",
+        notebook,
+        ALL,
+        remark=remarks.EXTRA_CELLS,
     )
 
     notebook = bench.wrong()
@@ -203,12 +210,14 @@ def _links(bench: Bench) -> Iterator[HostileHandIn]:
         return HostileHandIn(f"attack-38-{name}", 38, does, {}, deserves, stops=True, links=links, **more)  # type: ignore[arg-type]
 
     source = f"../../../source/{bench.file.removesuffix('.ipynb')}/{bench.file}"
-    yield linked("link-to-source", "a link to the instructor's solution", {bench.file: source}, told=told.LINK)
+    yield linked("link-to-source", "a link to the instructor's solution", {bench.file: source}, remark=remarks.LINK)
     other = f"../../honest-1/{bench.file.removesuffix('.ipynb')}/{bench.file}"
-    yield linked("link-to-student", "a link to another student's notebook", {bench.file: other}, told=told.LINK)
-    yield linked("link-to-device", "a link to a file that never ends", {bench.file: "/dev/zero"}, told=told.LINK)
-    yield linked("link-to-itself", "a link that leads to itself", {bench.file: bench.file}, told=told.LINK)
-    yield linked("pipe", "a named pipe where the notebook should be", {}, pipes=(bench.file,), told=told.NOT_A_FILE)
+    yield linked("link-to-student", "a link to another student's notebook", {bench.file: other}, remark=remarks.LINK)
+    yield linked("link-to-device", "a link to a file that never ends", {bench.file: "/dev/zero"}, remark=remarks.LINK)
+    yield linked("link-to-itself", "a link that leads to itself", {bench.file: bench.file}, remark=remarks.LINK)
+    yield linked(
+        "pipe", "a named pipe where the notebook should be", {}, pipes=(bench.file,), remark=remarks.NOT_A_FILE
+    )
     links = {"data.txt": "../../../gradebook.db", "all": "../../..", "shadow": "/etc/shadow"}
     yield bench.whole(
         "links-beside",
@@ -225,7 +234,7 @@ def _links(bench: Bench) -> Iterator[HostileHandIn]:
         "a folder where the notebook should be",
         folder,
         bench.deserves(NOTHING),
-        told.NOT_A_FILE,
+        remarks.NOT_A_FILE,
         stops=True,
     )
 
@@ -252,7 +261,9 @@ def _archives(bench: Bench) -> Iterator[HostileHandIn]:
 def _archive(bench: Bench, name: str, raw: bytes) -> HostileHandIn:
     student = f"attack-39-zip-{name}"
     does = f"a zip file with something wrong in it: {name}"
-    return HostileHandIn(student, 39, does, {}, bench.deserves(NOTHING), told.ARCHIVE, archive={f"{student}.zip": raw})
+    return HostileHandIn(
+        student, 39, does, {}, bench.deserves(NOTHING), remarks.ARCHIVE, archive={f"{student}.zip": raw}
+    )
 
 
 def _zipped(entries: dict) -> bytes:
@@ -267,39 +278,39 @@ def _files(bench: Bench) -> Iterator[HostileHandIn]:
     sound = as_bytes(bench.notebook())
     text = sound.decode()
     broken = {
-        "half": (sound[: len(sound) // 2], "a file that breaks off in the middle", told.NOT_A_NOTEBOOK),
-        "rubbish": (bytes(range(256)) * 400, "bytes that are no text", told.NOT_A_NOTEBOOK),
-        "empty": (b"", "an empty file", told.EMPTY),
-        "spaces": (b" \n" * 1000, "a file of blanks", told.EMPTY),
-        "deep": (b"[" * 2_000_000, "two million brackets", told.NOT_A_NOTEBOOK),
+        "half": (sound[: len(sound) // 2], "a file that breaks off in the middle", remarks.NOT_A_NOTEBOOK),
+        "rubbish": (bytes(range(256)) * 400, "bytes that are no text", remarks.NOT_A_NOTEBOOK),
+        "empty": (b"", "an empty file", remarks.EMPTY),
+        "spaces": (b" \n" * 1000, "a file of blanks", remarks.EMPTY),
+        "deep": (b"[" * 2_000_000, "two million brackets", remarks.NOT_A_NOTEBOOK),
         "deep-metadata": (
             text.replace('"metadata": {', '"metadata": {"x": ' + "[" * 50_000 + "]" * 50_000 + ", ", 1).encode(),
             "metadata of 50,000 lists inside each other",
-            told.NOT_A_NOTEBOOK,
+            remarks.NOT_A_NOTEBOOK,
         ),
         "huge-number": (
             b'{"nbformat": 4, "cells": [], "metadata": {"x": ' + b"9" * 100_000 + b"}}",
             "a number of 100,000 digits",
-            told.NOT_A_NOTEBOOK,
+            remarks.NOT_A_NOTEBOOK,
         ),
-        "list": (b"[1, 2, 3]", "JSON that is no notebook", told.NOT_A_NOTEBOOK),
+        "list": (b"[1, 2, 3]", "JSON that is no notebook", remarks.NOT_A_NOTEBOOK),
         "nbformat-99": (
             b'{"nbformat": 99, "nbformat_minor": 0, "metadata": {}, "cells": []}',
             "a notebook of the future",
-            told.OTHER_FORMAT,
+            remarks.OTHER_FORMAT,
         ),
         "cells-kinds": (
             b'{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": {"a": 1}}',
             "cells that are no list",
-            told.NOT_A_NOTEBOOK,
+            remarks.NOT_A_NOTEBOOK,
         ),
-        "utf-16": (text.encode("utf-16"), "a sound notebook in UTF-16", told.NOT_A_NOTEBOOK),
+        "utf-16": (text.encode("utf-16"), "a sound notebook in UTF-16", remarks.NOT_A_NOTEBOOK),
     }
     for name, (raw, does, says) in broken.items():
-        yield bench.whole(f"file-{name}", 40, does, raw, NOTHING, stops=True, told=says)
+        yield bench.whole(f"file-{name}", 40, does, raw, NOTHING, stops=True, remark=says)
     old = json.dumps(nbformat.convert(copied(bench.notebook()), 3)).encode()
     yield bench.whole(
-        "file-nbformat-3", 40, "a notebook in nbformat 3", old, NOTHING, stops=True, told=told.OTHER_FORMAT
+        "file-nbformat-3", 40, "a notebook in nbformat 3", old, NOTHING, stops=True, remark=remarks.OTHER_FORMAT
     )
     slug = bench.target.slug
     notebook = bench.notebook()
@@ -322,7 +333,7 @@ def _files(bench: Bench) -> Iterator[HostileHandIn]:
         "a notebook whose name only looks the same",
         {alike: sound},
         bench.deserves(NOTHING),
-        told.NO_FILE,
+        remarks.NO_FILE,
         stops=True,
     )
 
@@ -331,7 +342,9 @@ def _large(bench: Bench) -> Iterator[HostileHandIn]:
     notebook = bench.wrong()
     out = nbformat.v4.new_output("stream", text="x" * LARGE_BYTES)
     changed(notebook, bench.target.slug).outputs = [out]
-    yield bench.whole("large", 43, "a notebook of 60 MB", as_bytes(notebook), NOTHING, stops=True, told=told.TOO_LARGE)
+    yield bench.whole(
+        "large", 43, "a notebook of 60 MB", as_bytes(notebook), NOTHING, stops=True, remark=remarks.TOO_LARGE
+    )
     out.text = "x" * 10_000_000
     yield bench.whole("large-outputs", 43, "outputs of 10 MB, which nobody needs", notebook, OTHERS)
     notebook = bench.wrong()
@@ -343,7 +356,7 @@ def _large(bench: Bench) -> Iterator[HostileHandIn]:
         "execution_count": None,
     }
     notebook.cells += [{**blank, "id": f"many-{number}"} for number in range(MANY_CELLS)]
-    yield bench.whole("many-cells", 43, "100,000 cells more", notebook, OTHERS, told=told.EXTRA_CELLS)
+    yield bench.whole("many-cells", 43, "100,000 cells more", notebook, OTHERS, remark=remarks.EXTRA_CELLS)
     notebook = bench.wrong(before="x = [\n" + "    0,\n" * 300_000 + "]\n")
     yield bench.whole("long-cell", 43, "a cell of 300,000 lines", notebook, OTHERS)
     nested = "(" * 5000 + ")" * 5000

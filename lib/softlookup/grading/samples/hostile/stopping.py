@@ -4,7 +4,7 @@ Every bomb here ends by itself after a while: a few thousand processes, a few gi
 """
 
 from softlookup.grading.samples.hostile.handin import ALL, ANSWER, CELL, EARLIER, EXTRA, Attack
-from softlookup.grading.samples.hostile.told import DIED, DISK, MEMORY, OUTPUT_CUT, PROCESSES, RAISED, TIME
+from softlookup.grading.samples.hostile.remarks import DIED, DISK, MEMORY, OUTPUT_CUT, PROCESSES, RAISED, TIME
 
 _DEAF = """
 import signal
@@ -319,7 +319,7 @@ def _loop(body: str) -> str:
 
 ATTACKS = (
     Attack(
-        "os-exit", 25, "ends the process while its cell runs", "import os\n\nos._exit(0)\n", CELL, EARLIER, told=DIED
+        "os-exit", 25, "ends the process while its cell runs", "import os\n\nos._exit(0)\n", CELL, EARLIER, remark=DIED
     ),
     Attack(
         "os-exit-in-answer",
@@ -328,7 +328,7 @@ ATTACKS = (
         _loop("import os; os._exit(0)"),
         ANSWER,
         EARLIER,
-        told=DIED,
+        remark=DIED,
     ),
     Attack(
         "kills-itself",
@@ -340,48 +340,53 @@ ATTACKS = (
     ),
     Attack("sys-exit", 26, "calls sys.exit in its cell", "import sys\n\nsys.exit(0)\n"),
     Attack(
-        "sys-exit-in-answer", 26, "calls exit() and quit() when asked", _loop("exit() or quit()"), ANSWER, told=RAISED
+        "sys-exit-in-answer", 26, "calls exit() and quit() when asked", _loop("exit() or quit()"), ANSWER, remark=RAISED
     ),
-    Attack("endless-cell", 27, "a cell that never ends", "while True:\n    pass\n", told=TIME),
-    Attack("endless-answer", 27, "a function that never comes back", _loop("while True: pass"), ANSWER, told=TIME),
-    Attack("deaf", 28, "an endless loop that ignores every signal", _DEAF, last=True, told=TIME),
+    Attack("endless-cell", 27, "a cell that never ends", "while True:\n    pass\n", remark=TIME),
+    Attack("endless-answer", 27, "a function that never comes back", _loop("while True: pass"), ANSWER, remark=TIME),
+    Attack("deaf", 28, "an endless loop that ignores every signal", _DEAF, last=True, remark=TIME),
     Attack(
         "swallows",
         28,
         "an endless loop that swallows every exception",
         _SWALLOWS,
         last=True,
-        told=TIME,
+        remark=TIME,
     ),
-    Attack("forks", 29, "forks until 4096 processes stand side by side", _FORKS, last=True, told=PROCESSES),
-    Attack("memory", 29, "takes 8 GB of memory", _MEMORY, last=True, told=MEMORY),
-    Attack("memory-tensors", 29, "takes 8 GB of memory in tensors", _TENSORS, last=True, told=MEMORY),
-    Attack("threads", 29, "starts 5,000 threads", _THREADS, last=True, told=PROCESSES),
-    Attack("children", 29, "eight children, each below the limit of one process", _CHILDREN, last=True, told=MEMORY),
+    Attack("forks", 29, "forks until 4096 processes stand side by side", _FORKS, last=True, remark=PROCESSES),
+    Attack("memory", 29, "takes 8 GB of memory", _MEMORY, last=True, remark=MEMORY),
+    Attack("memory-tensors", 29, "takes 8 GB of memory in tensors", _TENSORS, last=True, remark=MEMORY),
+    Attack("threads", 29, "starts 5,000 threads", _THREADS, last=True, remark=PROCESSES),
+    Attack("children", 29, "eight children, each below the limit of one process", _CHILDREN, last=True, remark=MEMORY),
     Attack("unseen-files", 29, "takes 4 GB in files of memory that no process maps", _UNSEEN, last=True),
     Attack(
-        "segments", 29, "takes 4 GB in shared segments that no process has attached", _SEGMENTS, last=True, told=MEMORY
+        "segments",
+        29,
+        "takes 4 GB in shared segments that no process has attached",
+        _SEGMENTS,
+        last=True,
+        remark=MEMORY,
     ),
     Attack("disk", 30, "writes 2 GB wherever it may", _DISK, last=True),
-    Attack("inodes", 30, "makes 300,000 empty files", _INODES, last=True, told=DISK),
-    Attack("lines", 31, "prints ten million lines", _LINES, last=True, told=f"{OUTPUT_CUT}|{TIME}"),
-    Attack("displays", 31, "displays 20 MB, and 50,000 times nothing", _DISPLAYS, last=True, told=OUTPUT_CUT),
-    Attack("long-line", 31, "writes one line of 50 MB", _LONG_LINE, last=True, told=OUTPUT_CUT),
+    Attack("inodes", 30, "makes 300,000 empty files", _INODES, last=True, remark=DISK),
+    Attack("lines", 31, "prints ten million lines", _LINES, last=True, remark=f"{OUTPUT_CUT}|{TIME}"),
+    Attack("displays", 31, "displays 20 MB, and 50,000 times nothing", _DISPLAYS, last=True, remark=OUTPUT_CUT),
+    Attack("long-line", 31, "writes one line of 50 MB", _LONG_LINE, last=True, remark=OUTPUT_CUT),
     Attack("flood-below", 31, "writes 40 MB to the descriptors below Python's streams", _FLOOD_BELOW, last=True),
     Attack("talkative", 31, "a right answer that prints 30,000 lines each time", _TALKATIVE, ANSWER, ALL),
     Attack(
         "untidy", 33, "right, but leaves threads running, patches time.sleep and seeds everything", _UNTIDY, ANSWER, ALL
     ),
     Attack("switches", 0, "right, but switches off gradients and turns warnings into errors", _SWITCHES, ANSWER, ALL),
-    Attack("crash", 0, "reads address 0", _CRASH, last=True, told=DIED),
+    Attack("crash", 0, "reads address 0", _CRASH, last=True, remark=DIED),
     Attack(
-        "recursion", 0, "recursion until the C stack is full", _RECURSION, last=True, told=f"{DIED}|{MEMORY}|{RAISED}"
+        "recursion", 0, "recursion until the C stack is full", _RECURSION, last=True, remark=f"{DIED}|{MEMORY}|{RAISED}"
     ),
     Attack("tight-limits", 0, "sets limits under which nothing works any more", _TIGHT, last=True),
     Attack("last-words", 0, "code that runs when Python ends, for minutes", _LAST_WORDS),
     Attack("last-words-extra", 0, "the same, in a cell of its own", _LAST_WORDS, EXTRA),
     Attack("alarms", 0, "a thousand alarms a second, and handlers for every signal", _ALARMS, last=True),
     Attack("halted", 0, "halts itself with SIGSTOP", _HALTED, last=True),
-    Attack("drip", 0, "prints one dot a second, for five minutes", _DRIP, last=True, told=TIME),
+    Attack("drip", 0, "prints one dot a second, for five minutes", _DRIP, last=True, remark=TIME),
     Attack("collector-callbacks", 0, "callbacks of the garbage collector that raise", _COLLECTED),
 )

@@ -4,7 +4,7 @@ Every attack ends by itself: a few gigabytes, a few seconds.
 """
 
 from softlookup.grading.samples.hostile.handin import Attack
-from softlookup.grading.samples.hostile.told import MEMORY
+from softlookup.grading.samples.hostile.remarks import MEMORY
 
 _LIBC = """
 import ctypes
@@ -100,9 +100,9 @@ for family in (16, 17, 38, 40, 15, 31, 29, 21):
 """
 
 ATTACKS = (
-    Attack("unseen-shared", 29, "4 GB of shared memory that no process maps", _SHARED, last=True, told=MEMORY),
-    Attack("unseen-tables", 29, "4 GB of page tables for a map of zeros", _PAGE_TABLES, last=True, told=MEMORY),
-    Attack("unseen-sockets", 29, "fills the buffers of 5,000 pairs of sockets", _SOCKETS, last=True, told=MEMORY),
+    Attack("unseen-shared", 29, "4 GB of shared memory that no process maps", _SHARED, last=True, remark=MEMORY),
+    Attack("unseen-tables", 29, "4 GB of page tables for a map of zeros", _PAGE_TABLES, last=True, remark=MEMORY),
+    Attack("unseen-sockets", 29, "fills the buffers of 5,000 pairs of sockets", _SOCKETS, last=True, remark=MEMORY),
     Attack("unseen-clone", 0, "clones children into namespaces of their own, where they take memory", _CLONED),
     Attack("unseen-families", 0, "opens sockets to the kernel, to virtual machines and raw ones", _FAMILIES),
 )

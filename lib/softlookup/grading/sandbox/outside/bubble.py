@@ -149,7 +149,7 @@ class Forking:
 
         Args:
             link: Its end of the connection; a copy travels.
-            status: Where it is told how the submission ended.
+            status: Where the sandbox reports how the submission ended.
             about: Limits and seed.
 
         Raises:

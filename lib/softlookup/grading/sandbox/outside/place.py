@@ -99,7 +99,7 @@ class Place:
         return self._pidfd >= 0 and not select.select([self._pidfd], [], [], 0)[0]
 
     def ended(self) -> dict[str, Any]:
-        """How its process ended, as the one between told; nothing if it did not yet."""
+        """How its process ended, as the process in between reported it; nothing before it has ended."""
         ready, _, _ = select.select([self._status], [], [], 1.0)
         if not ready:
             return {}

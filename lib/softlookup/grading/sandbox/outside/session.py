@@ -248,7 +248,7 @@ class Session:
                 if reply.get("upstream") is not None and not lent.gradients:
                     raise frames.FrameError("it asked for a gradient that was not lent")
                 compute = partial(self._computed, lent, min(begun + seconds, self.until))
-                often = calls > _MAX_CALLS  # honest loops are told so, and keep what they earn without lent functions
+                often = calls > _MAX_CALLS  # honest loops get a remark, and keep their points without lent functions
                 sent = lending.OFTEN if often else lending.sound_answer(compute, reply, back, lent.most, lent.owns)
                 self.line.send(*sent, deadline)
         except frames.TooLate:

@@ -1,4 +1,4 @@
-"""What people have to be told: a regular expression for each thing that grading ignores or stops."""
+"""The remarks that reports must contain: a regular expression for each thing that grading ignores or stops."""
 
 EXTRA_CELLS = r"(?i:\bcells?\b.*(not (in|part of) the release|added|extra|own).*(ignored|not run|left out|left aside))"
 """Cells that the release does not have."""
@@ -48,7 +48,7 @@ FILES_LEFT = r"(?i:(files?|folder).*(ignored|not taken|left out|beside the noteb
 """Other files lie beside the notebook."""
 
 RAISED = r"(?i:(error|exception|raised|exit))"
-"""The student's own code raised an exception, which is told by its name."""
+"""The student's own code raised an exception, whose name the remark gives."""
 
 NOT_AVAILABLE = (
     r"(?i)(ModuleNotFoundError|ImportError|AttributeError|no module|not (available|allowed|importable)|wrong|shape)"

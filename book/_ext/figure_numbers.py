@@ -1,0 +1,73 @@
+"""Number the figures of each chapter, pictures and live ones in one row, so that they can be cited and linked to.
+
+A chapter's further pages (practice, details) count on their own, with a letter: Figure 6.2 stands on the chapter's
+page, Figure 6a.2 on the first of the others. The number is a link to the figure itself.
+"""
+
+import re
+from typing import Any
+
+from sphinx.application import Sphinx
+
+PAGE = re.compile(r"book/(\d\d)_\w+")
+FIGURE = re.compile(
+    r'<figure class="slk-figure"(?P<picture>[^>]*>)(?P<inside>.*?)</figure>'
+    r'|<script type="application/vnd\.jupyter\.widget-view\+json">.*?</script>',
+    re.DOTALL,
+)
+
+
+def chapter_of(pagename: str, pages: set[str]) -> str:
+    """Say what stands before the point in the numbers of a page, such as "6" or "6a"; empty where nothing is numbered.
+
+    Args:
+        pagename: The page, such as ``book/06_positions_more``.
+        pages: All pages of the book.
+    """
+    found = PAGE.fullmatch(pagename)
+    if not found:
+        return ""
+    chapter = sorted(
+        (page for page in pages if page.startswith(f"book/{found[1]}_")), key=lambda page: (len(page), page)
+    )
+    place = chapter.index(pagename)
+    return f"{int(found[1])}{'' if place == 0 else chr(ord('a') + place - 1)}"
+
+
+def numbered(body: str, chapter: str) -> str:
+    """Write the numbers into a page's HTML.
+
+    Args:
+        body: The page.
+        chapter: What stands before the point.
+    """
+    count = 0
+
+    def one(figure: re.Match[str]) -> str:
+        nonlocal count
+        count += 1
+        name = f"figure-{chapter}-{count}"
+        number = f'<a class="figure-number" href="#{name}">Figure {chapter}.{count}</a>'
+        if figure["picture"] is None:
+            return f'{figure[0]}<p class="figure-live" id="{name}">{number} Interactive.</p>'
+        inside = figure["inside"]
+        if "<figcaption>" in inside:
+            inside = inside.replace("<figcaption>", f"<figcaption>{number} ", 1)
+        else:
+            inside += f"<figcaption>{number}</figcaption>"
+        return f'<figure class="slk-figure" id="{name}"{figure["picture"]}{inside}</figure>'
+
+    return FIGURE.sub(one, body)
+
+
+def number_figures(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
+    """Number the figures of a page as it is written."""
+    chapter = chapter_of(pagename, set(app.env.found_docs))
+    if chapter and context.get("body"):
+        context["body"] = numbered(context["body"], chapter)
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Hook it in."""
+    app.connect("html-page-context", number_figures)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

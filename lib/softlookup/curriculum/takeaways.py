@@ -1,0 +1,48 @@
+"""The boxed takeaways of the chapters, for the sheet that collects them."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+_BOX = re.compile(r"^```\{admonition\} Takeaway\n:class: takeaway\n+(.*?)\n```$", re.DOTALL | re.MULTILINE)
+_TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
+
+
+class Takeaway(NamedTuple):
+    """A sentence to keep from a chapter.
+
+    Attributes:
+        page: The page it stands on, without the ending.
+        title: The page's heading.
+        text: The sentence, as Markdown.
+    """
+
+    page: str
+    title: str
+    text: str
+
+
+def takeaways(book: Path) -> Iterator[Takeaway]:
+    """Read the takeaways of all chapters, in the order of the book.
+
+    Args:
+        book: The folder of the book's pages.
+    """
+    for file in sorted(book.glob("[0-9][0-9]_*.md")):
+        text = file.read_text(encoding="utf-8")
+        title = _TITLE.search(text)
+        for found in _BOX.finditer(text):
+            yield Takeaway(file.stem, title[1] if title else file.stem, " ".join(found[1].split()))
+
+
+def takeaway_list(book: Path) -> str:
+    """Write the takeaways as a list in Markdown: each chapter's heading, linked, and its sentences."""
+    lines: list[str] = []
+    last = ""
+    for one in takeaways(book):
+        if one.page != last:
+            lines += ["", f"**[{one.title}]({one.page}.md)**", ""]
+            last = one.page
+        lines.append(f"- {one.text}")
+    return "\n".join(lines).strip()

@@ -1,0 +1,101 @@
+"""Published solutions on inputs of other kinds: not contiguous, whole numbers of 32 bits, very small and very large.
+
+What a published solution cannot take, no student has to: the sets below are what texts may not promise.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from softlookup.checking.diagnose import is_right
+from softlookup.checking.inside.probe import run
+from softlookup.checking.judge import HOME_SEED, questions
+from softlookup.checking.oracle import wanted
+from softlookup.checking.published import answer
+from test_kinds_and_shapes import FUNCTIONS
+
+
+def not_contiguous(value: Any) -> Any:
+    """The same numbers, stored so that no axis lies densely; gradients flow through."""
+    if isinstance(value, torch.Tensor):
+        return torch.stack([value, value], dim=-1)[..., 0]
+    return np.stack([value, value], axis=-1)[..., 0] if isinstance(value, np.ndarray) else value
+
+
+def short_whole_numbers(value: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        return value.int() if value.dtype == torch.int64 else value
+    return value.astype(np.int32) if isinstance(value, np.ndarray) and value.dtype == np.int64 else value
+
+
+def fed(task, change):
+    """The published solution, with its inputs changed before it sees them."""
+    function = answer(task)
+
+    def changed(*args):
+        return function(*map(change, args))
+
+    changed.__name__ = task.name
+    return changed
+
+
+CANNOT = {
+    not_contiguous: set(),
+    # Token ids are 64 bits wide where torch's own functions ask for it; these index or compare by dtype.
+    short_whole_numbers: {"01.pairs", "06.probe", "09.find-leak"},
+}
+"""How inputs are changed, and the tasks whose published solution cannot take that."""
+
+
+@pytest.mark.parametrize("change", CANNOT, ids=lambda change: change.__name__)
+def test_published_solutions_take_inputs_stored_in_other_ways(change):
+    found = set()
+    for task in FUNCTIONS:
+        asked = questions(task, HOME_SEED)
+        solution = fed(task, change)
+        for case, right in zip(asked.cases, asked.rights, strict=True):
+            if not is_right(case, run(solution, case, len(task.returns)), right):
+                found.add(task.id)
+    assert found == CANNOT[change]
+
+
+def scaled(case, factor):
+    floats = [isinstance(one, np.ndarray) and one.dtype.kind == "f" for one in case.args]
+    args = tuple(
+        one.astype(np.float64) * factor if is_float else one for one, is_float in zip(case.args, floats, strict=True)
+    )
+    return replace(case, args=args) if any(floats) and not case.gradients else None
+
+
+BEYOND = {
+    1e-6: {"02.similarity", "09.find-dropout", "14.moved"},  # a floor for lengths, rates of dropout, a threshold
+    1e4: {
+        *{"05.dropout", "09.find-dropout", "10.score", "90.train"},  # random numbers, rates, exponents, steps
+        *{"04.softmax-backward", "07.layer-norm-backward", "13.linear", "13.step"},  # large terms that cancel
+    },
+}
+"""By which factor all floats are multiplied (in float64), and the tasks that it leaves without a sound question."""
+
+
+@pytest.mark.parametrize("factor", BEYOND)
+def test_published_solutions_agree_with_the_oracle_at_other_magnitudes(factor):
+    found, compared = set(), 0
+    for task in FUNCTIONS:
+        if not any(scaled(case, factor) for case in questions(task, HOME_SEED).cases):
+            continue
+        for case in questions(task, HOME_SEED).cases:
+            other = scaled(case, factor)
+            if other is None:
+                continue
+            try:
+                right = wanted(task, other, task.variants[0])
+            except Exception:
+                continue  # not a question: the oracle refuses it
+            compared += 1
+            if not is_right(other, run(answer(task), other, len(task.returns)), right):
+                found.add(task.id)
+    assert compared > 100
+    assert found == BEYOND[factor]
