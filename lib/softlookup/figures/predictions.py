@@ -103,7 +103,9 @@ def name_outliers(axes: Axes, groups: Mapping[str, Sequence[Row]], within: float
             va=upright,
             color=color,
             size=NAME_SIZE,
-            arrowprops={"arrowstyle": "-", "color": color, "linewidth": 0.7, "shrinkA": 0, "shrinkB": 2} if abs(dy) > 8 else None,
+            arrowprops={"arrowstyle": "-", "color": color, "linewidth": 0.7, "shrinkA": 0, "shrinkB": 2}
+            if abs(dy) > 8
+            else None,
         )
 
 
