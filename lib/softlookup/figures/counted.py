@@ -50,7 +50,11 @@ def step_intensities(ways: Mapping[str, Mapping[str, float]], ridge: float, *, p
     axes.set_yticks(rows, steps)
     axes.set_ylim(len(steps), -1.2)
     every = [value for found in ways.values() for value in found.values()]
-    axes.set_xlim(min(every) / 2, 3 * max(*every, ridge))
+    span = min(every) / 2, 3 * max(*every, ridge)
+    axes.set_xlim(*span)
+    powers = range(int(np.ceil(np.log10(span[0]))), int(np.floor(np.log10(span[1]))) + 1)
+    axes.set_xticks([10.0**p for p in powers], [f"{10.0**p:g}" for p in powers])
+    axes.minorticks_off()
     axes.set_xlabel("operations for each byte (FLOP/B)")
     axes.tick_params(axis="y", length=0)
     return figure

@@ -90,10 +90,12 @@ def name_outliers(axes: Axes, groups: Mapping[str, Sequence[Row]], within: float
         for row in rows
         if abs(row[2] - 1) > within
     ]
+    outside.sort(key=lambda one: abs(one[0][2] - 1))  # the nearest to the band have the least room
     marks = [spot(at, ratio) for rows in groups.values() for _, at, *ratios in rows for ratio in ratios]
     spots = [spot(*row[1:3]) for row, _ in outside]
     sides = place_names([row[0] for row, _ in outside], spots, marks, float(size[0]))
     for (row, color), (across, upright, dx, dy) in zip(outside, sides, strict=True):
+        line = {"arrowstyle": "-", "color": color, "linewidth": 0.7, "shrinkA": 0, "shrinkB": 2}
         axes.annotate(
             row[0],
             row[1:3],
@@ -103,9 +105,7 @@ def name_outliers(axes: Axes, groups: Mapping[str, Sequence[Row]], within: float
             va=upright,
             color=color,
             size=NAME_SIZE,
-            arrowprops={"arrowstyle": "-", "color": color, "linewidth": 0.7, "shrinkA": 0, "shrinkB": 2}
-            if abs(dy) > 8
-            else None,
+            arrowprops=line if abs(dy) > 8 else None,
         )
 
 
