@@ -19,10 +19,9 @@ BOOK = Path(__file__).resolve().parents[2] / "book"
 
 @pytest.mark.parametrize(("asked", "chapter", "label"), QUESTIONS, ids=[label for _, _, label in QUESTIONS])
 def test_each_question_leads_to_a_section_and_says_its_minutes(asked, chapter, label):
-    name, section = find_section(BOOK, chapter, label)
-    assert f"({label})=" in (BOOK / f"{name}.md").read_text(encoding="utf-8")
+    section = find_section(BOOK, chapter, label)
     row = questions_table(BOOK, [(asked, chapter, label)]).splitlines()[-1]
-    assert row == f"| {asked} | [{section.title}]({name}.md#{label}) | {section.minutes} |"
+    assert row == f"| {asked} | [{section.title}](#{label}) | {section.minutes} |"
 
 
 def test_two_hours_leave_room_for_figures_and_tasks():

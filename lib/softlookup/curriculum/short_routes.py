@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from softlookup.curriculum.pages import PageError, Section, read_page
+from softlookup.curriculum.tables import link_to
 
 
 class Stop(NamedTuple):
@@ -66,8 +67,8 @@ QUESTIONS = (
 """What readers come with, and the section that answers it."""
 
 
-def find_section(book: Path, chapter: int, label: str) -> tuple[str, Section]:
-    """Look up a section and the page that it stands on.
+def find_section(book: Path, chapter: int, label: str) -> Section:
+    """Look up a section of a chapter's page.
 
     Args:
         book: The folder of the book's pages.
@@ -77,10 +78,9 @@ def find_section(book: Path, chapter: int, label: str) -> tuple[str, Section]:
     Raises:
         PageError: If the chapter has no such section.
     """
-    page = read_page(book, chapter)
-    for section in page.sections:
+    for section in read_page(book, chapter).sections:
         if section.label == label:
-            return page.name, section
+            return section
     raise PageError(f"chapter {chapter} has no section {label!r}")
 
 
@@ -90,20 +90,20 @@ def stops_table(book: Path, stops: Iterable[Stop]) -> str:
     for stop in stops:
         found = [find_section(book, stop.chapter, label) for label in stop.labels]
         title = read_page(book, stop.chapter).title
-        links = ", ".join(f"[{section.title}]({name}.md#{section.label})" for name, section in found)
-        lines.append(f"| **{title}**: {links} | {sum(section.minutes for _, section in found)} | {stop.after} |")
+        links = ", ".join(map(link_to, found))
+        lines.append(f"| **{title}**: {links} | {sum(section.minutes for section in found)} | {stop.after} |")
     return "\n".join(lines)
 
 
 def minutes_of(book: Path, stops: Iterable[Stop]) -> int:
     """Add up the reading time of a route, in minutes."""
-    return sum(find_section(book, stop.chapter, label)[1].minutes for stop in stops for label in stop.labels)
+    return sum(find_section(book, stop.chapter, label).minutes for stop in stops for label in stop.labels)
 
 
 def questions_table(book: Path, questions: Iterable[tuple[str, int, str]]) -> str:
     """Write questions as a table in Markdown, each with a link to the section that answers it."""
     lines = ["| you ask | read | minutes |", "| --- | --- | ---: |"]
     for asked, chapter, label in questions:
-        name, section = find_section(book, chapter, label)
-        lines.append(f"| {asked} | [{section.title}]({name}.md#{label}) | {section.minutes} |")
+        section = find_section(book, chapter, label)
+        lines.append(f"| {asked} | {link_to(section)} | {section.minutes} |")
     return "\n".join(lines)

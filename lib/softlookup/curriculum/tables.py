@@ -70,7 +70,7 @@ def sessions_table(book: Path, route: Route, length: int) -> str:
     lines = ["| session | taught | shown | tasks in class | homework |", "|--:|---|---|---|---|"]
     for one in sessions(book, route, length):
         taught = "<br>".join(
-            f"**{number}** " + ", ".join(_link(section) for section in group)
+            f"**{number}** " + ", ".join(link_to(section) for section in group)
             for number, group in ((n, list(g)) for n, g in groupby(one.sections, lambda s: s.chapter))
         )
         shown = ", ".join(FIGURE_SAYS[name] for name in one.figures)
@@ -83,7 +83,8 @@ def _name(number: int) -> str:
     return f"{number} {NAMES[number]}" if number < 90 else NAMES[number]
 
 
-def _link(section: Section) -> str:
+def link_to(section: Section) -> str:
+    """Write a section's heading in Markdown, linked where it has a label."""
     return f"[{section.title}](#{section.label})" if section.label else section.title
 
 

@@ -14,6 +14,9 @@ Row = tuple[str, float, float, float, float]
 NAME_SIZE = 8.0
 """Of the names of outliers, in points."""
 
+PANEL = 346.0, 230.0
+"""Width and height of the panel without its axes, in points, as near as names need it."""
+
 SIDES = (
     ("left", "center", 6.0, 0.0),
     ("right", "center", -6.0, 0.0),
@@ -76,8 +79,7 @@ def prediction_errors(groups: Mapping[str, Sequence[Row]], within: float = 0.15,
 
 def name_outliers(axes: Axes, groups: Mapping[str, Sequence[Row]], within: float, palette: Palette) -> None:
     """Write the names of the marks outside the band beside them, where they cover nothing."""
-    figure_width, figure_height = axes.get_figure().get_size_inches()
-    size = 72 * np.array([figure_width - 0.8, figure_height - 0.7])  # of the panel, in points, as near as it matters
+    size = np.array(PANEL)
     low, high = np.log([(axes.get_xlim()[i], axes.get_ylim()[i]) for i in (0, 1)])
 
     def spot(at: float, ratio: float) -> tuple[float, float]:
