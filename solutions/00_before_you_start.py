@@ -154,7 +154,7 @@ def cross_entropy(logits, target):
 
 
 # %% [markdown]
-# ## Slopes
+# ## Derivatives and gradients
 #
 # [[task 00.slope]]
 #
@@ -229,6 +229,6 @@ def two_steps(w, x, y, rate):
 
 
 # %% [markdown]
-# ## And now?
+# ## What next?
 #
 # Read the refreshers that your checks named. Then go on with chapter 1, or with whatever made you open this course.

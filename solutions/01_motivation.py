@@ -33,7 +33,7 @@ import torch
 from softlookup import check, hint
 
 # %% [markdown]
-# ## One word after another
+# ## Recurrent layers
 #
 # [[task 01.recurrent]]
 #
@@ -56,7 +56,7 @@ def recurrent(x, w_x, w_h, b):
 
 
 # %% [markdown]
-# ## What has to wait for what
+# ## Sequential and parallel steps
 #
 # [[task 01.depth]]
 #

@@ -73,7 +73,7 @@ def order_weights(asked, orders):
 
 
 # %% [markdown]
-# ## Mixing
+# ## Weighted means
 #
 # Three keys and their values, as points in a plane: apple : pomme, banana : banane, lemon : citron.
 
@@ -186,7 +186,7 @@ def soft_lookup(q, k, v):
 
 
 # %% [markdown]
-# ## Cold, hot, and in between
+# ## Temperature
 #
 # [[task 02.limit]]
 #

@@ -42,7 +42,7 @@ from softlookup import check, hint
 SPECIALS = ["<pad>", "<unk>", "<s>", "</s>"]
 
 # %% [markdown]
-# ## Words and their numbers
+# ## Tokens and ids
 #
 # [[task 03.words]]
 #

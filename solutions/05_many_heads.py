@@ -67,7 +67,7 @@ def shape_table(n_tokens, d_model, n_heads, head_width):
 
 
 # %% [markdown]
-# ## Cut and join
+# ## Split and merge
 #
 # [[task 05.split]]
 #
@@ -192,7 +192,7 @@ def head_shares(z, w_o):
 
 
 # %% [markdown]
-# ## Made well
+# ## Initialisation
 #
 # [[task 05.grouped]]
 #
@@ -246,7 +246,7 @@ def init_scale(d_model, n_heads, head_width):
 
 
 # %% [markdown]
-# ## Counted
+# ## Parameters and operations
 #
 # Three tasks of arithmetic. Whole numbers, please: no units, no rounding.
 #
@@ -302,7 +302,7 @@ def cache_bytes(batch, n_keys, n_layers, n_heads, n_kv_heads, head_width, bytes_
 
 
 # %% [markdown]
-# ## The whole layer
+# ## The multi-head attention layer
 #
 # Now a class, as it stands in a model. Its four parameters have the names and shapes given above, and it has no others. Make each with `nn.Parameter(torch.empty(rows,
 # columns))`: the check puts weights of its own in their place, so the first numbers do not matter here.

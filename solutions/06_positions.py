@@ -163,7 +163,7 @@ def shift_matrix(steps, d_model):
 
 
 # %% [markdown]
-# ## Distances
+# ## Relative positions
 
 # %% [markdown]
 # [[task 06.relative]]

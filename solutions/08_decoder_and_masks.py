@@ -46,7 +46,7 @@ def merge_heads(z):
 
 
 # %% [markdown]
-# ## Who may look at whom?
+# ## Which tokens may attend to which?
 #
 # [[task 08.causal]]
 #

@@ -49,7 +49,7 @@ def sinusoidal(length, d_model):  # positions 0, 1, ... -> (T, D) for an even D,
 
 
 # %% [markdown]
-# ## One token after the other
+# ## Generate token by token
 # [[task 10.next]]
 #
 # A model has read a batch of texts and gives logits at **every** position. Texts are of different lengths: row `b` has `lengths[b]` tokens, and what stands behind is padding. Return the likeliest next token of each text, as its id.
@@ -223,7 +223,7 @@ def beam_search(table, start_id, end_id, beams, limit, alpha):
 
 
 # %% [markdown]
-# ## Keys and values are kept
+# ## The KV cache
 # [[task 10.append]]
 #
 # The cache holds keys and values of `B` texts. Beam search has chosen which go on: text `i` of the new batch continues text `rows[i]` of the old one (a text may be chosen twice, or not at all). Choose the rows, then put the newest keys and values, which are in the new order already, **behind** the old ones. A cache may still be empty (`S = 0`).

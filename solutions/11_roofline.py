@@ -34,7 +34,7 @@ import math
 from softlookup import check, hint
 
 # %% [markdown]
-# ## How much work for each byte?
+# ## Arithmetic intensity
 #
 # [[task 11.intensity]]
 #
@@ -202,7 +202,7 @@ def least_time(operations, peak, bandwidth):
 
 
 # %% [markdown]
-# ## Between processors
+# ## A link between processors
 #
 # [[task 11.link]]
 #
@@ -239,7 +239,7 @@ def time_with_link(flops, n_bytes, link_bytes, peak, bandwidth, link):
 # predict_then_measure(*product_cost(1024, 512, 2048, 4), lambda: torch.mm(x, y, out=z))
 # ```
 #
-# Then try counts of your own: one row, two and four rows that meet a matrix of 8192 x 8192, short arrays, `torch.tanh`. Where clock and prediction disagree, *Your own machine* and *What the roof leaves out* in the book may say why.
+# Then try counts of your own: one row, two and four rows that meet a matrix of 8192 x 8192, short arrays, `torch.tanh`. Where clock and prediction disagree, *How to measure the roofline of your own machine* and *What does the roofline model leave out?* in the book may say why.
 
 
 # %% 11-measure

@@ -115,7 +115,7 @@ def cut_frames(samples, width, hop):
 
 
 # %% [markdown]
-# ## Two modalities
+# ## Text and images
 #
 # [[task 13.look]]
 #
@@ -198,7 +198,7 @@ def rollout(maps):
 
 
 # %% [markdown]
-# ## Long texts
+# ## Long sequences
 #
 # [[task 13.linear]]
 #
@@ -260,7 +260,7 @@ def merge_tiles(m_a, l_a, z_a, m_b, l_b, z_b):
 
 
 # %% [markdown]
-# ## Other people's weights
+# ## Published weights
 #
 # [[task 13.published]]
 #

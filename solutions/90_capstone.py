@@ -113,7 +113,7 @@ from softlookup import check, hint
 # %% 90-transformer from 08-transformer
 
 # %% [markdown]
-# ## It learns
+# ## Training steps
 #
 # [[task 90.loss]]
 #
@@ -186,7 +186,7 @@ def train_steps(vocab_size, d_model, n_heads, d_hidden, n_layers, pad_id, source
 
 
 # %% [markdown]
-# ## It writes
+# ## Greedy translation
 #
 # [[task 90.greedy]]
 #

@@ -139,10 +139,38 @@ def test_race_is_told_as_it_was_run():
     assert min(far, key=far.get) == "alibi" and far["alibi"] - nats["alibi"] < 0.15
     assert all(far[method] > 3 * nats[method] * 0.9 for method in ("sinusoidal", "learned"))
     assert nats["t5"] < measured("text", "twice")["t5"] < far["t5"] < far["none"]
+    far_fetched = measured("back", "four_times")
+    assert set(sorted(nats, key=nats.get)[:3]) == {"t5", "rotary", "rotary_halves"}
+    assert max(far_fetched, key=far_fetched.get) == "t5" and far_fetched["t5"] < 0.55 and far_fetched["alibi"] < 0.4
+    assert far_fetched["rotary"] < 0.15 < 0.85 < measured("back", "twice")["rotary"]
+    assert abs(measured("back", "twice")["learned"] - 1 / RUN["letters"]) < 0.01
+    assert nats["learned"] > nats["sinusoidal"] and fetched["learned"] < fetched["sinusoidal"]
     for kind, gap in (("back", 0.1), ("text", 0.15)):
         for part in ("trained", "twice", "four_times"):
             told = measured(kind, part)
             assert abs(told["rotary"] - told["rotary_halves"]) < gap
+
+
+def test_far_distances_of_the_race_fall_into_buckets_that_never_occurred_and_none_into_the_last():
+    bucket = model.t5_bucket(-torch.arange(RUN["times"] * RUN["length"]), bidirectional=False)
+    met, later = (set(part.tolist()) for part in bucket.tensor_split([RUN["length"]]))
+    assert not met & later and max(later) < 31
+
+
+def test_row_before_is_found_by_the_matrix_of_one_step_back():
+    table = reference.sinusoidal(100, 16)
+    angles = -reference.angles(np.array([1]), 16)[0]
+    back = np.zeros((16, 16))
+    for i, a in enumerate(angles):
+        back[2 * i : 2 * i + 2, 2 * i : 2 * i + 2] = [[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]]
+    assert ((table @ back @ table.T).argmax(axis=1)[1:] == np.arange(99)).all()
+
+
+def test_one_wave_has_two_positions_alike_and_a_sine_with_its_cosine_has_not():
+    waves = np.array([[np.cos(2 * np.pi * p / period) for period in (8, 4, 2)] for p in range(8)])
+    np.testing.assert_allclose(waves[1], waves[7], atol=1e-12)
+    pair = np.array([[np.sin(2 * np.pi * p / 8), np.cos(2 * np.pi * p / 8)] for p in range(8)])
+    assert len(np.unique(pair.round(9), axis=0)) == 8
 
 
 def test_set_up_cell_of_the_page_prints_nothing():
