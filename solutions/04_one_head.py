@@ -176,9 +176,9 @@ def one_token(q, k, v):
 # %% [markdown]
 # ## Put together, with a mask
 #
-# A mask says who may look where: boolean, `True` = may look. It has the shape of the scores or one that broadcasts to it: `(T, S)`, `(B, T, S)`,
+# A mask says which query may attend to which key: boolean, `True` = may attend. It has the shape of the scores or one that broadcasts to it: `(T, S)`, `(B, T, S)`,
 # `(B, 1, S)`, with more axes in front where the scores have them. Where it says `False` the weight is exactly 0, however large the score is (scores may be in the thousands, positive or negative), and the rest of the row still sums to 1.
-# A query that may look at nothing gets a row of zeros, never NaN.
+# A query that may attend to nothing gets a row of zeros, never NaN.
 #
 # [[task 04.weights]]
 #

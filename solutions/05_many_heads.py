@@ -135,8 +135,8 @@ def unpack_heads(x, w_qkv, n_heads):
 # %% [markdown]
 # ## The heads at work
 #
-# A mask is boolean, `True` = may look. It is the same for all heads, and has **no** axis for them: `(T, S)`, the same for every sequence, or `(B, T, S)`, one for each
-# (`(B, 1, S)` where it is the same for all queries). Where it says `False` the weight is exactly 0; a query that may look at nothing gets zeros, never NaN.
+# A mask is boolean, `True` = may attend. It is the same for all heads, and has **no** axis for them: `(T, S)`, the same for every sequence, or `(B, T, S)`, one for each
+# (`(B, 1, S)` where it is the same for all queries). Where it says `False` the weight is exactly 0; a query that may attend to nothing gets zeros, never NaN.
 #
 # [[task 05.heads]]
 #

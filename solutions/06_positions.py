@@ -337,4 +337,4 @@ def cached_attention(q, k, v):
 # Without positions, the vector that comes out for *cat* is the same in both sentences, so nothing that looks at that vector alone can tell who ate whom: this much is right. But the outputs are not the same
 # table: they stand in another order, the same order as the words. That is called equivariant; invariant would mean that the table of outputs does not change at all, which holds only after something like a mean over
 # the tokens. To show it, compute attend(x[order]) and attend(x)[order]: their difference is 0 up to rounding, while attend(x[order]) - attend(x) is not. With a causal mask a token sees only what stands before it, so
-# moving tokens changes what each may look at; the first difference is not 0 any more, and a decoder can learn something about order even without positions.
+# moving tokens changes what each may attend to; the first difference is not 0 any more, and a decoder can learn something about order even without positions.

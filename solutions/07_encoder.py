@@ -226,7 +226,7 @@ def encoder_parameters(d_model, d_hidden, n_layers, gated, bias, pre_norm):
 #
 # The whole layer, as a function of its weights. First sublayer: self-attention (call `self_attention` from the first cell; its `may_look` is a mask that broadcasts to the scores `(B, N, T, T)`). Second sublayer: your feed-forward
 # network with ReLU. Each has its residual connection and its own LayerNorm with eps `1e-5`: `norms` holds `gain_1, shift_1, gain_2, shift_2`, `attention` holds `w_q, w_k, w_v, w_o`. Where `pre_norm` is
-# `True` the norm comes before the sublayer, else after the sum. `mask` `(B, T)` is `True` for real tokens: no token may look at padding. The rows of padding are computed as all others are. The result equals that of
+# `True` the norm comes before the sublayer, else after the sum. `mask` `(B, T)` is `True` for real tokens: no token may attend to padding. The rows of padding are computed as all others are. The result equals that of
 # torch's `nn.TransformerEncoderLayer` with these weights; calling that, or this library's model, is not allowed.
 
 

@@ -13,7 +13,7 @@
 # %% [markdown]
 # # 8 · The decoder and masks
 #
-# You will say who may look at whom, make a softmax obey, find out whether the future leaks, lay out inputs and labels for three kinds of model, and in
+# You will say which token may attend to which, make a softmax obey, find out whether the future leaks, lay out inputs and labels for three kinds of model, and in
 # the end write an encoder-decoder of your own, as a class.
 #
 # [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer, run the check below it, as often as you like. The chapter is *The decoder and
@@ -25,7 +25,7 @@
 # | 08-or | In your own words (graded by a person) | 8 | ●●○ | 3 |
 #
 # **Letters.** `B` sequences in a batch, `T` query positions, `S` key positions, `D` model width, `N` heads, `H` the width of one head, `F` the hidden width of the feed-forward network, `V` words, `L` layers. **Masks** are boolean, and
-# **True means may look**, unless a task says otherwise (one does, on purpose). A mask has one row for each query and one column for each key, or a shape that broadcasts to the scores `(B, N, T, S)`. **Weights.** A vector is a row, so a
+# **True means may attend**, unless a task says otherwise (one does, on purpose). A mask has one row for each query and one column for each key, or a shape that broadcasts to the scores `(B, N, T, S)`. **Weights.** A vector is a row, so a
 # projection is `x @ w`. Head `i` owns the columns `i*H` to `(i+1)*H`.
 
 # %% 08-setup
@@ -50,13 +50,13 @@ def merge_heads(z):
 #
 # [[task 08.causal]]
 #
-# `T` tokens look at `S` keys, `S` at least `T`. The queries are the **newest** of the tokens: where keys of earlier tokens are kept in a cache, there are more keys than queries, and query `t` stands at position `S - T + t`. Each may look
+# `T` tokens look at `S` keys, `S` at least `T`. The queries are the **newest** of the tokens: where keys of earlier tokens are kept in a cache, there are more keys than queries, and query `t` stands at position `S - T + t`. Each may attend
 # at itself and at what came before it. Return the boolean mask, as a tensor.
 
 
 # %% 08-causal
 def causal_mask(n_queries, n_keys):
-    """T and S, two numbers -> (T, S), True = may look."""
+    """T and S, two numbers -> (T, S), True = may attend."""
     ### BEGIN SOLUTION
     queries = torch.arange(n_queries) + n_keys - n_queries
     keys = torch.arange(n_keys)
@@ -67,7 +67,7 @@ def causal_mask(n_queries, n_keys):
 # %% [markdown]
 # [[task 08.padding]]
 #
-# Short rows of a batch are filled up with `pad_id`. Nobody may look at such a place, whichever head and whichever query asks. Return a mask of four axes that broadcasts to scores `(B, N, T, S)`. Rows may be filled up at either end, and a
+# Short rows of a batch are filled up with `pad_id`. Nobody may attend to such a place, whichever head and whichever query asks. Return a mask of four axes that broadcasts to scores `(B, N, T, S)`. Rows may be filled up at either end, and a
 # real token may have the id 0.
 
 
@@ -82,12 +82,12 @@ def padding_mask(ids, pad_id):
 # %% [markdown]
 # [[task 08.combine]]
 #
-# A decoder's tokens may look neither ahead nor at padding. Return one mask for both.
+# A decoder's tokens may attend neither ahead nor at padding. Return one mask for both.
 
 
 # %% 08-combine
 def decoder_mask(ids, pad_id):
-    """ids (B, T), a number -> (B, 1, T, T), True = may look."""
+    """ids (B, T), a number -> (B, 1, T, T), True = may attend."""
     ### BEGIN SOLUTION
     length = ids.shape[1]
     return causal_mask(length, length) & padding_mask(ids, pad_id)
@@ -97,7 +97,7 @@ def decoder_mask(ids, pad_id):
 # %% [markdown]
 # [[task 08.convert]]
 #
-# A program hands you a mask from another library, in which **True means may NOT look**. Write it in the form that is added to the scores: a tensor of the scores' shape and dtype that holds 0 where one may look, and -inf where one may
+# A program hands you a mask from another library, in which **True means may NOT look**. Write it in the form that is added to the scores: a tensor of the scores' shape and dtype that holds 0 where one may attend, and -inf where one may
 # not. The mask has any shape that broadcasts to the scores. (The numbers of the scores do not matter here: some may be -inf already. Their dtype may be half precision.)
 
 
@@ -112,7 +112,7 @@ def to_additive(scores, mask):
 # %% [markdown]
 # [[task 08.masked-softmax]]
 #
-# From scores and a mask (True = may look, again) to weights. Where the mask says False the weight is exactly 0, and the others of the row sum to 1. A query that may look at nothing gets zeros, never NaN. Scores may be in the thousands;
+# From scores and a mask (True = may attend, again) to weights. Where the mask says False the weight is exactly 0, and the others of the row sum to 1. A query that may attend to nothing gets zeros, never NaN. Scores may be in the thousands;
 # gradients must flow, and the result has the dtype of the scores.
 
 
@@ -360,10 +360,10 @@ class Transformer(nn.Module):
 #
 # Task 08-or · difficulty ●●○ · about 8 minutes · 3 points, graded by a person · [read in the book](../../_build/html/book/08_decoder_and_masks.html#decoder-combine)
 #
-# A slide says that several masks are combined by an element-wise OR. Beside it, a tick means that a token may look. Say when the sentence is right, what goes wrong with the ticks, and how you would notice it in a program that runs
+# A slide says that several masks are combined by an element-wise OR. Beside it, a tick means that a token may attend. Say when the sentence is right, what goes wrong with the ticks, and how you would notice it in a program that runs
 # without an error. Three to six sentences.
 
 # %% 08-or [markdown] points=3
-# OR is right for masks that say what is hidden: a pair is hidden if it lies in the future or is padding. With ticks for "may look" a pair is allowed only if both masks allow it, so they are joined by AND; by De Morgan the two are the
-# same statement. With OR on ticks, one of the two is enough: words may look at later words, because these are no padding, and at padding, because it lies in the past. Nothing fails, shapes and sums are as they should be, and the training
+# OR is right for masks that say what is hidden: a pair is hidden if it lies in the future or is padding. With ticks for "may attend" a pair is allowed only if both masks allow it, so they are joined by AND; by De Morgan the two are the
+# same statement. With OR on ticks, one of the two is enough: words may attend to later words, because these are no padding, and at padding, because it lies in the past. Nothing fails, shapes and sums are as they should be, and the training
 # loss even gets better, since answers leak. To notice it, change one later token and look whether earlier outputs change, or count the ticks; or compare what the model does in training and when it writes alone.

@@ -273,7 +273,7 @@ if TRAIN:  # It may be interrupted, and goes on when you run this cell again.
 #
 # [[task 09.find-leak]]
 #
-# `model(ids)` gives logits `(B, T, V)` for ids `(B, T)`. Say whether it leaks: whether any token can change an output at an **earlier** place. Your test may look at nothing else than ids and logits. You may hand over ids of your own, from 0 to `n_words` - 1, in as many rows as you like, but no longer than those you are given.
+# `model(ids)` gives logits `(B, T, V)` for ids `(B, T)`. Say whether it leaks: whether any token can change an output at an **earlier** place. Your test may attend to nothing else than ids and logits. You may hand over ids of your own, from 0 to `n_words` - 1, in as many rows as you like, but no longer than those you are given.
 
 
 # %% 09-find-leak

@@ -240,7 +240,7 @@ def extend_cache(k, v, new_k, new_v, rows):
 # %% [markdown]
 # [[task 10.attend]]
 #
-# Causal attention of the newest tokens. There are `T` queries and `S` keys, `S` at least `T`; the queries belong to the **last** `T` of the `S` tokens, and each may look at itself and at all before it. There are `N` query heads and `K` key-value heads; `K` divides `N`, and each key-value head serves `N/K` neighbouring query heads (query heads 0 to N/K - 1 use key-value head 0, and so on). Scores are divided by $\sqrt{H}$. torch's own attention and this library's are not allowed.
+# Causal attention of the newest tokens. There are `T` queries and `S` keys, `S` at least `T`; the queries belong to the **last** `T` of the `S` tokens, and each may attend to itself and at all before it. There are `N` query heads and `K` key-value heads; `K` divides `N`, and each key-value head serves `N/K` neighbouring query heads (query heads 0 to N/K - 1 use key-value head 0, and so on). Scores are divided by $\sqrt{H}$. torch's own attention and this library's are not allowed.
 
 
 # %% 10-attend

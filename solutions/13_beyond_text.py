@@ -185,7 +185,7 @@ def choose_label(images, labels, scale):
 
 # %% 13-rollout
 def rollout(maps):
-    """maps (L, N, T, T), row t is what token t looks at -> shares (T, T), each row sums to 1."""
+    """maps (L, N, T, T), row t is what token t attends to -> shares (T, T), each row sums to 1."""
     ### BEGIN SOLUTION
     a = maps.mean(dim=1)
     itself = torch.eye(a.shape[-1], dtype=a.dtype)

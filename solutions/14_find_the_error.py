@@ -101,7 +101,7 @@ def suspects(x, w, printed, places):
 #
 # [[task 14.place]]
 #
-# A sentence says of each query which key it looks at most. `claimed` (T) holds the numbers of these keys, counted from 0. Return at which **place** each of them really stands, by the true scores: 1 for the key that is looked at most, `S`
+# A sentence says of each query which key it attends to most. `claimed` (T) holds the numbers of these keys, counted from 0. Return at which **place** each of them really stands, by the true scores: 1 for the key that is looked at most, `S`
 # for the one that is looked at least. No two scores of a row are equal. (Why does neither the scale nor the softmax matter here?) *The slide:* queries and keys are both `identity_head.X`; the first token is said to look hardest at the
 # third, which is number 2.
 
@@ -245,7 +245,7 @@ def measured_on(printed, published, places):
 #
 # [[task 14.polarity]]
 #
-# A mask of ones and zeros is printed, (T, S), or (1, S) where it is the same for all queries; and the weights (T, S) that came of it. Nothing says what a one stands for. Return **1** if a one means *may look*, **0** if a one means
+# A mask of ones and zeros is printed, (T, S), or (1, S) where it is the same for all queries; and the weights (T, S) that came of it. Nothing says what a one stands for. Return **1** if a one means *may attend*, **0** if a one means
 # *hidden*, **-1** if neither fits. A hidden weight is exactly 0; an allowed one may be so small that 0 is printed. Where both meanings fit, 1. *The slide:* `masks_004.WORDS` and `masks_004.TICKS`.
 
 
@@ -263,8 +263,8 @@ def what_a_one_means(mask, weights):
 # %% [markdown]
 # [[task 14.leaks]]
 #
-# Two masks were joined somehow, and the `joined` mask is printed. In all three a one means *may look* where `one_means_look` is True, and *hidden* where it is False. Return truth values (T, S): **True** at every pair that leaks, which the
-# joined mask lets through although at least one of the two hides it. The second mask may be one row (1, S) for all queries. *The slide:* `masks_004.TICKS` and `masks_004.WORDS`, joined by OR; a tick and a one mean *may look*.
+# Two masks were joined somehow, and the `joined` mask is printed. In all three a one means *may attend* where `one_means_look` is True, and *hidden* where it is False. Return truth values (T, S): **True** at every pair that leaks, which the
+# joined mask lets through although at least one of the two hides it. The second mask may be one row (1, S) for all queries. *The slide:* `masks_004.TICKS` and `masks_004.WORDS`, joined by OR; a tick and a one mean *may attend*.
 
 
 # %% 14-leaks

@@ -26,7 +26,7 @@
 # [[tasks-table]]
 # | 90-run | Your own run (graded by a person) | 30 | ●●○ | 5 |
 #
-# **Letters.** `B` sentences in a batch, `T` and `S` positions of target and source, `D` model width, `N` heads, `F` hidden width, `V` words, `L` layers. Masks are boolean, and True means may look.
+# **Letters.** `B` sentences in a batch, `T` and `S` positions of target and source, `D` model width, `N` heads, `F` hidden width, `V` words, `L` layers. Masks are boolean, and True means may attend.
 
 # %% 90-setup
 import math
@@ -58,7 +58,7 @@ from softlookup import check, hint
 # %% [markdown]
 # [[task 90.causal]]
 #
-# `T` queries look at `S` keys, `S` at least `T`; the queries are the newest tokens, so query `t` stands at position `S - T + t`. Each may look at itself and at what came before it. A boolean tensor.
+# `T` queries look at `S` keys, `S` at least `T`; the queries are the newest tokens, so query `t` stands at position `S - T + t`. Each may attend to itself and at what came before it. A boolean tensor.
 
 
 # %% 90-causal from 08-causal

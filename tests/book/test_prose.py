@@ -93,6 +93,22 @@ TYPED = {
 """Numbers that are rightly typed, by page, with the reason."""
 
 
+IMPLAIN = {
+    r"\bway (?:back|forward)\b(?! to)": "backward pass, forward pass",
+    r"\bblind rows?\b": "fully masked row",
+    r"\b(?:may|must not|cannot) look\b": "may attend",
+    r"\bwho (?:may )?looks? at whom\b": "which token attends to which",
+    r"\bbends?\b": "activation function",
+    r"\bstray(?:s|ed)?\b": "spread",
+    r"\broads?\b": "path",
+    r"\bkept? for\b(?! the backward)": "cache",
+    r"(?:^|(?<=[.!?] ))Who [a-z]+s? [^?]*\.(?= |$)": "a sentence with a subject",
+    r"(?:^|(?<=[.!?] ))(?:New|Asked|Open) (?:was|is|they)\b": "subject, then verb",
+    r"\bPadding is nobody\b": "say what follows from it",
+}
+"""Words of our own where the field has one, and inverted sentences: as patterns, and what the book writes instead."""
+
+
 def plain(sentence):
     return re.sub(rf"[^a-z0-9{FILLED} ]", "", sentence.lower()).strip()
 
@@ -119,6 +135,17 @@ def test_no_word_stands_twice_in_a_row():
         if found[0] not in TWICE
     ]
     assert twice == []
+
+
+def test_pages_use_the_fields_words_and_plain_sentences():
+    found = {
+        f"{page}: {paragraph[max(0, one.start() - 30) : one.end() + 30]}": wanted
+        for page, text in TEXT.items()
+        for paragraph in paragraphs(text)
+        for pattern, wanted in IMPLAIN.items()
+        for one in re.finditer(pattern, paragraph)
+    }
+    assert found == {}
 
 
 def words():

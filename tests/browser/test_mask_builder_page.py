@@ -70,7 +70,7 @@ def test_clicked_cells_change_weights_and_outputs_and_say_so(builder):
     cell(builder, 1, 3).click()
     state = assert_as_computed(builder, look)
     assert state["mask"][1][3] and state["future"] == 1
-    assert "may look at" in state["words"]
+    assert "may attend to" in state["words"]
     for s in range(3):
         if builder.evaluate(STATE)["mask"][2][s]:
             cell(builder, 2, s).click()
@@ -107,7 +107,7 @@ def test_mask_builder_obeys_the_keyboard(builder):
     assert assert_as_computed(builder, look)["mask"][1][2]
     page.keyboard.press("Enter")
     state = assert_as_computed(builder, look)
-    assert not state["mask"][1][2] and "may no longer look" in state["words"]
+    assert not state["mask"][1][2] and "may no longer attend" in state["words"]
 
 
 def test_other_conventions_write_the_same_mask_in_other_words(builder):

@@ -19,7 +19,7 @@ FIGURE = (
 PAGE = new_notebook(
     cells=[
         new_markdown_cell(
-            "# Heads\n\n*Who looks at whom?* Read [on](05_many_heads.md).\n\n**Reading time** about 9 minutes."
+            "# Heads\n\n*Who attends to whom?* Read [on](05_many_heads.md).\n\n**Reading time** about 9 minutes."
         ),
         new_code_cell(
             "say(a=1.234)",
@@ -70,7 +70,7 @@ def test_slides_follow_the_page(made):
 
 
 def test_title_has_the_readers_question(made):
-    assert made.cells[0].source == "# Heads\n\n*Who looks at whom?* Read on."
+    assert made.cells[0].source == "# Heads\n\n*Who attends to whom?* Read on."
 
 
 def test_formula_comes_with_its_sentence_and_table_after_it(made):

@@ -57,7 +57,7 @@ def test_annotations_of_the_layer_are_checked_too():
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("form", FORMS, ids=["open", "fused"])
 def test_a_float_mask_is_refused_and_told_what_true_means(form):
-    with pytest.raises(TypeError, match="float32; wanted torch.bool, where True means: may look here"):
+    with pytest.raises(TypeError, match="float32; wanted torch.bool, where True means: may attend"):
         form(zeros(3, 4), zeros(5, 4), None, zeros(3, 5))
 
 

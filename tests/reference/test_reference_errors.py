@@ -64,7 +64,7 @@ def test_annotations_refuse_wrong_shapes_while_tests_run(call):
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("dtype", [np.float64, np.int64])
 def test_a_mask_that_is_not_boolean_is_refused_and_told_what_true_means(dtype):
-    with pytest.raises(TypeError, match="wanted bool, where True means: may look here"):
+    with pytest.raises(TypeError, match="wanted bool, where True means: may attend"):
         ref.attention_weights(z(3, 4), z(5, 4), np.ones((3, 5), dtype))
 
 

@@ -1,4 +1,4 @@
-"""What a run of the capstone may look like, with the library's model: ``softlookup bench capstone``."""
+"""What a run of the capstone may attend like, with the library's model: ``softlookup bench capstone``."""
 
 import tempfile
 from collections.abc import Callable

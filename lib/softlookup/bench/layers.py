@@ -73,7 +73,7 @@ def bench_layers(plan: _Plan, *, device: str = "cpu") -> dict[str, Any]:
 
 
 class _Causal(nn.Module):
-    """Attention in which each token looks at itself and at what came before, as a recurrent layer has to."""
+    """Attention in which each token attends to itself and at what came before, as a recurrent layer has to."""
 
     def __init__(self, plan: _Plan) -> None:
         super().__init__()

@@ -26,7 +26,7 @@ def stages(
         k_SH: Keys (S, H).
         v_SH: Values (S, H).
         tokens: One word for each position; queries and keys share them, so T = S.
-        mask_TS: True where a query may look (T, S), or None for everywhere.
+        mask_TS: True where a query may attend (T, S), or None for everywhere.
         palette: The colours to draw in.
 
     Returns:

@@ -59,7 +59,7 @@ def check_mask(mask: Tensor, scores_shape: tuple[int, ...]) -> None:
     would be laid along the heads of (B, N, T, S), silently wherever B is 1 or N.
 
     Args:
-        mask: Boolean, True = may look: (T, S), or as many axes as the scores, each 1 or the scores' size.
+        mask: Boolean, True = may attend: (T, S), or as many axes as the scores, each 1 or the scores' size.
         scores_shape: The shape of the scores, (*batch, T, S).
 
     Raises:
@@ -67,7 +67,7 @@ def check_mask(mask: Tensor, scores_shape: tuple[int, ...]) -> None:
         ValueError: If its shape does not fit; the message names both shapes.
     """
     if mask.dtype != torch.bool:
-        raise TypeError(f"mask has dtype {mask.dtype}; wanted torch.bool, where True means: may look here")
+        raise TypeError(f"mask has dtype {mask.dtype}; wanted torch.bool, where True means: may attend")
     fits = mask.ndim in (2, len(scores_shape)) and all(
         got in (1, want) for got, want in zip(mask.shape[::-1], scores_shape[::-1], strict=False)
     )

@@ -18,7 +18,7 @@ def attention_weights(
     bias: Float[Tensor, "..."] | None = None,
     scale: float | None = None,
 ) -> Float[Tensor, "*batch T S"]:
-    """Say how much each query looks at each key.
+    """Say how much each query attends to each key.
 
     Scores and softmax run in float32 at least: in half precision a dot product can overflow before the
     division by sqrt(H), and many small weights would no longer sum to 1.
@@ -26,7 +26,7 @@ def attention_weights(
     Args:
         q: Queries, one row for each position that looks.
         k: Keys, one row for each position that is looked at.
-        mask: Boolean, True = may look; (T, S), or as many axes as the weights, each 1 or of their size.
+        mask: Boolean, True = may attend; (T, S), or as many axes as the weights, each 1 or of their size.
         bias: Numbers added to the scaled scores (ALiBi, T5 and their kind), of a shape that spreads over the scores.
         scale: What the dot products are multiplied by; None means 1/sqrt(H).
 
@@ -73,7 +73,7 @@ def attend(
         q: Queries.
         k: Keys.
         v: Values, one for each key; their width Hv may differ from H.
-        mask: Boolean, True = may look; (T, S), or as many axes as the weights, each 1 or of their size.
+        mask: Boolean, True = may attend; (T, S), or as many axes as the weights, each 1 or of their size.
         bias: Numbers added to the scaled scores, of a shape that spreads over them.
         scale: What the dot products are multiplied by; None means 1/sqrt(H).
 
@@ -108,7 +108,7 @@ def scaled_dot_product_attention(
         q: Queries.
         k: Keys.
         v: Values, one for each key; their width Hv may differ from H.
-        mask: Boolean, True = may look; (T, S), or as many axes as the weights, each 1 or of their size.
+        mask: Boolean, True = may attend; (T, S), or as many axes as the weights, each 1 or of their size.
         bias: Numbers added to the scaled scores, of a shape that spreads over them.
         scale: What the dot products are multiplied by; None means 1/sqrt(H).
 

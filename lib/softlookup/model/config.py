@@ -53,7 +53,7 @@ class Config:
         output_bias: Whether the logits add a bias.
         n_segments: Kinds of segments with an embedding each (BERT has 2); 0 for none.
         mlm_transform: Whether the encoder-only head has BERT's extra layer before the logits.
-        window: How many positions a token may look back in self-attention, itself counted; None for all.
+        window: How many positions a token may attend back in self-attention, itself counted; None for all.
         pad_id: The id that fills up short rows.
         start_id: The id that the decoder's input begins with.
         end_id: The id that ends a sentence.

@@ -115,7 +115,7 @@ class Layer(nn.Module):
 
         Args:
             x: The tokens' vectors.
-            mask: Who may look at whom in self-attention; True = may look.
+            mask: Which token may attend to which in self-attention; True = may attend.
             memory: The encoder's output, where the layer has cross-attention.
             memory_mask: Which of its positions may be looked at, (B, 1, 1, S).
             bias: Numbers added to the scores of self-attention.

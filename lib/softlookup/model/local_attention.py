@@ -1,4 +1,4 @@
-"""Local attention in blocks: each token looks at its neighbours, and nothing is computed for the others.
+"""Local attention in blocks: each token attends to its neighbours, and nothing is computed for the others.
 
 Letters of its own: W queries of a block, C keys that a block may see.
 """

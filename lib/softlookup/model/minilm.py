@@ -74,14 +74,14 @@ class SentenceEncoder(nn.Module):
 
     @torch.no_grad()
     def attention_maps(self, text: str) -> tuple[tuple[str, ...], Float[Tensor, "L N T T"]]:
-        """Show who looks at whom.
+        """Show who attends to whom.
 
         Args:
             text: One text.
 
         Returns:
             Its tokens, start and end among them, and the attention weights of every layer and head: row t is what
-            token t looks at.
+            token t attends to.
 
         Raises:
             ValueError: If the text is too long.

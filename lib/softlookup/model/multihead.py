@@ -149,7 +149,7 @@ class MultiHeadAttention(nn.Module):
         Args:
             x: The tokens that look.
             x_kv: The tokens that are looked at, where they are others (cross-attention); None means x itself.
-            mask: Boolean, True = may look: (T, S), or four axes as (B, N, T, S) with 1 where the mask is the
+            mask: Boolean, True = may attend: (T, S), or four axes as (B, N, T, S) with 1 where the mask is the
                 same all along; padding of the keys is (B, 1, 1, S). With a cache, S counts the cached keys too.
             bias: Numbers added to the scaled scores, of a shape that spreads over (B, N, T, S).
             rotary: A RotaryPositions that turns queries and keys to their places.

@@ -122,7 +122,7 @@ class _Stack(nn.Module):
                 length, self.config.window, causal=self.causal, offset=offset, keys=offset + length, device=device
             )
             return combine_masks(shape, mask)
-        # A single newest token may look at all there is: no mask is needed, and the kernel runs without one.
+        # A single newest token may attend to all there is: no mask is needed, and the kernel runs without one.
         if self.causal and length > 1:
             return combine_masks(causal_mask(length, keys=offset + length, offset=offset, device=device), mask)
         return mask
@@ -163,7 +163,7 @@ class _Stack(nn.Module):
 
 
 class Encoder(_Stack):
-    """L layers of self-attention and feed-forward network; every token may look at every other.
+    """L layers of self-attention and feed-forward network; every token may attend to every other.
 
     Args:
         config: Sizes and parts.
@@ -185,7 +185,7 @@ class Encoder(_Stack):
 
         Args:
             x: The embedded tokens.
-            mask: True = may look; padding of the keys is (B, 1, 1, T).
+            mask: True = may attend; padding of the keys is (B, 1, 1, T).
             trace: Where to leave states and attention weights.
 
         Returns:
@@ -198,7 +198,7 @@ class Encoder(_Stack):
 
 
 class Decoder(_Stack):
-    """Layers whose tokens may look back only, and, beside an encoder, at all of its output.
+    """Layers whose tokens may attend back only, and, beside an encoder, at all of its output.
 
     Args:
         config: Sizes and parts.
@@ -227,7 +227,7 @@ class Decoder(_Stack):
         Args:
             x: The embedded tokens; with a cache, the newest ones alone.
             memory: The encoder's output, where the decoder looks at one.
-            mask: True = may look, beside the causal mask: padding of the keys is (B, 1, 1, S).
+            mask: True = may attend, beside the causal mask: padding of the keys is (B, 1, 1, S).
             memory_mask: Which of the encoder's positions may be looked at, (B, 1, 1, S).
             cache: The keys and values of the tokens before x; it is added to.
             trace: Where to leave states and attention weights.

@@ -29,7 +29,7 @@ def tiled_attention(
         q: Queries.
         k: Keys.
         v: Values, one for each key; their width Hv may differ from H.
-        mask: Boolean, True = may look; (T, S), or as many axes as the scores, each 1 or of their size.
+        mask: Boolean, True = may attend; (T, S), or as many axes as the scores, each 1 or of their size.
         causal: Whether query t sees keys up to t only; T and S must be equal then. It goes with a mask.
         block: How many keys there are in a tile. It changes the rounding alone.
 

@@ -71,7 +71,7 @@ def check_mask(mask: Any, scores_shape: tuple[int, ...]) -> np.ndarray:
     would be laid along the heads of (B, N, T, S), silently wherever B is 1 or N.
 
     Args:
-        mask: Boolean, True = may look: (T, S), or as many axes as the scores, each 1 or the scores' size.
+        mask: Boolean, True = may attend: (T, S), or as many axes as the scores, each 1 or the scores' size.
         scores_shape: The shape of the scores, (*batch, T, S).
 
     Returns:
@@ -83,7 +83,7 @@ def check_mask(mask: Any, scores_shape: tuple[int, ...]) -> np.ndarray:
     """
     array = np.asarray(mask)
     if array.dtype != np.bool_:
-        raise TypeError(f"mask has dtype {array.dtype}; wanted bool, where True means: may look here")
+        raise TypeError(f"mask has dtype {array.dtype}; wanted bool, where True means: may attend")
     fits = array.ndim in (2, len(scores_shape)) and all(
         got in (1, want) for got, want in zip(array.shape[::-1], scores_shape[::-1], strict=False)
     )

@@ -42,14 +42,14 @@ def attention_weights(
     k: Real[np.ndarray, "*batch S H"],
     mask: Bool[np.ndarray, "..."] | None = None,
 ) -> Float64[np.ndarray, "*batch T S"]:
-    """Say how much each query looks at each key.
+    """Say how much each query attends to each key.
 
     Row t holds query t's weights: they sum to 1, or are all zero where the mask leaves nothing to see.
 
     Args:
         q: Queries, one row for each position that looks.
         k: Keys, one row for each position that is looked at.
-        mask: Boolean, True = may look; (T, S), or as many axes as the weights, each 1 or of their size.
+        mask: Boolean, True = may attend; (T, S), or as many axes as the weights, each 1 or of their size.
 
     Returns:
         softmax(q k^T / sqrt(H)), the softmax running along the keys.
@@ -85,7 +85,7 @@ def scaled_dot_product_attention(
         q: Queries.
         k: Keys.
         v: Values, one for each key; their width Hv may differ from H.
-        mask: Boolean, True = may look; (T, S), or as many axes as the weights, each 1 or of their size.
+        mask: Boolean, True = may attend; (T, S), or as many axes as the weights, each 1 or of their size.
 
     Returns:
         For each query, the weighted mean of the values it may see; zeros where it may see none.

@@ -59,7 +59,7 @@ def attention_backward(
         k: Keys.
         v: Values.
         grad: The gradient of the loss with respect to the output: dz.
-        mask: The mask of the forward pass: boolean, True = may look.
+        mask: The mask of the forward pass: boolean, True = may attend.
 
     Returns:
         The gradients (dq, dk, dv), each in the shape of its array. A query with nothing to see gets zeros and
@@ -110,7 +110,7 @@ def one_head_backward(
         w_k: Key matrix.
         w_v: Value matrix.
         grad: The gradient of the loss with respect to the head's output.
-        mask: The mask of the forward pass: boolean, True = may look.
+        mask: The mask of the forward pass: boolean, True = may attend.
 
     Returns:
         The gradients (dx, dw_q, dw_k, dw_v), each in the shape of its array.

@@ -56,7 +56,7 @@ def one_head(
         w_q: Makes the queries: what each token asks for.
         w_k: Makes the keys: what each token can be found by.
         w_v: Makes the values: what each token hands over.
-        mask: Boolean, True = may look; (T, T), or with all batch axes too.
+        mask: Boolean, True = may attend; (T, T), or with all batch axes too.
 
     Returns:
         One mixed value for each token.
@@ -145,7 +145,7 @@ def multi_head_attention(
         n_heads: N.
         n_kv_heads: K, a divisor of N; None means K = N.
         x_kv: The tokens that are looked at, where they are others (cross-attention); None means x itself.
-        mask: Boolean, True = may look; (T, S), or as many axes as (*batch, N, T, S), each 1 or of that size.
+        mask: Boolean, True = may attend; (T, S), or as many axes as (*batch, N, T, S), each 1 or of that size.
 
     Returns:
         One row of D numbers for each token that looks.

@@ -31,12 +31,12 @@ def linear_attention_weights(
     *,
     feature: str = "elu+1",
 ) -> Float64[np.ndarray, "*batch T S"]:
-    """Say how much each query looks at each key, by the dot product of their features.
+    """Say how much each query attends to each key, by the dot product of their features.
 
     Args:
         q: Queries.
         k: Keys.
-        mask: Boolean, True = may look; (T, S), or as many axes as the weights, each 1 or of their size.
+        mask: Boolean, True = may attend; (T, S), or as many axes as the weights, each 1 or of their size.
         feature: "elu+1" (the paper's) or "relu".
 
     Returns:
@@ -77,7 +77,7 @@ def linear_attention(
         q: Queries.
         k: Keys.
         v: Values, one for each key.
-        mask: Boolean, True = may look, of any kind; a causal one makes this the causal form.
+        mask: Boolean, True = may attend, of any kind; a causal one makes this the causal form.
         feature: "elu+1" (the paper's) or "relu".
 
     Returns:

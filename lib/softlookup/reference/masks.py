@@ -1,4 +1,4 @@
-"""Masks: who may look where. Boolean throughout, True = may look."""
+"""Masks: which query may attend to which key. Boolean throughout, True = may attend."""
 
 import numpy as np
 from jaxtyping import Bool, Integer
@@ -115,7 +115,7 @@ def combine_masks(*masks: Bool[np.ndarray, "..."] | None) -> Bool[np.ndarray, ".
     axes = max(mask.ndim for mask in given)
     for mask in given:
         if mask.dtype != np.bool_:
-            raise TypeError(f"a mask has dtype {mask.dtype}; wanted bool, where True means: may look here")
+            raise TypeError(f"a mask has dtype {mask.dtype}; wanted bool, where True means: may attend")
         if mask.ndim < 2 or mask.ndim not in (2, axes):
             raise ValueError(f"masks have shapes {shapes}: each needs 2 axes, (T, S), or all {max(axes, 2)}")
     try:

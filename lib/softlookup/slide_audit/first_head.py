@@ -106,10 +106,10 @@ def values() -> Found:
     lecture="004",
     slide="Queries, keys and values by hand: what they are for",
     section="04_one_head_practice#one-head-slide-1",
-    states="The three printed tables go into attention, and decide there who looks at whom.",
+    states="The three printed tables go into attention, and decide there who attends to whom.",
     verdict="wrong",
     tell="Nothing downstream can mend a wrong table: once a single cell of Q, K or V is known to be off, every later "
-    "number is in doubt. (And it is queries and keys alone that decide who looks at whom; values are what is fetched.)",
+    "number is in doubt. (And queries and keys alone decide which token attends to which; values are what is fetched.)",
     cause="The slips of the three tables, handed on.",
 )
 def handed_on() -> Found:

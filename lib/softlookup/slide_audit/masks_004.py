@@ -83,7 +83,7 @@ def look_ahead() -> Found:
     slide="Masks in code: two masks joined",
     section="08_decoder_and_masks#decoder-combine",
     states="Several masks are joined by OR, element by element; in both masks drawn beside it, a one or a tick means "
-    "that one may look.",
+    "that one may attend.",
     verdict="wrong",
     tell="Joining masks must never let more through than each of them alone. Take one pair, the first token and the "
     "second: the triangle forbids it, the row of words allows it, and OR allows it.",

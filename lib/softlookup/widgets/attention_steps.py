@@ -31,7 +31,7 @@ class Example:
         q: Queries, shape (T, H).
         k: Keys, shape (T, H).
         v: Values, shape (T, width); the width may differ from H.
-        mask: Shape (T, T), True where the query's token may look, or None where all may look at all.
+        mask: Shape (T, T), True where the query's token may attend, or None where all may attend to all.
         x: Tokens, shape (T, D), where the queries, keys and values are made of them.
         w_q: What makes the queries, ``q = x @ w_q``, shape (D, H); None where they are given as they stand.
         w_k: What makes the keys, shape (D, H), or None.
@@ -73,7 +73,7 @@ class Example:
             return q, k, v, None
         mask = np.asarray(self.mask)
         if mask.dtype != np.bool_:
-            raise TypeError(f"example {self.title!r}: the mask holds {mask.dtype}, wanted bool (True = may look)")
+            raise TypeError(f"example {self.title!r}: the mask holds {mask.dtype}, wanted bool (True = may attend)")
         if mask.shape != (tokens, tokens):
             raise ValueError(f"example {self.title!r}: the mask has shape {mask.shape}, wanted {(tokens, tokens)}")
         return q, k, v, mask
@@ -183,7 +183,7 @@ def static_tables(record: Mapping[str, Any]) -> str:
     tokens = record["tokens"]
     places = [str(place + 1) for place in range(len(record["v"][0]))]
     return (
-        f"<p>{escape(record['title'])}: who looks at whom, and what comes out. "
+        f"<p>{escape(record['title'])}: who attends to whom, and what comes out. "
         "With scripts, every cell of every step can be asked how it came about.</p>"
         + _table("Weights: rows look, columns are looked at", tokens, tokens, record["weights"])
         + _table("Outputs: one row for each token", tokens, places, record["output"])

@@ -61,7 +61,7 @@ def describe(model: str, machine: str, stage: str, batch: int, length: int) -> d
         machine: One of ``roofline.known_hardware()``.
         stage: READING (all tokens of a prompt at once) or WRITING (one token for each sequence).
         batch: B, sequences.
-        length: Tokens of each prompt, or tokens that the new one looks at, itself among them.
+        length: Tokens of each prompt, or tokens that the new one attends to, itself among them.
 
     Returns:
         For "dense" (all products with weights of one layer) and "attention" (scores and mixing of one layer):

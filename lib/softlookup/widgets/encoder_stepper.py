@@ -236,7 +236,7 @@ def _attention(example: LayerExample, w: Mapping[str, Array], x: Array) -> list[
             "a",
             "weights",
             False,
-            "Softmax of the scaled scores: a row says whom a token looks at. Padding gets 0.",
+            "Softmax of the scaled scores: a row says which tokens a token attends to. Padding gets 0.",
             "N × T × S",
             weights,
         ),

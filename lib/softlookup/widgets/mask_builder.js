@@ -4,9 +4,9 @@
 const MASKS = {
   everything: "everything", causal: "causal", padding: "padding", combined: "causal and padding", window: "window", prefix: "prefix",
 };
-// What a cell that may look, and one that may not, is written as.
+// What a cell that may attend, and one that may not, is written as.
 const WRITTEN = {
-  may: { title: "True = may look", cells: ["1", "0"], says: "Here True (1) means may look: this library, and PyTorch's scaled_dot_product_attention. Two such masks are joined by AND." },
+  may: { title: "True = may attend", cells: ["1", "0"], says: "Here True (1) means may attend: this library, and PyTorch's scaled_dot_product_attention. Two such masks are joined by AND." },
   not: { title: "True = may NOT look", cells: ["0", "1"], says: "Here True (1) means may not look: nn.MultiheadAttention and nn.Transformer. Two such masks are joined by OR. The shaded cells, which are hidden, are the same ones." },
   add: { title: "added to the scores", cells: ["0", "−∞"], says: "Here the mask is added to the scores: 0 leaves a score as it is, minus infinity hides it. Two such masks are joined by adding them." },
 };
@@ -23,7 +23,7 @@ function weigh(scores, mask) {
   });
 }
 
-/** The mean place that each row looks at, and its weight on padding. */
+/** The mean place that each row attends to, and its weight on padding. */
 const mixtures = (weights, real) => weights.map((row) => [
   row.reduce((sum, w, s) => sum + w * s, 0), row.reduce((sum, w, s) => sum + (real[s] ? 0 : w), 0)]);
 
@@ -98,7 +98,7 @@ function render({ model, el }) {
     if (mask[t][s] === value) return;
     mask[t][s] = value;
     name = null;
-    draw(`${named(t)} ${value ? "may look" : "may no longer look"} at ${named(s)}. ${rowSays(t)}`);
+    draw(`${named(t)} ${value ? "may attend" : "may no longer attend"} to ${named(s)}. ${rowSays(t)}`);
   }
 
   function rowSays(t) {
@@ -114,12 +114,12 @@ function render({ model, el }) {
     const weights = weigh(look.scores, mask);
     if (grid === "output") {
       const out = mixtures(weights, look.real)[t][s];
-      words.textContent = s === 0 ? `${named(t)} looks at place ${show(out)} on average.` : `${named(t)} puts ${show(out)} of its weight on padding.`;
+      words.textContent = s === 0 ? `${named(t)} attends to position ${show(out)} on average.` : `${named(t)} puts ${show(out)} of its weight on padding.`;
     } else {
       const may = mask[t][s];
       const how = s > t ? ", which comes later" : s === t ? ", itself" : "";
       words.textContent = may
-        ? `${named(t)} may look at ${named(s)}${how}: weight ${show(weights[t][s])}.`
+        ? `${named(t)} may attend to ${named(s)}${how}: weight ${show(weights[t][s])}.`
         : `${named(t)} may not look at ${named(s)}${how}: weight exactly 0.${mask[t].some(Boolean) ? "" : ` ${rowSays(t)}`}`;
       if (grid === "mask") words.textContent += " Press to change it.";
     }
@@ -152,7 +152,7 @@ function render({ model, el }) {
     const future = mask.flatMap((row, t) => row.filter((may, s) => may && s > t)).length;
     const padded = mask.flatMap((row) => row.filter((may, s) => may && !look.real[s])).length;
     const pairs = mask.flat().filter(Boolean).length;
-    warnings.replaceChildren(strong(`${pairs} of ${mask.length ** 2}`), " pairs may look. ",
+    warnings.replaceChildren(strong(`${pairs} of ${mask.length ** 2}`), " pairs may attend. ",
       future ? `${future} of them look ahead. ` : "Nobody looks ahead. ",
       padded ? `${padded} look at padding. ` : "",
       blind.length ? `Sees nothing: ${list(blind)}.` : "");
@@ -163,11 +163,11 @@ function render({ model, el }) {
   }
 
   const TOLD = {
-    everything: "Everyone looks at everyone, as in an encoder without padding.",
-    causal: "Each token looks at itself and back, as a decoder does.",
+    everything: "Every token attends to every token, as in an encoder without padding.",
+    causal: "Each token attends to itself and back, as a decoder does.",
     padding: "Columns of padding are hidden from all: an encoder's mask.",
     combined: "Neither ahead nor at padding: both masks have to allow a pair.",
-    window: () => `Each token looks at the last ${width}, itself counted.`,
+    window: () => `Each token attends to the last ${width}, itself counted.`,
     prefix: () => `The first ${prefix} tokens are known as a whole, the rest is causal.`,
   };
 
@@ -182,7 +182,7 @@ function render({ model, el }) {
     look = looks[model.get("chosen")];
     chooser.selectedIndex = model.get("chosen");
     board.replaceChildren(
-      table("mask", "Mask: row looks at column", look.tokens, "msk-press"),
+      table("mask", "Mask: row attends to column", look.tokens, "msk-press"),
       table("weights", "Weights", look.tokens, "msk-heat"),
       table("output", "Output", ["mean place", "on padding"], "msk-plain"));
     choose(name ?? "causal");

@@ -1,4 +1,4 @@
-"""A mask to be clicked together: who may look at whom, and what becomes of weights and outputs."""
+"""A mask to be clicked together: which token may attend to which, and what becomes of weights and outputs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -24,7 +24,7 @@ class Look:
 
     Attributes:
         title: A few words for the chooser.
-        tokens: The tokens; each looks at all of them.
+        tokens: The tokens; each attends to all of them.
         scores: A row for each query, already divided by the root of the head width.
         real: Whether each token is a word (True) or padding.
     """
@@ -61,7 +61,7 @@ def preset(name: str, real: Sequence[bool], *, width: int = 3, prefix: int = 3) 
         prefix: How many tokens at the beginning are known as a whole.
 
     Returns:
-        The mask (T, T), True = may look.
+        The mask (T, T), True = may attend.
 
     Raises:
         ValueError: If there is no mask of that name.
@@ -86,11 +86,11 @@ def describe(look: Look, mask: np.ndarray) -> dict[str, Any]:
 
     Args:
         look: The sentence.
-        mask: (T, T), True = may look.
+        mask: (T, T), True = may attend.
 
     Returns:
-        weights (T, T); outputs (T, 2): the mean place that a token looks at, counted from 0, and its weight on padding;
-        allowed, how many pairs may look; future, how many of them look ahead; blind, the rows that see nothing.
+        weights (T, T); outputs (T, 2): the mean position that a token attends to, from 0, and its weight on padding;
+        allowed, how many pairs may attend; future, how many of them look ahead; blind, the rows that see nothing.
 
     Book: 08_decoder_and_masks.html#decoder-builder.
     """

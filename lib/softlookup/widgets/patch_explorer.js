@@ -3,8 +3,8 @@
 const ABOUT = {
   lost: "How much the probability of the answer falls where a patch is replaced by the mean picture. This is an experiment, no map.",
   rollout: "How much of the class token came from each patch, through all layers, half of each step past the attention.",
-  mean: "What the class token looks at in this layer, mean of the heads.",
-  head: "What the class token looks at in this head.",
+  mean: "What the class token attends to in this layer, mean of the heads.",
+  head: "What the class token attends to in this head.",
 };
 
 function render({ model, el }) {

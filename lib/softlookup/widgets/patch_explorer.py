@@ -1,4 +1,4 @@
-"""A picture cut into patches: what its class token looks at, and what is lost where a patch is hidden."""
+"""A picture cut into patches: what its class token attends to, and what is lost where a patch is hidden."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -54,7 +54,7 @@ def _decoder(masks: np.ndarray, table: np.ndarray, blend: float, own: float) -> 
     """A model from ids (B, T) to logits (B, T, V): attention under given masks (L, N, T, T), residuals, tied logits.
 
     Args:
-        masks: Who may look at whom, for each layer and head.
+        masks: Which token may attend to which, for each layer and head.
         table: (V, D).
         blend: How much of the mean over all positions is added in the end.
         own: What is added to the logit of the word that stands there.

@@ -207,8 +207,8 @@ def statement(rng: np.random.Generator) -> Drawn:
                 "positions "
                 "can be trained anew to the same quality.",
                 True,
-                "Every pair of patches may look at each other anyway, and the rows of positions are learned: they only "
-                "get other places.",
+                "Every patch may attend to every other anyway, and the rows of positions are learned: they only get "
+                "other places.",
             ),
             Statement(
                 "zero-shot-none",

@@ -39,7 +39,7 @@ def combine(rng: np.random.Generator) -> Drawn:
     return Drawn(
         f"A decoder-only model reads the ids ${tex(tuple(ids))}$; id 0 is padding. Give the mask of self-attention "
         f"as a "
-        "matrix of 1 (may look) and 0, a row for each query. How many rows see nothing?",
+        "matrix of 1 (may attend) and 0, a row for each query. How many rows see nothing?",
         (answer, blind),
         f"A pair must be allowed by both, so AND: $${tex(answer)}$$ "
         + (f"{blind} rows see nothing; their outputs are left out." if blind else "No row is empty."),
@@ -61,7 +61,7 @@ def cached(rng: np.random.Generator) -> Drawn:
     top = np.tril(np.ones((new, kept + new), dtype=int))
     return Drawn(
         f"A decoder has a cache of {kept} tokens and is given {new} new ones at once. Give the causal mask of the new "
-        "queries (1: may look), and the places by which rotary positions turn them. Places count from 0.",
+        "queries (1: may attend), and the places by which rotary positions turn them. Places count from 0.",
         (mask, tuple(range(kept, kept + new))),
         f"The triangle hangs at the bottom right: $${tex(mask)}$$ Places ${tex(tuple(range(kept, kept + new)))}$: as "
         f"many "
@@ -86,7 +86,7 @@ def masked(rng: np.random.Generator) -> Drawn:
     seen = np.stack([softmax(np.where(mask[0], rows[0], -np.inf)), np.zeros(3)])
     after = np.stack([softmax(rows[0]) * mask[0], np.zeros(3)])
     return Drawn(
-        f"Two rows of scaled scores are ${logs(first)}$ and ${logs(second)}$; the mask (1: may look) is "
+        f"Two rows of scaled scores are ${logs(first)}$ and ${logs(second)}$; the mask (1: may attend) is "
         f"$${tex(mask.astype(int))}$$ Give the weights as this course defines them.",
         seen,
         f"Hidden scores are $-\\infty$ before the softmax, and a row with nothing to see is zeros: $${tex(seen)}$$",

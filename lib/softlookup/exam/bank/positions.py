@@ -150,7 +150,7 @@ def statement(rng: np.random.Generator) -> Drawn:
                 "values-turned",
                 "A rotary layer turns queries and keys, and leaves the values as they are.",
                 True,
-                "The place is to act on who looks at whom. Turned values would mix places into what is said.",
+                "The place is to act on who attends to whom. Turned values would mix places into what is said.",
             ),
             Statement(
                 "row-length",

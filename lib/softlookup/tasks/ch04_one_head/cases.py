@@ -45,9 +45,9 @@ def attention_cases(rng: Rng, arity: int) -> list[Case]:
         case("four axes and one mask (T, S)", qkv(rng, (2, 3), 4, 5, 3, 2), seeing_mask(rng, 4, 5), "mask"),
         case("four axes and a mask (B, 1, 1, S)", qkv(rng, (2, 3), 4, 5, 3, 2), seeing_mask(rng, 2, 1, 1, 5), "mask"),
         case("a mask for each head (B, N, T, S)", qkv(rng, (2, 3), 4, 5, 3, 2), seeing_mask(rng, 2, 3, 4, 5), "mask"),
-        case("a query that may look at nothing", qkv(rng, (), 5, 4, 3, 2), blind_mask(rng, 5, 4), "blind"),
+        case("a query that may attend to nothing", qkv(rng, (), 5, 4, 3, 2), blind_mask(rng, 5, 4), "blind"),
         case(
-            "queries of two sequences that may look at nothing",
+            "queries of two sequences that may attend to nothing",
             qkv(rng, (2,), 5, 4, 3, 2),
             blind_mask(rng, 5, 4),
             "blind",

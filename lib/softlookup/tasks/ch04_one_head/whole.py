@@ -105,7 +105,7 @@ def _head_cases(rng: Rng) -> list[Case]:
         ),
         Case("a padding mask (B, 1, S)", (*args((2,), 3, 5, 4), draws.seeing_mask(rng, 2, 1, 3)), part="mask"),
         Case(
-            "one sequence, a token that may look at nothing",
+            "one sequence, a token that may attend to nothing",
             (*args((), 5, 4, 3), draws.blind_mask(rng, 5, 5)),
             part="blind",
         ),
@@ -116,7 +116,7 @@ def _head_cases(rng: Rng) -> list[Case]:
         ),
         Case("a sequence that is all padding", (*args((2,), 4, 3, 2), padded), part="blind"),
         Case(
-            "a token that may look at nothing",
+            "a token that may attend to nothing",
             (*args((2,), 5, 4, 3), draws.blind_mask(rng, 5, 5)),
             part="blind",
         ),

@@ -43,7 +43,7 @@ def _heads_cases(rng: Rng) -> list[Case]:
         Case("a mask for each sequence, T = S = 4", (*_qkv(rng, 2, 3, 4, 4, 5, 3), mask(2, 4, 4)), part="mask"),
         Case("padding: a mask (B, 1, S)", (*_qkv(rng, 2, 3, 4, 5, 6, 2), mask(2, 1, 5)), part="mask"),
         Case(
-            "a query that may look at nothing",
+            "a query that may attend to nothing",
             (*_qkv(rng, 2, 3, 4, 5, 6, 2), draws.blind_mask(rng, 4, 5)),
             part="blind",
         ),

@@ -48,7 +48,10 @@ def _cases(rng: Rng) -> list[Case]:
         case("a mask for each sequence, T = N = 4", _args(rng, 2, 4, 5, 4, 2, 3), mask(2, 4, 4), part="mask"),
         case("padding: a mask (B, 1, T)", _args(rng, 3, 4, 5, 2, 1, 3), mask(3, 1, 4), part="mask"),
         case(
-            "a token that may look at nothing", _args(rng, 2, 5, 4, 2, 2, 3), draws.blind_mask(rng, 5, 5), part="blind"
+            "a token that may attend to nothing",
+            _args(rng, 2, 5, 4, 2, 2, 3),
+            draws.blind_mask(rng, 5, 5),
+            part="blind",
         ),
         case("tokens here and there that see nothing", _args(rng, 2, 3, 5, 4, 2, 3), scattered, part="blind"),
         case("float64 weights and tokens", double, keeps_dtype=True, part="dtype"),

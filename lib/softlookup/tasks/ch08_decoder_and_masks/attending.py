@@ -35,7 +35,7 @@ def _softmax_cases(rng: Rng) -> list[Case]:
         Case("a mask for each head, (N, T, S)", (scores(2, 3, 4, 5), mask(3, 4, 5))),
         Case("a mask of one axis, for all queries", (scores(2, 3, 4, 5), mask(5))),
         Case("everything may be looked at", (scores(2, 1, 3, 4), np.ones((3, 4), dtype=bool))),
-        Case("a query that may look at nothing", (scores(2, 3, 4, 5), blind), part="blind", exact_zeros=True),
+        Case("a query that may attend to nothing", (scores(2, 3, 4, 5), blind), part="blind", exact_zeros=True),
         Case(
             "a sequence of nothing but padding",
             (scores(2, 1, 3, 4), np.array([True, False])[:, None, None, None] & np.ones((1, 1, 1, 4), bool)),

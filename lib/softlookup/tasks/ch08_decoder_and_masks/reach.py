@@ -28,7 +28,7 @@ def _reach_cases(rng: Rng) -> list[Case]:
         Case("three layers, drawn", (random(3, 6),)),
         Case("two layers, drawn, many tokens", (random(2, 9),)),
         Case("twelve layers in which everybody sees everybody", (np.ones((12, 4, 4), dtype=bool),)),
-        Case("nobody may look at anything", (np.zeros((2, 3, 3), dtype=bool),)),
+        Case("nobody may attend to anything", (np.zeros((2, 3, 3), dtype=bool),)),
     ]
 
 
