@@ -63,8 +63,8 @@ def reading(text: str) -> tuple[Reading, Reading]:
         text: The page's source.
 
     Returns:
-        The main line; what is folded (boxes to open, and code that is hidden at first). What no reader sees (front
-        matter, cells that are removed) is in neither.
+        The main line; what is folded (boxes and cells to open). What no reader has to see (front matter, cells that are
+        removed, code that only draws and is hidden at first) is in neither.
     """
     live = figures_to_operate(text)
     prose: dict[bool, list[str]] = {False: [], True: []}
@@ -104,10 +104,8 @@ def _cell(lines: list[str], live: set[str]) -> dict[bool, Reading]:
         operated = sum(bool(re.search(rf"\b{name}\(", source)) for name in live)
         shown = Reading(pictures=source.count("show("), live=operated)
     code = Reading(code_lines=sum(bool(line.strip()) and not line.startswith(":") for line in lines))
-    if {"remove-cell", "remove-input"} & tags:
+    if {"remove-cell", "remove-input", "hide-input"} & tags:  # hidden code draws and formats
         return {False: shown}
     if "hide-cell" in tags:
         return {True: shown + code}
-    if "hide-input" in tags:
-        return {False: shown, True: code}
     return {False: shown + code}
