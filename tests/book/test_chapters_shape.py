@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from built_book import HTML, need_book
 from prose import ROOT, prose
 
 from softlookup.curriculum.reading import reading
@@ -58,6 +59,17 @@ def test_first_screen_has_the_question_then_a_figure_then_the_time(number):
     assert text.index("| When you have read this, you can |") > stated
     fold = text.rfind("{dropdown}", 0, text.index("| When you have read this, you can |"))
     assert fold > stated, "the objectives are folded"
+
+
+@pytest.mark.book
+@pytest.mark.parametrize("number", TAUGHT)
+def test_built_first_screen_shows_its_figure(number):
+    need_book()
+    page = next(
+        page for page in sorted((HTML / "book").glob(f"{number:02}_*.html")) if "Reading time" in page.read_text()
+    )
+    opening = page.read_text(encoding="utf-8").partition("Reading time")[0]
+    assert 'class="slk-figure"' in opening or "widget-view+json" in opening
 
 
 @pytest.mark.parametrize("number", TAUGHT)
