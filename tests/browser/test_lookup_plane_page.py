@@ -172,7 +172,7 @@ def test_plane_passes_axe_and_has_coloured_ground(html, visit, theme):
 
 def test_readers_without_scripts_get_the_weights_in_a_table(html, visit):
     with visit((html / PAGE).as_uri(), java_script_enabled=False) as seen:
-        table = seen.page.locator(".widget-fallback table").first
+        table = seen.page.locator(".widget-fallback table", has_text="Dot products and weights").first
         assert table.is_visible()
         numbers = [float(text) for text in table.locator("td").all_inner_texts() if text]
         assert numbers == [3.0, 0.1, 3.0, 0.1, 5.1, 0.8]
