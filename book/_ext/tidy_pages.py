@@ -1,5 +1,6 @@
 """Leave a built book without dead pages: with a front door, up-to-date roles, and a theme from the first moment."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -50,11 +51,15 @@ MENDED = {
 }
 """What Sphinx and MyST-NB write that screen readers stumble over, and what is written instead."""
 
+NO_WORDS = re.compile(r'<th (class="head[^"]*")>(<p>(?:<span class="math[^>]*>[^<]*</span>)?</p>)</th>')
+"""Headings of columns that are empty or one formula: nothing in them can be read out as a heading."""
+
 
 def mend_roles(app: Sphinx, pagename: str, template: str, context: dict[str, Any], doctree: Any) -> None:
     """Put right, in the body of a page, what no template reaches."""
     for wrong, right in MENDED.items():
         context["body"] = context.get("body", "").replace(wrong, right)
+    context["body"] = NO_WORDS.sub(r"<td \1>\2</td>", context.get("body", ""))
 
 
 CHOOSE_THEME = (
