@@ -56,8 +56,9 @@ def head_maps(
             spine.set_visible(False)
         said = f"{title}: {(most == np.arange(t)).sum()} of {t} tokens attend most to themselves"
         if query is not None:
-            frame = {"edgecolor": palette.query, "linewidth": 1.6, "clip_on": False, "zorder": 3}
-            axes.add_patch(Rectangle((0, query), s, 1, fill=False, **frame))
+            frame = Rectangle((0, query), s, 1, fill=False, edgecolor=palette.query, linewidth=1.6, zorder=3)
+            frame.set_clip_on(False)
+            axes.add_patch(frame)
             weight = weights_TS[query, most[query]]
             said += f", and {words[query]} gives {weight:.2f} to {words[most[query]]}"
         described.append(said)

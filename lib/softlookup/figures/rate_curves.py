@@ -34,9 +34,9 @@ def rate_curves(steps: np.ndarray, rates: Mapping[str, np.ndarray], *, palette: 
         top = tops[name]
         axes.plot(steps, rate, style, color=color)
         axes.plot(steps[top], rate[top], "o", color=color, markersize=5)
-        place = (1.02 * steps[-1], ends[name]) if name in ends else (steps[top], 1.03 * rate[top])
+        x, y = (1.02 * steps[-1], ends[name]) if name in ends else (steps[top], 1.03 * rate[top])
         side = "center" if name in ends else "bottom"
-        axes.text(*place, f"{name}: peak {rate[top]:.2e}", va=side, size=9, color=color)
+        axes.text(x, y, f"{name}: peak {rate[top]:.2e}", va=side, size=9, color=color)
         said.append(f"{name} is highest at step {steps[top]:,}, with {rate[top]:.2e}")
     axes.set(xlabel="step", ylabel="learning rate", xlim=(0, 1.42 * steps[-1]), ylim=(0, 1.14 * peaks[highest]))
     axes.set_xticks([tick for tick in axes.get_xticks() if 0 <= tick <= steps[-1]])
