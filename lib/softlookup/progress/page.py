@@ -14,6 +14,7 @@ from softlookup.curriculum.graph import EDGES, NAMES, needed
 _READING = re.compile(r"\*\*Reading time\*\* about (\d+) minutes")
 _TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 _CAPSTONE = "_capstone"
+_DETAILS = "_more"
 
 
 @dataclass(frozen=True)
@@ -32,13 +33,15 @@ class WayPage:
 
 
 def pages_of(book: Path) -> dict[int, list[WayPage]]:
-    """The pages of each chapter, the chapter's own first.
+    """The pages of each chapter, the chapter's own first; pages of further details need not be read, and are left out.
 
     Args:
         book: The folder of the book's sources.
     """
     found: dict[int, list[WayPage]] = {number: [] for number in NAMES}
     for source in sorted(book.glob("[0-9][0-9]_*.md")):
+        if source.stem.endswith(_DETAILS):
+            continue
         text = source.read_text(encoding="utf-8")
         number = 90 if source.stem.endswith(_CAPSTONE) else int(source.name[:2])
         title, minutes = _TITLE.search(text), _READING.search(text)
