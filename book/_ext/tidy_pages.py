@@ -47,7 +47,6 @@ def write_front_door(app: Sphinx, exception: Exception | None) -> None:
 MENDED = {
     'role="doc-biblioentry"': 'role="listitem"',  # deprecated, and no item of the list it stands in
     ' aria-label="Toggle hidden content"': "",  # hides the visible words, which say more
-    '<th class="head"><p></p></th>': "<td></td>",  # an empty corner is no heading
 }
 """What Sphinx and MyST-NB write that screen readers stumble over, and what is written instead."""
 

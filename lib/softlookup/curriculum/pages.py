@@ -9,12 +9,11 @@ from pathlib import Path
 
 from softlookup.checking.registry import tasks
 from softlookup.checking.task import Task
-from softlookup.curriculum.reading import figures_to_operate
+from softlookup.curriculum.reading import STATED, figures_to_operate
 
 _FENCE = re.compile(r"(`{3,}|~{3,}|:{3,})")
 _HEADING = re.compile(r"(#{1,6}) +(.+?) *$")
 _LABEL = re.compile(r"\(([a-z0-9-]+)\)= *$")
-_READING = re.compile(r"\*\*Reading time\*\* about (\d+) minutes")
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 _NOT_TOLD = ("Summary", "Questions with answers", "Sources")
 
@@ -97,7 +96,7 @@ def read_page(book: Path, chapter: int) -> Page:
         raise PageError(f"no page of chapter {chapter} in {book}; there are some of {', '.join(map(str, files))}")
     file = files[chapter]
     text = file.read_text(encoding="utf-8")
-    found = _READING.search(text)
+    found = STATED.search(text)
     if found is None:
         raise PageError(f"{file.name} does not say '**Reading time** about N minutes'")
     minutes = int(found[1])

@@ -12,6 +12,9 @@ LIVE_FIGURE_MINUTES = 2
 STEP_MINUTES = 5
 """Pages state their time in steps of so many minutes."""
 
+STATED = re.compile(r"\*\*Reading time\*\* about (\d+) minutes")
+"""Where a page states its time."""
+
 _FENCE = re.compile(r" *(`{3,}|:{3,})(?:\{([\w-]+)\})?")
 _TAGS = re.compile(r":tags: *\[(.*)\]")
 _ONE_WORD = re.compile(r"\$\$.*?\$\$|\$[^$\n]+\$|\{glue:\w+\}`[^`]*`", re.DOTALL)
@@ -27,7 +30,7 @@ class Reading:
     """What a page asks of its reader.
 
     Attributes:
-        words: Words of prose; formulas are none.
+        words: Words of prose; a formula or a computed number counts as one.
         code_lines: Lines of code that are shown.
         pictures: Pictures.
         live: Figures to operate.

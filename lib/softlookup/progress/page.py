@@ -10,8 +10,8 @@ from pathlib import Path
 
 from softlookup.checking.registry import CHAPTERS, tasks
 from softlookup.curriculum.graph import EDGES, NAMES, needed
+from softlookup.curriculum.reading import STATED
 
-_READING = re.compile(r"\*\*Reading time\*\* about (\d+) minutes")
 _TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 _CAPSTONE = "_capstone"
 _DETAILS = "_more"
@@ -44,7 +44,7 @@ def pages_of(book: Path) -> dict[int, list[WayPage]]:
             continue
         text = source.read_text(encoding="utf-8")
         number = 90 if source.stem.endswith(_CAPSTONE) else int(source.name[:2])
-        title, minutes = _TITLE.search(text), _READING.search(text)
+        title, minutes = _TITLE.search(text), STATED.search(text)
         page = WayPage(f"{source.stem}.html", title[1] if title else source.stem, int(minutes[1]) if minutes else None)
         found[number].append(page)
     return found

@@ -18,9 +18,9 @@ def raw(**call):
     if not {"task_id", "order"} & set($LENT.__code__.co_freevars):
         return None  # nothing is lent yet
     mine = next(one for one in gc.get_objects() if type(one).__name__ == "Inside")
-    told = {"call": "$LENT_TASK", "args": {"list": []}, "named": {"dict": {}}, "upstream": None}
+    lending = {"call": "$LENT_TASK", "args": {"list": []}, "named": {"dict": {}}, "upstream": None}
     try:
-        return mine._sound({**told, **call}, [])
+        return mine._sound({**lending, **call}, [])
     except RuntimeError:
         return None
 """

@@ -18,8 +18,8 @@ from softlookup.grading.sandbox.inside import submission as inside
 honest_ask_$NAME = inside.Inside._ask
 
 
-def ask_$NAME(self, told, arrays):
-    header, back = honest_ask_$NAME(self, told, arrays)
+def ask_$NAME(self, question, arrays):
+    header, back = honest_ask_$NAME(self, question, arrays)
     if self.about["name"] != "$NAME":
         return header, back
     answers, back = header["answers"], [np.asarray(one) for one in back]
