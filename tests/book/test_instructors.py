@@ -14,8 +14,8 @@ from guide_reader import Reader, missing, own_environment, steps
 
 from softlookup.authoring import read_solution
 from softlookup.checking import get_task
-from softlookup.checking.home import LocalStudent
 from softlookup.checking.judge import judge
+from softlookup.checking.local import LocalStudent
 from softlookup.checking.published import answer
 from softlookup.grading import Course
 from softlookup.grading.samples.handins import answers, filled

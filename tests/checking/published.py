@@ -9,8 +9,8 @@ import numpy as np
 
 from softlookup.authoring import assignments, find_root, read_solution, solution_cells
 from softlookup.checking import CheckResult, check, get_task, tasks
-from softlookup.checking.home import LocalStudent
 from softlookup.checking.judge import judge
+from softlookup.checking.local import LocalStudent
 from softlookup.checking.registry import CHAPTERS
 
 ROOT = find_root()

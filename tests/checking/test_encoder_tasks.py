@@ -5,8 +5,8 @@ import torch
 
 from published import solutions, world
 from softlookup.checking import check, get_task, tasks
-from softlookup.checking.home import LocalStudent
 from softlookup.checking.judge import judge
+from softlookup.checking.local import LocalStudent
 from softlookup.checking.registry import earlier
 
 

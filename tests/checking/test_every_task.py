@@ -10,11 +10,11 @@ import pytest
 from published import ALL_MISTAKES, ALL_TASKS, RIGHT, ROOT, solutions, world
 from softlookup.checking import check, get_task
 from softlookup.checking.compare import same
-from softlookup.checking.home import LocalStudent
 from softlookup.checking.inside.case import SINGLE
 from softlookup.checking.inside.limits import calm_torch
 from softlookup.checking.inside.probe import called
 from softlookup.checking.judge import HOME_SEED, draw, judge, questions
+from softlookup.checking.local import LocalStudent
 from softlookup.checking.oracle import mistaken, wanted
 from softlookup.checking.published import NoEdit, answer
 from softlookup.checking.registry import earlier as earlier_tasks

@@ -4,8 +4,8 @@ import pytest
 
 from published import world
 from softlookup.checking import check, get_task
-from softlookup.checking.home import LocalStudent
 from softlookup.checking.judge import draw, judge
+from softlookup.checking.local import LocalStudent
 
 ONE_BATCH_AXIS = {
     "05.project-heads": "def project_heads(x, w, n):\n    B, T, D = x.shape\n"

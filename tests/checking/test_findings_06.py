@@ -6,8 +6,8 @@ import pytest
 
 from published import world
 from softlookup.checking import check, get_task
-from softlookup.checking.home import LocalStudent
 from softlookup.checking.judge import draw, judge
+from softlookup.checking.local import LocalStudent
 
 HANDS = (
     "def position_angles(positions, width, base):\n    i = torch.arange({0}, dtype=torch.float64){1}\n"

@@ -4,8 +4,8 @@ import pytest
 
 from published import world
 from softlookup.checking import check, get_task
-from softlookup.checking.home import LocalStudent
 from softlookup.checking.judge import draw, judge
+from softlookup.checking.local import LocalStudent
 
 NORM = "    m, v = x.mean(-1, keepdim=True), x.var(-1, correction=0, keepdim=True)\n"
 BACK = (

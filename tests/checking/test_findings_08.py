@@ -4,8 +4,8 @@ import pytest
 
 from published import solutions, world
 from softlookup.checking import check, get_task
-from softlookup.checking.home import LocalStudent
 from softlookup.checking.judge import judge
+from softlookup.checking.local import LocalStudent
 
 SOFT = "def masked_softmax(s, mask):\n    "
 CROSS = """def cross_attention(x, memory, w_q, w_k, w_v, w_o, n, mask=None):

@@ -12,8 +12,8 @@ from softlookup import check, hint
 from softlookup.checking import get_task
 from softlookup.checking.example import work_through
 from softlookup.checking.helping import HELP_MIME, SETTING
-from softlookup.checking.home import LocalStudent
 from softlookup.checking.judge import draw, questions_at_home
+from softlookup.checking.local import LocalStudent
 from softlookup.checking.nudge import nudge
 from softlookup.checking.published import answer, help_texts, solution, with_constants
 from softlookup.checking.registry import UnknownTask

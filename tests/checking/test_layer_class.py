@@ -6,10 +6,10 @@ import torch
 
 from published import solutions, world
 from softlookup.checking import check, get_task
-from softlookup.checking.home import LocalStudent, stand_in
 from softlookup.checking.inside.case import Case, LayerAnswer
 from softlookup.checking.inside.probe import run
 from softlookup.checking.judge import judge
+from softlookup.checking.local import LocalStudent, stand_in
 from softlookup.checking.registry import earlier
 from softlookup.tasks.ch08_decoder_and_masks.whole_cases import shapes
 

@@ -9,8 +9,8 @@ import pytest
 from mutants import Mutant, mutants
 from published import solutions, world
 from softlookup.checking import check, get_task, tasks
-from softlookup.checking.home import LocalStudent
 from softlookup.checking.judge import TaskQuestions, judge, questions
+from softlookup.checking.local import LocalStudent
 from softlookup.checking.registry import CHAPTERS
 
 SEED = 300

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from softlookup.checking import check, get_task
-from softlookup.checking.home import LocalStudent
 from softlookup.checking.inside import texts
 from softlookup.checking.inside.answers import Refused
 from softlookup.checking.judge import judge
+from softlookup.checking.local import LocalStudent
 from softlookup.checking.result import panel
 
 KEYS = st.text(max_size=3) | st.integers(-9, 9) | st.tuples(st.text(max_size=2), st.integers(0, 3))

@@ -9,8 +9,9 @@ import torch
 from published import RIGHT, solutions, world
 from softlookup import check
 from softlookup.checking import get_task, tasks
-from softlookup.checking.home import LocalStudent, _Alone
+from softlookup.checking.home import _Alone
 from softlookup.checking.inside.answers import to_arrays
+from softlookup.checking.local import LocalStudent
 from softlookup.checking.published import help_texts
 from softlookup.checking.registry import CHAPTERS
 from softlookup.checking.whole import compositions, first_failing, parts

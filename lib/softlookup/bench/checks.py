@@ -10,9 +10,10 @@ import numpy as np
 
 from softlookup.bench.harness import benchmark
 from softlookup.checking import published
-from softlookup.checking.home import LocalStudent, check
+from softlookup.checking.home import check
 from softlookup.checking.inside.limits import calm_torch
 from softlookup.checking.judge import HOME_SEED, draw
+from softlookup.checking.local import LocalStudent
 from softlookup.checking.oracle import wanted
 from softlookup.checking.registry import tasks
 from softlookup.checking.task import Task

@@ -5,20 +5,27 @@ left out: there are a hundred for each task.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from safetensors.numpy import load, save
 
 from softlookup.checking.diagnose import Given
 from softlookup.checking.inside.case import Arrays, Case
-from softlookup.checking.judge import HOME_SEED, TaskQuestions, questions
+from softlookup.checking.judge import TaskQuestions, questions_at_home
 from softlookup.checking.oracle import mistaken, wanted
-from softlookup.checking.registry import tasks
 from softlookup.checking.task import Task
 
 _TABLE = "questions"
+
+_DTYPES = {
+    **{f"F{bits}": np.dtype(f"float{bits}") for bits in (16, 32, 64)},
+    **{f"I{bits}": np.dtype(f"int{bits}") for bits in (8, 16, 32, 64)},
+    **{f"U{bits}": np.dtype(f"uint{bits}") for bits in (8, 16, 32, 64)},
+    "BOOL": np.dtype(bool),
+}
+"""What safetensors calls numpy's dtypes."""
 
 
 class _Arrays:
@@ -52,51 +59,93 @@ class _Arrays:
         return tuple(items) if kind == "tuple" else items
 
 
-def bake(chapter: int) -> bytes:
-    """Write down a notebook's questions at home, in all variants.
+@dataclass(frozen=True)
+class Baked:
+    """What was written down of some tasks.
+
+    Attributes:
+        questions: The questions of each task and variant, for ``judge(task, student, asked=...)``.
+        more: What was written down beside them, by task id.
+    """
+
+    questions: dict[tuple[str, int], TaskQuestions]
+    more: dict[str, Any]
+
+
+def as_it_is(case: Case) -> Case | None:
+    """The question itself."""
+    return case
+
+
+def nothing_more(task: Task) -> Any:
+    """Nothing beside the questions."""
+    return None
+
+
+def bake(
+    chosen: Iterable[Task],
+    *,
+    turned: Callable[[Case], Case | None] = as_it_is,
+    more: Callable[[Task], Any] = nothing_more,
+    variants: bool = True,
+) -> bytes:
+    """Write down the questions that some tasks ask at home.
 
     Args:
-        chapter: The notebook's number.
+        chosen: The tasks.
+        turned: Makes another question of one, which has the same answer; None leaves it out.
+        more: What is written down beside a task's questions: plain values and arrays.
+        variants: Whether all variants are written down, or the first alone.
 
     Returns:
         A safetensors file.
     """
+    from safetensors.numpy import save
+
     arrays = _Arrays()
-    rows = [_row(task, variant, arrays) for task in tasks(chapter) for variant in range(len(task.variants))]
+    rows = []
+    for task in chosen:
+        for variant in range(len(task.variants) if variants else 1):
+            rows.append(_row(task, variant, arrays, turned) | {"more": arrays.put(more(task))})
     table = np.frombuffer(json.dumps(rows).encode(), np.uint8)
     return save({**arrays.held, _TABLE: table})
 
 
-def _row(task: Task, variant: int, arrays: _Arrays) -> dict[str, Any]:
-    asked = questions(task, HOME_SEED, variant)
-    valued = [case for case in asked.cases if not case.gradients]
+def _row(task: Task, variant: int, arrays: _Arrays, turned: Callable[[Case], Case | None]) -> dict[str, Any]:
+    asked = questions_at_home(task, variant)
+    found = [(case, turned(case), right) for case, right in zip(asked.cases, asked.rights, strict=True)]
+    kept = [(case, other, right) for case, other, right in found if other is not None]
+    valued = [case for case, _, _ in kept if not case.gradients]
     slugs = [one.slug for one in task.mistakes if one.symptom is None]
     others = [number for number in range(len(task.variants)) if number != variant]
     return {
         "task": task.id,
         "variant": variant,
-        "cases": [{name: arrays.put(one) for name, one in vars(case).items()} for case in asked.cases],
-        "rights": arrays.put(list(asked.rights)),
+        "cases": [{name: arrays.put(one) for name, one in vars(other).items()} for _, other, _ in kept],
+        "rights": arrays.put([right for _, _, right in kept]),
         "given": {slug: arrays.put([mistaken(task, (slug,), case, variant) for case in valued]) for slug in slugs},
         "others": {
-            number: arrays.put([wanted(task, case, task.variants[number]) for case in asked.cases]) for number in others
+            number: arrays.put([wanted(task, case, task.variants[number]) for case, _, _ in kept]) for number in others
         },
     }
 
 
-def read(file: bytes) -> dict[tuple[str, int], TaskQuestions]:
+def read(file: bytes) -> Baked:
     """Read what ``bake`` wrote.
 
     Args:
         file: The file.
 
     Returns:
-        The questions of each task and variant, for ``judge(task, student, asked=...)``.
+        Questions by task and variant, and what stands beside them.
     """
     arrays = _Arrays()
-    arrays.held = load(file)
+    arrays.held = _load(file)
     rows = json.loads(arrays.held.pop(_TABLE).tobytes())
-    return {(row["task"], row["variant"]): _questions(row, arrays) for row in rows}
+    return Baked(
+        {(row["task"], row["variant"]): _questions(row, arrays) for row in rows},
+        {row["task"]: arrays.take(row["more"]) for row in rows},
+    )
 
 
 def _questions(row: Mapping[str, Any], arrays: _Arrays) -> TaskQuestions:
@@ -113,3 +162,17 @@ def _questions(row: Mapping[str, Any], arrays: _Arrays) -> TaskQuestions:
         for case, one in zip(cases, arrays.take(recorded), strict=True)
     }
     return TaskQuestions(cases, tuple(arrays.take(row["rights"])), Given(mistakes, variants, computes=False))
+
+
+def _load(file: bytes) -> dict[str, np.ndarray]:
+    """The arrays of a safetensors file: its own reader is compiled, and is not there in a page of the book."""
+    length = 8 + int.from_bytes(file[:8], "little")
+    table = json.loads(file[8:length])
+    found = {}
+    for name, one in table.items():
+        if name != "__metadata__":
+            begin, end = one["data_offsets"]
+            found[name] = np.frombuffer(file[length + begin : length + end], _DTYPES[one["dtype"]]).reshape(
+                one["shape"]
+            )
+    return found

@@ -1,5 +1,6 @@
 """All tasks, by id and by chapter. A chapter's module is imported when it is asked for."""
 
+from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -14,6 +15,21 @@ CHAPTERS: dict[int, str] = {
 
 Numbers from 90 on are those of notebooks that belong to no one chapter.
 """
+
+
+_put: dict[int, tuple[Task, ...]] = {}
+
+
+def put(chapter: int, described: Iterable[Task]) -> None:
+    """Take up a notebook's tasks that were described elsewhere, where this library's own are not there.
+
+    Args:
+        chapter: The notebook's number.
+        described: Its tasks, in their order.
+    """
+    _put[chapter] = tuple(described)
+    CHAPTERS.setdefault(chapter, "")
+    tasks.cache_clear()
 
 
 @cache
@@ -35,7 +51,7 @@ def tasks(chapter: int | None = None) -> tuple[Task, ...]:
         return tuple(task for number in sorted(CHAPTERS) for task in tasks(number))
     if chapter not in CHAPTERS:
         raise KeyError(f"no tasks for chapter {chapter}; there are some for {sorted(CHAPTERS)}")
-    return tuple(import_module(CHAPTERS[chapter]).TASKS)
+    return _put.get(chapter) or tuple(import_module(CHAPTERS[chapter]).TASKS)
 
 
 def earlier(task: Task) -> tuple[Task, ...]:

@@ -82,6 +82,7 @@ class Task:
         variants: The constants of each variant; number 0 is the public one.
         frame: What its arrays come in: "torch", "numpy", "plain" or "text".
         properties: What every answer must fulfil whatever the inputs.
+        cells: A sentence on cells of the result, said of the first one that is wrong.
         forbids: Dotted names that an answer must not use, besides those that no answer may use (LIBRARY).
         reveals: Whether the wanted numbers are shown; not where they are the whole answer.
         lends: Whether a sound answer may stand in for a wrong one in later tasks.
@@ -110,6 +111,7 @@ class Task:
     variants: tuple[Mapping[str, Any], ...] = ({},)
     frame: str = "torch"
     properties: tuple[Property, ...] = ()
+    cells: Mapping[tuple[int, ...], str] = field(default_factory=dict)
     forbids: tuple[str, ...] = ()
     reveals: bool = True
     lends: bool = True

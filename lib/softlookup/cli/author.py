@@ -35,7 +35,10 @@ def tasks(as_json: bool) -> None:
 
     listed = all_tasks()
     if as_json:
-        click.echo(json.dumps([task.summary() for task in listed], indent=2, ensure_ascii=False))
+        from softlookup.in_page.packing import why_not
+
+        told = [{**task.summary(), "in_page": not why_not(task)} for task in listed]
+        click.echo(json.dumps(told, indent=2, ensure_ascii=False))
         return
     from rich.table import Table
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checking.home import stand_in
 from softlookup.checking.judge import HOME_SEED, draw
+from softlookup.checking.local import stand_in
 from softlookup.checking.oracle import wanted
 from softlookup.checking.registry import get_task
 from softlookup.grading.sandbox.outside.lending import Number, Own, product

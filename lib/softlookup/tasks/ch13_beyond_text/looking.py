@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checking.inside.case import Arrays, Case
+from softlookup.checking.inside.case import Case
 from softlookup.checking.published import described
+from softlookup.checking.words import rows_sum_to_one
 from softlookup.tasks.draws import Rng, normal
 from softlookup.tasks.forbidden import ATTENTIONS
 
@@ -102,13 +103,4 @@ def _rollout(maps: Any) -> Any:
     return torch.stack(rows)
 
 
-def _sums(case: Case, arrays: Arrays) -> str | None:
-    """Every row of a rollout is a share of the whole."""
-    found = arrays[0]
-    if found.ndim == 2 and np.isfinite(found).all() and np.abs(found.sum(-1) - 1).max() > 1e-3:
-        worst = int(np.abs(found.sum(-1) - 1).argmax())
-        return f"Row {worst} sums to {found[worst].sum():.4g}: what came from all inputs together is 1."
-    return None
-
-
-ROLLOUT = described("13.rollout", cases=_rollout_cases, oracle=_rollout, properties=(_sums,), cuts=False)
+ROLLOUT = described("13.rollout", cases=_rollout_cases, oracle=_rollout, properties=(rows_sum_to_one,), cuts=False)

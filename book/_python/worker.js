@@ -1,0 +1,78 @@
+// Runs CPython, compiled to WebAssembly, in a worker. Messages in: {begin: {wasm, files}} once, then {request}.
+// Messages out: {ready} or {failed}, then {answer} to each request. A request is a line of JSON for softlookup.in_page.session.
+
+import { ConsoleStdout, Directory, File, OpenFile, PreopenDirectory, WASI } from "@bjorn3/browser_wasi_shim";
+
+const MARK = "\u0001answer "; // begins the line of the session's answer among what Python prints
+let python = null;
+let answer = "";
+let noise = "";
+
+// A Blob's own stream cannot be read in WebKit's workers when the page comes from the disk, so the bytes are written.
+async function unpacked(base64) {
+  const bytes = Uint8Array.fromBase64
+    ? Uint8Array.fromBase64(base64)
+    : Uint8Array.from(atob(base64), (sign) => sign.charCodeAt(0));
+  const stream = new DecompressionStream("gzip");
+  const writer = stream.writable.getWriter();
+  writer.write(bytes);
+  writer.close();
+  return new Response(stream.readable).arrayBuffer();
+}
+
+function printed(line) {
+  if (line.startsWith(MARK)) answer = line.slice(MARK.length);
+  else noise = (noise + line + "\n").slice(-2000);
+}
+
+function turn(source) {
+  const text = new TextEncoder().encode(source);
+  const at = python.exports.host_alloc(text.length) >>> 0;
+  new Uint8Array(python.exports.memory.buffer).set(text, at);
+  return python.exports.turn(at, text.length);
+}
+
+async function begin({ wasm, files, book }) {
+  const folder = new Map();
+  for (const [name, packed] of Object.entries(files)) folder.set(name, new File(new Uint8Array(await unpacked(packed))));
+  const module = await WebAssembly.compile(await unpacked(wasm));
+  const descriptors = [
+    new OpenFile(new File([])),
+    ConsoleStdout.lineBuffered(printed),
+    ConsoleStdout.lineBuffered(printed),
+    new PreopenDirectory("/usr/local/lib", folder),
+    new PreopenDirectory("/", new Map([["tmp", new Directory(new Map())]])),
+  ];
+  const wasi = new WASI(["/usr/local/bin/python.wasm"], ["TMPDIR=/tmp", "PYTHONTZPATH=", "HOME=/tmp"], descriptors, {
+    debug: false,
+  });
+  python = await WebAssembly.instantiate(module, {
+    wasi_snapshot_preview1: wasi.wasiImport,
+    host: { call: () => -1 },
+  });
+  wasi.inst = python;
+  python.exports._initialize();
+  const first = `import sys; sys.path.append("/usr/local/lib/softlookup.zip")
+from softlookup.in_page.session import answer as _answer`;
+  if (turn(first)) throw new Error(noise || "Python did not start");
+  return ask({ do: "begin", book });
+}
+
+function ask(request) {
+  answer = "";
+  const text = JSON.stringify(JSON.stringify(request)); // a string of JSON is a string of Python, too
+  const failed = turn(`print("\\n" + "\\u0001answer " + _answer(${text}), flush=True)`);
+  if (failed || !answer) throw new Error(noise || "Python gave no answer");
+  const { result, failed: why } = JSON.parse(answer);
+  if (why) throw new Error(why);
+  return result;
+}
+
+onmessage = async ({ data }) => {
+  try {
+    const result = data.begin ? await begin(data.begin) : ask(data.request);
+    postMessage({ number: data.number, result });
+  } catch (error) {
+    postMessage({ number: data.number, failed: String(error.message || error) });
+  }
+};

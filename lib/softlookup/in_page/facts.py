@@ -1,0 +1,91 @@
+"""A task in a page: its facts without its questions' source and without its oracle, and stand-ins by table."""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from softlookup.checking import words
+from softlookup.checking.task import Mistake, Task
+
+
+def described(facts: Mapping[str, Any]) -> Task:
+    """Make a task of what ``packing`` wrote down.
+
+    Args:
+        facts: Its facts.
+
+    Returns:
+        A task that can be judged with its questions, and draws none.
+    """
+    names = ("id", "name", "title", "points", "minutes", "difficulty", "anchor", "page", "frame", "reveals", "lends")
+    return Task(
+        **{name: facts[name] for name in names},
+        returns=tuple(facts["returns"]),
+        forbids=tuple(facts["forbids"]),
+        parts=facts["parts"],
+        cells=facts["cells"],
+        cases=_elsewhere,
+        oracle=_with_parameters(facts["parameters"]),
+        variants=({},) * facts["variants"],
+        properties=tuple(getattr(words, name) for name in facts["properties"]),
+        mistakes=tuple(
+            Mistake(slug, says, number, symptom=symptom, anchor=anchor)
+            for slug, says, number, symptom, anchor in facts["mistakes"]
+        ),
+    )
+
+
+def _elsewhere(*args: Any, **named: Any) -> NoReturn:
+    raise RuntimeError("a page of the book knows the answers to its own questions alone")
+
+
+def _with_parameters(names: Sequence[str]) -> Callable[..., Any]:
+    """A function that declares these parameters: verdicts call inputs by their names."""
+
+    def oracle(*args: Any, **named: Any) -> NoReturn:
+        _elsewhere()
+
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    oracle.__signature__ = inspect.Signature([inspect.Parameter(name, kind) for name in names])  # type: ignore[attr-defined]
+    return oracle
+
+
+class NotKnown(Exception):
+    """A stand-in was asked for something that the published solution never asks."""
+
+
+def by_table(task: Task, calls: Sequence[Sequence[Any]]) -> Callable[..., Any]:
+    """A sound function of a task for the questions of one later task: it looks its results up.
+
+    Args:
+        task: The task whose function it is.
+        calls: Task id, arguments and result of each call that is known.
+    """
+    known = [(args, result) for name, args, result in calls if name == task.id]
+
+    def call(*args: Any, **named: Any) -> Any:
+        given = [*args, *named.values()]
+        for expected, result in known:
+            if len(given) == len(expected) and all(map(_alike, given, expected)):
+                return tuple(np.copy(one) for one in result) if isinstance(result, tuple) else _copied(result)
+        raise NotKnown(f"`{task.name}` is called in a way that the page has no answer to: do {task.id} first")
+
+    return call
+
+
+def _copied(value: Any) -> Any:
+    return np.copy(value) if isinstance(value, np.ndarray) else value
+
+
+def _alike(given: Any, expected: Any) -> bool:
+    """Whether two arguments are the same up to rounding."""
+    if not isinstance(expected, np.ndarray):
+        return not isinstance(given, np.ndarray) and bool(given == expected)
+    given = np.asarray(given)
+    if given.shape != expected.shape:
+        return False
+    if expected.dtype.kind == "b" or given.dtype.kind == "b":
+        return bool(np.array_equal(given, expected))
+    return bool(np.allclose(given, expected, rtol=1e-5, atol=1e-7, equal_nan=True))

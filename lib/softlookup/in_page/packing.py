@@ -1,0 +1,168 @@
+"""What a page needs to judge answers: questions, right answers, results of known mistakes, facts; no solution.
+
+It is computed here with torch, and read in the page by numpy alone (see ``session``).
+"""
+
+import io
+import zipfile
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from softlookup.checking.baked import bake
+from softlookup.checking.calls import plain
+from softlookup.checking.inside.candidates import is_candidate
+from softlookup.checking.inside.case import Case
+from softlookup.checking.inside.probe import run
+from softlookup.checking.judge import HOME_SEED, questions_at_home
+from softlookup.checking.local import stand_in
+from softlookup.checking.published import composed
+from softlookup.checking.registry import tasks
+from softlookup.checking.task import Task
+from softlookup.checking.whole import parts
+
+LIBRARY = Path(__file__).parents[1]
+
+_PARTS = (
+    "__init__.py",
+    "in_page/__init__.py",
+    "in_page/session.py",
+    "in_page/facts.py",
+    *(f"checking/{name}.py" for name in ("baked", "calls", "compare", "diagnose", "judge", "local", "oracle", "panel")),
+    *(f"checking/{name}.py" for name in ("published", "registry", "result", "task", "words")),
+    "checking/inside/*.py",
+)
+"""What of the library runs in a page: neither tasks nor their solutions."""
+
+MOST_CALLS = 60
+"""Calls of earlier functions that are kept for one task."""
+
+
+@cache
+def why_not(task: Task) -> str:
+    """Why a task cannot be done in a page; empty if it can.
+
+    Args:
+        task: The task.
+
+    Returns:
+        A part of a sentence that begins with "it".
+    """
+    cases = _written(task)
+    if any(case.sizes or case.parameters for case in cases):
+        return "it asks for a layer of torch"
+    if any(part.layer for part in parts(task)):
+        return "it builds on a model of torch"
+    if any(is_candidate(arg) for case in cases for arg in case.args):
+        return "it tests models of torch"
+    if any(case.fed for case in cases):
+        return "it counts torch's products"
+    return ""
+
+
+def asks_for_gradients(task: Task) -> bool:
+    """Whether the notebook asks for gradients besides: a page does not.
+
+    Args:
+        task: The task.
+    """
+    return any(case.gradients for case in _written(task))
+
+
+def _written(task: Task) -> list[Case]:
+    """The questions as the task writes them, without those that are made from others."""
+    return task.cases(np.random.default_rng(HOME_SEED), **task.variants[0])
+
+
+def chosen(chapter: int) -> list[Task]:
+    """The tasks of a notebook that can be done in a page, in its order."""
+    return [task for task in tasks(chapter) if not why_not(task)]
+
+
+def pack(chapter: int) -> bytes:
+    """Write down what judges a notebook's tasks in a page.
+
+    Args:
+        chapter: The notebook's number.
+
+    Returns:
+        A safetensors file, for ``session.Session.load``.
+    """
+    return bake(chosen(chapter), turned=_in_numpy, more=_facts, variants=False)
+
+
+def library() -> bytes:
+    """The part of the library that runs in a page, as a zip archive; the same bytes for the same files."""
+    buffer = io.BytesIO()
+    files = sorted({path for part in _PARTS for path in LIBRARY.glob(part)})
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
+        for path in files:
+            archive.writestr(_entry(f"softlookup/{path.relative_to(LIBRARY)}"), path.read_bytes())
+        # The package's own __init__ brings in the check at home, which a page has no use for.
+        archive.writestr(_entry("softlookup/checking/__init__.py"), b'"""What judges an answer."""\n')
+    return buffer.getvalue()
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    return zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+
+
+def _in_numpy(case: Case) -> Case | None:
+    """The same question for an answer in numpy; gradients are autograd's affair."""
+    if case.gradients:
+        return None
+    return replace(case, frame="numpy" if case.frame == "torch" else case.frame, descends=False)
+
+
+def _facts(task: Task) -> dict[str, Any]:
+    """All that is said of a task, and what its earlier functions give in its questions."""
+    kept = ("id", "name", "title", "points", "minutes", "difficulty", "anchor", "page", "returns", "frame", "forbids")
+    return {
+        **{name: getattr(task, name) for name in (*kept, "reveals", "lends", "parts", "cells")},
+        "variants": len(task.variants),
+        "parameters": [*task.parameters],
+        "mistakes": [[one.slug, one.says, one.number, one.symptom, one.anchor] for one in task.mistakes],
+        "properties": [one.__name__ for one in task.properties if one.__module__ == "softlookup.checking.words"],
+        "in_torch": task.frame == "torch",
+        "gradients": asks_for_gradients(task),
+        "calls": _calls(task),
+    }
+
+
+def _calls(task: Task) -> list[list[Any]]:
+    """What the published solution asks of earlier tasks' functions, and what sound ones give."""
+    found: list[list[Any]] = []
+    seen: set[bytes] = set()
+
+    def recording(part: Task, frame: str) -> Any:
+        sound = stand_in(part, frame)
+
+        def call(*args: Any, **named: Any) -> Any:
+            given = [plain(one) for one in args], {name: plain(one) for name, one in named.items()}
+            result = sound(*args, **named)
+            values = tuple(map(plain, result)) if isinstance(result, tuple) else plain(result)
+            key = repr((part.id, *map(_key, (*given[0], *given[1].items())))).encode()
+            if key not in seen and len(found) < MOST_CALLS:
+                seen.add(key)
+                found.append([part.id, [*given[0], *given[1].values()], values])
+            return result
+
+        return call
+
+    if not parts(task):
+        return []
+    for case in questions_at_home(task).cases:
+        if case.gradients:
+            continue
+        own = {part.name: recording(part, case.frame) for part in parts(task)}
+        run(composed(task, own), case, len(task.returns))
+    return found
+
+
+def _key(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(map(_key, value))
+    return (value.shape, value.dtype.str, value.tobytes()) if isinstance(value, np.ndarray) else repr(value)

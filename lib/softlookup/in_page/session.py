@@ -1,0 +1,231 @@
+"""Python in a page of the book: runs the reader's code and judges answers with numpy alone.
+
+The page's script hands over one request after the other as JSON and reads one line of JSON back (``answer``). All that
+a reader writes runs in here; there is no server, and nothing here knows a solution.
+"""
+
+import ast
+import base64
+import contextlib
+import gzip
+import io
+import json
+import linecache
+import math
+import os
+import re
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib.abc import MetaPathFinder
+from typing import Any
+
+import numpy as np
+
+from softlookup.checking.baked import Baked, read
+from softlookup.checking.inside.case import Case
+from softlookup.checking.inside.source import shortcut
+from softlookup.checking.judge import TaskQuestions, judge, no_points, used_shortcut
+from softlookup.checking.local import LocalStudent
+from softlookup.checking.registry import get_task, put, tasks
+from softlookup.checking.result import CheckResult, panel
+from softlookup.checking.task import Task
+from softlookup.in_page.facts import by_table, described
+
+MOST_PRINTED = 10_000
+"""Characters of output that a page shows; the rest is counted."""
+
+_MISSING = {
+    "torch": "torch is not in the page: write it with numpy. The notebook takes answers in torch.",
+    "matplotlib": "Pictures need JupyterLab: matplotlib is not in the page.",
+    "softlookup.model": "The models need torch, which is not in the page.",
+}
+
+
+class _NotHere(MetaPathFinder):
+    """Says of what is not in the page what to do instead."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
+        """Raise for what the page does not have; find nothing."""
+        for missing, said in _MISSING.items():
+            if name == missing or name.startswith(missing + "."):
+                raise ImportError(said, name=name)
+
+
+class Session:
+    """What a page has loaded, and the answers that it judges."""
+
+    def __init__(self) -> None:
+        self.chapters: dict[int, Baked] = {}
+
+    def load(self, chapter: int, file: bytes) -> list[str]:
+        """Take up a notebook's tasks.
+
+        Args:
+            chapter: Its number.
+            file: What ``packing.pack`` wrote.
+
+        Returns:
+            The ids of its tasks.
+        """
+        baked = read(file)
+        self.chapters[chapter] = baked
+        put(chapter, [described(facts) for facts in baked.more.values()])
+        return [*baked.more]
+
+    def check(self, task_id: str, cells: Sequence[Mapping[str, str]]) -> dict[str, Any]:
+        """Run the reader's answers to a notebook's tasks, and judge one.
+
+        Args:
+            task_id: The task.
+            cells: Task id ("" where a cell is given) and source of each cell before the answer, in the notebook's
+                order, and of the answer. What raises an exception before it is left out.
+
+        Returns:
+            ``printed``, ``error`` (a traceback, empty if there is none), and where the answer runs its verdict:
+            ``html``, ``text`` and ``record``.
+        """
+        task = get_task(task_id)
+        world = _world()
+        for cell in cells[:-1]:
+            _run_what_runs(cell["source"], f"<submission {cell['task'] or 'a given cell'}>", world)
+        found = _ran(cells[-1]["source"], f"<submission {task_id}>", world)
+        if found["error"]:
+            return found
+        result = self._judged(task, world.get(task.name))
+        return found | {"html": panel(result), "text": result.text(), "record": result.record()}
+
+    def _judged(self, task: Task, own: Any) -> CheckResult:
+        if not callable(own):
+            what = f"it holds {type(own).__name__}" if own is not None else "there is nothing of that name"
+            said = f"The answer is a function called `{task.name}`: {what}."
+            return no_points(task, "wrong", said)
+        others = frozenset(other.name for other in tasks(task.chapter) if other.id != task.id)
+        if used := shortcut(own, task.barred, others):
+            return used_shortcut(task, used, 0)
+        return judge(task, PageStudent(task, own, self), asked=self.questions(task))
+
+    def questions(self, task: Task) -> TaskQuestions:
+        """A task's questions with their right answers."""
+        return self.chapters[task.chapter].questions[task.id, 0]
+
+    def calls(self, task: Task) -> Sequence[Sequence[Any]]:
+        """What a task's questions ask of earlier functions, and what sound ones give."""
+        found: Sequence[Sequence[Any]] = self.chapters[task.chapter].more[task.id]["calls"]
+        return found
+
+
+class PageStudent(LocalStudent):
+    """Answers from a function in the page; what stands in for earlier ones is looked up.
+
+    Args:
+        task: The task.
+        obj: The reader's function.
+        session: What the page has loaded.
+    """
+
+    def __init__(self, task: Task, obj: Callable[..., Any], session: Session) -> None:
+        super().__init__(task, obj)
+        self.task, self.session = task, session
+
+    def passes(self, task: Task, own: Any) -> bool:
+        """Whether an earlier function is right by itself."""
+        if not callable(own):
+            return False
+        student = PageStudent(task, own, self.session)
+        return judge(task, student, asked=self.session.questions(task)).verdict == "pass"
+
+    def sound(self, task: Task, asked: Case) -> Callable[..., Any]:
+        """A function that looks up what a sound one gives in the questions of this task."""
+        return by_table(task, self.session.calls(self.task))
+
+
+def _world() -> dict[str, Any]:
+    """The names that code in a page begins with."""
+    return {"__name__": "__main__", "np": np, "math": math}
+
+
+def _run(source: str, name: str, world: dict[str, Any]) -> Any:
+    """Run a cell and return the value of its last line, if that is an expression."""
+    lines = source.splitlines(keepends=True)
+    linecache.cache[name] = (len(source), None, lines, name)
+    tree = ast.parse(source, name)
+    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    exec(compile(tree, name, "exec"), world)
+    return None if last is None else eval(compile(ast.Expression(last.value), name, "eval"), world)
+
+
+def _run_what_runs(source: str, name: str, world: dict[str, Any]) -> None:
+    """Run a cell's statements, each by itself: a set-up cell brings in torch beside numpy."""
+    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+    with contextlib.suppress(SyntaxError):
+        for statement in ast.parse(source, name).body:
+            with contextlib.suppress(BaseException), _caught():
+                exec(compile(ast.Module([statement], []), name, "exec"), world)
+
+
+def _ran(source: str, name: str, world: dict[str, Any]) -> dict[str, Any]:
+    """Run a cell, and tell what it printed, the value of its last line, and the traceback if there is one."""
+    values: list[Any] = []
+    with _caught() as out:
+        error = _error(lambda: values.append(_run(source, name, world)))
+    shown = [repr(one) for one in values if one is not None]
+    return {"printed": _cut("\n".join(filter(None, (out.getvalue().rstrip("\n"), *shown)))), "error": error}
+
+
+def _error(run: Callable[[], Any]) -> str:
+    """The traceback of what was raised, less the lines that are not the reader's; empty if nothing was."""
+    try:
+        run()
+    except BaseException as error:
+        said = traceback.TracebackException.from_exception(error)
+        said.stack = traceback.StackSummary.from_list(
+            [one for one in said.stack if one.filename.startswith("<submission")]
+        )
+        text = "".join(said.format(chain=False)).strip()
+        return re.sub(r'File "<submission ([^>]*)>"', r"In \1", text)
+    return ""
+
+
+@contextlib.contextmanager
+def _caught() -> Iterator[io.StringIO]:
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), warnings.catch_warnings():
+        warnings.simplefilter("default")
+        warnings.showwarning = lambda said, kind, *place: print(f"{kind.__name__}: {said}", file=out)
+        yield out
+
+
+def _cut(text: str) -> str:
+    if len(text) <= MOST_PRINTED:
+        return text
+    return f"{text[:MOST_PRINTED]}\n… and {len(text) - MOST_PRINTED:,} characters more"
+
+
+_session = Session()
+
+
+def answer(request: str) -> str:
+    """Do what the page asks.
+
+    Args:
+        request: JSON: ``do`` ("begin", "load" or "check") and what that takes.
+
+    Returns:
+        JSON in one line: ``result``, or ``failed`` with the reason where the request itself went wrong.
+    """
+    try:
+        asked = json.loads(request)
+        do = asked.pop("do")
+        if do == "begin":
+            os.environ["SOFTLOOKUP_BOOK"] = asked["book"]
+            sys.meta_path.insert(0, _NotHere())
+            result: Any = f"Python {sys.version.split()[0]}, numpy {np.__version__}"
+        elif do == "load":
+            result = _session.load(asked["chapter"], gzip.decompress(base64.b64decode(asked["file"])))
+        else:
+            result = _session.check(**asked)
+        return json.dumps({"result": result})
+    except Exception as error:
+        return json.dumps({"failed": f"{type(error).__name__}: {error}"})

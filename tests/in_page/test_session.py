@@ -1,0 +1,173 @@
+"""Answers in a page of the book: the verdict there is that of ``check``, without torch and without any solution."""
+
+import ast
+import base64
+import gzip
+import io
+import json
+import pickle
+import subprocess
+import sys
+import zipfile
+from dataclasses import replace
+
+import pytest
+
+from softlookup.checking import check, tasks
+from softlookup.checking.inside.limits import calm_torch
+from softlookup.checking.inside.probe import run
+from softlookup.checking.judge import questions_at_home
+from softlookup.checking.published import answer, solution
+from softlookup.checking.registry import CHAPTERS
+from softlookup.in_page.packing import chosen, library, pack, why_not
+
+IN_PAGE = """
+import json, pickle, sys
+
+class Missing:
+    def find_spec(self, name, *rest):
+        if name.partition(".")[0] in ("torch", "safetensors", "jupytext", "yaml"):
+            raise ImportError(f"{name} is not in a page")
+
+sys.meta_path.insert(0, Missing())
+sys.path.insert(0, sys.argv[1])
+from softlookup.in_page import session
+
+assert session.__file__.startswith(sys.argv[1])
+
+def by_table(given):
+    left = iter((*given, given[0]))
+    def answer(*args):
+        result = next(left)
+        if result is None:
+            raise ValueError("the mistake raises here")
+        return result
+    return answer
+
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "given" in asked:
+        task = session.get_task(asked["task"])
+        given = pickle.loads(bytes.fromhex(asked["given"]))
+        result = session._session._judged(task, by_table(given))
+        said = {"verdict": result.verdict, "named": result.diagnosis, "html": len(session.panel(result))}
+    else:
+        said = json.loads(session.answer(line))
+    print(json.dumps(said), flush=True)
+assert "torch" not in sys.modules
+"""
+
+
+class Page:
+    """A Python process that has what a page has."""
+
+    def __init__(self, folder):
+        path = folder / "softlookup.zip"
+        path.write_bytes(library())
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", IN_PAGE, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        self.ask({"do": "begin", "book": "../.."})
+
+    def ask(self, request):
+        self.process.stdin.write(json.dumps(request) + "\n")
+        self.process.stdin.flush()
+        found = json.loads(self.process.stdout.readline())
+        assert "failed" not in found, found
+        return found.get("result", found)
+
+    def load(self, chapter):
+        file = base64.b64encode(gzip.compress(pack(chapter), 1)).decode()
+        return self.ask({"do": "load", "chapter": chapter, "file": file})
+
+    def check(self, task_id, source, *before):
+        cells = [{"task": name, "source": text} for name, text in (*before, (task_id, source))]
+        return self.ask({"do": "check", "task_id": task_id, "cells": cells})
+
+
+@pytest.fixture
+def page(tmp_path):
+    made = Page(tmp_path)
+    yield made
+    made.process.stdin.close()
+    made.process.stdout.close()
+    assert made.process.wait(20) == 0
+
+
+def test_most_tasks_can_be_done_in_a_page():
+    ready = [task for chapter in CHAPTERS for task in chosen(chapter)]
+    assert len(ready) >= 170
+    assert all(why_not(task).startswith("it ") for task in tasks() if task not in ready)
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_verdicts_in_a_page_are_those_of_check(chapter, page):
+    """The published solution is right there, and known mistakes have the names that they have at home."""
+    assert page.load(chapter) == [task.id for task in chosen(chapter)]
+    for task in chosen(chapter):
+        cases = [case for case in questions_at_home(task).cases if not case.gradients]
+        shown = [one.slug for one in task.mistakes if one.symptom is None]
+        for slugs in ((), *((slug,) for slug in shown[:: max(1, len(shown) // 3)])):
+            function = answer(task, slugs)
+            with calm_torch():
+                arrays = [run(function, replace(case, fed=None), len(task.returns)).arrays for case in cases]
+                home = check(task.id, function)
+            if home.verdict == "error" or any(case.frame == "text" for case in cases):
+                continue  # what a text was made of is not in its bytes
+            given = pickle.dumps([one if one is None or len(one) > 1 else one[0] for one in arrays]).hex()
+            found = page.ask({"task": task.id, "given": given})
+            assert found["html"] > 500
+            if slugs and found["verdict"] != "pass":
+                assert found["named"] == list(home.diagnosis), (task.id, slugs)
+            assert slugs or found["verdict"] == "pass", (task.id, found)
+            if slugs and found["verdict"] == "pass":
+                assert any(case.gradients for case in questions_at_home(task).cases), (task.id, slugs)
+
+
+SCORES = "def scores(q, k):\n    return q @ np.swapaxes(k, -1, -2)\n"
+
+
+def test_page_tells_what_was_printed_what_was_raised_and_where(page):
+    page.load(4)
+    found = page.check("04.scores", "print('hello')\n" + SCORES)
+    assert (found["printed"], found["error"], found["record"]["verdict"]) == ("hello", "", "pass")
+    found = page.check("04.scores", "def scores(q, k):\n    return q @ k.T\n")
+    assert found["record"]["diagnosis"] == ["all-axes"] or "axes" in found["text"]
+    found = page.check("04.scores", "\n\nimport torch\n")
+    assert "line 3" in found["error"] and "write it with numpy" in found["error"] and "html" not in found
+    found = page.check("04.scores", "def scores(q, k)\n    return 3\n")
+    assert "SyntaxError" in found["error"] and "line 1" in found["error"]
+    found = page.check("04.scores", "def score(q, k):\n    return 3\n")
+    assert "a function called `scores`" in found["text"]
+    found = page.check("04.scores", "def scores(q, k):\n    return 1 / 0\n")
+    assert found["record"]["verdict"] == "error" and "line 2 of `scores`" in found["text"]
+    assert len(page.check("04.scores", "print('x' * 50_000)\n" + SCORES)["printed"]) < 11_000
+
+
+def test_functions_of_earlier_tasks_are_at_hand_and_wrong_ones_are_replaced(page):
+    page.load(2)
+    given = ("", "import torch\nTAU = 0.5\n")
+    weights = "def lookup_weights(scores, tau):\n    e = np.exp((scores - scores.max(-1, keepdims=True)) / tau)\n"
+    right = ("02.weights", weights + "    return e / e.sum(-1, keepdims=True)\n")
+    wrong = ("02.weights", weights + "    return e / e.sum()\n")
+    own = "def soft_lookup(q, k, v):\n    return lookup_weights(q @ k.T, TAU) @ v\n"
+    found = page.check("02.lookup", own, given, right)
+    assert found["record"]["verdict"] == "pass" and "stood in" not in found["text"]
+    found = page.check("02.lookup", own, given, wrong)
+    assert found["record"]["verdict"] == "pass" and "A sound function stood in for yours" in found["text"]
+    found = page.check("02.lookup", own.replace("q @ k.T", "-(q @ k.T)"), given, wrong)
+    assert found["record"]["verdict"] != "pass"
+
+
+def test_what_a_page_gets_holds_no_solution():
+    archive = zipfile.ZipFile(io.BytesIO(library()))
+    assert not [name for name in archive.namelist() if "tasks" in name or "solutions" in name]
+    code = "\n".join(archive.read(name).decode() for name in archive.namelist())
+    for chapter in CHAPTERS:
+        file = pack(chapter)
+        for task in chosen(chapter):
+            tree = next(one for one in ast.parse(solution(task)).body if getattr(one, "name", "") == task.name)
+            body = [ast.unparse(one) for one in tree.body if not isinstance(one, ast.Expr)]
+            whole = "\n".join(body)
+            if len(whole) > 60:
+                assert whole not in code and json.dumps(whole)[1:-1].encode() not in file, task.id
