@@ -349,7 +349,7 @@ def _result(
         sentences.append(failure_sentence(case, answer.failure))
     if difference is not None:
         sentences.append(describe(case, difference, names, reveals))
-        sentences += [task.cells[difference.index]] if difference.index in task.cells else []
+        sentences += [said for cell, said in task.cells.items() if cell == difference.index]
         sentences += _broken_properties(task, case, answer)
         if not slugs:
             sentences += _raised_elsewhere(outcome.asked)

@@ -151,9 +151,11 @@ def _run(source: str, name: str, world: dict[str, Any]) -> Any:
     lines = source.splitlines(keepends=True)
     linecache.cache[name] = (len(source), None, lines, name)
     tree = ast.parse(source, name)
-    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    last = tree.body[-1] if tree.body else None
+    shown = last.value if isinstance(last, ast.Expr) else None
+    tree.body = tree.body[:-1] if shown else tree.body
     exec(compile(tree, name, "exec"), world)
-    return None if last is None else eval(compile(ast.Expression(last.value), name, "eval"), world)
+    return eval(compile(ast.Expression(shown), name, "eval"), world) if shown else None
 
 
 def _run_what_runs(source: str, name: str, world: dict[str, Any]) -> None:
