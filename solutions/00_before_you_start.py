@@ -13,23 +13,23 @@
 # %% [markdown]
 # # 0 · Before you start: ten questions
 #
-# Are you ready for this course? Ten short questions say so: matrix products and shapes, softmax and logarithms, slopes, and a little torch.
-# Each has a cell to fill in and, below it, a cell that checks it, as often as you like. The check says what is right, and if something is
-# not, which refresher of the chapter to read: a few minutes each.
+# Are you ready for this course? These ten short questions tell you. They cover matrix products and shapes, softmax and logarithms,
+# derivatives, and a little torch. Each has a cell to fill in and, below it, a cell that checks your answer, as often as you like. The check
+# says what is right and, if something is wrong, which refresher of the chapter to read; each takes a few minutes.
 #
 # | task | what you write | minutes | difficulty | points |
 # |---|---|---|---|---|
 # [[tasks-table]]
 #
-# Nobody needs ten out of ten to begin. Seven will do, if you read the refreshers of the others. Less, and it is wise to read the whole
+# You do not need ten out of ten to begin. Seven are enough if you read the refreshers for the others. With fewer than seven, read the whole
 # chapter *Before you start* first.
 #
-# **Letters.** `B` sequences in a batch, `T` and `S` rows and columns of a table (later: positions that look, and that are looked at), `D` numbers
-# in a vector, `V` tokens in a vocabulary. A name such as `x_BTD` says the shape.
+# **Letters.** `B` sequences in a batch, `T` and `S` rows and columns of a table (later: query positions and key positions), `D` numbers in a
+# vector, `V` tokens in a vocabulary. A name such as `x_BTD` states the shape.
 #
-# **How to answer.** Take out the line `raise NotImplementedError()` and write your own. A pencil question wants numbers: `return [1, 2]`, or
-# `return [[1, 2], [3, 4]]` for a table. You may also let Python work them out, but a pencil tells you more. The others want a function that
-# works for any input of the shape that is said.
+# **How to answer.** Replace the line `raise NotImplementedError()` with your own code. A pencil question expects numbers: `return [1, 2]`, or
+# `return [[1, 2], [3, 4]]` for a table. You may also let Python compute them, but a pencil tells you more. The other questions expect a
+# function that works for any input of the stated shape.
 
 # %% 00-setup
 import math
@@ -44,8 +44,9 @@ from softlookup import check, hint
 #
 # [[task 00.shapes]]
 #
-# `x` has shape [[00.shapes:x]], `w` has shape [[00.shapes:w]] and `v` has shape [[00.shapes:v]], rows first. What is the shape of `x @ w @ v.T`?
-# Return it as a list of whole numbers. (`@` is the matrix product, `.T` exchanges rows and columns.)
+# What is the shape of `x @ w @ v.T`? `x` has shape [[00.shapes:x]], `w` has shape [[00.shapes:w]] and `v` has shape [[00.shapes:v]], rows
+# first. Return the shape of the product as a list of whole numbers. (`@` is the matrix product; `.T` transposes a matrix: it swaps rows and
+# columns.)
 
 
 # %% 00-shapes
@@ -62,7 +63,7 @@ def shape_of_product():
 # %% [markdown]
 # [[task 00.product]]
 #
-# Take a pencil. What is `A @ B`? Return it as a list of rows.
+# With a pencil: what is the product `A @ B` of the two matrices below? Return it as a list of rows.
 
 # %% 00-a-and-b
 A = np.array([[1, 2, 0], [3, 1, 2]])
@@ -81,13 +82,13 @@ def product_by_hand():
 #
 # [[task 00.shares]]
 #
-# `counts` holds whole numbers (dtype `torch.int64`), in two or more axes. Divide each number by the sum of its **row**, so that each row along
-# the last axis sums to 1. No row is all zeros.
+# Divide each number in `counts` by the sum of its **row**, so that each row along the last axis sums to 1. `counts` holds whole numbers
+# (dtype `torch.int64`) and has two or more axes. Return a tensor of fractions with the same shape. No row is all zeros.
 
 
 # %% 00-shares
 def row_shares(counts):
-    """counts (..., T, S), whole numbers -> shares (..., T, S), fractions."""
+    """counts (..., T, S), whole numbers -> fractions (..., T, S), each row with sum 1."""
     ### BEGIN SOLUTION
     totals = counts.sum(dim=-1, keepdim=True)
     return counts / totals
@@ -97,8 +98,9 @@ def row_shares(counts):
 # %% [markdown]
 # [[task 00.error]]
 #
-# A model gives `predicted`, one row for each of `B` examples, and the data say what they should be: `target`. Look at the two shapes.
-# Return the **mean of the squared differences**: a tensor with a single number, through which a gradient can flow back to `predicted`.
+# Compute the **mean of the squared differences** between `predicted` and `target`. `predicted` has shape `(B, 1)`: it is a model's output,
+# one row for each of `B` examples. `target` has shape `(B,)`: it holds the values that the model should have predicted. Note that the two
+# shapes differ. Return a tensor with a single number, shape `()`, through which a gradient can flow back to `predicted`.
 
 
 # %% 00-error
@@ -115,8 +117,8 @@ def mean_square(predicted, target):
 #
 # [[task 00.softmax]]
 #
-# With a pencil again: take the softmax of each **row** of `U`. The scores are logarithms, so that their exponentials are easy. Two decimals
-# are enough. Return a list of two rows.
+# With a pencil again: take the softmax of each **row** of the matrix `U` below. Its scores are logarithms, so their exponentials are easy.
+# Return a list of two rows; two decimals are enough.
 
 # %% 00-u
 U = np.array(
@@ -138,9 +140,9 @@ def softmax_by_hand():
 # %% [markdown]
 # [[task 00.cross-entropy]]
 #
-# Row `b` of `logits` scores all tokens of a vocabulary; `target[b]` is the number of the token that really came (counted from 0). Softmax turns
-# a row of scores into probabilities. Return the **mean, over the batch, of minus the natural logarithm of the target's probability**. You may
-# use any function of torch, or none.
+# Compute the **mean, over the batch, of minus the natural logarithm of the target's probability**. Row `b` of `logits`, shape `(B, V)`,
+# scores all tokens of a vocabulary; softmax turns a row of scores into probabilities. `target[b]` is the number of the token that really
+# came, counted from 0; `target` has shape `(B,)`. Return one number. You may use any function of torch, or none.
 
 
 # %% 00-cross-entropy
@@ -158,7 +160,8 @@ def cross_entropy(logits, target):
 #
 # [[task 00.slope]]
 #
-# With a pencil: $L = (w x - t)^2$. What is $\mathrm{d}L / \mathrm{d}w$ at $w = $ **[[00.slope:w]]**, $x = $ **[[00.slope:x]]**, $t = $ **[[00.slope:t]]**? Return one number.
+# With a pencil: $L = (w x - t)^2$. What is $\mathrm{d}L / \mathrm{d}w$ at $w = $ **[[00.slope:w]]**, $x = $ **[[00.slope:x]]**, $t = $
+# **[[00.slope:t]]**? Return one number.
 
 
 # %% 00-slope
@@ -175,8 +178,9 @@ def slope_by_hand():
 # %% [markdown]
 # [[task 00.gradient]]
 #
-# The same for many numbers, in **numpy**: $L$ is the mean of the `B` squared errors `(x @ w - y) ** 2`. Return the gradient of $L$ with respect to `w`, by
-# a formula of your own: autograd (`backward`, `grad`) is not allowed here.
+# Now compute a gradient with respect to many numbers, in **numpy**: $L$ is the mean of the `B` squared errors `(x @ w - y) ** 2`. `x` has
+# shape `(B, D)`, `w` has shape `(D,)` and `y` has shape `(B,)`. Return the gradient of $L$ with respect to `w`, shape `(D,)`, from a formula
+# of your own: autograd (`backward`, `grad`) is not allowed here.
 
 
 # %% 00-gradient
@@ -193,8 +197,8 @@ def gradient_by_hand(x, w, y):
 #
 # [[task 00.transpose]]
 #
-# `x_BTD` holds `B` sentences of `T` tokens with `D` numbers each. Return the same numbers, in the same dtype, with tokens and numbers exchanged:
-# place `[b, d, t]` of the result holds what place `[b, t, d]` of `x_BTD` held.
+# Swap the last two axes of `x_BTD`, which holds `B` sentences of `T` tokens with `D` numbers each. Return the same numbers, in the same
+# dtype, with shape `(B, D, T)`: position `[b, d, t]` of the result holds what position `[b, t, d]` of `x_BTD` held.
 
 
 # %% 00-transpose
@@ -208,9 +212,10 @@ def turned(x):
 # %% [markdown]
 # [[task 00.descent]]
 #
-# Start from `w` and take **two** steps of gradient descent on the mean of `(x @ w - y) ** 2`: each time compute the loss where you are, find its gradient,
-# and move by `rate` times the gradient, downhill. Return the weights after the second step, and leave the `w` that you were given as it was: work on a copy.
-# Here autograd is welcome, by `loss.backward()` or `torch.autograd.grad`; write the steps out, without `torch.optim`.
+# Take **two** steps of gradient descent on the mean of `(x @ w - y) ** 2`. Start from `w`, shape `(D,)`; `x` has shape `(B, D)` and `y` has
+# shape `(B,)`. In each step, compute the loss at the current weights and its gradient, and subtract `rate` times the gradient from the
+# weights. Return the weights after the second step, shape `(D,)`. Leave the `w` that you were given unchanged: work on a copy. Autograd is
+# allowed here, with `loss.backward()` or `torch.autograd.grad`; write the steps out, without `torch.optim`.
 
 
 # %% 00-descent

@@ -13,18 +13,18 @@
 # %% [markdown]
 # # 1 · Why transformers
 #
-# You will read a sentence word by word as a recurrent network does, count what that costs beside attention, and then make a training set out of plain
-# text and learn one step from it.
+# You will run a recurrent layer over a sentence word by word, compare its cost with that of attention, then turn plain text into a training
+# set and take one training step on it.
 #
-# [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer, run the check below it, as often as you like. The chapter is *Why transformers*
-# in the book.
+# [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer and run the check below it, as
+# often as you like. The chapter in the book is *Why transformers*.
 #
 # | task | what you write | minutes | difficulty | points |
 # |---|---|---|---|---|
 # [[tasks-table]]
 #
-# **Letters.** `T` tokens, `D` numbers in a token's vector, `M` numbers in a recurrent layer's state, `V` words in the vocabulary.
-# A shape such as `(T, D)` says: one row for each token, `D` numbers in it. Tokens and steps are counted from 0, as in Python.
+# **Letters.** `T` tokens, `D` numbers in a token's vector, `M` numbers in a recurrent layer's state, `V` words in the vocabulary. A shape
+# such as `(T, D)` means one row for each token, with `D` numbers in it. Tokens and steps are counted from 0, as in Python.
 
 # %% 01-setup
 import numpy as np
@@ -37,9 +37,11 @@ from softlookup import check, hint
 #
 # [[task 01.recurrent]]
 #
-# A recurrent layer reads the tokens in their order. After each it has a **state** of `M` numbers, made of the token just read and
-# of the state before it. Write it: $h_t = \tanh(x_t W_x + h_{t-1} W_h + b)$, where the state before the first token is zeros. Return
-# all states, one row for each token, in the dtype of the inputs (float32 or float64); gradients must flow to all four. torch's own recurrent layers and this library's are not allowed here.
+# Write a recurrent layer. It reads the tokens in order; after each token it has a **state** of `M` numbers, computed from that token and the
+# previous state: $h_t = \tanh(x_t W_x + h_{t-1} W_h + b)$, where the state before the first token is all zeros. The inputs are the tokens
+# `x`, shape `(T, D)`, and the weights `w_x` `(D, M)`, `w_h` `(M, M)` and `b` `(M,)`. Return all states, shape `(T, M)`, one row for each
+# token, in the dtype of the inputs (float32 or float64). Gradients must flow to all four inputs. torch's own recurrent layers and this
+# library's are not allowed here.
 
 
 # %% 01-recurrent
@@ -60,9 +62,10 @@ def recurrent(x, w_x, w_h, b):
 #
 # [[task 01.depth]]
 #
-# A computation is a table of `n` steps, a numpy array of booleans: `needs[i, j]` is `True` where step `i` needs the result of step
-# `j`. Steps need earlier ones alone, so only $j < i$ occurs. Each step takes one unit of time, and you have as many parallel units as you like,
-# so that steps which do not wait for each other are done at the same time. What needs nothing is there at time **0**. Return the time at which each step is
+# When is each step of a computation done, if you have as many parallel units as you like? A computation of `n` steps is given as a numpy
+# array of booleans, shape `(n, n)`: `needs[i, j]` is `True` where step `i` needs the result of step `j`. A step needs only earlier ones, so
+# this occurs only for $j < i$. A step that needs nothing is done at time **0**. Every other step starts when the last of the steps that it
+# needs is done, and takes one unit of time; steps that do not wait for each other run at the same time. Return the time at which each step is
 # done, `n` whole numbers. (The largest of them is the computation's *depth*. This library's own functions are not allowed here.)
 
 
@@ -82,16 +85,16 @@ def finish_times(needs):
 # %% [markdown]
 # [[task 01.operations]]
 #
-# How many operations do two layers take for `n_tokens` tokens ($T$) of `width` numbers ($D$)? Count the matrix products alone; a
-# multiply-add is **two** operations, so a product of an $(a, b)$ and a $(b, c)$ matrix takes $2abc$.
+# How many operations do a recurrent layer and attention take for `n_tokens` tokens ($T$) of `width` numbers ($D$)? Count only the matrix
+# products; a multiply-add is **two** operations, so the product of an $(a, b)$ and a $(b, c)$ matrix takes $2abc$.
 #
-# - **Recurrent**: **[[01.operations:gates]]** pairs of $D \times D$ matrices ([[01.operations:layer]]). For each token, each pair multiplies the token by one
-#   matrix and the state before it by the other.
-# - **Attention**: four $D \times D$ matrices that every token is multiplied by (for queries, keys, values, and the output), then the scores
-#   $QK^\top$ and the mixing $AV$, where every token meets every token.
+# - **Recurrent**: **[[01.operations:gates]]** pairs of $D \times D$ matrices ([[01.operations:layer]]). For each token, each pair multiplies
+#   the token by one matrix and the previous state by the other.
+# - **Attention**: four $D \times D$ matrices that multiply every token (for queries, keys, values, and the output), then the scores $QK^\top$
+#   and the mixing $AV$, which pair every token with every token.
 #
-# Return three whole numbers: the operations of the recurrent layer, those of attention, and the number of tokens at which the
-# two are equal (for this `width`, whatever `n_tokens` is). This library's own functions are not allowed here.
+# Return three whole numbers: the operations of the recurrent layer, those of attention, and the number of tokens at which the two are equal
+# (for this `width`, whatever `n_tokens` is). This library's own functions are not allowed here.
 
 
 # %% 01-operations
@@ -115,10 +118,11 @@ def operations(n_tokens, width):
 #
 # [[task 01.pairs]]
 #
-# A text of `n` tokens is a training set: what stands before a token is a **feature**, the token itself is its **label**. `ids` is a torch tensor
-# of `n` whole numbers, at least two. Return two tensors: the features, one row for each of the $n - 1$ pairs, and the labels. Row `t` holds
-# tokens 0 to `t`, from the left, and is filled up to $n - 1$ places with **[[01.pairs:pad]]**; label `t` is the token that comes next.
-# Features are to look up rows of a table, so they are whole numbers in the dtype of `ids` (int64 or int32); labels are whole numbers, too.
+# Turn a text into a training set: the tokens before a position are a **feature**, the token at that position is its **label**. `ids` is a
+# torch tensor of `n` whole numbers, at least two. Return two tensors: the features, shape `(n - 1, n - 1)`, one row for each of the $n - 1$
+# pairs, and the labels, shape `(n - 1,)`. Row `t` of the features holds tokens 0 to `t`, from the left, padded with **[[01.pairs:pad]]** to
+# $n - 1$ positions; label `t` is the token that comes next. Features will be used to look up rows of a table, so they are whole numbers in
+# the dtype of `ids` (int64 or int32); labels are whole numbers, too.
 
 
 # %% 01-pairs
@@ -138,10 +142,12 @@ def next_token_pairs(ids):
 # %% [markdown]
 # [[task 01.push-up]]
 #
-# At each of `T` positions a model has given every word of the vocabulary a logit. Let $p$ be their softmax. The loss is the **mean** over the positions of
-# $-\log p_{\text{label}}$, and its gradient with respect to the logits of one position is $(p - y)/T$, where $y$ is 1 at the label and 0 elsewhere. Take one
-# step of gradient descent on the logits, with learning rate **[[01.push-up:rate]]**, and return the new logits, in the dtype of the
-# old. Logits may be near a thousand or minus a thousand, also side by side, where `exp` alone is too large for any number in the computer. No autograd here (`backward` and `grad` are not allowed): the formula is all you need.
+# Take one step of gradient descent on logits. At each of `T` positions a model has given every word of the vocabulary a logit: `logits` has
+# shape `(T, V)`, and `labels`, shape `(T,)`, holds whole numbers. Let $p$ be the softmax of the logits at a position. The loss is the
+# **mean** over the positions of $-\log p_{\text{label}}$, and its gradient with respect to the logits of one position is $(p - y)/T$, where
+# $y$ is 1 at the label and 0 elsewhere. The learning rate is **[[01.push-up:rate]]**. Return the new logits, shape `(T, V)`, in the dtype of
+# the old. Logits may be near a thousand or minus a thousand, even in the same row; `exp` of a thousand overflows. Autograd (`backward` and
+# `grad`) is not allowed here: the formula is all you need.
 
 
 # %% 01-push-up

@@ -13,11 +13,11 @@
 # %% [markdown]
 # # 2 · From a dictionary to a soft lookup
 #
-# You will write a lookup that never comes back empty: first a hard one, in a dictionary and as a matrix, then its soft sister step by step, then what
-# becomes of it when it is very cold or very hot, and last some arithmetic with embeddings.
+# You will write a lookup that never comes back empty. You start with a hard lookup, in a dictionary and as a matrix, then write its soft
+# counterpart step by step. At the end come its limits at low and high temperature, and some arithmetic with embeddings.
 #
-# [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer, run the check below it, as often as you like. The chapter is *From a dictionary
-# to a soft lookup* in the book.
+# [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer and run the check below it, as
+# often as you like. The chapter in the book is *From a dictionary to a soft lookup*.
 #
 # | task | what you write | minutes | difficulty | points |
 # |---|---|---|---|---|
@@ -27,8 +27,8 @@
 # **Letters.** `T` queries, `S` keys, each with a value; `H` numbers in a query or key, `W` numbers in a value; `V` words in a table of
 # embeddings, `D` numbers in an embedding. Vectors are **rows**: `q (T, H)` holds `T` queries, one in each row.
 #
-# **Arrays.** The inputs are numpy arrays and plain Python things. `x.sum(axis=-1)` runs along each row; `keepdims=True` keeps the axis,
-# so that the result can be divided by row: `x / x.sum(axis=-1, keepdims=True)`.
+# **Arrays.** The inputs are numpy arrays and plain Python objects. `x.sum(axis=-1)` sums each row; `keepdims=True` keeps the axis, so that
+# each row can be divided by its own sum: `x / x.sum(axis=-1, keepdims=True)`.
 
 # %% 02-setup
 import math
@@ -42,8 +42,8 @@ from softlookup import check, hint
 #
 # [[task 02.hard-lookup]]
 #
-# `prices` is a Python dictionary: names of fruit, and what each costs in cents. Return the price of `name`. If there is no such key, return
-# `otherwise`, and do not raise an error. Something may cost 0. Leave the dictionary as it is.
+# Look up the price of `name` in `prices`, a Python dictionary from names of fruit to prices in cents. Return the price. If there is no such
+# key, return `otherwise`, and do not raise an error. A price may be 0. Leave the dictionary unchanged.
 
 
 # %% 02-hard-lookup
@@ -59,9 +59,10 @@ def find_price(prices, name, otherwise):
 # %% [markdown]
 # [[task 02.store]]
 #
-# A store of orders has a number for each order (`orders`, all different, in any order, with gaps). Somebody asks for the numbers in `asked`.
-# Write this lookup as a matrix of weights: a row for each number that was asked for, a column for each order, 1 where the two are equal
-# and 0 elsewhere. A number that is not there gets a row of zeros. (Such a matrix times the matrix of values *is* the lookup.)
+# Write a lookup as a matrix of weights. `orders`, shape `(S,)`, holds a number for each order in a store: all different, in any order, with
+# gaps. `asked`, shape `(T,)`, holds the numbers to look up. Return a matrix of shape `(T, S)`, with a row for each number in `asked` and a
+# column for each order: 1 where the two are equal and 0 elsewhere. A number that is not among the orders gets a row of zeros. (This matrix
+# times the matrix of values *is* the lookup.)
 
 
 # %% 02-store
@@ -75,7 +76,7 @@ def order_weights(asked, orders):
 # %% [markdown]
 # ## Weighted means
 #
-# Three keys and their values, as points in a plane: apple : pomme, banana : banane, lemon : citron.
+# Here are three keys and their values, as points in a plane: apple : pomme, banana : banane, lemon : citron.
 
 # %% 02-fruit
 KEYS = np.array(
@@ -96,8 +97,8 @@ VALUES = np.array(
 # %% [markdown]
 # [[task 02.by-hand]]
 #
-# Take a pencil. An orange gives the weight **[[02.by-hand:apple]]** to apple, **[[02.by-hand:banana]]** to banana and
-# **[[02.by-hand:lemon]]** to lemon. Write down the mixture of the values, its two numbers in a list. Two decimals are enough.
+# With a pencil: the query *orange* gives the weight **[[02.by-hand:apple]]** to apple, **[[02.by-hand:banana]]** to banana and
+# **[[02.by-hand:lemon]]** to lemon. What is the mixture of the values? Return its two numbers in a list; two decimals are enough.
 
 
 # %% 02-by-hand
@@ -114,9 +115,9 @@ def by_hand():
 # %% [markdown]
 # [[task 02.mix]]
 #
-# Now amounts, as a recipe has them: 1 part, 1 part, 8 parts. Each row of `amounts` is a recipe of its own; no amount is negative, and each row
-# holds one that is above 0; they may be whole numbers. Divide each row by its sum, so that it becomes weights, and mix the values: row `t`
-# of the result is the mixture of recipe `t`.
+# Mix the values by amounts, as in a recipe: 1 part, 1 part, 8 parts. Each row of `amounts`, shape `(T, S)`, is one recipe; `values` has shape
+# `(S, W)`. Divide each row of amounts by its sum, so that it becomes weights, and mix the values with them. Return shape `(T, W)`: row `t` is
+# the mixture of recipe `t`. No amount is negative, each row has at least one amount above 0, and amounts may be whole numbers.
 
 
 # %% 02-mix
@@ -133,9 +134,10 @@ def mix(amounts, values):
 #
 # [[task 02.similarity]]
 #
-# How alike are the directions of two vectors? Divide their dot product by the product of their lengths: that is the **cosine** of the
-# angle between them, from -1 to 1. Return the table of all of them: row `t`, column `s` holds query `t` with key `s`. A vector of zeros has no
-# direction: its cosine with anything is 0; any other has one, however short it is. Write it out; ready-made cosines are not allowed, scipy's `cdist` among them.
+# How similar are the directions of two vectors? Divide their dot product by the product of their lengths: that is the **cosine** of the angle
+# between them, from -1 to 1. For `q`, shape `(T, H)`, and `k`, shape `(S, H)`, return the table of all cosines, shape `(T, S)`: row `t`,
+# column `s` holds that of query `t` and key `s`. A vector of zeros has no direction: its cosine with anything is 0. Every other vector has a
+# direction, however short it is. Write the formula out; ready-made cosines are not allowed, and neither is scipy's `cdist`.
 
 
 # %% 02-similarity
@@ -151,9 +153,11 @@ def similarity(q, k):
 # %% [markdown]
 # [[task 02.weights]]
 #
-# Scores may be negative and large; weights may not. Divide the scores by the temperature `tau` (above 0), then take the softmax along the
-# last axis: powers of e, divided by their sum. Write it out with `exp`; ready-made softmaxes are not allowed, and `logsumexp` counts as one. It has to work for small temperatures
-# too, where the divided scores are in the tens of thousands: a row's largest one may be subtracted first, since only differences count.
+# Turn scores into weights. Divide the scores, shape `(..., S)`, by the temperature `tau` (above 0), then take the softmax along the last
+# axis: powers of e, divided by their sum. Return weights of the same shape; each row sums to 1. Scores may be negative and large, but weights
+# are never negative. Write the softmax out with `exp`; ready-made softmaxes are not allowed, and neither is `logsumexp`. Your function must
+# also work for small temperatures, where the divided scores are in the tens of thousands: you may subtract each row's largest score first,
+# since only differences count.
 
 
 # %% 02-weights
@@ -169,9 +173,10 @@ def lookup_weights(scores, tau):
 # %% [markdown]
 # [[task 02.lookup]]
 #
-# Put it together for many queries: dot products of every query with every key (plain ones, no cosines), weights at the temperature
-# $\tau = $ **[[02.lookup:tau]]**, mixtures of the values. Row `t` of the result answers query `t`. Scores may be in the thousands. torch's attention is not allowed, nor is
-# `softlookup.reference`: neither its attention and lookup nor its softmax.
+# Combine the steps for many queries: dot products of every query with every key (no cosines), weights at the temperature $\tau = $
+# **[[02.lookup:tau]]**, mixtures of the values. The inputs are `q` `(T, H)`, `k` `(S, H)` and `v` `(S, W)`. Return shape `(T, W)`: row `t`
+# answers query `t`. Scores may be in the thousands. torch's attention is not allowed, and neither are the attention, the lookup and the
+# softmax of `softlookup.reference`.
 
 
 # %% 02-lookup
@@ -190,8 +195,10 @@ def soft_lookup(q, k, v):
 #
 # [[task 02.limit]]
 #
-# What does a soft lookup give as $\tau$ goes to 0, and what as $\tau$ grows without bound? Return both limits, first cold, then hot, with a row for each query.
-# Look at ties: softmax treats equal scores alike at every temperature. Only equal scores tie: as $\tau$ goes to 0, a lead of 0.0001 takes all the weight, too.
+# What does a soft lookup return as $\tau$ goes to 0, and what as $\tau$ grows without bound? The inputs are `scores` `(T, S)` and values `v`
+# `(S, W)`. Return both limits, each of shape `(T, W)` with a row for each query: first the cold one ($\tau$ to 0), then the hot one. Pay
+# attention to ties: softmax gives equal scores equal weights at every temperature. Only equal scores tie: as $\tau$ goes to 0, even a lead of
+# 0.0001 takes all the weight.
 
 
 # %% 02-limit
@@ -208,9 +215,9 @@ def limits(scores, v):
 # %% [markdown]
 # [[task 02.lead]]
 #
-# One key among `n_keys` is the right one. The scores of the others are all equal, and its own is larger by a *lead*. The temperature is
-# $\tau = $ **[[02.lead:tau]]**. How large must the lead be, so that the softmax gives the key exactly `share` of the weight (between 0 and 1)?
-# (It may be negative, where the share is small.)
+# How large a lead does a key need? One key among `n_keys` is the right one. The scores of the others are all equal, and its own is larger by
+# a *lead*. The temperature is $\tau = $ **[[02.lead:tau]]**. Return the lead, a number, for which the softmax gives the right key exactly
+# `share` of the weight (between 0 and 1). (The lead may be negative, where the share is small.)
 
 
 # %% 02-lead
@@ -228,8 +235,9 @@ def needed_lead(n_keys, share):
 #
 # [[task 02.analogy]]
 #
-# `table` holds an embedding for each word of a vocabulary, one in each row; `a`, `b` and `c` are rows of it. Add up `a - b + c`, with the rows as they are.
-# Which row of the table points most nearly in that direction, by cosine, the three words of the question left out? Return its number and its cosine.
+# Complete an analogy with embeddings. `table`, shape `(V, D)`, has one row for each word of a vocabulary; `a`, `b` and `c` are numbers of
+# rows. Compute the sum `a - b + c` of these rows as they are, without normalising them. Of all rows but these three, which has the largest
+# cosine with the sum? Return its number and its cosine.
 
 
 # %% 02-analogy
@@ -249,13 +257,14 @@ def analogy(table, a, b, c):
 #
 # Task 02-roles · difficulty ●●○ · about 8 minutes · 3 points, graded by a person · [read in the book](../../_build/html/book/02_soft_lookup.html#soft-lookup-roles)
 #
-# A library's catalogue finds books by their subjects. Say what is query, key and value there, and why it is useful that key and value are not the same thing.
-# Then somebody asks for a subject that the catalogue does not have: say what a hard lookup gives, what a soft one gives, and one way in which the soft
-# answer can mislead. Four to seven sentences.
+# A library's catalogue finds books by their subjects. Say what the query, the key and the value are there, and why it is useful that key and
+# value are not the same thing. Then somebody searches for a subject that the catalogue does not have: say what a hard lookup returns, what a
+# soft one returns, and one way in which the soft answer can mislead. Write four to seven sentences.
 
 # %% 02-roles [markdown] points=3
-# The reader's subject is the query: it says what is looked for. The subjects on a book's card are its key: by them it can be found. What the reader takes
-# home, the book itself, is the value. They should not be the same, since what a book can be found by is short and made for comparing, and what it holds is
-# long and made for reading; one can change without the other. A hard lookup of a subject that is not there gives nothing, or an error. A soft one compares the subject
-# with all keys and hands over a mixture, with more of the books whose subjects are near. It always hands over something, even where nothing fits: the weights sum to 1
-# whatever the scores are, so that the best of many bad matches can look like a sure answer.
+# The reader's subject is the query: it says what the reader is looking for. The subjects on a book's card are its key: they make it possible
+# to find the book. The value is what the reader takes home, the book itself. Key and value should not be the same: a key is short and made
+# for comparing, a book is long and made for reading, and one can change without the other. A hard lookup of a subject that is not there
+# returns nothing, or an error. A soft one compares the subject with all keys and returns a mixture, in which books with similar subjects have
+# more weight. It always returns something, even where nothing fits: the weights sum to 1 whatever the scores are, so the best of many bad
+# matches can look like a certain answer.

@@ -13,11 +13,11 @@
 # %% [markdown]
 # # 3 · Tokens and embeddings
 #
-# From text to vectors: you will cut text into words, number them, fill up batches, learn byte pairs and cut by them, and then turn the numbers into
-# vectors and back into scores for words.
+# From text to vectors: you will split text into words, give them ids, pad batches, learn byte pairs and split words with them. Then you will
+# turn ids into vectors, and vectors back into scores for words.
 #
-# [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer, run the check below it, as often as you like. The chapter is *Tokens and
-# embeddings* in the book.
+# [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer and run the check below it, as
+# often as you like. The chapter in the book is *Tokens and embeddings*.
 #
 # | task | what you write | minutes | difficulty | points |
 # |---|---|---|---|---|
@@ -25,8 +25,8 @@
 #
 # **Letters.** `B` sequences in a batch, `T` tokens in a sequence, `V` words in the vocabulary, `D` numbers in a token's vector.
 #
-# **Kinds of answer.** The first tasks are about text: their functions take and return strings, whole numbers, lists and dictionaries
-# (a tuple is as good as a list). Inputs must not be changed. From *One-hot rows* on, inputs are torch tensors, in one task numpy arrays.
+# **Kinds of answer.** The first tasks are about text: their functions take and return strings, whole numbers, lists and dictionaries (a tuple
+# is as good as a list). Inputs must not be changed. From *One-hot rows* on, inputs are torch tensors, in one task numpy arrays.
 
 # %% 03-setup
 import math
@@ -46,9 +46,10 @@ SPECIALS = ["<pad>", "<unk>", "<s>", "</s>"]
 #
 # [[task 03.words]]
 #
-# Cut a text into words and marks. A **word** is a run of letters and digits, as long as it goes: characters for which
-# Python's `str.isalnum()` is true, with accents or without. White space (`str.isspace()`) parts tokens and is none. Every other character is a
-# token by itself, an apostrophe too. So `"Don't, Zoë!"` becomes `["Don", "'", "t", ",", "Zoë", "!"]`. There are no underscores.
+# Split a text into words and marks. A **word** is a longest possible run of letters and digits: characters for which Python's `str.isalnum()`
+# is true, with or without accents. White space (`str.isspace()`) separates tokens and is not a token. Every other character, such as an
+# apostrophe, is a mark: a token by itself. So `"Don't, Zoë!"` becomes `["Don", "'", "t", ",", "Zoë", "!"]`. Return the tokens in order, as a
+# list of strings. Texts contain no underscores.
 
 
 # %% 03-words
@@ -62,9 +63,9 @@ def split_words(text):
 # %% [markdown]
 # [[task 03.vocabulary]]
 #
-# Give the tokens of a training text their ids. The four special tokens come first (`SPECIALS`, with the ids 0 to 3). Then come the tokens
-# that occur at least **[[03.vocabulary:min_count]]** times, the commonest first; among equally common ones, the first in Python's order of strings. Rarer tokens
-# are left out. Return a dictionary from token to id. No training token is called like a special one.
+# Give the tokens of a training text, a list of strings, their ids. The four special tokens come first (`SPECIALS`, with the ids 0 to 3). Then
+# come the tokens that occur at least **[[03.vocabulary:min_count]]** times, the most frequent first; tokens with equal counts are in Python's
+# order of strings. Return a dictionary from token to id. Rarer tokens are left out. No training token has the name of a special one.
 
 
 # %% 03-vocabulary
@@ -82,8 +83,9 @@ def build_vocabulary(tokens):
 # %% [markdown]
 # [[task 03.ids]]
 #
-# Look tokens up: the id of `<s>` first, then the id of each token, then that of `</s>`. A token that the vocabulary does not have gets the id of `<unk>`.
-# The vocabulary is a dictionary from token to id; it may be another one than yours, with the special tokens elsewhere.
+# Turn a list of tokens into a list of ids: the id of `<s>` first, then the id of each token, then that of `</s>`. `vocabulary` is a
+# dictionary from token to id. A token that is not in the vocabulary gets the id of `<unk>`. The vocabulary may differ from yours and have the
+# special tokens at other ids.
 
 
 # %% 03-ids
@@ -99,9 +101,9 @@ def to_ids(tokens, vocabulary):
 # %% [markdown]
 # [[task 03.pad]]
 #
-# Lay sequences of unequal length into one array: one row for each, filled up **behind** its tokens with `pad_id`, as long as the longest needs. Return two arrays
-# of shape `(B, T)`: the ids, whole numbers, and a mask of booleans that is `True` where a real token stands. At least one sequence has a token. (Some models fill up with
-# an id that real tokens have too, such as that of `</s>`.)
+# Put `B` sequences of unequal length into one array. Each sequence, a list of ids, becomes one row, padded **at the end** with `pad_id` to
+# the length `T` of the longest. Return two arrays of shape `(B, T)`: the ids, whole numbers, and a mask of booleans that is `True` at real
+# tokens. At least one sequence has a token. (Some models pad with an id that real tokens have too, such as that of `</s>`.)
 
 
 # %% 03-pad
@@ -121,14 +123,15 @@ def pad(sequences, pad_id):
 # %% [markdown]
 # ## Byte pairs
 #
-# Here a word is a list of **symbols**: single letters at first, longer pieces after some merges. (The library puts a marker before a word that
-# follows a space; these tasks do without.)
+# Here a word is a list of **symbols**: single letters at first, longer strings after some merges. (The library puts a marker before a word
+# that follows a space; these tasks do not.)
 #
 # [[task 03.pair-counts]]
 #
-# Count how often each pair of neighbours stands in a text. `words` holds each different word once, as its list of symbols and how often it occurs:
-# `[(["a", "n", "n", "a"], 3), (["a", "n"], 2)]`. Return a dictionary from pairs to counts, here `{("a", "n"): 5, ("n", "n"): 3, ("n", "a"): 3}`.
-# Neighbours stand in the same word, and their order counts. In `a a a` the pair `("a", "a")` stands twice.
+# Count how often each pair of neighbouring symbols occurs in a text. `words` holds each different word once, as its list of symbols and its
+# number of occurrences: `[(["a", "n", "n", "a"], 3), (["a", "n"], 2)]`. Return a dictionary from pairs to counts, here
+# `{("a", "n"): 5, ("n", "n"): 3, ("n", "a"): 3}`. Neighbours stand in the same word, and their order counts. In `a a a` the pair `("a", "a")`
+# occurs twice.
 
 
 # %% 03-pair-counts
@@ -146,8 +149,9 @@ def count_pairs(words):
 # %% [markdown]
 # [[task 03.merge]]
 #
-# Join a pair wherever it stands in one word, going from left to right: `merge(["b", "a", "n", "a", "n"], ("a", "n"))` is `["b", "an", "an"]`.
-# A symbol is used once: `a a a` with the pair `("a", "a")` becomes `aa a`. Leave `symbols` itself as it is.
+# Merge a pair wherever it occurs in one word, from left to right: `merge(["b", "a", "n", "a", "n"], ("a", "n"))` is `["b", "an", "an"]`.
+# `symbols` is a list of strings; return a new list. Each symbol is used only once: `a a a` with the pair `("a", "a")` becomes `aa a`. Leave
+# `symbols` itself unchanged.
 
 
 # %% 03-merge
@@ -169,10 +173,11 @@ def merge(symbols, pair):
 # %% [markdown]
 # [[task 03.bpe]]
 #
-# Learn byte pairs. `words` holds each different word as a string, with how often it occurs: `[("sun", 5), ("sunny", 3)]`. Begin with single letters. Then,
-# `n_merges` times: count all pairs, take the commonest, note it, and join it in every word. Among equally common pairs take the one that comes first
-# in Python's order of tuples (`("a", "b")` before `("ab", "a")` before `("b", "a")`). Stop early when the commonest pair stands there fewer than
-# **[[03.bpe:min_count]]** times, or none is left. Return the pairs in the order in which they were learned.
+# Learn byte pairs. `words` holds each different word as a string, with its number of occurrences: `[("sun", 5), ("sunny", 3)]`. Begin with
+# single letters. Then, `n_merges` times: count all pairs, take the most frequent one, record it, and merge it in every word. Among equally
+# frequent pairs, take the first in Python's order of tuples (`("a", "b")` before `("ab", "a")` before `("b", "a")`). Stop early when the most
+# frequent pair occurs fewer than **[[03.bpe:min_count]]** times, or when no pair is left. Return the list of pairs, in the order in which
+# they were learned.
 
 
 # %% 03-bpe
@@ -198,9 +203,10 @@ def train_bpe(words, n_merges):
 # %% [markdown]
 # [[task 03.encode]]
 #
-# Cut a word by merges that were learned. Begin with its letters. Then go through the merges in the order in which they were **learned**, and join each
-# one's pair wherever it stands in the word by then. (It comes to the same as: always join the pair that was learned first, as long as there is one.)
-# Letters that no merge knows stay as they are. No two merges make the same token, and the word has at least one letter.
+# Split a word into tokens with learned merges, a list of pairs. Begin with its letters. Then go through the merges in the order in which they
+# were **learned**, and merge each pair wherever it occurs in the word at that point. (The result is the same if you always merge, of the
+# pairs in the word, the one that was learned first, until none is left.) Return the list of tokens. Letters that occur in no merge stay as
+# they are. No two merges make the same token, and the word has at least one letter.
 
 
 # %% 03-encode
@@ -217,12 +223,14 @@ def encode_word(word, merges):
 # %% [markdown]
 # ## Vectors
 #
-# From here on: torch tensors, except where it says numpy. `ids` holds whole numbers and has one axis or more; `table` has one row for each word, shape `(V, D)`.
+# From here on, inputs are torch tensors unless a task says numpy. `ids` holds whole numbers and has one axis or more; `table` has one row for
+# each word, shape `(V, D)`.
 #
 # [[task 03.one-hot]]
 #
-# Write each id as a one-hot row: V numbers, all 0 but a single 1 at the id's place. Then multiply by the table. Return both: the one-hot rows, in the
-# table's dtype, and the product. (`torch.nn.functional.one_hot` is not allowed here.) Compare your product with `table[ids]`.
+# Write each id as a one-hot row: `V` numbers, all 0 except a single 1 at the position of the id. Then multiply by the table. `ids` has shape
+# `(..., T)`. Return both: the one-hot rows, shape `(..., T, V)`, in the table's dtype, and the product, shape `(..., T, D)`.
+# (`torch.nn.functional.one_hot` is not allowed here.) Compare your product with `table[ids]`.
 
 
 # %% 03-one-hot
@@ -237,8 +245,9 @@ def one_hot_lookup(ids, table):
 # %% [markdown]
 # [[task 03.table-gradient]]
 #
-# The backward pass, in numpy. `rows = table[ids]` was looked up, and `d_rows` is the gradient of the loss with respect to `rows`. Return the gradient with respect to the
-# **table**. Words that were not looked up get zeros; a word that was looked up several times gets the sum.
+# Write the backward pass of a lookup, in numpy. The forward pass was `rows = table[ids]`; `ids` has shape `(..., T)`, and `d_rows`, shape
+# `(..., T, D)`, is the gradient of the loss with respect to `rows`. Return the gradient with respect to the **table**, shape `(V, D)`, where
+# `V` is `vocab_size`. Words that were not looked up get zeros; a word that was looked up several times gets the sum.
 
 
 # %% 03-table-gradient
@@ -254,8 +263,9 @@ def table_gradient(ids, d_rows, vocab_size):
 # %% [markdown]
 # [[task 03.embed]]
 #
-# Look the rows up and multiply them by $\sqrt{D}$. Where the id is **[[03.embed:pad]]**, which is padding here, the vector is zeros, whatever finite numbers the table holds there.
-# Gradients must flow to the table.
+# Look up the rows of the table for `ids`, shape `(..., T)`, and multiply them by $\sqrt{D}$. Return the vectors, shape `(..., T, D)`. The id
+# **[[03.embed:pad]]** is padding here: its vector is all zeros, whatever finite numbers the table holds there. Gradients must flow to the
+# table.
 
 
 # %% 03-embed
@@ -271,8 +281,9 @@ def embed(ids, table):
 # %% [markdown]
 # [[task 03.tied-logits]]
 #
-# At the other end of a model, each position holds a state of width D. Score every word of the vocabulary by the dot product of the state with the word's row of the
-# **same** table: no scale, no softmax. Gradients must flow to both.
+# Compute logits with tied embeddings. At the output of a model, each position has a hidden state of width `D`: `x` has shape `(..., D)`.
+# Score every word of the vocabulary by the dot product of the state with the word's row of the **same** table, shape `(V, D)`. Return the
+# logits, shape `(..., V)`: no scale, no softmax. Gradients must flow to both inputs.
 
 
 # %% 03-tied-logits

@@ -13,22 +13,23 @@
 # %% [markdown]
 # # 4 · One head of self-attention
 #
-# You will write one head of attention: first with a pencil, then step by step in code, then whole, then its gradient.
+# You will write one head of attention: first with a pencil, then step by step in code, then the whole head and its backward pass.
 #
-# [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer, run the check below it, as often as you like. The chapter is *One head of
-# self-attention* in the book.
+# [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer and run the check below it, as
+# often as you like. The chapter in the book is *One head of self-attention*.
 #
 # | task | what you write | minutes | difficulty | points |
 # |---|---|---|---|---|
 # [[tasks-table]]
 # | 04-uniform | In your own words (graded by a person) | 8 | ●●○ | 3 |
 #
-# **Letters.** `T` query positions, `S` key positions, `D` model width, `H` head width, `B` sequences in a batch.
-# A name such as `q_BTH` says the shape: batch, positions, head width. Leading axes may be more (`B`, `N`, …) or none:
-# write every step so that it works on the **last two** axes. (`.T` turns *all* axes round; `.mT` and `.transpose(-2, -1)` the last two.)
+# **Letters.** `T` query positions, `S` key positions, `D` model width, `H` head width, `B` sequences in a batch. A name such as `q_BTH`
+# states the shape: batch, positions, head width. There may be more leading axes (`B`, `N`, …) or none: write every step so that it works on
+# the **last two** axes. (`.T` reverses *all* axes; `.mT` and `.transpose(-2, -1)` swap the last two.)
 #
 # **Arrays.** The inputs are torch tensors, except in the part *Backwards, by hand*, where they are numpy arrays. torch says `dim` and
-# `keepdim` where numpy says `axis` and `keepdims`, and `x.max(dim=-1)` returns values *and* indices (`x.amax(dim=-1)`: the values alone).
+# `keepdim` where numpy says `axis` and `keepdims`, and `x.max(dim=-1)` returns values *and* indices (`x.amax(dim=-1)` returns only the
+# values).
 
 # %% 04-setup
 import math
@@ -41,7 +42,7 @@ from softlookup import check, hint
 # %% [markdown]
 # ## By hand first
 #
-# Five tokens, three numbers each. The projections are the identity, so queries, keys and values are the rows of `X`.
+# The rows of `X` are five tokens of three numbers each. The projections are the identity, so queries, keys and values are the rows of `X`.
 
 # %% 04-example-two
 X = np.array(
@@ -57,9 +58,9 @@ X = np.array(
 # %% [markdown]
 # [[task 04.by-hand]]
 #
-# Take a pencil. Token **[[04.by-hand:ordinal]]** (row [[04.by-hand:ordinal]] of `X`, counted from 1) asks all five tokens, itself as well.
-# Write down its five **scaled scores**: its dot product with each row of `X`, divided by the square root of the head width. Two decimals are enough.
-# Return them as a list, in the order of the tokens.
+# Take a pencil. Token **[[04.by-hand:ordinal]]** (row [[04.by-hand:ordinal]] of `X`, counted from 1) is the query; the keys are all five
+# tokens, itself included. Compute the five **scaled scores**: the dot product of the query with each row of `X`, divided by the square root
+# of the head width. Return them as a list, in the order of the tokens. Two decimals are enough.
 
 
 # %% 04-by-hand
@@ -76,9 +77,9 @@ def by_hand():
 #
 # [[task 04.project]]
 #
-# Each token's vector is turned into a query, a key and a value by three weight matrices. A vector is a **row** here, so a
-# projection is the vector times the matrix: `x_BTD` with `w_q`, `w_k`, `w_v`, each of shape `(D, H)`.
-# Return the three results in the order query, key, value.
+# Project each token's vector to a query, a key and a value, with three weight matrices. A vector is a **row** here, so a projection is the
+# vector times the matrix. `x` has shape `(..., T, D)`; `w_q`, `w_k` and `w_v` have shape `(D, H)`. Return three results, each of shape
+# `(..., T, H)`, in the order query, key, value.
 
 
 # %% 04-project
@@ -95,8 +96,8 @@ def project(x, w_q, w_k, w_v):
 # %% [markdown]
 # [[task 04.scores]]
 #
-# How well does each query match each key? Return the table of dot products: row `t`, column `s` holds query `t` times key `s`.
-# No scale yet.
+# How well does each query match each key? Compute the table of dot products of `q`, shape `(..., T, H)`, with `k`, shape `(..., S, H)`.
+# Return shape `(..., T, S)`: row `t`, column `s` holds the dot product of query `t` and key `s`. Do not scale yet.
 
 
 # %% 04-scores
@@ -110,8 +111,8 @@ def scores(q, k):
 # %% [markdown]
 # [[task 04.scale]]
 #
-# Long vectors have large dot products. Divide the scores by $\tau\sqrt{H}$, where `head_width` is $H$ and the temperature is
-# $\tau = $ **[[04.scale:tau]]**.
+# Wide vectors have large dot products. Divide the scores, shape `(..., T, S)`, by $\tau\sqrt{H}$, where `head_width` is $H$ and the
+# temperature is $\tau = $ **[[04.scale:tau]]**. Return the same shape.
 
 
 # %% 04-scale
@@ -126,9 +127,10 @@ def scale(scores, head_width):
 # %% [markdown]
 # [[task 04.softmax]]
 #
-# Turn each **row** of scores into weights: never negative, with sum 1, larger where the score is larger. Write it out with `exp` and
-# a division; in this one task `softmax`, `log_softmax`, `softmin` and `logsumexp` are not allowed, neither torch's nor the library's. A row
-# may hold numbers near 1000 or -1000, side by side, or $-\infty$ where a key must not be seen (its weight is 0). No row is $-\infty$ throughout.
+# Turn each **row** of scores (the last axis) into weights: never negative, with sum 1, larger where the score is larger. Return the same
+# shape. Write the softmax out with `exp` and a division; in this one task `softmax`, `log_softmax`, `softmin` and `logsumexp` are not
+# allowed, neither torch's nor the library's. A row may hold numbers near 1000 and -1000, even side by side, and $-\infty$ where a key is
+# masked (its weight is 0). No row is $-\infty$ throughout.
 
 
 # %% 04-softmax
@@ -144,7 +146,8 @@ def softmax(x):
 # %% [markdown]
 # [[task 04.mix]]
 #
-# Each query now takes a weighted sum of the values: row `t` of the result is the sum over `s` of weight `(t, s)` times value `s`.
+# For each query, compute the weighted sum of the values. `weights` has shape `(..., T, S)`, `v` has shape `(..., S, H)`. Return shape
+# `(..., T, H)`: row `t` is the sum over `s` of weight `(t, s)` times value `s`.
 
 
 # %% 04-mix
@@ -158,8 +161,10 @@ def mix(weights, v):
 # %% [markdown]
 # [[task 04.column]]
 #
-# The same for one token alone, with no table at all: one query against all keys. The result needs nobody else's result.
-# (In the first transformer $H = 64$, so the score was divided by 8. Yours has to work for any width.)
+# Compute attention for one token alone, without the table of scores. The inputs are one query `q`, shape `(H,)`, all keys `k`, shape
+# `(S, H)`, and all values `v`, shape `(S, H')`. Divide the scores by $\sqrt{H}$, without a temperature. Return the token's result, shape
+# `(H',)`; it does not depend on any other token's result. (In the first transformer $H = 64$, so the score was divided by 8. Your function
+# must work for any width.)
 
 
 # %% 04-column
@@ -176,13 +181,15 @@ def one_token(q, k, v):
 # %% [markdown]
 # ## Put together, with a mask
 #
-# A mask says which query may attend to which key: boolean, `True` = may attend. It has the shape of the scores or one that broadcasts to it: `(T, S)`, `(B, T, S)`,
-# `(B, 1, S)`, with more axes in front where the scores have them. Where it says `False` the weight is exactly 0, however large the score is (scores may be in the thousands, positive or negative), and the rest of the row still sums to 1.
-# A query that may attend to nothing gets a row of zeros, never NaN.
+# A mask says which query may attend to which key: boolean, `True` = may attend. It has the shape of the scores or one that broadcasts to it:
+# `(T, S)`, `(B, T, S)`, `(B, 1, S)`, with more leading axes where the scores have them. Where the mask is `False`, the weight is exactly 0,
+# however large the score is (scores may be in the thousands, positive or negative), and the rest of the row still sums to 1. A query that may
+# attend to no key (a fully masked row) gets a row of zeros, never NaN.
 #
 # [[task 04.weights]]
 #
-# Queries and keys in, attention weights out: score, divide by $\sqrt{H}$ (no temperature), mask, softmax.
+# Compute attention weights from `q`, shape `(..., T, H)`, and `k`, shape `(..., S, H)`: score, divide by $\sqrt{H}$ (no temperature), mask,
+# softmax. Return shape `(..., T, S)`.
 
 
 # %% 04-weights
@@ -202,8 +209,9 @@ def attention_weights(q, k, mask=None):
 # %% [markdown]
 # [[task 04.attention]]
 #
-# The whole of $\mathrm{softmax}(QK^\top / \sqrt{H})\,V$, with the mask. Gradients must flow to `q`, `k` and `v` (a query with
-# nothing to see sends back zeros, and no gradient is NaN, however large a hidden score is), and the result has the dtype of the inputs, float32 or float64. torch's own attention
+# Compute the whole of $\mathrm{softmax}(QK^\top / \sqrt{H})\,V$, with the mask. `q` has shape `(..., T, H)`, `k` has `(..., S, H)` and `v`
+# has `(..., S, H')`. Return shape `(..., T, H')`, in the dtype of the inputs, float32 or float64. Gradients must flow to `q`, `k` and `v`; a
+# fully masked query sends back zeros, and no gradient is NaN, however large a masked score is. torch's own attention
 # (`scaled_dot_product_attention`, `MultiheadAttention`) and this library's are not allowed here: you are writing it.
 
 
@@ -226,8 +234,9 @@ def attention(q, k, v, mask=None):
 #
 # [[task 04.spread]]
 #
-# The `H` entries of a query are drawn independently with mean 0 and standard deviation `sigma_q`; those of a key with mean 0 and
-# `sigma_k`. What is the **standard deviation** of their dot product, before any scale?
+# What is the **standard deviation** of the dot product of a query and a key, before scaling? All entries are drawn independently: the $H$
+# entries of the query (`head_width`) with mean 0 and standard deviation `sigma_q`, those of the key with mean 0 and standard deviation
+# `sigma_k`. Return a float.
 
 
 # %% 04-spread
@@ -242,8 +251,8 @@ def score_spread(head_width, sigma_q, sigma_k):
 # %% [markdown]
 # [[task 04.cost]]
 #
-# How many **bytes** does the table of scores take for one head, if it is kept in memory: `batch` sequences, `n_queries` queries
-# each, `n_keys` keys each, `bytes_per_number` bytes for each number?
+# How many **bytes** does the table of scores of one head take, if it is kept in memory? There are `batch` sequences with `n_queries` queries
+# and `n_keys` keys each, and each number takes `bytes_per_number` bytes. Return a whole number.
 
 
 # %% 04-cost
@@ -258,13 +267,14 @@ def score_bytes(batch, n_queries, n_keys, bytes_per_number):
 # %% [markdown]
 # ## Backwards, by hand
 #
-# Inputs are numpy arrays in the two tasks of this part. No autograd here (`backward` and `grad` are not allowed): a pencil and the chain rule.
-# You may use it in a cell of your own, to compare.
+# In the two tasks of this part, inputs are numpy arrays. Autograd (`backward` and `grad`) is not allowed here: use a pencil and the chain
+# rule. You may use autograd in a cell of your own, to compare.
 #
 # [[task 04.softmax-backward]]
 #
-# `a` are weights that came out of a softmax over the last axis, `da` is the gradient of the loss with respect to them.
-# Return the gradient with respect to the **scores** that went in.
+# Write the backward pass of softmax. `a`, shape `(..., S)`, holds the weights that came out of a softmax over the last axis; `da`, of the
+# same shape, is the gradient of the loss with respect to them. Return the gradient with respect to the **scores** that went in, in the same
+# shape.
 
 
 # %% 04-softmax-backward
@@ -279,8 +289,9 @@ def softmax_backward(a, da):
 # %% [markdown]
 # [[task 04.backward]]
 #
-# Now one head backwards, without a mask. `dz` is the gradient with respect to the result of attention. Return the gradients with respect to
-# `q`, `k` and `v`, in that order. The scale $1/\sqrt{H}$ is part of it, and scores may be in the thousands here too.
+# Write the backward pass of one head, without a mask. `q` has shape `(T, H)`, `k` has `(S, H)` and `v` has `(S, H')`; `dz`, shape `(T, H')`,
+# is the gradient with respect to the result of attention. Return the gradients with respect to `q`, `k` and `v`, in that order and in their
+# shapes. The scale $1/\sqrt{H}$ is part of the head, and scores may be in the thousands here too.
 
 
 # %% 04-backward
@@ -305,9 +316,10 @@ def attention_backward(q, k, v, dz):
 #
 # [[task 04.head]]
 #
-# From token vectors to results, in torch again: project `x` with the given weights, score, scale, mask, softmax, mix.
-# Gradients must reach all three weight matrices, and the result has the dtype of the inputs, float32 or float64. You may call your own functions from above;
-# torch's attention and this library's are not allowed.
+# Compute one head from token vectors to results, in torch again: project `x` with the given weights, score, divide by $\sqrt{H}$ (no
+# temperature), mask, softmax, mix. `x` has shape `(..., T, D)`, each weight matrix has `(D, H)`, and the mask broadcasts to `(..., T, T)`.
+# Return shape `(..., T, H)`, in the dtype of the inputs, float32 or float64. Gradients must reach all three weight matrices. You may call
+# your own functions from above; torch's attention and this library's are not allowed.
 
 
 # %% 04-head
@@ -324,13 +336,14 @@ def one_head(x, w_q, w_k, w_v, mask=None):
 #
 # Task 04-uniform · difficulty ●●○ · about 8 minutes · 3 points, graded by a person · [read in the book](../../_build/html/book/04_one_head.html#one-head-uniform)
 #
-# A head returns the same vector for every token of a sentence. Say what its attention weights and its values could look like (there is
-# more than one way), how you would tell the cases apart from the tensors, and why such a head tells a token nothing about its context. Three to six sentences.
+# A head returns the same vector for every token of a sentence. Say what its attention weights and its values could be (there is more than one
+# way), how you would distinguish the cases by inspecting the tensors, and why such a head tells a token nothing about its context. Write
+# three to six sentences.
 
 # %% 04-uniform [markdown] points=3
-# Every token gets the same mixture, so the rows of the weights lead to the same result. The plainest way is uniform weights: all scores of a row
-# are equal, and the result is the mean of the values. The rows may also be equal without being uniform, when all queries are the
-# same (or the keys do not tell them apart): then every token listens to the same few tokens. Or the values themselves are equal, and any weights give
-# that same vector. Rarely, the weights differ and so do the values, and the differences cancel. Print the weights (are they 1/S, are the rows equal?), then
-# the values (are their rows equal?), then the product. In each case the result does not depend on which token asks, so a token learns nothing
-# about its own surroundings that every other token would not be told as well.
+# Every token gets the same mixture, so every row of weights leads to the same result. The simplest way is uniform weights: all scores of a
+# row are equal, and the result is the mean of the values. The rows may also be equal without being uniform, when all queries are the same (or
+# the keys do not distinguish them): then every token attends to the same few tokens. Or the values themselves are equal, and any weights give
+# that same vector. Rarely, both the weights and the values differ, and the differences cancel. To find out, print the weights (are they 1/S,
+# are the rows equal?), then the values (are their rows equal?), then the product. In each case the result does not depend on which token is
+# the query, so a token learns nothing about its own context that every other token does not learn as well.

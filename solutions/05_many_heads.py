@@ -13,22 +13,26 @@
 # %% [markdown]
 # # 5 · Many heads
 #
-# You will write a layer of many heads: the axes first, then the projections, the heads with a mask, the output matrix, shared keys and values, and in
-# the end the whole layer as a class. On the way you count what it costs.
+# You will write a multi-head attention layer: first the axes, then the projections, the heads with a mask, the output matrix, shared keys and
+# values, and finally the whole layer as a class. On the way you count what it costs.
 #
-# [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer, run the check below it, as often as you like. The chapter is *Many heads* in the
-# book.
+# [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer and run the check below it, as
+# often as you like. The chapter in the book is *Many heads*.
 #
 # | task | what you write | minutes | difficulty | points |
 # |---|---|---|---|---|
 # [[tasks-table]]
 # | 05-slide | In your own words (graded by a person) | 8 | ●●○ | 3 |
 #
-# **Letters.** `B` sequences in a batch, `T` query positions, `S` key positions, `D` model width, `N` query heads, `K` key-value heads, `H` the width of one head. A
-# name such as `q_BNTH` says the shape. `N*H` need not be `D`. **Weights.** A vector is a row, so a projection is `x @ w`. `w_q` is `(D, N*H)`, `w_k` and `w_v` are
-# `(D, K*H)`, `w_o` is `(N*H, D)`. Head `i` owns the columns `i*H` to `(i+1)*H`. After the split the axes are `(B, N, T, H)`. There are no biases unless a task says
-# so. **Axes in front.** Where a docstring writes `(..., T, D)`, any number of axes may stand in front, also none; one batch axis alone earns most of the points. Count
-# axes from the end: the last is -1.
+# **Letters.** `B` sequences in a batch, `T` query positions, `S` key positions, `D` model width, `N` query heads, `K` key-value heads, `H`
+# the width of one head. A name such as `q_BNTH` states the shape. `N*H` need not equal `D`.
+#
+# **Weights.** A vector is a row, so a projection is `x @ w`. `w_q` is `(D, N*H)`, `w_k` and `w_v` are `(D, K*H)`, `w_o` is `(N*H, D)`. Head
+# `i` uses the columns `i*H` to `(i+1)*H` (the last one excluded, as in a slice). After the split the axes are `(B, N, T, H)`. There are no
+# biases unless a task says so.
+#
+# **Leading axes.** Where a docstring writes `(..., T, D)`, there may be any number of leading axes, including none; a function that works
+# with one batch axis earns most of the points. Count axes from the end: the last is -1.
 
 # %% 05-setup
 import math
@@ -43,9 +47,10 @@ from softlookup import check, hint
 #
 # [[task 05.shapes]]
 #
-# A sequence of $T$ tokens of width $D$ passes $N$ heads of width $H$, each with keys and values of its own. Fill in the table of shapes: return a list of eight pairs
-# (rows, columns), in this order: the query matrix of **one** head; the output matrix $W_O$; $X$; one head's queries, its attention weights, its result; the heads'
-# results side by side; the layer's output. Begin with $T = 2$, $D = 4$, $N = 5$, $H = 3$ on paper.
+# Fill in a table of shapes. A sequence of $T$ tokens of width $D$ passes through $N$ heads of width $H$, each with its own keys and values.
+# Return a list of eight pairs (rows, columns), in this order: the query matrix of **one** head; the output matrix $W_O$; $X$; one head's
+# queries, its attention weights, its result; the heads' results side by side (concatenated); the layer's output. Begin with $T = 2$, $D = 4$,
+# $N = 5$, $H = 3$ on paper.
 
 
 # %% 05-shapes
@@ -60,7 +65,7 @@ def shape_table(n_tokens, d_model, n_heads, head_width):
         (n_tokens, head_width),  # its queries
         (n_tokens, n_tokens),  # its weights
         (n_tokens, head_width),  # its result
-        (n_tokens, wide),  # side by side
+        (n_tokens, wide),  # concatenated
         (n_tokens, d_model),  # the layer's output
     ]
     ### END SOLUTION
@@ -71,8 +76,8 @@ def shape_table(n_tokens, d_model, n_heads, head_width):
 #
 # [[task 05.split]]
 #
-# One product makes the queries of all heads: a row of `N*H` numbers for each token, head 0 first. Give each head an axis of its own: `(..., T, N*H)` becomes `(..., N,
-# T, H)`. Head `i` gets the columns `i*H` to `(i+1)*H` of every token.
+# Split queries into heads. One product computes the queries of all heads: a row of `N*H` numbers for each token, head 0 first. Give the heads
+# an axis of their own: `(..., T, N*H)` becomes `(..., N, T, H)`. Head `i` gets the columns `i*H` to `(i+1)*H` of every token.
 
 
 # %% 05-split
@@ -88,7 +93,7 @@ def split_heads(x, n_heads):
 # %% [markdown]
 # [[task 05.merge]]
 #
-# The way back: lay the heads of each token side by side again, head 0 first.
+# Undo the split: concatenate the heads of each token again, head 0 first. `(..., N, T, H)` becomes `(..., T, N*H)`.
 
 
 # %% 05-merge
@@ -102,7 +107,8 @@ def merge_heads(z):
 # %% [markdown]
 # [[task 05.project-heads]]
 #
-# Project tokens for all heads at once, then split. Every head reads all `D` numbers of every token.
+# Project tokens for all heads at once, then split. `x` has shape `(..., T, D)`, `w` has `(D, N*H)`; return shape `(..., N, T, H)`. Every head
+# reads all `D` numbers of every token.
 
 
 # %% 05-project-heads
@@ -116,9 +122,9 @@ def project_heads(x, w, n_heads):
 # %% [markdown]
 # [[task 05.packed]]
 #
-# Many models keep one matrix for all three projections, `w_qkv` of shape `(D, 3*N*H)`. Its columns are three blocks of `N*H` columns each, and these stand in the
-# order **[[05.packed:named]]**. Within a block, head `i` owns the columns `i*H` to `(i+1)*H`, as always. Return queries, keys and values, in *this* order, each split
-# into heads.
+# Project with a packed matrix and split the result. Many models keep one matrix for all three projections, `w_qkv` of shape `(D, 3*N*H)`. Its
+# columns are three blocks of `N*H` columns each, in the order **[[05.packed:named]]**. Within a block, head `i` uses the columns `i*H` to
+# `(i+1)*H`, as always. Return queries, keys and values, in *this* order, each split into heads: `(..., N, T, H)`.
 
 
 # %% 05-packed
@@ -133,16 +139,18 @@ def unpack_heads(x, w_qkv, n_heads):
 
 
 # %% [markdown]
-# ## The heads at work
+# ## Attention in all heads
 #
-# A mask is boolean, `True` = may attend. It is the same for all heads, and has **no** axis for them: `(T, S)`, the same for every sequence, or `(B, T, S)`, one for each
-# (`(B, 1, S)` where it is the same for all queries). Where it says `False` the weight is exactly 0; a query that may attend to nothing gets zeros, never NaN.
+# A mask is boolean, `True` = may attend. It is the same for all heads and has **no** axis for them: `(T, S)` is the same for every sequence,
+# `(B, T, S)` has one mask for each (`(B, 1, S)` where it is the same for all queries). Where the mask is `False`, the weight is exactly 0. A
+# query that may attend to no key gets zeros, never NaN.
 #
 # [[task 05.heads]]
 #
-# Attention in all heads at once: scores divided by $\sqrt{H}$, mask, softmax, mix, each head by itself. Gradients must flow to `q`, `k` and `v`, and the result has
-# the dtype of the inputs. Scores may be in the thousands, hidden ones too, and neither a
-# result nor a gradient is NaN. torch's own attention and this library's are not allowed.
+# Compute attention in all heads at once, each head by itself: scores divided by $\sqrt{H}$, mask, softmax, mix. `q` has shape `(B, N, T, H)`,
+# `k` has `(B, N, S, H)` and `v` has `(B, N, S, H')`. Return shape `(B, N, T, H')`, in the dtype of the inputs. Gradients must flow to `q`,
+# `k` and `v`. Scores may be in the thousands, masked ones too, and neither a result nor a gradient is NaN. torch's own attention and this
+# library's are not allowed.
 
 
 # %% 05-heads
@@ -164,7 +172,8 @@ def attend_heads(q, k, v, mask=None):
 # %% [markdown]
 # [[task 05.output]]
 #
-# Lay the heads' results side by side and blend them with the output matrix. (Its width `D` need not be `N*H`.)
+# Concatenate the heads' results and multiply them by the output matrix. `z` has shape `(..., N, T, H)`, `w_o` has `(N*H, D)`; return shape
+# `(..., T, D)`. (The width `D` need not equal `N*H`.)
 
 
 # %% 05-output
@@ -178,7 +187,8 @@ def blend_heads(z, w_o):
 # %% [markdown]
 # [[task 05.shares]]
 #
-# The same output, taken apart: what does **each head** add to it? Return one table `(T, D)` for each head; their sum over the heads is the layer's output.
+# Split the same output by heads: what does **each head** contribute? Return one table `(T, D)` for each head, shape `(..., N, T, D)`; their
+# sum over the heads is the layer's output.
 
 
 # %% 05-shares
@@ -192,12 +202,12 @@ def head_shares(z, w_o):
 
 
 # %% [markdown]
-# ## Initialisation
+# ## Shared heads, dropout, initialisation
 #
 # [[task 05.grouped]]
 #
-# `K` key-value heads are shared by `N` query heads, `N / K` neighbours each: query head `i` reads key-value head `i // (N / K)`. Repeat the keys (or values) so that
-# there is one for each query head.
+# Repeat keys (or values) so that there is one for each query head. `K` key-value heads are shared by `N` query heads, `N / K` neighbouring
+# heads each: query head `i` reads key-value head `i // (N / K)`. `(..., K, S, H)` becomes `(..., N, S, H)`.
 
 
 # %% 05-grouped
@@ -212,9 +222,11 @@ def share_heads(k, n_heads):
 # %% [markdown]
 # [[task 05.dropout]]
 #
-# While a layer is trained, dropout sets each attention weight to 0 with probability `p`, and divides those that are kept by `1 - p`, so that the mean over many draws
-# stays what it was. A layer in use drops nothing. `u` holds a number between 0 and 1 for each weight, drawn for you: a weight is dropped where `u < p` (where `u` is
-# `p` itself it is kept). Return the values mixed by these weights. (torch's own dropout draws its own numbers; it is not allowed here.)
+# Mix values with dropout on the attention weights. In training, dropout sets each weight to 0 with probability `p` and divides the kept
+# weights by `1 - p`, so that the mean over many draws stays the same. Outside training nothing is dropped. `a` has shape `(..., T, S)`, `v`
+# has `(..., S, H)`; `u`, of the shape of `a`, holds a number between 0 and 1 for each weight, drawn for you: a weight is dropped where
+# `u < p` (and kept where `u` equals `p`). Return the values mixed by these weights, shape `(..., T, H)`. (torch's own dropout draws its own
+# numbers; it is not allowed here.)
 
 
 # %% 05-dropout
@@ -231,8 +243,9 @@ def mix_with_dropout(a, v, u, p, training):
 # %% [markdown]
 # [[task 05.init]]
 #
-# The query matrix `w_q`, of shape `(D, N*H)`, is to be drawn anew by Xavier's rule: independent entries of mean 0 and variance 2 / (rows + columns). Return
-# [[05.init:asked]] that has this variance. The matrix is drawn by itself, for all heads at once.
+# The query matrix `w_q`, of shape `(D, N*H)`, is to be initialised by Xavier's rule: independent entries of mean 0 and variance 2 / (rows +
+# columns). The whole matrix is drawn at once, for all heads, and separately from the other matrices. Return [[05.init:asked]] that has this
+# variance.
 
 
 # %% 05-init
@@ -248,11 +261,12 @@ def init_scale(d_model, n_heads, head_width):
 # %% [markdown]
 # ## Parameters and operations
 #
-# Three tasks of arithmetic. Whole numbers, please: no units, no rounding.
+# These are three tasks of arithmetic. Return whole numbers: no units, no rounding.
 #
 # [[task 05.parameters]]
 #
-# How many numbers does a layer hold: the four matrices, and where `bias` is `True` a bias for each of the four as well (one number for each column)?
+# How many parameters does a layer have? Count the four matrices and, where `bias` is `True`, a bias for each of the four as well (one number
+# for each column).
 
 
 # %% 05-parameters
@@ -269,8 +283,9 @@ def count_parameters(d_model, n_heads, n_kv_heads, head_width, bias):
 # %% [markdown]
 # [[task 05.cost]]
 #
-# How many operations do the matrix products of one forward pass take, for `B` sequences of `T` tokens that look at themselves, without a mask? A multiply-add is
-# **two** operations. Return a pair: all four projections together; scores and mixing together. (Softmax and scale are not counted.)
+# How many operations do the matrix products of one forward pass take, for self-attention over `B` sequences of `T` tokens, without a mask? A
+# multiply-add is **two** operations. Return a pair: all four projections together; scores and mixing together. (Softmax and scale are not
+# counted.)
 
 
 # %% 05-cost
@@ -288,8 +303,9 @@ def attention_flops(batch, n_tokens, d_model, n_heads, n_kv_heads, head_width):
 # %% [markdown]
 # [[task 05.cache]]
 #
-# A decoder that writes word by word keeps the keys and values of all earlier positions, in every layer. How many **bytes** are that, for `B` sequences of `S`
-# positions so far, `L` layers, `N` query heads and `K` key-value heads of width `H`, and so many bytes for each number?
+# How many **bytes** does a KV cache take? A decoder that generates token by token keeps the keys and values of all earlier positions, in
+# every layer. There are `B` sequences of `S` positions so far, `L` layers, `N` query heads and `K` key-value heads of width `H`, and each
+# number takes `bytes_per_number` bytes.
 
 
 # %% 05-cache
@@ -304,13 +320,15 @@ def cache_bytes(batch, n_keys, n_layers, n_heads, n_kv_heads, head_width, bytes_
 # %% [markdown]
 # ## The multi-head attention layer
 #
-# Now a class, as it stands in a model. Its four parameters have the names and shapes given above, and it has no others. Make each with `nn.Parameter(torch.empty(rows,
-# columns))`: the check puts weights of its own in their place, so the first numbers do not matter here.
+# Now write a class, as a model contains it. Its four parameters have the names and shapes given above, and it has no others. Make each with
+# `nn.Parameter(torch.empty(rows, columns))`: the check replaces the weights with its own, so their first values do not matter here.
 #
 # [[task 05.multi-head]]
 #
-# The layer from tokens to output: project, split, share keys and values where `K < N`, attend with the mask, merge, blend. Gradients must reach all four parameters
-# and the tokens, and the result has the dtype of its inputs. You may call your own functions from above; torch's attention and this library's are not allowed.
+# Write the layer from tokens to output: project, split, share keys and values where `K < N`, attend with the mask, merge, multiply by the
+# output matrix. `x` has shape `(B, T, D)`, the mask has `(T, T)` or `(B, T, T)` or is `None`. Return shape `(B, T, D)`, in the dtype of the
+# inputs. Gradients must reach all four parameters and the tokens. You may call your own functions from above; torch's attention and this
+# library's are not allowed.
 
 
 # %% 05-multi-head
@@ -344,12 +362,14 @@ class MultiHeadAttention(nn.Module):
 #
 # Task 05-slide · difficulty ●●○ · about 8 minutes · 3 points, graded by a person · [read in the book](../../_build/html/book/05_many_heads.html#many-heads-project-then-split)
 #
-# A slide splits the input among the heads: head 1 gets the first two of four numbers of each token, head 2 the other two, and each projects its own slice. Say what
-# such a head cannot see, how you would show the difference with one changed number, and what it does to the count of parameters. Three to six sentences.
+# A slide splits the input among the heads: head 1 gets the first two of four numbers of each token, head 2 the other two, and each projects
+# its own slice. Say what such a head cannot read, how you would show the difference by changing one number, and how the number of parameters
+# changes. Write three to six sentences.
 
 # %% 05-slide [markdown] points=3
-# A head that is given a slice of each token cannot read the other numbers, neither to ask, nor to be found, nor to hand them on; as one big matrix, its projection
-# would have zeros everywhere outside its block. To show it, change the last number of one token and look at head 1's queries, keys and values: with the slice they
-# stay as they were, with projections of the whole token they change (unless a weight happens to be 0). Each of the three matrices of a head shrinks from D x H to
-# (D/N) x H, so the three projections together have only 1/N of the parameters. That is a cheaper layer, but another one: the heads can no longer choose which of the D
-# numbers to look at. The output matrix mixes the heads afterwards, but by then the weights have been decided.
+# A head that gets a slice of each token cannot read the other numbers, for its queries, its keys or its values; as one big matrix, its
+# projection would have zeros everywhere outside its block. To show it, change the last number of one token and inspect head 1's queries, keys
+# and values: with the slice they stay the same, with projections of the whole token they change (unless a weight happens to be 0). Each of
+# the three matrices of a head shrinks from D x H to (D/N) x H, so the three projections together have only 1/N of the parameters. This layer
+# is cheaper, but it is a different layer: the heads can no longer choose which of the D numbers to read. The output matrix mixes the heads
+# afterwards, but by then the attention weights have been computed.

@@ -13,20 +13,21 @@
 # %% [markdown]
 # # 6 · Positions
 #
-# You will show that attention does not see order, and then give it order in every way that is in use: sinusoids that are added, distances that are
-# scored, and rotations of queries and keys.
+# You will show that attention does not see order, and then give it order in three ways: by adding sinusoids, by scoring distances, and by rotating queries and keys.
 #
-# [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer, run the check below it, as often as you like. The chapter is *Positions* in the
-# book.
+# [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer and run the check below it, as often as you like. The chapter
+# in the book is *Positions*.
 #
 # | task | what you write | minutes | difficulty | points |
 # |---|---|---|---|---|
 # [[tasks-table]]
 # | 06-slide | In your own words (graded by a person) | 8 | ●●○ | 3 |
 #
-# **Letters.** `B` sequences in a batch, `T` query positions, `S` key positions, `D` model width, `N` heads, `H` the width of one head. A name such as `q_BNTH` says the
-# shape. **Positions** are counted from 0. **Rows.** A vector is a row, so a matrix stands on its right: `x @ m`. **Conventions.** In a table of sinusoids, sine and cosine
-# of a pair stand side by side; rotary positions pair neighbours, numbers 2i and 2i + 1. A distance of a key `j` to a query `i` is `j - i`, negative for what came before.
+# **Letters.** `B` sequences in a batch, `T` query positions, `S` key positions, `D` model width, `N` heads, `H` the width of one head. A name such as `q_BNTH` states the
+# shape.
+#
+# **Positions** are counted from 0. **Rows.** A vector is a row, so a matrix stands on its right: `x @ m`. **Conventions.** In a table of sinusoids, the sine and the cosine
+# of a pair stand side by side; rotary positions pair neighbours, numbers 2i and 2i + 1. The distance of a key `j` from a query `i` is `j - i`, negative for earlier keys.
 
 # %% 06-setup
 import math
@@ -38,7 +39,7 @@ from softlookup import check, hint
 
 
 def attend(x, causal=False):
-    """Self-attention at its plainest: tokens x (T, D) are queries, keys and values in one -> (T, D)."""
+    """Self-attention at its simplest: the tokens x (T, D) are the queries, the keys and the values -> (T, D)."""
     scores = x @ x.T / math.sqrt(x.shape[-1])
     if causal:
         scores = scores.masked_fill(torch.ones_like(scores).tril() == 0, float("-inf"))
@@ -51,13 +52,14 @@ def attend(x, causal=False):
 # %% [markdown]
 # [[task 06.equivariance]]
 #
-# Take the tokens in another order: token `order[0]` first, then token `order[1]`, and so on. Does it matter whether you move the tokens before attention, or the outputs after it? Use
-# `attend` from the cell above, with its `causal` as given, and return *tokens moved first* less *outputs moved after*, one row for each token. (What do you expect without a mask? And with one?)
+# Does it matter whether you permute the tokens before attention, or the outputs after it? In the new order, token `order[0]` comes first, then token `order[1]`, and so on.
+# `x` has shape `(T, D)`, `order` has `(T,)`. Use `attend` from the cell above and pass `causal` on to it. Return *outputs for permuted tokens* minus *permuted outputs*,
+# shape `(T, D)`, one row for each token. (What do you expect without a mask? And with one?)
 
 
 # %% 06-equivariance
 def permutation_gap(x, order, causal):
-    """Tokens x (T, D), an order of them (T,), True or False -> (T, D)."""
+    """Tokens x (T, D), their new order (T,), with a causal mask or not -> (T, D)."""
     ### BEGIN SOLUTION
     moved_first = attend(x[order], causal)
     moved_after = attend(x, causal)[order]
@@ -71,8 +73,10 @@ def permutation_gap(x, order, causal):
 # %% [markdown]
 # [[task 06.angles]]
 #
-# A position is written as the hands of several clocks. Hand `i` turns by `base ** (-2i / D)` radians at each step: hand 0 by one radian, each later one slower. There is one hand for
-# each pair of the `D` numbers; where `D` is odd, the last number has a hand to itself. Return each hand's angle at each of the given positions. It is best to work in float64: an angle of many radians has no digits to lose.
+# Compute the angles of a position encoding. A position is written as the hands of several clocks, one hand for each pair of the `D` numbers. Per position, hand `i` turns
+# by `base ** (-2i / D)` radians: hand 0 by one radian, each later hand more slowly. Where `D` is odd, the last number has a hand to itself. The inputs are `positions`,
+# whole numbers of shape `(T,)`, the width `D` and `base`. Return each hand's angle at each position, shape `(T, pairs)`, in radians. It is best to work in float64: float32
+# has too few digits for angles of many radians.
 
 
 # %% 06-angles
@@ -88,12 +92,13 @@ def position_angles(positions, width, base):
 # %% [markdown]
 # [[task 06.sinusoids]]
 #
-# The table for positions 0, 1, 2, …, with base 10,000: the sine of hand `i` in column 2i, its cosine in column 2i + 1. Where `D` is odd, the last cosine is left out.
+# Compute the table of sinusoids for positions 0, 1, 2, …, with base 10,000: column 2i holds the sine of hand `i`, column 2i + 1 its cosine. Return shape `(length, D)`.
+# Where `D` is odd, the last cosine is left out.
 
 
 # %% 06-sinusoids
 def sinusoids(length, d_model):
-    """How many positions, the width D -> (length, D)."""
+    """The number of positions, the width D -> (length, D)."""
     ### BEGIN SOLUTION
     base = 10000.0
     turned = position_angles(torch.arange(length), d_model, base)
@@ -107,8 +112,9 @@ def sinusoids(length, d_model):
 # %% [markdown]
 # [[task 06.add]]
 #
-# What enters the first layer: the embeddings times $\sqrt{D}$, plus the rows of a table of positions (sinusoids, or learned ones). The first token of every sequence stands at position
-# `start`. Gradients must flow to the embeddings and to the table, and the result has the dtype of the embeddings, also where the table has another one.
+# Compute the input of the first layer: the embeddings times $\sqrt{D}$, plus the rows of a table of positions (sinusoids, or learned ones). `x` has shape `(B, T, D)`, the
+# table has `(rows, D)`, and the first token of every sequence is at position `start`. Return shape `(B, T, D)`, in the dtype of the embeddings, even where the table has a
+# different one. Gradients must flow to the embeddings and to the table.
 
 
 # %% 06-add
@@ -124,8 +130,10 @@ def add_positions(x, table, start):
 # %% [markdown]
 # [[task 06.probe]]
 #
-# Can the position still be read from the sum? Fit a straight line and see: each vector `x` gets a 1 behind it, each label becomes a row that is 1 in its own column and 0 in the
-# others, and least squares finds the weights that lead from one to the other. Return the scores of new vectors, one column for each class. (Classes are 0, 1, …, and each occurs among the labels. The largest score is the probe's guess.)
+# Can the position still be read from the sum? Fit a linear probe by least squares: append a 1 to each vector `x`, turn each label into a one-hot row, and find the weights
+# that map the vectors to these rows with the smallest sum of squared errors. `x` has shape `(M, D)`, `labels` has `(M,)`, and the new vectors have `(R, D)`. Return the
+# scores of the new vectors, shape `(R, classes)`, one column for each class. (Classes are 0, 1, …, and each occurs among the labels. The largest score is the probe's
+# guess.)
 
 
 # %% 06-probe
@@ -142,13 +150,14 @@ def probe(x, labels, new):
 # %% [markdown]
 # [[task 06.shift]]
 #
-# Some steps further on, every hand has turned by an angle that does not depend on where it stood. So one matrix leads from the row of *any* position p to that of p + steps: `row @ matrix`.
-# Write it, for a table as in 06.sinusoids (base 10,000, sine and cosine side by side; `D` is even). `steps` may be negative.
+# Write the matrix that shifts positions. In a fixed number of steps, every hand turns by an angle that does not depend on where it started. So one matrix maps the row of
+# *any* position p to that of p + steps: `row @ matrix`. Return this matrix, shape `(D, D)`, for a table as in 06.sinusoids (base 10,000, sine and cosine side by side; `D`
+# is even). `steps` may be negative.
 
 
 # %% 06-shift
 def shift_matrix(steps, d_model):
-    """How many steps, an even width D -> (D, D)."""
+    """The number of steps, an even width D -> (D, D)."""
     ### BEGIN SOLUTION
     base = 10000.0
     turned = position_angles(torch.tensor([steps]), d_model, base)[0]
@@ -168,8 +177,9 @@ def shift_matrix(steps, d_model):
 # %% [markdown]
 # [[task 06.relative]]
 #
-# A table holds one row for each distance `j - i` between a key and a query, from **-[[06.relative:clip]]** to **[[06.relative:clip]]**, in this order. Farther keys share the row at their end of the table. Say for
-# each query and each key which row that is, counted from 0. Keys stand at positions 0, 1, 2, …; the first query stands at position `start`.
+# Find the row of a distance table for each query and each key. The table holds one row for each distance `j - i` between a key and a query, from **-[[06.relative:clip]]**
+# to **[[06.relative:clip]]**, in this order. Keys farther away share the row at their end of the table. Keys are at positions 0, 1, 2, …; the first query is at position
+# `start`. Return the row numbers, counted from 0, as whole numbers of shape `(T, S)`.
 
 
 # %% 06-relative
@@ -186,8 +196,9 @@ def distance_rows(n_queries, n_keys, start):
 # %% [markdown]
 # [[task 06.shaw]]
 #
-# Shaw's way to use such a table: the query meets the key *and* the vector of the distance, $(q \cdot k + q \cdot r) / \sqrt{H}$. `rows` says which row of the table belongs to which query and key (06.relative
-# makes such a table; take the one that is given). Gradients must flow to queries, keys and table, and the result has the dtype of the inputs.
+# Compute scores with relative positions as Shaw does: the query is multiplied by the key *and* by the vector of the distance, $(q \cdot k + q \cdot r) / \sqrt{H}$. `q` has
+# shape `(B, N, T, H)`, `k` has `(B, N, S, H)`, and `table` has `(distances, H)`. `rows`, shape `(T, S)`, gives the row of the table for each query and key (06.relative
+# computes such rows; use the ones you are given). Return the scores, shape `(B, N, T, S)`, in the dtype of the inputs. Gradients must flow to queries, keys and table.
 
 
 # %% 06-shaw
@@ -204,9 +215,11 @@ def relative_scores(q, k, table, rows):
 # %% [markdown]
 # [[task 06.buckets]]
 #
-# T5 learns one number for each *bucket* of distances. Here, as in its decoder, with **[[06.buckets:n_buckets]]** buckets and farthest = **[[06.buckets:farthest]]**. `back` says how many places back a key stands. The first half of
-# the buckets (call it `alone`) holds one distance each: 0, 1, 2, … From there on bucket numbers grow with the logarithm: with
-# $r = \log(d / \text{alone}) / \log(\text{farthest} / \text{alone})$ a distance $d$ goes into bucket $\text{alone} + \lfloor (\text{buckets} - \text{alone}) \cdot r \rfloor$, and the last bucket takes all that is farther. What lies ahead (`back` is negative) goes into bucket 0.
+# Sort distances into T5's *buckets*: T5 learns one number for each bucket. Use the rule of its decoder, with **[[06.buckets:n_buckets]]** buckets and farthest =
+# **[[06.buckets:farthest]]**. `back`, whole numbers of any shape, says how many positions back a key is. The first half of the buckets (let `alone` be their number) holds
+# one distance each: 0, 1, 2, … From there on, bucket numbers grow with the logarithm: with $r = \log(d / \text{alone}) / \log(\text{farthest} / \text{alone})$, a distance
+# $d$ goes into bucket $\text{alone} + \lfloor (\text{buckets} - \text{alone}) \cdot r \rfloor$, and the last bucket takes all greater distances. Return the bucket numbers,
+# in the shape of `back`. Keys ahead of the query (`back` is negative) go into bucket 0.
 
 
 # %% 06-buckets
@@ -227,8 +240,9 @@ def bucket(back):
 # %% [markdown]
 # [[task 06.alibi]]
 #
-# ALiBi adds to each score a number that falls with the distance: the head's slope times how far back the key stands, with a minus. The slopes are powers of 2: from head to head the exponent falls by the same
-# amount, down to $2^{-[[06.alibi:named]]}$ for the last head, and head 0 has the slope $2^{-[[06.alibi:named]]/N}$. (`N` is a power of 2.) A key ahead of its query gets 0 (a mask will hide it). Keys stand at positions 0, 1, 2, …; the first query stands at `start`.
+# Compute ALiBi's biases, which are added to the scores: minus the head's slope times the number of positions that the key is back. The slopes are powers of 2: from head to
+# head the exponent falls by the same amount, down to $2^{-[[06.alibi:named]]}$ for the last head, and head 0 has the slope $2^{-[[06.alibi:named]]/N}$. (`N` is a power of
+# 2.) Keys are at positions 0, 1, 2, …; the first query is at position `start`. Return shape `(N, T, S)`. A key ahead of its query gets 0 (a mask will hide it).
 
 
 # %% 06-alibi
@@ -251,7 +265,8 @@ def alibi(n_heads, n_queries, n_keys, start):
 # %% [markdown]
 # [[task 06.turn]]
 #
-# Turn points of the plane by an angle, counter-clockwise: (a, b) becomes (a cos - b sin, a sin + b cos). The result has the dtype of the points.
+# Rotate points of the plane by an angle (in radians), counter-clockwise: (a, b) becomes (a cos - b sin, a sin + b cos). `x` has shape `(..., 2)`; return the same shape, in
+# the dtype of the points.
 
 
 # %% 06-turn
@@ -267,8 +282,9 @@ def turn(x, angle):
 # %% [markdown]
 # [[task 06.rotary]]
 #
-# Rotary positions: in each row, the pair of neighbours 2i and 2i + 1 is turned by the angle of hand `i` at the row's position, with base 10,000. The first row stands at position `start`. Gradients must flow
-# through, and the result has the dtype of `x` (work the angles out in float64, then cast).
+# Apply rotary positions: in each row, rotate the pair of neighbours 2i and 2i + 1 by the angle of hand `i` at the row's position, with base 10,000. `x` has shape
+# `(B, N, T, H)`, and its first row is at position `start`. Return the same shape, in the dtype of `x` (compute the angles in float64, then cast). Gradients must flow
+# through.
 
 
 # %% 06-rotary
@@ -289,8 +305,9 @@ def rotate(x, start):
 # %% [markdown]
 # [[task 06.convert]]
 #
-# Other programs pair number `i` with number `i + H/2`. The weights of a model that was trained with neighbours give nonsense there, unless the columns of its query and key matrices change places first. In each head,
-# the first numbers of all pairs go to the first half, in their order, and the second numbers to the second half.
+# Reorder the columns of a query or key matrix, shape `(D, N*H)`, for a program that pairs number `i` with number `i + H/2`. A model that was trained with pairs of
+# neighbours gives nonsense there unless these columns are reordered first. In each head, the first numbers of all pairs go to the first half, in their order, and the
+# second numbers to the second half. Return the same shape.
 
 
 # %% 06-convert
@@ -306,8 +323,9 @@ def to_halves(w, n_heads):
 # %% [markdown]
 # [[task 06.cached]]
 #
-# The whole step of a decoder that has kept its keys and values. There are `S` keys, at positions 0, 1, 2, …, not turned yet; the `T` queries are those of the **newest** `T` tokens. Turn what has to be turned, scale by
-# $\sqrt{H}$, let no query see what comes after it, and mix. torch's own attention and this library's are not allowed.
+# Compute one whole step of a decoder with a KV cache. There are `S` keys, at positions 0, 1, 2, …, not rotated yet; the `T` queries are those of the **newest** `T` tokens.
+# Rotate what must be rotated, scale by $1/\sqrt{H}$, let no query attend to later keys, and mix the values. `q` has shape `(B, N, T, H)`, `k` has `(B, N, S, H)`, `v` has
+# `(B, N, S, H')`, and `T` is at most `S`. Return shape `(B, N, T, H')`. torch's own attention and this library's are not allowed.
 
 
 # %% 06-cached
@@ -330,11 +348,12 @@ def cached_attention(q, k, v):
 #
 # Task 06-slide · difficulty ●●○ · about 8 minutes · 3 points, graded by a person · [read in the book](../../_build/html/book/06_positions.html#positions-order)
 #
-# A slide says that self-attention is permutation *invariant*, and that "cat ate mouse" is therefore the same to it as "mouse ate cat". Say what is right about this and what is not, how you would show it in two lines, and what a causal mask
-# changes. Three to six sentences.
+# A slide says that self-attention is permutation *invariant*, and that "cat ate mouse" is therefore the same to it as "mouse ate cat". Say what is right about this and
+# what is not, how you would show it in two lines, and what a causal mask changes. Write three to six sentences.
 
 # %% 06-slide [markdown] points=3
-# Without positions, the vector that comes out for *cat* is the same in both sentences, so nothing that looks at that vector alone can tell who ate whom: this much is right. But the outputs are not the same
-# table: they stand in another order, the same order as the words. That is called equivariant; invariant would mean that the table of outputs does not change at all, which holds only after something like a mean over
-# the tokens. To show it, compute attend(x[order]) and attend(x)[order]: their difference is 0 up to rounding, while attend(x[order]) - attend(x) is not. With a causal mask a token sees only what stands before it, so
-# moving tokens changes what each may attend to; the first difference is not 0 any more, and a decoder can learn something about order even without positions.
+# Without positions, the output vector for *cat* is the same in both sentences, so nothing that reads this vector alone can tell who ate whom: this much is right. But the
+# two tables of outputs are not the same: their rows are permuted as the words are. This is called equivariant; invariant would mean that the table of outputs does not
+# change at all, which holds only after something like a mean over the tokens. To show it, compute attend(x[order]) and attend(x)[order]: their difference is 0 up to
+# rounding, while attend(x[order]) - attend(x) is not. With a causal mask a token attends only to itself and earlier tokens, so permuting the tokens changes what each may
+# attend to; the first difference is no longer 0, and a decoder can learn something about order even without positions.

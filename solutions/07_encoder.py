@@ -13,23 +13,29 @@
 # %% [markdown]
 # # 7 · The encoder
 #
-# You will build an encoder from its parts: the road past every layer, the norms, the feed-forward network and its younger relatives, one sublayer, the
-# whole layer with its padding, and the stack. Attention you have written already; a function for it is given below.
+# You will build an encoder from its parts: the residual stream, the norms, the feed-forward network and its newer variants, one sublayer, the whole layer with
+# padding, and the stack. You have written attention already; a function for it is given below.
 #
-# [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer, run the check below it, as often as you like. The chapter is *The encoder* in the
-# book.
+# [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer and run the check below it, as often as you like.
+# The chapter in the book is *The encoder*.
 #
 # | task | what you write | minutes | difficulty | points |
 # |---|---|---|---|---|
 # [[tasks-table]]
 # | 07-refined | In your own words (graded by a person) | 8 | ●●○ | 3 |
 #
-# **Letters.** `B` sequences in a batch, `T` tokens, `D` model width, `N` heads, `F` hidden width, `L` layers. **Weights.** A token is a row, so a layer is `x @ w + b`:
-# `w_1` is `(D, F)`, `w_2` is `(F, D)`. **Norms.** The features of a token are the last axis. The variance is a mean over all `D` of them, not over `D - 1`. `eps` is
-# added to the variance, inside the root; it is handed over where a function takes it, and `1e-5` elsewhere. **Masks.** A mask `(B, T)` says which tokens are real:
-# `True` is a token, `False` is padding, and every sequence has at least one real token. **Axes in front.** Where a docstring writes `(..., D)`, any number of axes may stand in front. Count axes from the end.
-# **Gradients and dtypes.** Gradients must flow to tokens and weights, but for `layer_norm_backward`, which makes them itself; what a product has used
-# must not be changed in place any more, not even in a copy of yours. A result has the dtype of the inputs.
+# **Letters.** `B` sequences in a batch, `T` tokens, `D` model width, `N` heads, `F` hidden width, `L` layers. **Weights.** A token is a row, so a linear layer is
+# `x @ w + b`: `w_1` is `(D, F)`, `w_2` is `(F, D)`.
+#
+# **Norms.** The features of a token are the last axis. The variance is a mean over all `D` of them, not over `D - 1`. `eps` is added to the variance, inside the
+# root; where a function takes no `eps`, it is `1e-5`.
+#
+# **Masks.** A mask `(B, T)` says which tokens are real: `True` is a token, `False` is padding, and every sequence has at least one real token.
+#
+# **Leading axes.** Where a docstring writes `(..., D)`, there may be any number of leading axes. Count axes from the end.
+#
+# **Gradients and dtypes.** Gradients must flow to tokens and weights, except in `layer_norm_backward`, which computes them itself. Do not change a tensor in
+# place once a product has used it, not even a copy of your own. A result has the dtype of the inputs.
 
 # %% 07-setup
 import math
@@ -41,7 +47,7 @@ from softlookup import check, hint
 
 
 def self_attention(x, w_q, w_k, w_v, w_o, n_heads, may_look=None):
-    """x (B, T, D), four matrices (D, D), may_look True where a score (B, N, T, T) counts -> (B, T, D)."""
+    """x (B, T, D), four matrices (D, D), may_look True where a query may attend (B, N, T, T) -> (B, T, D)."""
     heads = [(x @ w).unflatten(-1, (n_heads, -1)).transpose(1, 2) for w in (w_q, w_k, w_v)]
     q, k, v = heads
     scores = q @ k.mT / math.sqrt(q.shape[-1])
@@ -54,12 +60,13 @@ def self_attention(x, w_q, w_k, w_v, w_o, n_heads, may_look=None):
 
 
 # %% [markdown]
-# ## The parts
+# ## Residual connection, norms, feed-forward network
 #
 # [[task 07.residual]]
 #
-# Every layer **adds** to its input: the vectors of the tokens pass it by, and what the layer makes of them is added. Here a layer makes `relu(x @ w)` of them, with a
-# matrix of its own, `w[0]` for the first. Send `x` through all layers, the first one first, and return what comes out.
+# Send tokens through layers with residual connections: every layer **adds** its output to its input. Here the output of a layer is `relu(x @ w)`, and each layer
+# has its own matrix, `w[0]` for the first. `x` has shape `(..., T, D)`, `w` has `(L, D, D)`. Apply all layers, the first one first, and return the result, shape
+# `(..., T, D)`.
 
 
 # %% 07-residual
@@ -75,7 +82,8 @@ def through_layers(x, w):
 # %% [markdown]
 # [[task 07.layer-norm]]
 #
-# Give each token mean 0 and variance 1, whatever the other tokens are; then multiply by the gain and add the shift. `eps` is added to the variance, inside the root. torch's own norms are not allowed.
+# Normalise each token to mean 0 and variance 1, independently of the other tokens; then multiply by the gain and add the shift. `x` has shape `(..., D)`, `gain`
+# and `shift` have `(D,)`; return the shape of `x`. `eps` is added to the variance, inside the root. torch's own norms are not allowed.
 
 
 # %% 07-layer-norm
@@ -93,8 +101,8 @@ def layer_norm(x, gain, shift, eps):
 # %% [markdown]
 # [[task 07.rms-norm]]
 #
-# RMSNorm takes no mean away. Divide each token by the root of the mean of its squares (`eps` is added to that mean, inside the root), and use the gain. Mind the
-# convention: `gain` holds **[[07.rms-norm:named]]**.
+# RMSNorm subtracts no mean. Divide each token of `x`, shape `(..., D)`, by the root of the mean of its squares (`eps` is added to that mean, inside the root),
+# and apply the gain, shape `(D,)`. Return the shape of `x`. Note the convention: `gain` holds **[[07.rms-norm:named]]**.
 
 
 # %% 07-rms-norm
@@ -110,8 +118,9 @@ def rms_norm(x, gain, eps):
 # %% [markdown]
 # [[task 07.layer-norm-backward]]
 #
-# The backward pass through `layer_norm`, by hand. `g` is the gradient of a loss with respect to its result. Return the gradients with respect to `x`, `gain` and `shift`, in this order. Autograd is not allowed.
-# A hint: every number of a token moves its mean and its variance, so a token's gradient loses two shares. All tokens use the same gain and shift.
+# Write the backward pass through `layer_norm` by hand. `g`, shape `(T, D)`, is the gradient of a loss with respect to its result; `x` has the same shape. Return
+# the gradients with respect to `x`, `gain` and `shift`, in this order, with shapes `(T, D)`, `(D,)` and `(D,)`. Autograd is not allowed. A hint: every number of
+# a token affects its mean and its variance, so two terms are subtracted from a token's gradient. All tokens use the same gain and shift.
 
 
 # %% 07-layer-norm-backward
@@ -131,7 +140,8 @@ def layer_norm_backward(g, x, gain, eps):
 # %% [markdown]
 # [[task 07.feed-forward]]
 #
-# The feed-forward network: widen each token, put 0 for what is negative, narrow it again; both steps have a bias. No token sees another.
+# Write the feed-forward network: widen each token, set negative numbers to 0, narrow it again; both steps have a bias. `x` has shape `(..., T, D)`, and so has
+# the result. No token affects another.
 
 
 # %% 07-feed-forward
@@ -146,13 +156,14 @@ def feed_forward(x, w_1, b_1, w_2, b_2):
 # %% [markdown]
 # [[task 07.gelu]]
 #
-# GELU multiplies each number by the share of a standard normal distribution below it, $x \, \Phi(x)$. Return it **twice**: exactly, by the error function; and by the
-# tanh that GPT-2 takes instead, $\tfrac{1}{2} x \left(1 + \tanh\left(\sqrt{2/\pi}\,(x + 0.044715\,x^3)\right)\right)$. (`torch.erf` is allowed, torch's GELU is not.)
+# GELU multiplies each number by the probability that a standard normal variable is below it, $x \, \Phi(x)$. Return it **twice**, each time in the shape of `x`:
+# exactly, with the error function; and with the tanh that GPT-2 uses instead,
+# $\tfrac{1}{2} x \left(1 + \tanh\left(\sqrt{2/\pi}\,(x + 0.044715\,x^3)\right)\right)$. (`torch.erf` is allowed, torch's GELU is not.)
 
 
 # %% 07-gelu
 def gelu(x):
-    """x, any shape -> x * Phi(x), and the same by tanh; both of x's shape."""
+    """x, any shape -> x * Phi(x), and the same with tanh; both of x's shape."""
     ### BEGIN SOLUTION
     exact = x * (1 + torch.erf(x / math.sqrt(2))) / 2
     inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)
@@ -164,8 +175,9 @@ def gelu(x):
 # %% [markdown]
 # [[task 07.swiglu]]
 #
-# A gated network has three matrices and here no biases. The hidden numbers `x @ w_1` stay as they are, and each is multiplied by a gate: Swish of the same number of `x @ w_gate`. Then
-# `w_2` narrows them. Swish is $z \cdot \sigma(\beta z)$, where $\sigma$ is the sigmoid; here **$\beta$ = [[07.swiglu:beta]]**.
+# Write a gated network: three matrices, and here no biases. Each hidden number of `x @ w_1` is multiplied by a gate, which is Swish of the same number of
+# `x @ w_gate`; no activation function is applied to `x @ w_1` itself. Then `w_2` narrows the products. `x` has shape `(..., T, D)`, `w_gate` and `w_1` have
+# `(D, F)`, `w_2` has `(F, D)`; return the shape of `x`. Swish is $z \cdot \sigma(\beta z)$, where $\sigma$ is the sigmoid; here **$\beta$ = [[07.swiglu:beta]]**.
 
 
 # %% 07-swiglu
@@ -180,12 +192,12 @@ def swiglu(x, w_gate, w_1, w_2):
 
 
 # %% [markdown]
-# ## Put together
+# ## Sublayer and layer
 #
 # [[task 07.sublayer]]
 #
-# One sublayer with all that belongs to it: the feed-forward network, the residual connection, and one LayerNorm (eps is `1e-5`). The order asked for is
-# [[07.sublayer:asked]].
+# Write one complete sublayer: the feed-forward network, the residual connection, and one LayerNorm (eps is `1e-5`). `x` has shape `(..., T, D)`, and so has the
+# result. The order is [[07.sublayer:asked]].
 
 
 # %% 07-sublayer
@@ -202,14 +214,14 @@ def sublayer(x, w_1, b_1, w_2, b_2, gain, shift):
 # %% [markdown]
 # [[task 07.parameters]]
 #
-# How many numbers does an encoder of `L` layers hold, without embeddings? Each layer has attention (four square matrices `(D, D)`, all heads together), a feed-forward network of hidden
-# width `F` (two matrices; three if it is gated), and a LayerNorm with gain and shift for each of its two sublayers. Where `bias` is `True`, each of these matrices has a bias, one number for each column. With
-# `pre_norm` one more LayerNorm follows the last layer. A whole number, please.
+# How many parameters does an encoder of `L` layers have, without embeddings? Each layer has attention (four square matrices `(D, D)`, all heads together), a
+# feed-forward network of hidden width `F` (two matrices; three if it is gated), and a LayerNorm with gain and shift for each of its two sublayers. Where `bias`
+# is `True`, each of these matrices has a bias, one number for each column. With `pre_norm`, one more LayerNorm follows the last layer. Return a whole number.
 
 
 # %% 07-parameters
 def encoder_parameters(d_model, d_hidden, n_layers, gated, bias, pre_norm):
-    """The sizes D, F, L, and three times True or False -> a whole number."""
+    """The sizes D, F, L, and three booleans -> a whole number."""
     ### BEGIN SOLUTION
     wide = 2 if gated else 1
     attention = 4 * d_model**2
@@ -224,10 +236,14 @@ def encoder_parameters(d_model, d_hidden, n_layers, gated, bias, pre_norm):
 # %% [markdown]
 # [[task 07.encoder-layer]]
 #
-# The whole layer, as a function of its weights. First sublayer: self-attention (call `self_attention` from the first cell; its `may_look` is a mask that broadcasts to the scores `(B, N, T, T)`). Second sublayer: your feed-forward
-# network with ReLU. Each has its residual connection and its own LayerNorm with eps `1e-5`: `norms` holds `gain_1, shift_1, gain_2, shift_2`, `attention` holds `w_q, w_k, w_v, w_o`. Where `pre_norm` is
-# `True` the norm comes before the sublayer, else after the sum. `mask` `(B, T)` is `True` for real tokens: no token may attend to padding. The rows of padding are computed as all others are. The result equals that of
-# torch's `nn.TransformerEncoderLayer` with these weights; calling that, or this library's model, is not allowed.
+# Write the whole encoder layer, as a function of its weights. The first sublayer is self-attention (call `self_attention` from the first cell; its `may_look` is
+# a mask that broadcasts to the scores `(B, N, T, T)`). The second sublayer is your feed-forward network with ReLU. Each has its residual connection and its own
+# LayerNorm with eps `1e-5`.
+#
+# `attention`, shape `(4, D, D)`, holds `w_q, w_k, w_v, w_o`; `norms`, shape `(4, D)`, holds `gain_1, shift_1, gain_2, shift_2`. `mask`, shape `(B, T)`, is `True`
+# for real tokens: no token may attend to padding. Where `pre_norm` is `True`, the norm comes before the sublayer, otherwise after the sum. Return the shape of
+# `x`, `(B, T, D)`. The rows of padding are computed as all others are. The result equals that of torch's `nn.TransformerEncoderLayer` with these weights; calling
+# that, or this library's model, is not allowed.
 
 
 # %% 07-encoder-layer
@@ -255,7 +271,9 @@ def encoder_layer(x, attention, w_1, b_1, w_2, b_2, norms, n_heads, pre_norm, ma
 # %% [markdown]
 # [[task 07.pooling]]
 #
-# An encoder gives a vector for every token, also for padding. Make one vector for each sequence: the mean over its **real** tokens. Padding may stand anywhere in a row, and what (finite) numbers stand in its places must not matter.
+# Compute one vector for each sequence: the mean over its **real** tokens. An encoder returns a vector for every token, also for padding: `x` has shape
+# `(B, T, D)`, and `mask`, shape `(B, T)`, is `True` for real tokens. Return shape `(B, D)`. Padding may be anywhere in a row, and its (finite) numbers must not
+# affect the result.
 
 
 # %% 07-pooling
@@ -273,9 +291,11 @@ def mean_of_real(x, mask):
 #
 # [[task 07.encoder]]
 #
-# Now the class, as it stands in a model. Its parameters have the names and shapes of your layer's weights, each with an axis for the layers in front: `attention` `(L, 4, D, D)`, `w_1` `(L, D, F)`, `b_1` `(L, F)`,
-# `w_2` `(L, F, D)`, `b_2` `(L, D)`, `norms` `(L, 4, D)`. With `pre_norm` there are two more, `gain` and `shift` `(D)`: one last LayerNorm (eps `1e-5`) after all layers. Without it there are no others. Make each with
-# `nn.Parameter(torch.empty(...))`: the check puts weights of its own in their place. `mask` is as in the layer. The result equals that of torch's `nn.TransformerEncoder`.
+# Now write the class, as a model contains it. From `x`, shape `(B, T, D)`, it computes the output of all layers, in the same shape. Its parameters have the names
+# and shapes of your layer's weights, each with a leading axis for the layers: `attention` `(L, 4, D, D)`, `w_1` `(L, D, F)`, `b_1` `(L, F)`, `w_2` `(L, F, D)`,
+# `b_2` `(L, D)`, `norms` `(L, 4, D)`. With `pre_norm` there are two more, `gain` and `shift` `(D)`: one last LayerNorm (eps `1e-5`) after all layers. Without it
+# there are no others. Make each with `nn.Parameter(torch.empty(...))`: the check replaces the weights with its own. `mask` is as in the layer. The result equals
+# that of torch's `nn.TransformerEncoder`.
 
 
 # %% 07-encoder
@@ -313,12 +333,13 @@ class Encoder(nn.Module):
 #
 # Task 07-refined · difficulty ●●○ · about 8 minutes · 3 points, graded by a person · [read in the book](../../_build/html/book/07_encoder.html#encoder-refined)
 #
-# Take the encoder's layers away one after the other, from the top. Say what of a token's vector is still there with pre-LN, and why one cannot say it so simply with post-LN; then say one thing that a picture
-# of cosines from layer to layer shows, and one that it does not show. Three to six sentences.
+# Remove the encoder's layers one after the other, from the top. Say what is left of a token's vector with pre-LN, and why the answer is not so simple with
+# post-LN; then say one thing that a plot of cosines from layer to layer shows, and one that it does not show. Write three to six sentences.
 
 # %% 07-refined [markdown] points=3
-# With pre-LN the vector after layer l is the embedding plus everything that the sublayers up to there have added, so taking layers away from the top takes the
-# last terms out of a sum and leaves the others as they were; the last norm brings what is left to the scale that the head expects. With post-LN the sum is normalised again after every sublayer, so what an early layer wrote is
-# shrunk and turned by the norms that follow, and the layers above expect exactly that. A picture of cosines shows how much of a vector's direction is new after each layer, and that the same word drifts apart
-# in different sentences. It does not show which of the changes the model uses, nor what they mean: for that one has to change a vector and see whether the output follows. Cosines also depend on a few
-# large features that all tokens share.
+# With pre-LN, the vector after layer l is the embedding plus everything that the sublayers up to there have added, so removing layers from the top removes the
+# last terms of a sum and leaves the others unchanged; the last norm brings the rest to the scale that the output head expects. With post-LN, the sum is
+# normalised again after every sublayer, so the contribution of an early layer is shrunk and rotated by the norms that follow, and the layers above expect exactly
+# that. A plot of cosines shows how much of a vector's direction is new after each layer, and that the same word drifts apart in different sentences. It does not
+# show which of the changes the model uses, nor what they mean: to find out, one has to change a vector and see whether the output follows. Cosines also depend on
+# a few large features that all tokens share.

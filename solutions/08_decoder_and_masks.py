@@ -13,10 +13,10 @@
 # %% [markdown]
 # # 8 · The decoder and masks
 #
-# You will say which token may attend to which, make a softmax obey, find out whether the future leaks, lay out inputs and labels for three kinds of model, and in
-# the end write an encoder-decoder of your own, as a class.
+# You will decide which token may attend to which, apply masks in the softmax, find out whether the future leaks, prepare inputs and labels for three kinds of model, and
+# finally write your own encoder-decoder as a class.
 #
-# [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer, run the check below it, as often as you like. The chapter is *The decoder and
+# [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer, run the check below it as often as you like. The chapter is *The decoder and
 # masks* in the book.
 #
 # | task | what you write | minutes | difficulty | points |
@@ -25,8 +25,8 @@
 # | 08-or | In your own words (graded by a person) | 8 | ●●○ | 3 |
 #
 # **Letters.** `B` sequences in a batch, `T` query positions, `S` key positions, `D` model width, `N` heads, `H` the width of one head, `F` the hidden width of the feed-forward network, `V` words, `L` layers. **Masks** are boolean, and
-# **True means may attend**, unless a task says otherwise (one does, on purpose). A mask has one row for each query and one column for each key, or a shape that broadcasts to the scores `(B, N, T, S)`. **Weights.** A vector is a row, so a
-# projection is `x @ w`. Head `i` owns the columns `i*H` to `(i+1)*H`.
+# **True means may attend**, unless a task says otherwise (one does, deliberately). A mask has one row for each query and one column for each key, or a shape that broadcasts to the scores `(B, N, T, S)`. **Weights.** A vector is a row, so a
+# projection is `x @ w`. Head `i` has the columns `i*H` to `(i+1)*H - 1`.
 
 # %% 08-setup
 import math
@@ -50,8 +50,8 @@ def merge_heads(z):
 #
 # [[task 08.causal]]
 #
-# `T` tokens look at `S` keys, `S` at least `T`. The queries are the **newest** of the tokens: where keys of earlier tokens are kept in a cache, there are more keys than queries, and query `t` stands at position `S - T + t`. Each may attend
-# at itself and at what came before it. Return the boolean mask, as a tensor.
+# Return the causal mask of `T` queries and `S` keys, a boolean tensor of shape `(T, S)`. The queries are the **newest** of the tokens, so `S` is at least `T`: with a KV cache there are more keys than queries, and query `t` stands at position
+# `S - T + t`. Each query may attend to its own position and to all earlier ones.
 
 
 # %% 08-causal
@@ -67,8 +67,8 @@ def causal_mask(n_queries, n_keys):
 # %% [markdown]
 # [[task 08.padding]]
 #
-# Short rows of a batch are filled up with `pad_id`. Nobody may attend to such a place, whichever head and whichever query asks. Return a mask of four axes that broadcasts to scores `(B, N, T, S)`. Rows may be filled up at either end, and a
-# real token may have the id 0.
+# Short rows of a batch are padded with `pad_id`. Return the padding mask, with four axes so that it broadcasts to scores `(B, N, T, S)`: no query may attend to padding, in any head. The padding may be at either end of a row, and a real
+# token may have the id 0.
 
 
 # %% 08-padding
@@ -82,7 +82,7 @@ def padding_mask(ids, pad_id):
 # %% [markdown]
 # [[task 08.combine]]
 #
-# A decoder's tokens may attend neither ahead nor at padding. Return one mask for both.
+# A token in a decoder may attend neither to later tokens nor to padding. Return one mask for both.
 
 
 # %% 08-combine
@@ -97,13 +97,13 @@ def decoder_mask(ids, pad_id):
 # %% [markdown]
 # [[task 08.convert]]
 #
-# A program hands you a mask from another library, in which **True means may NOT look**. Write it in the form that is added to the scores: a tensor of the scores' shape and dtype that holds 0 where one may attend, and -inf where one may
-# not. The mask has any shape that broadcasts to the scores. (The numbers of the scores do not matter here: some may be -inf already. Their dtype may be half precision.)
+# You are given a mask from another library, in which **True means may NOT attend**. Convert it to an additive mask: a tensor of the scores' shape and dtype with 0 where a query may attend and -inf where it may not. The mask has any shape
+# that broadcasts to the scores. (The values of the scores do not matter here: some may be -inf already. Their dtype may be half precision.)
 
 
 # %% 08-convert
 def to_additive(scores, mask):
-    """scores (..., T, S), mask of a shape that broadcasts to it, True = may NOT look -> like scores, 0 or -inf."""
+    """scores (..., T, S), mask of a shape that broadcasts to it, True = may NOT attend -> like scores, 0 or -inf."""
     ### BEGIN SOLUTION
     return torch.zeros_like(scores).masked_fill(mask, float("-inf"))
     ### END SOLUTION
@@ -112,7 +112,7 @@ def to_additive(scores, mask):
 # %% [markdown]
 # [[task 08.masked-softmax]]
 #
-# From scores and a mask (True = may attend, again) to weights. Where the mask says False the weight is exactly 0, and the others of the row sum to 1. A query that may attend to nothing gets zeros, never NaN. Scores may be in the thousands;
+# Compute attention weights from scores and a mask (True = may attend, again). Where the mask is False, the weight is exactly 0; the other weights of a row sum to 1. A fully masked row gets zeros, never NaN. Scores may be in the thousands;
 # gradients must flow, and the result has the dtype of the scores.
 
 
@@ -129,13 +129,13 @@ def masked_softmax(s, mask):
 # %% [markdown]
 # [[task 08.leak]]
 #
-# A model has `L` layers of self-attention, each with a mask of its own and a **residual connection**, so that a token also keeps what it has. Say which inputs can reach which outputs: `reached[t, s]` is True if a change of token `s` at
-# the bottom can change what stands at `t` on top. Say besides whether the future leaks: whether any output can be reached by a token that comes **after** it. Return both.
+# A model has `L` layers of self-attention. Each layer has its own mask and a **residual connection**, so that every token also keeps its own state. Return two things. First, which inputs can reach which outputs: `reached[t, s]` is True if
+# changing the input token `s` can change the last layer's output at position `t`. Second, whether the future leaks: True if any output can be reached by a token that comes **after** it.
 
 
 # %% 08-leak
 def what_reaches(masks):
-    """masks (L, T, T), the first layer's first -> reached (T, T), and one truth value."""
+    """masks (L, T, T), from the first layer to the last -> reached (T, T), and True or False."""
     ### BEGIN SOLUTION
     itself = torch.eye(masks.shape[-1], dtype=torch.bool)
     reached = itself.float()
@@ -149,13 +149,14 @@ def what_reaches(masks):
 # %% [markdown]
 # [[task 08.labels]]
 #
-# Sentences come as lists of ids without any special token. What a decoder is to **predict** is a sentence and the end token. What it is **given** is the same, shifted right by one place: the start token in front, the last id gone. Both
-# tables are filled up behind with `pad_id`, to the length of the longest row: so an end token is never given, not in a shorter sentence either. Return them, inputs first.
+# Make the inputs and the labels of a decoder from sentences, which are lists of ids without special tokens. The **labels** of a sentence, which the decoder has to predict, are its ids and then the end token. Its **inputs** are the labels
+# shifted right by one position: the start token first, the last id dropped. Return two tables, inputs first, both padded on the right with `pad_id` to the length of the longest row. An end token is therefore never an input, not even in a
+# shorter sentence.
 
 
 # %% 08-labels
 def inputs_and_labels(sentences, start_id, end_id, pad_id):
-    """Lists of ids, three numbers -> inputs (B, T) and labels (B, T), whole numbers."""
+    """Lists of ids, three numbers -> inputs (B, T) and labels (B, T), integers."""
     ### BEGIN SOLUTION
     rows = [[start_id, *sentence, end_id] for sentence in sentences]
     longest = max(map(len, rows)) - 1
@@ -171,19 +172,19 @@ def inputs_and_labels(sentences, start_id, end_id, pad_id):
 # %% [markdown]
 # [[task 08.masked-tokens]]
 #
-# An encoder sees both sides, so it is not asked for the next word but for words that are hidden from it. A token is **chosen** if its number `u` is below `share` and it is not special. The same number says
-# what becomes of a chosen token in the inputs:
+# An encoder sees the tokens on both sides, so it is trained to predict tokens that are hidden from it instead of the next token. A token is **chosen** if its number `u` is below `share` and it is not special. The same number decides what the
+# inputs hold at a chosen position:
 #
-# - If `u` is below 0.8 times the share, `mask_id` takes its place.
-# - If `u` is 0.8 times the share or more, but below 0.9 times the share, the token of `other` at the same place takes its place.
+# - If `u` is below 0.8 times the share, `mask_id` replaces the token.
+# - If `u` is 0.8 times the share or more, but below 0.9 times the share, the token of `other` at the same position replaces it.
 # - If `u` is 0.9 times the share or more, the token stays as it is.
 #
-# Labels are the original ids of **all** chosen tokens, and **[[08.masked-tokens:ignore]]** everywhere else.
+# The labels are the original ids of **all** chosen tokens, and **[[08.masked-tokens:ignore]]** everywhere else. Return inputs and labels.
 
 
 # %% 08-masked-tokens
 def hide_tokens(ids, special, u, other, mask_id, share):
-    """ids, special (True = leave alone), u and other, all (B, T); two numbers -> inputs and labels, (B, T)."""
+    """ids, special (True = leave alone), u and other, all (B, T); two numbers -> inputs and labels, both (B, T)."""
     ### BEGIN SOLUTION
     ignore = -100  # variant 08.masked-tokens:ignore
     chosen = (u < share) & ~special
@@ -198,8 +199,8 @@ def hide_tokens(ids, special, u, other, mask_id, share):
 # %% [markdown]
 # [[task 08.logits]]
 #
-# The last step: a logit for each word of the vocabulary is the dot product of a state with that word's row in the table of embeddings (tied weights: there is no other matrix). Return [[08.logits:named]] of the probabilities. Logits may
-# lie so far apart that some probabilities are too small for a float, and those of one position may lie hundreds below those of another.
+# Compute the last step of a language model. The logit of a word is the dot product of a hidden state with that word's row in the embedding table (tied weights: there is no other matrix). Return [[08.logits:named]] of the probabilities. The
+# logits of one position may be so far apart that some probabilities are too small for a float, and those of one position may be hundreds below those of another.
 
 
 # %% 08-logits
@@ -216,8 +217,9 @@ def log_probabilities(x, table):
 #
 # [[task 08.cross-attention]]
 #
-# Attention in `N` heads from one sequence to another: `x` asks, `memory` answers. Split, score, divide by $\sqrt{H}$, mask, softmax, mix, merge, and blend with `w_o`. The mask has any shape that broadcasts to `(B, N, T, S)`, so it may differ
-# from head to head, or have fewer axes; where it leaves a query nothing to see, its mixture is zeros. `split_heads` and `merge_heads` are given at the top. torch's own attention and this library's are not allowed.
+# Compute attention in `N` heads from one sequence to another: queries come from `x`, keys and values from `memory`. Split into heads, compute the scores, divide by $\sqrt{H}$, mask, apply the softmax, mix the values, merge the heads, and
+# multiply by `w_o`. The mask has any shape that broadcasts to `(B, N, T, S)`, so it may differ between heads, or have fewer axes. Where it leaves a query no key, the mixed values are zeros. `split_heads` and `merge_heads` are given at the
+# top. torch's own attention and this library's are not allowed.
 
 
 # %% 08-cross-attention
@@ -234,8 +236,8 @@ def cross_attention(x, memory, w_q, w_k, w_v, w_o, n_heads, mask=None):
 
 
 # %% [markdown]
-# The next cell is given. It turns your function into a part with weights of its own (with `memory` = `x` it is self-attention), and brings the other parts of a layer from earlier chapters. `nn.LayerNorm(D)` has the gain and the bias that
-# its own names `weight` and `bias` hold, and eps = 1e-5.
+# The next cell is given. It makes a module with weights of its own from your function (with `memory` = `x` it is self-attention), and defines the other parts of a layer from earlier chapters. `nn.LayerNorm(D)` has a gain called `weight`, a
+# bias called `bias`, and eps = 1e-5.
 
 
 # %% 08-parts
@@ -276,9 +278,9 @@ def sinusoidal(length, d_model):
 # %% [markdown]
 # [[task 08.decoder-layer]]
 #
-# The decoder's layer, in the same style, with **the norm first**: $x + \text{part}(\text{norm}(x))$, three times. First the tokens look back at each other, with `mask`; then across at the encoder's output, with `memory_mask` (the memory
-# is not normed again: it comes normed from the encoder); then each thinks for itself. The parts are called `attention`, `cross`, `feed_forward`, the norms `norm_1`, `norm_2`, `norm_3`, in this order. The check puts weights of its own in
-# place of yours. With the attention's biases at zero this is `nn.TransformerDecoderLayer(..., norm_first=True)`. torch's own layers and attention are not allowed.
+# Write the decoder layer in the style of `EncoderLayer`, with **the norm first**: $x + \text{part}(\text{norm}(x))$, three times. First self-attention with `mask`; then cross-attention to the encoder's output with `memory_mask` (the memory
+# gets no further norm: the encoder has already normalised it); then the feed-forward network at each position. Name the parts `attention`, `cross` and `feed_forward`, and the norms `norm_1`, `norm_2` and `norm_3`, in this order: the check
+# replaces your weights with its own. With the attention's biases at zero, this is `nn.TransformerDecoderLayer(..., norm_first=True)`. torch's own layers and attention are not allowed.
 
 
 # %% 08-decoder-layer
@@ -306,15 +308,15 @@ class DecoderLayer(nn.Module):
 # %% [markdown]
 # [[task 08.transformer]]
 #
-# Your own encoder-decoder, from ids to logits. Sentences may be of any length.
+# Write your own encoder-decoder, from ids to logits. Sentences may be of any length.
 #
-# - **Embed** (`embed`) source and target alike: the rows of `embedding`, an `nn.Parameter` of shape `(V, D)`, times $\sqrt{D}$, plus sinusoidal positions from 0 on (`sinusoidal`, in the embedding's dtype).
-# - **Encoder**: `L` layers in a `nn.ModuleList` called `encoder`, then the norm `encoder_norm`. The source's padding is hidden.
-# - **Decoder**: `L` layers in `decoder`, then `decoder_norm`. Self-attention is causal, and has no other mask; cross-attention sees the encoder's output, its padding hidden.
+# - **Embed** (`embed`) source and target in the same way: the rows of `embedding`, an `nn.Parameter` of shape `(V, D)`, times $\sqrt{D}$, plus sinusoidal positions from 0 on (`sinusoidal`, in the embedding's dtype).
+# - **Encoder**: `L` layers in a `nn.ModuleList` called `encoder`, then the norm `encoder_norm`. The source's padding is masked.
+# - **Decoder**: `L` layers in `decoder`, then `decoder_norm`. Self-attention is causal, and has no other mask; cross-attention attends to the encoder's output, whose padding is masked.
 # - **Logits**: the dot products with the rows of `embedding`. No softmax.
 #
 # The norms are `nn.LayerNorm(D)`, eps = 1e-5, and come first in each layer (pre-LN); that is why each stack ends with one more. There are no other parameters. Between the embeddings and the logits this is what `nn.Transformer(...,
-# norm_first=True)` computes with the biases of its attention at zero; there, masks say True for may NOT look. It is not allowed here, nor are its layers and its attention.
+# norm_first=True)` computes with the biases of its attention at zero; in its masks, True means may NOT attend. `nn.Transformer`, its layers and its attention are not allowed.
 
 
 # %% 08-transformer
@@ -360,10 +362,10 @@ class Transformer(nn.Module):
 #
 # Task 08-or · difficulty ●●○ · about 8 minutes · 3 points, graded by a person · [read in the book](../../_build/html/book/08_decoder_and_masks.html#decoder-combine)
 #
-# A slide says that several masks are combined by an element-wise OR. Beside it, a tick means that a token may attend. Say when the sentence is right, what goes wrong with the ticks, and how you would notice it in a program that runs
-# without an error. Three to six sentences.
+# A slide says that several masks are combined by an element-wise OR. In the figure beside it, a tick means that a token may attend. Say when the sentence is right, what goes wrong with the ticks, and how you would notice it in a program that
+# runs without an error. Three to six sentences.
 
 # %% 08-or [markdown] points=3
-# OR is right for masks that say what is hidden: a pair is hidden if it lies in the future or is padding. With ticks for "may attend" a pair is allowed only if both masks allow it, so they are joined by AND; by De Morgan the two are the
-# same statement. With OR on ticks, one of the two is enough: words may attend to later words, because these are no padding, and at padding, because it lies in the past. Nothing fails, shapes and sums are as they should be, and the training
-# loss even gets better, since answers leak. To notice it, change one later token and look whether earlier outputs change, or count the ticks; or compare what the model does in training and when it writes alone.
+# OR is right for masks that say what is hidden: a pair is hidden if the key lies in the future or is padding. With ticks for "may attend", a pair is allowed only if both masks allow it, so the masks are combined by AND; by De Morgan the two
+# are the same statement. With OR on ticks, one mask is enough: words may attend to later words, because these are not padding, and to padding, because it lies in the past. Nothing fails, shapes and sums are as they should be, and the training
+# loss even gets better, because the answers leak. To notice it, change one later token and see whether earlier outputs change, or count the ticks; or compare the model in training with the model when it generates.

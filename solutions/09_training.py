@@ -13,14 +13,14 @@
 # %% [markdown]
 # # 9 · Training
 #
-# You will cut sentences into inputs and labels, write the losses, a step of Adam, clipping, accumulation and dropout, count what a training run needs,
-# train a little model, and write four tests that find a broken run.
+# You will cut sentences into inputs and labels, write the losses, a step of Adam, gradient clipping, gradient accumulation and dropout, count the memory
+# and parameters of a training run, train a small model, and write four tests that find a broken run.
 #
-# [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer, run the check below it, as often as you like. The chapter is *Training* in the
+# [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer, run the check below it as often as you like. The chapter is *Training* in the
 # book.
 #
-# **Letters.** `B` sentences in a batch, `T` positions, `V` words, `D` model width, `F` hidden width, `L` layers. **Logarithms** are natural, losses in
-# nats; `pad_id` fills up rows behind, and is never a word.
+# **Letters.** `B` sentences in a batch, `T` positions, `V` words, `D` model width, `F` hidden width, `L` layers. **Logarithms** are natural, losses are
+# in nats. **Padding** with `pad_id` is on the right of a row; `pad_id` is never a word.
 #
 # | task | what you write | minutes | difficulty | points |
 # |---|---|---|---|---|
@@ -37,7 +37,7 @@ from softlookup import check, hint
 # %% [markdown]
 # [[task 09.shift]]
 #
-# Sentences come with their start and end tokens, filled up behind with `pad_id`. A decoder is given all ids but the last, and at each place has to say the **next** one. Where that is padding, the label is **[[09.shift:ignore]]**, which losses leave out. (The inputs stay as they are.)
+# Make the inputs and labels of a decoder. Sentences come with their start and end tokens, padded on the right with `pad_id`. The inputs are all ids but the last; the label at each position is the **next** id. Where the next id is padding, the label is **[[09.shift:ignore]]**, which losses leave out. (The inputs keep their padding.)
 
 
 # %% 09-shift
@@ -53,7 +53,7 @@ def inputs_and_labels(ids, pad_id):
 # %% [markdown]
 # [[task 09.cross-entropy]]
 #
-# From logits to one number: the mean of $-\log p$ of the right words, over all tokens of the batch that are no padding (here the labels hold `pad_id` itself). Logits may be hundreds apart, within a position and from one position to the next, and gradients must flow. torch's own losses are not allowed; `log_softmax` is.
+# Compute the loss from logits: the mean of $-\log p$ of the right words, over all tokens of the batch that are not padding (here the labels hold `pad_id` itself). Return one number. Logits may be hundreds apart, within a position and between positions, and gradients must flow. torch's own losses are not allowed; `log_softmax` is.
 
 
 # %% 09-cross-entropy
@@ -69,7 +69,7 @@ def cross_entropy(logits, labels, pad_id):
 # %% [markdown]
 # [[task 09.perplexity]]
 #
-# A set was read in `M` batches. Of each you have the mean loss of its tokens, in nats, and how many tokens it had. Return the perplexity of the whole set.
+# Compute the perplexity of a data set that was read in `M` batches. For each batch you are given the mean loss of its tokens, in nats, and its number of tokens. Return one number for the whole set.
 
 
 # %% 09-perplexity
@@ -84,7 +84,7 @@ def perplexity(losses, tokens):
 # %% [markdown]
 # [[task 09.smoothed-loss]]
 #
-# The same loss with label smoothing of [[09.smoothed-loss:epsilon]]: a share $\varepsilon$ of what is wanted is spread evenly over all `V` words, the right one among them ($\varepsilon / V$ each), and $1 - \varepsilon$ stays with the right one. So a token's loss is $-(1 - \varepsilon) \log p_y - \varepsilon \cdot \text{mean}_j \log p_j$. Padding is left out as before.
+# Compute the same loss with label smoothing, $\varepsilon =$ [[09.smoothed-loss:epsilon]]. In the target distribution, $\varepsilon$ is spread evenly over all `V` words, the right one included ($\varepsilon / V$ each), and the right word gets the remaining $1 - \varepsilon$ in addition. A token's loss is therefore $-(1 - \varepsilon) \log p_y - \varepsilon \cdot \text{mean}_j \log p_j$. Padding is left out as before.
 
 
 # %% 09-smoothed-loss
@@ -103,12 +103,12 @@ def smoothed_loss(logits, labels, pad_id):
 # %% [markdown]
 # [[task 09.warmup]]
 #
-# The paper's curve, $D^{-0.5} \cdot \min(\text{step}^{-0.5}, \text{step} \cdot \text{warmup}^{-1.5})$, where the first step is number 1. Your function is told how many steps have been **done**: 0 before the first.
+# Compute the learning rate of the paper's schedule, $D^{-0.5} \cdot \min(\text{step}^{-0.5}, \text{step} \cdot \text{warmup}^{-1.5})$, where the first step is number 1. Your function gets the number of steps that are already **done**, which is 0 before the first step, and returns the rate of the next step.
 
 
 # %% 09-warmup
 def learning_rate(done, d_model, warmup):
-    """three whole numbers -> the rate of the step that comes next."""
+    """three integers -> the rate of the next step."""
     ### BEGIN SOLUTION
     step = done + 1
     return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
@@ -118,7 +118,7 @@ def learning_rate(done, d_model, warmup):
 # %% [markdown]
 # [[task 09.adam]]
 #
-# One step of Adam. `m` becomes $\beta_1 m + (1 - \beta_1) g$, and `v` the same of $g^2$ with $\beta_2$. Both began at zero, so each is divided by $1 - \beta^{\text{step}}$ before it is used (the first step is number 1). Then `w` loses rate times the corrected `m` over (the root of the corrected `v`, plus `eps`). Return the new `w`, and `m` and `v` **uncorrected**, as the next step needs them.
+# Compute one step of Adam. `m` becomes $\beta_1 m + (1 - \beta_1) g$; `v` is updated in the same way with $g^2$ and $\beta_2$. Both started at zero, so each is divided by $1 - \beta^{\text{step}}$ before it is used (the first step is number 1). Then subtract from `w` the rate times the corrected `m`, divided by (the root of the corrected `v`, plus `eps`). Return the new `w`, and the new `m` and `v` **uncorrected**, as the next step needs them.
 
 
 # %% 09-adam
@@ -136,7 +136,7 @@ def adam_step(w, g, m, v, step, rate, beta_1, beta_2, eps):
 # %% [markdown]
 # [[task 09.clip]]
 #
-# Three parameters have three gradients. Take the norm of **all their numbers together**. If it is above `max_norm`, multiply all three by the one factor that brings it there; else leave them. Return the three, and the norm that they had before. All may be zero.
+# Clip the gradients of three parameters by their global norm, which is the norm of **all their numbers together**. If it is above `max_norm`, multiply all three gradients by the one factor that reduces it to `max_norm`; otherwise leave them unchanged. Return the three gradients, and the norm before clipping. All gradients may be zero.
 
 
 # %% 09-clip
@@ -153,7 +153,7 @@ def clip(g_1, g_2, g_3, max_norm):
 # %% [markdown]
 # [[task 09.accumulate]]
 #
-# `M` small batches come one after the other. Of each you have the gradient of the **sum** of its tokens' losses, and its number of tokens. After every `every` batches make one step of plain descent: `w` minus `rate` times the mean gradient of a token, over all tokens of the group. What is left at the end makes a smaller group, and a step too. Return what `w` is after each batch.
+# Train with gradient accumulation: `M` small batches come one after the other. For each batch you are given the gradient of the **sum** of its tokens' losses, and its number of tokens. After every `every` batches make one step of plain gradient descent: `w` minus `rate` times the mean gradient per token, over all tokens of the group. If batches are left over at the end, they form a smaller group, which makes a step too. Return the value of `w` after each batch.
 
 
 # %% 09-accumulate
@@ -174,7 +174,7 @@ def accumulate(w, gradients, tokens, every, rate):
 # %% [markdown]
 # [[task 09.dropout]]
 #
-# For each number of `x` a number `u` from 0 to 1 was drawn. In training, numbers with `u` below `p` become 0, and the others are divided by $1 - p$. In use (`training` is False), `x` comes back as it is. The result has the dtype of `x`; gradients must flow. (`p` is below 1.)
+# Apply dropout to `x`. For each number of `x` you are given a random number `u` from 0 to 1. In training, numbers with `u` below `p` become 0, and the others are divided by $1 - p$. At inference (`training` is False), return `x` unchanged. The result has the dtype of `x`; gradients must flow. (`p` is below 1.)
 
 
 # %% 09-dropout
@@ -190,7 +190,7 @@ def dropout(x, u, p, training):
 # %% [markdown]
 # [[task 09.initialise]]
 #
-# `z` holds numbers of mean 0 and variance 1. Scale them to the first weights of a matrix `(in, out)`, used as `x @ w`: Xavier's variance $2 / (\text{in} + \text{out})$, or He's, $2 / \text{in}$, if `x` comes out of a ReLU.
+# Scale `z`, whose numbers have mean 0 and variance 1, to the initial weights of a matrix of shape `(in, out)` that is used as `x @ w`. Their variance is Xavier's, $2 / (\text{in} + \text{out})$, or He's, $2 / \text{in}$, if `x` is the output of a ReLU.
 
 
 # %% 09-initialise
@@ -206,12 +206,12 @@ def first_weights(z, after_relu):
 # %% [markdown]
 # [[task 09.bytes]]
 #
-# How many bytes does a run with Adam hold? Return two numbers: for the **states** (weights, gradients, what Adam keeps, any copy), and for the **activations**. A number takes 4 bytes in float32 and 2 in half precision. Recipe `float32`: everything in float32. `autocast`: parameters, gradients and Adam's averages in float32, activations counted in half precision, all of them (the half-precision copies of the weights, which are made for the products and saved until the backward pass, are left aside). `master`: weights and gradients in half precision, a float32 master copy of the weights, Adam's averages in float32, activations in half.
+# How many bytes does training with Adam need? Return two numbers: the bytes of the **states** (weights, gradients, Adam's two averages, any copy of the weights), and the bytes of the **activations**. A number takes 4 bytes in float32 and 2 in half precision. There are three recipes. `float32`: everything is in float32. `autocast`: parameters, gradients and Adam's averages are in float32, and all activations are counted in half precision (leave out the half-precision copies of the weights, which are made for the products and saved until the backward pass). `master`: weights and gradients are in half precision, with a float32 master copy of the weights; Adam's averages are in float32, activations in half precision.
 
 
 # %% 09-bytes
 def training_bytes(parameters, activations, recipe):
-    """two whole numbers, a text -> two whole numbers."""
+    """two integers, a string -> two integers."""
     ### BEGIN SOLUTION
     each = 2 + 2 + 4 + 4 + 4 if recipe == "master" else 4 + 4 + 4 + 4
     return each * parameters, (4 if recipe == "float32" else 2) * activations
@@ -221,12 +221,12 @@ def training_bytes(parameters, activations, recipe):
 # %% [markdown]
 # [[task 09.count]]
 #
-# The paper's encoder-decoder, `L` layers on each side: attention without biases (four matrices `(D, D)`), a feed-forward network with biases, a norm with gain and shift for each part (two in an encoder's layer, three in a decoder's), none behind the stacks; **one** table of embeddings for source, target and output. Positions are not learned.
+# Count the parameters of the paper's encoder-decoder with `L` layers on each side. Attention has four matrices `(D, D)` and no biases; the feed-forward network has biases. Each part has a norm with gain and bias (two in an encoder layer, three in a decoder layer); no norm follows the stacks. There is **one** embedding table for source, target and output. Positions are not learned.
 
 
 # %% 09-count
 def transformer_parameters(vocab_size, d_model, d_hidden, n_layers):
-    """V, D, F, L -> a whole number."""
+    """V, D, F, L -> an integer."""
     ### BEGIN SOLUTION
     attention = 4 * d_model**2
     hidden = 2 * d_model * d_hidden + d_hidden + d_model
@@ -240,7 +240,7 @@ def transformer_parameters(vocab_size, d_model, d_hidden, n_layers):
 # %% [markdown]
 # [[task 09.train]]
 #
-# The smallest language model: its logits for the next word are the row of the word before, in a table `w`. Train it: so many steps of plain gradient descent on the cross-entropy of **all sentences at once**, padding left out (`ids` as in the first task; your `cross_entropy` takes `pad_id` as label). Return the table after the last step, and the loss that each step began with. `w` itself must not change.
+# Train the smallest language model: the logits for the next word are a row of the table `w`, chosen by the current word. Make `steps` steps of plain gradient descent on the cross-entropy of **all sentences at once**, padding left out (`ids` as in the first task; your `cross_entropy` expects `pad_id` as the label of padding). Return the table after the last step, and the loss at the beginning of each step. `w` itself must not change.
 
 
 # %% 09-train
@@ -260,8 +260,8 @@ def train(w, ids, pad_id, rate, steps):
 
 
 # %% 09-live
-TRAIN = False  # Write True to train a whole translator on sentences of a generated grammar, with bar and curve, in one to two minutes.
-if TRAIN:  # It may be interrupted, and goes on when you run this cell again.
+TRAIN = False  # Write True to train a whole translator on sentences of a generated grammar, with progress bar and loss curve, in one to two minutes.
+if TRAIN:  # You may interrupt it; it continues when you run this cell again.
     from softlookup.training.live import watch_grammar_run
 
     print(watch_grammar_run("grammar-run").translate("A young child closes the big white window.").text)
@@ -269,16 +269,16 @@ if TRAIN:  # It may be interrupted, and goes on when you run this cell again.
 # %% [markdown]
 # ## It trains, but it is wrong
 #
-# In the last four tasks **you write the test**. It is handed pieces of training runs, each of which lets the loss go down nicely. Some are sound, some are broken, and you see only what they do: call them, and do not look inside. Return True for a broken one.
+# In the last four tasks **you write the test**. It gets pieces of training runs, and in each of these runs the loss goes down nicely. Some pieces are correct, some are broken. Your test may call them but not read their code. Return True for a broken one.
 #
 # [[task 09.find-leak]]
 #
-# `model(ids)` gives logits `(B, T, V)` for ids `(B, T)`. Say whether it leaks: whether any token can change an output at an **earlier** place. Your test may attend to nothing else than ids and logits. You may hand over ids of your own, from 0 to `n_words` - 1, in as many rows as you like, but no longer than those you are given.
+# Return True if `model` leaks: if any token can change an output at an **earlier** position. `model(ids)` gives logits `(B, T, V)` for ids `(B, T)`. Your test may use only ids and logits. It may pass its own ids to the model, from 0 to `n_words` - 1, in as many rows as you like, but no longer than the rows you are given.
 
 
 # %% 09-find-leak
 def leaks(model, ids, n_words):
-    """something to call, ids (B, T), a number -> True if the future leaks."""
+    """a function, ids (B, T), a number -> True if the future leaks."""
     ### BEGIN SOLUTION
     before = model(ids)
     for place in range(1, ids.shape[1]):
@@ -293,12 +293,12 @@ def leaks(model, ids, n_words):
 # %% [markdown]
 # [[task 09.find-shift]]
 #
-# `loss_of(model, ids)` cuts ids `(B, T)` into inputs and labels, calls `model(inputs)` for logits `(B, t, V)`, and returns the mean cross-entropy. Sound labels are the tokens that **follow** in the same sentence, and nothing else. You choose the ids (at least two different rows of three or more, from 0 to `n_words` - 1; `n_words` is 8 or more) **and the model**: any function from inputs to logits, which has to answer whatever part of `ids` it is handed.
+# Return True if the labels are wrong. `loss_of(model, ids)` cuts ids `(B, T)` into inputs and labels, calls `model(inputs)` for logits `(B, t, V)`, and returns the mean cross-entropy. Correct labels are the tokens that **follow** in the same sentence, and nothing else. You choose the ids (at least two different rows of three or more, from 0 to `n_words` - 1; `n_words` is 8 or more) **and the model**: any function from inputs to logits, which must accept whatever part of `ids` it is given.
 
 
 # %% 09-find-shift
 def labels_are_wrong(loss_of, n_words):
-    """something to call, a number -> True if the labels are wrong."""
+    """a function, a number -> True if the labels are wrong."""
     ### BEGIN SOLUTION
     ids = torch.arange(n_words - 2) + torch.tensor([[0], [1]])
     return bool(loss_of(lambda inputs: 30.0 * torch.nn.functional.one_hot((inputs + 1) % n_words, n_words), ids) > 0.01)
@@ -308,12 +308,12 @@ def labels_are_wrong(loss_of, n_words):
 # %% [markdown]
 # [[task 09.find-padding]]
 #
-# `loss_of(logits, labels, pad_id)` gives a loss, a sum or a mean over the tokens of a batch. Sound ones do not care how much padding there is, nor what the logits say there, whatever id padding has. You make logits `(B, T, V)` and labels `(B, T)`; ids are from 0 to `n_words` - 1.
+# Return True if padding counts in the loss. `loss_of(logits, labels, pad_id)` returns a sum or a mean over the tokens of a batch. A correct loss depends neither on the amount of padding nor on the logits at padding, whatever the id of padding is. You choose logits `(B, T, V)`, labels `(B, T)` and `pad_id`; ids are from 0 to `n_words` - 1.
 
 
 # %% 09-find-padding
 def counts_padding(loss_of, n_words):
-    """something to call, a number -> True if padding counts."""
+    """a function, a number -> True if padding counts."""
     ### BEGIN SOLUTION
     for pad_id in (0, n_words - 1):
         logits = torch.randn(2, 7, n_words)
@@ -329,12 +329,12 @@ def counts_padding(loss_of, n_words):
 # %% [markdown]
 # [[task 09.find-dropout]]
 #
-# `model` has `train()` and `eval()` like torch's modules (and nothing else of theirs), and `model(x)` gives a tensor like `x`. It may be handed over in either state. Say whether it still drops numbers in use.
+# Return True if `model` still drops numbers at inference. It has `train()` and `eval()` like torch's modules (and none of their other methods), and `model(x)` gives a tensor like `x`. You may get it in either mode.
 
 
 # %% 09-find-dropout
 def drops_in_use(model, x):
-    """a model, x (B, D) -> True if it drops in use."""
+    """a model, x (B, D) -> True if it drops numbers at inference."""
     ### BEGIN SOLUTION
     model.eval()
     first, second = model(x), model(x)
@@ -350,4 +350,4 @@ def drops_in_use(model, x):
 # A friend shows you a training loss that falls to 0.02 nats a token within a hundred steps, on real sentences. The validation loss does the same. What do you suspect, and which two tests do you run first? Three to six sentences.
 
 # %% 09-curve [markdown] points=3
-# Nobody can know the next word that well: a good model of real sentences stays above one nat for each token. So the answer is in the input. Either the labels are the inputs, not shifted, and the model copies; or the mask leaks, and each place sees the token that it is to predict. Validation has the same fault, so it is no witness. First I change a later token and look whether an earlier output moves; then I hand the loss a model that says the next token, and see whether it is praised. Letting the model write by itself shows it as well: a model that only copies writes rubbish.
+# No model can predict the next word that well: a good model of real sentences stays above one nat per token. So the answer must be in the input. Either the labels are the inputs, not shifted, and the model copies; or the mask leaks, and each position sees the token that it has to predict. Validation has the same fault, so it does not reveal the error. First I change a later token and check whether an earlier output changes; then I give the loss a model that always predicts the next token, and check whether its loss is near 0. Letting the model generate shows it as well: a model that only copies generates rubbish.

@@ -13,10 +13,10 @@
 # %% [markdown]
 # # 10 · Inference
 #
-# You will write text token by token: choose the next token in every way in use, search with a beam, keep keys and values instead of computing them
+# You will generate text token by token: choose the next token in all common ways, write a beam search, cache keys and values instead of computing them
 # again, and count what that saves.
 #
-# [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer, run the check below it, as often as you like. The chapter is *Inference* in the
+# [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer, run the check below it as often as you like. The chapter is *Inference* in the
 # book.
 #
 # | task | what you write | minutes | difficulty | points |
@@ -24,7 +24,7 @@
 # [[tasks-table]]
 # | 10-one-to-one | In your own words (graded by a person) | 8 | ●●○ | 3 |
 #
-# **Letters.** `B` sequences in a batch, `T` query positions (the newest tokens), `S` key positions (all tokens so far), `D` model width, `N` query heads, `K` key-value heads, `H` the width of one head, `V` tokens of the vocabulary, `L` layers. Head `i` owns the columns `i*H` to `(i+1)*H`. **Luck.** Nothing here is drawn at random behind your back: where a token is drawn, the random number is an argument.
+# **Letters.** `B` sequences in a batch, `T` query positions (the newest tokens), `S` key positions (all tokens so far), `D` model width, `N` query heads, `K` key-value heads, `H` the width of one head, `V` tokens of the vocabulary, `L` layers. Head `i` has the columns `i*H` to `(i+1)*H - 1`. **Randomness.** Nothing here is random: where a token is drawn, the random number is an argument.
 
 # %% 10-setup
 import math
@@ -52,12 +52,12 @@ def sinusoidal(length, d_model):  # positions 0, 1, ... -> (T, D) for an even D,
 # ## Generate token by token
 # [[task 10.next]]
 #
-# A model has read a batch of texts and gives logits at **every** position. Texts are of different lengths: row `b` has `lengths[b]` tokens, and what stands behind is padding. Return the likeliest next token of each text, as its id.
+# Return the most likely next token of each text of a batch, as its id. A model has read the texts and gives logits at **every** position. The texts have different lengths: row `b` has `lengths[b]` tokens, and the rest of the row is padding.
 
 
 # %% 10-next
 def next_tokens(logits, lengths):
-    """logits (B, T, V), lengths (B,), whole numbers of 1 to T -> ids (B,)."""
+    """logits (B, T, V), lengths (B,), integers from 1 to T -> ids (B,)."""
     ### BEGIN SOLUTION
     return logits[torch.arange(len(logits)), lengths - 1].argmax(dim=-1)
     ### END SOLUTION
@@ -66,12 +66,12 @@ def next_tokens(logits, lengths):
 # %% [markdown]
 # [[task 10.greedy]]
 #
-# The smallest language model there is: a table. Row `i` holds the logits of the token that follows token `i`, whatever came before. Continue `ids`: always take the likeliest next token, **stop after the end token**, and write at most `limit` tokens. Return all ids in a list or a tensor: those given, then those written, the end token included. The end token may stand in what is given (GPT-2's texts begin with it); that stops nothing.
+# Continue `ids` greedily with the smallest language model: a table whose row `i` holds the logits of the token that follows token `i`, whatever came before. Always take the most likely next token, **stop after the end token**, and generate at most `limit` tokens. Return all ids in a list or a tensor: first the given ids, then the generated ones, including the end token. The given ids may contain the end token (GPT-2's texts begin with it); it does not stop generation.
 
 
 # %% 10-greedy
 def greedy(table, ids, end_id, limit):
-    """table (V, V), ids (T,), two whole numbers -> ids (T + at most limit,)."""
+    """table (V, V), ids (T,), two integers -> ids (T + at most limit,)."""
     ### BEGIN SOLUTION
     written = ids.tolist()
     for _ in range(limit):
@@ -86,7 +86,7 @@ def greedy(table, ids, end_id, limit):
 # %% [markdown]
 # [[task 10.temperature]]
 #
-# Turn logits into probabilities at a temperature $\tau$. Above 0, however near to it, $\tau$ **divides the logits** before the softmax. At exactly 0 the likeliest token gets the probability 1 and all others 0 (no two logits are equal). The result has the dtype of the logits.
+# Turn logits into probabilities at a temperature $\tau$. A $\tau$ above 0, however small, **divides the logits** before the softmax. At exactly 0 the most likely token gets the probability 1 and all others 0 (no two logits are equal). The result has the dtype of the logits.
 
 
 # %% 10-temperature
@@ -103,12 +103,12 @@ def with_temperature(logits, temperature):
 # %% [markdown]
 # [[task 10.top-k]]
 #
-# Keep **exactly** the `k` likeliest tokens of each row (of equal ones those with the lowest ids; all of them, if there are fewer than `k`). Return probabilities: 0 for the others, and those of the kept ones sum to 1, in the proportions that they had.
+# Keep **exactly** the `k` most likely tokens of each row (among equal logits, those with the lowest ids; all tokens, if there are fewer than `k`). Return probabilities: 0 for the other tokens, while those of the kept tokens sum to 1, in their original proportions.
 
 
 # %% 10-top-k
 def top_k(logits, k):
-    """logits (B, V), a whole number of at least 1 -> probabilities (B, V)."""
+    """logits (B, V), an integer of at least 1 -> probabilities (B, V)."""
     ### BEGIN SOLUTION
     order = logits.sort(dim=-1, descending=True, stable=True).indices
     kept = torch.zeros_like(logits, dtype=torch.bool).scatter(1, order[:, :k], True)
@@ -119,7 +119,7 @@ def top_k(logits, k):
 # %% [markdown]
 # [[task 10.top-p]]
 #
-# Go through each row from the likeliest token downwards, and keep tokens until the kept ones hold `p` of the probability or more: **the token that crosses `p` is kept**, and so there is always at least one. Return probabilities: 0 for the others, and those of the kept ones sum to 1, in the proportions that they had. No two probabilities of a row are equal.
+# Go through each row from the most likely token downwards, and keep tokens until their probabilities sum to `p` or more: **the token that crosses `p` is kept**, so at least one token always is. Return probabilities: 0 for the other tokens, while those of the kept tokens sum to 1, in their original proportions. No two probabilities of a row are equal.
 
 
 # %% 10-top-p
@@ -138,7 +138,7 @@ def top_p(probabilities, p):
 # %% [markdown]
 # [[task 10.draw]]
 #
-# Draw a token for each row. The luck is given: a number `u` for each row, at least 0 and below 1. Lay the row's probabilities end to end on a line from 0 to 1, in the order of their ids. The token on whose stretch `u` falls is drawn. A stretch holds its left end and not its right one, so that a token of probability 0 is never drawn. Stretches may be short: add up in the dtype that you are given, not in half precision.
+# Draw a token for each row. The random numbers are given: one number `u` for each row, at least 0 and below 1. Divide the line from 0 to 1 into one interval for each token, in the order of the ids, as long as the token's probability. The drawn token is the one whose interval contains `u`. An interval contains its left end but not its right end, so a token of probability 0 is never drawn. Return its id. Intervals may be short: add up in the dtype that you are given, not in half precision.
 
 
 # %% 10-draw
@@ -154,12 +154,12 @@ def draw(probabilities, u):
 # ## Beam search
 # [[task 10.score]]
 #
-# Rank finished texts of different lengths. Row `e` of `ids` is a text, and `log_p` says how likely each of its tokens was. Behind the first end token stands filling, which does not count; a text without an end token counts as a whole. The score is the sum of the log-probabilities, the end token's included, divided by $\left(([[10.score:base]] + n) / [[10.score:below]]\right)^{\alpha}$, where $n$ is the number of tokens, **the end token counted**.
+# Compute the scores of finished texts of different lengths. Row `e` of `ids` is a text, and `log_p` holds the log-probability of each of its tokens. After the first end token comes padding, which does not count; a text without an end token counts as a whole. The score is the sum of the log-probabilities, including the end token's, divided by $\left(([[10.score:base]] + n) / [[10.score:below]]\right)^{\alpha}$, where $n$ is the number of tokens, **including the end token**.
 
 
 # %% 10-score
 def scores_of(log_p, ids, end_id, alpha):
-    """log_p and ids (E, M), a whole number, a number -> scores (E,)."""
+    """log_p and ids (E, M), an integer, a number -> scores (E,)."""
     ### BEGIN SOLUTION
     base = 5  # variant 10.score:base
     ends = (ids == end_id).int()
@@ -174,7 +174,7 @@ def scores_of(log_p, ids, end_id, alpha):
 # %% [markdown]
 # [[task 10.beam-step]]
 #
-# One step of the search. `W` texts are open; `totals` holds the log-probability of each so far, and row `w` of `log_p` the log-probability of every token that may follow text `w`. All `W * V` continuations compete. Return, for the `beams` likeliest, **best first**: their log-probabilities, which text each continues (0 to W - 1), and by which token.
+# Compute one step of beam search. `W` texts are open; `totals` holds the log-probability of each so far, and row `w` of `log_p` holds the log-probability of every token that may follow text `w`. All `W * V` continuations compete. Return, for the `beams` most likely continuations, **best first**: their log-probabilities, the text that each continues (0 to W - 1), and the token that continues it.
 
 
 # %% 10-beam-step
@@ -191,18 +191,18 @@ def beam_step(totals, log_p, beams):
 # %% [markdown]
 # [[task 10.beam]]
 #
-# The whole search, in the table model again. Row `i` of `table` holds the **log-probabilities** of the token that follows token `i`. At first one text is open: `start_id` alone. One step of the search:
+# Write the whole beam search, with the table model again. Row `i` of `table` holds the **log-probabilities** of the token that follows token `i`. At first one text is open: `start_id` alone. One step of the search:
 #
-# 1. Continue every open text by every token. The log-probability of a continuation is that of its text plus that of the new token.
-# 2. Keep the `beams` continuations with the largest log-probabilities, whichever texts they continue; keep all, if there are fewer. Length plays no part here.
-# 3. A kept text that ends with `end_id`, or that has `limit` tokens, is **finished**: put it aside. The other kept texts are open at the next step. No other continuation takes the place of a finished one, so that fewer than `beams` texts may be open.
+# 1. Continue every open text with every token. The log-probability of a continuation is that of its text plus that of the new token.
+# 2. Keep the `beams` continuations with the largest log-probabilities, whichever texts they continue; keep all if there are fewer. Length does not matter here.
+# 3. A kept text that ends with `end_id`, or that has `limit` tokens, is **finished**: put it aside. The other kept texts are open in the next step. No other continuation replaces a finished text, so fewer than `beams` texts may be open.
 #
-# Repeat this until no text is open, even if finished texts have been found. Then choose among all finished texts: a text of $n$ tokens has the score log-probability $/ ((5 + n)/6)^\alpha$, where $n$ counts the end token and not the start token. Return the tokens of the text with the best score, without the start token, and that score.
+# Repeat this until no text is open, even if finished texts have been found. Then choose among all finished texts: a text of $n$ tokens has the score log-probability $/ ((5 + n)/6)^\alpha$, where $n$ includes the end token but not the start token. Return the tokens of the text with the best score, without the start token, and that score.
 
 
 # %% 10-beam
 def beam_search(table, start_id, end_id, beams, limit, alpha):
-    """table (V, V), four whole numbers, a number -> ids (at most limit,), and a score."""
+    """table (V, V), four integers, a number -> ids (at most limit,), and a score."""
     ### BEGIN SOLUTION
     texts, totals, best, best_score = [[start_id]], torch.zeros(1, dtype=table.dtype), [], -math.inf
     for length in range(1, limit + 1):
@@ -226,7 +226,7 @@ def beam_search(table, start_id, end_id, beams, limit, alpha):
 # ## The KV cache
 # [[task 10.append]]
 #
-# The cache holds keys and values of `B` texts. Beam search has chosen which go on: text `i` of the new batch continues text `rows[i]` of the old one (a text may be chosen twice, or not at all). Choose the rows, then put the newest keys and values, which are in the new order already, **behind** the old ones. A cache may still be empty (`S = 0`).
+# Extend the KV cache of `B` texts after a step of beam search. Text `i` of the new batch continues text `rows[i]` of the old one (a text may be chosen twice, or not at all). Select these rows of the cache, then append the newest keys and values, which are already in the new order, **after** the old ones. Return the longer keys and values. The cache may be empty (`S = 0`).
 
 
 # %% 10-append
@@ -240,7 +240,7 @@ def extend_cache(k, v, new_k, new_v, rows):
 # %% [markdown]
 # [[task 10.attend]]
 #
-# Causal attention of the newest tokens. There are `T` queries and `S` keys, `S` at least `T`; the queries belong to the **last** `T` of the `S` tokens, and each may attend to itself and at all before it. There are `N` query heads and `K` key-value heads; `K` divides `N`, and each key-value head serves `N/K` neighbouring query heads (query heads 0 to N/K - 1 use key-value head 0, and so on). Scores are divided by $\sqrt{H}$. torch's own attention and this library's are not allowed.
+# Compute causal attention for the newest tokens. There are `T` queries and `S` keys, `S` at least `T`; the queries belong to the **last** `T` of the `S` tokens, and each may attend to its own token and to all earlier ones. There are `N` query heads and `K` key-value heads; `K` divides `N`, and each key-value head serves `N/K` neighbouring query heads (query heads 0 to N/K - 1 use key-value head 0, and so on). Scores are divided by $\sqrt{H}$. torch's own attention and this library's are not allowed.
 
 
 # %% 10-attend
@@ -261,7 +261,7 @@ def attend(q, k, v):
 # %% [markdown]
 # [[task 10.step]]
 #
-# A whole layer of self-attention with a cache. `x` are the newest tokens: one, or several (a prompt), and `k` and `v` hold the keys and values of all earlier ones (none at first: `S = 0`). Make queries, keys and values of the newest tokens alone, put the new keys and values behind the kept ones, attend, merge and blend with `w_o`. Return the output of the newest tokens, and the longer cache. Given a text in pieces, this is to say exactly what it says of the whole text. `split_heads` and `merge_heads` are given at the top.
+# Compute a whole layer of self-attention with a KV cache. `x` holds the newest tokens, one or several (a prompt); `k` and `v` hold the keys and values of all earlier tokens (none at first: `S = 0`). Compute queries, keys and values of the newest tokens only, append the new keys and values to the cache, attend, merge the heads, and multiply by `w_o`. Return the output for the newest tokens, and the longer cache. If a text is fed in pieces, the outputs must be exactly those of the whole text. `split_heads` and `merge_heads` are given at the top.
 
 
 # %% 10-step
@@ -279,12 +279,12 @@ def cached_attention(x, w_q, w_k, w_v, w_o, n_heads, n_kv_heads, k, v):
 # %% [markdown]
 # [[task 10.positions]]
 #
-# `real` says for all tokens so far which are tokens (True) and which are padding (False); rows are filled up **on the left**. The last `n_new` columns are the newest tokens, whose keys are not kept yet. Return their positions: the first real token of a row stands at position 0, padding does not count, and earlier tokens do, whether their keys are kept or not. Padding itself gets position [[10.positions:for_padding]].
+# Return the positions of the newest tokens in a padded batch. `real` says which of all tokens so far are real (True) and which are padding (False); rows are padded **on the left**. The last `n_new` columns are the newest tokens, whose keys are not in the cache yet. The first real token of a row has position 0. Padding does not count; earlier tokens do, whether their keys are in the cache or not. Padding itself gets position [[10.positions:for_padding]].
 
 
 # %% 10-positions
 def newest_positions(real, n_new):
-    """real (B, S), True = a token, a number of 1 to S -> positions (B, n_new)."""
+    """real (B, S), True = a token, an integer from 1 to S -> positions (B, n_new)."""
     ### BEGIN SOLUTION
     for_padding = 0  # variant 10.positions:for_padding
     positions = (real.cumsum(dim=1) - 1).masked_fill(~real, for_padding)
@@ -295,7 +295,7 @@ def newest_positions(real, n_new):
 # %% [markdown]
 # [[task 10.write]]
 #
-# A model that writes, small but whole. A token's vector `x` is its row of `embedding` plus its sinusoidal position (`sinusoidal`, in the embedding's dtype; there is no factor). One layer of attention, with as many key-value heads as query heads, gives `y`; the state is `x + y`, and its dot products with the rows of `embedding` are the logits. Continue `prompt` greedily, stop after the end token, write at most `limit` tokens. (As in `greedy`, an end token that stands in the prompt stops nothing.) Read the prompt **in one pass**, then feed one token at a time, with a cache, and no token twice: the check counts the vectors that are multiplied with `w_q`, and the passes. Return the ids that were **written** (the end token included, the prompt not), and the logits that each was chosen from.
+# Generate text with a small but complete model. A token's vector `x` is its row of `embedding` plus its sinusoidal position (`sinusoidal`, in the embedding's dtype; the embedding is not scaled). One layer of attention, with as many key-value heads as query heads, gives `y`; the hidden state is `x + y`, and its dot products with the rows of `embedding` are the logits. Continue `prompt` greedily, stop after the end token, and generate at most `limit` tokens. (As in `greedy`, an end token in the prompt does not stop generation.) Read the prompt **in one pass**, then feed one token at a time, with a KV cache, and no token twice: the check counts the passes, and the vectors that are multiplied by `w_q`. Return the ids that were **generated** (including the end token, without the prompt), and the logits from which each was chosen.
 
 
 # %% 10-write
@@ -324,12 +324,12 @@ def write(embedding, w_q, w_k, w_v, w_o, n_heads, prompt, end_id, limit):
 # ## What it costs
 # [[task 10.cache-bytes]]
 #
-# How much memory do the keys and values of `batch` texts of `n_tokens` tokens each take, in **bytes**? Every layer keeps keys and values of its own, and each number takes `bytes_each` bytes (2 in half precision).
+# Return the memory, in **bytes**, of the KV cache of `batch` texts of `n_tokens` tokens each. Every layer has keys and values of its own, and each number takes `bytes_each` bytes (2 in half precision).
 
 
 # %% 10-cache-bytes
 def cache_bytes(n_layers, n_heads, n_kv_heads, head_width, batch, n_tokens, bytes_each):
-    """L, N, K, H, B, S, bytes of one number -> bytes, a whole number."""
+    """L, N, K, H, B, S, bytes of one number -> bytes, an integer."""
     ### BEGIN SOLUTION
     numbers = 2 * n_layers * batch * n_kv_heads * n_tokens * head_width
     return numbers * bytes_each
@@ -339,12 +339,12 @@ def cache_bytes(n_layers, n_heads, n_kv_heads, head_width, batch, n_tokens, byte
 # %% [markdown]
 # [[task 10.cost]]
 #
-# A prompt of `n_prompt` tokens is continued by `n_new` tokens, one at a time. The first new token comes out of the prompt alone; the last one is never fed in. Return four whole numbers: (1) how many tokens run through the model in all, if every step runs the **whole** text through it again; (2) the same with a cache; (3) how many scores one head of one layer computes in all, if every step computes everything again; (4) the same with a cache. A score is a pair of a query and a key that it **may** look at (causal, itself counted): a text of $n$ tokens has $1 + 2 + \dots + n$ of them.
+# A model continues a prompt of `n_prompt` tokens with `n_new` tokens, one at a time. The first new token is predicted from the prompt alone; the last one is never fed in. Return four integers: (1) the number of tokens that pass through the model in all if every step processes the **whole** text again; (2) the same with a KV cache; (3) the number of scores that one head of one layer computes in all if every step computes everything again; (4) the same with a KV cache. A score is a pair of a query and a key that it **may** attend to (causal, its own token included): a text of $n$ tokens has $1 + 2 + \dots + n$ of them.
 
 
 # %% 10-cost
 def writing_cost(n_prompt, n_new):
-    """Two whole numbers of at least 1 -> tokens again, tokens cached, scores again, scores cached."""
+    """Two integers of at least 1 -> tokens again, tokens cached, scores again, scores cached."""
     ### BEGIN SOLUTION
     lengths = range(n_prompt, n_prompt + n_new)
     tokens_again = sum(lengths)
@@ -357,7 +357,7 @@ def writing_cost(n_prompt, n_new):
 
 # %% [markdown]
 # ## In your own words
-# Task 10-one-to-one · difficulty ●●○ · about 8 minutes · 3 points, graded by a person · [read in the book](../../_build/html/book/10_inference.html#inference-training) · A slide calls training "all to all" and inference "one to one". Its own example runs 2, then 3, then 4 tokens through the model. When is "one to one" right, what is it that still grows, and why can a model be trained on all positions at once but not write them at once? Three to six sentences.
+# Task 10-one-to-one · difficulty ●●○ · about 8 minutes · 3 points, graded by a person · [read in the book](../../_build/html/book/10_inference.html#inference-training) · A slide calls training "all to all" and inference "one to one". Its own example passes 2, then 3, then 4 tokens through the model. When is "one to one" right, what still grows, and why can a model be trained on all positions at once but not generate them at once? Three to six sentences.
 
 # %% 10-one-to-one [markdown] points=3
-# Without a cache each step runs the whole text through the model: 2, 3 and 4 tokens, nine in all, and gives one token, so it is "prefix to one". With a cache the prompt goes in once and then one token at a time: 2, 1 and 1, four in all; from then on "one to one" is right for what runs through the model. What still grows is what the one token looks at: the keys and values of all tokens before it, in memory and in the time that reading them takes. In training all inputs are known beforehand (the right text is given), and the causal mask makes each position's state the same as if the text ended there, so all of them can be computed in one pass. When the model writes, the input of the next step is the token that this step has yet to choose: that order cannot be exchanged.
+# Without a KV cache each step passes the whole text through the model (2, 3 and 4 tokens, nine in all) and gives one token, so it is "prefix to one". With a cache the prompt goes in once, and then one token at a time: 2, 1 and 1, four in all; from then on "one to one" is right for what passes through the model. What still grows is what this one token attends to: the keys and values of all tokens before it, both in memory and in the time for reading them. In training all inputs are known beforehand (the right text is given), and the causal mask makes the state at each position the same as if the text ended there, so all of them can be computed in one pass. When the model generates, the input of the next step is the token that this step has yet to choose, so the steps must follow one another.

@@ -13,10 +13,10 @@
 # %% [markdown]
 # # 11 · Arithmetic intensity and the roofline
 #
-# You will count operations and bytes, read a data sheet without falling into its traps, find where a machine's roof bends, and say of a computation how
-# quick it can be and what stands in its way.
+# You will count operations and bytes, read a data sheet without falling into its traps, find the ridge point of a machine, and work out how fast a
+# computation can be and what limits it.
 #
-# [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer, run the check below it, as often as you like. The chapter is *Arithmetic
+# [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer, run the check below it as often as you like. The chapter is *Arithmetic
 # intensity and the roofline* in the book.
 #
 # | task | what you write | minutes | difficulty | points |
@@ -24,9 +24,9 @@
 # [[tasks-table]]
 # | 11-slow | In your own words (graded by a person) | 8 | ●●○ | 3 |
 #
-# **Conventions.** All arguments are plain numbers, texts, lists or dictionaries, and so are the answers: no tensors in this notebook. A multiply-add is **two** operations. Rates are in operations a second (FLOP/s), bandwidths in bytes a
-# second, with prefixes only where a name says so (`_tflops`, `_gb_per_s`); a prefix is a power of ten: 1 GB = $10^9$ bytes, 1 GiB = $2^{30}$ bytes. Bytes are what the program names: every operand read once, every result written once.
-# **Letters.** `T` rows meet a matrix of `D` rows and `F` columns.
+# **Conventions.** All arguments are plain numbers, strings, lists or dictionaries, and so are the answers: there are no tensors in this notebook. A multiply-add is **two** operations. Rates are in operations per second (FLOP/s), bandwidths in
+# bytes per second, with prefixes only where a name says so (`_tflops`, `_gb_per_s`); a prefix is a power of ten, but Mi, Gi, Ti are powers of two: 1 GB = $10^9$ bytes, 1 GiB = $2^{30}$ bytes. Bytes are those of the program's own operands and
+# results: every operand is read once, every result is written once. **Letters.** `T` rows are multiplied by a matrix of `D` rows and `F` columns.
 
 # %% 11-setup
 import math
@@ -38,12 +38,13 @@ from softlookup import check, hint
 #
 # [[task 11.intensity]]
 #
-# An elementwise loop reads `reads` numbers for each place of its arrays, writes `writes`, and does `operations` additions or multiplications. Each number has `bits` bits, which may be fewer than 8. Return its arithmetic intensity: operations for each byte.
+# Return the arithmetic intensity of an elementwise loop, in operations per byte. For each position of its arrays the loop reads `reads` numbers, writes `writes` numbers, and does `operations` additions or multiplications. Each number has
+# `bits` bits, which may be fewer than 8.
 
 
 # %% 11-intensity
 def intensity(reads, writes, operations, bits):
-    """Four whole numbers -> operations for each byte, a float."""
+    """Four integers -> operations per byte, a float."""
     ### BEGIN SOLUTION
     bytes_per_number = bits / 8
     moved = (reads + writes) * bytes_per_number
@@ -54,16 +55,16 @@ def intensity(reads, writes, operations, bits):
 # %% [markdown]
 # [[task 11.fuse]]
 #
-# A small program is a list of steps, in order. Each step is a list of two: the name of the array it makes, and the names of the arrays it reads, such as `["x", ["a", "b"]]`; a name may stand there twice. No name is made twice. All arrays
-# have `n` numbers of `bytes_per_number` bytes. `keep` lists those of the made arrays that are wanted in the end; no other is.
+# How many bytes does a small program move between memory and processor? The program is a list of steps, in order. Each step is a list of two: the name of the array that it makes, and the names of the arrays that it reads, such as `["x",
+# ["a", "b"]]`; a step may read the same name twice. No name is made twice. All arrays have `n` numbers of `bytes_per_number` bytes. `keep` lists those of the made arrays that are needed at the end; the others are not.
 #
-# Return two whole numbers, the bytes that move between memory and processor: **apart**, where every step is a pass of its own, which reads each of its arrays once (one that it names twice, too, is read once) and writes what it makes; and
-# **fused**, where all steps are done place by place in one pass: what the program is given is read once, what is in `keep` is written once, and everything else stays inside the processor.
+# Return two integers, both in bytes: **apart**, where every step is a separate pass that reads each of its arrays once (also an array that it names twice) and writes the array that it makes; and **fused**, where one pass does all steps
+# position by position: arrays that the program does not make itself are read once, those in `keep` are written once, and everything else stays inside the processor.
 
 
 # %% 11-fuse
 def bytes_moved(steps, keep, n, bytes_per_number):
-    """[[made, [read, ...]], ...], [name, ...], two numbers -> bytes apart, bytes fused."""
+    """[[made, [read, ...]], ...], [name, ...], two integers -> bytes apart, bytes fused."""
     ### BEGIN SOLUTION
     apart = sum(len(set(inputs)) + 1 for _, inputs in steps)
     made = {output for output, _ in steps}
@@ -77,12 +78,12 @@ def bytes_moved(steps, keep, n, bytes_per_number):
 # %% [markdown]
 # [[task 11.product]]
 #
-# A matrix product $(T, D) @ (D, F)$, every number of `bytes_per_number` bytes. Return two whole numbers: its operations, and its bytes with each operand read once and the result written once.
+# Return two integers for the matrix product $(T, D) @ (D, F)$: its number of operations, and its bytes, with each operand read once and the result written once. Every number has `bytes_per_number` bytes.
 
 
 # %% 11-product
 def product_cost(t, d, f, bytes_per_number):
-    """T, D, F and the bytes of a number -> operations, bytes."""
+    """T, D, F and the bytes per number -> operations, bytes."""
     ### BEGIN SOLUTION
     flops = 2 * t * d * f
     numbers = t * d + d * f + t * f
@@ -95,14 +96,14 @@ def product_cost(t, d, f, bytes_per_number):
 #
 # [[task 11.sheet]]
 #
-# Data sheets print texts such as `"312 TFLOPS"`, `"1,979 TFLOPS*"`, `"1,248 TOPS*"`, `"3.35 TB/s"`, `"80 GB"` or `"40 GiB"`: a number, one space, a unit, perhaps a star. A comma parts thousands. The unit begins with its prefix, one of M,
-# G, T (powers of ten) or Mi, Gi, Ti (powers of two: $2^{20}$, $2^{30}$, $2^{40}$). A star says *with 2:4 sparsity*, where the printed number is twice the dense one. Return the number without its prefix, in operations a second, bytes a
-# second or bytes, and **dense**: halved where there is a star.
+# Convert an entry of a data sheet into a plain number. The entries are strings such as `"312 TFLOPS"`, `"1,979 TFLOPS*"`, `"1,248 TOPS*"`, `"3.35 TB/s"`, `"80 GB"` or `"40 GiB"`: a number, one space, a unit, and possibly an asterisk. Commas
+# separate thousands. The unit begins with its prefix, one of M, G, T (powers of ten) or Mi, Gi, Ti (powers of two: $2^{20}$, $2^{30}$, $2^{40}$). An asterisk means *with 2:4 sparsity*, where the printed number is twice the dense one. Return
+# the number without its prefix, in operations per second, bytes per second or bytes, and **dense**: halved where there is an asterisk.
 
 
 # %% 11-sheet
 def read_sheet(text):
-    """A text from a data sheet -> a number without prefix."""
+    """A string from a data sheet -> a number without prefix."""
     ### BEGIN SOLUTION
     number, unit = text.rstrip("*").split()
     value = float(number.replace(",", ""))
@@ -117,13 +118,13 @@ def read_sheet(text):
 # %% [markdown]
 # [[task 11.ridge]]
 #
-# A data sheet, read: `sheet["dense"]` and `sheet["sparse"]` are dictionaries from kinds of numbers (`"float32"`, `"bfloat16"`, ...) to operations a second, `sheet["memory"]` is the bandwidth of the memory and `sheet["NVLink"]` that of the
-# link to another processor, both in bytes a second. Return the intensity at which the roof of **dense** products with operands in **memory** bends, for the kind of number `dtype`.
+# Return the ridge point, the intensity at which the roofline bends, for the data type `dtype`: for **dense** products with operands in **memory**. `sheet` is a data sheet as a dictionary: `sheet["dense"]` and `sheet["sparse"]` are
+# dictionaries from data types (`"float32"`, `"bfloat16"`, ...) to operations per second, `sheet["memory"]` is the memory bandwidth and `sheet["NVLink"]` the bandwidth of the link to another processor, both in bytes per second.
 
 
 # %% 11-ridge
 def ridge(sheet, dtype):
-    """A dictionary and a name -> operations for each byte."""
+    """A dictionary and a name -> operations per byte."""
     ### BEGIN SOLUTION
     return sheet["dense"][dtype] / sheet["memory"]
     ### END SOLUTION
@@ -132,7 +133,8 @@ def ridge(sheet, dtype):
 # %% [markdown]
 # [[task 11.attainable]]
 #
-# Return the most that a computation can reach, in **[[11.attainable:named]]**. The peak comes in TFLOP/s, the bandwidth in GB/s, the intensity in FLOP/B. (In this cell `unit` is how many operations a second one of the wanted units is.)
+# Return the highest rate that a computation can reach, in **[[11.attainable:named]]**. The peak is given in TFLOP/s, the bandwidth in GB/s, the intensity in FLOP/B. (In this cell `unit` is the number of operations per second in one of the
+# required units.)
 
 
 # %% 11-attainable
@@ -149,13 +151,13 @@ def attainable(peak_tflops, bandwidth_gb_per_s, intensity):
 #
 # [[task 11.rows]]
 #
-# How many rows have to meet a matrix before operations are the limit and no longer bytes? Return the smallest whole `T` for which the intensity of $(T, D) @ (D, F)$ is **at least** `ridge`; bytes are counted as in 11.product. Where no `T`
-# is enough, however large, return 0.
+# How many rows must share a matrix before the product is limited by operations and no longer by bytes? Return the smallest integer `T` for which the intensity of $(T, D) @ (D, F)$ is **at least** `ridge`; bytes are counted as in 11.product.
+# If no `T` is enough, however large, return 0.
 
 
 # %% 11-rows
 def fewest_rows(d, f, bytes_per_number, ridge):
-    """D, F, the bytes of a number, FLOP/B -> a whole number of rows, 0 for never."""
+    """D, F, the bytes per number, FLOP/B -> the number of rows, 0 if no number is enough."""
     ### BEGIN SOLUTION
     gain = 2 * d * f - ridge * bytes_per_number * (d + f)
     if gain <= 0:
@@ -167,13 +169,13 @@ def fewest_rows(d, f, bytes_per_number, ridge):
 # %% [markdown]
 # [[task 11.near]]
 #
-# A computation did `flops` operations, moved `n_bytes` bytes and took `seconds`, on a machine with this peak (FLOP/s) and bandwidth (bytes/s). Return two things: the **share** of what is attainable at its intensity that it reached (1 would
-# be the roof itself; a run out of a cache may lie above), and a truth value: whether it is **compute-bound**, which we count as true also exactly at the ridge.
+# Return how close a computation came to the roofline. It did `flops` operations, moved `n_bytes` bytes and took `seconds`, on a machine with this peak (FLOP/s) and bandwidth (bytes/s). Return two things: the **fraction** of the attainable
+# rate at its intensity that it reached (1 is the roofline itself; a computation whose data is in a cache may exceed 1), and a boolean: whether it is **compute-bound**, which includes the case exactly at the ridge.
 
 
 # %% 11-near
 def how_near(flops, n_bytes, seconds, peak, bandwidth):
-    """Five numbers -> the share of the attainable rate, and True where operations are the limit."""
+    """Five numbers -> the fraction of the attainable rate, and True if compute-bound."""
     ### BEGIN SOLUTION
     amount = flops / n_bytes
     best = min(peak, bandwidth * amount)
@@ -185,8 +187,8 @@ def how_near(flops, n_bytes, seconds, peak, bandwidth):
 # %% [markdown]
 # [[task 11.time]]
 #
-# A computation is a list of operations that are done one after another; each is a list of two numbers, its FLOPs and its bytes. Within one operation computing and moving go on at the same time. Return the least time that the roof allows,
-# in **[[11.time:named]]**. (`unit` is how many seconds one of the wanted units is.)
+# Return the least time that the roofline allows for a computation, in **[[11.time:named]]**. The computation is a list of operations that run one after another; each is a list of two numbers, its FLOPs and its bytes. Within one operation,
+# computing and moving data overlap. (`unit` is the number of seconds in one of the required units.)
 
 
 # %% 11-time
@@ -206,14 +208,14 @@ def least_time(operations, peak, bandwidth):
 #
 # [[task 11.link]]
 #
-# An operation does `flops` operations, moves `n_bytes` between this processor and its memory, and receives `link_bytes` from another processor. All three go on at the same time. `peak` is in FLOP/s, `bandwidth` in bytes/s; `link` is the
-# link's number as data sheets print it, bytes a second in **both directions together**, and the bytes come one way. Return the least time in seconds, and which limit it was: 0 for operations, 1 for memory, 2 for the link. (No two of them
-# are equally long.)
+# Return the least time of an operation in seconds, and its limit: 0 for operations, 1 for memory, 2 for the link. (No two of the three times are equal.) The operation does `flops` operations, moves `n_bytes` between this processor and its
+# memory, and receives `link_bytes` from another processor. All three happen at the same time. `peak` is in FLOP/s, `bandwidth` in bytes/s; `link` is the link's bandwidth as data sheets print it, in bytes per second in **both directions
+# together**, while the bytes here travel in one direction.
 
 
 # %% 11-link
 def time_with_link(flops, n_bytes, link_bytes, peak, bandwidth, link):
-    """Six numbers -> seconds, and the number of the limit."""
+    """Six numbers -> seconds, and the limit: 0, 1 or 2."""
     ### BEGIN SOLUTION
     limits = [flops / peak, n_bytes / bandwidth, link_bytes / (link / 2)]
     seconds = max(limits)
@@ -224,9 +226,10 @@ def time_with_link(flops, n_bytes, link_bytes, peak, bandwidth, link):
 # %% [markdown]
 # ## Predict, then measure
 #
-# Not graded, and it works once 11.link is done: your own function says how long something will take on the machine in front of you, and then it is timed. `predict_then_measure` gets operations, bytes and a call; it takes a second or two. It uses
-# one thread and float32, counts the time in which that thread had the processor, and keeps the quickest of several runs: whoever else uses this machine can only add to a time. The roof is measured anew each time, since it moves with what else
-# the machine does. Copy these lines into a cell of your own and run them one after another. **Before** each, write down: memory or compute, and about how many milliseconds? (Run `measured_roof()` once to know the two numbers.)
+# This part is not graded, and it works once 11.link is done: your own function predicts how long something will take on the machine in front of you, and then it is timed. `predict_then_measure` gets operations, bytes and a call; it takes a
+# second or two. It uses one thread and float32, counts only the time in which that thread has the processor, and takes the fastest of several runs: other programs on this machine can only make a run slower. The roofline is measured again each
+# time, because it depends on what else the machine is doing. Copy these lines into a cell of your own and run them one after another. **Before** each, write down: is it memory-bound or compute-bound, and about how many milliseconds will it
+# take? (Run `measured_roof()` once to know peak and bandwidth.)
 #
 # ```python
 # import torch
@@ -239,12 +242,12 @@ def time_with_link(flops, n_bytes, link_bytes, peak, bandwidth, link):
 # predict_then_measure(*product_cost(1024, 512, 2048, 4), lambda: torch.mm(x, y, out=z))
 # ```
 #
-# Then try counts of your own: one row, two and four rows that meet a matrix of 8192 x 8192, short arrays, `torch.tanh`. Where clock and prediction disagree, *How to measure the roofline of your own machine* and *What does the roofline model leave out?* in the book may say why.
+# Then try counts of your own: one, two and four rows times a matrix of 8192 x 8192, short arrays, `torch.tanh`. Where measurement and prediction disagree, *How to measure the roofline of your own machine* and *What does the roofline model leave out?* in the book may explain why.
 
 
 # %% 11-measure
 def seconds_of(call, runs=7):
-    """Time of this thread, the quickest of several runs after one for warmth."""
+    """Time of this thread: the fastest of several runs, after one warm-up run."""
     import time
 
     call()
@@ -271,7 +274,7 @@ def measured_roof():
 
 
 def predict_then_measure(flops, n_bytes, call):
-    """The roof of this moment, the prediction of 11.link for it (nothing goes over a link), and the clock."""
+    """Print the present roofline, the prediction of 11.link for it (without a link), and the measured time."""
     predicted, limit = time_with_link(flops, n_bytes, 0, *measured_roof(), 1)
     print(f"  {('compute', 'memory')[int(limit)]}-bound, predicted {1e3 * predicted:.2f} ms")
     measured = seconds_of(call)
@@ -283,11 +286,11 @@ def predict_then_measure(flops, n_bytes, call):
 #
 # Task 11-slow · difficulty ●●○ · about 8 minutes · 3 points, graded by a person · [read in the book](../../_build/html/book/11_roofline.html#roofline-bound)
 #
-# A colleague's program adds two long arrays of float32 and reaches less than one hundredth of the peak that the data sheet of the A100 prints for float32. A second colleague wants to rewrite it until it reaches half of the peak; a third
-# wants to run it on the matrix units instead, which are sixteen times faster. What do you say to each of them? What would really make it quicker? Four to eight sentences, with one calculation.
+# A colleague's program adds two long float32 arrays and reaches less than one hundredth of the float32 peak that the data sheet of the A100 prints. A second colleague wants to rewrite it until it reaches half of the peak; a third wants to run
+# it on the matrix units instead, which are sixteen times faster. What do you say to each of them? What would really make it faster? Four to eight sentences, with one calculation.
 
 # %% 11-slow [markdown] points=3
-# An addition reads two numbers and writes one, 12 bytes for one operation: the intensity is 1/12 FLOP/B. At 2,039 GB/s that allows 170 GFLOP/s, which is 0.87 % of 19.5 TFLOP/s; so a run near that is as good as it can be, and rewriting it cannot
-# bring it to half of the peak. Faster units do not help either: they raise the flat part of the roof, and this point lies under the slope. What helps is to move fewer bytes for the same result: fuse the addition with what comes before or
-# after, so that intermediate results are not written and read again, or use shorter numbers (half of the bytes, half of the time). One should stop when the run reaches most of what is attainable at its intensity, not when it reaches the
-# peak.
+# An addition reads two numbers and writes one, 12 bytes for one operation: the intensity is 1/12 FLOP/B. At 2,039 GB/s that allows 170 GFLOP/s, which is 0.87 % of 19.5 TFLOP/s; so a run near this rate is as good as it can be, and rewriting it
+# cannot bring it to half of the peak. Faster units do not help either: they raise the flat part of the roofline, and this point is under the slope. What helps is to move fewer bytes for the same result: fuse the addition with the operations
+# before or after it, so that intermediate results are not written and read again, or use shorter numbers (half the bytes, half the time). One should stop optimising when the run reaches most of the attainable rate at its intensity, not when it
+# reaches the peak.

@@ -13,10 +13,10 @@
 # %% [markdown]
 # # 13 · Beyond text
 #
-# You will cut pictures and sounds into tokens, let a text look at a picture, put pictures and texts into one space and name things by labels that were
-# never seen, follow attention through all layers, do without the square of scores in two ways, and run a part of somebody else's model.
+# You will cut images and sounds into tokens, let a text attend to an image, map images and texts into one space and classify by labels that were never
+# seen in training, trace attention through all layers, avoid the T x T score matrix in two ways, and run a part of a published model.
 #
-# [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer, run the check below it, as often as you like. The chapter is *Beyond text* in the
+# [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer, run the check below it as often as you like. The chapter is *Beyond text* in the
 # book.
 #
 # | task | what you write | minutes | difficulty | points |
@@ -24,8 +24,8 @@
 # [[tasks-table]]
 # | 13-maps | In your own words (graded by a person) | 8 | ●●○ | 3 |
 #
-# **Letters.** `B` pictures, sounds or texts in a batch, `T` tokens or query positions, `S` key positions, `D` model width, `N` heads, `H` the width of one head, `F` the hidden width of the feed-forward network, `L` layers. Besides: `C`
-# channels of a picture, `P` the side of a patch in pixels, `M` numbers of a patch. A vector is a row, so a projection is `x @ w`. Head `i` owns the columns `i*H` to `(i+1)*H`.
+# **Letters.** `B` images, sounds or texts in a batch, `T` tokens or query positions, `S` key positions, `D` model width, `N` heads, `H` the width of one head, `F` the hidden width of the feed-forward network, `L` layers, `C`
+# channels of an image, `P` the side of a patch in pixels, `M` numbers of a patch. A vector is a row, so a projection is `x @ w`. Head `i` has the columns `i*H` to `(i+1)*H - 1`.
 
 # %% 13-setup
 import math
@@ -49,8 +49,8 @@ def merge_heads(z):
 #
 # [[task 13.patches]]
 #
-# Cut each picture into square patches of `patch` by `patch` pixels, and lay each patch out as one row of numbers. The patches come in reading order: the top row from left to right, then the next. Inside a patch the numbers go
-# **[[13.patches:named]]**. `patch` divides height and width; pictures need not be square.
+# Cut each image into square patches of `patch` by `patch` pixels, and flatten each patch into one row of numbers. The patches are in reading order: the top row from left to right, then the next. Inside a patch the numbers go
+# **[[13.patches:named]]**. `patch` divides height and width; images need not be square.
 
 
 # %% 13-patches
@@ -68,8 +68,8 @@ def patchify(images, patch):
 # %% [markdown]
 # [[task 13.kernel]]
 #
-# Patches times a matrix `w` is what a convolution computes whose filter is as large as a patch and which moves on by a whole patch each time. Write `w` as the filters of that convolution, so that
-# `F.conv2d(images, as_kernel(w, C, P), stride=P)` has the same numbers as `patches @ w`. The rows of `w` go channel by channel, in each channel row by row (whatever 13.patches asks of you).
+# Write the matrix `w` as the filters of a convolution. Multiplying patches by `w` is the same as a convolution whose filters are as large as a patch and whose stride is one patch: `F.conv2d(images, as_kernel(w, C, P), stride=P)` has the same
+# numbers as `patches @ w`. The rows of `w` go channel by channel, in each channel row by row (whatever order your 13.patches uses).
 
 
 # %% 13-kernel
@@ -83,8 +83,8 @@ def as_kernel(w, channels, patch):
 # %% [markdown]
 # [[task 13.tokens]]
 #
-# What a vision transformer's encoder gets: each patch times `w`, plus the bias `b`; in front of them, at place 0, the class token, the same for every picture; then the table of positions is added to all of them, whose row 0 belongs to the
-# class token.
+# Compute the input of a vision transformer's encoder. Each patch is multiplied by `w`, and the bias `b` is added; the class token, the same for every image, is put in front of the patches, at position 0; then the position table is added to
+# all tokens. Its row 0 belongs to the class token.
 
 
 # %% 13-tokens
@@ -101,13 +101,13 @@ def picture_tokens(patches, w, b, class_token, positions):
 # %% [markdown]
 # [[task 13.frames]]
 #
-# A sound is a long row of samples. Cut it into frames of `width` samples; each begins `hop` samples after the one before, so frames overlap where the hop is shorter than a frame, and leave gaps where it is longer. What is left at the end and
-# does not fill a frame is left out.
+# Cut a sound, which is a long row of samples, into frames of `width` samples. Each frame begins `hop` samples after the previous one, so frames overlap if the hop is shorter than a frame, and leave gaps if it is longer. Samples at the end
+# that do not fill a frame are dropped.
 
 
 # %% 13-frames
 def cut_frames(samples, width, hop):
-    """samples (B, length), two numbers -> frames (B, T, width), T = (length - width) // hop + 1."""
+    """samples (B, length), two integers -> frames (B, T, width), T = (length - width) // hop + 1."""
     ### BEGIN SOLUTION
     begins = range(0, samples.shape[1] - width + 1, hop)
     return torch.stack([samples[:, at : at + width] for at in begins], dim=1)
@@ -119,8 +119,9 @@ def cut_frames(samples, width, hop):
 #
 # [[task 13.look]]
 #
-# The words of a text look at the patches of a picture, in `N` heads. Words have the width `D`, patches the width `M`. Split, score, divide by $\sqrt{H}$, softmax over the patches, mix, merge, and blend with `w_o`. What was seen is multiplied
-# by the tanh of one learned number, the `gate`, and added to the words. There is no mask. `split_heads` and `merge_heads` are given at the top; torch's own attention and this library's are not allowed.
+# Compute gated cross-attention from the words of a text to the patches of an image, in `N` heads. Words have the width `D`, patches the width `M`. Split into heads, compute the scores, divide by $\sqrt{H}$, apply the softmax over the
+# patches, mix the values, merge the heads, and multiply by `w_o`. Multiply the result by the tanh of one learned number, the `gate`, and add it to the words. There is no mask. `split_heads` and `merge_heads` are given at the top; torch's own
+# attention and this library's are not allowed.
 
 
 # %% 13-look
@@ -139,8 +140,8 @@ def look_at_picture(x, picture, w_q, w_k, w_v, w_o, gate, n_heads):
 # %% [markdown]
 # [[task 13.contrastive]]
 #
-# Picture `i` and text `i` belong together; all others of the batch do not. Scale every vector to length 1. The scores are all cosines, [[13.contrastive:named]], where $\sigma$ is the learned number `log_scale`. Every picture chooses among the texts
-# (a cross-entropy for each row), and every text among the pictures (one for each column); the loss is the mean over the batch of each, and the mean of the two. Natural logarithms.
+# Compute the contrastive loss of a batch in which image `i` and text `i` belong together, and all other pairs do not. Scale every vector to length 1. The scores are all cosines, [[13.contrastive:named]], where $\sigma$ is the learned number
+# `log_scale`. Every image chooses among the texts (a cross-entropy for each row), and every text among the images (one for each column). Take the mean over the batch of each, and return the mean of these two. Logarithms are natural.
 
 
 # %% 13-contrastive
@@ -159,8 +160,8 @@ def contrastive_loss(images, texts, log_scale):
 # %% [markdown]
 # [[task 13.zero-shot]]
 #
-# A label is a text, and so need not have been a class in training. Each of the `J` labels is given by the vectors of `K` sentences ("a photo of a dog", "this is a dog"). Scale each sentence's vector to length 1, take the mean of a label's
-# sentences, and scale that to length 1 again. Scale the pictures' vectors too. Return the probabilities of the labels for each picture: the softmax of the cosines times `scale`.
+# Classify images by labels that are texts, and so need not have been classes in training. Each of the `J` labels is given by the vectors of `K` sentences ("a photo of a dog", "this is a dog"). Scale each sentence's vector to length 1, take
+# the mean of a label's sentences, and scale that to length 1 again. Scale the images' vectors to length 1 too. Return the probabilities of the labels for each image: the softmax over the labels of the cosines times `scale`.
 
 
 # %% 13-zero-shot
@@ -179,13 +180,13 @@ def choose_label(images, labels, scale):
 #
 # [[task 13.rollout]]
 #
-# From the attention weights of all layers, the first layer's first, to shares: how much of what stands at token `t` on top came from input `s`. In each layer take the mean of the heads; half of a token's new state came through it, the other
-# half past it, by the residual connection. Multiply the layers in the order in which they act. (This is the *rollout*; the feed-forward network, the norms and the values play no part in it.)
+# Compute the *attention rollout* from the attention weights of all layers, given from the first layer to the last: the fraction of the final state at token `t` that comes from input `s`. In each layer take the mean over the heads; half of a
+# token's new state comes through this attention, the other half through the residual connection. Multiply the layers in the order in which they act. (The feed-forward network, the norms and the values play no part in the rollout.)
 
 
 # %% 13-rollout
 def rollout(maps):
-    """maps (L, N, T, T), row t is what token t attends to -> shares (T, T), each row sums to 1."""
+    """maps (L, N, T, T), row t holds the weights of query t -> fractions (T, T), each row sums to 1."""
     ### BEGIN SOLUTION
     a = maps.mean(dim=1)
     itself = torch.eye(a.shape[-1], dtype=a.dtype)
@@ -202,8 +203,8 @@ def rollout(maps):
 #
 # [[task 13.linear]]
 #
-# Put $f(x) = \text{elu}(x) + 1$ in place of the exponential: query $t$ weighs key $s$ by $f(q_t) \cdot f(k_s)$, divided by the sum of these over all keys. There is no $\sqrt{H}$. Sum keys and values up **first**, so that no table of `T` by `S`
-# is ever made: the check counts how many vectors are multiplied with `v`, and `H` are enough. No mask.
+# Compute linear attention: $f(x) = \text{elu}(x) + 1$ replaces the exponential, so that query $t$ gives key $s$ the weight $f(q_t) \cdot f(k_s)$, divided by the sum of these products over all keys. There is no $\sqrt{H}$ and no mask. Sum
+# over keys and values **first**, so that no `T` x `S` matrix is ever made: the check counts how many vectors are multiplied by `v`, and `H` are enough.
 
 
 # %% 13-linear
@@ -221,8 +222,8 @@ def linear_attention(q, k, v):
 # %% [markdown]
 # [[task 13.step]]
 #
-# The same, causal, one position at a time. All that is kept of the past are two sums over the keys so far: `key_values`, of $f(k)\,v^\top$, and `keys`, of $f(k)$. Take the new position's key and value in, answer its query (it sees itself),
-# and return the output and both sums as they are now. The tensors that you were given stay as they were.
+# Compute one step of causal linear attention, one position at a time. Only two sums over the keys so far are kept of the past: `key_values`, of $f(k)\,v^\top$, and `keys`, of $f(k)$. Add the new position's key and value to the sums, then
+# compute the output for its query (a position attends to itself). Return the output and both updated sums. The tensors that you are given must not change.
 
 
 # %% 13-step
@@ -241,9 +242,9 @@ def linear_step(key_values, keys, q, k, v):
 # %% [markdown]
 # [[task 13.merge]]
 #
-# Now softmax attention itself, exact, without ever holding a whole row of scores. The keys come in tiles. Of each tile three things are kept for each query: the largest score `m`; the sum `l` of $e^{\text{score} - m}$; and the mixture `z`, the
-# sum of $e^{\text{score} - m}$ times the value, **not** divided by `l`. Two tiles, `a` and `b`, are given: return the three things for both together. (After the last tile, `z` divided by `l` is the output.) Where a query may see nothing in a
-# tile, its `m` is -inf, and `l` and `z` are 0; nothing in both gives the same again. Scores may be in the thousands. Softmax and logsumexp are not allowed.
+# Compute exact softmax attention without ever holding a whole row of scores. The keys come in tiles. For each tile, three things are kept for each query: the largest score `m`; the sum `l` of $e^{\text{score} - m}$; and `z`, the sum of
+# $e^{\text{score} - m}$ times the value, **not** divided by `l`. You are given two tiles, `a` and `b`: return the same three things for both tiles together. (After the last tile, `z` divided by `l` is the output.) If a query may attend to no
+# key of a tile, its `m` is -inf, and `l` and `z` are 0; if it may attend to no key of either tile, return the same values again. Scores may be in the thousands. Softmax and logsumexp are not allowed.
 
 
 # %% 13-merge
@@ -264,8 +265,8 @@ def merge_tiles(m_a, l_a, z_a, m_b, l_b, z_b):
 #
 # [[task 13.published]]
 #
-# A file of weights holds, of the feed-forward part of a layer, four tensors: `w_in` and `w_out` as `nn.Linear` keeps them, **outputs first**, and their biases; and gain and bias of a norm. The model's description says: the activation is
-# [[13.published:named]]; the norm comes after the sum (post-LN); its eps is 1e-12, with the biased variance. Compute what this part makes of `x`. `F.gelu` and `F.layer_norm` are allowed; this library's models are not.
+# Compute the feed-forward part of a published model for `x`. A file of weights holds, for this part of a layer: `w_in` and `w_out` as `nn.Linear` stores them, **outputs first**, and their biases; and gain and bias of a norm. According to the
+# model's description, the activation function is [[13.published:named]]; the norm comes after the residual sum (post-LN); its eps is 1e-12, with the biased variance. `F.gelu` and `F.layer_norm` are allowed; this library's models are not.
 
 
 # %% 13-published
@@ -284,10 +285,11 @@ def published_feed_forward(x, w_in, b_in, w_out, b_out, gain, bias):
 #
 # Task 13-maps · difficulty ●●○ · about 8 minutes · 3 points, graded by a person · [read in the book](../../_build/html/book/13_beyond_text.html#beyond-text-maps)
 #
-# A colleague shows you the attention map of a classifier. It is bright on a dog's ear, and the colleague says: "So the model decides by the ear." Say what the map does show, two reasons why the sentence need not be true, and one experiment
-# that would tell. Three to six sentences.
+# A colleague shows you the attention map of a classifier. It is bright on a dog's ear, and the colleague says: "So the model decides by the ear." Say what the map does show, give two reasons why the sentence need not be true, and describe one
+# experiment that would test it. Three to six sentences.
 
 # %% 13-maps [markdown] points=3
-# The map shows the weights with which one head, or a mean of heads, in one layer mixes the values at this token. It does not show what was mixed: a large weight on a small value, or on a value that later layers take no notice of, changes
-# nothing. In a higher layer the state at the ear's place is no longer the ear alone, since earlier layers have mixed other patches into it, and what came by the residual connection does not show at all. Other weights can give the same
-# output, so the map is not even determined by what the model does. An experiment: hide the patches of the ear, hide as many others instead, and compare how far the probability of "dog" falls. If the ear is the reason, it falls far more.
+# The map shows the weights with which one head, or the mean of several heads, in one layer mixes the values at this token. It does not show what was mixed: a large weight on a small value, or on a value that later layers ignore, changes
+# nothing. In a higher layer the state at the ear's position no longer represents the ear alone, since earlier layers have mixed other patches into it, and the contribution of the residual connection is not visible at all. Other weights can
+# give the same output, so the map is not even determined by what the model does. An experiment: mask the patches of the ear, then mask equally many others instead, and compare how far the probability of "dog" falls. If the ear is the reason,
+# it falls far more in the first case.

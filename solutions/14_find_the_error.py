@@ -13,11 +13,11 @@
 # %% [markdown]
 # # 14 · Find the error
 #
-# Slides have slips. You will write small functions that find them: rows that are no softmax, a rank that cannot be, cells that break a checksum, the
-# recipe that made a table, a unit that was lost. Each is checked on fresh tables, some with a slip and some without, so that a sound table is not
-# accused.
+# Slides contain mistakes. You will write small functions that find them: rows that cannot come from a softmax, an impossible rank, cells that break a
+# checksum, the calculation behind a wrong table, a lost unit. The check runs each function on new tables, some with a mistake and some without, so a
+# function must not report a correct table.
 #
-# [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer, run the check below it, as often as you like. The chapter is *The slides,
+# [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer, run the check below it as often as you like. The chapter is *The slides,
 # recomputed* in the book.
 #
 # | task | what you write | minutes | difficulty | points |
@@ -25,9 +25,9 @@
 # [[tasks-table]]
 # | 14-first | In your own words (graded by a person) | 8 | ●●○ | 3 |
 #
-# **Letters.** `T` queries, `S` keys, `D` width of a token, `H` width of a head, `N` heads. Rows are tokens: queries are `x @ w`, scores `q @ k.T`. **Printed numbers.** A slide prints so many `places` after the point, and every number was
-# rounded to the nearest one. A number that lies exactly between two is never asked for. Tables are numpy arrays. **The slides' own tables** are in `softlookup.slide_audit`, as they are printed. Each task says which one it grew from: try your
-# function on that, too.
+# **Letters.** `T` queries, `S` keys, `D` width of a token, `H` width of a head, `N` heads. Rows are tokens: queries are `x @ w`, scores `q @ k.T`. **Printed numbers.** A slide prints numbers with `places` digits after the decimal point, and
+# every number was rounded to the nearest one. A number exactly halfway between two never occurs. Tables are numpy arrays. **The slides' own tables** are in `softlookup.slide_audit`, as they are printed. Each task names the one behind it: try
+# your function on that table, too.
 
 # %% 14-setup
 import math
@@ -49,13 +49,13 @@ def softmax(scores, axis=-1):
 #
 # [[task 14.printed]]
 #
-# Before anything is called wrong: could it be rounding? `printed` and `true` are tables of one shape (or two numbers). Return a table of truth values: **True** where the true number, rounded to `places`, is the printed one. *The slide:*
+# Could a difference be rounding? `printed` and `true` are tables of the same shape (or two numbers). Return a boolean table of that shape: **True** where the true number, rounded to `places` decimal places, is the printed one. *The slide:*
 # `first_head.QUERIES` beside `first_head.X @ first_head.W_Q`, printed to 2 places.
 
 
 # %% 14-printed
 def agrees(printed, true, places):
-    """Two tables of one shape, a whole number -> truth values of that shape."""
+    """Two tables of one shape, an integer -> booleans of that shape."""
     ### BEGIN SOLUTION
     return np.round(true, places) == np.round(printed, places)
     ### END SOLUTION
@@ -64,13 +64,13 @@ def agrees(printed, true, places):
 # %% [markdown]
 # [[task 14.rows]]
 #
-# `weights` (..., T, S) are printed as the weights of attention. Return for every row whether it is **impossible**, True or False, of shape (..., T). A row is impossible if rounding does not explain its sum (each of its `S` numbers is off
-# by half a unit of the last place at most), or if a number in it is below 0. Sums exactly at the limit are not asked for. *The slide:* `identity_head.WEIGHTS`, printed to 3 places, and said to sum to 1 in every row.
+# Return for each row of `weights` (..., T, S), which are printed as attention weights, whether it is **impossible**: booleans of shape (..., T). A row is impossible if rounding does not explain its sum (each of its `S` numbers is off by at
+# most half a unit of the last place), or if it contains a negative number. Sums exactly at the limit do not occur. *The slide:* `identity_head.WEIGHTS`, printed to 3 places, with the claim that every row sums to 1.
 
 
 # %% 14-rows
 def impossible_rows(weights, places):
-    """weights (..., T, S), a whole number -> truth values (..., T)."""
+    """weights (..., T, S), an integer -> booleans (..., T)."""
     ### BEGIN SOLUTION
     units = np.abs(weights.sum(axis=-1) - 1) * 10**places
     return (units > weights.shape[-1] / 2) | (weights < 0).any(axis=-1)
@@ -80,14 +80,14 @@ def impossible_rows(weights, places):
 # %% [markdown]
 # [[task 14.checksum]]
 #
-# A product of a table can be tested without making it again. Add up each row of `x @ w`: that is `x` times the **row sums** of `w`, one number for each token. Add up each column: that is the **column sums** of `x`, times `w`. Do the same
-# with the printed table, and compare. A sum is broken if it is off by more than rounding can do, half a unit for each number in it. A cell is **suspect** if its row and its column are both broken. Return truth values of the table's shape.
-# *The slide:* the keys, `first_head.KEYS`, which are `first_head.X` times `first_head.W_K`, printed to 2 places. (Where many cells are off, most are suspect.)
+# Find the suspect cells of a printed product, without computing the product. The sums of the rows of `x @ w` are `x` times the **row sums** of `w`, one number for each token. The sums of its columns are the **column sums** of `x`, times `w`.
+# Add up the rows and the columns of the printed table, and compare. A sum is broken if it is off by more than rounding can explain, half a unit of the last place for each number in it. A cell is **suspect** if the sums of its row and of its
+# column are both broken. Return booleans of the table's shape. *The slide:* the keys, `first_head.KEYS`, which are `first_head.X` times `first_head.W_K`, printed to 2 places. (Where many cells are wrong, most cells are suspect.)
 
 
 # %% 14-checksum
 def suspects(x, w, printed, places):
-    """x (T, D), w (D, H), printed (T, H), a whole number -> truth values (T, H)."""
+    """x (T, D), w (D, H), printed (T, H), an integer -> booleans (T, H)."""
     ### BEGIN SOLUTION
     half = 0.5 * 10.0**-places
     rows = np.abs(printed.sum(axis=1) - x @ w.sum(axis=1)) > half * printed.shape[1]
@@ -101,9 +101,9 @@ def suspects(x, w, printed, places):
 #
 # [[task 14.place]]
 #
-# A sentence says of each query which key it attends to most. `claimed` (T) holds the numbers of these keys, counted from 0. Return at which **place** each of them really stands, by the true scores: 1 for the key that is looked at most, `S`
-# for the one that is looked at least. No two scores of a row are equal. (Why does neither the scale nor the softmax matter here?) *The slide:* queries and keys are both `identity_head.X`; the first token is said to look hardest at the
-# third, which is number 2.
+# A text claims for each query to which key it attends most. `claimed` (T) holds the indices of these keys, counted from 0. Return the true **place** of each claimed key in the order of its query's true scores: 1 for the key with the
+# largest weight, `S` for the key with the smallest. No two scores of a row are equal. (Why does neither the scale nor the softmax matter here?) *The slide:* queries and keys are both `identity_head.X`; the slide says that the first token
+# attends most to the third, which has index 2.
 
 
 # %% 14-place
@@ -119,17 +119,17 @@ def place_of(q, k, claimed):
 # %% [markdown]
 # [[task 14.rank]]
 #
-# Nobody says what the queries and keys were; only the `scores` (T, S) of a head of that `width` are printed. What can be said all the same? Return two things: the **largest rank** that such scores can have; and whether the printed table is
-# **impossible**, since it has too much of it.
+# The queries and keys of a head are unknown; only its `scores` (T, S) and its `width` are printed. Return two things: the **largest rank** that the scores of such a head can have; and a boolean: whether the printed table is **impossible**,
+# because its rank is too large.
 #
-# Every rounded table has full rank, so look at singular values (`np.linalg.svd(scores, compute_uv=False)`, largest first). If the true table has rank `r`, rounding can raise the singular value after the `r`-th from 0 to half a unit of the
-# last place, times the root of the number of cells, and no further. Above that the table is impossible. Where the table has no singular value after the `r`-th, nothing can be said, and the answer is False. *The slide:*
+# Every rounded table has full rank, so use singular values (`np.linalg.svd(scores, compute_uv=False)`, largest first). Let `r` be that largest rank. If the true table has rank `r`, rounding can raise the singular value after the `r`-th from
+# 0 to at most half a unit of the last place, times the square root of the number of cells. Above that the table is impossible. If the table has no singular value after the `r`-th, nothing can be said, and the answer is False. *The slide:*
 # `identity_head.SCORES`, a head of width 3, printed to 2 places.
 
 
 # %% 14-rank
 def too_much_rank(scores, width, places):
-    """scores (T, S), two whole numbers -> the largest rank, a truth value."""
+    """scores (T, S), two integers -> the largest rank, a boolean."""
     ### BEGIN SOLUTION
     largest = min(*scores.shape, width)
     values = np.append(np.linalg.svd(scores, compute_uv=False), 0.0)
@@ -143,13 +143,13 @@ def too_much_rank(scores, width, places):
 #
 # [[task 14.hypothesis]]
 #
-# A table is wrong. How was it made? `candidates` (n, T, H) are unrounded tables that different recipes would give. Return two whole numbers: which candidate explains the **most cells** of the printed table, counted from 0 (of equals the
-# first), and how many cells it explains. *The slide:* `first_head.QUERIES` again. Try `X @ W_Q`, `X @ W_Q.T`, and the product without the tokens' third number.
+# Find the calculation that produced a wrong table. `candidates` (n, T, H) are the unrounded tables that different calculations would give. Return two integers: the index of the candidate that explains the **most cells** of the printed table,
+# counted from 0 (the first of equal ones), and the number of cells that it explains. *The slide:* `first_head.QUERIES` again. Try `X @ W_Q`, `X @ W_Q.T`, and the product without the third number of each token.
 
 
 # %% 14-hypothesis
 def best_hypothesis(printed, candidates, places):
-    """printed (T, H), candidates (n, T, H), a whole number -> number of a candidate, number of cells."""
+    """printed (T, H), candidates (n, T, H), an integer -> index of a candidate, number of cells."""
     ### BEGIN SOLUTION
     counts = [agrees(printed, one, places).sum() for one in candidates]
     best = int(np.argmax(counts))
@@ -160,14 +160,14 @@ def best_hypothesis(printed, candidates, places):
 # %% [markdown]
 # [[task 14.uniform]]
 #
-# An output is printed, and the weights are not. How were the values `v` (S, H') mixed? Return the number of the first way that gives **every** cell: **0**, the softmax of the scaled scores, as it should be (they are divided by $\sqrt{H}$);
-# **1**, the softmax of the scores, without the root; **2**, the softmax of the scaled scores down each column, over the queries; **3**, equal weights, each 1/S; **4**, none of these. *The slide:* `uniform_head.OUTPUT`, from
+# How were the values `v` (S, H') mixed? An output is printed, and the weights are not. Return the number of the first way that explains **every** cell: **0**, the softmax of the scaled scores, which is correct (they are divided by
+# $\sqrt{H}$); **1**, the softmax of the unscaled scores; **2**, the softmax of the scaled scores over the queries, down each column; **3**, equal weights, each 1/S; **4**, none of these. *The slide:* `uniform_head.OUTPUT`, from
 # `uniform_head.Q`, `K` and `V`, printed to 2 places.
 
 
 # %% 14-uniform
 def how_mixed(q, k, v, printed, places):
-    """q (T, H), k (S, H), v (S, H'), printed (T, H'), a whole number -> 0, 1, 2, 3 or 4."""
+    """q (T, H), k (S, H), v (S, H'), printed (T, H'), an integer -> 0, 1, 2, 3 or 4."""
     ### BEGIN SOLUTION
     scores = q @ k.T
     scaled = scores / math.sqrt(q.shape[1])
@@ -180,14 +180,14 @@ def how_mixed(q, k, v, printed, places):
 # %% [markdown]
 # [[task 14.split]]
 #
-# Queries of `N` heads are printed, (N, T, H), made of tokens `x` (T, D) and one matrix `w` (D, D) with `D = N * H`. In the paper's layer the whole token is projected first, and head `i` owns the columns from `i * H` on, `H` of them. The
-# slide's heads each got a **slice of the token** instead, of the same columns, and multiplied it by the block of `w` in these rows and columns. Return for each head: **0** if its table is what projecting first gives, **1** if it is what
-# cutting the token first gives, **2** if neither. Where both give it, 0. *The slide* shows no numbers of its own, only the shapes, and the first product.
+# How were the queries of `N` heads computed? They are printed, (N, T, H), and come from tokens `x` (T, D) and one matrix `w` (D, D) with `D = N * H`. In the paper's layer the whole token is projected first, and head `i` has the `H` columns
+# from `i * H` on. On the slide each head got a **slice of the token** instead, the same columns of `x`, and multiplied it by the block of `w` in these rows and columns. Return for each head: **0** if projecting first gives its table, **1**
+# if slicing the token first gives it, **2** if neither does. If both do, 0. *The slide* shows no numbers of its own, only the shapes and the first product.
 
 
 # %% 14-split
 def cut_or_projected(x, w, printed, places):
-    """x (T, D), w (D, D), printed (N, T, H), a whole number -> N numbers, each 0, 1 or 2."""
+    """x (T, D), w (D, D), printed (N, T, H), an integer -> N numbers, each 0, 1 or 2."""
     ### BEGIN SOLUTION
     n_heads, _, width = printed.shape
     found = []
@@ -205,14 +205,14 @@ def cut_or_projected(x, w, printed, places):
 #
 # [[task 14.moved]]
 #
-# A slide says that attention is *invariant* when tokens change places. Is it? `before` is what a map makes of tokens `x`; `after` is what it makes of `x[order]`, the same tokens in another order. Return two truth values. The map is
-# **invariant** here if nothing changed. It is **equivariant** if there is a row for each token, and every row moved to where its token went. A map that gives one row for all tokens has no rows to move: not equivariant, unless there is only
-# one token. Numbers that differ by rounding alone are equal (`np.allclose` will do). *The slide:* say what attention does, what a mean over all tokens does, and what attention does once positions are added.
+# A slide says that attention is *invariant* when tokens are permuted. Is it? `before` is the output of a map for tokens `x`; `after` is its output for `x[order]`, the same tokens in another order. Return two booleans. The map is
+# **invariant** here if the output did not change. It is **equivariant** if there is a row for each token, and every row moved with its token. A map that gives one row for all tokens is not equivariant, unless there is only one token. Numbers
+# that differ only by rounding count as equal (`np.allclose` will do). *The slide:* say what attention does, what a mean over all tokens does, and what attention does once positions are added.
 
 
 # %% 14-moved
 def invariant_or_equivariant(before, after, order):
-    """before, after (T, D) or (1, D), order (T) -> two truth values."""
+    """before, after (T, D) or (1, D), order (T) -> two booleans."""
     ### BEGIN SOLUTION
     invariant = np.allclose(before, after)
     equivariant = len(before) == len(order) and np.allclose(before[order], after)
@@ -223,14 +223,14 @@ def invariant_or_equivariant(before, after, order):
 # %% [markdown]
 # [[task 14.scores]]
 #
-# Two models are compared, one row of scores each: `printed` (2, n), for n tasks. What both papers report is in `published` (2, 2, n): model, then set (0 is the validation set, 1 the test set), then task. Return two things. For each printed
-# row, from which **set** it is, 0 or 1, if the whole row agrees with what was published; 2 if with neither, and 0 if with both. And in how many tasks the first model is **ahead** of the second when both are measured on the validation set.
-# *The slide:* `positions_001.BERT` beside `positions_001.ROFORMER`; `positions_001.DEV` has validation scores of a BERT.
+# A table compares two models on n tasks: `printed` (2, n) has one row of scores for each. `published` (2, 2, n) holds the scores that the papers report: model, then set (0 is the validation set, 1 the test set), then task. Return two things.
+# First, for each printed row, the **set** that it comes from: 0 or 1, if the whole row agrees with the published scores; 2 if it agrees with neither set, and 0 if it agrees with both. Second, the number of tasks in which the first model is
+# **ahead** of the second when both are measured on the validation set. *The slide:* `positions_001.BERT` beside `positions_001.ROFORMER`; `positions_001.DEV` has validation scores of a BERT.
 
 
 # %% 14-scores
 def measured_on(printed, published, places):
-    """printed (2, n), published (2, 2, n), a whole number -> two sets, a whole number of tasks."""
+    """printed (2, n), published (2, 2, n), an integer -> two sets, a number of tasks."""
     ### BEGIN SOLUTION
     sets = []
     for model in range(2):
@@ -245,8 +245,8 @@ def measured_on(printed, published, places):
 #
 # [[task 14.polarity]]
 #
-# A mask of ones and zeros is printed, (T, S), or (1, S) where it is the same for all queries; and the weights (T, S) that came of it. Nothing says what a one stands for. Return **1** if a one means *may attend*, **0** if a one means
-# *hidden*, **-1** if neither fits. A hidden weight is exactly 0; an allowed one may be so small that 0 is printed. Where both meanings fit, 1. *The slide:* `masks_004.WORDS` and `masks_004.TICKS`.
+# What does a one in a mask mean? The mask of ones and zeros is printed, (T, S), or (1, S) if it is the same for all queries, and so are the weights (T, S) that were computed with it. Return **1** if a one means *may attend*, **0** if a one
+# means *hidden*, **-1** if neither fits. A hidden weight is exactly 0; an allowed weight may be so small that it is printed as 0. If both meanings fit, return 1. *The slide:* `masks_004.WORDS` and `masks_004.TICKS`.
 
 
 # %% 14-polarity
@@ -263,13 +263,14 @@ def what_a_one_means(mask, weights):
 # %% [markdown]
 # [[task 14.leaks]]
 #
-# Two masks were joined somehow, and the `joined` mask is printed. In all three a one means *may attend* where `one_means_look` is True, and *hidden* where it is False. Return truth values (T, S): **True** at every pair that leaks, which the
-# joined mask lets through although at least one of the two hides it. The second mask may be one row (1, S) for all queries. *The slide:* `masks_004.TICKS` and `masks_004.WORDS`, joined by OR; a tick and a one mean *may attend*.
+# Find the pairs that leak through a combined mask. Two masks were combined in an unknown way, and the result `joined` is printed. In all three masks a one means *may attend* if `one_means_look` is True, and *hidden* if it is False. Return
+# booleans (T, S): **True** for every pair that leaks, that is, which the joined mask allows although at least one of the two masks hides it. The second mask may be one row (1, S) for all queries. *The slide:* `masks_004.TICKS` and
+# `masks_004.WORDS`, combined with OR; a tick and a one mean *may attend*.
 
 
 # %% 14-leaks
 def leaks(first, second, joined, one_means_look):
-    """first (T, S), second (T, S) or (1, S), joined (T, S), a truth value -> truth values (T, S)."""
+    """first (T, S), second (T, S) or (1, S), joined (T, S), a boolean -> booleans (T, S)."""
     ### BEGIN SOLUTION
     look = 1 if one_means_look else 0
     allowed = (first == look) & (second == look)
@@ -282,14 +283,14 @@ def leaks(first, second, joined, one_means_look):
 #
 # [[task 14.balance]]
 #
-# A slide prints a machine's balance, a whole number of operations for each byte: a peak divided by a bandwidth. Which ones? `peaks` are a data sheet's, in **TFLOP/s**, one for each kind of number; `bandwidths` are in
-# **[[14.balance:named]]**. Prefixes are powers of ten. Return two numbers, which peak and which bandwidth, counted from 0: the first pair whose quotient, rounded, is the printed number (go through all bandwidths of the first peak first).
-# -1 and -1 if there is none. *The slide:* an A100's 312 TFLOP/s, a bandwidth of 800 GB/s, and a table with 1,935 and 2,039 GB/s right below. Which of them gives 390, and which 153?
+# A slide prints the balance of a machine, an integer number of operations per byte: a peak divided by a bandwidth. Which ones? `peaks` are those of a data sheet, in **TFLOP/s**, one for each data type; `bandwidths` are in
+# **[[14.balance:named]]**. Prefixes are powers of ten. Return two indices, of a peak and of a bandwidth, counted from 0: the first pair whose quotient, rounded, is the printed number (go through all bandwidths of the first peak first).
+# Return -1 and -1 if there is none. *The slide:* an A100's 312 TFLOP/s, a bandwidth of 800 GB/s, and a table with 1,935 and 2,039 GB/s right below. Which of them gives 390, and which 153?
 
 
 # %% 14-balance
 def which_quotient(peaks, bandwidths, printed):
-    """Two lists of numbers, a whole number -> number of a peak, number of a bandwidth."""
+    """Two lists of numbers, an integer -> index of a peak, index of a bandwidth."""
     ### BEGIN SOLUTION
     unit = 1e9  # variant 14.balance:unit
     for i, peak in enumerate(peaks):
@@ -303,9 +304,9 @@ def which_quotient(peaks, bandwidths, printed):
 # %% [markdown]
 # [[task 14.intensity]]
 #
-# A loop does `flops` operations for each place of its arrays, and so many `loads` and `stores` of numbers of `bytes_per_number` bytes. A load moves its number once. **[[14.intensity:named]]**. A slide prints an arithmetic intensity. Return
-# two numbers. First **0** if operations for each byte are printed, **1** if it is operations for each number, **2** if neither; where both fit, 0. Then the true intensity, in operations for each byte. *The slide:* one addition, two loads
-# and one store of four bytes each, and an intensity of 1/3.
+# What does a printed arithmetic intensity count? A loop does `flops` operations for each position of its arrays, and the given numbers of `loads` and `stores`, each of one number of `bytes_per_number` bytes. A load moves its number once.
+# **[[14.intensity:named]]**. Return two numbers. First, **0** if the printed intensity is in operations per byte, **1** if it is in operations per number, **2** if neither; if both fit, 0. Second, the true intensity, in operations per byte.
+# *The slide:* one addition, two loads and one store of four bytes each, and an intensity of 1/3.
 
 
 # %% 14-intensity
@@ -324,14 +325,14 @@ def counted_how(flops, loads, stores, bytes_per_number, printed, places):
 # %% [markdown]
 # [[task 14.conventions]]
 #
-# A column of a table counts the work of products. `products` is a list, each entry four whole numbers: how many products of a kind, then rows, inner size and columns. `printed` are the counts of the column. Return two things. For each
-# entry **2** if its count is that of operations (a multiply-add is two), **1** if it is that of multiply-adds, **0** if neither. And whether the column is **mixed**: its entries are not all of one kind. *The slide:* in units of $bsh^2$,
-# three projections are 1, one is 1, and the feed-forward network, which holds as many weights as eight projections, is 16.
+# What does a column of a table count? `products` is a list with one entry for each count, of four integers: the number of matrix products, then their rows, inner size and columns. `printed` holds the counts of the column. Return two things.
+# First, for each entry, **2** if its count is the number of operations (a multiply-add is two), **1** if it is the number of multiply-adds, **0** if neither. Second, whether the column is **mixed**: its entries are not all of one kind. *The
+# slide:* in units of $bsh^2$, three projections are 1, one is 1, and the feed-forward network, which has as many weights as eight projections, is 16.
 
 
 # %% 14-conventions
 def conventions(products, printed):
-    """A list of lists of four numbers, a list of counts -> a list of 2, 1 and 0, and a truth value."""
+    """A list of lists of four numbers, a list of counts -> a list of 2, 1 and 0, and a boolean."""
     ### BEGIN SOLUTION
     kinds = []
     for i, count in enumerate(printed):
@@ -347,11 +348,11 @@ def conventions(products, printed):
 #
 # Task 14-first · difficulty ●●○ · about 8 minutes · 3 points, graded by a person · [read in the book](../../_build/html/book/14_slides_recomputed.html#slides-tell)
 #
-# Somebody hands you a slide: queries, keys and values of six tokens in a head of width 2, printed to two places, then scores, weights and an output. You have five minutes and no computer. Which three tests do you make first, in which
-# order, and what does each of them find that the others do not? Name one kind of slip that none of your three would find. Four to seven sentences.
+# Somebody gives you a slide: queries, keys and values of six tokens in a head of width 2, printed to two places, then scores, weights and an output. You have five minutes and no computer. Which three tests do you make first, in which
+# order, and what does each of them find that the others do not? Name one kind of mistake that none of your three tests would find. Four to seven sentences.
 
 # %% 14-first [markdown] points=3
-# First the row sums of the weights: six additions of numbers below one, and whatever is off by more than three hundredths is no softmax. They say nothing of where the scores came from. So next I look at one row of scores beside its
-# weights: the largest score must have the largest weight, and equal steps must give equal factors, which finds a table of weights that belongs to other scores, though its rows sum to 1. Third a checksum: the sum of all keys, and one query
-# times that sum is the sum of its row of scores, which finds slips in the products before. With a width of 2 the output must also lie between the smallest and the largest value of each column, but that is weak. None of the three finds a
-# wrong matrix that was used all the way through, such as a transposed one: every later table agrees with it. Nor do they find that queries were made from a slice of each token.
+# First I check the row sums of the weights: six sums of numbers below one, and a row that is off by more than three hundredths cannot come from a softmax. The row sums do not show where the scores came from. So next I compare one row of
+# scores with its weights: the largest score must have the largest weight, and equal differences must give equal factors. This finds a table of weights that belongs to other scores, although its rows sum to 1. Third comes a checksum: one
+# query times the sum of all keys is the sum of its row of scores, which finds mistakes in the products before. With a width of 2 the output must also be between the smallest and the largest value of each column, but this test is weak. None
+# of the three finds a wrong matrix that was used throughout, such as a transposed one: every later table agrees with it. Nor do they find that queries were made from a slice of each token.

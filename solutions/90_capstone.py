@@ -13,13 +13,13 @@
 # %% [markdown]
 # # Capstone · Your own mini-transformer
 #
-# You have written all parts of a transformer. Here they are put together: a model that computes what it should, learns, and translates. **Bring your parts along.** In the folder of the course, this command copies what you wrote in the
-# notebooks of chapters 5 and 8 into this one, cell by cell; what you have written here already it leaves alone:
+# You have written all parts of a transformer. Here you put them together into a model that computes correctly, learns and translates. **Copy your parts.** In the folder of the course, this command copies the code that you wrote in the
+# notebooks of chapters 5 and 8 into this one, cell by cell; it does not change cells that you have already filled in:
 #
 # `softlookup assemble`
 #
-# Parts that were right there are right here, and take you no time. Then three things are new: the loss, some steps of training, and writing. [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer, run the check below it, as often as you like. If a part is not right yet, the
-# check of a later one puts a sound one in its place where it can. The page to this notebook is *Capstone* in the book.
+# Parts that were right there are right here, and cost you no time. Three things are new: the loss, some training steps, and generation. [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer, run the check below it as often as you like. If a part is not right yet, the
+# check of a later part uses a correct one in its place where it can. The page for this notebook is *Capstone* in the book.
 #
 # | task | what you write | minutes | difficulty | points |
 # |---|---|---|---|---|
@@ -42,7 +42,7 @@ from softlookup import check, hint
 #
 # [[task 90.split]]
 #
-# `(..., T, N*H)` becomes `(..., N, T, H)`: head `i` gets the columns `i*H` to `(i+1)*H` of every token.
+# Split `x` into heads: `(..., T, N*H)` becomes `(..., N, T, H)`. Head `i` gets the columns `i*H` to `(i+1)*H - 1` of every token.
 
 
 # %% 90-split from 05-split
@@ -50,7 +50,7 @@ from softlookup import check, hint
 # %% [markdown]
 # [[task 90.merge]]
 #
-# The way back: the heads of each token side by side again, head 0 first.
+# Merge the heads again, the inverse of the split: the heads of each token are concatenated, head 0 first.
 
 
 # %% 90-merge from 05-merge
@@ -58,7 +58,7 @@ from softlookup import check, hint
 # %% [markdown]
 # [[task 90.causal]]
 #
-# `T` queries look at `S` keys, `S` at least `T`; the queries are the newest tokens, so query `t` stands at position `S - T + t`. Each may attend to itself and at what came before it. A boolean tensor.
+# Return the causal mask of `T` queries and `S` keys, `S` at least `T`, as a boolean tensor. The queries are the newest tokens, so query `t` stands at position `S - T + t`. Each may attend to its own position and to all earlier ones.
 
 
 # %% 90-causal from 08-causal
@@ -66,7 +66,7 @@ from softlookup import check, hint
 # %% [markdown]
 # [[task 90.padding]]
 #
-# True where a token is real, as a mask of four axes that broadcasts to scores `(B, N, T, S)`.
+# Return the padding mask: True where a token is real, with four axes so that it broadcasts to scores `(B, N, T, S)`.
 
 
 # %% 90-padding from 08-padding
@@ -74,7 +74,7 @@ from softlookup import check, hint
 # %% [markdown]
 # [[task 90.masked-softmax]]
 #
-# Weights from scores and a mask, along the last axis. Where the mask says False the weight is exactly 0; a row with nothing to see is zeros, never NaN. Gradients flow, the dtype stays.
+# Compute attention weights from scores and a mask, along the last axis. Where the mask is False, the weight is exactly 0; a fully masked row is zeros, never NaN. Gradients must flow, and the result has the dtype of the scores.
 
 
 # %% 90-masked-softmax from 08-masked-softmax
@@ -82,7 +82,8 @@ from softlookup import check, hint
 # %% [markdown]
 # [[task 90.cross-attention]]
 #
-# Attention in `N` heads from `x` to `memory`: split, score, divide by $\sqrt{H}$, mask, softmax, mix, merge, blend with `w_o`. torch's own attention and this library's are not allowed.
+# Compute attention in `N` heads from `x` to `memory`: split into heads, compute the scores, divide by $\sqrt{H}$, mask, apply the softmax, mix the values, merge the heads, and multiply by `w_o`. torch's own attention and this library's are
+# not allowed.
 
 
 # %% 90-cross-attention from 08-cross-attention
@@ -96,8 +97,8 @@ from softlookup import check, hint
 # %% [markdown]
 # [[task 90.decoder-layer]]
 #
-# The decoder's layer with the norm first, $x + \text{part}(\text{norm}(x))$ three times: back with `mask`, across to `memory` with `memory_mask`, then the feed-forward network. Parts `attention`, `cross`, `feed_forward`, norms `norm_1`,
-# `norm_2`, `norm_3`.
+# Write the decoder layer with the norm first, $x + \text{part}(\text{norm}(x))$ three times: self-attention with `mask`, cross-attention to `memory` with `memory_mask`, then the feed-forward network. Name the parts `attention`, `cross` and
+# `feed_forward`, and the norms `norm_1`, `norm_2` and `norm_3`.
 
 
 # %% 90-decoder-layer from 08-decoder-layer
@@ -105,9 +106,9 @@ from softlookup import check, hint
 # %% [markdown]
 # [[task 90.transformer]]
 #
-# The whole model, from ids to logits, for sentences of any length. **Embed** both sides: rows of `embedding` `(V, D)` times $\sqrt{D}$, plus `sinusoidal` positions. **Encoder**: `L` layers in `encoder` (a `nn.ModuleList`), then `encoder_norm`; the source's padding is
-# hidden. **Decoder**: `L` layers in `decoder`, then `decoder_norm`; self-attention is causal and has no other mask, cross-attention sees the encoder's output, its padding hidden. **Logits**: dot products with the rows of `embedding`. The
-# norms are `nn.LayerNorm(D)`. There are no other parameters.
+# Write the whole model, from ids to logits, for sentences of any length. **Embed** both sides: rows of `embedding` `(V, D)` times $\sqrt{D}$, plus `sinusoidal` positions. **Encoder**: `L` layers in `encoder` (a `nn.ModuleList`), then
+# `encoder_norm`; the source's padding is masked. **Decoder**: `L` layers in `decoder`, then `decoder_norm`; self-attention is causal and has no other mask, cross-attention attends to the encoder's output, whose padding is masked. **Logits**:
+# dot products with the rows of `embedding`. The norms are `nn.LayerNorm(D)`. There are no other parameters.
 
 
 # %% 90-transformer from 08-transformer
@@ -117,8 +118,8 @@ from softlookup import check, hint
 #
 # [[task 90.loss]]
 #
-# The loss of a batch, in nats for each word. With label smoothing the wanted distribution gives the right word $1 - \varepsilon$, and shares $\varepsilon$ out over **all** `V` words, $\varepsilon/V$ each, the right one among them. Take the
-# cross-entropy with it at every place where the label is a real word, and the mean over all these places of the batch together.
+# Compute the loss of a batch, in nats per word. With label smoothing, the target distribution spreads $\varepsilon$ evenly over **all** `V` words, the right one included ($\varepsilon/V$ each), and gives the right word $1 - \varepsilon$ in
+# addition. Take the cross-entropy with this distribution at every position where the label is a real word, and return the mean over all these positions of the batch together.
 
 
 # %% 90-loss
@@ -134,12 +135,12 @@ def translation_loss(logits, labels, pad_id, eps):
 
 
 # %% [markdown]
-# The next cell is given. It puts weights into a model and takes them out again, **in the alphabetical order of their names**, so that everybody speaks of the same ones.
+# The next cell is given. It puts weights into a model and reads them out again, **in the alphabetical order of their names**, so that the order is the same for everybody.
 
 
 # %% 90-given
 def with_weights(model, weights):
-    """A model and its weights, in the order of their names -> the model, holding copies of them in their dtype."""
+    """A model and weights, in the order of their names -> the model with copies of these weights, in their dtype."""
     model = model.to(weights[0].dtype)
     with torch.no_grad():
         for (_, own), given in zip(sorted(model.named_parameters()), weights, strict=True):
@@ -148,23 +149,23 @@ def with_weights(model, weights):
 
 
 def weights_of(model):
-    """A model -> all its weights in the order of their names, as one long row."""
+    """A model -> all its weights in the order of their names, as one vector."""
     return torch.cat([own.detach().flatten() for _, own in sorted(model.named_parameters())])
 
 
 # %% [markdown]
 # [[task 90.train]]
 #
-# Take some steps of training from given weights, one batch for each step. Make a `Transformer` and put the weights into it (`with_weights`). `source[step]` is the batch's `(B, S)`; `target[step]` holds its rows `(B, T + 1)`, each beginning with
-# the start token: the decoder is **given** a row without its last id, and is to **predict** the row without its first. The loss is `translation_loss` with eps = 0.1; each step is
-# Adam's, written out: of the gradient $g$ of every weight keep the running means $m \leftarrow 0.9\,m + 0.1\,g$ and $v \leftarrow 0.98\,v + 0.02\,g^2$, both 0 at first; in step $k = 1, 2, \dots$ subtract from the weight
-# $\text{rate} \cdot \frac{m / (1 - 0.9^k)}{\sqrt{v / (1 - 0.98^k)} + 10^{-9}}$, with the rate of that step. (`torch.autograd.grad(loss, weights)` gives the gradients; torch's own Adam will do as well, with betas (0.9, 0.98) and eps 1e-9.)
-# Return the losses, each computed before its step, and all weights after the last step (`weights_of`).
+# Make some training steps from given weights, with one batch per step. Make a `Transformer` and put the weights into it (`with_weights`). `source[step]` is the batch's `(B, S)`; `target[step]` holds its rows `(B, T + 1)`, each beginning with
+# the start token: the decoder's **input** is a row without its last id, its **labels** are the row without its first. The loss is `translation_loss` with eps = 0.1. Each step is a step of Adam, written out: for the gradient $g$ of every
+# weight keep the running means $m \leftarrow 0.9\,m + 0.1\,g$ and $v \leftarrow 0.98\,v + 0.02\,g^2$, both 0 at first; in step $k = 1, 2, \dots$ subtract from the weight
+# $\text{rate} \cdot \frac{m / (1 - 0.9^k)}{\sqrt{v / (1 - 0.98^k)} + 10^{-9}}$, with the rate of that step. (`torch.autograd.grad(loss, weights)` gives the gradients; torch's own Adam is allowed too, with betas (0.9, 0.98) and eps 1e-9.) Return the losses, each computed before its step, and all weights after
+# the last step (`weights_of`).
 
 
 # %% 90-train
 def train_steps(vocab_size, d_model, n_heads, d_hidden, n_layers, pad_id, source, target, rates, *weights):
-    """Six numbers, source (K, B, S), target (K, B, T+1), rates (K), the weights -> losses (K), all weights in one row."""
+    """Six numbers, source (K, B, S), target (K, B, T+1), rates (K), weights -> losses (K), all weights in a vector."""
     ### BEGIN SOLUTION
     model = with_weights(Transformer(vocab_size, d_model, n_heads, d_hidden, n_layers, pad_id), weights)
     own = list(model.parameters())
@@ -190,8 +191,8 @@ def train_steps(vocab_size, d_model, n_heads, d_hidden, n_layers, pad_id, source
 #
 # [[task 90.greedy]]
 #
-# Translate: begin each sentence with the start token, and append the likeliest next word again and again, at most `longest` words. A sentence ends with the end token; behind it stands padding. Return what was written, **without** the start
-# token and **with** the end token, filled up to `longest` places. (While writing, a row's padding behind its end may be given to the decoder: nobody reads what comes of it.)
+# Translate greedily: begin each sentence with the start token, and append the most likely next word repeatedly, at most `longest` words. A sentence ends with the end token, and padding follows it. Return the generated ids, **without** the
+# start token and **with** the end token, padded to `longest` positions. (During generation, the decoder may read the padding after the end of a row: its output there is not used.)
 
 
 # %% 90-greedy
@@ -216,16 +217,16 @@ def write_greedily(
 # %% [markdown]
 # ## Your own run
 #
-# Task 90-run · difficulty ●●○ · about 30 minutes, most of them waiting · 5 points, graded by a person · [read in the book](../../_build/html/book/13_beyond_text_capstone.html#beyond-text-capstone-run)
+# Task 90-run · difficulty ●●○ · about 30 minutes, mostly waiting · 5 points, graded by a person · [read in the book](../../_build/html/book/13_beyond_text_capstone.html#beyond-text-capstone-run)
 #
-# Now train it in earnest, on English and French sentences that a small grammar makes. Put this into a cell of your own. It shows how it goes; interrupt it when you like, and the same line goes on where it was:
+# Now train your model for real, on English and French sentences that a small grammar generates. Put this line into a cell of your own. It shows its progress; you may interrupt it at any time, and the same line continues where it stopped:
 #
 # `from softlookup.training.own_run import train_own; run = train_own(Transformer, translation_loss, "my_run", minutes=10); run.plot("curve.png")`
 #
-# **Hand in the plot**, as a picture in the cell below: open that cell for editing, and paste the picture (copied from your own cell's output) or drag the file `curve.png` into it. Beside it the losses at the beginning, after a tenth of the run, and
-# at the end; three sentences with what your model made of them (`run.translate("The car is green.")`), at least one of them wrong; and in two to four sentences what the curve shows, and what you would try next.
+# **Hand in the plot** as a picture in the cell below: open that cell for editing, and paste the picture (copied from your own cell's output) or drag the file `curve.png` into it. Add the losses at the beginning, after a tenth of the run, and
+# at the end; three sentences with your model's translations (`run.translate("The car is green.")`), at least one of them wrong; and, in two to four sentences, what the curve shows and what you would try next.
 
 # %% 90-run [markdown] points=5
-# (Here the plot.) The first loss is near the logarithm of the number of words, which is what a model that knows nothing pays; it falls steeply while the model learns which words are common, then more slowly while it learns which French word belongs to
-# which English one, and in the end it stays above 0, since smoothing keeps it from being quite sure. Short sentences come out right early; wrong ones mostly have the right words in the wrong place, or the wrong gender, which depends on a
-# word further away. Next I would train longer with a falling rate, and look whether the validation loss still follows the training loss; if it does not, a smaller model or dropout.
+# (The plot goes here.) The first loss is near the logarithm of the number of words, which is the loss of a model that knows nothing; it falls steeply while the model learns which words are common, then more slowly while it learns which French word
+# translates which English one. At the end it stays above 0, since label smoothing keeps the model from being quite certain. Short sentences come out right early; wrong translations mostly have the right words in the wrong order, or the wrong
+# gender, which depends on a word further away. Next I would train longer with a falling learning rate, and check whether the validation loss still follows the training loss; if it does not, I would use a smaller model or dropout.

@@ -52,12 +52,12 @@ def heads(q, k, v, mask=None):
 @pytest.mark.parametrize(
     ("task_id", "answer", "false"),
     [
-        ("10.positions", positions, "Padding gets the position -1"),
-        ("08.leak", leak, "The past is called a leak"),
-        ("05.init", init, "The number above the line is half"),
-        ("10.score", one_end, "as if the start token had been written"),
+        ("10.positions", positions, "Padding gets position -1"),
+        ("08.leak", leak, "counts the past as a leak"),
+        ("05.init", init, "The numerator is half"),
+        ("10.score", one_end, "as if the start token had been generated"),
         ("10.score", whole_steps, "not divided at all"),
-        ("05.heads", heads, "these have underflowed"),
+        ("05.heads", heads, "have already underflowed"),
     ],
 )
 def test_sentence_is_not_said_where_it_is_not_true(task_id, answer, false):

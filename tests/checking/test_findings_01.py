@@ -173,7 +173,7 @@ WRONG = {
 
 def test_a_lost_dtype_is_not_said_of_features_alone():
     result = check("01.pairs", lambda ids: (rows(ids).tril(), ids[1:].float()))
-    assert "features or labels have another dtype" in result.text()
+    assert "dtype of the features or labels differs" in result.text()
 
 
 @pytest.mark.parametrize("name", WRONG)

@@ -104,7 +104,7 @@ def test_the_librarys_own_softmax_is_a_shortcut_in_the_lookup_and_the_text_says_
 
     assert check("02.lookup", soft_lookup).diagnosis == ("forbidden-shortcut",)
     text = " ".join(cell.source.replace("\n", " ") for cell in source_notebook(2).cells)
-    assert "nor is `softlookup.reference`: neither its attention and lookup nor its softmax" in text
+    assert "neither are the attention, the lookup and the softmax of `softlookup.reference`" in text
 
 
 @pytest.mark.parametrize("name", WRONG)

@@ -223,4 +223,4 @@ def test_a_table_of_another_dtype_does_not_change_that_of_the_embeddings():
 
 def test_keys_turned_too_far_are_not_called_queries_from_the_beginning():
     result = check("06.cached", written("06.cached", CACHED.format("S - T", "S - T", ROOT, FUTURE)))
-    assert "stood where the first key stands" in result.text()
+    assert "stood at the position of the first key" in result.text()

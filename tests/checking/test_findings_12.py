@@ -187,4 +187,4 @@ def test_what_is_said_of_a_key_head_for_each_query_head_is_true_of_both_ways_to_
     )
     for heads in "NK":
         for result in everywhere("12.decode", written("12.decode", source.format(heads))):
-            assert result.diagnosis == ("own-keys",) and "for equally many heads" in result.text(), result.text()
+            assert result.diagnosis == ("own-keys",) and "equally many heads" in result.text(), result.text()
