@@ -159,13 +159,9 @@ def assert_pairs_are_named(task, chosen):
             continue  # both replace the same place
         with calm_torch():
             outcome = [mistaken(task, pair, case) for case in asked.cases]
-            if all(one is None for one in outcome):
-                continue  # nothing comes back at all
-            if all(
-                case.gradients or (one is not None and same(one, right, case))
-                for case, one, right in zip(asked.cases, outcome, asked.rights, strict=True)
-            ):
-                continue  # the two undo each other
+            told = zip(asked.cases, outcome, asked.rights, strict=True)
+            if all(case.gradients or one is None or same(one, right, case) for case, one, right in told):
+                continue  # no wrong result comes back: the two undo each other, or what they raise is all there is
             result = judge(task, LocalStudent(task, student), asked=asked)
         assert result.verdict != "pass", pair
         if not result.diagnosis or not set(result.diagnosis) <= {m.slug for m in task.mistakes}:
