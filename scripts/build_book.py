@@ -43,6 +43,9 @@ def main(argv: list[str] | None = None) -> int:
     began = time.perf_counter()
     status = subprocess.run(command, cwd=ROOT, env=environment).returncode
     status = packing.wait() or status
+    if not status:
+        packed, place = ROOT / "_build" / "python", HTML / "_static" / "python"
+        shutil.copytree(packed, place, ignore=shutil.ignore_patterns("*.key"), dirs_exist_ok=True)
     seconds = time.perf_counter() - began
     if status:
         print(f"\nThe book did not build ({seconds:.0f} s): see the warnings above.", file=sys.stderr)

@@ -152,7 +152,9 @@ def made(name: str, key: str, make: Callable[[], str]) -> None:
     target, stamp = OUT / name, OUT / f"{name}.key"
     if target.exists() and stamp.exists() and stamp.read_text() == key:
         return
-    target.write_text(make(), encoding="utf-8")
+    beside = OUT / f"{name}.new"
+    beside.write_text(make(), encoding="utf-8")
+    beside.replace(target)
     stamp.write_text(key)
     print(f"pack_python: {name}, {target.stat().st_size / 1e6:.1f} MB")
 
@@ -174,14 +176,14 @@ def main(argv: list[str] | None = None) -> int:
     scripts = [ROOT / "scripts" / name for name in ("pack_python.py", "trim_wasm.py")]
     lock = [ROOT / "book" / "_vendor" / "package-lock.json"]
     library = [*(ROOT / "lib" / "softlookup").rglob("*.py")]
+    solutions = [*(ROOT / "solutions").glob("*")]
     editor = partial(bundled, "editor.js", ["--global-name=softlookupEditor"])
     made("editor.js", key_of(scripts, lock, [SOURCES / "editor.js"]), editor)
     made("page.js", key_of(scripts, lock, SOURCES.glob("*.js")), partial(bundled, "page.js"))
     made("engine.js", key_of(scripts, lock, library, [SOURCES / "worker.js"]), engine)
     for chapter in CHAPTERS:
-        own = [*(ROOT / "solutions").glob(f"{chapter:02d}_*"), ROOT / "solutions" / "mistakes.toml"]
-        made(f"tasks_{chapter}.js", key_of(scripts, library, own), partial(questions, chapter))
-    made("facts.js", key_of(scripts, library), facts)
+        made(f"tasks_{chapter}.js", key_of(scripts, library, solutions), partial(questions, chapter))
+    made("facts.js", key_of(scripts, library, solutions, [OUT / "engine.js.key"]), facts)
     licences = artifacts() / "LICENSES"
     shutil.copytree(licences, OUT / "licences", dirs_exist_ok=True)
     return 0

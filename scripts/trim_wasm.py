@@ -1,7 +1,8 @@
 """Take out of a WebAssembly module what a page has no use for: names for debuggers, and functions of packages.
 
 The functions of one object file stand together in a module, so that a package is a range between two of them. A
-function in such a range keeps its place and loses its body, unless something that stays calls it.
+function in such a range keeps its place and loses its body, unless something that stays calls it by its name. Calls
+through tables of pointers are not followed: a range must not hold what such a table leads to.
 """
 
 from collections.abc import Iterable, Iterator

@@ -27,8 +27,8 @@
 # **Letters.** `B` sequences in a batch, `T` query positions, `S` key positions, `D` model width, `N` query heads, `K` key-value heads, `H`
 # the width of one head. A name such as `q_BNTH` states the shape. `N*H` need not equal `D`.
 #
-# **Weights.** A vector is a row, so a projection is `x @ w`. `w_q` is `(D, N*H)`, `w_k` and `w_v` are `(D, K*H)`, `w_o` is `(N*H, D)`. Head
-# `i` uses the columns `i*H` to `(i+1)*H` (the last one excluded, as in a slice). After the split the axes are `(B, N, T, H)`. There are no
+# **Weights.** A vector is a row, so a projection is `x @ w`. `w_q` is `(D, N*H)`, `w_k` and `w_v` are `(D, K*H)`, `w_o` is `(N*H, D)`. In
+# each projection matrix, head `i` has the columns of the slice `i*H : (i+1)*H`. After the split the axes are `(B, N, T, H)`. There are no
 # biases unless a task says so.
 #
 # **Leading axes.** Where a docstring writes `(..., T, D)`, there may be any number of leading axes, including none; a function that works
@@ -48,9 +48,18 @@ from softlookup import check, hint
 # [[task 05.shapes]]
 #
 # Fill in a table of shapes. A sequence of $T$ tokens of width $D$ passes through $N$ heads of width $H$, each with its own keys and values.
-# Return a list of eight pairs (rows, columns), in this order: the query matrix of **one** head; the output matrix $W_O$; $X$; one head's
-# queries, its attention weights, its result; the heads' results side by side (concatenated); the layer's output. Begin with $T = 2$, $D = 4$,
-# $N = 5$, $H = 3$ on paper.
+# Return a list of eight pairs (rows, columns), in this order:
+#
+# 1. the query matrix of **one** head;
+# 2. the output matrix $W_O$;
+# 3. $X$;
+# 4. the queries of one head;
+# 5. its attention weights;
+# 6. its result;
+# 7. the heads' results side by side (concatenated);
+# 8. the layer's output.
+#
+# Begin with $T = 2$, $D = 4$, $N = 5$, $H = 3$ on paper.
 
 
 # %% 05-shapes
@@ -77,7 +86,7 @@ def shape_table(n_tokens, d_model, n_heads, head_width):
 # [[task 05.split]]
 #
 # Split queries into heads. One product computes the queries of all heads: a row of `N*H` numbers for each token, head 0 first. Give the heads
-# an axis of their own: `(..., T, N*H)` becomes `(..., N, T, H)`. Head `i` gets the columns `i*H` to `(i+1)*H` of every token.
+# an axis of their own: `(..., T, N*H)` becomes `(..., N, T, H)`. Head `i` gets the columns of the slice `i*H : (i+1)*H` of every token.
 
 
 # %% 05-split
@@ -123,8 +132,8 @@ def project_heads(x, w, n_heads):
 # [[task 05.packed]]
 #
 # Project with a packed matrix and split the result. Many models keep one matrix for all three projections, `w_qkv` of shape `(D, 3*N*H)`. Its
-# columns are three blocks of `N*H` columns each, in the order **[[05.packed:named]]**. Within a block, head `i` uses the columns `i*H` to
-# `(i+1)*H`, as always. Return queries, keys and values, in *this* order, each split into heads: `(..., N, T, H)`.
+# columns are three blocks of `N*H` columns each, in the order **[[05.packed:named]]**. Within a block, head `i` has the columns of the
+# slice `i*H : (i+1)*H`, as always. Return queries, keys and values, in *this* order, each split into heads: `(..., N, T, H)`.
 
 
 # %% 05-packed
@@ -141,21 +150,26 @@ def unpack_heads(x, w_qkv, n_heads):
 # %% [markdown]
 # ## Attention in all heads
 #
-# A mask is boolean, `True` = may attend. It is the same for all heads and has **no** axis for them: `(T, S)` is the same for every sequence,
-# `(B, T, S)` has one mask for each (`(B, 1, S)` where it is the same for all queries). Where the mask is `False`, the weight is exactly 0. A
-# query that may attend to no key gets zeros, never NaN.
+# A mask is boolean, `True` = may attend. It applies to every head and has **no** axis for them. There is no mask (`None`), or it has one of
+# these shapes:
+#
+# - `(T, S)`: one mask for the whole batch.
+# - `(B, T, S)`: a mask for each sequence.
+# - `(B, 1, S)`: one row for each sequence, which holds for all its queries (padding, for example).
+#
+# Where the mask is `False`, the weight is exactly 0. A query that may attend to no key gets zeros, never NaN.
 #
 # [[task 05.heads]]
 #
 # Compute attention in all heads at once, each head by itself: scores divided by $\sqrt{H}$, mask, softmax, mix. `q` has shape `(B, N, T, H)`,
 # `k` has `(B, N, S, H)` and `v` has `(B, N, S, H')`. Return shape `(B, N, T, H')`, in the dtype of the inputs. Gradients must flow to `q`,
-# `k` and `v`. Scores may be in the thousands, masked ones too, and neither a result nor a gradient is NaN. torch's own attention and this
+# `k` and `v`. Scores may be in the thousands, masked ones too: no result and no gradient may be NaN. torch's own attention and this
 # library's are not allowed.
 
 
 # %% 05-heads
 def attend_heads(q, k, v, mask=None):
-    """q (B, N, T, H), k (B, N, S, H), v (B, N, S, H'), mask (T, S) or (B, T, S) -> (B, N, T, H')."""
+    """q (B, N, T, H), k (B, N, S, H), v (B, N, S, H'), mask (T, S), (B, T, S), (B, 1, S) or None -> (B, N, T, H')."""
     ### BEGIN SOLUTION
     if mask is not None and mask.ndim == 3:
         mask = mask[:, None]
@@ -224,8 +238,8 @@ def share_heads(k, n_heads):
 #
 # Mix values with dropout on the attention weights. In training, dropout sets each weight to 0 with probability `p` and divides the kept
 # weights by `1 - p`, so that the mean over many draws stays the same. Outside training nothing is dropped. `a` has shape `(..., T, S)`, `v`
-# has `(..., S, H)`; `u`, of the shape of `a`, holds a number between 0 and 1 for each weight, drawn for you: a weight is dropped where
-# `u < p` (and kept where `u` equals `p`). Return the values mixed by these weights, shape `(..., T, H)`. (torch's own dropout draws its own
+# has `(..., S, H)`; `p` is at least 0 and less than 1. `u`, of the shape of `a`, holds a number from 0 to 1 for each weight, drawn for you: a
+# weight is dropped where `u < p` (and kept where `u` equals `p`). Return the values mixed by these weights, shape `(..., T, H)`. (torch's own dropout draws its own
 # numbers; it is not allowed here.)
 
 
@@ -326,14 +340,14 @@ def cache_bytes(batch, n_keys, n_layers, n_heads, n_kv_heads, head_width, bytes_
 # [[task 05.multi-head]]
 #
 # Write the layer from tokens to output: project, split, share keys and values where `K < N`, attend with the mask, merge, multiply by the
-# output matrix. `x` has shape `(B, T, D)`, the mask has `(T, T)` or `(B, T, T)` or is `None`. Return shape `(B, T, D)`, in the dtype of the
+# output matrix. `x` has shape `(B, T, D)`, the mask has `(T, T)`, `(B, T, T)` or `(B, 1, T)`, or is `None`. Return shape `(B, T, D)`, in the dtype of the
 # inputs. Gradients must reach all four parameters and the tokens. You may call your own functions from above; torch's attention and this
 # library's are not allowed.
 
 
 # %% 05-multi-head
 class MultiHeadAttention(nn.Module):
-    """x (B, T, D), mask (T, T) or (B, T, T) or None -> (B, T, D)."""
+    """x (B, T, D), mask (T, T), (B, T, T), (B, 1, T) or None -> (B, T, D)."""
 
     def __init__(self, d_model, n_heads, n_kv_heads, head_width):
         super().__init__()

@@ -26,7 +26,7 @@
 #
 # **Letters.** `B` sequences in a batch, `T` query positions, `S` key positions, `D` model width, `N` heads, `H` the width of one head, `F` the hidden width of the feed-forward network, `V` words, `L` layers. **Masks** are boolean, and
 # **True means may attend**, unless a task says otherwise (one does, deliberately). A mask has one row for each query and one column for each key, or a shape that broadcasts to the scores `(B, N, T, S)`. **Weights.** A vector is a row, so a
-# projection is `x @ w`. Head `i` has the columns `i*H` to `(i+1)*H - 1`.
+# projection is `x @ w`. In each projection matrix, head `i` has the columns of the slice `i*H : (i+1)*H`.
 
 # %% 08-setup
 import math
@@ -82,7 +82,8 @@ def padding_mask(ids, pad_id):
 # %% [markdown]
 # [[task 08.combine]]
 #
-# A token in a decoder may attend neither to later tokens nor to padding. Return one mask for both.
+# A token in a decoder may attend neither to later tokens nor to padding. Return one mask for both. Hide padding as keys only, but for every query, even one that is padding itself. The padding may be at either end of a row; a query that is left with no key
+# keeps a row of False.
 
 
 # %% 08-combine
@@ -129,8 +130,8 @@ def masked_softmax(s, mask):
 # %% [markdown]
 # [[task 08.leak]]
 #
-# A model has `L` layers of self-attention. Each layer has its own mask and a **residual connection**, so that every token also keeps its own state. Return two things. First, which inputs can reach which outputs: `reached[t, s]` is True if
-# changing the input token `s` can change the last layer's output at position `t`. Second, whether the future leaks: True if any output can be reached by a token that comes **after** it.
+# A model has `L` layers of self-attention. Each layer has its own mask and a **residual connection**, so that every token also keeps its own state. Return two things, the table `reached` and the verdict (True or False, as a bool or a tensor with one value). The table says which inputs can reach which outputs: `reached[t, s]` is True if
+# changing the input token `s` can change the last layer's output at position `t`. The verdict says whether the future leaks: it is True if any output can be reached by a token that comes **after** it.
 
 
 # %% 08-leak
@@ -150,8 +151,8 @@ def what_reaches(masks):
 # [[task 08.labels]]
 #
 # Make the inputs and the labels of a decoder from sentences, which are lists of ids without special tokens. The **labels** of a sentence, which the decoder has to predict, are its ids and then the end token. Its **inputs** are the labels
-# shifted right by one position: the start token first, the last id dropped. Return two tables, inputs first, both padded on the right with `pad_id` to the length of the longest row. An end token is therefore never an input, not even in a
-# shorter sentence.
+# shifted right by one position: the start token first, the last id dropped. Return two tables, inputs first, both padded on the right with `pad_id` to the length of the longest row. Drop the last id of each sentence's labels before you pad, so
+# that an end token is never an input, not even in a shorter sentence. A sentence may be empty.
 
 
 # %% 08-labels
@@ -172,8 +173,8 @@ def inputs_and_labels(sentences, start_id, end_id, pad_id):
 # %% [markdown]
 # [[task 08.masked-tokens]]
 #
-# An encoder sees the tokens on both sides, so it is trained to predict tokens that are hidden from it instead of the next token. A token is **chosen** if its number `u` is below `share` and it is not special. The same number decides what the
-# inputs hold at a chosen position:
+# An encoder sees the tokens on both sides, so it is not trained to predict the next token, but tokens that are hidden from it. Two tables of random draws are given, of the shape of `ids`: numbers `u`, each at least 0 and below 1, and token ids
+# `other`. A token is **chosen** if its number `u` is below `share` and it is not special. The same number decides what the inputs hold at a chosen position:
 #
 # - If `u` is below 0.8 times the share, `mask_id` replaces the token.
 # - If `u` is 0.8 times the share or more, but below 0.9 times the share, the token of `other` at the same position replaces it.
@@ -199,8 +200,8 @@ def hide_tokens(ids, special, u, other, mask_id, share):
 # %% [markdown]
 # [[task 08.logits]]
 #
-# Compute the last step of a language model. The logit of a word is the dot product of a hidden state with that word's row in the embedding table (tied weights: there is no other matrix). Return [[08.logits:named]] of the probabilities. The
-# logits of one position may be so far apart that some probabilities are too small for a float, and those of one position may be hundreds below those of another.
+# Compute the last step of a language model. The logit of a word is the dot product of a hidden state with that word's row in the embedding table (tied weights: there is no other matrix). Return [[08.logits:named]] of the probabilities. Within
+# one position, the logits may be so far apart that some probabilities are too small for a float. Between positions, all logits of one may be hundreds below those of another.
 
 
 # %% 08-logits
@@ -218,7 +219,7 @@ def log_probabilities(x, table):
 # [[task 08.cross-attention]]
 #
 # Compute attention in `N` heads from one sequence to another: queries come from `x`, keys and values from `memory`. Split into heads, compute the scores, divide by $\sqrt{H}$, mask, apply the softmax, mix the values, merge the heads, and
-# multiply by `w_o`. The mask has any shape that broadcasts to `(B, N, T, S)`, so it may differ between heads, or have fewer axes. Where it leaves a query no key, the mixed values are zeros. `split_heads` and `merge_heads` are given at the
+# multiply by `w_o`. The mask has any shape that broadcasts to `(B, N, T, S)`, so it may differ between heads, or have fewer axes. If all keys of a query are masked, its mixed values are zeros. `split_heads` and `merge_heads` are given at the
 # top. torch's own attention and this library's are not allowed.
 
 
@@ -279,8 +280,8 @@ def sinusoidal(length, d_model):
 # [[task 08.decoder-layer]]
 #
 # Write the decoder layer in the style of `EncoderLayer`, with **the norm first**: $x + \text{part}(\text{norm}(x))$, three times. First self-attention with `mask`; then cross-attention to the encoder's output with `memory_mask` (the memory
-# gets no further norm: the encoder has already normalised it); then the feed-forward network at each position. Name the parts `attention`, `cross` and `feed_forward`, and the norms `norm_1`, `norm_2` and `norm_3`, in this order: the check
-# replaces your weights with its own. With the attention's biases at zero, this is `nn.TransformerDecoderLayer(..., norm_first=True)`. torch's own layers and attention are not allowed.
+# gets no further norm: the encoder has already normalised it); then the feed-forward network at each position. Name the parts `attention` and `cross` (a `MultiHeadAttention` each) and `feed_forward` (made by the function of that name), and the norms `norm_1`, `norm_2` and `norm_3`
+# (`nn.LayerNorm` each), in this order; there are no other parameters. The check replaces your weights with its own. With the attention's biases at zero, this is `nn.TransformerDecoderLayer(..., norm_first=True)`. torch's own layers and attention are not allowed.
 
 
 # %% 08-decoder-layer
@@ -311,11 +312,11 @@ class DecoderLayer(nn.Module):
 # Write your own encoder-decoder, from ids to logits. Sentences may be of any length.
 #
 # - **Embed** (`embed`) source and target in the same way: the rows of `embedding`, an `nn.Parameter` of shape `(V, D)`, times $\sqrt{D}$, plus sinusoidal positions from 0 on (`sinusoidal`, in the embedding's dtype).
-# - **Encoder**: `L` layers in a `nn.ModuleList` called `encoder`, then the norm `encoder_norm`. The source's padding is masked.
-# - **Decoder**: `L` layers in `decoder`, then `decoder_norm`. Self-attention is causal, and has no other mask; cross-attention attends to the encoder's output, whose padding is masked.
+# - **Encoder**: `encoder`, an `nn.ModuleList` of `L` `EncoderLayer`s (given above), then the norm `encoder_norm`. The source's padding is masked.
+# - **Decoder**: `decoder`, an `nn.ModuleList` of `L` of your `DecoderLayer`s, then the norm `decoder_norm`. Self-attention is causal, and has no other mask; cross-attention attends to the encoder's output, whose padding is masked.
 # - **Logits**: the dot products with the rows of `embedding`. No softmax.
 #
-# The norms are `nn.LayerNorm(D)`, eps = 1e-5, and come first in each layer (pre-LN); that is why each stack ends with one more. There are no other parameters. Between the embeddings and the logits this is what `nn.Transformer(...,
+# The norms are `nn.LayerNorm(D)`, eps = 1e-5, and come first in each layer (pre-LN); that is why each stack ends with one more. There are no parameters besides those of these parts. Between the embeddings and the logits this is what `nn.Transformer(...,
 # norm_first=True)` computes with the biases of its attention at zero; in its masks, True means may NOT attend. `nn.Transformer`, its layers and its attention are not allowed.
 
 

@@ -24,7 +24,7 @@
 # [[tasks-table]]
 # | 10-one-to-one | In your own words (graded by a person) | 8 | ●●○ | 3 |
 #
-# **Letters.** `B` sequences in a batch, `T` query positions (the newest tokens), `S` key positions (all tokens so far), `D` model width, `N` query heads, `K` key-value heads, `H` the width of one head, `V` tokens of the vocabulary, `L` layers. Head `i` has the columns `i*H` to `(i+1)*H - 1`. **Randomness.** Nothing here is random: where a token is drawn, the random number is an argument.
+# **Letters.** `B` sequences in a batch, `T` query positions (the newest tokens), `S` key positions (all tokens so far; in `10.append` and `10.step`, the length of the **old** cache), `D` model width, `N` query heads, `K` key-value heads, `H` the width of one head, `V` tokens of the vocabulary, `L` layers. In each projection matrix, head `i` has the columns of the slice `i*H : (i+1)*H`. **Randomness.** Nothing here is random: where a token is drawn, the random number is an argument.
 
 # %% 10-setup
 import math
@@ -138,7 +138,7 @@ def top_p(probabilities, p):
 # %% [markdown]
 # [[task 10.draw]]
 #
-# Draw a token for each row. The random numbers are given: one number `u` for each row, at least 0 and below 1. Divide the line from 0 to 1 into one interval for each token, in the order of the ids, as long as the token's probability. The drawn token is the one whose interval contains `u`. An interval contains its left end but not its right end, so a token of probability 0 is never drawn. Return its id. Intervals may be short: add up in the dtype that you are given, not in half precision.
+# Draw a token for each row and return its id. The random numbers are given: one number `u` for each row, at least 0 and below 1. Each token gets one interval on the line from 0 to 1, in the order of the ids; the length of the interval is the token's probability. The drawn token is the one whose interval contains `u`. An interval contains its left end but not its right end, so a token of probability 0 is never drawn. (`u` always lies inside an interval.) Intervals may be short: add up in the dtype that you are given, not in half precision.
 
 
 # %% 10-draw
@@ -154,7 +154,7 @@ def draw(probabilities, u):
 # ## Beam search
 # [[task 10.score]]
 #
-# Compute the scores of finished texts of different lengths. Row `e` of `ids` is a text, and `log_p` holds the log-probability of each of its tokens. After the first end token comes padding, which does not count; a text without an end token counts as a whole. The score is the sum of the log-probabilities, including the end token's, divided by $\left(([[10.score:base]] + n) / [[10.score:below]]\right)^{\alpha}$, where $n$ is the number of tokens, **including the end token**.
+# Compute the scores of finished texts of different lengths. There are `E` texts in rows of `M` tokens: row `e` of `ids` is a text, and `log_p` holds the log-probability of each of its tokens. After the first end token comes padding, which does not count and may be any ids, even the end token again; a text without an end token counts as a whole. The score is the sum of the log-probabilities, including the end token's, divided by $\left(([[10.score:base]] + n) / [[10.score:below]]\right)^{\alpha}$, where $n$ is the number of tokens, **including the end token**.
 
 
 # %% 10-score
@@ -195,7 +195,7 @@ def beam_step(totals, log_p, beams):
 #
 # 1. Continue every open text with every token. The log-probability of a continuation is that of its text plus that of the new token.
 # 2. Keep the `beams` continuations with the largest log-probabilities, whichever texts they continue; keep all if there are fewer. Length does not matter here.
-# 3. A kept text that ends with `end_id`, or that has `limit` tokens, is **finished**: put it aside. The other kept texts are open in the next step. No other continuation replaces a finished text, so fewer than `beams` texts may be open.
+# 3. A kept text that ends with `end_id`, or that has `limit` tokens (not counting the start token), is **finished**: put it aside. The other kept texts are open in the next step. No other continuation replaces a finished text, so fewer than `beams` texts may be open.
 #
 # Repeat this until no text is open, even if finished texts have been found. Then choose among all finished texts: a text of $n$ tokens has the score log-probability $/ ((5 + n)/6)^\alpha$, where $n$ includes the end token but not the start token. Return the tokens of the text with the best score, without the start token, and that score.
 
@@ -226,7 +226,7 @@ def beam_search(table, start_id, end_id, beams, limit, alpha):
 # ## The KV cache
 # [[task 10.append]]
 #
-# Extend the KV cache of `B` texts after a step of beam search. Text `i` of the new batch continues text `rows[i]` of the old one (a text may be chosen twice, or not at all). Select these rows of the cache, then append the newest keys and values, which are already in the new order, **after** the old ones. Return the longer keys and values. The cache may be empty (`S = 0`).
+# Extend the KV cache of `B` texts after a step of beam search. Text `i` of the new batch continues text `rows[i]` of the old one (a text may be chosen twice, or not at all). Select these rows of the cache, then append the newest keys and values, which are already in the new order, **after** the old ones. Return the longer keys and values. `S` is the length of the old cache, which may be empty (`S = 0`); the new length is `S + T`. Values may have another width than keys.
 
 
 # %% 10-append
@@ -261,7 +261,7 @@ def attend(q, k, v):
 # %% [markdown]
 # [[task 10.step]]
 #
-# Compute a whole layer of self-attention with a KV cache. `x` holds the newest tokens, one or several (a prompt); `k` and `v` hold the keys and values of all earlier tokens (none at first: `S = 0`). Compute queries, keys and values of the newest tokens only, append the new keys and values to the cache, attend, merge the heads, and multiply by `w_o`. Return the output for the newest tokens, and the longer cache. If a text is fed in pieces, the outputs must be exactly those of the whole text. `split_heads` and `merge_heads` are given at the top.
+# Compute a whole layer of self-attention with a KV cache. `x` holds the newest tokens, one or several (a prompt); `k` and `v` hold the keys and values of all `S` earlier tokens (none at first: `S = 0`). Compute queries, keys and values of the newest tokens only, append the new keys and values to the cache, attend, merge the heads, and multiply by `w_o`. Return the output for the newest tokens, and the longer cache, of length `S + T`. If a text is fed in pieces, the outputs must equal those of the whole text, up to rounding. `split_heads` and `merge_heads` are given at the top.
 
 
 # %% 10-step
@@ -279,7 +279,7 @@ def cached_attention(x, w_q, w_k, w_v, w_o, n_heads, n_kv_heads, k, v):
 # %% [markdown]
 # [[task 10.positions]]
 #
-# Return the positions of the newest tokens in a padded batch. `real` says which of all tokens so far are real (True) and which are padding (False); rows are padded **on the left**. The last `n_new` columns are the newest tokens, whose keys are not in the cache yet. The first real token of a row has position 0. Padding does not count; earlier tokens do, whether their keys are in the cache or not. Padding itself gets position [[10.positions:for_padding]].
+# Return the positions of the newest tokens in a padded batch. `real` says which of all tokens so far are real (True) and which are padding (False); rows are padded **on the left**. The last `n_new` columns are the newest tokens, whose keys are not in the cache yet. A token's position is the number of real tokens before it in its row, so the first one has position 0; cached tokens count, padding does not. Padding itself gets position [[10.positions:for_padding]].
 
 
 # %% 10-positions
@@ -295,7 +295,7 @@ def newest_positions(real, n_new):
 # %% [markdown]
 # [[task 10.write]]
 #
-# Generate text with a small but complete model. A token's vector `x` is its row of `embedding` plus its sinusoidal position (`sinusoidal`, in the embedding's dtype; the embedding is not scaled). One layer of attention, with as many key-value heads as query heads, gives `y`; the hidden state is `x + y`, and its dot products with the rows of `embedding` are the logits. Continue `prompt` greedily, stop after the end token, and generate at most `limit` tokens. (As in `greedy`, an end token in the prompt does not stop generation.) Read the prompt **in one pass**, then feed one token at a time, with a KV cache, and no token twice: the check counts the passes, and the vectors that are multiplied by `w_q`. Return the ids that were **generated** (including the end token, without the prompt), and the logits from which each was chosen.
+# Generate text with a small but complete model. A token's vector `x` is its row of `embedding` plus its sinusoidal position (`sinusoidal`, in the embedding's dtype; the embedding is not scaled). One layer of attention, with as many key-value heads as query heads, all of width `D / N`, gives `y`; the hidden state is `x + y`, and its dot products with the rows of `embedding` are the logits. Continue `prompt` greedily, stop after the end token, and generate at most `limit` tokens. (As in `greedy`, an end token in the prompt does not stop generation.) Read the prompt **in one pass**, then feed one token at a time, with a KV cache, and no token twice: the check counts the passes (products with `w_q`) and the vectors in them. You may feed in the last generated token or leave it out. For `cached_attention`, the text needs a batch axis of size 1, and the first cache is empty (`S = 0`). Return the ids that were **generated** (including the end token, without the prompt), and the logits from which each was chosen.
 
 
 # %% 10-write

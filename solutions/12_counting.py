@@ -59,7 +59,7 @@ def product_cost(rows, d_in, d_out, bytes_per_number):
 # %% [markdown]
 # [[task 12.table]]
 #
-# Compute the lecture's table, with its constants, for a layer like those of the first transformer: `D = N * H`, as many key-value heads as query heads, and `F = 4 * D`. `B` sequences of `T` tokens pass through it. Return a list of **eight
+# Compute a table like the lecture's, by the conventions above, for a layer like those of the first transformer: `D = N * H`, as many key-value heads as query heads, and `F = 4 * D`. `B` sequences of `T` tokens pass through it. Return a list of **eight
 # rows**, in this order, each with three numbers: operations, bytes, intensity.
 #
 # 1. Queries, keys and values together: three products, each of which reads the tokens again, and its own matrix.
@@ -100,8 +100,8 @@ def layer_table(batch, n_tokens, n_heads, head_width, bytes_per_number):
 # %% [markdown]
 # [[task 12.layer]]
 #
-# Return the operations of the **matrix products** of one layer, for one sequence. `T` new tokens pass through the layer and attend to `S = context` tokens, of which they are the **last** ones (the keys and values of the others are in a KV
-# cache; with `S = T` there is no cache). Key-value heads may be shared: `K` may be smaller than `N`, and `N * H` need not be `D`. The feed-forward network has two matrices, or three if `gated` is True (a gate and up, both `D` to `F`, then
+# Return the operations of the **matrix products** of one layer, for one sequence. The text has `S = context` tokens. The **last** `T` of them are new and pass through the layer; the keys and values of the first `S - T` are cached (with
+# `S = T` there is no cache). Key-value heads may be shared: `K` may be smaller than `N`, and `N * H` need not be `D`. The feed-forward network has two matrices, or three if `gated` is True (a gate and up, both `D` to `F`, then
 # down).
 #
 # If `causal` is True, scores and mixing compute only the pairs that the causal mask allows, each of them exactly once: count these pairs. If it is False, they compute all `T * S` pairs.
@@ -153,7 +153,7 @@ def count_model(vocab_size, d_model, n_heads, n_kv_heads, head_width, d_hidden, 
 # %% [markdown]
 # [[task 12.token]]
 #
-# Count the operations of a decoder-only model **for one token** (the homework), matrix products only. `n_weights` is the number of weights in products (the second number of the previous task). The token attends to `S = context` tokens,
+# Count the operations of a decoder-only model **for one token**, matrix products only. `n_weights` is the number of weights in products (the second number of the previous task). The token attends to `S = context` tokens,
 # including itself. Return two numbers: the operations of the forward pass; and those of training on this token, forward and backward pass together. In the backward pass each product of the forward pass becomes two of the same size.
 
 
@@ -194,7 +194,7 @@ def translator_flops(batch, source, target, d_model, d_hidden, n_layers, vocab_s
 # %% [markdown]
 # [[task 12.days]]
 #
-# How long does a training run take, in **[[12.days:unit]]**? Take six operations for each parameter and token, which leaves out the scores. `sheet` is a dictionary with the data sheet of one device, in **TFLOP/s**: the peak of dense products
+# How long does a training run take, in **[[12.days:unit]]**? Take six operations for each parameter and token (this estimate leaves out scores and mixing). `sheet` is a dictionary with the data sheet of one device, in **TFLOP/s**: the peak of dense products
 # under `"dense"`, the peak with structured sparsity under `"sparse"`. The weights are ordinary ones, without a pattern of zeros. `share` is the fraction of the peak that is reached, between 0 and 1.
 
 
@@ -212,7 +212,7 @@ def training_time(n_parameters, n_tokens, n_devices, sheet, share):
 # %% [markdown]
 # [[task 12.states]]
 #
-# How many **bytes** does training store for the parameters, whatever the batch? Adam stores two numbers of its own for each parameter, always in float32 here. The recipe is one of three strings:
+# How many **bytes** do weights, gradients, master copy and optimizer states take during training? (They do not depend on the batch.) Adam stores two numbers of its own for each parameter, always in float32 here. The recipe is one of three strings:
 #
 # - `"float32"`: weights and gradients in float32.
 # - `"master"`: weights and gradients in half precision, and a float32 copy of the weights, to which the updates are applied.
@@ -261,7 +261,7 @@ def activation_bytes(batch, n_tokens, d_model, n_heads, d_hidden, fused):
 # %% [markdown]
 # [[task 12.cache]]
 #
-# How many sequences fit into memory at the same time, each with a KV cache of `S = context` tokens? The memory is given in **GB**. Weights, keys and values are numbers of **[[12.cache:kind]]** each. The weights are stored once. The cache
+# How many sequences fit into memory at the same time, each with a KV cache of `S = context` tokens? The memory is given in **GB**. All numbers (weights, keys and values) are stored in **[[12.cache:kind]]** each. The weights are stored once. The cache
 # holds keys and values, in every layer. Return an integer, 0 if not even one sequence fits.
 
 

@@ -42,7 +42,7 @@ from softlookup import check, hint
 #
 # [[task 90.split]]
 #
-# Split `x` into heads: `(..., T, N*H)` becomes `(..., N, T, H)`. Head `i` gets the columns `i*H` to `(i+1)*H - 1` of every token.
+# Split `x` into heads: `(..., T, N*H)` becomes `(..., N, T, H)`. Head `i` gets the columns of the slice `i*H : (i+1)*H` of every token.
 
 
 # %% 90-split from 05-split

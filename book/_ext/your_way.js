@@ -86,7 +86,7 @@
   const RANK = { pass: 3, partial: 2, wrong: 1, changed: 1, unchecked: 1 };
   const IN_PAGE = { pass: "pass", partial: "partial", wrong: "wrong", error: "wrong", unchecked: "unchecked" };
 
-  /** What notebooks said, and where an answer in a page came further, what its check said; null if there is neither. */
+  /** The notebooks' record, with a page's verdict wherever it is better; null if neither exists. */
   function joinedWithPages(record) {
     const found = { tasks: {}, written: {}, ...record, own: record?.date };
     found.tasks = { ...found.tasks };

@@ -17,7 +17,7 @@ const colours = HighlightStyle.define([
 ]);
 
 // Make an editor in a place of the page. Escape and then Tab leaves it; Tab alone indents.
-export function edit(place, { text, label, changed, check }) {
+export function edit(place, { text, label, describedBy, changed, check }) {
   const view = new EditorView({
     parent: place,
     state: EditorState.create({
@@ -32,7 +32,7 @@ export function edit(place, { text, label, changed, check }) {
         indentUnit.of("    "),
         python(),
         syntaxHighlighting(colours),
-        EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false" }),
+        EditorView.contentAttributes.of({ "aria-label": label, "aria-describedby": describedBy, spellcheck: "false" }),
         EditorView.updateListener.of((update) => update.docChanged && changed(update.state.doc.toString())),
         keymap.of([
           { key: "Ctrl-Enter", mac: "Cmd-Enter", run: () => (check(), true) },

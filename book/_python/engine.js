@@ -1,4 +1,4 @@
-// Python in the page, behind a small seam: start(), ask(request), stop(). Nothing is loaded before the first call.
+// Python in the page, behind a small seam: start, load, ask, stop. Nothing is loaded before the first call.
 
 const root = () => document.documentElement.dataset.content_root || "./";
 
@@ -25,14 +25,22 @@ export function script(name) {
 
 let worker = null;
 let starting = null;
+let life = 0; // counts the stops: what began in an earlier life must not touch this one
 let number = 0;
+let turn = Promise.resolve();
 const waiting = new Map();
+const loaded = new Set();
 
 function send(message) {
   number += 1;
+  const mine = number;
   return new Promise((done, failed) => {
-    waiting.set(number, { done, failed });
-    worker.postMessage({ ...message, number });
+    if (!worker) {
+      failed(new Error("Python was stopped."));
+      return;
+    }
+    waiting.set(mine, { done, failed });
+    worker.postMessage({ ...message, number: mine });
   });
 }
 
@@ -40,51 +48,65 @@ async function begin() {
   if (typeof WebAssembly === "undefined" || typeof DecompressionStream === "undefined") {
     throw new Error("This browser is too old to run Python: it needs WebAssembly and DecompressionStream (2023 or later).");
   }
+  const mine = life;
   await script("engine.js");
+  if (mine !== life) throw new Error("You stopped it.");
   const { wasm, files, worker: source } = globalThis.softlookupPython;
-  worker = new Worker(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
+  const address = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
+  worker = new Worker(address);
   worker.onmessage = ({ data }) => {
+    URL.revokeObjectURL(address);
     const { done, failed } = waiting.get(data.number) || {};
     waiting.delete(data.number);
-    if (!done) return;
+    if (!done || mine !== life) return;
     if (data.failed) failed(new Error(data.failed));
     else done(data.result);
+    if (data.broken) stop("Python stopped.");
   };
-  worker.onerror = (event) => stop(event.message || "Python stopped");
+  worker.onerror = (event) => mine === life && stop(event.message || "Python stopped.");
   return send({ begin: { wasm, files, book: root().replace(/\/$/, "") } });
 }
 
 export function start() {
-  starting ||= begin().catch((error) => {
-    stop(error.message);
-    throw error;
-  });
+  if (!starting) {
+    const mine = life;
+    starting = begin().catch((error) => {
+      if (mine === life) stop(error.message);
+      throw error;
+    });
+  }
   return starting;
 }
 
-// Ask once Python has started. After limit milliseconds it is stopped; the next call starts it again.
-export async function ask(request, limit = 10_000) {
-  await start();
-  const timer = setTimeout(
-    () => stop(`Your code ran longer than ${limit / 1000} seconds and was stopped. Is there a loop that never ends?`),
-    limit,
-  );
-  try {
-    return await send({ request });
-  } finally {
-    clearTimeout(timer);
-  }
+// One request after the other: the time of a request is its own, not that of those before it.
+export function ask(request, limit = 10_000) {
+  const asked = async () => {
+    await start();
+    const mine = life;
+    const said = `Your code ran longer than ${limit / 1000} seconds and was stopped. Is there a loop that never ends?`;
+    const timer = setTimeout(() => mine === life && stop(said), limit);
+    try {
+      return await send({ request });
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+  const result = turn.then(asked);
+  turn = result.catch(() => {});
+  return result;
 }
 
-const loaded = new Set();
+// Have a notebook's questions at hand.
 export async function load(chapter) {
-  await Promise.all([start(), script(`tasks_${chapter}.js`)]);
+  await script(`tasks_${chapter}.js`);
+  await start();
   if (loaded.has(chapter)) return;
-  await send({ request: { do: "load", chapter, file: globalThis.softlookupTasks[chapter] } });
+  await ask({ do: "load", chapter, file: globalThis.softlookupTasks[chapter] }, 60_000);
   loaded.add(chapter);
 }
 
 export function stop(why = "You stopped it.") {
+  life += 1;
   worker?.terminate();
   worker = null;
   starting = null;

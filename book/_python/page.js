@@ -7,13 +7,14 @@ const KEEP = "softlookup-in-page";
 const facts = globalThis.softlookupFacts; // tasks that can be done here, why others cannot, what the download weighs
 const make = (tag, text = "", more = {}) => Object.assign(document.createElement(tag), { textContent: text, ...more });
 
+let held = {}; // what a browser that keeps nothing still knows until the page is left
 function kept() {
-  try { return JSON.parse(localStorage.getItem(KEEP)) ?? {}; } catch { return {}; }
+  try { return { ...held, ...JSON.parse(localStorage.getItem(KEEP)) }; } catch { return held; }
 }
-function keep(id, more) {
-  const all = kept();
-  all[id] = { ...all[id], ...more };
-  try { localStorage.setItem(KEEP, JSON.stringify(all)); } catch { /* a browser that keeps nothing still checks */ }
+function keep(id, record) {
+  held = { ...kept(), [id]: record };
+  if (!record) delete held[id];
+  try { localStorage.setItem(KEEP, JSON.stringify(held)); } catch { /* kept until the page is left */ }
 }
 
 // The page's code cells in their order: those that are given, and those to be answered.
@@ -40,8 +41,25 @@ function output(parts) {
   const place = make("div", "", { className: "slp-out" });
   if (parts.printed) place.append(make("pre", parts.printed, { className: "slp-printed" }));
   if (parts.error) place.append(make("pre", parts.error, { className: "slp-error" }));
-  if (parts.html) place.append(Object.assign(make("div"), { innerHTML: parts.html })); // the judge's own page, escaped by it
+  if (parts.html) place.append(...cleaned(new DOMParser().parseFromString(parts.html, "text/html").body));
   return place;
+}
+
+// The judge escapes what it shows, but an answer runs beside it: of its page only these elements and attributes are taken.
+const ELEMENTS = new Set("DIV P SPAN CODE PRE TABLE CAPTION TBODY TR TD DETAILS SUMMARY A STYLE".split(" "));
+function cleaned(from) {
+  return [...from.childNodes].flatMap((node) => {
+    if (node.nodeType === Node.TEXT_NODE) return [document.createTextNode(node.data)];
+    if (!ELEMENTS.has(node.tagName)) return [];
+    const one = make(node.tagName.toLowerCase());
+    for (const name of ["class", "style", "aria-label"]) {
+      if (node.hasAttribute(name)) one.setAttribute(name, node.getAttribute(name));
+    }
+    const address = node.tagName === "A" ? node.getAttribute("href") : null;
+    if (address?.startsWith(document.documentElement.dataset.content_root || "./")) one.setAttribute("href", address);
+    one.append(...cleaned(node));
+    return [one];
+  });
 }
 
 function box(place) {
@@ -49,58 +67,64 @@ function box(place) {
   const form = make("div", "", { className: "slp-box" });
   const code = make("div", "", { className: "slp-code" });
   const check = make("button", "Check", { type: "button", className: "slp-check", title: "Ctrl+Enter" });
-  const halt = make("button", "Stop", { type: "button", className: "slp-stop", disabled: true });
+  const halt = make("button", "Stop", { type: "button", className: "slp-stop" });
+  halt.setAttribute("aria-disabled", "true");
   const again = make("button", "Begin again", { type: "button", className: "slp-again" });
   const state = make("span", "", { className: "slp-state" });
   state.setAttribute("role", "status");
   const said = make("div");
-  said.setAttribute("aria-live", "polite");
+  const leave = make("p", "Escape, then Tab, leaves the editor; Ctrl+Enter checks.", { className: "slp-leave", id: `leave-${id}` });
   const bar = make("div", "", { className: "slp-bar" });
   bar.append(check, halt, again, state);
-  form.append(code, bar, said);
+  form.append(code, leave, bar, said);
   let running = false;
 
   async function run() {
     if (running) return;
-    running = true;
-    check.disabled = true;
-    halt.disabled = false;
+    busy(true);
     const source = editor.text();
-    keep(id, { source });
+    keep(id, { source, verdict: "unchecked" });
+    let found = null;
     try {
       state.textContent = globalThis.softlookupPython ? "Starting Python …" : `Loading Python (${facts.size}, once) …`;
       await start();
       state.textContent = "Loading the questions …";
       await load(Number(id.split(".")[0]));
       state.textContent = "Checking …";
-      const found = await ask({ do: "check", task_id: id, cells: [...before(place), { task: id, source }] });
-      const verdict = found.record?.verdict ?? "error";
-      keep(id, { verdict, points: found.record?.points ?? 0, said: found.record?.message ?? "" });
-      said.replaceChildren(output(found));
-      if (facts.gradients.includes(id) && verdict === "pass") {
-        said.append(make("p", "The notebook also checks the gradients of this task; that needs torch.", { className: "slp-note" }));
-      }
-      state.textContent = "";
-      mark(place);
+      found = await ask({ do: "check", task_id: id, cells: [...before(place), { task: id, source }] });
     } catch (error) {
-      said.replaceChildren(output({ error: error.message }));
-      state.textContent = "";
-    } finally {
-      running = false;
-      check.disabled = false;
-      halt.disabled = true;
+      found = { error: error.message };
     }
+    said.replaceChildren(output(found));
+    state.textContent = found.text?.split("\n")[0] ?? "Your code raised an exception, or was stopped.";
+    const { verdict = "error", points = 0, message = "" } = found.record ?? {};
+    if (editor.text() === source) keep(id, { source, verdict, points, said: message });
+    else said.append(make("p", "You have changed your answer meanwhile: check it again.", { className: "slp-note" }));
+    if (facts.gradients.includes(id) && verdict === "pass") {
+      said.append(make("p", "The notebook also checks the gradients of this task; that needs torch.", { className: "slp-note" }));
+    }
+    mark(place);
+    busy(false);
+  }
+
+  // Buttons keep the focus: a disabled one would hand it to the page's beginning.
+  function busy(is) {
+    running = is;
+    check.setAttribute("aria-disabled", String(is));
+    halt.setAttribute("aria-disabled", String(!is));
   }
 
   const editor = globalThis.softlookupEditor.edit(code, {
     text: kept()[id]?.source || place.text,
-    label: `Your answer to task ${id}. Press Escape and then Tab to leave the editor.`,
-    changed: (source) => keep(id, { source, verdict: "unchecked" }),
+    label: `Your answer to task ${id}`,
+    describedBy: leave.id,
+    changed: (source) => keep(id, source === place.text ? null : { source, verdict: "unchecked" }),
     check: run,
   });
   check.onclick = run;
-  halt.onclick = () => stop();
+  halt.onclick = () => running && stop();
   again.onclick = () => {
+    if (editor.text() !== place.text && !window.confirm("Delete this answer and begin again?")) return;
     editor.put(place.text);
     said.replaceChildren();
     editor.focus();
@@ -110,17 +134,18 @@ function box(place) {
 
 function mark(place) {
   const { verdict } = kept()[place.id] ?? {};
-  place.door.dataset.verdict = verdict ?? "";
   place.door.textContent = { pass: "✓ Done here", partial: "◐ Go on here", wrong: "✗ Go on here" }[verdict] ?? "Do it here";
 }
 
 async function open(place) {
   place.door.disabled = true;
-  place.door.textContent = "Loading the editor …";
+  place.door.nextElementSibling.textContent = "Loading the editor …";
   try {
     await script("editor.js");
   } catch (error) {
-    place.door.textContent = error.message;
+    place.door.disabled = false;
+    mark(place);
+    place.door.nextElementSibling.textContent = error.message;
     return;
   }
   const { form, editor } = box(place);
@@ -137,7 +162,7 @@ for (const place of cells.filter((one) => one.answer)) {
   if (facts.tasks.includes(place.id)) {
     place.door = make("button", "", { type: "button", className: "slp-open" });
     place.door.onclick = () => open(place);
-    line.append(place.door);
+    line.append(place.door, make("span", "", { className: "slp-state", role: "status" }));
     mark(place);
   } else if (facts.not[place.id]) {
     line.textContent = `This task is for the notebook: ${facts.not[place.id]}.`;

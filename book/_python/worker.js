@@ -1,5 +1,5 @@
-// Runs CPython, compiled to WebAssembly, in a worker. Messages in: {begin: {wasm, files}} once, then {request}.
-// Messages out: {ready} or {failed}, then {answer} to each request. A request is a line of JSON for softlookup.in_page.session.
+// Runs CPython, compiled to WebAssembly, in a worker. In: {begin: {wasm, files, book}, number} once, then {request, number}.
+// Out: {number, result}, or {number, failed} and broken: true where Python cannot go on. Requests are those of in_page.session.
 
 import { ConsoleStdout, Directory, File, OpenFile, PreopenDirectory, WASI } from "@bjorn3/browser_wasi_shim";
 
@@ -25,11 +25,18 @@ function printed(line) {
   else noise = (noise + line + "\n").slice(-2000);
 }
 
+class Broken extends Error {}
+
 function turn(source) {
   const text = new TextEncoder().encode(source);
-  const at = python.exports.host_alloc(text.length) >>> 0;
-  new Uint8Array(python.exports.memory.buffer).set(text, at);
-  return python.exports.turn(at, text.length);
+  try {
+    const at = python.exports.host_alloc(text.length) >>> 0;
+    if (!at) throw new Error("its memory is full");
+    new Uint8Array(python.exports.memory.buffer).set(text, at);
+    return python.exports.turn(at, text.length);
+  } catch (error) {
+    throw new Broken(`Python stopped: ${error.message || error}. The next check starts it again.`);
+  }
 }
 
 async function begin({ wasm, files, book }) {
@@ -60,9 +67,10 @@ from softlookup.in_page.session import answer as _answer`;
 
 function ask(request) {
   answer = "";
+  noise = "";
   const text = JSON.stringify(JSON.stringify(request)); // a string of JSON is a string of Python, too
   const failed = turn(`print("\\n" + "\\u0001answer " + _answer(${text}), flush=True)`);
-  if (failed || !answer) throw new Error(noise || "Python gave no answer");
+  if (failed || !answer) throw new Broken(noise || "Python gave no answer. The next check starts it again.");
   const { result, failed: why } = JSON.parse(answer);
   if (why) throw new Error(why);
   return result;
@@ -73,6 +81,7 @@ onmessage = async ({ data }) => {
     const result = data.begin ? await begin(data.begin) : ask(data.request);
     postMessage({ number: data.number, result });
   } catch (error) {
-    postMessage({ number: data.number, failed: String(error.message || error) });
+    const broken = error instanceof Broken || Boolean(data.begin);
+    postMessage({ number: data.number, failed: String(error.message || error), broken });
   }
 };

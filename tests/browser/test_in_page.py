@@ -34,7 +34,7 @@ def check(page: Page, box, source: str) -> str:
     box.evaluate("one => one.querySelector('.slp-out')?.remove()")
     page.keyboard.press("Control+Enter")
     expect(box.locator(".slp-out")).to_be_visible(timeout=PATIENCE_MS)
-    expect(box.locator(".slp-check")).to_be_enabled()
+    expect(box.locator(".slp-check")).to_have_attribute("aria-disabled", "false")
     return box.locator(".slp-out").inner_text()
 
 
@@ -70,6 +70,27 @@ def test_endless_loop_is_stopped_and_other_answers_are_there(visited):
     page.keyboard.press("Escape")
     page.keyboard.press("Tab")
     expect(second.locator(".cm-content")).not_to_be_focused()
+
+
+SPOILERS = {
+    "numpy for the next answer": "np.matmul = np.abs = np.allclose = lambda *a, **k: np.zeros(1)\n",
+    "the judge's page": "import softlookup.in_page.session as s\ns.panel = lambda r: '<img src=x onerror=spoilt=1>'\n",
+    "its process": "import os\nos._exit(3)\n",
+    "what is printed": "import sys\nsys.stdout.close()\n",
+    "all memory": "def scores(q, k):\n    return scores(q, k)\n",
+    "counts of 32 bits": "assert np.prod(np.array([70_000, 70_000])) == 4_900_000_000\n",
+}
+
+
+@pytest.mark.parametrize("visited", ["disk"], indirect=True)
+def test_answers_spoil_nothing_for_the_next_one(visited):
+    page = visited.page
+    box = opened(page, "04.scores")
+    for name, source in SPOILERS.items():
+        check(page, box, source + "def scores(q, k):\n    return q - q\n" * (name != "all memory"))
+        assert "Not yet" in check(page, box, "def scores(q, k):\n    return q @ k.T * 0"), name
+        assert "Right: Raw scores" in check(page, box, RIGHT), name
+    assert page.evaluate("globalThis.spoilt") is None
 
 
 @pytest.mark.parametrize("visited", ["disk"], indirect=True)

@@ -157,6 +157,23 @@ def test_functions_of_earlier_tasks_are_at_hand_and_wrong_ones_are_replaced(page
     assert found["record"]["verdict"] == "pass" and "A sound function stood in for yours" in found["text"]
     found = page.check("02.lookup", own.replace("q @ k.T", "-(q @ k.T)"), given, wrong)
     assert found["record"]["verdict"] != "pass"
+    other = own.replace("q @ k.T, TAU", "q @ k.T / TAU, 1.0")
+    assert "correct 02.weights first" in page.check("02.lookup", other, given, wrong)["text"]
+    assert page.check("02.lookup", other, given, right)["record"]["verdict"] == "pass"
+
+
+def test_no_answer_changes_the_judge_for_the_next_one(page):
+    page.load(4)
+    wrong = "def scores(q, k):\n    return q @ k.T * 0\n"
+    builtin = "import builtins; del builtins.len"
+    for spoils in ("np.abs = lambda x, *a, **k: np.zeros(np.shape(x))", "np.seterr(all='raise')", builtin):
+        assert page.check("04.scores", f"{spoils}\n{wrong}")["record"]["verdict"] != "pass", spoils
+        assert page.check("04.scores", wrong)["record"]["verdict"] != "pass"
+        assert page.check("04.scores", SCORES)["record"]["verdict"] == "pass", spoils
+    found = page.check("04.scores", "raise ValueError('x' * 3_000_000)")
+    assert len(found["error"]) < 11_000
+    found = page.check("04.scores", "class Shy:\n    def __repr__(self):\n        return 1 / 0\nShy()")
+    assert "ZeroDivisionError" in found["error"]
 
 
 def test_what_a_page_gets_holds_no_solution():

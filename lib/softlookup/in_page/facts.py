@@ -1,5 +1,6 @@
-"""A task in a page: its facts without its questions' source and without its oracle, and stand-ins by table."""
+"""Tasks as a page knows them, without oracles or solutions; stand-ins that look results up."""
 
+import copy
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
@@ -56,27 +57,26 @@ class NotKnown(Exception):
     """A stand-in was asked for something that the published solution never asks."""
 
 
-def by_table(task: Task, calls: Sequence[Sequence[Any]]) -> Callable[..., Any]:
+def by_table(task: Task, calls: Sequence[Sequence[Any]], missed: Callable[[], Any]) -> Callable[..., Any]:
     """A sound function of a task for the questions of one later task: it looks its results up.
 
     Args:
         task: The task whose function it is.
         calls: Task id, arguments and result of each call that is known.
+        missed: Called where a call is not among them.
     """
     known = [(args, result) for name, args, result in calls if name == task.id]
+    count = len(task.parameters)
 
     def call(*args: Any, **named: Any) -> Any:
-        given = [*args, *named.values()]
+        given = [*args, *named.values()][:count]
         for expected, result in known:
             if len(given) == len(expected) and all(map(_alike, given, expected)):
-                return tuple(np.copy(one) for one in result) if isinstance(result, tuple) else _copied(result)
-        raise NotKnown(f"`{task.name}` is called in a way that the page has no answer to: do {task.id} first")
+                return copy.deepcopy(result)
+        missed()
+        raise NotKnown(f"the page has no stand-in for this call of `{task.name}`")
 
     return call
-
-
-def _copied(value: Any) -> Any:
-    return np.copy(value) if isinstance(value, np.ndarray) else value
 
 
 def _alike(given: Any, expected: Any) -> bool:

@@ -37,8 +37,8 @@ _PARTS = (
 )
 """What of the library runs in a page: neither tasks nor their solutions."""
 
-MOST_CALLS = 60
-"""Calls of earlier functions that are kept for one task."""
+MOST_CALLS = 400
+"""Calls of earlier functions that one task may need; more would make the download large."""
 
 
 @cache
@@ -111,10 +111,15 @@ def _entry(name: str) -> zipfile.ZipInfo:
 
 
 def _in_numpy(case: Case) -> Case | None:
-    """The same question for an answer in numpy; gradients are autograd's affair."""
+    """The same question for an answer in numpy; questions about gradients are left out, since they need autograd.
+
+    Whether the dtype is kept is left to the notebook: in numpy a plain ``/ np.sqrt(n)`` widens float32.
+    """
     if case.gradients:
         return None
-    return replace(case, frame="numpy" if case.frame == "torch" else case.frame, descends=False)
+    if case.frame != "torch":
+        return case
+    return replace(case, frame="numpy", descends=False, keeps_dtype=False)
 
 
 def _facts(task: Task) -> dict[str, Any]:
@@ -145,7 +150,7 @@ def _calls(task: Task) -> list[list[Any]]:
             result = sound(*args, **named)
             values = tuple(map(plain, result)) if isinstance(result, tuple) else plain(result)
             key = repr((part.id, *map(_key, (*given[0], *given[1].items())))).encode()
-            if key not in seen and len(found) < MOST_CALLS:
+            if key not in seen:
                 seen.add(key)
                 found.append([part.id, [*given[0], *given[1].values()], values])
             return result
@@ -159,6 +164,8 @@ def _calls(task: Task) -> list[list[Any]]:
             continue
         own = {part.name: recording(part, case.frame) for part in parts(task)}
         run(composed(task, own), case, len(task.returns))
+    if len(found) > MOST_CALLS:
+        raise ValueError(f"{task.id} calls earlier functions {len(found)} times, more than {MOST_CALLS}")
     return found
 
 

@@ -18,6 +18,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from importlib.abc import MetaPathFinder
 from typing import Any
 
@@ -35,6 +36,9 @@ from softlookup.in_page.facts import by_table, described
 
 MOST_PRINTED = 10_000
 """Characters of output that a page shows; the rest is counted."""
+
+_KEPT = ("builtins", "json", "math", "numpy", "softlookup", "warnings")
+"""Packages that are put back as they were before each check."""
 
 _MISSING = {
     "torch": "torch is not in the page: write it with numpy. The notebook takes answers in torch.",
@@ -58,6 +62,20 @@ class Session:
 
     def __init__(self) -> None:
         self.chapters: dict[int, Baked] = {}
+        self._kept: dict[str, tuple[Any, dict[str, Any]]] = {}
+        self._warned = np.geterr()
+
+    def keep(self) -> None:
+        """Note what modules hold, so that no answer changes the judge, or numpy, for the next one."""
+        for name, module in list(sys.modules.items()):
+            if name.partition(".")[0] in _KEPT and name not in self._kept:
+                self._kept[name] = module, dict(vars(module))
+
+    def restore(self) -> None:
+        """Put back what an answer has changed in the modules."""
+        for module, values in self._kept.values():
+            vars(module).update(values)
+        np.seterr(**self._warned)
 
     def load(self, chapter: int, file: bytes) -> list[str]:
         """Take up a notebook's tasks.
@@ -72,6 +90,7 @@ class Session:
         baked = read(file)
         self.chapters[chapter] = baked
         put(chapter, [described(facts) for facts in baked.more.values()])
+        self.keep()
         return [*baked.more]
 
     def check(self, task_id: str, cells: Sequence[Mapping[str, str]]) -> dict[str, Any]:
@@ -87,13 +106,17 @@ class Session:
             ``html``, ``text`` and ``record``.
         """
         task = get_task(task_id)
+        self.restore()
         world = _world()
         for cell in cells[:-1]:
             _run_what_runs(cell["source"], f"<submission {cell['task'] or 'a given cell'}>", world)
         found = _ran(cells[-1]["source"], f"<submission {task_id}>", world)
         if found["error"]:
             return found
-        result = self._judged(task, world.get(task.name))
+        own = world.get(task.name)
+        self.restore()
+        with np.errstate(all="ignore"):  # a warning is noise, never a verdict
+            result = self._judged(task, own)
         return found | {"html": panel(result), "text": result.text(), "record": result.record()}
 
     def _judged(self, task: Task, own: Any) -> CheckResult:
@@ -104,7 +127,17 @@ class Session:
         others = frozenset(other.name for other in tasks(task.chapter) if other.id != task.id)
         if used := shortcut(own, task.barred, others):
             return used_shortcut(task, used, 0)
-        return judge(task, PageStudent(task, own, self), asked=self.questions(task))
+        student = PageStudent(task, own, self)
+        result = judge(task, student, asked=self.questions(task))
+        wrong = [one for one in student.unknown.values() if not student.passes(one, student.own.get(one.id))]
+        if result.verdict != "pass" and wrong:
+            said = (
+                f"Your `{one.name}` (task {one.id}) is not right yet, and the page has no stand-in for this call: "
+                f"correct {one.id} first."
+                for one in wrong
+            )
+            result = replace(result, sentences=(*result.sentences, *said))
+        return result
 
     def questions(self, task: Task) -> TaskQuestions:
         """A task's questions with their right answers."""
@@ -128,6 +161,7 @@ class PageStudent(LocalStudent):
     def __init__(self, task: Task, obj: Callable[..., Any], session: Session) -> None:
         super().__init__(task, obj)
         self.task, self.session = task, session
+        self.unknown: dict[str, Task] = {}
 
     def passes(self, task: Task, own: Any) -> bool:
         """Whether an earlier function is right by itself."""
@@ -138,7 +172,7 @@ class PageStudent(LocalStudent):
 
     def sound(self, task: Task, asked: Case) -> Callable[..., Any]:
         """A function that looks up what a sound one gives in the questions of this task."""
-        return by_table(task, self.session.calls(self.task))
+        return by_table(task, self.session.calls(self.task), lambda: self.unknown.setdefault(task.id, task))
 
 
 def _world() -> dict[str, Any]:
@@ -169,11 +203,20 @@ def _run_what_runs(source: str, name: str, world: dict[str, Any]) -> None:
 
 def _ran(source: str, name: str, world: dict[str, Any]) -> dict[str, Any]:
     """Run a cell, and tell what it printed, the value of its last line, and the traceback if there is one."""
-    values: list[Any] = []
+    shown: list[str] = []
+
+    def run() -> None:
+        try:
+            value = _run(source, name, world)
+            if value is not None:
+                shown.append(repr(value))
+        finally:
+            _session.restore()
+
     with _caught() as out:
-        error = _error(lambda: values.append(_run(source, name, world)))
-    shown = [repr(one) for one in values if one is not None]
-    return {"printed": _cut("\n".join(filter(None, (out.getvalue().rstrip("\n"), *shown)))), "error": error}
+        error = _error(run)
+    printed = "" if out.closed else out.getvalue().rstrip("\n")
+    return {"printed": _cut("\n".join(filter(None, (printed, *shown)))), "error": _cut(error)}
 
 
 def _error(run: Callable[[], Any]) -> str:
@@ -223,11 +266,14 @@ def answer(request: str) -> str:
         if do == "begin":
             os.environ["SOFTLOOKUP_BOOK"] = asked["book"]
             sys.meta_path.insert(0, _NotHere())
+            _session.keep()
             result: Any = f"Python {sys.version.split()[0]}, numpy {np.__version__}"
         elif do == "load":
             result = _session.load(asked["chapter"], gzip.decompress(base64.b64decode(asked["file"])))
         else:
             result = _session.check(**asked)
+            _session.restore()
         return json.dumps({"result": result})
-    except Exception as error:
-        return json.dumps({"failed": f"{type(error).__name__}: {error}"})
+    except BaseException as error:  # an answer may raise anything, at any time
+        _session.restore()
+        return json.dumps({"failed": f"{type(error).__name__}: {error}"[:1000]})

@@ -44,7 +44,10 @@ LOGITS = described(
     oracle=_oracle,
     variants=(
         {"unit": 1.0, "named": "the **natural logarithms**"},
-        {"unit": 0.6931471805599453, "named": "the logarithms **to the base 2** (divide by $\\log 2$)"},
+        {
+            "unit": 0.6931471805599453,
+            "named": "the logarithms **to the base 2** (natural logarithms divided by $\\ln 2$)",
+        },
     ),
     parts={"core": 0.7, "large": 0.15, "gradient": 0.15},
 )
