@@ -78,7 +78,6 @@ SPOILERS = {
     "its process": "import os\nos._exit(3)\n",
     "what is printed": "import sys\nsys.stdout.close()\n",
     "all memory": "def scores(q, k):\n    return scores(q, k)\n",
-    "counts of 32 bits": "assert np.prod(np.array([70_000, 70_000])) == 4_900_000_000\n",
 }
 
 

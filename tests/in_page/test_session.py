@@ -162,6 +162,14 @@ def test_functions_of_earlier_tasks_are_at_hand_and_wrong_ones_are_replaced(page
     assert page.check("02.lookup", other, given, right)["record"]["verdict"] == "pass"
 
 
+def test_page_says_that_large_counts_overflow_there(page):
+    page.load(12)
+    wrong = "def product_cost(*args):\n    return 0\n"
+    name = "12.product"
+    assert "32 bits" in page.check(name, wrong)["text"]
+    assert "32 bits" not in page.check("12.layer", "def layer_flops(*args):\n    return 0\n")["text"]
+
+
 def test_no_answer_changes_the_judge_for_the_next_one(page):
     page.load(4)
     wrong = "def scores(q, k):\n    return q @ k.T * 0\n"

@@ -129,15 +129,17 @@ class Session:
             return used_shortcut(task, used, 0)
         student = PageStudent(task, own, self)
         result = judge(task, student, asked=self.questions(task))
+        if result.verdict == "pass":
+            return result
         wrong = [one for one in student.unknown.values() if not student.passes(one, student.own.get(one.id))]
-        if result.verdict != "pass" and wrong:
-            said = (
-                f"Your `{one.name}` (task {one.id}) is not right yet, and the page has no stand-in for this call: "
-                f"correct {one.id} first."
-                for one in wrong
-            )
-            result = replace(result, sentences=(*result.sentences, *said))
-        return result
+        said = [
+            f"Your `{one.name}` (task {one.id}) is not right yet, and the page has no stand-in for this call: "
+            f"correct {one.id} first."
+            for one in wrong
+        ]
+        if any(_is_large(right) for rights in self.questions(task).rights for right in rights):
+            said.append(_LARGE)
+        return replace(result, sentences=(*result.sentences, *said))
 
     def questions(self, task: Task) -> TaskQuestions:
         """A task's questions with their right answers."""
@@ -173,6 +175,17 @@ class PageStudent(LocalStudent):
     def sound(self, task: Task, asked: Case) -> Callable[..., Any]:
         """A function that looks up what a sound one gives in the questions of this task."""
         return by_table(task, self.session.calls(self.task), lambda: self.unknown.setdefault(task.id, task))
+
+
+_LARGE = (
+    "In a page numpy's whole numbers have 32 bits, so that counts above 2,147,483,647 overflow without a word: "
+    "use Python's own numbers, or `dtype=np.int64`."
+)
+
+
+def _is_large(right: np.ndarray) -> bool:
+    """Whether a count is too large for the whole numbers that numpy has in a page."""
+    return right.dtype.kind in "if" and right.size > 0 and bool((np.abs(right[np.isfinite(right)]) >= 2**31).any())
 
 
 def _world() -> dict[str, Any]:
