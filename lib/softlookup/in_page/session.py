@@ -132,14 +132,14 @@ class Session:
         if result.verdict == "pass":
             return result
         wrong = [one for one in student.unknown.values() if not student.passes(one, student.own.get(one.id))]
-        said = [
+        more = [
             f"Your `{one.name}` (task {one.id}) is not right yet, and the page has no stand-in for this call: "
             f"correct {one.id} first."
             for one in wrong
         ]
         if any(_is_large(right) for rights in self.questions(task).rights for right in rights):
-            said.append(_LARGE)
-        return replace(result, sentences=(*result.sentences, *said))
+            more.append(_LARGE)
+        return replace(result, sentences=(*result.sentences, *more))
 
     def questions(self, task: Task) -> TaskQuestions:
         """A task's questions with their right answers."""
