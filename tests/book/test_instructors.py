@@ -154,7 +154,7 @@ def test_own_task_is_thirty_lines():
 
 def test_own_task_names_its_mistakes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     # A student of this process asks for the earlier tasks of the chapter, and there is none.
-    monkeypatch.setattr("softlookup.checking.home.earlier", lambda task: ())
+    monkeypatch.setattr("softlookup.checking.local.earlier", lambda task: ())
     monkeypatch.setattr("softlookup.checking.published.folder", lambda: tmp_path)
     texts = {Path(step.file).name: step.text for step in steps("", OWN_TASK) if step.file}
     for name, text in texts.items():

@@ -113,7 +113,7 @@ def test_run_of_the_notebook_is_the_one_that_its_text_describes():
     recipe = grammar_recipe()
     assert recipe.steps == 800
     notebook = (ROOT / "solutions" / "09_training.py").read_text(encoding="utf-8")
-    assert "one to two minutes" in notebook and "goes on when you run this cell again" in notebook
+    assert "one to two minutes" in notebook and "continues when you run this cell again" in notebook
 
 
 def test_cross_entropy_takes_logits_in_torch_and_probabilities_in_scikit_learn():
