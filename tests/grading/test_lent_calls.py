@@ -8,7 +8,7 @@ import pytest
 from small_class import ROOT
 
 from softlookup.authoring import read_solution
-from softlookup.checking import home
+from softlookup.checking import local
 from softlookup.checking.inside.limits import calm_torch
 from softlookup.checking.judge import draw
 from softlookup.checking.registry import tasks
@@ -41,7 +41,7 @@ def plain(value):
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_calls_of_published_solutions_pass_the_checks(name, monkeypatch, capsys):
     calls = []
-    sound = home.stand_in
+    sound = local.stand_in
 
     def noted(task, asking=""):
         computed = sound(task, asking)
@@ -52,10 +52,10 @@ def test_calls_of_published_solutions_pass_the_checks(name, monkeypatch, capsys)
 
         return call
 
-    monkeypatch.setattr(home, "stand_in", noted)
+    monkeypatch.setattr(local, "stand_in", noted)
     world = defined(name)
     for task in tasks(int(name.split("_")[0])):
-        student = home.LocalStudent(task, world[task.name])
+        student = local.LocalStudent(task, world[task.name])
         lent = student.lendable()
         for case in draw(task, 20261120) if lent else []:
             calls.clear()

@@ -62,8 +62,8 @@ _STAND_IN = """
 def $NAME(*given, **named):
     import importlib
 
-    home = importlib.import_module("softlookup.checking.home")
-    return home.stand_in(home.get_task("$TASK"))(*given, **named)
+    local, registry = (importlib.import_module(f"softlookup.checking.{name}") for name in ("local", "registry"))
+    return local.stand_in(registry.get_task("$TASK"))(*given, **named)
 """
 
 _PACKAGE = """
