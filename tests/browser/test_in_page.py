@@ -49,10 +49,11 @@ def test_task_is_done_in_the_page_wrongly_first(visited):
     assert "line 2" in check(page, box, "def scores(q, k)\n  return\n") or "line 1" in box.inner_text()
     said = check(page, box, "print('how far')\n" + RIGHT)
     assert "Right: Raw scores" in said and "how far" in said
+    page.wait_for_function("() => JSON.parse(localStorage['softlookup-in-page'])['04.scores'].verdict === 'pass'")
     page.reload()
     settle(page)
     door = page.locator("section:has(> span#exercise-04-scores) .slp-open")
-    expect(door).to_have_text("✓ Done here")
+    expect(door).to_have_text("✓ Done here", timeout=PATIENCE_MS)
     door.click()
     expect(page.locator(".slp-box .cm-content")).to_contain_text("swapaxes", timeout=PATIENCE_MS)
     assert visited.complaints == []
