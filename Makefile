@@ -7,6 +7,8 @@ BIN := $(CURDIR)/.venv/bin
 SYSTEM_PATH := $(PATH)
 export PATH := $(BIN):$(PATH)
 export PYTHON
+# Threads of torch that wait for each other sleep: where they spin, and others work beside, training takes ten times as long.
+export OMP_WAIT_POLICY := PASSIVE
 PYTEST := $(BIN)/python -m pytest -n 2
 
 .PHONY: help setup course test test-long book pdf lab lint exercises check-exercises clean

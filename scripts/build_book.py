@@ -34,6 +34,7 @@ def main(argv: list[str] | None = None) -> int:
         "MPLBACKEND": "agg",
         "MPLCONFIGDIR": str(ROOT / "_build" / "matplotlib"),
         "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+        "OMP_WAIT_POLICY": "PASSIVE",  # pages run side by side, and threads that spin would take each other's time
     }
     # The list of fonts is made before any page needs it: a page that waits for it says so, which is a warning.
     subprocess.run([sys.executable, "-c", "import matplotlib.font_manager"], env=environment, stderr=subprocess.DEVNULL)

@@ -55,6 +55,8 @@ MODULES_KEPT = set(
     "zipimport".split()
 )
 """What is kept of the standard library: what numpy and the checker import, and what an answer may want."""
+JUDGING = ("checking", "model", "reference", "tasks", "text", "training")
+"""Packages of the library that questions and their answers are computed with."""
 LEFT_OUT = ("numpy/f2py/", "numpy/testing/_private/extbuild", "numpy/_pyinstaller/", "numpy/doc/", "numpy/typing/")
 
 
@@ -142,6 +144,7 @@ def facts() -> str:
         "tasks": [task.id for task in tasks() if not why_not(task)],
         "not": {task.id: why_not(task) for task in tasks() if why_not(task)},
         "gradients": [task.id for task in tasks() if asks_for_gradients(task)],
+        "torch": [task.id for task in tasks() if task.frame == "torch"],
         "size": f"{size:.0f} MB",
     }
     return f"globalThis.softlookupFacts={json.dumps(record)};"
@@ -171,19 +174,21 @@ def main(argv: list[str] | None = None) -> int:
     """Pack what has changed."""
     argparse.ArgumentParser(description=__doc__.partition("\n")[0]).parse_args(argv)
     from softlookup.checking.registry import CHAPTERS
+    from softlookup.in_page.packing import shipped
 
     OUT.mkdir(parents=True, exist_ok=True)
     scripts = [ROOT / "scripts" / name for name in ("pack_python.py", "trim_wasm.py")]
     lock = [ROOT / "book" / "_vendor" / "package-lock.json"]
-    library = [*(ROOT / "lib" / "softlookup").rglob("*.py")]
+    library = ROOT / "lib" / "softlookup"
+    judging = [path for name in JUDGING for path in (library / name).rglob("*.py")] + [library / "in_page/packing.py"]
     solutions = [*(ROOT / "solutions").glob("*")]
     editor = partial(bundled, "editor.js", ["--global-name=softlookupEditor"])
     made("editor.js", key_of(scripts, lock, [SOURCES / "editor.js"]), editor)
     made("page.js", key_of(scripts, lock, SOURCES.glob("*.js")), partial(bundled, "page.js"))
-    made("engine.js", key_of(scripts, lock, library, [SOURCES / "worker.js"]), engine)
+    made("engine.js", key_of(scripts, lock, shipped(), [SOURCES / "worker.js"]), engine)
     for chapter in CHAPTERS:
-        made(f"tasks_{chapter}.js", key_of(scripts, library, solutions), partial(questions, chapter))
-    made("facts.js", key_of(scripts, library, solutions, [OUT / "engine.js.key"]), facts)
+        made(f"tasks_{chapter}.js", key_of(scripts, judging, solutions), partial(questions, chapter))
+    made("facts.js", key_of(scripts, judging, solutions, [OUT / "engine.js.key"]), facts)
     licences = artifacts() / "LICENSES"
     shutil.copytree(licences, OUT / "licences", dirs_exist_ok=True)
     return 0

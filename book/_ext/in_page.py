@@ -1,25 +1,162 @@
-"""Tasks can be done on the pages of the exercises: their script, and the Python that it loads when somebody asks.
+"""Tasks can be done in the book, and cells run: their script, and what it loads when somebody asks.
 
-``scripts/pack_python.py`` packs them beside the build, and ``scripts/build_book.py`` copies them into the book.
+``scripts/pack_python.py`` packs Python beside the build, and ``scripts/build_book.py`` copies it into the book. Here
+each notebook joins it, with the text of its tasks as its page shows them, and the cells of each page that has some
+to run.
 """
 
+import json
+import posixpath
+import re
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from exercise_notebooks import FOLDER
+import jupytext
+from bs4 import BeautifulSoup, Tag
+from docutils import nodes
+from exercise_notebooks import FOLDER, Exercise, exercises
 from sphinx.application import Sphinx
+
+from softlookup.in_page.packing import library
 
 PLACE = "python"
 """Folder under ``_static`` of the built book."""
 
 
+RUN = "import sys; sys.path.insert(0, sys.argv[1]); from softlookup.in_page.runnable import main; main()"
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The code cells of a page.
+
+    Attributes:
+        sources: All of them, hidden ones too.
+        shown: Numbers of those whose code the page shows, folded or not.
+        run: Numbers of those that a reader can run: shown unfolded, in need of nothing that a page does not have.
+    """
+
+    sources: tuple[str, ...]
+    shown: tuple[int, ...]
+    run: tuple[int, ...]
+
+
+def find_cells(app: Sphinx) -> None:
+    """Find which cells of the book's pages can be run in a page, in one process that has what a page has."""
+    app.in_page_cells = {}  # type: ignore[attr-defined]
+    if app.builder.format != "html":
+        return
+    root = Path(app.srcdir)
+    texts = {f"book/{path.stem}": path.read_text(encoding="utf-8") for path in sorted((root / "book").glob("*.md"))}
+    notebooks = {page: jupytext.reads(text, fmt="md:myst") for page, text in texts.items() if "{code-cell}" in text}
+    cells = {page: [one for one in each.cells if one.cell_type == "code"] for page, each in notebooks.items()}
+    sources = {page: [one.source for one in each] for page, each in cells.items()}
+    with tempfile.TemporaryDirectory() as folder:
+        archive = Path(folder, "softlookup.zip")
+        archive.write_bytes(library())
+        command = [sys.executable, "-c", RUN, str(archive)]
+        done = subprocess.run(command, input=json.dumps(sources), capture_output=True, text=True, check=True)
+    for page, found in json.loads(done.stdout.splitlines()[-1]).items():
+        tags = [set(one.metadata.get("tags", ())) for one in cells[page]]
+        shown = tuple(n for n, own in enumerate(tags) if not own & {"remove-input", "remove-cell"})
+        run = tuple(n for n in found if n in shown and "hide-input" not in tags[n])
+        app.in_page_cells[page] = Cells(tuple(sources[page]), shown, run)  # type: ignore[attr-defined]
+
+
 def add_scripts(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
-    """Give a notebook's page the script that makes its answer cells editors."""
-    if app.builder.format == "html" and page.startswith(f"{FOLDER}/"):
+    """Give a page the script that opens editors, if it has tasks to do, or cells to run."""
+    if app.builder.format != "html" or doctree is None:
+        return
+    boxes = (one for one in doctree.findall(nodes.admonition) if "task" in one["classes"])
+    cells: Cells | None = app.in_page_cells.get(page)  # type: ignore[attr-defined]
+    runs = cells is not None and cells.run
+    if page.startswith(f"{FOLDER}/") or runs or next(boxes, None) is not None:
         for name in ("facts.js", "page.js"):
             app.add_js_file(f"{PLACE}/{name}", loading_method="defer")
+    if cells is not None and runs:
+        at = {cells.shown.index(number): number for number in cells.run}
+        record = {"page": Path(page).name, "shown": len(cells.shown), "at": at}
+        app.add_js_file(None, body=f"globalThis.softlookupCells={json.dumps(record)};")
+
+
+def texts(page: str, folder: str) -> dict[str, dict[str, str]]:
+    """Take the tasks from a notebook's page: the title and the text of each, with links from the book's first page.
+
+    Args:
+        page: The built page.
+        folder: Its folder, from the book's first page.
+
+    Returns:
+        By task id.
+    """
+    found: dict[str, dict[str, str]] = {}
+    soup = BeautifulSoup(page, "html.parser")
+    for anchor in soup.find_all("span", id=re.compile(r"^exercise-\d\d-")):
+        section = anchor.find_parent("section")
+        heading = section.find(re.compile("^h[2-6]$"), recursive=False) if section else None
+        if section is None or heading is None:
+            continue
+        for mark in heading.find_all("a", class_="headerlink"):
+            mark.decompose()
+        for link in section.find_all("a", href=True):
+            link["href"] = _from_first_page(str(link["href"]), folder)
+        text = (one for one in section.find_all(True, recursive=False) if _is_text(one) and one is not heading)
+        number = str(anchor["id"]).removeprefix("exercise-").replace("-", ".", 1)
+        found[number] = {"title": heading.get_text(), "html": "".join(map(str, text))}
+    return found
+
+
+def _is_text(one: Tag) -> bool:
+    return one.name not in ("span", "section") and "cell" not in (one.get("class") or ())
+
+
+def _from_first_page(address: str, folder: str) -> str:
+    """An address seen from the book's first page; one outside stays."""
+    if re.match(r"[a-z]+:", address):
+        return address
+    place, sign, label = address.partition("#")
+    own = f"{folder}/{posixpath.basename(folder)}.html"
+    return (posixpath.normpath(posixpath.join(folder, place)) if place else own) + sign + label
+
+
+def script(exercise: Exercise, root: Path, out: Path) -> str:
+    """A notebook with the texts of its tasks, as a script: pages from the disk can load nothing else."""
+    notebook = json.loads((root / exercise.path).read_text(encoding="utf-8"))
+    folder = f"{FOLDER}/{exercise.name}"
+    page = out / f"{exercise.docname}.html"
+    record = {
+        "file": Path(exercise.path).name,
+        "notebook": notebook,
+        "texts": texts(page.read_text(encoding="utf-8"), folder),
+    }
+    number = int(exercise.name.partition("_")[0])
+    return f"(globalThis.softlookupNotebooks??={{}})[{number}]={json.dumps(record)};"
+
+
+def write_scripts(app: Sphinx, error: Exception | None) -> None:
+    """Write the scripts of notebooks and of pages' cells beside the packed Python."""
+    if error is not None or app.builder.format != "html":
+        return
+    out, place = Path(app.outdir), Path(app.outdir, "_static", PLACE)
+    place.mkdir(parents=True, exist_ok=True)
+    for exercise in exercises(Path(app.srcdir)).values():
+        if exercise.rows and exercise.name[:2].isdigit():
+            name = f"notebook_{int(exercise.name[:2])}.js"
+            (place / name).write_text(script(exercise, Path(app.srcdir), out), encoding="utf-8")
+    for page, cells in app.in_page_cells.items():  # type: ignore[attr-defined]
+        if cells.run:
+            name = Path(page).name
+            record = f"(globalThis.softlookupSources??={{}})[{json.dumps(name)}]={json.dumps(cells.sources)};"
+            (place / f"cells_{name}.js").write_text(record, encoding="utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Hook into Sphinx."""
+    app.connect("builder-inited", find_cells)
     app.connect("html-page-context", add_scripts)
+    app.connect("build-finished", write_scripts)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -31,6 +31,7 @@ export function edit(place, { text, label, describedBy, changed, check }) {
         highlightActiveLine(),
         indentUnit.of("    "),
         python(),
+        EditorView.lineWrapping,
         syntaxHighlighting(colours),
         EditorView.contentAttributes.of({ "aria-label": label, "aria-describedby": describedBy, spellcheck: "false" }),
         EditorView.updateListener.of((update) => update.docChanged && changed(update.state.doc.toString())),

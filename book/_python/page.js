@@ -1,171 +1,136 @@
-// Tasks done where they are read: on a page of exercises each answer cell can become an editor with a check.
-// Answers and verdicts are kept in this browser. Until somebody presses a button, nothing is loaded.
+// Tasks done where they are read: on a page of exercises each answer cell can become an editor with a check, and in a
+// chapter the boxes "Now you" open the tasks that they name. Until somebody presses a button, nothing is loaded.
 
-import { ask, load, script, start, stop } from "./engine.js";
+import { kept, make } from "./answers.js";
+import { cells } from "./cell.js";
+import { script } from "./engine.js";
+import { notebook, save, taken, takeOver } from "./notebook.js";
+import { task } from "./task.js";
 
-const KEEP = "softlookup-in-page";
-const facts = globalThis.softlookupFacts; // tasks that can be done here, why others cannot, what the download weighs
-const make = (tag, text = "", more = {}) => Object.assign(document.createElement(tag), { textContent: text, ...more });
+const facts = globalThis.softlookupFacts;
+const root = document.documentElement.dataset.content_root || "./";
+const chapter = (id) => Number(id.split(".")[0]);
+const marks = []; // what brings each button up to date
+const editors = new Map(); // of the boxes that are open
 
-let held = {}; // what a browser that keeps nothing still knows until the page is left
-function kept() {
-  try { return { ...held, ...JSON.parse(localStorage.getItem(KEEP)) }; } catch { return held; }
-}
-function keep(id, record) {
-  held = { ...kept(), [id]: record };
-  if (!record) delete held[id];
-  try { localStorage.setItem(KEEP, JSON.stringify(held)); } catch { /* kept until the page is left */ }
-}
+const STATES = { pass: "✓ Done here", partial: "◐ Go on here", wrong: "✗ Go on here" };
 
-// The page's code cells in their order: those that are given, and those to be answered.
-const cells = [...document.querySelectorAll("div.cell:not(.tag_check-cell)")].map((cell) => ({
-  cell,
-  id: cell.closest("section")?.querySelector(":scope > span[id^='exercise-']")?.id.slice("exercise-".length).replace("-", "."),
-  answer: cell.classList.contains("tag_answer-cell"),
-  text: cell.querySelector("pre")?.textContent.replace(/\n$/, "") ?? "",
-}));
-
-// What runs before a task: given cells, and the reader's answers to earlier tasks.
-function before(place) {
-  const answers = kept();
-  const found = [];
-  for (const one of cells) {
-    if (one === place) break;
-    if (!one.answer) found.push({ task: "", source: one.text });
-    else if (answers[one.id]?.source) found.push({ task: one.id, source: answers[one.id].source });
-  }
-  return found;
-}
-
-function output(parts) {
-  const place = make("div", "", { className: "slp-out" });
-  if (parts.printed) place.append(make("pre", parts.printed, { className: "slp-printed" }));
-  if (parts.error) place.append(make("pre", parts.error, { className: "slp-error" }));
-  if (parts.html) place.append(...cleaned(new DOMParser().parseFromString(parts.html, "text/html").body));
-  return place;
-}
-
-// The judge escapes what it shows, but an answer runs beside it: of its page only these elements and attributes are taken.
-const ELEMENTS = new Set("DIV P SPAN CODE PRE TABLE CAPTION TBODY TR TD DETAILS SUMMARY A STYLE".split(" "));
-function cleaned(from) {
-  return [...from.childNodes].flatMap((node) => {
-    if (node.nodeType === Node.TEXT_NODE) return [document.createTextNode(node.data)];
-    if (!ELEMENTS.has(node.tagName)) return [];
-    const one = make(node.tagName.toLowerCase());
-    for (const name of ["class", "style", "aria-label"]) {
-      if (node.hasAttribute(name)) one.setAttribute(name, node.getAttribute(name));
+// A button that opens a task's editor, with a line for what happens meanwhile.
+function door(id, says, opened) {
+  const line = make("span", "", { className: "slp-door" });
+  const button = make("button", "", { type: "button", className: "slp-open" });
+  const state = make("span", "", { className: "slp-state", role: "status" });
+  const mark = () => { button.textContent = says(STATES[kept()[id]?.verdict]); };
+  marks.push(mark);
+  mark();
+  button.onclick = async () => {
+    button.disabled = true;
+    state.textContent = "Loading the editor …";
+    try {
+      const [{ cells: own, texts }] = await Promise.all([notebook(chapter(id)), script("editor.js")]);
+      const { form, editor } = task(id, own, mark);
+      editors.set(id, editor);
+      state.textContent = "";
+      opened(form, texts[id]);
+      editor.focus();
+    } catch (error) {
+      state.textContent = error.message;
     }
-    const address = node.tagName === "A" ? node.getAttribute("href") : null;
-    if (address?.startsWith(document.documentElement.dataset.content_root || "./")) one.setAttribute("href", address);
-    one.append(...cleaned(node));
-    return [one];
-  });
+    button.disabled = false;
+  };
+  line.append(button, state);
+  return line;
 }
 
-function box(place) {
-  const { id } = place;
-  const form = make("div", "", { className: "slp-box" });
-  const code = make("div", "", { className: "slp-code" });
-  const check = make("button", "Check", { type: "button", className: "slp-check", title: "Ctrl+Enter" });
-  const halt = make("button", "Stop", { type: "button", className: "slp-stop" });
-  halt.setAttribute("aria-disabled", "true");
-  const again = make("button", "Begin again", { type: "button", className: "slp-again" });
+// A page of exercises: the door stands at the answer's cell, and the editor takes its place.
+function onCell(cell) {
+  const span = cell.closest("section")?.querySelector(":scope > span[id^='exercise-']");
+  const id = span?.id.slice("exercise-".length).replace("-", ".") ?? "";
+  const line = make("p", "", { className: "slp-doors" });
+  if (facts.tasks.includes(id)) {
+    line.append(door(id, (state) => state ?? "Do it here", (form) => {
+      cell.hidden = true;
+      const check = cell.nextElementSibling;
+      if (check?.classList.contains("tag_check-cell")) check.hidden = true;
+      line.hidden = true;
+      cell.before(form);
+    }));
+  } else if (facts.not[id]) {
+    line.textContent = `This task is for the notebook: ${facts.not[id]}.`;
+  }
+  cell.before(line);
+}
+
+// A chapter: a door for each task that the box names; its text and its editor open below.
+function inBox(admonition) {
+  const named = [...admonition.querySelectorAll("a.task-name")].map((one) => one.textContent);
+  const ids = [...new Set(named)].filter((id) => facts.tasks.includes(id));
+  if (!ids.length) return;
+  const line = make("p", "", { className: "slp-doors" });
+  for (const id of ids) {
+    const one = door(id, (state) => `${state ?? "Do it here"}: ${id}`, (form, { title, html }) => {
+      const place = make("section", "", { className: "slp-task" });
+      place.setAttribute("aria-label", title);
+      const close = make("button", "Close", { type: "button", className: "slp-close" });
+      const head = make("p", title, { className: "slp-title" });
+      head.append(close);
+      const text = make("div", "", { className: "slp-text", innerHTML: html });
+      for (const link of text.querySelectorAll("a[href]")) {
+        const address = link.getAttribute("href");
+        if (!/^[a-z]+:/.test(address)) link.setAttribute("href", root + address);
+      }
+      place.append(head, text, form);
+      one.hidden = true;
+      close.onclick = () => {
+        place.remove();
+        editors.delete(id);
+        one.hidden = false;
+        one.querySelector("button").focus();
+      };
+      admonition.append(place);
+      globalThis.MathJax?.typesetPromise?.([text]);
+    });
+    line.append(one);
+  }
+  admonition.append(line);
+}
+
+// Answers taken along, as the assignment's notebook, and back.
+function shelf(head, number) {
+  const line = make("p", "", { className: "slp-doors slp-shelf" });
+  const write = make("button", "Save your answers as a notebook", { type: "button" });
+  const read = make("button", "Open a notebook with answers", { type: "button" });
+  const file = make("input", "", { type: "file", accept: ".ipynb", hidden: true });
   const state = make("span", "", { className: "slp-state" });
   state.setAttribute("role", "status");
-  const said = make("div");
-  const leave = make("p", "Escape, then Tab, leaves the editor; Ctrl+Enter checks.", { className: "slp-leave", id: `leave-${id}` });
-  const bar = make("div", "", { className: "slp-bar" });
-  bar.append(check, halt, again, state);
-  form.append(code, leave, bar, said);
-  let running = false;
-
-  async function run() {
-    if (running) return;
-    busy(true);
-    const source = editor.text();
-    keep(id, { source, verdict: "unchecked" });
-    let found = null;
-    try {
-      state.textContent = globalThis.softlookupPython ? "Starting Python …" : `Loading Python (${facts.size}, once) …`;
-      await start();
-      state.textContent = "Loading the questions …";
-      await load(Number(id.split(".")[0]));
-      state.textContent = "Checking …";
-      found = await ask({ do: "check", task_id: id, cells: [...before(place), { task: id, source }] });
-    } catch (error) {
-      found = { error: error.message };
-    }
-    said.replaceChildren(output(found));
-    state.textContent = found.text?.split("\n")[0] ?? "Your code raised an exception, or was stopped.";
-    const { verdict = "error", points = 0, message = "" } = found.record ?? {};
-    if (editor.text() === source) keep(id, { source, verdict, points, said: message });
-    else said.append(make("p", "You have changed your answer meanwhile: check it again.", { className: "slp-note" }));
-    if (facts.gradients.includes(id) && verdict === "pass") {
-      said.append(make("p", "The notebook also checks the gradients of this task; that needs torch.", { className: "slp-note" }));
-    }
-    mark(place);
-    busy(false);
-  }
-
-  // Buttons keep the focus: a disabled one would hand it to the page's beginning.
-  function busy(is) {
-    running = is;
-    check.setAttribute("aria-disabled", String(is));
-    halt.setAttribute("aria-disabled", String(!is));
-  }
-
-  const editor = globalThis.softlookupEditor.edit(code, {
-    text: kept()[id]?.source || place.text,
-    label: `Your answer to task ${id}`,
-    describedBy: leave.id,
-    changed: (source) => keep(id, source === place.text ? null : { source, verdict: "unchecked" }),
-    check: run,
-  });
-  check.onclick = run;
-  halt.onclick = () => running && stop();
-  again.onclick = () => {
-    if (editor.text() !== place.text && !window.confirm("Delete this answer and begin again?")) return;
-    editor.put(place.text);
-    said.replaceChildren();
-    editor.focus();
+  const told = (doing) => async () => {
+    try { state.textContent = await doing(); } catch (error) { state.textContent = error.message; }
   };
-  return { form, editor };
+  write.onclick = told(async () => {
+    const { file: name, count } = await save(number);
+    return `${name} with ${count} ${count === 1 ? "answer" : "answers"}`;
+  });
+  read.onclick = () => file.click();
+  file.onchange = told(async () => {
+    const [chosen] = file.files;
+    const found = await taken(number, chosen);
+    file.value = "";
+    const ids = Object.keys(found);
+    const others = ids.filter((id) => kept()[id]?.source && kept()[id].source !== found[id]);
+    if (others.length && !window.confirm(`Replace your answers to ${others.join(", ")}?`)) return "Nothing was changed.";
+    takeOver(found);
+    for (const id of ids) editors.get(id)?.put(found[id]);
+    for (const mark of marks) mark();
+    return `Answers taken over: ${ids.length}. Check them one by one.`;
+  });
+  line.append(write, read, file, state);
+  head.append(line);
 }
 
-function mark(place) {
-  const { verdict } = kept()[place.id] ?? {};
-  place.door.textContent = { pass: "✓ Done here", partial: "◐ Go on here", wrong: "✗ Go on here" }[verdict] ?? "Do it here";
-}
-
-async function open(place) {
-  place.door.disabled = true;
-  place.door.nextElementSibling.textContent = "Loading the editor …";
-  try {
-    await script("editor.js");
-  } catch (error) {
-    place.door.disabled = false;
-    mark(place);
-    place.door.nextElementSibling.textContent = error.message;
-    return;
-  }
-  const { form, editor } = box(place);
-  place.cell.hidden = true;
-  const check = place.cell.nextElementSibling;
-  if (check?.classList.contains("tag_check-cell")) check.hidden = true;
-  place.door.parentElement.hidden = true;
-  place.cell.before(form);
-  editor.focus();
-}
-
-for (const place of cells.filter((one) => one.answer)) {
-  const line = make("p", "", { className: "slp-doors" });
-  if (facts.tasks.includes(place.id)) {
-    place.door = make("button", "", { type: "button", className: "slp-open" });
-    place.door.onclick = () => open(place);
-    line.append(place.door, make("span", "", { className: "slp-state", role: "status" }));
-    mark(place);
-  } else if (facts.not[place.id]) {
-    line.textContent = `This task is for the notebook: ${facts.not[place.id]}.`;
-  }
-  place.cell.before(line);
-}
+const answers = document.querySelectorAll("div.cell.tag_answer-cell");
+for (const cell of answers) onCell(cell);
+for (const one of document.querySelectorAll(".admonition.task")) inBox(one);
+if (globalThis.softlookupCells) cells();
+const head = document.querySelector(".exr-head");
+const first = document.querySelector("span[id^='exercise-']");
+if (head && first && answers.length) shelf(head, Number(first.id.split("-")[1]));

@@ -9,28 +9,31 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from softlookup.checking import check, hint
+    from softlookup.checking.inside.numpy_answers import in_numpy
 
 __version__ = "0.2.0"
 
 _SUBMODULES = ("checking", "figures", "model", "notation", "reference", "roofline", "text", "training", "widgets")
 
-__all__ = ["__version__", "check", "hint", *_SUBMODULES]
+__all__ = ["__version__", "check", "hint", "in_numpy", *_SUBMODULES]
 
 
 def __getattr__(name: str) -> Any:
-    """Load a submodule, ``check`` or ``hint``, at its first use.
+    """Load a submodule, ``check``, ``hint`` or ``in_numpy``, at its first use.
 
     Args:
         name: The attribute that was asked for.
 
     Returns:
-        The submodule of that name, or the function of ``softlookup.checking``.
+        The submodule of that name, or the function.
 
     Raises:
         AttributeError: If the package has no such name.
     """
     if name in ("check", "hint"):
         return getattr(import_module("softlookup.checking"), name)
+    if name == "in_numpy":
+        return import_module("softlookup.checking.inside.numpy_answers").in_numpy
     if name in _SUBMODULES:
         return import_module(f"softlookup.{name}")
     raise AttributeError(f"module 'softlookup' has no attribute {name!r}; it has {', '.join(__all__)}")

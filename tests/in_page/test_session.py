@@ -196,3 +196,17 @@ def test_what_a_page_gets_holds_no_solution():
             whole = "\n".join(body)
             if len(whole) > 60:
                 assert whole not in code and json.dumps(whole)[1:-1].encode() not in file, task.id
+
+
+def test_cells_of_a_chapter_run_after_those_before_them(page):
+    before = ["import numpy as np, torch\nfrom softlookup import model, reference", "rng = np.random.default_rng(0)"]
+    cell = "x = rng.normal(size=3)\nreference.softmax(x)"
+    first = page.ask({"do": "run", "cells": [*before, cell]})
+    assert first["printed"].startswith("array([") and first["error"] == ""
+    assert page.ask({"do": "run", "cells": [*before, cell]}) == first, "chance begins anew at each run"
+    found = page.ask({"do": "run", "cells": [*before, "model.DecoderLM"]})
+    assert "The models need torch" in found["error"] and "line 1" in found["error"]
+    table = "from softlookup.figures.page import table\ntable({'a': ['x|y', 2], 'b': [0.5, 0.25]})"
+    assert page.ask({"do": "run", "cells": [table]})["tables"] == [[["a", "b"], ["x|y", "0.500"], ["2", "0.250"]]]
+    drawn = "from softlookup.figures import show"
+    assert "Pictures need JupyterLab" in page.ask({"do": "run", "cells": [drawn]})["error"]

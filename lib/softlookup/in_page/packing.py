@@ -31,11 +31,22 @@ _PARTS = (
     "in_page/__init__.py",
     "in_page/session.py",
     "in_page/facts.py",
+    "in_page/runnable.py",
     *(f"checking/{name}.py" for name in ("baked", "calls", "compare", "diagnose", "judge", "local", "oracle", "panel")),
     *(f"checking/{name}.py" for name in ("published", "registry", "result", "task", "words")),
     "checking/inside/*.py",
+    *("notation.py", "reference/*.py", "text/*.py", "roofline/*.py", "slide_audit/*.py", "figures/page.py"),
 )
-"""What of the library runs in a page: neither tasks nor their solutions."""
+"""What of the library runs in a page: neither tasks nor their solutions; of the rest what cells of chapters use."""
+
+_INSTEAD = {
+    # The package's own brings in the check at home, which a page has no use for.
+    "checking": '"""What judges an answer."""\n',
+    "figures": """def __getattr__(name: str) -> None:
+    raise ImportError("Pictures need JupyterLab: matplotlib is not in the page.")
+""",
+}
+"""What stands in a page for the ``__init__`` of packages that are there in part."""
 
 MOST_CALLS = 400
 """Calls of earlier functions that one task may need; more would make the download large."""
@@ -94,15 +105,19 @@ def pack(chapter: int) -> bytes:
     return bake(chosen(chapter), turned=_in_numpy, more=_facts, variants=False)
 
 
+def shipped() -> list[Path]:
+    """The files of the library that run in a page."""
+    return sorted({path for part in _PARTS for path in LIBRARY.glob(part)})
+
+
 def library() -> bytes:
     """The part of the library that runs in a page, as a zip archive; the same bytes for the same files."""
     buffer = io.BytesIO()
-    files = sorted({path for part in _PARTS for path in LIBRARY.glob(part)})
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
-        for path in files:
+        for path in shipped():
             archive.writestr(_entry(f"softlookup/{path.relative_to(LIBRARY)}"), path.read_bytes())
-        # The package's own __init__ brings in the check at home, which a page has no use for.
-        archive.writestr(_entry("softlookup/checking/__init__.py"), b'"""What judges an answer."""\n')
+        for package, text in _INSTEAD.items():
+            archive.writestr(_entry(f"softlookup/{package}/__init__.py"), text)
     return buffer.getvalue()
 
 
@@ -131,8 +146,6 @@ def _facts(task: Task) -> dict[str, Any]:
         "parameters": [*task.parameters],
         "mistakes": [[one.slug, one.says, one.number, one.symptom, one.anchor] for one in task.mistakes],
         "properties": [one.__name__ for one in task.properties if one.__module__ == "softlookup.checking.words"],
-        "in_torch": task.frame == "torch",
-        "gradients": asks_for_gradients(task),
         "calls": _calls(task),
     }
 

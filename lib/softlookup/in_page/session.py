@@ -7,6 +7,7 @@ a reader writes runs in here; there is no server, and nothing here knows a solut
 import ast
 import base64
 import contextlib
+import copy
 import gzip
 import io
 import json
@@ -20,6 +21,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib.abc import MetaPathFinder
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -43,7 +45,9 @@ _KEPT = ("builtins", "json", "math", "numpy", "softlookup", "warnings")
 _MISSING = {
     "torch": "torch is not in the page: write it with numpy. The notebook takes answers in torch.",
     "matplotlib": "Pictures need JupyterLab: matplotlib is not in the page.",
+    "softlookup.widgets": "Figures to operate need JupyterLab.",
     "softlookup.model": "The models need torch, which is not in the page.",
+    "softlookup.training": "Training needs torch, which is not in the page.",
 }
 
 
@@ -57,6 +61,24 @@ class _NotHere(MetaPathFinder):
                 raise ImportError(said, name=name)
 
 
+class Absent:
+    """What stands for a name that could not be imported: whoever uses it is told why.
+
+    Args:
+        said: Why it is not here.
+    """
+
+    def __init__(self, said: str) -> None:
+        self.__dict__["_said"] = said
+
+    def __getattr__(self, name: str) -> Any:
+        raise ImportError(self._said)
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        """Say why it cannot be called."""
+        raise ImportError(self._said)
+
+
 class Session:
     """What a page has loaded, and the answers that it judges."""
 
@@ -64,6 +86,7 @@ class Session:
         self.chapters: dict[int, Baked] = {}
         self._kept: dict[str, tuple[Any, dict[str, Any]]] = {}
         self._warned = np.geterr()
+        self._before: tuple[tuple[str, ...], dict[str, Any]] = ((), {})
 
     def keep(self) -> None:
         """Note what modules hold, so that no answer changes the judge, or numpy, for the next one."""
@@ -109,15 +132,37 @@ class Session:
         self.restore()
         world = _world()
         for cell in cells[:-1]:
-            _run_what_runs(cell["source"], f"<submission {cell['task'] or 'a given cell'}>", world)
-        found = _ran(cells[-1]["source"], f"<submission {task_id}>", world)
+            run_what_runs(cell["source"], f"<submission {cell['task'] or 'a given cell'}>", world)
+        found = _ran(cells[-1]["source"], f"<submission {task_id}>", world, self)
         if found["error"]:
             return found
         own = world.get(task.name)
-        self.restore()
         with np.errstate(all="ignore"):  # a warning is noise, never a verdict
             result = self._judged(task, own)
         return found | {"html": panel(result), "text": result.text(), "record": result.record()}
+
+    def run(self, cells: Sequence[str]) -> dict[str, Any]:
+        """Run a cell of a chapter, after those before it.
+
+        Args:
+            cells: The sources of the cells before it, and its own. What raises an exception before it is left out.
+
+        Returns:
+            ``printed`` and ``error`` as in ``check``, and ``tables``: rows of cells, the headings first.
+        """
+        self.restore()
+        *before, own = cells
+        if self._before[0] != tuple(before) or not before:
+            world = _world()
+            for number, source in enumerate(before):
+                run_what_runs(source, f"<submission cell {number}>", world)
+            self._before = tuple(before), world
+        # Run again, it begins with the same numbers: only what is handed out anew can be changed.
+        changes = (np.ndarray, np.random.Generator, list, dict)
+        world = {n: copy.deepcopy(v) if isinstance(v, changes) else v for n, v in self._before[1].items()}
+        _SHOWN.clear()
+        found = _ran(own, "<submission this cell>", world, self)
+        return found | {"tables": [table for one in _SHOWN if (table := _table(str(one)))]}
 
     def _judged(self, task: Task, own: Any) -> CheckResult:
         if not callable(own):
@@ -193,28 +238,60 @@ def _world() -> dict[str, Any]:
     return {"__name__": "__main__", "np": np, "math": math}
 
 
+def _parsed(source: str, name: str) -> list[ast.stmt]:
+    """A cell's statements; its lines are kept for tracebacks."""
+    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+    return ast.parse(source, name).body
+
+
 def _run(source: str, name: str, world: dict[str, Any]) -> Any:
     """Run a cell and return the value of its last line, if that is an expression."""
-    lines = source.splitlines(keepends=True)
-    linecache.cache[name] = (len(source), None, lines, name)
-    tree = ast.parse(source, name)
-    last = tree.body[-1] if tree.body else None
-    shown = last.value if isinstance(last, ast.Expr) else None
-    tree.body = tree.body[:-1] if shown else tree.body
-    exec(compile(tree, name, "exec"), world)
+    body = _parsed(source, name)
+    shown = body.pop().value if body and isinstance(body[-1], ast.Expr) else None  # type: ignore[attr-defined]
+    exec(compile(ast.Module(body, []), name, "exec"), world)
     return eval(compile(ast.Expression(shown), name, "eval"), world) if shown else None
 
 
-def _run_what_runs(source: str, name: str, world: dict[str, Any]) -> None:
-    """Run a cell's statements, each by itself: a set-up cell brings in torch beside numpy."""
-    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
-    with contextlib.suppress(SyntaxError):
-        for statement in ast.parse(source, name).body:
-            with contextlib.suppress(BaseException), _caught():
+def run_what_runs(source: str, name: str, world: dict[str, Any]) -> bool:
+    """Run a cell's statements, each by itself: a set-up cell brings in torch beside numpy.
+
+    Args:
+        source: The cell.
+        name: What it is called.
+        world: The names it begins with; those that cannot be imported become ``Absent``.
+
+    Returns:
+        Whether all ran.
+    """
+    try:
+        statements = [part for statement in _parsed(source, name) for part in _apart(statement)]
+    except SyntaxError:
+        return False
+    sound = True
+    for statement in statements:
+        try:
+            with _caught():
                 exec(compile(ast.Module([statement], []), name, "exec"), world)
+        except BaseException as error:
+            sound = False
+            if isinstance(statement, ast.Import | ast.ImportFrom) and isinstance(error, ImportError):
+                world[(statement.names[0].asname or statement.names[0].name).partition(".")[0]] = Absent(str(error))
+    return sound
 
 
-def _ran(source: str, name: str, world: dict[str, Any]) -> dict[str, Any]:
+def _apart(statement: ast.stmt) -> list[ast.stmt]:
+    """An import of several names as imports of one each; other statements as they are."""
+    if not isinstance(statement, ast.Import | ast.ImportFrom):
+        return [statement]
+    parts = []
+    for name in statement.names:
+        one = copy.copy(statement)
+        one.names = [name]
+        parts.append(one)
+    return list(parts)
+
+
+def _ran(source: str, name: str, world: dict[str, Any], session: Session) -> dict[str, Any]:
     """Run a cell, and tell what it printed, the value of its last line, and the traceback if there is one."""
     shown: list[str] = []
 
@@ -224,7 +301,7 @@ def _ran(source: str, name: str, world: dict[str, Any]) -> dict[str, Any]:
             if value is not None:
                 shown.append(repr(value))
         finally:
-            _session.restore()
+            session.restore()
 
     with _caught() as out:
         error = _error(run)
@@ -261,6 +338,37 @@ def _cut(text: str) -> str:
     return f"{text[:MOST_PRINTED]}\n… and {len(text) - MOST_PRINTED:,} characters more"
 
 
+_SHOWN: list[Any] = []
+"""What a cell has displayed: tables, as text in Markdown."""
+
+
+class _Kind(type):
+    """A kind of array in annotations, which nothing reads in a page."""
+
+    def __getitem__(cls, item: Any) -> Any:
+        return Any
+
+
+def _put_stand_ins() -> None:
+    """Put in place what cells and the library import beside numpy: displays, numbers for sentences, annotations."""
+    names = ("IPython", "IPython.display", "myst_nb", "jaxtyping")
+    whole, page, glue, kinds = modules = [ModuleType(name) for name in names]
+    vars(whole)["display"] = page
+    vars(page).update(display=_SHOWN.append, Markdown=str, HTML=str)
+    vars(glue)["glue"] = lambda *args, **named: None
+    vars(kinds)["__getattr__"] = lambda name: _Kind(name, (), {})
+    sys.modules.update(zip(names, modules, strict=True))
+
+
+def _table(text: str) -> list[list[str]]:
+    """The rows of a table in Markdown, headings first; empty for another text."""
+    lines = [line.strip() for line in text.strip().splitlines()]
+    if len(lines) < 2 or not all(line.startswith("|") for line in lines):
+        return []
+    rows = [re.split(r"(?<!\\)\|", line.strip("|")) for line in lines]
+    return [[cell.strip().replace("\\|", "|") for cell in row] for number, row in enumerate(rows) if number != 1]
+
+
 _session = Session()
 
 
@@ -268,7 +376,7 @@ def answer(request: str) -> str:
     """Do what the page asks.
 
     Args:
-        request: JSON: ``do`` ("begin", "load" or "check") and what that takes.
+        request: JSON: ``do`` ("begin", "load", "check" or "run") and what that takes.
 
     Returns:
         JSON in one line: ``result``, or ``failed`` with the reason where the request itself went wrong.
@@ -279,13 +387,16 @@ def answer(request: str) -> str:
         if do == "begin":
             os.environ["SOFTLOOKUP_BOOK"] = asked["book"]
             sys.meta_path.insert(0, _NotHere())
+            _put_stand_ins()
             _session.keep()
             result: Any = f"Python {sys.version.split()[0]}, numpy {np.__version__}"
         elif do == "load":
             result = _session.load(asked["chapter"], gzip.decompress(base64.b64decode(asked["file"])))
+        elif do == "run":
+            result = _session.run(**asked)
         else:
             result = _session.check(**asked)
-            _session.restore()
+        _session.restore()
         return json.dumps({"result": result})
     except BaseException as error:  # an answer may raise anything, at any time
         _session.restore()

@@ -80,9 +80,10 @@ def text_hash(text: str) -> str:
 def cell_hash(obj: Any) -> str:
     """The hash of the notebook cell that an answer stands in, empty where it stands in none, or in several."""
     files = {function.__code__.co_filename for function in functions_behind(obj)}
-    if len(files) != 1 or os.path.exists(file := files.pop()):
+    cells = [file for file in files if not os.path.exists(file)]
+    if len(cells) != 1:
         return ""
-    text = "".join(linecache.getlines(file))
+    text = "".join(linecache.getlines(cells[0]))
     return text_hash(text) if text else ""
 
 

@@ -1,0 +1,15 @@
+// Answers and verdicts of tasks, kept in this browser.
+
+const KEEP = "softlookup-in-page";
+
+export const make = (tag, text = "", more = {}) => Object.assign(document.createElement(tag), { textContent: text, ...more });
+
+let held = {}; // what a browser that keeps nothing still knows until the page is left
+export function kept() {
+  try { return { ...held, ...JSON.parse(localStorage.getItem(KEEP)) }; } catch { return held; }
+}
+export function keep(id, record) {
+  held = { ...kept(), [id]: record };
+  if (!record) delete held[id];
+  try { localStorage.setItem(KEEP, JSON.stringify(held)); } catch { /* kept until the page is left */ }
+}

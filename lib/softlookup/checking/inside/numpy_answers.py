@@ -1,0 +1,46 @@
+"""Answers in numpy where a notebook hands over tensors of torch."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from softlookup.checking.inside.answers import is_tensor
+
+
+def in_numpy(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a function that is written in numpy take tensors of torch.
+
+    Tensors come in as arrays, arrays go out as tensors, and floats keep the dtype of the first tensor of floats. Where
+    no tensor comes in, nothing is changed. No gradient flows through it.
+
+    Args:
+        function: What takes and returns arrays.
+
+    Returns:
+        The function for both.
+    """
+
+    @functools.wraps(function)
+    def call(*args: Any, **named: Any) -> Any:
+        given = [one for one in (*args, *named.values()) if is_tensor(one)]
+        if not given:
+            return function(*args, **named)
+        result = function(*map(_array, args), **{name: _array(one) for name, one in named.items()})
+        dtype = next((one.dtype for one in given if one.is_floating_point()), None)
+        return tuple(_tensor(one, dtype) for one in result) if isinstance(result, tuple) else _tensor(result, dtype)
+
+    return call
+
+
+def _array(value: Any) -> Any:
+    return value.detach().cpu().numpy() if is_tensor(value) else value
+
+
+def _tensor(value: Any, dtype: Any) -> Any:
+    import numpy as np
+    import torch
+
+    if not isinstance(value, np.ndarray | np.generic):
+        return value
+    tensor = torch.as_tensor(np.array(value))  # no view: torch takes no negative strides
+    return tensor.to(dtype) if dtype is not None and tensor.is_floating_point() else tensor
