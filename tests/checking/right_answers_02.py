@@ -108,7 +108,7 @@ def similarity_units(q, k):
 
 
 def similarity_small_number(q, k):
-    return np.einsum("th,sh->ts", q, k) / (np.outer(np.linalg.norm(q, axis=1), np.linalg.norm(k, axis=1)) + 1e-8)
+    return np.einsum("th,sh->ts", q, k) / np.outer(*(np.linalg.norm(x, axis=1) + 1e-8 for x in (q, k)))
 
 
 def similarity_loops(q, k):

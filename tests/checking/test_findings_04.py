@@ -57,7 +57,50 @@ def test_gradients_that_overflow_cost_the_gradients_alone():
     assert result.points == pytest.approx(0.9 * result.max_points), result.text()
 
 
+def exponentials(q, k):
+    return torch.exp(q @ k.mT / math.sqrt(q.shape[-1]))
+
+
+def shares(e):
+    total = e.sum(dim=-1, keepdim=True)
+    return e / torch.where(total == 0, torch.ones_like(total), total)
+
+
+def exp_times_mask(q, k, mask=None):
+    e = exponentials(q, k)
+    return shares(e if mask is None else e * mask)
+
+
+def exp_where_mask(q, k, mask=None):
+    e = exponentials(q, k)
+    return shares(e if mask is None else torch.where(mask, e, 0.0))
+
+
+def attending(weights):
+    return lambda q, k, v, mask=None: weights(q, k, mask) @ v
+
+
+def head(weights):
+    return lambda x, w_q, w_k, w_v, mask=None: weights(x @ w_q, x @ w_k, mask) @ (x @ w_v)
+
+
 NAMED = {
+    "weights: exp times the mask": ("04.weights", exp_times_mask, "mask-after-exp"),
+    "attention: exp times the mask": ("04.attention", attending(exp_times_mask), "mask-after-exp"),
+    "head: exp times the mask": ("04.head", head(exp_times_mask), "mask-after-exp"),
+    "weights: exp of the scores as they are": ("04.weights", exp_where_mask, "raw-exponentials"),
+    "attention: exp of the scores as they are": ("04.attention", attending(exp_where_mask), "raw-exponentials"),
+    "head: exp of the scores as they are": ("04.head", head(exp_where_mask), "raw-exponentials"),
+    "softmax: clamped": (
+        "04.softmax",
+        lambda x: (e := x.clamp(-80, 80).exp()) / e.sum(-1, keepdim=True),
+        "scores-clamped",
+    ),
+    "column: no exp, whatever the divisor": (
+        "04.column",
+        lambda q, k, v: (k @ q / 8) / (k @ q / 8).sum() @ v,
+        "no-exp",
+    ),
     "scores: the first two axes": ("04.scores", lambda q, k: q @ k.transpose(0, 1), "first-axes"),
     "cost: four bytes": ("04.cost", lambda b, t, s, n: 4 * b * t * s, "always-four"),
     "softmax backward: the outer weight": (
@@ -78,3 +121,21 @@ def test_common_slips_of_chapter_4_are_named(name):
 def test_a_mask_after_exp_is_not_called_one_after_the_softmax_alone():
     result = check("04.weights", masked_after_exp)
     assert result.diagnosis == ("mask-renormalised",) and "after exp or after the whole softmax" in result.text()
+
+
+def test_a_thousand_subtracted_from_masked_scores_is_not_called_a_late_mask():
+    def attention_weights(q, k, mask=None):
+        s = q @ k.mT / math.sqrt(q.shape[-1])
+        return s.softmax(-1) if mask is None else (s - 1000.0 * ~mask).softmax(-1) * mask
+
+    result = check("04.weights", attention_weights)
+    assert result.diagnosis == ("mask-renormalised",) and "is subtracted from masked scores" in result.text()
+
+
+def test_exp_times_mask_with_nan_where_nothing_is_seen_is_both_mistakes():
+    def attention_weights(q, k, mask=None):
+        e = exponentials(q, k)
+        e = e if mask is None else e * mask
+        return e / e.sum(dim=-1, keepdim=True)
+
+    assert check("04.weights", attention_weights).diagnosis == ("nan-rows", "mask-after-exp")

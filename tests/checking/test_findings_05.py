@@ -85,6 +85,19 @@ NAMED = [
         "def attention_flops(b, t, d, n, k, h):\n    return 4 * b * n * t * t * h, 4 * b * t * d * h * (n + k)",
         "pair-swapped",
     ),
+    ("05.merge", "def merge_heads(z):\n    return torch.cat([one for one in z], -1)", "joined-along-first-axis"),
+    (
+        "05.shares",
+        "def head_shares(z, w_o):\n    y = blend_heads(z, w_o) / z.shape[-3]\n"
+        "    return torch.stack([y] * z.shape[-3], -3)",
+        "equal-shares",
+    ),
+    ("05.init", "def init_scale(d, n, h):\n    return math.sqrt(12 * 2 / (d + n * h))", "twice-the-limit"),
+    (
+        "05.cache",
+        "def cache_bytes(b, s, l, n, k, h, size):\n    return b * s * l * (n + k + k) * h * size",
+        "queries-too",
+    ),
 ]
 
 WRONG = [

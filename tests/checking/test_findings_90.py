@@ -13,7 +13,7 @@ TRAIN = """def train_steps(vocab_size, d_model, n_heads, d_hidden, n_layers, pad
         {begin}
         adam.param_groups[0]["lr"] = float({rate})
         rows = target[i]
-        loss = translation_loss(model(source[i], rows[:, :-1]), rows[:, 1:], {pad}, 0.1)
+        loss = translation_loss(model(source[i], rows[:, :-1]), {rows}, {pad}, 0.1)
         {clear}
         loss.backward()
         adam.step()
@@ -25,6 +25,7 @@ PLAIN = {
     "begin": "pass",
     "rate": "rates[i]",
     "pad": "pad_id",
+    "rows": "rows[:, 1:]",
     "clear": "adam.zero_grad()",
     "loss": "loss.item()",
     "weights": "weights_of(model)",
@@ -37,6 +38,17 @@ LOSS = (
 BY_HAND = (
     "def translation_loss(logits, labels, pad_id, eps):\n    v, real = logits.shape[-1], labels != pad_id\n"
     "    wanted = F.one_hot(labels, v) * {} + {}\n    each = -(wanted * logits.log_softmax(-1)).sum(-1)\n    return {}"
+)
+
+OTHERS_OF_V = (
+    "def translation_loss(logits, labels, pad_id, eps):\n    real, v = labels != pad_id, logits.shape[-1]\n"
+    "    wanted = torch.full_like(logits[real], eps / (v - 2)).scatter(1, labels[real][:, None], 1 - eps)\n"
+    "    wanted[:, pad_id] = 0\n    return {}"
+)
+DIVERGENCE = (
+    "def translation_loss(logits, labels, pad_id, eps):\n    real, v = labels != pad_id, logits.shape[-1]\n"
+    "    wanted = F.one_hot(labels[real], v) * (1 - eps) + eps / v\n"
+    "    return F.kl_div(logits[real].log_softmax(-1), wanted, reduction='batchmean')"
 )
 
 
@@ -72,6 +84,9 @@ NAMED = [
     ("90.loss", BY_HAND.format("(1 - eps)", "eps / v", "(each * real).mean()"), "padding-in-the-count"),
     ("90.loss", BY_HAND.format("(1 - eps - eps / v)", "eps / v", "each[real].mean()"), "right-without-share"),
     ("90.loss", BY_HAND.format("(1 - eps)", "eps", "each[real].mean()"), "everybody-all-of-it"),
+    ("90.train", train(rows="rows[:, :-1]"), "labels-not-shifted"),
+    ("90.loss", OTHERS_OF_V.format("F.cross_entropy(logits[real], wanted)"), "padding-without-share"),
+    ("90.loss", DIVERGENCE, "divergence"),
     ("90.greedy", greedy(("(source, written)", "(source, written[:, -1:])")), "last-word-alone"),
     ("90.greedy", greedy(("ended, pad_id, best", "ended, end_id, best")), "end-repeated"),
 ]

@@ -21,7 +21,7 @@ COSINES = (
 )
 
 EPSILON = 1e-6
-"""An answer may add 1e-8 to a length instead of asking whether it is 0: no other vector is nearly as short."""
+"""An answer may add 1e-8 to each length instead of asking whether it is 0: no other vector is nearly as short."""
 
 
 def _similarity_cases(rng: Rng) -> list[Case]:
@@ -38,9 +38,9 @@ def _similarity_cases(rng: Rng) -> list[Case]:
     # What may be taken for a vector of zeros: a zero in it, a sum of 0, a small length.
     some_q, some_k = np.array([[1.0, 0.0], [1.0, -1.0], [0.1, 0.1]]), np.array([[2.0, -2.0], [0.0, 3.0], [0.03, 0.04]])
     same = vectors(2, 3)
-    # Short on one side alone: the product of the lengths stays far above what an answer may add to it (1e-8).
+    # Short on one side, or on both: the product of the lengths is then below 1e-8, a length alone is far above it.
     unit = [x / np.linalg.norm(x, axis=-1, keepdims=True) for x in (vectors(3, 4), vectors(4, 4))]
-    tiny = 3e-5
+    tiny, tiniest = 3e-5, 5e-6
     return [
         case("three queries, five keys of width four", q, k),
         case("four queries, four keys of width four", vectors(4, 4), vectors(4, 4)),
@@ -50,6 +50,12 @@ def _similarity_cases(rng: Rng) -> list[Case]:
         *(
             Case(f"{name} of length 0.00003", pair, frame="numpy", tolerance=1e-3)
             for name, pair in (("queries", (tiny * unit[0], unit[1])), ("keys", (unit[0], tiny * unit[1])))
+        ),
+        Case(
+            "queries and keys of length 0.000005",
+            (tiniest * unit[0], tiniest * unit[1]),
+            frame="numpy",
+            tolerance=0.03,  # an answer may still add 1e-8 to each length; cosines of 0 are far off
         ),
         Case(
             "rows that are short, sum to 0 or hold a single 0",

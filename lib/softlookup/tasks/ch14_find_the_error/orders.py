@@ -34,6 +34,7 @@ def _split_cases(rng: Rng) -> list[Case]:
         ("heads cut first, and a slip in the last place", x_slip, w_slip, round_to(almost, 2), 2),
         ("a matrix of blocks, for which both are the same", x, w, both, 2),
         ("one slip", x_slip, w_slip, slipped(rng, slip, 2), 2),
+        ("a projection that was reshaped alone", x_slip, w_slip, round_to((x_slip @ w_slip).reshape(2, 4, 2), 2), 2),
     ]
     return [Case(label, tuple(args), frame="numpy") for label, *args in cases]
 

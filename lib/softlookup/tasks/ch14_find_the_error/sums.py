@@ -59,7 +59,7 @@ def _rows_cases(rng: Rng) -> list[Case]:
         ("nine keys, three places", _rows(rng, 9, 3, (4, -4, 5, -6, 9, 0), (5,)), 3),
         ("two heads", np.stack([_rows(rng, 5, 2, (0, 3, -1)), _rows(rng, 5, 2, (-5, 0, 2))]), 2),
         ("weights so small that 0 is printed", np.array([[0.0, 0.97, 0.03], [0.5, 0.5, 0.0], [0.0, 0.9, 0.0]]), 2),
-        ("a sound table", _rows(rng, 6, 3, (0, 1, -2, 2)), 3),
+        ("a sound table", _rows(rng, 6, 3, (0, 1, -2, 2, 0)), 3),
         ("as many rows as keys", _rows(rng, 5, 3, (0, 4, 0, -3, 0)), 3),
     )
     return [Case(label, (table, places), frame="numpy") for label, table, places in tables]
