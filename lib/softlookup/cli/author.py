@@ -37,8 +37,8 @@ def tasks(as_json: bool) -> None:
     if as_json:
         from softlookup.in_page.packing import why_not
 
-        told = [{**task.summary(), "in_page": not why_not(task)} for task in listed]
-        click.echo(json.dumps(told, indent=2, ensure_ascii=False))
+        records = [{**task.summary(), "in_page": not why_not(task)} for task in listed]
+        click.echo(json.dumps(records, indent=2, ensure_ascii=False))
         return
     from rich.table import Table
 

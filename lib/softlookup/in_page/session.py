@@ -129,7 +129,6 @@ class Session:
             ``html``, ``text`` and ``record``.
         """
         task = get_task(task_id)
-        self.restore()
         world = _world()
         for cell in cells[:-1]:
             run_what_runs(cell["source"], f"<submission {cell['task'] or 'a given cell'}>", world)
@@ -150,7 +149,6 @@ class Session:
         Returns:
             ``printed`` and ``error`` as in ``check``, and ``tables``: rows of cells, the headings first.
         """
-        self.restore()
         *before, own = cells
         if self._before[0] != tuple(before) or not before:
             world = _world()
