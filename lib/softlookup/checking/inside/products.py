@@ -26,14 +26,6 @@ class Fed:
     times: float = 0.0
 
 
-def prepare() -> None:
-    """Count once: the first time in a process imports some 800 modules, which forks of it then have."""
-    import torch
-
-    with counting([torch.ones(1, 1)], 0):
-        torch.ones(1, 1)
-
-
 @contextlib.contextmanager
 def counting(inputs: Sequence[Any], matrix: int | None) -> Iterator[Fed]:
     """Count the products with one of the inputs. Copies of it, and products outside of torch, are not seen.
@@ -55,6 +47,10 @@ def counting(inputs: Sequence[Any], matrix: int | None) -> Iterator[Fed]:
     place, size = whole.untyped_storage().data_ptr(), whole.numel()
 
     class Counting(TorchDispatchMode):
+        @classmethod
+        def _should_skip_dynamo(cls) -> bool:
+            return False  # or torch imports its compiler at the first count, some 800 modules
+
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             result = func(*args, **(kwargs or {}))
             if func._schema.name in _PRODUCTS:

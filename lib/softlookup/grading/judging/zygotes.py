@@ -6,7 +6,6 @@ import socket
 from collections.abc import Callable
 
 import nbformat
-import numpy as np
 from nbformat import NotebookNode
 
 from softlookup.checking.task import LIBRARY
@@ -72,8 +71,7 @@ def begin_zygote(settings: RunSettings, release: NotebookNode) -> Zygote:
     imports = _imports(release)
     if not any(name.startswith("softlookup.") and name != "softlookup.checking" for name in imports):
         hidden |= set(LIBRARY)  # else a given cell needs them, and the gates alone stand before them
-    counts = any(case.fed for task in tasks for case in task.cases(np.random.default_rng(0), **task.variants[0]))
-    return Zygote(settings.sandbox, imports, sorted({task.barred for task in tasks}), sorted(hidden), counts)
+    return Zygote(settings.sandbox, imports, sorted({task.barred for task in tasks}), sorted(hidden))
 
 
 def _imports(release: NotebookNode) -> list[str]:

@@ -176,8 +176,6 @@ def main() -> None:
         except ImportError as error:
             print(f"not imported beforehand: {error}", file=sys.stderr)
     if "torch" in sys.modules:
-        from softlookup.checking.inside import products
-
         torch = sys.modules["torch"]
         torch.set_num_threads(1)
         torch.set_num_interop_threads(1)
@@ -185,8 +183,6 @@ def main() -> None:
         ones = torch.ones(2, 2, requires_grad=True)
         torch.softmax(ones @ ones, -1).backward(torch.ones(2, 2))
         torch.manual_seed(0)  # looks for accelerators when it is called first
-        if record["counts"]:
-            products.prepare()
     from softlookup.checking.inside.gates import prepare
     from softlookup.grading.sandbox.inside import shell
 

@@ -193,7 +193,6 @@ class Zygote(Forking):
         modules: What it imports beforehand.
         forbidden: For each task the dotted names that its answers must not use.
         hidden: Parts of the library that are not there to be imported.
-        counts: Whether a task counts torch's products, which takes many imports when it is done first.
 
     Raises:
         SandboxError: If there is nothing to start it in; the message says what is missing.
@@ -206,7 +205,6 @@ class Zygote(Forking):
         modules: Sequence[str] = (),
         forbidden: Sequence[Sequence[str]] = (),
         hidden: Sequence[str] = (),
-        counts: bool = False,
     ) -> None:
         if sandbox not in ("bubblewrap", "none"):
             raise ValueError(f"sandbox is {sandbox!r}; wanted 'bubblewrap' or 'none'")
@@ -221,7 +219,7 @@ class Zygote(Forking):
         there = self.stage if bare else Path("/softlookup")
         executable = sys.executable if bare else str(_seen(Path(sys.executable)))
         script = str(there / "softlookup/grading/sandbox/inside/zygote.py")
-        record = json.dumps({"modules": list(modules), "forbidden": [list(one) for one in forbidden], "counts": counts})
+        record = json.dumps({"modules": list(modules), "forbidden": [list(one) for one in forbidden]})
         fd, self._begun, self._ready = theirs.fileno(), time.monotonic(), False
         try:
             self.process = subprocess.Popen(
