@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from built_book import HTML, ROOT, need_book
 
-from softlookup.bench.site import NoBrowser, browser, builds, weights
+from softlookup.bench.site import NoBrowser, browser, builds, in_page, weights
 
 
 def test_weigh_adds_up_by_kind_and_leaves_figures_out(tmp_path):
@@ -94,3 +94,12 @@ def test_bench_finds_every_interactive_figure_and_keeps_the_limit(chromium):
     assert seen["over_limit"] == 0 and seen["unsized_pictures"] == 0
     views = seen["pages"][page]["desktop"]
     assert 100_000 < views["before_widgets"] < views["with_widgets"] <= views["whole"]
+
+
+@pytest.mark.book
+@pytest.mark.browser
+def test_bench_waits_for_verdicts_in_a_page(chromium):
+    need_book()
+    record = in_page.wait_for_verdicts(chromium, {"disk": HTML.as_uri() + "/"}, HTML, rounds=1)
+    assert record["bytes_after_press"]["engine.js"] > 10_000_000
+    assert set(record["disk"]) == {"first", "next_page", "after", "count"} and record["disk"]["count"] == 6

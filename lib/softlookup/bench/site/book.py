@@ -13,6 +13,7 @@ from softlookup.bench.harness import benchmark
 from softlookup.bench.site.browser import chromium, served
 from softlookup.bench.site.builds import time_builds
 from softlookup.bench.site.frames import frames_of_empty_page, frames_of_figures
+from softlookup.bench.site.in_page import wait_for_verdicts
 from softlookup.bench.site.weights import weigh_pages
 
 FEW = ("book/index.html", "book/02_soft_lookup.html")
@@ -20,7 +21,7 @@ FEW = ("book/index.html", "book/02_soft_lookup.html")
 
 @benchmark("book")
 def bench_book(root: Path, *, quick: bool = False) -> dict[str, Any]:
-    """Weigh every page, drag in every interactive figure, and time builds of a copy.
+    """Weigh every page, drag in every figure, wait for verdicts in a page, and time builds of a copy.
 
     Args:
         root: The checkout, with the book built in ``_build/html``.
@@ -46,6 +47,8 @@ def bench_book(root: Path, *, quick: bool = False) -> dict[str, Any]:
         weights = weigh_pages(browser, address, html, names)
         empty = frames_of_empty_page(browser)
         figures = frames_of_figures(browser, address, names)
+        ways = {"disk": html.as_uri() + "/", "server": address}
+        in_page = wait_for_verdicts(browser, ways, html, rounds=1 if quick else 3)
         browser_version = browser.version
     slowest = max(figures.values(), key=lambda one: one["median_ms"])
     frames = {
@@ -70,6 +73,7 @@ def bench_book(root: Path, *, quick: bool = False) -> dict[str, Any]:
         "weights": weights,
         "frames": frames,
         "builds": builds,
+        "in_page": in_page,
         "seconds": round(time.perf_counter() - began),
         "load": {"before": load, "after": os.getloadavg()[0]},
         "versions": {
