@@ -84,7 +84,7 @@ def add_scripts(app: Sphinx, page: str, template: str, context: dict[str, Any], 
 
 
 def texts(page: str, folder: str) -> dict[str, dict[str, str]]:
-    """Take the tasks from a notebook's page: the title and the text of each, with links from the book's first page.
+    """Take the tasks from a notebook's page: title, text and address of each, with links from the book's first page.
 
     Args:
         page: The built page.
@@ -106,7 +106,8 @@ def texts(page: str, folder: str) -> dict[str, dict[str, str]]:
             link["href"] = _from_first_page(str(link["href"]), folder)
         text = (one for one in section.find_all(True, recursive=False) if _is_text(one) and one is not heading)
         number = str(anchor["id"]).removeprefix("exercise-").replace("-", ".", 1)
-        found[number] = {"title": heading.get_text(), "html": "".join(map(str, text))}
+        address = f"{folder}/{posixpath.basename(folder)}.html#{anchor['id']}"
+        found[number] = {"title": heading.get_text(), "html": "".join(map(str, text)), "page": address}
     return found
 
 

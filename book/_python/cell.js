@@ -26,16 +26,16 @@ function door(input, page, number) {
       await Promise.all([script(`cells_${page}.js`), script("editor.js")]);
       const sources = globalThis.softlookupSources[page];
       const blank = sources[number];
+      const printed = input.parentElement.querySelector(":scope > .cell_output:not(:has(img, svg))"); // not said twice
       const run = async (source, say) => {
         say("Running …");
         const found = await ask({ do: "run", cells: [...sources.slice(0, number), source] });
+        if (printed && !found.error) printed.hidden = true;
         const nothing = !found.printed && !found.error && !found.tables.length;
         return { ...found, ...(nothing ? { state: "It ran, and shows nothing." } : {}) };
       };
-      const { form, editor, begin } = box({ id: `cell-${number}`, text: blank, blank, label: "This cell", verb: "Run", run });
+      const { form, editor, begin } = box({ id: `cell-${number}`, text: blank, blank, label: `Code of cell ${number + 1} of the page`, verb: "Run", run });
       input.hidden = true;
-      const printed = input.parentElement.querySelector(":scope > .cell_output"); // what the book printed says it twice
-      if (printed && !printed.querySelector("img, svg")) printed.hidden = true;
       line.replaceWith(form);
       editor.focus();
       begin();

@@ -24,6 +24,7 @@ export function script(name) {
 }
 
 let worker = null;
+let giveUp = () => {}; // ends the wait for a download
 let starting = null;
 let life = 0; // counts the stops: what began in an earlier life must not touch this one
 let number = 0;
@@ -49,7 +50,8 @@ async function begin() {
     throw new Error("This browser is too old to run Python: it needs WebAssembly and DecompressionStream (2023 or later).");
   }
   const mine = life;
-  await script("engine.js");
+  const stopped = new Promise((_, failed) => { giveUp = failed; });
+  await Promise.race([script("engine.js"), stopped]);
   if (mine !== life) throw new Error("You stopped it.");
   const { wasm, files, worker: source } = globalThis.softlookupPython;
   const address = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
@@ -78,11 +80,19 @@ export function start() {
   return starting;
 }
 
-// One request after the other: the time of a request is its own, not that of those before it.
-export function ask(request, limit = 10_000) {
+// Have a notebook's questions on the page.
+export const questions = (chapter) => script(`tasks_${chapter}.js`);
+
+// One request after the other: the time of a request is its own, not that of those before it. A check names the
+// notebook whose questions it needs: Python may have been started anew since the last one.
+export function ask(request, chapter = null, limit = 10_000) {
   const asked = async () => {
     await start();
     const mine = life;
+    if (chapter !== null && !loaded.has(chapter)) {
+      await send({ request: { do: "load", chapter, file: globalThis.softlookupTasks[chapter] } });
+      if (mine === life) loaded.add(chapter);
+    }
     const said = `Your code ran longer than ${limit / 1000} seconds and was stopped. Is there a loop that never ends?`;
     const timer = setTimeout(() => mine === life && stop(said), limit);
     try {
@@ -96,18 +106,10 @@ export function ask(request, limit = 10_000) {
   return result;
 }
 
-// Have a notebook's questions at hand.
-export async function load(chapter) {
-  await script(`tasks_${chapter}.js`);
-  await start();
-  if (loaded.has(chapter)) return;
-  await ask({ do: "load", chapter, file: globalThis.softlookupTasks[chapter] }, 60_000);
-  loaded.add(chapter);
-}
-
 export function stop(why = "You stopped it.") {
   life += 1;
   worker?.terminate();
+  giveUp(new Error(why));
   worker = null;
   starting = null;
   loaded.clear();

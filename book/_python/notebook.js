@@ -30,53 +30,64 @@ const TENSORS = "# Written in numpy: the next lines let it take tensors of torch
 
 // An answer as its cell holds it: with the imports that a page has anyway, and open to tensors where the task has any.
 function forCell(id, source, name, given) {
+  if (/\b(torch|nn)\b/.test(source) || !new RegExp(`^(def ${name}\\b|${name} *=)`, "m").test(source)) return source;
   const missing = [["import math", /\bmath\./], ["import numpy as np", /\bnp\./]]
     .filter(([line, used]) => used.test(source) && !given.includes(line) && !source.includes(line))
     .map(([line]) => line);
-  const head = missing.length ? `${missing.join("\n\n")}\n\n\n` : "";
-  if (!facts.torch.includes(id) || !name) return head + source;
+  const head = missing.length && !source.includes("__future__") ? `${missing.join("\n\n")}\n\n\n` : "";
+  if (!facts.torch.includes(id)) return head + source;
   return `${head}${source.trimEnd()}\n\n\n${TENSORS}\nfrom softlookup import in_numpy\n\n${name} = in_numpy(${name})`;
 }
 
 // The other way: without the lines that forCell adds at the end.
 const fromCell = (source) => source.split(`\n\n\n${TENSORS}`)[0];
 
-// The assignment's own notebook with the reader's answers in their cells.
+const opened = new Map(); // notebooks that the reader has opened, by number: they hold text and cells besides
+
+// The assignment's own notebook, or the one that was opened, with the reader's answers in their cells. Gives how many
+// there are, and which of them the notebook asks for gradients, too.
 export async function save(number) {
-  const { file, notebook: whole, cells, names } = await notebook(number);
+  const { file, notebook: empty, cells, names } = await notebook(number);
+  const whole = opened.get(number) ?? empty;
   const answers = kept();
   const given = cells.filter((one) => !one.id).map((one) => one.text).join("\n");
-  let count = 0;
+  const blank = new Map(cells.filter((one) => one.id).map((one) => [one.id, one.text]));
+  const saved = [];
   const filled = whole.cells.map((cell) => {
-    const source = isAnswer(cell) ? answers[taskId(cell)]?.source : "";
-    if (!source || source === text(cell)) return cell;
-    count += 1;
-    return { ...cell, source: forCell(taskId(cell), source, names[taskId(cell)], given) };
+    const id = isAnswer(cell) ? taskId(cell) : "";
+    const source = answers[id]?.source;
+    if (!source || source === blank.get(id)) return cell;
+    saved.push(id);
+    // A cell that was opened and not changed stays as it is.
+    return source === fromCell(text(cell)) ? cell : { ...cell, source: forCell(id, source, names[id], given) };
   });
   const blob = new Blob([JSON.stringify({ ...whole, cells: filled }, null, 1)], { type: "application/x-ipynb+json" });
   const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(blob), download: file });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-  return { file, count };
+  return { file, count: saved.length, gradients: saved.filter((id) => facts.gradients.includes(id)) };
 }
 
-// Take over the answers of a notebook: those that differ from the empty cells, by their tasks.
+// The answers of a notebook that differ from the empty cells, by their tasks, and the tasks that ask for other numbers
+// or conventions there than in the page.
 export async function taken(number, file) {
   const { file: name, cells } = await notebook(number);
   const empty = new Map(cells.filter((one) => one.id).map((one) => [one.id, one.text]));
-  let opened = null;
-  try { opened = JSON.parse(await file.text()); } catch { /* said below */ }
-  if (!Array.isArray(opened?.cells)) throw new Error(`${file.name} is not a notebook.`);
+  let read = null;
+  try { read = JSON.parse(await file.text()); } catch { /* said below */ }
+  if (!Array.isArray(read?.cells)) throw new Error(`${file.name} is not a notebook.`);
   const found = {};
-  for (const cell of opened.cells.filter((one) => isAnswer(one) && empty.has(taskId(one)))) {
+  for (const cell of read.cells.filter((one) => isAnswer(one) && empty.has(taskId(one)))) {
     const source = fromCell(text(cell));
     if (source.trim() && source !== empty.get(taskId(cell))) found[taskId(cell)] = source;
   }
   if (!Object.keys(found).length) throw new Error(`${file.name} holds no answers to the tasks of ${name}.`);
-  return found;
+  const checks = read.cells.filter(isCheck).map((cell) => /check\("([\w.-]+)".*variant=[1-9]/.exec(text(cell))?.[1]);
+  return { found, others: checks.filter(Boolean), whole: read };
 }
 
-export function takeOver(found) {
+export function takeOver(number, found, whole) {
+  opened.set(number, whole);
   for (const [id, source] of Object.entries(found)) {
     if (kept()[id]?.source !== source) keep(id, { source, verdict: "unchecked" });
   }

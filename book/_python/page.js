@@ -1,7 +1,7 @@
 // Tasks done where they are read: on a page of exercises each answer cell can become an editor with a check, and in a
 // chapter the boxes "Now you" open the tasks that they name. Until somebody presses a button, nothing is loaded.
 
-import { kept, make } from "./answers.js";
+import { kept, make, whenChanged } from "./answers.js";
 import { cells } from "./cell.js";
 import { script } from "./engine.js";
 import { notebook, save, taken, takeOver } from "./notebook.js";
@@ -68,7 +68,7 @@ function inBox(admonition) {
   if (!ids.length) return;
   const line = make("p", "", { className: "slp-doors" });
   for (const id of ids) {
-    const one = door(id, (state) => `${state ?? "Do it here"}: ${id}`, (form, { title, html }) => {
+    const one = door(id, (state) => `${state ?? "Do it here"}: ${id}`, (form, { title, html, page }) => {
       const place = make("section", "", { className: "slp-task" });
       place.setAttribute("aria-label", title);
       const close = make("button", "Close", { type: "button", className: "slp-close" });
@@ -79,12 +79,16 @@ function inBox(admonition) {
         const address = link.getAttribute("href");
         if (!/^[a-z]+:/.test(address)) link.setAttribute("href", root + address);
       }
-      place.append(head, text, form);
+      const more = make("a", "On its own page, with the cells before it", { href: root + page });
+      const there = make("p", "", { className: "slp-there" });
+      there.append(more);
+      place.append(head, text, there, form);
       one.hidden = true;
       close.onclick = () => {
         place.remove();
         editors.delete(id);
         one.hidden = false;
+        for (const mark of marks) mark();
         one.querySelector("button").focus();
       };
       admonition.append(place);
@@ -107,26 +111,38 @@ function shelf(head, number) {
     try { state.textContent = await doing(); } catch (error) { state.textContent = error.message; }
   };
   write.onclick = told(async () => {
-    const { file: name, count } = await save(number);
-    return `${name} with ${count} ${count === 1 ? "answer" : "answers"}`;
+    const { file: name, count, gradients } = await save(number);
+    const more = gradients.length ? `. There, these tasks ask for gradients, too, in torch: ${gradients.join(", ")}` : "";
+    return `${name} with ${count} ${count === 1 ? "answer" : "answers"}${more}`;
   });
   read.onclick = () => file.click();
   file.onchange = told(async () => {
     const [chosen] = file.files;
-    const found = await taken(number, chosen);
-    file.value = "";
+    file.value = ""; // the same file may be chosen again
+    if (!chosen) return "";
+    const { found, others: otherwise, whole } = await taken(number, chosen);
     const ids = Object.keys(found);
     const others = ids.filter((id) => kept()[id]?.source && kept()[id].source !== found[id]);
     if (others.length && !window.confirm(`Replace your answers to ${others.join(", ")}?`)) return "Nothing was changed.";
-    takeOver(found);
-    for (const id of ids) editors.get(id)?.put(found[id]);
-    for (const mark of marks) mark();
-    return `Answers taken over: ${ids.length}. Check them one by one.`;
+    takeOver(number, found, whole);
+    refresh();
+    const more = otherwise.length ? ` Your course asks for other values than this page in ${otherwise.join(", ")}.` : "";
+    return `Answers taken over: ${ids.length}. Check them one by one.${more}`;
   });
   line.append(write, read, file, state);
   head.append(line);
 }
 
+// Show what is kept, where it was changed elsewhere.
+function refresh() {
+  for (const [id, editor] of editors) {
+    const { source } = kept()[id] ?? {};
+    if (source && source !== editor.text()) editor.put(source);
+  }
+  for (const mark of marks) mark();
+}
+
+whenChanged(refresh);
 const answers = document.querySelectorAll("div.cell.tag_answer-cell");
 for (const cell of answers) onCell(cell);
 for (const one of document.querySelectorAll(".admonition.task")) inBox(one);

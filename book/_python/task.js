@@ -2,7 +2,7 @@
 
 import { keep, kept } from "./answers.js";
 import { box } from "./box.js";
-import { ask, load } from "./engine.js";
+import { ask, questions } from "./engine.js";
 
 const facts = globalThis.softlookupFacts;
 
@@ -22,13 +22,13 @@ export function task(id, cells, judged) {
   const blank = cells.find((one) => one.id === id).text;
 
   async function check(source, say, isSame) {
-    keep(id, { source, verdict: "unchecked" });
     let found = {};
     try {
       say("Loading the questions …");
-      await load(Number(id.split(".")[0]));
+      const chapter = Number(id.split(".")[0]);
+      await questions(chapter);
       say("Checking …");
-      found = await ask({ do: "check", task_id: id, cells: [...before(id, cells), { task: id, source }] });
+      found = await ask({ do: "check", task_id: id, cells: [...before(id, cells), { task: id, source }] }, chapter);
     } finally {
       const { verdict = "error", points = 0, message = "" } = found.record ?? {};
       if (isSame()) keep(id, { source, verdict, points, said: message });
@@ -48,7 +48,9 @@ export function task(id, cells, judged) {
     blank,
     label: `Your answer to task ${id}`,
     verb: "Check",
-    changed: (source) => keep(id, source === blank ? null : { source, verdict: "unchecked" }),
+    changed: (source) => {
+      if (kept()[id]?.source !== source) keep(id, source === blank ? null : { source, verdict: "unchecked" });
+    },
     run: check,
   });
 }

@@ -37,3 +37,27 @@ def test_numbers_are_right_and_gradients_are_missing():
 def test_shortcuts_inside_are_seen():
     forbidden = in_numpy(lambda x: torch.softmax(torch.as_tensor(x), -1).numpy())
     assert check("04.softmax", forbidden).diagnosis == ("forbidden-shortcut",)
+
+
+WEIGHTS = """
+def attention_weights(q, k, mask=None):
+    scores = q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])
+    if mask is not None:
+        scores = np.where(mask, scores, -np.inf)
+    return softmax(scores)
+"""
+
+
+def test_sound_functions_stand_in_for_wrong_ones_between_cells():
+    world = {"np": np, "in_numpy": in_numpy}
+    wrong = "def softmax(x):\n    e = np.exp(x)\n    return e / e.sum()\n"
+    for name, source, function in (("softmax", wrong, "softmax"), ("weights", WEIGHTS, "attention_weights")):
+        text = f"{source}\n{function} = in_numpy({function})\n"
+        exec(compile(text, f"<submission {name}>", "exec"), world)
+    result = check("04.weights", world["attention_weights"])
+    assert result.verdict == "pass" and "04.softmax" in result.text(), result.text()
+
+
+def test_lists_are_turned_too():
+    rows = in_numpy(lambda x: [row / 2 for row in x])(torch.ones(2, 3))
+    assert isinstance(rows, list) and rows[0].dtype == torch.float32

@@ -73,6 +73,11 @@ def _like(result: Any, given: Sequence[Any]) -> Any:
     return result
 
 
+def _cells_of(obj: Any) -> set[str]:
+    """The cells that something was written in; what only wraps it was not."""
+    return {f.__code__.co_filename for f in functions_behind(obj) if not hasattr(f, "__wrapped__")}
+
+
 class LocalStudent:
     """Answers from an object in this process."""
 
@@ -88,12 +93,12 @@ class LocalStudent:
         A function of that name that stands in the same cell is a part of this answer, and is not replaced.
         """
         functions = reached(self.obj)
-        cells = {f.__code__.co_filename for f in functions_behind(self.obj)}
+        cells = _cells_of(self.obj)
         lent = []
         for name, task in self.earlier.items():
             callers = [f for f in functions if name in names_in(f)]
             own = [f.__globals__.get(name) for f in callers]
-            if callers and not any(inspect.isfunction(g) and g.__code__.co_filename in cells for g in own):
+            if callers and not any(inspect.isfunction(g) and _cells_of(g) & cells for g in own):
                 if sound_too or not self.passes(task, own[0]):
                     lent.append(task.id)
         return tuple(lent)

@@ -3,6 +3,7 @@
 It is computed here with torch, and read in the page by numpy alone (see ``session``).
 """
 
+import ast
 import io
 import zipfile
 from dataclasses import replace
@@ -19,7 +20,7 @@ from softlookup.checking.inside.case import Case
 from softlookup.checking.inside.probe import run
 from softlookup.checking.judge import HOME_SEED, questions_at_home
 from softlookup.checking.local import stand_in
-from softlookup.checking.published import composed
+from softlookup.checking.published import cells, composed, names_used
 from softlookup.checking.registry import tasks
 from softlookup.checking.task import Task
 from softlookup.checking.whole import parts
@@ -71,7 +72,17 @@ def why_not(task: Task) -> str:
         return "it tests models of torch"
     if any(case.fed for case in cases):
         return "it counts torch's products"
+    if task.frame == "torch" and names_used(task) & _given(task.chapter):
+        return "it calls a function of torch that the notebook gives"
     return ""
+
+
+@cache
+def _given(chapter: int) -> frozenset[str]:
+    """The functions that a notebook gives, between its tasks."""
+    own = {task.slug for task in tasks(chapter)}
+    statements = (one for name, text in cells(chapter).items() if name not in own for one in ast.parse(text).body)
+    return frozenset(one.name for one in statements if isinstance(one, ast.FunctionDef))
 
 
 def asks_for_gradients(task: Task) -> bool:

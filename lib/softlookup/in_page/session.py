@@ -86,7 +86,6 @@ class Session:
         self.chapters: dict[int, Baked] = {}
         self._kept: dict[str, tuple[Any, dict[str, Any]]] = {}
         self._warned = np.geterr()
-        self._before: tuple[tuple[str, ...], dict[str, Any]] = ((), {})
 
     def keep(self) -> None:
         """Note what modules hold, so that no answer changes the judge, or numpy, for the next one."""
@@ -150,14 +149,9 @@ class Session:
             ``printed`` and ``error`` as in ``check``, and ``tables``: rows of cells, the headings first.
         """
         *before, own = cells
-        if self._before[0] != tuple(before) or not before:
-            world = _world()
-            for number, source in enumerate(before):
-                run_what_runs(source, f"<submission cell {number}>", world)
-            self._before = tuple(before), world
-        # Run again, it begins with the same numbers: only what is handed out anew can be changed.
-        changes = (np.ndarray, np.random.Generator, list, dict)
-        world = {n: copy.deepcopy(v) if isinstance(v, changes) else v for n, v in self._before[1].items()}
+        world = _world()
+        for number, source in enumerate(before):
+            run_what_runs(source, f"<submission cell {number}>", world)
         _SHOWN.clear()
         found = _ran(own, "<submission this cell>", world, self)
         return found | {"tables": [table for one in _SHOWN if (table := _table(str(one)))]}

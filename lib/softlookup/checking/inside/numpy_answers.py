@@ -27,7 +27,7 @@ def in_numpy(function: Callable[..., Any]) -> Callable[..., Any]:
             return function(*args, **named)
         result = function(*map(_array, args), **{name: _array(one) for name, one in named.items()})
         dtype = next((one.dtype for one in given if one.is_floating_point()), None)
-        return tuple(_tensor(one, dtype) for one in result) if isinstance(result, tuple) else _tensor(result, dtype)
+        return _tensor(result, dtype)
 
     return call
 
@@ -40,6 +40,9 @@ def _tensor(value: Any, dtype: Any) -> Any:
     import numpy as np
     import torch
 
+    if isinstance(value, list | tuple):
+        turned = [_tensor(one, dtype) for one in value]
+        return turned if isinstance(value, list) else tuple(turned)
     if not isinstance(value, np.ndarray | np.generic):
         return value
     tensor = torch.as_tensor(np.array(value))  # no view: torch takes no negative strides
