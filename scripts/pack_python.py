@@ -57,7 +57,7 @@ MODULES_KEPT = set(
 """What is kept of the standard library: what numpy and the checker import, and what an answer may want."""
 JUDGING = ("checking", "model", "reference", "tasks", "text", "training")
 """Packages of the library that questions and their answers are computed with."""
-LEFT_OUT = ("numpy/f2py/", "numpy/testing/_private/extbuild", "numpy/_pyinstaller/", "numpy/doc/", "numpy/typing/")
+LEFT_OUT = ("numpy/f2py/", "numpy/testing/_private/extbuild", "numpy/_pyinstaller/", "numpy/doc/")
 
 
 def artifacts() -> Path:

@@ -1,6 +1,5 @@
 """The loops of streams.c, compiled by this machine's own compiler when they are first asked for, and kept."""
 
-import ctypes
 import hashlib
 import os
 import shutil
@@ -8,8 +7,12 @@ import subprocess
 import tempfile
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    import ctypes
 
 SOURCE = Path(__file__).with_name("streams.c")
 COMPILERS = ("cc", "gcc", "clang")
@@ -34,7 +37,7 @@ def kept_in() -> Path:
 
 
 @cache
-def loops() -> ctypes.CDLL:
+def loops() -> "ctypes.CDLL":
     """Compile streams.c, or take what an earlier run has compiled.
 
     Returns:
@@ -59,6 +62,8 @@ def loops() -> ctypes.CDLL:
     if not library.exists():
         _compile(found, library)
     try:
+        import ctypes  # a page of the book has none
+
         return ctypes.CDLL(str(library))
     except OSError as error:
         raise NoCompiler(f"{found} made a library that does not load here ({error})") from None
@@ -102,6 +107,8 @@ def run(name: str, *arrays: np.ndarray) -> float:
         NoCompiler: If it cannot be compiled here.
         ValueError: If an array is of another kind: "array 2 of fused: got float64 (8,), wanted float32 (8,), ...".
     """
+    import ctypes
+
     library = loops()
     n = arrays[0].size
     for place, array in enumerate(arrays):
