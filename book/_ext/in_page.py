@@ -67,6 +67,13 @@ def find_cells(app: Sphinx) -> None:
         app.in_page_cells[page] = Cells(tuple(sources[page]), shown, run)  # type: ignore[attr-defined]
 
 
+def changed(app: Sphinx, env: Any, added: set[str], changed: set[str], removed: set[str]) -> list[str]:
+    """Name the pages to be written again: other cells of theirs run now, since what they import has changed."""
+    before: dict[str, Cells] = getattr(env, "in_page_cells", {})
+    env.in_page_cells = now = app.in_page_cells  # type: ignore[attr-defined]
+    return [page for page in now if page in env.found_docs and page not in added and before.get(page) != now[page]]
+
+
 def add_scripts(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
     """Give a page the script that opens editors, if it has tasks to do, or cells to run."""
     if app.builder.format != "html" or doctree is None:
@@ -106,7 +113,7 @@ def texts(page: str, folder: str) -> dict[str, dict[str, str]]:
             link["href"] = _from_first_page(str(link["href"]), folder)
         text = (one for one in section.find_all(True, recursive=False) if _is_text(one) and one is not heading)
         number = str(anchor["id"]).removeprefix("exercise-").replace("-", ".", 1)
-        address = f"{folder}/{posixpath.basename(folder)}.html#{anchor['id']}"
+        address = _from_first_page(f"#{anchor['id']}", folder)
         found[number] = {"title": heading.get_text(), "html": "".join(map(str, text)), "page": address}
     return found
 
@@ -157,7 +164,9 @@ def write_scripts(app: Sphinx, error: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Hook into Sphinx."""
+    app.add_config_value("softlookup_pyodide", "", "html")  # read by scripts/pack_python.py
     app.connect("builder-inited", find_cells)
+    app.connect("env-get-outdated", changed)
     app.connect("html-page-context", add_scripts)
     app.connect("build-finished", write_scripts)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

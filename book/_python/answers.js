@@ -4,6 +4,9 @@ const KEEP = "softlookup-in-page";
 
 export const make = (tag, text = "", more = {}) => Object.assign(document.createElement(tag), { textContent: text, ...more });
 
+// The notebook's number in a task's id.
+export const chapter = (id) => Number(id.split(".")[0]);
+
 let held = {}; // what a browser that keeps nothing still knows until the page is left
 export function kept() {
   try { return JSON.parse(localStorage.getItem(KEEP)) ?? {}; } catch { return held; }

@@ -1,9 +1,30 @@
 // An editor with its buttons, and what comes back when its code has run.
 
 import { make } from "./answers.js";
-import { start, stop } from "./engine.js";
+import { script, start, stop } from "./engine.js";
 
 const facts = globalThis.softlookupFacts; // tasks that can be done here, why others cannot, what the download weighs
+
+// A button, with a line for what happens meanwhile: pressed, it loads the editor and what `load` asks for besides, and
+// hands that to `open`.
+export function opener(load, open) {
+  const button = make("button", "", { type: "button", className: "slp-open" });
+  const state = make("span", "", { className: "slp-state" });
+  state.setAttribute("role", "status");
+  button.onclick = async () => {
+    button.disabled = true;
+    state.textContent = "Loading the editor …";
+    try {
+      const [loaded] = await Promise.all([load(), script("editor.js")]);
+      state.textContent = "";
+      open(loaded);
+    } catch (error) {
+      state.textContent = error.message;
+    }
+    button.disabled = false;
+  };
+  return [button, state];
+}
 
 function output(parts) {
   const place = make("div", "", { className: "slp-out" });

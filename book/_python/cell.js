@@ -1,7 +1,7 @@
 // Cells of a chapter that can be run and changed: the page's earlier cells run before them.
 
 import { make } from "./answers.js";
-import { box } from "./box.js";
+import { box, opener } from "./box.js";
 import { ask, script } from "./engine.js";
 
 // Give the cells that run without torch their buttons; `softlookupCells` says which of those shown they are.
@@ -14,34 +14,24 @@ export function cells() {
 
 function door(input, page, number) {
   const line = make("p", "", { className: "slp-doors slp-try" });
-  const button = make("button", "Try it", { type: "button", className: "slp-open" });
-  const state = make("span", "", { className: "slp-state" });
-  state.setAttribute("role", "status");
+  const [button, state] = opener(() => script(`cells_${page}.js`), () => {
+    const sources = globalThis.softlookupSources[page];
+    const blank = sources[number];
+    const printed = input.parentElement.querySelector(":scope > .cell_output:not(:has(img, svg))"); // not said twice
+    const run = async (source, say) => {
+      say("Running …");
+      const found = await ask({ do: "run", cells: [...sources.slice(0, number), source] });
+      if (printed && !found.error) printed.hidden = true;
+      const nothing = !found.printed && !found.error && !found.tables.length;
+      return { ...found, ...(nothing ? { state: "It ran, and shows nothing." } : {}) };
+    };
+    const { form, editor, begin } = box({ id: `cell-${number}`, text: blank, blank, label: `Code of cell ${number + 1} of the page`, verb: "Run", run });
+    input.hidden = true;
+    line.replaceWith(form);
+    editor.focus();
+    begin();
+  });
+  button.textContent = "Try it";
   line.append(button, state);
   input.after(line);
-  button.onclick = async () => {
-    button.disabled = true;
-    state.textContent = "Loading the editor …";
-    try {
-      await Promise.all([script(`cells_${page}.js`), script("editor.js")]);
-      const sources = globalThis.softlookupSources[page];
-      const blank = sources[number];
-      const printed = input.parentElement.querySelector(":scope > .cell_output:not(:has(img, svg))"); // not said twice
-      const run = async (source, say) => {
-        say("Running …");
-        const found = await ask({ do: "run", cells: [...sources.slice(0, number), source] });
-        if (printed && !found.error) printed.hidden = true;
-        const nothing = !found.printed && !found.error && !found.tables.length;
-        return { ...found, ...(nothing ? { state: "It ran, and shows nothing." } : {}) };
-      };
-      const { form, editor, begin } = box({ id: `cell-${number}`, text: blank, blank, label: `Code of cell ${number + 1} of the page`, verb: "Run", run });
-      input.hidden = true;
-      line.replaceWith(form);
-      editor.focus();
-      begin();
-    } catch (error) {
-      state.textContent = error.message;
-      button.disabled = false;
-    }
-  };
 }

@@ -23,6 +23,7 @@ export function script(name) {
   return loading.get(name);
 }
 
+const LIMIT = 10_000; // milliseconds for a request
 let worker = null;
 let giveUp = () => {}; // ends the wait for a download
 let starting = null;
@@ -53,9 +54,10 @@ async function begin() {
   const stopped = new Promise((_, failed) => { giveUp = failed; });
   await Promise.race([script("engine.js"), stopped]);
   if (mine !== life) throw new Error("You stopped it.");
-  const { wasm, files, worker: source } = globalThis.softlookupPython;
+  const { worker: source, ...packed } = globalThis.softlookupPython;
   const address = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
-  worker = new Worker(address);
+  if (packed.pyodide) packed.pyodide = new URL(packed.pyodide, new URL(root(), document.baseURI)).href;
+  worker = new Worker(address, { type: packed.pyodide ? "module" : "classic" }); // Pyodide refuses classic ones
   worker.onmessage = ({ data }) => {
     URL.revokeObjectURL(address);
     const { done, failed } = waiting.get(data.number) || {};
@@ -66,7 +68,7 @@ async function begin() {
     if (data.broken) stop("Python stopped.");
   };
   worker.onerror = (event) => mine === life && stop(event.message || "Python stopped.");
-  return send({ begin: { wasm, files, book: root().replace(/\/$/, "") } });
+  return send({ begin: { ...packed, book: root().replace(/\/$/, "") } });
 }
 
 export function start() {
@@ -85,7 +87,7 @@ export const questions = (chapter) => script(`tasks_${chapter}.js`);
 
 // One request after the other: the time of a request is its own, not that of those before it. A check names the
 // notebook whose questions it needs: Python may have been started anew since the last one.
-export function ask(request, chapter = null, limit = 10_000) {
+export function ask(request, chapter = null) {
   const asked = async () => {
     await start();
     const mine = life;
@@ -93,8 +95,8 @@ export function ask(request, chapter = null, limit = 10_000) {
       await send({ request: { do: "load", chapter, file: globalThis.softlookupTasks[chapter] } });
       if (mine === life) loaded.add(chapter);
     }
-    const said = `Your code ran longer than ${limit / 1000} seconds and was stopped. Is there a loop that never ends?`;
-    const timer = setTimeout(() => mine === life && stop(said), limit);
+    const said = `Your code ran longer than ${LIMIT / 1000} seconds and was stopped. Is there a loop that never ends?`;
+    const timer = setTimeout(() => mine === life && stop(said), LIMIT);
     try {
       return await send({ request });
     } finally {

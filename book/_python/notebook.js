@@ -10,7 +10,7 @@ const taskId = (cell) => gradeId(cell).replace("-", ".");
 const isAnswer = (cell) => cell.cell_type === "code" && cell.metadata?.nbgrader?.solution === true;
 const isCheck = (cell) => cell.metadata?.nbgrader?.grade === true && !isAnswer(cell);
 
-// A notebook's record, its code cells in their order, and the name of each task's function.
+// A notebook's record, its code cells in their order, the empty ones of its tasks, and the name of each task's function.
 export async function notebook(number) {
   await script(`notebook_${number}.js`);
   const record = globalThis.softlookupNotebooks[number];
@@ -23,7 +23,8 @@ export async function notebook(number) {
   const cells = code
     .filter((cell) => !isCheck(cell) && !gradeId(cell).endsWith("-library"))
     .map((cell) => ({ id: isAnswer(cell) ? taskId(cell) : "", text: text(cell) }));
-  return { ...record, cells, names };
+  const blank = new Map(cells.filter((one) => one.id).map((one) => [one.id, one.text]));
+  return { ...record, cells, blank, names };
 }
 
 const TENSORS = "# Written in numpy: the next lines let it take tensors of torch as well.";
@@ -47,11 +48,10 @@ const opened = new Map(); // notebooks that the reader has opened, by number: th
 // The assignment's own notebook, or the one that was opened, with the reader's answers in their cells. Gives how many
 // there are, and which of them the notebook asks for gradients, too.
 export async function save(number) {
-  const { file, notebook: empty, cells, names } = await notebook(number);
+  const { file, notebook: empty, cells, blank, names } = await notebook(number);
   const whole = opened.get(number) ?? empty;
   const answers = kept();
   const given = cells.filter((one) => !one.id).map((one) => one.text).join("\n");
-  const blank = new Map(cells.filter((one) => one.id).map((one) => [one.id, one.text]));
   const saved = [];
   const filled = whole.cells.map((cell) => {
     const id = isAnswer(cell) ? taskId(cell) : "";
@@ -71,15 +71,14 @@ export async function save(number) {
 // The answers of a notebook that differ from the empty cells, by their tasks, and the tasks that ask for other numbers
 // or conventions there than in the page.
 export async function taken(number, file) {
-  const { file: name, cells } = await notebook(number);
-  const empty = new Map(cells.filter((one) => one.id).map((one) => [one.id, one.text]));
+  const { file: name, blank } = await notebook(number);
   let read = null;
   try { read = JSON.parse(await file.text()); } catch { /* said below */ }
   if (!Array.isArray(read?.cells)) throw new Error(`${file.name} is not a notebook.`);
   const found = {};
-  for (const cell of read.cells.filter((one) => isAnswer(one) && empty.has(taskId(one)))) {
+  for (const cell of read.cells.filter((one) => isAnswer(one) && blank.has(taskId(one)))) {
     const source = fromCell(text(cell));
-    if (source.trim() && source !== empty.get(taskId(cell))) found[taskId(cell)] = source;
+    if (source.trim() && source !== blank.get(taskId(cell))) found[taskId(cell)] = source;
   }
   if (!Object.keys(found).length) throw new Error(`${file.name} holds no answers to the tasks of ${name}.`);
   const checks = read.cells.filter(isCheck).map((cell) => /check\("([\w.-]+)".*variant=[1-9]/.exec(text(cell))?.[1]);

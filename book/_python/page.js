@@ -1,15 +1,14 @@
 // Tasks done where they are read: on a page of exercises each answer cell can become an editor with a check, and in a
 // chapter the boxes "Now you" open the tasks that they name. Until somebody presses a button, nothing is loaded.
 
-import { kept, make, whenChanged } from "./answers.js";
+import { chapter, kept, make, whenChanged } from "./answers.js";
+import { opener } from "./box.js";
 import { cells } from "./cell.js";
-import { script } from "./engine.js";
 import { notebook, save, taken, takeOver } from "./notebook.js";
 import { task } from "./task.js";
 
 const facts = globalThis.softlookupFacts;
 const root = document.documentElement.dataset.content_root || "./";
-const chapter = (id) => Number(id.split(".")[0]);
 const marks = []; // what brings each button up to date
 const editors = new Map(); // of the boxes that are open
 
@@ -18,26 +17,15 @@ const STATES = { pass: "✓ Done here", partial: "◐ Go on here", wrong: "✗ G
 // A button that opens a task's editor, with a line for what happens meanwhile.
 function door(id, says, opened) {
   const line = make("span", "", { className: "slp-door" });
-  const button = make("button", "", { type: "button", className: "slp-open" });
-  const state = make("span", "", { className: "slp-state", role: "status" });
+  const [button, state] = opener(() => notebook(chapter(id)), ({ cells: own, texts }) => {
+    const { form, editor } = task(id, own, mark);
+    editors.set(id, editor);
+    opened(form, texts[id]);
+    editor.focus();
+  });
   const mark = () => { button.textContent = says(STATES[kept()[id]?.verdict]); };
   marks.push(mark);
   mark();
-  button.onclick = async () => {
-    button.disabled = true;
-    state.textContent = "Loading the editor …";
-    try {
-      const [{ cells: own, texts }] = await Promise.all([notebook(chapter(id)), script("editor.js")]);
-      const { form, editor } = task(id, own, mark);
-      editors.set(id, editor);
-      state.textContent = "";
-      opened(form, texts[id]);
-      editor.focus();
-    } catch (error) {
-      state.textContent = error.message;
-    }
-    button.disabled = false;
-  };
   line.append(button, state);
   return line;
 }

@@ -1,6 +1,6 @@
 // One task: its answer is checked after the given cells and the reader's answers to earlier tasks.
 
-import { keep, kept } from "./answers.js";
+import { chapter, keep, kept } from "./answers.js";
 import { box } from "./box.js";
 import { ask, questions } from "./engine.js";
 
@@ -25,10 +25,9 @@ export function task(id, cells, judged) {
     let found = {};
     try {
       say("Loading the questions …");
-      const chapter = Number(id.split(".")[0]);
-      await questions(chapter);
+      await questions(chapter(id));
       say("Checking …");
-      found = await ask({ do: "check", task_id: id, cells: [...before(id, cells), { task: id, source }] }, chapter);
+      found = await ask({ do: "check", task_id: id, cells: [...before(id, cells), { task: id, source }] }, chapter(id));
     } finally {
       const { verdict = "error", points = 0, message = "" } = found.record ?? {};
       if (isSame()) keep(id, { source, verdict, points, said: message });

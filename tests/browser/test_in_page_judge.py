@@ -18,7 +18,7 @@ from softlookup.in_page.packing import chosen
 pytestmark = [pytest.mark.browser, pytest.mark.book, pytest.mark.slow]
 
 WORKER = """async () => {
-  const { wasm, files, worker: source } = globalThis.softlookupPython;
+  const { worker: source, ...packed } = globalThis.softlookupPython;
   const worker = new Worker(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
   const waiting = new Map();
   worker.onmessage = ({ data }) => waiting.get(data.number)(data);
@@ -28,7 +28,7 @@ WORKER = """async () => {
     waiting.set(number, done);
     worker.postMessage({ ...message, number });
   });
-  return (await send({ begin: { wasm, files, book: ".." } })).failed ?? "";
+  return (await send({ begin: { ...packed, book: ".." } })).failed ?? "";
 }"""
 ANSWER = """import base64, pickle
 given = iter(pickle.loads(base64.b64decode("{given}")))

@@ -39,6 +39,9 @@ from softlookup.in_page.facts import by_table, described
 MOST_PRINTED = 10_000
 """Characters of output that a page shows; the rest is counted."""
 
+OLDEST = (3, 11)
+"""The Python that notebooks may be graded with: newer syntax is an error in a page, too."""
+
 _KEPT = ("builtins", "json", "math", "numpy", "softlookup", "warnings")
 """Packages that are put back as they were before each check."""
 
@@ -233,7 +236,7 @@ def _world() -> dict[str, Any]:
 def _parsed(source: str, name: str) -> list[ast.stmt]:
     """A cell's statements; its lines are kept for tracebacks."""
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
-    return ast.parse(source, name).body
+    return ast.parse(source, name, feature_version=OLDEST).body
 
 
 def _run(source: str, name: str, world: dict[str, Any]) -> Any:

@@ -1,31 +1,17 @@
-// Runs CPython, compiled to WebAssembly, in a worker. In: {begin: {wasm, files, book}, number} once, then {request, number}.
-// Out: {number, result}, or {number, failed} and broken: true where Python cannot go on. Requests are those of in_page.session.
+// CPython with numpy, compiled to WebAssembly for WASI, as the book carries it.
 
 import { ConsoleStdout, Directory, File, OpenFile, PreopenDirectory, WASI } from "@bjorn3/browser_wasi_shim";
+import { Broken, serve, unpacked } from "./serve.js";
 
 const MARK = "\u0001answer "; // begins the line of the session's answer among what Python prints
 let python = null;
 let answer = "";
 let noise = "";
 
-// A Blob's own stream cannot be read in WebKit's workers when the page comes from the disk, so the bytes are written.
-async function unpacked(base64) {
-  const bytes = Uint8Array.fromBase64
-    ? Uint8Array.fromBase64(base64)
-    : Uint8Array.from(atob(base64), (sign) => sign.charCodeAt(0));
-  const stream = new DecompressionStream("gzip");
-  const writer = stream.writable.getWriter();
-  writer.write(bytes);
-  writer.close();
-  return new Response(stream.readable).arrayBuffer();
-}
-
 function printed(line) {
   if (line.startsWith(MARK)) answer = line.slice(MARK.length);
   else noise = (noise + line + "\n").slice(-2000);
 }
-
-class Broken extends Error {}
 
 function turn(source) {
   const text = new TextEncoder().encode(source);
@@ -39,7 +25,16 @@ function turn(source) {
   }
 }
 
-async function begin({ wasm, files, book }) {
+function ask(request) {
+  answer = "";
+  noise = "";
+  const text = JSON.stringify(request); // a string of JSON is a string of Python, too
+  const failed = turn(`print("\\n" + "\\u0001answer " + _answer(${text}), flush=True)`);
+  if (failed || !answer) throw new Broken(noise || "Python gave no answer. The next check starts it again.");
+  return answer;
+}
+
+serve(async ({ wasm, files }) => {
   const folder = new Map();
   for (const [name, packed] of Object.entries(files)) folder.set(name, new File(new Uint8Array(await unpacked(packed))));
   const module = await WebAssembly.compile(await unpacked(wasm));
@@ -62,26 +57,5 @@ async function begin({ wasm, files, book }) {
   const first = `import sys; sys.path.append("/usr/local/lib/softlookup.zip")
 from softlookup.in_page.session import answer as _answer`;
   if (turn(first)) throw new Error(noise || "Python did not start");
-  return ask({ do: "begin", book });
-}
-
-function ask(request) {
-  answer = "";
-  noise = "";
-  const text = JSON.stringify(JSON.stringify(request)); // a string of JSON is a string of Python, too
-  const failed = turn(`print("\\n" + "\\u0001answer " + _answer(${text}), flush=True)`);
-  if (failed || !answer) throw new Broken(noise || "Python gave no answer. The next check starts it again.");
-  const { result, failed: why } = JSON.parse(answer);
-  if (why) throw new Error(why);
-  return result;
-}
-
-onmessage = async ({ data }) => {
-  try {
-    const result = data.begin ? await begin(data.begin) : ask(data.request);
-    postMessage({ number: data.number, result });
-  } catch (error) {
-    const broken = error instanceof Broken || Boolean(data.begin);
-    postMessage({ number: data.number, failed: String(error.message || error), broken });
-  }
-};
+  return ask;
+});

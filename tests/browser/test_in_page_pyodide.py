@@ -1,0 +1,59 @@
+"""Pyodide in place of the Python that the book carries: what the page asks of it, and what it says where it is missing."""
+
+import importlib
+import sys
+
+import pytest
+from book_browser import ROOT
+
+sys.path.insert(0, str(ROOT / "scripts"))
+pack_python = importlib.import_module("pack_python")
+
+pytestmark = [pytest.mark.browser, pytest.mark.book]
+
+PYODIDE = """export async function loadPyodide({ indexURL }) {
+  const files = {};
+  return {
+    loadedPackages: {},
+    async loadPackage(name) { if (%s) this.loadedPackages[name] = indexURL; },
+    FS: { writeFile: (name, bytes) => { files[name] = bytes.length; } },
+    runPython: () => {},
+    pyimport: (name) => ({
+      answer(request) {
+        const { do: asked, cells } = JSON.parse(request);
+        const printed = JSON.stringify({ name, files: Object.keys(files), last: cells?.at(-1) });
+        return JSON.stringify({ result: asked === "run" ? { printed, error: "", tables: [] } : "begun" });
+      },
+    }),
+  };
+}"""
+"""Answers what is asked as Pyodide does, as far as the page asks it."""
+
+
+@pytest.fixture
+def run_cell(server, visit):
+    """Run the playground's first cell with a Pyodide; give what the box says."""
+
+    def run(script):
+        with visit(server + "book/playground.html") as seen:
+            page = seen.page
+            engine = pack_python.engine("_static/pyodide/")
+            page.route("**/python/engine.js", lambda route: route.fulfill(body=engine, content_type="text/javascript"))
+            there = {"body": script, "content_type": "text/javascript"} if script else {"status": 404}
+            page.route("**/_static/pyodide/pyodide.mjs", lambda route: route.fulfill(**there))
+            page.click(".slp-try .slp-open")
+            page.wait_for_selector(".slp-box .slp-out > *")
+            return page.inner_text(".slp-box")
+
+    return run
+
+
+def test_cell_runs_in_pyodide_with_the_books_library(run_cell):
+    said = run_cell(PYODIDE % "true")
+    assert '"name":"softlookup.in_page.session","files":["/tmp/softlookup.zip"]' in said
+    assert "np." in said
+
+
+def test_page_says_what_is_missing(run_cell):
+    assert "There is no numpy for Pyodide in http" in run_cell(PYODIDE % "false")
+    assert "Pyodide could not be started from http" in run_cell("")
