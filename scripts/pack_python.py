@@ -125,10 +125,11 @@ def pyodide() -> str:
     Raises:
         SystemExit: If it is no folder's address.
     """
-    address = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["sphinx"]["config"]["softlookup_pyodide"]
-    if address and not str(address).endswith("/"):
-        raise SystemExit(f"pack_python: softlookup_pyodide in _config.yml is {address!r}: a folder's address ends with /")
-    return str(address or "")
+    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["sphinx"]["config"]
+    address = str(config.get("softlookup_pyodide") or "")
+    if address and not address.endswith("/"):
+        raise SystemExit(f"pack_python: softlookup_pyodide in _config.yml is {address!r}: it must end with a slash")
+    return address
 
 
 def engine(address: str) -> str:

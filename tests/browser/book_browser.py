@@ -5,8 +5,6 @@ from pathlib import Path
 
 from playwright.sync_api import Page
 
-from softlookup.bench.site import browser
-
 ROOT = Path(__file__).resolve().parents[2]
 HTML = ROOT / "_build" / "html"
 FRONT_DOOR = "index.html"  # sends its visitor on at once
@@ -28,13 +26,6 @@ class Seen:
     page: Page
     requests: list[str] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
-
-
-def settle(page: Page) -> None:
-    """Wait for typeset formulas in their fonts and running figures; a page without scripts has nothing to wait for."""
-    if page.evaluate("document.documentElement.dataset.theme") is None:
-        return
-    browser.settle(page)
 
 
 def open_everything(page: Page) -> None:

@@ -5,11 +5,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from book_browser import HTML, Seen, built_pages, settle
-from engines import Engine, Firefox, NoEngine, WebKit, listening
+from book_browser import HTML, ROOT, Seen, built_pages
+from listening import listening
 from playwright.sync_api import Browser
 
-from softlookup.bench.site.browser import serving
+from softlookup.bench.site.browser import serving, settle
+from softlookup.bench.site.engines import Engine, Firefox, NoEngine, WebKit
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -36,7 +37,7 @@ def engine(request: pytest.FixtureRequest, html: Path, tmp_path_factory: pytest.
     if request.param == "WebKit":
         html = listening(html, tmp_path_factory.mktemp("listening") / "html")
     try:
-        browser = Firefox() if request.param == "Firefox" else WebKit(tmp_path_factory.mktemp("webkit") / "home")
+        browser = Firefox(ROOT) if request.param == "Firefox" else WebKit(tmp_path_factory.mktemp("webkit") / "home")
     except NoEngine as missing:
         pytest.skip(str(missing))
     with serving(html) as address:

@@ -1,16 +1,5 @@
 // What every page has to be in every browser: each function gives findings by name, and nothing under a name where all is well.
 ({
-  /** Formulas are typeset in their fonts, and every figure runs; `content` tells of a figure that never came. */
-  settled: async () => {
-    if (document.documentElement.dataset.theme === undefined) return true;
-    await window.MathJax?.startup?.promise;
-    await document.fonts.ready;
-    const waiting = "script[type='application/vnd.jupyter.widget-view+json']";
-    while (document.querySelectorAll(waiting).length > document.querySelectorAll('.widget-area').length
-           && performance.now() < 20000) await new Promise(requestAnimationFrame);
-    return true;
-  },
-
   /** Nothing stays folded, so that nothing is left unlooked at; what opens has faded in. */
   unfold: async () => {
     document.querySelectorAll('details').forEach((one) => { one.open = true; });

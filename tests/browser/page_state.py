@@ -9,9 +9,7 @@ def _named(name: str) -> str:
     return f"() => ({_FUNCTIONS}).{name}()"
 
 
-SETTLED, UNFOLD, CONTENT, LAYOUT, SCROLLED, SEARCH = map(
-    _named, ("settled", "unfold", "content", "layout", "scrolled", "search")
-)
+UNFOLD, CONTENT, LAYOUT, SCROLLED, SEARCH = map(_named, ("unfold", "content", "layout", "scrolled", "search"))
 
 
 def only_findings(told: dict[str, list[str]]) -> dict[str, list[str]]:

@@ -1,8 +1,10 @@
 """Tasks done on a page of exercises: wrongly, rightly, without end; from the disk and from a server."""
 
 import pytest
-from book_browser import AXE, settle
+from book_browser import AXE
 from playwright.sync_api import Page, expect
+
+from softlookup.bench.site.browser import settle
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 EXERCISES = "exercises/04_one_head/04_one_head.html"

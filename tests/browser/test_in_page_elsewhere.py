@@ -3,8 +3,9 @@
 import json
 
 import pytest
-from engines import Engine
 from test_in_page import EXERCISES, RIGHT
+
+from softlookup.bench.site.engines import Engine
 
 pytestmark = [pytest.mark.browser, pytest.mark.book, pytest.mark.slow]
 

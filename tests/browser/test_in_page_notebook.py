@@ -5,11 +5,11 @@ import sys
 
 import nbformat
 import pytest
-from book_browser import settle
 from playwright.sync_api import expect
 from test_in_page import EXERCISES, PATIENCE_MS, check, opened
 
 from softlookup.authoring import find_root, read_solution
+from softlookup.bench.site.browser import settle
 from softlookup.checking import check as check_at_home
 from softlookup.checking import get_task
 

@@ -1,4 +1,4 @@
-"""Pyodide in place of the Python that the book carries: what the page asks of it, and what it says where it is missing."""
+"""Pyodide in place of the Python that the book carries: what a page asks of it, and says where it is missing."""
 
 import importlib
 import sys

@@ -2,8 +2,9 @@
 
 import pytest
 from book_browser import CHAPTER, NOT_BUILT
-from engines import Engine
 from page_state import CONTENT, LAYOUT, SEARCH, UNFOLD, only_findings
+
+from softlookup.bench.site.engines import Engine
 
 pytestmark = [pytest.mark.browser, pytest.mark.book, pytest.mark.slow]
 

@@ -3,9 +3,10 @@
 import json
 
 import pytest
-from book_browser import AXE, CHAPTER, settle
+from book_browser import AXE, CHAPTER
 from playwright.sync_api import Page, expect
 
+from softlookup.bench.site.browser import settle
 from softlookup.checking import tasks
 from softlookup.checking.registry import CHAPTERS
 from softlookup.curriculum import NAMES

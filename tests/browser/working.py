@@ -3,8 +3,9 @@
 import json
 from typing import Any
 
-from engines import Engine
 from figure_ways import ORACLES, WAYS, Place
+
+from softlookup.bench.site.engines import Engine
 
 
 def root(name: str) -> str:

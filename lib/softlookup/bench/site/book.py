@@ -48,7 +48,7 @@ def bench_book(root: Path, *, quick: bool = False) -> dict[str, Any]:
         empty = frames_of_empty_page(browser)
         figures = frames_of_figures(browser, address, names)
         ways = {"disk": html.as_uri() + "/", "server": address}
-        in_page = wait_for_verdicts(browser, ways, html, rounds=1 if quick else 3)
+        in_page = wait_for_verdicts(browser, ways, root, rounds=1 if quick else 3, others=not quick)
         browser_version = browser.version
     slowest = max(figures.values(), key=lambda one: one["median_ms"])
     frames = {

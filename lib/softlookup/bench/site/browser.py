@@ -15,6 +15,18 @@ PATIENCE_MS = 180_000
 """How long a page may take to open: the machine may have other work."""
 
 VIEW = 'script[type="application/vnd.jupyter.widget-view+json"]'
+SETTLED = f"""async () => {{
+  if (document.documentElement.dataset.theme === undefined) return true; // no page of the book
+  await window.MathJax?.startup?.promise;
+  await document.fonts.ready;
+  const running = () => document.querySelectorAll('.widget-area').length;
+  const end = performance.now() + 60_000;
+  while (document.querySelectorAll('{VIEW}').length > running() && performance.now() < end) {{
+    await new Promise(requestAnimationFrame);
+  }}
+  return true;
+}}"""
+"""A script for a page: formulas are typeset in their fonts, and figures run, unless one never comes."""
 
 
 class NoBrowser(RuntimeError):
@@ -83,7 +95,4 @@ def opened(page: Any, address: str) -> Any:
 
 def settle(page: Any) -> None:
     """Wait until formulas are typeset in their fonts, and figures run."""
-    page.evaluate("async () => { await window.MathJax?.startup?.promise; await document.fonts.ready; }")
-    page.wait_for_function(
-        f"() => document.querySelectorAll('{VIEW}').length === document.querySelectorAll('.widget-area').length"
-    )
+    page.evaluate(SETTLED)

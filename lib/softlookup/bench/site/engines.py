@@ -11,11 +11,9 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any
 
-from book_browser import ROOT
-from page_state import SETTLED
+from softlookup.bench.site.browser import SETTLED
 
 PATIENCE_S = 120
-PUPPETEER = ROOT / "book" / "_vendor" / "node_modules" / "puppeteer-core"
 HOW_TO_GET = "`sh scripts/engines.sh` (a part of `make test-long`) installs {} where it is run as root"
 
 
@@ -84,25 +82,34 @@ class Engine(ABC):
         self.point(("move", x, y), ("down",), ("up",))
 
     def focus(self, css: str, number: int = 0) -> None:
+        """Give an element the focus."""
         self.middle(css, number)
         self.run(f"() => {{ document.querySelectorAll({json.dumps(css)})[{number}].focus(); return true; }}")
 
 
 class Firefox(Engine):
-    """Debian's Firefox; a small script of Node's speaks to it, and lines of JSON go to and fro."""
+    """Debian's Firefox; a small script of Node's speaks to it, and lines of JSON go to and fro.
+
+    Args:
+        root: The checkout, which holds puppeteer-core.
+
+    Raises:
+        NoEngine: If something for it is missing.
+    """
 
     name = "Firefox"
 
-    def __init__(self) -> None:
+    def __init__(self, root: Path) -> None:
         binary = next(filter(None, map(shutil.which, ("firefox-esr", "firefox"))), None)
         node = shutil.which("node", path=sysconfig.get_path("scripts")) or shutil.which("node")
+        puppeteer = root / "book" / "_vendor" / "node_modules" / "puppeteer-core"
         if binary is None:
             raise NoEngine("no Firefox here: " + HOW_TO_GET.format("firefox-esr"))
-        if node is None or not PUPPETEER.exists():
+        if node is None or not puppeteer.exists():
             raise NoEngine("puppeteer-core or Node is missing: `make setup` brings both")
         driver = Path(__file__).with_name("firefox_driver.mjs")
         self._node = subprocess.Popen(
-            [node, str(driver), str(PUPPETEER), binary], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [node, str(driver), str(puppeteer), binary], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         self._ask("start")
 
@@ -118,24 +125,31 @@ class Firefox(Engine):
         return answer.get("value")
 
     def open(self, address: str) -> None:
+        """Open an address and wait for its load event."""
         self._ask("open", address=address)
 
     def run(self, script: str) -> Any:
+        """Run a function in the page."""
         return self._ask("run", script=script)
 
     def resize(self, width: int, height: int = 900) -> None:
+        """Give the page's window this size."""
         self._ask("resize", width=width, height=height)
 
     def point(self, *steps: tuple[Any, ...]) -> None:
+        """Work the mouse."""
         self._ask("point", steps=steps)
 
     def press(self, key: str) -> None:
+        """Press a key and let go."""
         self._ask("press", key=key)
 
     def complaints(self) -> list[str]:
+        """Give errors and warnings since the page was opened."""
         return self._ask("complaints")
 
     def close(self) -> None:
+        """End the browser."""
         assert self._node.stdin and self._node.stdout
         try:
             self._ask("close")
@@ -166,7 +180,13 @@ SMALL_TOOLBAR = "* { min-width: 0; min-height: 0; padding: 0; margin: 0; border-
 class WebKit(Engine):
     """WebKitGTK's MiniBrowser on a screen that nobody sees, driven by WebDriver over HTTP.
 
-    WebDriver tells nothing of errors, so the pages have to keep them: see `listening`.
+    WebDriver tells nothing of errors, so a page has to keep them itself, in ``softlookupComplaints``.
+
+    Args:
+        home: An empty folder for what the browser keeps.
+
+    Raises:
+        NoEngine: If something for it is missing.
     """
 
     name = "WebKit"
@@ -223,10 +243,12 @@ class WebKit(Engine):
                 raise RuntimeError(f"WebKit, {path}: {error.read().decode()[:500]}") from None
 
     def open(self, address: str) -> None:
+        """Open an address and wait for its load event."""
         self._ask("POST", "/url", {"url": "about:blank"})  # else a new fragment or query alone would load nothing
         self._ask("POST", "/url", {"url": address})
 
     def run(self, script: str) -> Any:
+        """Run a function in the page."""
         body = f"""const done = arguments[arguments.length - 1];
                    Promise.resolve().then({script})
                      .then((value) => done({{ value }}), (error) => done({{ error: String(error) }}));"""
@@ -236,6 +258,7 @@ class WebKit(Engine):
         return answer.get("value")
 
     def resize(self, width: int, height: int = 900) -> None:
+        """Give the page's window this size."""
         rect = {"width": width, "height": height}
         self._ask("POST", "/window/rect", rect)
         arrived = f"while (innerWidth !== {width}) await new Promise(requestAnimationFrame);"
@@ -245,6 +268,7 @@ class WebKit(Engine):
         self._ask("POST", "/actions", {"actions": [{"type": kind, "id": kind, "actions": actions, **more}]})
 
     def point(self, *steps: tuple[Any, ...]) -> None:
+        """Work the mouse."""
         acts = {"down": {"type": "pointerDown", "button": 0}, "up": {"type": "pointerUp", "button": 0}}
         made = [
             {"type": "pointerMove", "x": round(step[1]), "y": round(step[2]), "duration": 0, "origin": "viewport"}
@@ -255,46 +279,22 @@ class WebKit(Engine):
         self._act("pointer", made, parameters={"pointerType": "mouse"})
 
     def press(self, key: str) -> None:
+        """Press a key and let go."""
         value = KEYS.get(key, key)
         self._act("key", [{"type": "keyDown", "value": value}, {"type": "keyUp", "value": value}])
 
     def complaints(self) -> list[str]:
+        """Give errors and warnings since the page was opened."""
         return self.run("() => window.softlookupComplaints ?? ['this page keeps no list of complaints']")
 
     def close(self) -> None:
+        """End the browser."""
         try:
             self._ask("DELETE", "")
         finally:
             for process in (self._driver, self._screen):
                 process.terminate()
                 process.wait()
-
-
-LISTENER = """<script>
-  window.softlookupComplaints = [];
-  addEventListener('error', (event) => softlookupComplaints.push(event.message
-    ? `error: ${event.message}` : `failed: ${event.target.src ?? event.target.href}`), true);
-  addEventListener('unhandledrejection', (event) => softlookupComplaints.push(`rejected: ${event.reason}`));
-  for (const kind of ['error', 'warn']) {
-    const said = console[kind].bind(console);
-    console[kind] = (...words) => { softlookupComplaints.push(`console: ${words.join(' ')}`); said(...words); };
-  }
-</script>"""
-
-
-def listening(html: Path, copy: Path) -> Path:
-    """Put the built book side by side once more, its files linked, each page with a listener before all scripts."""
-    shutil.copytree(html, copy, copy_function=os.link if _same_disk(html, copy.parent) else shutil.copy2)
-    for page in copy.rglob("*.html"):
-        text = page.read_text(encoding="utf-8")
-        page.unlink()  # a link: the book itself must not change
-        head, found, rest = text.partition("<head>")
-        page.write_text(f"{head}{found}{LISTENER if found else ''}{rest}", encoding="utf-8")
-    return copy
-
-
-def _same_disk(one: Path, other: Path) -> bool:
-    return one.stat().st_dev == other.stat().st_dev
 
 
 def _free_port() -> int:

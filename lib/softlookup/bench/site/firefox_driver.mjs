@@ -1,4 +1,4 @@
-// Drives Firefox for tests/browser/engines.py: one line of JSON comes in, one goes out.
+// Drives Firefox for engines.py: one line of JSON comes in, one goes out.
 // node firefox_driver.mjs FOLDER_OF_PUPPETEER_CORE FIREFOX
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
