@@ -9,7 +9,7 @@ from pathlib import Path
 from own_jupyter import free_port, own_folders, running
 from playwright.sync_api import Browser, Page, expect
 
-from softlookup.progress.workplace import lab_command, lab_environment
+from softlookup.progress.workplace import START, lab_command, lab_environment
 
 TOKEN = "lab-in-a-test"
 START_S = 120.0
@@ -57,7 +57,8 @@ class Visit:
 
     def open(self, path: str = "") -> None:
         """Open a notebook, or what JupyterLab opens on, and wait until its kernel can be asked."""
-        self.page.goto(f"{self.address}lab/tree/{path}" if path else f"{self.address}?token={TOKEN}", wait_until="load")
+        printed = f"{self.address}{START}?token={TOKEN}"
+        self.page.goto(f"{self.address}lab/tree/{path}" if path else printed, wait_until="load")
         name = (path or "welcome.ipynb").split("/")[-1]
         self.page.wait_for_selector(f".lm-TabBar-tab.lm-mod-current:has-text('{name}')", timeout=SLOW_MS)
         self.page.wait_for_selector(f"{SHOWN} .jp-Notebook .jp-Cell", timeout=SLOW_MS)

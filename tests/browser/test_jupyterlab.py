@@ -126,6 +126,20 @@ def test_the_book_is_shown_to_nobody_without_the_token(welcome: Visit, chromium:
     context.close()
 
 
+def test_a_link_into_a_book_that_is_not_built_says_how_to_build_it(welcome: Visit, checkout: Path) -> None:
+    html = checkout / "_build" / "html"
+    assert not (html / "index.html").exists()
+    asked = welcome.page.request.get(f"{welcome.address}softlookup-book/book/05_many_heads.html")
+    assert asked.status == 404 and "make book" in asked.text() and str(checkout) in asked.text()
+
+
+def test_notebooks_do_not_look_changed_when_they_are_opened(welcome: Visit) -> None:
+    for name in (NAME, "solved"):
+        welcome.open(f"{WORK}/{name}/{name}.ipynb")
+        tab = welcome.page.locator(".lm-TabBar-tab.lm-mod-current", has_text=f"{name}.ipynb")
+        assert "jp-mod-dirty" not in tab.get_attribute("class")
+
+
 def test_validate_gives_the_verdicts_of_the_course(welcome: Visit) -> None:
     welcome.open(f"{WORK}/{NAME}/{NAME}.ipynb")
     best = sum(task.points for task in tasks(0))

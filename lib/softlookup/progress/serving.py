@@ -1,10 +1,11 @@
-"""A part of the Jupyter server that ``softlookup lab`` starts: it shows the book, and validates a notebook.
+"""A part of the Jupyter server that ``softlookup lab`` starts: the first address, the book, and *Validate*.
 
 Jupyter's own ``/files`` shows pages of a folder in a sandbox, in which neither styles nor scripts of their own arrive.
 """
 
 import asyncio
 from collections.abc import Sequence
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,42 @@ from tornado import web
 from softlookup.checking.result import HEADLINES
 from softlookup.grading.course.notebooks import BadNotebook
 from softlookup.grading.validate import Outcome, rehearse
+from softlookup.progress.workplace import START, WELCOME, WORK
 
 PLACE = "softlookup-book"
 """The address of the book, beneath the server's own."""
 
 
+NOT_BUILT = """<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>The book is not built</title>
+<body style="font: 1.1rem/1.6 sans-serif; max-width: 40rem; margin: 3rem auto; padding: 0 1rem">
+<h1>The book is not built yet</h1>
+<p>Build it with <code>make book</code> in this folder, which takes some minutes, and reload this page:</p>
+<pre>{root}</pre>
+"""
+
+
+class Welcome(JupyterHandler):
+    """Leads to the welcome notebook.
+
+    Jupyter writes the token behind the address that it prints, so that address cannot have a query of its own.
+    """
+
+    @web.authenticated
+    def get(self) -> None:
+        """Open it, with the student's folder beside it."""
+        self.redirect(url_path_join(self.base_url, f"lab/tree/{WELCOME}?file-browser-path=/{WORK}"))
+
+
 class BookPage(JupyterHandler, web.StaticFileHandler):
     """A file of the built book, for whoever is logged in."""
+
+    def write_error(self, status_code: int, **more: Any) -> None:
+        """Say how to build the book where there is none."""
+        if status_code == 404 and not Path(self.root, "index.html").exists():
+            self.set_header("Content-Type", "text/html; charset=utf-8")
+            self.finish(NOT_BUILT.format(root=escape(str(Path(self.root).parents[1]))))
+        else:
+            super().write_error(status_code, **more)
 
     @web.authenticated
     def head(self, path: str) -> Any:  # type: ignore[override]
@@ -77,5 +107,7 @@ def _load_jupyter_server_extension(server: Any) -> None:
     book = Path(server.root_dir) / "_build" / "html"
     place = url_path_join(server.web_app.settings["base_url"], PLACE, "(.*)")
     validation = url_path_join(server.web_app.settings["base_url"], "softlookup-validate")
-    handlers = [(place, BookPage, {"path": str(book), "default_filename": "index.html"}), (validation, Validation)]
+    start = url_path_join(server.web_app.settings["base_url"], START)
+    pages = {"path": str(book), "default_filename": "index.html"}
+    handlers = [(place, BookPage, pages), (validation, Validation), (start, Welcome)]
     server.web_app.add_handlers(".*$", handlers)

@@ -17,6 +17,9 @@ WORK = "my_work"
 WELCOME = f"{WORK}/welcome/welcome.ipynb"
 """The notebook that JupyterLab opens on."""
 
+START = "softlookup"
+"""The address at which the server that ``softlookup lab`` starts opens that notebook."""
+
 GIVEN = ".given.json"
 """Which bytes were given out, by name: who has changed nothing gets a newer notebook, who has keeps what is theirs."""
 
@@ -95,7 +98,7 @@ def lab_command(root: Path, more: Sequence[str] = ()) -> list[str]:
         raise NoLab("JupyterLab is not installed here: run 'make setup', or 'pip install jupyterlab'")
     return [
         *(sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={root}"),
-        f"--LabApp.default_url=/lab/tree/{WELCOME}?file-browser-path=/{WORK}",
+        f"--LabApp.default_url=/{START}",
         "--ServerApp.jpserver_extensions={'softlookup.progress.serving': True}",
         f"--LabApp.extra_labextensions_path={Path(__file__).with_name('jupyter') / 'labextensions'}",
         *(["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []),
