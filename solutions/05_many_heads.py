@@ -28,7 +28,7 @@
 # the width of one head. A name such as `q_BNTH` states the shape. `N*H` need not equal `D`.
 #
 # **Weights.** A vector is a row, so a projection is `x @ w`. `w_q` is `(D, N*H)`, `w_k` and `w_v` are `(D, K*H)`, `w_o` is `(N*H, D)`. In
-# each projection matrix, head `i` has the columns of the slice `i*H : (i+1)*H`. After the split the axes are `(B, N, T, H)`. There are no
+# each projection matrix, head `i` owns the columns of the slice `i*H : (i+1)*H`: from `i*H` up to, not including, `(i+1)*H`. After the split the axes are `(B, N, T, H)`. There are no
 # biases unless a task says so.
 #
 # **Leading axes.** Where a docstring writes `(..., T, D)`, there may be any number of leading axes, including none; a function that works
@@ -376,13 +376,13 @@ class MultiHeadAttention(nn.Module):
 #
 # Task 05-slide · difficulty ●●○ · about 8 minutes · 3 points, graded by a person · [read in the book](../../_build/html/book/05_many_heads.html#many-heads-project-then-split)
 #
-# A slide splits the input among the heads: head 1 gets the first two of four numbers of each token, head 2 the other two, and each projects
+# Suppose that a layer splits its input among two heads: the first head gets the first two of the four numbers of each token, the second head the other two, and each projects
 # its own slice. Say what such a head cannot read, how you would show the difference by changing one number, and how the number of parameters
 # changes. Write three to six sentences.
 
 # %% 05-slide [markdown] points=3
 # A head that gets a slice of each token cannot read the other numbers, for its queries, its keys or its values; as one big matrix, its
-# projection would have zeros everywhere outside its block. To show it, change the last number of one token and inspect head 1's queries, keys
+# projection would have zeros everywhere outside its block. To show it, change the last number of one token and inspect the first head's queries, keys
 # and values: with the slice they stay the same, with projections of the whole token they change (unless a weight happens to be 0). Each of
 # the three matrices of a head shrinks from D x H to (D/N) x H, so the three projections together have only 1/N of the parameters. This layer
 # is cheaper, but it is a different layer: the heads can no longer choose which of the D numbers to read. The output matrix mixes the heads

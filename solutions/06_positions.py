@@ -348,7 +348,7 @@ def cached_attention(q, k, v):
 #
 # Task 06-slide · difficulty ●●○ · about 8 minutes · 3 points, graded by a person · [read in the book](../../_build/html/book/06_positions.html#positions-order)
 #
-# A slide says that self-attention is permutation *invariant*, and that "cat ate mouse" is therefore the same to it as "mouse ate cat". Say what is right about this and
+# It is often said that self-attention is permutation *invariant*, and that "cat ate mouse" is therefore the same to it as "mouse ate cat". Say what is right about this and
 # what is not, how you would show it in two lines, and what a causal mask changes. Write three to six sentences.
 
 # %% 06-slide [markdown] points=3

@@ -363,7 +363,7 @@ class Transformer(nn.Module):
 #
 # Task 08-or · difficulty ●●○ · about 8 minutes · 3 points, graded by a person · [read in the book](../../_build/html/book/08_decoder_and_masks.html#decoder-combine)
 #
-# A slide says that several masks are combined by an element-wise OR. In the figure beside it, a tick means that a token may attend. Say when the sentence is right, what goes wrong with the ticks, and how you would notice it in a program that
+# "Several masks are combined by an element-wise OR." Suppose that this sentence stands beside a drawing of masks in which a tick means that a token may attend. Say for which masks the sentence is right, what goes wrong if it is applied to the ticks, and how you would notice the mistake in a program that
 # runs without an error. Three to six sentences.
 
 # %% 08-or [markdown] points=3

@@ -59,7 +59,7 @@ def product_cost(rows, d_in, d_out, bytes_per_number):
 # %% [markdown]
 # [[task 12.table]]
 #
-# Compute a table like the lecture's, by the conventions above, for a layer like those of the first transformer: `D = N * H`, as many key-value heads as query heads, and `F = 4 * D`. `B` sequences of `T` tokens pass through it. Return a list of **eight
+# Count the operations and bytes of each step of a layer, by the conventions above. The layer is like those of the first transformer: `D = N * H`, as many key-value heads as query heads, and `F = 4 * D`. `B` sequences of `T` tokens pass through it. Return a list of **eight
 # rows**, in this order, each with three numbers: operations, bytes, intensity.
 #
 # 1. Queries, keys and values together: three products, each of which reads the tokens again, and its own matrix.
@@ -71,7 +71,7 @@ def product_cost(rows, d_in, d_out, bytes_per_number):
 # 7. ReLU: one operation for each hidden number, which is read and written.
 # 8. Down: hidden numbers times the second matrix.
 #
-# Norms and residual connections are left out, as in the lecture; transposing and reshaping cost nothing.
+# Norms and residual connections are left out; transposing and reshaping cost nothing.
 
 
 # %% 12-table

@@ -168,7 +168,7 @@ def test_train_and_bench_refuse_in_a_sentence_what_can_be_mended(tmp_path: Path)
     assert empty.exit_code == 2 and "looked for train.en and train.en.gz" in empty.stderr
     assert call("train", "--begin", tmp_path).exit_code == 2
     picture = call("bench", "decoding", "--figure", tmp_path / "cost.txt")
-    assert picture.exit_code == 2 and "wanted .svg or .png" in picture.stderr
+    assert picture.exit_code == 2 and "name a file that ends in .svg or .png" in picture.stderr
 
 
 def test_bench_decoding_shows_and_writes_a_record(tmp_path: Path) -> None:

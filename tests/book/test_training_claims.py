@@ -15,6 +15,7 @@ from softlookup.model.translator import SHIPPED
 from softlookup.training.grammar_run import grammar_recipe
 
 PAGE = (ROOT / "book" / "09_training.md").read_text(encoding="utf-8")
+MORE = (ROOT / "book" / "09_training_more.md").read_text(encoding="utf-8")
 RUNS = json.loads((ROOT / "book" / "measured" / "schedules.json").read_text(encoding="utf-8"))
 CARD = (SHIPPED / "CARD.md").read_text(encoding="utf-8")
 
@@ -127,8 +128,8 @@ def test_cross_entropy_takes_logits_in_torch_and_probabilities_in_scikit_learn()
 
 @pytest.fixture(scope="module")
 def saved_bytes():
-    """The page's own function, from its cell."""
-    cell = PAGE[PAGE.index("def saved_bytes") :]
+    """The function of the page of further details, from its cell."""
+    cell = MORE[MORE.index("def saved_bytes") :]
     found = {"torch": torch, "F": torch.nn.functional}
     exec(compile(cell[: cell.index("\n# With weights")], "<page>", "exec"), found)
     return found["saved_bytes"]

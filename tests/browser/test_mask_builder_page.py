@@ -75,8 +75,8 @@ def test_clicked_cells_change_weights_and_outputs_and_say_so(builder):
         if builder.evaluate(STATE)["mask"][2][s]:
             cell(builder, 2, s).click()
     state = assert_as_computed(builder, look)
-    assert state["blind"] == [2] and "sees nothing" in state["words"]
-    assert "Sees nothing" in builder.locator(".msk-warnings").inner_text()
+    assert state["blind"] == [2] and "fully masked" in state["words"]
+    assert "Fully masked" in builder.locator(".msk-warnings").inner_text()
     assert builder.locator("button[aria-pressed=true]").count() == 0
 
 

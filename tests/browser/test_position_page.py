@@ -75,7 +75,7 @@ def test_moving_both_on_leaves_the_product_and_says_so(explorer, mode):
 def test_both_stay_where_one_would_leave_the_scale(explorer):
     put(explorer, 35, 3)
     explorer.get_by_label("move both by 10").click()
-    assert explorer.locator(".pse-words").inner_text().startswith("Both cannot move on")
+    assert explorer.locator(".pse-words").inner_text().startswith("Both cannot move by 10")
     assert explorer.locator("input[data-slider=query]").input_value() == "35"
 
 

@@ -113,19 +113,19 @@ def test_a_cell_marks_its_row_and_its_column(figure):
 @pytest.mark.parametrize(
     ("shape_a", "shape_b", "hints"),
     [
-        ((2, 3), (4, 3), ["turning B"]),
-        ((3, 2), (3, 5), ["turning A"]),
-        ((4, 3), (2, 4), ["turning both"]),
-        ((2, 3), (2, 3), ["turning A", "turning B"]),
+        ((2, 3), (4, 3), ["transposing B"]),
+        ((3, 2), (3, 5), ["transposing A"]),
+        ((4, 3), (2, 4), ["transposing both"]),
+        ((2, 3), (2, 3), ["transposing A", "transposing B"]),
         ((5, 3), (4, 1), []),
     ],
 )
 def test_misfit_says_which_turn_would_help_and_it_does(figure, shape_a, shape_b, hints):
     choose(figure, shape_a, shape_b)
     words = figure.locator(".spr-words").inner_text()
-    every = ["turning A", "turning B", "turning both"]
+    every = ["transposing A", "transposing B", "transposing both"]
     assert [hint for hint in every if hint in words] == hints
-    assert ("Turning does not help" in words) == (not hints)
+    assert ("Transposing does not help" in words) == (not hints)
     assert any(c["alone"] for c in figure.locator("td[data-grid]").evaluate_all(CELLS))
     for hint in hints:
         choose(figure, shape_a, shape_b, {"A": "a", "B": "b", "both": "ab"}[hint.split()[1]])

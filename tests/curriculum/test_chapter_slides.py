@@ -148,7 +148,7 @@ def test_outputs_come_from_the_book_or_from_running(tmp_path: Path, monkeypatch:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["44", "--out", "x"], "no chapter 44; there are 0, 1"),
+        (["44", "--out", "x"], "no chapter 44: choose from 0, 1"),
         (["4"], "Missing option '--out'"),
         (["four", "--out", "x"], "four"),
     ],

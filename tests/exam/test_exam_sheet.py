@@ -64,12 +64,12 @@ def test_key_has_what_the_sheet_has_not():
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        ({"seed": -1}, "the seed is -1; wanted a whole number"),
-        ({"seed": 1, "chapters": [0, 3]}, "no questions on chapter 0; there are some on chapters 1 to 13"),
+        ({"seed": -1}, "the seed is -1: give a whole number"),
+        ({"seed": 1, "chapters": [0, 3]}, "no questions on chapter 0: choose from chapters 1 to 13"),
         ({"seed": 1, "chapters": []}, "no questions on chapter"),
-        ({"seed": 1, "points": 1}, "a sheet of 1 points; wanted 2 to"),
-        ({"seed": 1, "points": 9999}, "a sheet of 9999 points; wanted 2 to"),
-        ({"seed": 1, "chapters": [4], "points": 5}, "make 5 points together; . can be had"),
+        ({"seed": 1, "points": 1}, "the number of points is 1: give 2 to"),
+        ({"seed": 1, "points": 9999}, "the number of points is 9999: give 2 to"),
+        ({"seed": 1, "chapters": [4], "points": 5}, "add up to 5 points: give ."),
     ],
 )
 def test_sheet_that_cannot_be_had_is_refused(asked: dict, says: str):
@@ -111,10 +111,10 @@ def test_command_takes_the_chapters_of_a_route(route: str):
     [
         (["--seed", 1, "--chapters", "14"], "no questions on chapter 14"),
         (["--seed", 1, "--chapters", "x"], "chapters are 'x'"),
-        (["--seed", 1, "--points", "0"], "a sheet of 0 points"),
+        (["--seed", 1, "--points", "0"], "the number of points is 0"),
         (["--seed", -1], "Invalid value for '--seed'"),
         ([], "Missing option '--seed'"),
-        (["--seed", 1, "--route", "systems", "--chapters", "4"], "wanted one of them"),
+        (["--seed", 1, "--route", "systems", "--chapters", "4"], "give one of them"),
     ],
 )
 def test_command_says_what_is_wrong(words: list, says: str):

@@ -325,7 +325,7 @@ def test_score_memory_names_the_bytes_of_a_square():
 def test_step_cost_names_both_ends_and_the_line_through_the_cached_steps():
     figure = figures.step_cost(*FIGURES["step_cost"][1], palette=LIGHT)
     words = words_of(figure)
-    assert "all again:\n208 ms" in words and "cached:\n5.05 ms" in words
+    assert "no cache:\n208 ms" in words and "cached:\n5.05 ms" in words
     assert "3 ms + 1 ms per 1,000 tokens" in words and "3 ms + 1 ms per 1,000 tokens" in figure.get_label()
     line, dots = figure.axes[1].lines
     np.testing.assert_allclose(line.get_ydata(), dots.get_ydata())

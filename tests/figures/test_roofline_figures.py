@@ -58,7 +58,7 @@ def test_measured_roof_says_how_near_the_points_come_and_refuses_strangers():
 
 def test_passes_add_up_the_bytes_and_refuse_an_array_without_a_column():
     figure = figures.loop_passes([("one", [("x = A", ("A",), ("x",))])], ("A", "x"), palette=LIGHT)
-    assert "one: 8 bytes for each element, x = A reads A and writes x" in figure.get_label()
+    assert "one: 8 bytes per element, x = A reads A and writes x" in figure.get_label()
     with pytest.raises(ValueError, match="x = B names B; the columns are A, x"):
         figures.loop_passes([("one", [("x = B", ("B",), ("x",))])], ("A", "x"), palette=LIGHT)
 

@@ -21,7 +21,7 @@ def test_shifted_labels_pair_each_token_with_the_next_and_leave_padding_out():
 
 def test_memory_bars_add_up():
     said = memory_bars({"one": {"a": 4, "b": 8}, "two": {"a": 2, "b": 1}}, palette=LIGHT).get_label()
-    assert "together 12" in said and "together 3" in said
+    assert "12 in all" in said and "3 in all" in said
 
 
 def test_rate_curves_name_each_peak():
@@ -60,7 +60,7 @@ def test_smoothed_loss_is_lowest_where_the_model_gives_what_was_asked():
 
 def test_peaks_leave_lost_runs_out_and_count_them():
     said = peaks(RECORD, palette=LIGHT).get_label()
-    assert "1 runs ended without a number" in said and "no warm-up: 0.001 gives 2.50, 0.01 gives 2.00" in said
+    assert "1 run diverged" in said and "no warm-up: 0.001 gives 2.50, 0.01 gives 2.00" in said
 
 
 def test_loss_of_stages_is_told_by_name():

@@ -42,7 +42,7 @@ def test_a_due_date_is_kept_in_utc_where_nbgrader_looks(course: Course, text: st
 
 @pytest.mark.parametrize("text", ["soon", "18:00", "", "12-31", "2026-13-40", "2026-12-01 18:00 XYZ", "1 Dec 99999999"])
 def test_what_is_no_date_for_sure_is_refused(course: Course, text: str) -> None:
-    with pytest.raises(CourseError, match="is not a date with one clear meaning"):
+    with pytest.raises(CourseError, match="is not an unambiguous date"):
         set_due(course, NAME, text)
 
 
@@ -95,7 +95,7 @@ def test_who_came_late_is_told_with_extensions_counted(course: Course) -> None:
     [
         ("adda", 1, "nobody in the class is called 'adda'; did you mean ada?"),
         ("zzz", 1, "nobody in the class is called 'zzz'$"),
-        ("ada", -1, "an extension is more time, got 1 day less"),
+        ("ada", -1, "an extension must give more time, but this is 1 day less"),
         ("ada", 1, "has no due date yet: give it one first, with --due"),
     ],
 )

@@ -127,7 +127,7 @@ def test_a_file_that_is_gone_is_told(course: Course) -> None:
 
 def test_without_what_was_graded_it_says_what_to_do(course: Course) -> None:
     hand_in(course, "ada", {"04-mix": "def mix(w, v):\n    return v"})
-    with pytest.raises(CourseError, match="'softlookup grade 04_one_head --student ada' grades it anew"):
+    with pytest.raises(CourseError, match="'softlookup grade 04_one_head --student ada' grades it again"):
         explain(course, NAME, "ada", Fake())
 
 
@@ -155,13 +155,13 @@ def test_another_release_is_told(course: Course) -> None:
     path = course.notebook("release", ".", NAME)
     path.write_text(path.read_text() + "\n")
     found = explain(course, NAME, "ada", Fake())
-    assert found.other_release and "the release is another one than it was then" in explanation_text(found)
+    assert found.other_release and "the release has changed since then" in explanation_text(found)
 
 
 def test_other_points_than_in_the_ledger_are_told(course: Course) -> None:
     now = (MARKS[0], replace(MARKS[1], points=2.0, verdict="pass", diagnosis=()), MARKS[2])
     text = explanation_text(explain(course, NAME, "ada", Fake(now)))
-    assert "asking once more gives OTHER points" in text
+    assert "asking again gives OTHER points" in text
     assert "04.scale: pass, 2 of 2 points\n  in the ledger: 0 (task" in text and "in the gradebook: 0" in text
 
 
@@ -177,7 +177,7 @@ def test_who_has_no_points_gets_one_sentence(course: Course, student: str, says:
 
 
 def test_a_second_asking_that_fails_is_one_sentence(course: Course) -> None:
-    with pytest.raises(CourseError, match="asking once more failed: refused, bubblewrap is gone"):
+    with pytest.raises(CourseError, match="asking the questions again failed: refused, bubblewrap is gone"):
         explain(course, NAME, "ada", Fake(status="refused"))
 
 
@@ -194,7 +194,7 @@ def test_text_shows_inputs_got_and_wanted_in_full(course: Course) -> None:
         "got scaled, shape (2, 3), float64:\n    [[0. 1. 2.]",
         "wanted scaled, shape (2, 3), float64:\n    [[0.  0.5 1. ]",
         "the code printed: hello\N{REPLACEMENT CHARACTER}[2J",
-        "04.uniform: by hand, a person reads it\n  in the gradebook: 2.5, given by a person",
+        "04.uniform: by hand, graded by hand\n  in the gradebook: 2.5, given by a person",
     ):
         assert said in text, said
 

@@ -53,14 +53,14 @@ def test_command_passes_on_what_is_asked_for(orders: list[GradeRequest], tmp_pat
 
 def test_command_warns_in_red_where_there_is_no_sandbox(orders: list[GradeRequest], tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["grade", "x", "--course", str(tmp_path), "--sandbox", "none"], color=True)
-    assert orders[0].sandbox == "none" and "\x1b[31mwarning: no sandbox" in result.stderr
+    assert orders[0].sandbox == "none" and "\x1b[31mwarning: without a sandbox" in result.stderr
     assert "warning" not in call(tmp_path).stderr
 
 
 def test_command_says_what_is_kept_when_it_is_interrupted(orders: list[GradeRequest], tmp_path: Path) -> None:
     result = call(tmp_path, "--student", "slow")
     assert result.exit_code == 130
-    assert "stopped; 1 of 9 are done and kept. The same command goes on." in result.stderr
+    assert "stopped; 1 of 9 submissions are graded and kept. Run the same command to continue." in result.stderr
 
 
 def test_command_refuses_in_one_sentence_without_a_sandbox(orders: list[GradeRequest], tmp_path: Path) -> None:
@@ -97,4 +97,4 @@ def test_table_shows_ids_and_remarks_as_they_are() -> None:
     odd = Record("[red]ann", "refused", 0, 2, reason="no [bold] notebook", remarks=("cut",))
     text = as_text(Report("04_one_head", 1, (*REPORT.records, odd)))
     assert "[red]ann" in text and "refused, no [bold] notebook" in text
-    assert "cut or stopped in 1 submission" in text
+    assert "ignored, cut or stopped" in text

@@ -81,7 +81,7 @@ def test_what_waited_for_a_processor_is_graded_once_more_after_all_others(course
     called = (course.root / "calls").read_text().split()
     assert sorted(called[:-2]) == runnable(course) and sorted(called[-2:]) == sorted(late)
     assert sorted(seen.steps) == course.students(), "each is counted once"
-    assert sum("graded once more, alone" in one for one in seen.said) == 1
+    assert sum("graded again, one at a time" in one for one in seen.said) == 1
     (course.root / "calls").unlink()
     assert report.as_json() == grade(course, seed=5, again=True).as_json()
     assert '"crowded": true' not in (course.root / ".grading" / NAME / FILE).read_text()

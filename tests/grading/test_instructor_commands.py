@@ -60,7 +60,7 @@ def test_explain_without_a_ledger_is_refused(run: Run) -> None:
 def test_export_writes_a_table_beside_the_report(run: Run, course: Course) -> None:
     result = run("export", NAME)
     path = course.root / "reports" / f"{NAME}-csv.csv"
-    assert result.exit_code == 0 and result.output == f"wrote {path}: grades of 2 students\n"
+    assert result.exit_code == 0 and result.output == f"wrote the grades of 2 students to {path}\n"
     assert path.read_bytes().startswith(b"\xef\xbb\xbfstudent,")
 
 
@@ -69,7 +69,7 @@ def test_export_fills_in_what_canvas_and_moodle_gave(run: Run, tmp_path: Path) -
     out = tmp_path / "out.csv"
     result = run("export", NAME, "--to", "canvas", "--class", str(tmp_path / "canvas.csv"), "--out", str(out))
     best = sum(full().values()) + 1
-    assert out.read_text().splitlines()[1] == f"A,1,ada,S,{best:g}" and "note: in this class, but" in result.output
+    assert out.read_text().splitlines()[1] == f"A,1,ada,S,{best:g}" and "in this class, but" in result.output
     (tmp_path / "moodle.csv").write_text("Identifier,Email address,Grade\nParticipant 1,cy@example.org,\n")
     result = run(
         *("export", NAME, "--to", "moodle", "--class", str(tmp_path / "moodle.csv")),
@@ -81,9 +81,9 @@ def test_export_fills_in_what_canvas_and_moodle_gave(run: Run, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("--to", "canvas"), "--to canvas needs the file that Canvas gave: name it with --class"),
+        (("--to", "canvas"), "--to canvas needs the file that Canvas exported: name it with --class"),
         (("--to", "moodle", "--class", "no.csv"), "no.csv cannot be read (No such file or directory)"),
-        (("--to", "moodle", "--class", "a.csv", "--out", "./a.csv"), "a.csv would be written over"),
+        (("--to", "moodle", "--class", "a.csv", "--out", "./a.csv"), "a.csv would be overwritten"),
     ],
 )
 def test_export_refuses_in_one_sentence(run: Run, words: tuple[str, ...], says: str) -> None:
@@ -103,8 +103,8 @@ def test_extension_shows_what_then_holds(run: Run) -> None:
     ("words", "says"),
     [
         ((NAME, "--days", "2"), "an extension is for one student"),
-        (("cy", NAME), "say how much more time"),
-        (("cy", NAME, "--days", "2", "--end"), "--end takes no --days"),
+        (("cy", NAME), "the length of the extension is missing"),
+        (("cy", NAME, "--days", "2", "--end"), "--end removes the extension"),
         (("a", "b", NAME), "got 3 names"),
         (("cy", NAME, "--days", "-2"), "Invalid value for '--days'"),
         ((), "Missing argument"),
@@ -122,7 +122,7 @@ def test_forget_asks_first(run: Run, course: Course) -> None:
     result = run("forget", "bo", "--yes")
     assert result.exit_code == 0 and "removed:" in result.output and "Not reached: backups" in result.output
     assert not (course.root / "submitted" / "bo").exists()
-    assert run("forget", "bo").output == "the course holds nothing of bo\n"
+    assert run("forget", "bo").output == "the course holds no data of bo\n"
 
 
 def test_every_command_has_help(run: Run) -> None:

@@ -136,7 +136,7 @@ def test_a_drawn_seed_is_too_long_to_be_found_by_trying() -> None:
 
 
 def test_only_one_grader_works_on_a_ledger(tmp_path: Path) -> None:
-    with opened(tmp_path), pytest.raises(CourseError, match=rf"process {os.getpid()}\) works on this assignment"):
+    with opened(tmp_path), pytest.raises(CourseError, match=rf"process {os.getpid()}\) is working on this assignment"):
         opened(tmp_path)
     with opened(tmp_path):
         pass

@@ -118,7 +118,7 @@ def test_progress_reads_my_work_and_writes_for_the_page(checkout, monkeypatch):
     assert notebooks_folder(checkout) == checkout / WORK
     done = CliRunner().invoke(main, ["progress", "--json", "mine.json"])
     assert done.exit_code == 0, done.output
-    assert "0 of 10" in done.output and "no notebook here" in done.output and "page:" in done.output
+    assert "0 of 10" in done.output and "no notebook in this folder" in done.output and "page:" in done.output
     record = json.loads((checkout / "mine.json").read_text())
     script = (page.parents[1] / SCRIPT).read_text()
     assert json.loads(script.removeprefix("window.softlookupProgress = ").rstrip(";\n")) == record

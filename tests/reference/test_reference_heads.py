@@ -84,7 +84,7 @@ def test_a_mask_of_each_head_reaches_that_head_alone():
     x, x_kv, weights = draw(5)
     mask = np.ones((2, N, T, S), dtype=bool)
     mask[:, 1] = False
-    weights[-1] = np.eye(D)  # head i's output then stands in columns i*H to (i+1)*H
+    weights[-1] = np.eye(D)  # head i's output then stands in columns i*H : (i+1)*H
     free = reference.multi_head_attention(x, *weights, N, x_kv=x_kv)
     got = reference.multi_head_attention(x, *weights, N, x_kv=x_kv, mask=mask)
     assert (got[..., H : 2 * H] == 0).all()

@@ -128,10 +128,10 @@ def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(here, monkeypatch):
 
     monkeypatch.setattr(command, "_watched", watched)
     status, said = call("texts", recipe="tiny.json")
-    assert status == 130 and "Stopped. No state was written yet: the same command begins anew." in said
+    assert status == 130 and "Stopped. No state had been written: run the same command to start again." in said
     at[0] = 11
     status, said = call("texts", recipe="tiny.json")
-    assert status == 130 and "Stopped. The same command goes on from step 8." in said
+    assert status == 130 and "Stopped. Run the same command to continue from step 8." in said
     at[0] = -1
     status, said = call("texts", recipe="tiny.json")
     assert status == 0 and "going on from step-00000008" in said and "validation BLEU" in said
@@ -140,7 +140,7 @@ def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(here, monkeypatch):
 def test_when_the_minutes_are_over_it_stops_after_a_state_was_written(here):
     write_pairs(here / "texts", "train", some_pairs())
     status, said = call("texts", recipe="tiny.json", minutes=1e-6)
-    assert status == 0 and "The 1e-06 minutes are over. The same command goes on from step 4." in said
+    assert status == 0 and "The 1e-06 minutes are over. Run the same command to continue from step 4." in said
     status, said = call("texts", recipe="tiny.json", minutes=1e-6)
     assert "goes on from step 8" in said
     status, said = call("texts", recipe="tiny.json", minutes=60)
@@ -182,16 +182,16 @@ def test_validation_sentences_that_are_too_long_are_not_translated(here):
     [
         ({"folder": "none"}, "looked for train.en and train.en.gz in none; found neither"),
         ({"folder": "texts", "source": "de"}, "looked for train.de"),
-        ({"folder": "texts", "target": "en"}, "source and target are both 'en'; wanted two different endings"),
+        ({"folder": "texts", "target": "en"}, "source and target are both 'en': give two different suffixes"),
         ({"folder": "half"}, "looked for val.fr and val.fr.gz in half; found neither"),
-        ({"folder": "one"}, "1 pairs are too few: none is left to learn from beside those held out"),
+        ({"folder": "one"}, r"there are too few pairs \(1\): none is left to train on beside those held out"),
         ({"folder": "texts", "recipe": "none.json"}, "there is no recipe none.json"),
         ({"folder": "texts", "recipe": "bad.json"}, "bad.json names layers; a recipe has"),
-        ({"folder": "texts", "out": "tiny.json"}, "tiny.json is a file; wanted a folder for the translator"),
-        ({"source": "fr", "target": "en"}, r"the generated grammar is English to French \(en, fr\); got fr, en"),
+        ({"folder": "texts", "out": "tiny.json"}, "tiny.json is a file: name a folder for the translator"),
+        ({"source": "fr", "target": "en"}, "the generated grammar is English to French, not fr to en"),
         ({"device": "abacus"}, "device is 'abacus'; wanted cpu or cuda"),
         ({"device": "meta"}, "device is 'meta'; wanted cpu or cuda"),
-        ({"minutes": 0.0}, "minutes is 0.0; wanted a number above 0"),
+        ({"minutes": 0.0}, "minutes is 0.0: give a number above 0"),
     ],
 )
 def test_what_can_be_mended_is_refused_in_a_sentence(here, options, message):

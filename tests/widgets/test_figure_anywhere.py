@@ -66,7 +66,7 @@ def test_masked_cells_are_hatched_and_say_why_they_get_no_weight(show):
     assert set(figure.locator("td.slw-masked[data-grid=weights]").all_inner_texts()) == {"0.00"}
     assert "a masked token gets no weight" in ask(figure, "weights", 0, 1)[0]
     words, numbers = ask(figure, "weights", 1, 0)
-    assert "among the 2 it may see" in words
+    assert "the sum over the 2 tokens that it may attend to" in words
     assert numbers.split("(")[2].count("+") == 1
 
 
@@ -75,7 +75,7 @@ def test_row_with_nothing_to_see_says_so(show):
     mask[1] = False
     figure = show(drawn(mask=mask))
     figure.locator("[role=tab]").nth(2).click()
-    assert "nothing it may see" in ask(figure, "weights", 1, 1)[0]
+    assert "this row is fully masked" in ask(figure, "weights", 1, 1)[0]
     figure.locator("[role=tab]").nth(3).click()
     assert figure.locator("td[data-grid=output][data-row='1']").all_inner_texts() == ["0.00", "0.00"]
 

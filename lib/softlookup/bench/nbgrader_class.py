@@ -52,7 +52,7 @@ def grade_class(
     course.require(assignment)
     students = course.students()
     if not students:
-        raise CourseError(f"nobody handed anything in: {course.root / 'submitted'} has no folders")
+        raise CourseError(f"nobody handed in anything: {course.root / 'submitted'} has no folders")
     records: dict[str, Record] = {}
     pool = Pool(_Grading(course, assignment, autograder), workers or processors(), log=course.log("workers"))
     for answer in pool.run((student, b"") for student in students):

@@ -30,7 +30,7 @@ class Commands(click.Group):
                 refuse(str(error))
             raise
         except PermissionError as error:
-            refuse(f"no permission for {error.filename}")
+            refuse(f"there is no permission to use {error.filename}: change its permissions, or name another file")
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands by audience."""

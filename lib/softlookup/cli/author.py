@@ -11,7 +11,7 @@ from softlookup.cli.shared import checkout, refuse
 
 
 @click.command()
-@click.option("--check", is_flag=True, help="Change nothing; fail if a notebook is not what solutions/ gives.")
+@click.option("--check", is_flag=True, help="Change nothing, and fail if a notebook does not match solutions/.")
 def exercises(check: bool) -> None:
     """Make exercises/ from solutions/."""
     from softlookup.authoring import build_exercises
@@ -19,12 +19,13 @@ def exercises(check: bool) -> None:
     root = checkout()
     stale = [str(Path(path).resolve().relative_to(root)) for path in build_exercises(root, check=check)]
     if check and stale:
-        click.echo("stale: " + ", ".join(stale) + "; run 'softlookup exercises' and commit what it writes", err=True)
+        said = f"stale: {', '.join(stale)}; run 'softlookup exercises' and commit what it writes"
+        click.echo(said, err=True)
         raise SystemExit(1)
     if check:
-        click.echo("exercises/ is what solutions/ gives")
+        click.echo("exercises/ matches solutions/")
     else:
-        click.echo("wrote " + ", ".join(stale) if stale else "nothing to do: exercises/ is what solutions/ gives")
+        click.echo("wrote " + ", ".join(stale) if stale else "nothing to do: exercises/ matches solutions/")
 
 
 @click.command()
@@ -53,19 +54,19 @@ def tasks(as_json: bool) -> None:
 
 @click.command()
 @click.argument("folder", required=False, type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option("--source", default="en", show_default=True, help="The ending of the source's files.")
-@click.option("--target", default="fr", show_default=True, help="The ending of the target's files.")
+@click.option("--source", default="en", show_default=True, help="Suffix of the files in the source language.")
+@click.option("--target", default="fr", show_default=True, help="Suffix of the files in the target language.")
 @click.option("--recipe", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="A JSON file of settings.")
-@click.option("--begin", type=click.Path(path_type=Path, exists=True, file_okay=False), help="Go on from a translator.")
-@click.option("--out", type=click.Path(path_type=Path), help="Where the translator goes.")
+@click.option("--begin", type=click.Path(path_type=Path, exists=True, file_okay=False), help="Continue a translator.")
+@click.option("--out", type=click.Path(path_type=Path), help="Write the translator to this folder.")
 @click.option("--device", default="cpu", show_default=True, help="cpu or cuda.")
-@click.option("--minutes", type=float, help="Stop after so long; the same command goes on.")
+@click.option("--minutes", type=float, help="Stop after this many minutes; the same command continues.")
 def train(folder: Path | None, **given: Any) -> None:
     """Train a translator.
 
     FOLDER holds train.en and train.fr (or .gz); without it, a small generated grammar is the training data.
 
-    val.en and val.fr choose the best weights. A run that was stopped, or killed, goes on with the same command.
+    val.en and val.fr choose the best weights. The same command continues a run that was stopped or killed.
     """
     from softlookup.training.command import TrainingRefused, train_command
 

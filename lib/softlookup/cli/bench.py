@@ -30,7 +30,7 @@ from softlookup.cli.shared import checkout, refuse, sources
     help="training, decoding, layers, norms, prefill, roofline, batching and long-attention: cpu or cuda.",
 )
 @click.option(
-    "--weights", type=click.Path(path_type=Path, dir_okay=False), help="digits and pairs: the median run's weights."
+    "--weights", type=click.Path(path_type=Path, dir_okay=False), help="digits and pairs: weights of the median run."
 )
 @click.option("--quick", is_flag=True, help="all but checks and refinement: a small run, to see that it works.")
 def bench(
@@ -38,10 +38,10 @@ def bench(
 ) -> None:
     """Measure NAME against a peer.
 
-    The figures are ratios, from one run on the same work.
+    The results are ratios, measured in one run on the same work.
     """
     if figure is not None and figure.suffix not in (".svg", ".png"):
-        refuse(f"{figure} ends in {figure.suffix!r}; wanted .svg or .png")
+        refuse(f"{figure} ends in {figure.suffix!r}: name a file that ends in .svg or .png")
     options = {
         "root": checkout,
         "sources": lambda: sources(checkout()),

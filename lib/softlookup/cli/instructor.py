@@ -11,13 +11,13 @@ from softlookup.cli.shared import COURSE, FILE, HELP_STEPS, checkout, course_in,
 
 @click.command()
 @COURSE
-@click.option("--course-seed", "secret", help="A secret word of this course: it draws the variants of the tasks.")
+@click.option("--course-seed", "secret", help="A secret word, from which the variants of the tasks are drawn.")
 @click.option(
     "--last-help",
     type=click.Choice(["none", *HELP_STEPS]),
     default=HELP_STEPS[-1],
     show_default=True,
-    help="The last step of help that students get at home.",
+    help="The last step of help that students can ask for at home.",
 )
 def release(folder: Path | None, secret: str | None, last_help: str) -> None:
     """Put the assignments into a course.
@@ -40,23 +40,23 @@ def release(folder: Path | None, secret: str | None, last_help: str) -> None:
 @click.command()
 @click.argument("assignment", metavar="NN_topic")
 @COURSE
-@click.option("--student", "students", multiple=True, metavar="ID", help="Only this one, once more. Can be repeated.")
-@click.option("--again", is_flag=True, help="Grade everybody anew, not only what has changed.")
-@click.option("--workers", type=click.IntRange(min=1), help="Submissions at a time. Default: one for each processor.")
+@click.option("--student", "students", multiple=True, metavar="ID", help="Grade only this student, again. Repeatable.")
+@click.option("--again", is_flag=True, help="Grade all submissions again, not only those that changed.")
+@click.option("--workers", type=click.IntRange(min=1), help="Submissions graded at a time. Default: one per processor.")
 @click.option(
     "--seed",
     type=click.IntRange(min=0),
-    help="Draws the questions. Default: drawn for a new run, then kept. A small number can be guessed.",
+    help="Seed for the questions. Default: random for a new run, then kept. A small number can be guessed.",
 )
 @click.option(
     "--sandbox",
     type=click.Choice(["bubblewrap", "none"]),
     default="bubblewrap",
     show_default=True,
-    help="What submissions run in; none is for code that you trust.",
+    help="What submissions run in. Use none only for code that you trust.",
 )
 @click.option("--scheduler", metavar="ADDRESS", help="Grade on the Dask cluster of this scheduler, tcp://HOST:8786.")
-@click.option("--no-feedback", is_flag=True, help="Make no feedback pages.")
+@click.option("--no-feedback", is_flag=True, help="Do not write feedback pages.")
 @click.option("--json", "report_file", type=click.Path(path_type=Path, dir_okay=False), help="Write the report here.")
 def grade(
     assignment: str,
@@ -66,12 +66,12 @@ def grade(
     report_file: Path | None,
     **asked: Any,
 ) -> None:
-    """Grade everybody's NN_topic.
+    """Grade all submissions of NN_topic.
 
-    Grades go into the gradebook; feedback pages, a table and a report are written.
+    It writes the grades into the gradebook, and makes feedback pages, a table and a report.
 
-    What was graded and has not changed is not graded again; a run that was stopped, or killed, goes on with the
-    same command.
+    Submissions that were graded and have not changed are not graded again. The same command continues a run that
+    was stopped or killed.
     """
     from softlookup.grading.data.disk import write_whole
     from softlookup.grading.reports.table import LiveProgress, as_text, show_report, terminal
@@ -83,7 +83,7 @@ def grade(
     request = GradeRequest(assignment, feedback=not no_feedback, **asked)
     if request.sandbox == "none":
         click.secho(
-            "warning: no sandbox. What was handed in runs with your rights and can read your files.", fg="red", err=True
+            "warning: without a sandbox, submissions run with your rights and can read your files.", fg="red", err=True
         )
     executor = None
     if scheduler is not None:
@@ -94,8 +94,8 @@ def grade(
         try:
             report = grade_assignment(course, request, executor=executor, watch=progress)
         except KeyboardInterrupt:
-            done = f"{progress.done} of {progress.total} are done and kept"
-            click.echo(f"softlookup: stopped; {done}. The same command goes on.", err=True)
+            done = f"{progress.done} of {progress.total} submissions are graded and kept"
+            click.echo(f"softlookup: grading was stopped; {done}. Run the same command to continue.", err=True)
             raise SystemExit(130) from None
     known = planted(course, assignment)
     show_report(terminal(), report, known)
@@ -118,7 +118,7 @@ def grade(
 def report(assignment: str, folder: Path | None, file: Path | None) -> None:
     """Show the class at a glance.
 
-    Who handed in, how the points spread, what cost the most, whose answers are alike.
+    It shows who handed in, how the points are distributed, what cost the most, and which answers are alike.
     """
     from softlookup.grading.reports.class_report import class_report
     from softlookup.grading.reports.class_table import show_class
@@ -141,9 +141,9 @@ def report(assignment: str, folder: Path | None, file: Path | None) -> None:
 def explain(student: str, assignment: str, folder: Path | None, task: str | None) -> None:
     """Show why STUDENT has these points.
 
-    For the instructor alone: what was asked, what the answer gave, and what was wanted.
+    For the instructor only: it shows each question, the result of the answer, and the expected result.
 
-    What was graded is asked the same questions once more, in the sandbox.
+    The graded answers are asked the same questions again, in the sandbox.
     """
     from softlookup.grading.judging.examine import Examiner
     from softlookup.grading.reports.explained_text import explanation_text
@@ -157,10 +157,10 @@ def explain(student: str, assignment: str, folder: Path | None, task: str | None
 @click.argument("assignment", metavar="NN_topic")
 @click.option("--to", "kind", type=click.Choice(["csv", "canvas", "moodle"]), default="csv", show_default=True)
 @COURSE
-@click.option("--class", "given", type=FILE, help="canvas, moodle: the file that they gave; it is filled in.")
+@click.option("--class", "given", type=FILE, help="canvas, moodle: the file that was exported there, to be filled in.")
 @click.option("--out", type=FILE, help="Write here. Default: in the course's folder reports.")
-@click.option("--column", help="canvas, moodle: the column for the grades, if it is not found.")
-@click.option("--match", help="canvas, moodle: the column that holds the students' ids, if they are not found.")
+@click.option("--column", help="canvas, moodle: the column for the grades, if it is not recognised.")
+@click.option("--match", help="canvas, moodle: the column of the students' ids, if it is not recognised.")
 @click.option("--scale", is_flag=True, help="canvas, moodle: scale points to the maximum that the file names.")
 @click.option("--zeros", is_flag=True, help="canvas, moodle: 0 for those who handed in nothing.")
 @click.option(
@@ -169,7 +169,7 @@ def explain(student: str, assignment: str, folder: Path | None, task: str | None
     type=(click.Choice(HELP_STEPS), click.FloatRange(0, 100)),
     multiple=True,
     metavar="STEP PERCENT",
-    help="Take so much of a task's points where a notebook says that help up to this step was asked for. Repeatable.",
+    help="Subtract PERCENT of a task's points if a notebook says that help up to STEP was asked for. Can be repeated.",
 )
 def export(
     assignment: str,
@@ -202,15 +202,15 @@ def export(
     if kind == "csv":
         done = plain_table(lines)
     elif given is None:
-        raise CourseError(f"--to {kind} needs the file that {kind.capitalize()} gave: name it with --class")
+        raise CourseError(f"--to {kind} needs the file that {kind.capitalize()} exported: name it with --class")
     elif path.resolve() == given.resolve():
-        raise CourseError(f"{given} would be written over: name another file with --out")
+        raise CourseError(f"{given} would be overwritten: name another file with --out")
     elif kind == "canvas":
         done = fill_canvas(read_text(given), lines, assignment, Options(**how))
     else:
         done = fill_moodle(read_text(given), lines, Options(**how))
     done.write(path)
-    click.echo(f"wrote {path}: grades of {done.written} students")
+    click.echo(f"wrote the grades of {done.written} {'student' if done.written == 1 else 'students'} to {path}")
     for note in (*done.notes, *taken):
         click.echo(f"note: {plain(note, 4000)}")
 
@@ -218,14 +218,14 @@ def export(
 @click.command()
 @click.argument("names", metavar="[STUDENT] NN_topic", nargs=-1, required=True)
 @COURSE
-@click.option("--days", type=click.IntRange(0, 3650), default=0, help="Days that STUDENT has more than everybody.")
-@click.option("--hours", type=click.IntRange(0, 1000), default=0, help="Hours that STUDENT has more than everybody.")
+@click.option("--days", type=click.IntRange(0, 3650), default=0, help="Days of extension for STUDENT.")
+@click.option("--hours", type=click.IntRange(0, 1000), default=0, help="Hours of extension for STUDENT.")
 @click.option("--end", is_flag=True, help="Remove the extension of STUDENT.")
-@click.option("--due", help="When NN_topic is due for everybody, in UTC unless it names a zone; none for never.")
+@click.option("--due", help="Due date of NN_topic for everybody, in UTC unless it names a time zone; none removes it.")
 def extension(names: tuple[str, ...], folder: Path | None, days: int, hours: int, end: bool, due: str | None) -> None:
     """Give STUDENT more time, or set when NN_topic is due.
 
-    An extension takes the place of an earlier one. With NN_topic alone it shows what holds. Late penalties follow when
+    An extension replaces an earlier one. With NN_topic alone, the current dates are shown. Late penalties change when
     the class is graded again.
     """
     from datetime import timedelta
@@ -235,13 +235,13 @@ def extension(names: tuple[str, ...], folder: Path | None, days: int, hours: int
     course = course_in(folder)
     assignment, student = names[-1], names[0] if len(names) == 2 else None
     if len(names) > 2:
-        raise click.UsageError(f"got {len(names)} names; wanted STUDENT and NN_topic")
+        raise click.UsageError(f"got {len(names)} names: give NN_topic, or STUDENT and NN_topic")
     if student is None and (days or hours or end):
-        raise click.UsageError("an extension is for one student: wanted STUDENT and NN_topic")
+        raise click.UsageError("an extension is for one student: give STUDENT and NN_topic")
     if student is not None and not (days or hours or end):
-        raise click.UsageError("say how much more time, with --days or --hours, or --end")
+        raise click.UsageError("the length of the extension is missing: give --days or --hours, or --end to remove it")
     if end and (days or hours):
-        raise click.UsageError("--end takes no --days and no --hours")
+        raise click.UsageError("--end removes the extension: leave out --days and --hours")
     found = deadlines(course, assignment)
     if due is not None:
         found = set_due(course, assignment, due)
@@ -253,11 +253,11 @@ def extension(names: tuple[str, ...], folder: Path | None, days: int, hours: int
 @click.command()
 @click.argument("student")
 @COURSE
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def forget(student: str, folder: Path | None, yes: bool) -> None:
-    """Remove all that the course holds of STUDENT.
+    """Remove all data of STUDENT from the course.
 
-    Grades, files, ledger and reports: it cannot be undone.
+    This removes grades, files, ledger entries and reports, and cannot be undone.
     """
     from softlookup.grading import forgetting
     from softlookup.grading.data.plain_text import one_line
@@ -265,25 +265,24 @@ def forget(student: str, folder: Path | None, yes: bool) -> None:
     course = course_in(folder)
     kept = forgetting.kept_of(course, student)
     if not kept:
-        click.echo(f"the course holds nothing of {one_line(student)}")
+        click.echo(f"the course holds no data of {one_line(student)}")
         return
     if not yes:
-        click.echo(
-            "\n".join([f"This will be removed of {one_line(student)}:", *(f"  {one_line(what)}" for what in kept)])
-        )
-        click.confirm("Remove it?", abort=True)
+        about = f"This will remove these data of {one_line(student)}:"
+        click.echo("\n".join([about, *(f"  {one_line(what)}" for what in kept)]))
+        click.confirm("Remove them?", abort=True)
     removed = forgetting.forget(course, student)
     click.echo("\n".join(["removed:", *(f"  {one_line(what)}" for what in removed), forgetting.NOT_REACHED]))
 
 
 @click.command()
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
-@click.option("--force", is_flag=True, help="Write into a folder that holds other things as well.")
+@click.option("--force", is_flag=True, help="Write into a folder that is not empty.")
 @click.option("--hostile", is_flag=True, help="Add students who attack the grader. Grade them in the sandbox alone.")
 def sample(folder: Path, force: bool, hostile: bool) -> None:
     """Write a course with a sample class into DIR.
 
-    Students' names say what they did: right, half done, each known mistake, broken.
+    The names of the students say what they handed in: right answers, half done ones, each known mistake, broken files.
     """
     from softlookup.grading.samples.sample_class import write_sample
 
@@ -295,10 +294,10 @@ def sample(folder: Path, force: bool, hostile: bool) -> None:
 
 
 @click.command()
-@click.option("--seed", required=True, type=click.IntRange(min=0), help="Draws the questions and their numbers.")
+@click.option("--seed", required=True, type=click.IntRange(min=0), help="Seed for the questions and their numbers.")
 @click.option("--chapters", help="Such as 2-8 or 1,4,6-9. Default: all.")
 @click.option("--route", type=click.Choice(["introduction", "systems"]), help="The chapters of a route instead.")
-@click.option("--points", default=60, show_default=True, help="What the sheet is worth.")
+@click.option("--points", default=60, show_default=True, help="Points of the sheet.")
 @click.option("--key", "key_alone", is_flag=True, help="Print the key alone. Default: the sheet, and the key after it.")
 @click.option(
     "--out", type=click.Path(path_type=Path, file_okay=False), help="Write sheet and key here: .md and .html."
@@ -311,7 +310,7 @@ def exam(seed: int, chapters: str | None, route: str | None, points: int, key_al
     from softlookup.exam import ExamError, draw_sheet, key_markdown, parse_chapters, sheet_markdown, write_exam
 
     if chapters and route:
-        raise click.UsageError("got --chapters and --route; wanted one of them")
+        raise click.UsageError("--chapters and --route cannot be combined: give one of them")
     try:
         asked = parse_chapters(chapters) if chapters else None
         if route:
@@ -334,9 +333,10 @@ def exam(seed: int, chapters: str | None, route: str | None, points: int, key_al
 def slides(chapters: tuple[int, ...], out: Path) -> None:
     """Make slides of chapters' figures and formulas.
 
-    Of each CHAPTER, or of all, from its page.
+    They come from the page of each CHAPTER; without CHAPTER, from all pages.
 
-    They open by a double click and need no network. Outputs come from the book's last build, or from running the page.
+    They open by a double click and need no network. Outputs come from the last build of the book, or from running the
+    page.
     """
     from softlookup.curriculum.export import write_slides
     from softlookup.curriculum.pages import PageError

@@ -13,7 +13,7 @@ COURSE = click.option(
     "--course",
     "folder",
     type=click.Path(path_type=Path),
-    help="The course's folder. Default: course, if it is there, else this folder.",
+    help="Folder of the course. Default: course, if it exists, else the current folder.",
 )
 HELP_STEPS = ("nudge", "formula", "example", "solution")
 """The steps of help on a task (``checking.result.HELP_STEPS``, which takes long to import)."""

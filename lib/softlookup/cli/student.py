@@ -17,7 +17,7 @@ def lab(options: tuple[str, ...]) -> None:
     """Open JupyterLab on your copies of the notebooks.
 
     They lie in the folder my_work.
-    Notebooks that are not there yet are copied; nothing that you changed is ever written over.
+    Notebooks that are not there yet are copied; nothing that you changed is ever overwritten.
     """
     from softlookup.authoring import find_root
     from softlookup.progress.workplace import WORK, NoLab, give_out, lab_command, lab_environment
@@ -29,11 +29,11 @@ def lab(options: tuple[str, ...]) -> None:
         raise click.ClickException(str(error)) from None
     given = give_out(root)
     if given.new:
-        click.echo(f"{WORK}/ is yours: {len(given.new)} notebooks copied there. Git leaves it alone.")
+        click.echo(f"Copied {len(given.new)} notebooks to {WORK}/, where you can change them. Git ignores this folder.")
     if given.renewed:
-        click.echo(f"newer, and you had not changed them: {', '.join(given.renewed)}")
+        click.echo(f"Updated, since you had not changed them: {', '.join(given.renewed)}")
     if given.kept:
-        click.echo(f"newer in exercises/, but yours hold your work and stay: {', '.join(given.kept)}")
+        click.echo(f"Not updated, since they hold your work (exercises/ has newer versions): {', '.join(given.kept)}")
     try:
         done = subprocess.run(command, cwd=root, env=lab_environment())
     except KeyboardInterrupt:  # JupyterLab had it too, and has asked what it means
@@ -59,7 +59,7 @@ def check(notebook: Path, timeout: float) -> None:
 
     outcomes = rehearse(notebook, timeout, step)
     if not outcomes:
-        refuse(f"{notebook.name} ran, but it holds no checks: is it one of the course's notebooks?")
+        refuse(f"{notebook.name} ran, but it contains no checks: is it one of the course's notebooks?")
     for one in outcomes:
         click.echo(f"{one.task}: {HEADLINES[one.verdict]}, {one.points:g} of {one.max:g} points")
         if one.verdict != "pass" and one.message:
@@ -69,20 +69,20 @@ def check(notebook: Path, timeout: float) -> None:
     added = own_cells(read_notebook(notebook))
     if added:
         many = "one cell of your own is" if added == 1 else f"{added} cells of your own are"
-        click.echo(f"note: {many} left out when it is graded: what an answer needs belongs in its own cell")
+        click.echo(f"note: {many} ignored by grading: put whatever an answer needs into the cell of that answer")
     click.echo(f"total: {earned:g} of {best:g} points, {right} of {len(outcomes)} tasks right")
     raise SystemExit(0 if right == len(outcomes) else 1)
 
 
 @click.command()
 @click.argument("folder", required=False, type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option("--json", "file", type=FILE, help="Write the record here: a file for the book's page Your way.")
-@click.option("--run", is_flag=True, help="Run the notebooks that are begun, rather than read what was saved.")
+@click.option("--json", "file", type=FILE, help="Write the record to this file, for the book's page Your way.")
+@click.option("--run", is_flag=True, help="Run the notebooks that you have begun, instead of reading what was saved.")
 @click.option("--timeout", default=60.0, show_default=True, help="--run: seconds that one cell may take.")
 def progress(folder: Path | None, file: Path | None, run: bool, timeout: float) -> None:
     """Show how far you are, and what to do next.
 
-    It reads the notebooks in FOLDER (my_work, unless named) as they were saved, and sends nothing anywhere. If the book
+    It reads the saved notebooks in FOLDER (default: my_work), and sends nothing anywhere. If the book
     is built, its page Your way shows the same.
     """
     from softlookup.authoring import find_root
@@ -105,7 +105,8 @@ def progress(folder: Path | None, file: Path | None, run: bool, timeout: float) 
 
     chapters = read_folder(place, (lambda path: executed(path, timeout)) if run else None, runs)
     if all(one.file is None for one in chapters):
-        raise click.ClickException(f"no notebook of the course in {place}: name the folder that holds their folders")
+        said = f"there is no notebook of the course in {place}: name the folder that contains their folders"
+        raise click.ClickException(said)
     record = as_json(chapters, datetime.now().astimezone())
     click.echo(as_text(chapters), nl=False)
     if file is not None:
@@ -120,11 +121,11 @@ def progress(folder: Path | None, file: Path | None, run: bool, timeout: float) 
 
 @click.command()
 @click.argument("folder", required=False, type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option("--again", is_flag=True, help="Write over answers that stand in the capstone already.")
+@click.option("--again", is_flag=True, help="Overwrite answers that are already in the capstone.")
 def assemble(folder: Path | None, again: bool) -> None:
     """Copy your answers into the capstone.
 
-    They come from the notebooks in FOLDER: my_work, unless named.
+    The answers come from the notebooks in FOLDER (default: my_work).
     """
     from softlookup.authoring import find_root
     from softlookup.authoring.assemble import AssembleError

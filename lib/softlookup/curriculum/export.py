@@ -110,7 +110,7 @@ def write_slides(chapters: Iterable[int], folder: Path, root: Path | None = None
     asked = list(chapters) or list(files)
     strange = [number for number in asked if number not in files]
     if strange:
-        raise PageError(f"no chapter {', '.join(map(str, strange))}; there are {', '.join(map(str, files))}")
+        raise PageError(f"there is no chapter {', '.join(map(str, strange))}: choose from {', '.join(map(str, files))}")
     copy_mathjax(folder / "mathjax", root)
     copy_parts(vendored(Path("reveal.js"), REVEAL_PARTS[0], root), REVEAL_PARTS, folder / "reveal")
     for number in asked:

@@ -68,13 +68,13 @@ def draw_sheet(seed: int, chapters: Iterable[int] | None = None, points: int = 6
     from softlookup.exam.bank import QUESTIONS
 
     if seed < 0:
-        raise ExamError(f"the seed is {seed}; wanted a whole number, 0 or more")
+        raise ExamError(f"the seed is {seed}: give a whole number, 0 or more")
     known = sorted({one.chapter for one in QUESTIONS})
     asked = known if chapters is None else sorted(set(chapters))
     strange = [number for number in asked if number not in known]
     if strange or not asked:
         raise ExamError(
-            f"no questions on chapter {', '.join(map(str, strange)) or '(none given)'}; there are some on chapters "
+            f"there are no questions on chapter {', '.join(map(str, strange)) or '(none given)'}: choose from chapters "
             f"{known[0]} to {known[-1]}"
         )
     available = [one for one in QUESTIONS if one.chapter in asked]
@@ -95,11 +95,11 @@ def _choose(available: list[ExamQuestion], points: int, rng: np.random.Generator
     most = sum(one.points for one in available)
     if points < LEAST_POINTS or points > most:
         raise ExamError(
-            f"a sheet of {points} points; wanted {LEAST_POINTS} to {most}, which these chapters have in all"
+            f"the number of points is {points}: give {LEAST_POINTS} to {most}, which is all that these chapters have"
         )
     if not reach[0] >> points & 1:
         near = min((n for n in range(1, most + 1) if reach[0] >> n & 1), key=lambda n: abs(n - points))
-        raise ExamError(f"no questions of these chapters make {points} points together; {near} can be had")
+        raise ExamError(f"no questions of these chapters add up to {points} points: give {near}")
     chosen, left = [], points
     for place, one in enumerate(order):
         if one.points <= left and reach[place + 1] >> (left - one.points) & 1:
@@ -136,8 +136,8 @@ def parse_chapters(text: str) -> list[int]:
     for part in text.split(","):
         first, dash, last = (piece.strip() for piece in part.partition("-"))
         if not first.isdecimal() or (dash and not last.isdecimal()) or (dash and int(last) < int(first)):
-            raise ExamError(f"chapters are {text!r}; wanted numbers such as 2-8 or 1,4,6-9")
+            raise ExamError(f"the chapters are {text!r}: give numbers such as 2-8 or 1,4,6-9")
         found += range(int(first), int(last if dash else first) + 1)
         if len(found) > 1000:
-            raise ExamError(f"chapters are {text!r}, which are more than there are")
+            raise ExamError(f"the chapters are {text!r}, which is more than there are: give numbers such as 2-8")
     return found

@@ -54,9 +54,9 @@ def activations(
                 size=9,
                 color=color,
             )
-            lows.append(f"{name} has its least value, {curve[at]:.2f}, at {x[at]:.2f}")
+            lows.append(f"{name} has its minimum, {curve[at]:.2f}, at {x[at]:.2f}")
     low = min(float(np.min(curve)) for curve in curves.values())
-    axes.set(xlabel="z", ylabel="what is passed on", xlim=(x[0], x[-1]))
+    axes.set(xlabel="z", ylabel="activation", xlim=(x[0], x[-1]))
     axes.set_ylim(bottom=low - 0.6)
     figure.set_label(
         f"{', '.join(curves)} against their input from {x[0]:g} to {x[-1]:g}. All are near 0 far to the left and near "

@@ -37,9 +37,9 @@ def shares_by_arm(shares: Mapping[str, Sequence[float]], *, palette: Palette) ->
     axes.set_ylim(len(shares) - 0.55, -0.75)
     everything = [one for found in shares.values() for one in found]
     axes.set_xlim(min(everything) - 1.5, min(100.5, max(everything) + 1.5))
-    axes.set_xlabel("right, in per cent")
+    axes.set_xlabel("accuracy, in per cent")
     axes.grid(axis="x")
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
-    figure.set_label(f"Per cent right, a point for each seed. Medians: {', '.join(described)}.")
+    figure.set_label(f"Accuracy in per cent, a point for each seed. Medians: {', '.join(described)}.")
     return figure

@@ -66,7 +66,7 @@ def batches_under_roof(
         axes.set_title(title)
         said.append(f"{title}: {'; '.join(described)}")
     figure.set_label(
-        "Attainable operations a second against operations for each byte, both axes logarithmic; points travel along "
+        "Attainable operations per second against operations per byte, both axes logarithmic; points travel along "
         f"the roof as the batch grows. {'. '.join(said)}."
     )
     return figure
@@ -75,7 +75,7 @@ def batches_under_roof(
 def predicted_and_measured(
     panels: Mapping[str, Mapping[str, Sequence[tuple[int, float, float]]]], *, palette: Palette
 ) -> Figure:
-    """Draw operations a second over the batch: predicted dashed with hollow marks, measured solid with filled marks.
+    """Draw operations per second over the batch: predicted dashed with hollow marks, measured solid with filled marks.
 
     Args:
         panels: For each panel series by name, each of (batch, predicted FLOP/s, measured FLOP/s); up to five names in
@@ -104,7 +104,7 @@ def predicted_and_measured(
                 f"B = {points[-1][0]} (predicted {rate_words(points[0][1])} and {rate_words(points[-1][1])})"
             )
         _legend(axes, {name: looks[name] for name in series}, (0.56, 0.30))
-        axes.set(xlabel="sequences in a batch $B$", ylabel="operations a second", title=title)
+        axes.set(xlabel="sequences in a batch $B$", ylabel="operations per second", title=title)
         rates = [rate for points in series.values() for _, *both in points for rate in both]
         low, high = 10.0 ** np.floor(np.log10(min(rates)) - 0.6), 10.0 ** np.ceil(np.log10(max(rates)))
         axes.set_ylim(low, high)
@@ -116,7 +116,7 @@ def predicted_and_measured(
         axes.grid(axis="y")
         said.append(f"{title}: {'; '.join(described)}")
     figure.set_label(
-        "Operations a second against the batch, both axes logarithmic, predicted dashed and measured solid. "
+        "Operations per second against the batch, both axes logarithmic, predicted dashed and measured solid. "
         f"{'. '.join(said)}."
     )
     both = [

@@ -41,14 +41,14 @@ def beyond_length(
     worst_loss = max(np.max(one["curve"]) for one in text.values())
     _panel(upper, length, times, fetched, (0, 1.03), palette)
     _panel(lower, length, times, text, (0.5, 1.04 * float(worst_loss)), palette)
-    upper.set_title("fetch: share right", pad=17)
-    lower.set_title("text: nats a character", pad=17)
+    upper.set_title("fetch: accuracy", pad=17)
+    lower.set_title("text: nats per character", pad=17)
     end = {m: np.mean(text[m]["curve"], axis=0)[-1] for m in _NAMES if m in text}
     best, worst = min(end, key=lambda m: end[m]), max(end, key=lambda m: end[m])
     figure.set_label(
-        f"Two panels against the position, 0 to {times * length}, trained up to {length}. Above, the share of letters "
-        f"fetched; below, the loss on text. At the end of the lower panel {_NAMES[best]} is best with {end[best]:.2f} "
-        f"nats and {_NAMES[worst]} is worst with {end[worst]:.2f}."
+        f"Two panels against the position, 0 to {times * length}, trained up to {length}. Above, the fraction of "
+        f"letters fetched; below, the loss on text. At the end of the lower panel {_NAMES[best]} is "
+        f"best with {end[best]:.2f} nats and {_NAMES[worst]} is worst with {end[worst]:.2f}."
     )
     return figure
 

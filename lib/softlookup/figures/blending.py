@@ -31,9 +31,9 @@ def blending(n_tokens: int, d_model: int, n_heads: int, head_width: int, *, pale
     wide = n_heads * head_width
     figure = Figure(figsize=(4.4, 3.8))
     figure.set_label(
-        f"The results of {n_heads} heads side by side, {n_tokens} by {wide}, times the output matrix, {wide} by "
-        f"{d_model}, make the output, {n_tokens} by {d_model}. The columns of head i meet the rows of head i in the "
-        "output matrix."
+        f"The outputs of {n_heads} heads side by side, {n_tokens} by {wide}, times the output matrix, {wide} by "
+        f"{d_model}, give the output, {n_tokens} by {d_model}. The columns of head i are multiplied "
+        "by the rows of head i in the output matrix."
     )
     axes = figure.subplots()
     left = wide + 2.5  # where the output matrix begins, and below it the output: a row of Z stands beside its row of Y

@@ -43,8 +43,8 @@ def stretched(column: np.ndarray, row: np.ndarray, *, palette: Palette) -> Figur
     axes.set_axis_off()
     figure.set_label(
         f"A column of {t} numbers, repeated {s} times to the right, minus a row of {s} numbers, repeated {t} times "
-        f"downwards, is a table of {t} by {s} numbers: every number of the column with every number of the row. "
-        "The copies are faint."
+        f"downwards, is a table of {t} by {s} numbers: every number of the column combined with "
+        "every number of the row. The copies are faint."
     )
     return figure
 

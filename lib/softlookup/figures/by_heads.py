@@ -48,7 +48,7 @@ def cost_by_heads(
     )
     for away, text, color in (
         (9, f"parameters: {parameters[0]:,}", palette.query),
-        (-9, f"operations of the products: {flops[0]:,}", palette.value),
+        (-9, f"operations of the matrix products: {flops[0]:,}", palette.value),
     ):
         place: dict[str, Any] = {"xytext": (0, away), "textcoords": "offset points", "ha": "right"}
         axes.annotate(text, (x[-1], 1.0), va="bottom" if away > 0 else "top", color=color, **place)
@@ -60,7 +60,7 @@ def cost_by_heads(
     axes.set_yticks(ticks, [f"×{tick:g}" for tick in ticks])
     axes.set(xlabel="heads N, with N·H = D", ylim=(0.55, top * 1.35))
     figure.set_label(
-        f"Against the number of heads, {heads[0]} to {heads[-1]}, parameters and operations stay where they are, while "
+        f"Against the number of heads, {heads[0]} to {heads[-1]}, parameters and operations stay constant, while "
         f"the memory of the scores grows from {with_unit(score_bytes[0])} to {with_unit(score_bytes[-1])}."
     )
     return figure

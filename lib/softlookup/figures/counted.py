@@ -14,8 +14,8 @@ def step_intensities(ways: Mapping[str, Mapping[str, float]], ridge: float, *, p
     """Draw the intensity of each step of a layer, a row for each step and a mark for each way of using the layer.
 
     Args:
-        ways: For each way (up to four) the intensity of each step, operations for each byte; the same steps in each.
-        ridge: The machine's ridge, operations for each byte.
+        ways: For each way (up to four) the intensity of each step, operations per byte; the same steps in each.
+        ridge: The machine's ridge, operations per byte.
         palette: The colours to draw in.
 
     Returns:
@@ -34,7 +34,7 @@ def step_intensities(ways: Mapping[str, Mapping[str, float]], ridge: float, *, p
         f"{name}: {', '.join(f'{step} {value:.3g}' for step, value in found.items())}" for name, found in ways.items()
     ]
     figure.set_label(
-        f"Operations for each byte of every step, logarithmic, with the ridge at {ridge:.0f}. {'; '.join(said)}."
+        f"Operations per byte of every step, logarithmic, with the ridge at {ridge:.0f}. {'; '.join(said)}."
     )
     axes = figure.subplots()
     rows = np.arange(len(steps))
@@ -55,7 +55,7 @@ def step_intensities(ways: Mapping[str, Mapping[str, float]], ridge: float, *, p
     powers = range(int(np.ceil(np.log10(span[0]))), int(np.floor(np.log10(span[1]))) + 1)
     axes.set_xticks([10.0**p for p in powers], [f"{10.0**p:g}" for p in powers])
     axes.minorticks_off()
-    axes.set_xlabel("operations for each byte (FLOP/B)")
+    axes.set_xlabel("arithmetic intensity (FLOP/byte)")
     axes.tick_params(axis="y", length=0)
     return figure
 
@@ -77,7 +77,7 @@ def work_by_context(contexts: np.ndarray, weights_flops: float, pairs_flops: np.
     equal = contexts[0] * weights_flops / pairs_flops[0]
     figure = Figure(figsize=(4.6, 3.3))
     figure.set_label(
-        f"Operations for a token against its context, both axes logarithmic. Weights cost {weights_flops / 1e9:.2f} "
+        f"Operations per token against its context, both axes logarithmic. Weights cost {weights_flops / 1e9:.2f} "
         f"GFLOP throughout; scores and mixing cost {pairs_flops[0] / 1e9:.2g} GFLOP at {contexts[0]:,.0f} tokens and "
         f"{pairs_flops[-1] / 1e9:.3g} at {contexts[-1]:,.0f}. They are equal at {equal:,.0f} tokens."
     )
@@ -97,7 +97,7 @@ def work_by_context(contexts: np.ndarray, weights_flops: float, pairs_flops: np.
         ha="right",
         size=9,
     )
-    axes.set(xlabel="tokens of context $S$", ylabel="GFLOP for a token")
+    axes.set(xlabel="tokens of context $S$", ylabel="GFLOP per token")
     axes.set_xlim(contexts[0] / 1.3, contexts[-1] * 6)
     axes.grid(axis="y")
     return figure

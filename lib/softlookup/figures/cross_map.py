@@ -45,5 +45,5 @@ def cross_map(
     for spine in axes.spines.values():
         spine.set_visible(False)
     pairs = "; ".join(f"{word} attends most to {read[s]}" for word, s in zip(written, best, strict=True))
-    figure.set_label(f"{title}, a row for each written token. {pairs}.")
+    figure.set_label(f"Attention weights of {title}: a row for each token to be written. {pairs}.")
     return figure

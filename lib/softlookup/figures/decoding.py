@@ -28,13 +28,13 @@ def step_cost(lengths: np.ndarray, cached_ms: np.ndarray, recomputed_ms: np.ndar
     figure = Figure(figsize=(4.4, 4.6))
     figure.set_label(
         f"Time of one step against the length of the text. At {lengths[0]:,.0f} tokens a step takes "
-        f"{_ms(recomputed_ms[0])} if all is computed again and {_ms(cached_ms[0])} with a cache; at "
+        f"{_ms(recomputed_ms[0])} if everything is recomputed and {_ms(cached_ms[0])} with a cache; at "
         f"{lengths[-1]:,.0f} tokens {_ms(recomputed_ms[-1])} and {_ms(cached_ms[-1])}. The straight line "
-        f"that fits the cached steps best: {line}."
+        f"fitted to the cached steps is {line}."
     )
     both, alone = figure.subplots(2, 1, sharex=True)
     for times_ms, name, color, side in (
-        (recomputed_ms, "all again", palette.mixed, "center"),
+        (recomputed_ms, "no cache", palette.mixed, "center"),
         (cached_ms, "cached", palette.query, "bottom"),
     ):
         both.plot(lengths, times_ms, "o-", color=color, markersize=5)
@@ -43,7 +43,7 @@ def step_cost(lengths: np.ndarray, cached_ms: np.ndarray, recomputed_ms: np.ndar
     alone.plot(lengths, start_ms + slope * lengths, color=palette.muted, linewidth=1.4)
     alone.plot(lengths, cached_ms, "o", color=palette.query, markersize=5)
     alone.annotate(line, (0.04, 0.9), xycoords="axes fraction", color=palette.muted, va="top", size=9)
-    alone.set(title="the cached step alone", xlabel="length of the text $S$", ylabel="ms for one step")
+    alone.set(title="the cached step only", xlabel="length of the text $S$", ylabel="ms for one step")
     alone.set_ylim(0, 1.5 * cached_ms.max())
     alone.set_xlim(0, lengths[-1] * 1.35)
     far = lengths[lengths >= lengths[-1] / 5]  # the shorter ones stand too close for their numbers

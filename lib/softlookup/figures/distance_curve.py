@@ -39,11 +39,12 @@ def distance_curve(products: Mapping[int, np.ndarray], *, palette: Palette) -> F
         axes.text(reach * 1.03, place, f"D = {width}", color=color, va="center")
         said.append(f"with D = {width} {share[-1]:.2f} at distance {reach}")
     axes.axhline(0, color=palette.muted, linewidth=0.8)
-    axes.set(xlabel="distance of the two positions", ylabel="product, largest = 1", xlim=(-reach, reach * 1.22))
+    axes.set(xlabel="distance between the two positions", ylabel="dot product, largest = 1")
+    axes.set(xlim=(-reach, reach * 1.22))
     axes.set_xticks([t for t in axes.get_xticks() if abs(t) <= reach])
     axes.grid(axis="y")
     figure.set_label(
-        "The product of two rows of sinusoids against their distance: 1 where they are the same row, falling to both "
-        f"sides alike, with waves. As a share of the largest it is {'; '.join(said)}."
+        "The dot product of two rows of sinusoids against their distance: 1 for the same position, and falling on both "
+        f"sides, with oscillations. As a fraction of the largest it is {'; '.join(said)}."
     )
     return figure

@@ -21,9 +21,9 @@ def pipeline(*, palette: Palette) -> Figure:
     """
     figure = Figure(figsize=(6.6, 4.0))
     figure.set_label(
-        f"Matrices drawn to their shapes, joined by arrows. X ({_T} by {_D}) becomes Q, K and V ({_T} by "
-        f"{_H} each). Q and K make the scores ({_T} by {_T}); the divisor and softmax make the weights "
-        f"A. A and V make Z ({_T} by {_H})."
+        f"Matrices drawn to scale, joined by arrows. X ({_T} by {_D}) becomes Q, K and V ({_T} by "
+        f"{_H} each). Q and K give the scores ({_T} by {_T}); the divisor and softmax give the weights "
+        f"A. A and V give Z ({_T} by {_H})."
     )
     axes = figure.subplots()
     _matrix(axes, 0.0, 8.2, _T, _D, palette.ink, "$X$", "(T, D)", palette)

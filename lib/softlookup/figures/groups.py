@@ -25,8 +25,8 @@ def head_groups(n_heads: int = 4, shared: int = 2, *, palette: Palette) -> Figur
         raise ValueError(f"{n_heads} query heads cannot share {shared} key-value heads evenly")
     figure = Figure(figsize=(4.4, 4.2))
     figure.set_label(
-        f"{n_heads} query heads joined to the key-value heads that they read. K = {n_heads}: each its own. "
-        f"K = {shared}: neighbours share. K = 1: all read one. Last, tiled: query heads 0 and "
+        f"{n_heads} query heads joined to the key-value heads that they read. K = {n_heads}: each reads its own. "
+        f"K = {shared}: neighbours share. K = 1: all read the same one. In the last panel, tiled, query heads 0 and "
         f"{shared} share, which is wrong."
     )
     panels = figure.subplots(2, 2).ravel()

@@ -35,12 +35,12 @@ def layer_operations(
     *,
     palette: Palette,
 ) -> Figure:
-    """Draw the operations for each token against the number of tokens.
+    """Draw the operations per token against the number of tokens.
 
     Args:
         lengths: Numbers of tokens T, increasing.
         width: D, for the axis.
-        per_token: Operations for each token at each length, by layer, attention among them; up to four.
+        per_token: Operations per token at each length, by layer, attention among them; up to four.
         equal_at: For layers that meet attention, the number of tokens at which they do.
         palette: The colours to draw in.
 
@@ -51,8 +51,8 @@ def layer_operations(
     figure = Figure(figsize=(4.4, 3.3))
     crossings = "; ".join(f"{name} at {tokens:,} tokens" for name, tokens in equal_at.items())
     figure.set_label(
-        f"Operations for each token against the number of tokens, width {width}, both axes logarithmic. Recurrent "
-        f"layers stay level, attention rises. It meets {crossings}."
+        f"Operations per token against the number of tokens, width {width}, both axes logarithmic. Recurrent "
+        f"layers stay constant, attention rises. The curves cross: {crossings}."
     )
     axes = figure.subplots()
     colors = layer_colors(per_token, palette)
@@ -65,7 +65,7 @@ def layer_operations(
         axes.annotate(
             f"T = {tokens:,}", (tokens, level), xytext=(-6, 6), textcoords="offset points", ha="right", size=9
         )
-    _named(axes, lengths, "tokens $T$", "operations for each token")
+    _named(axes, lengths, "tokens $T$", "operations per token")
     return figure
 
 
@@ -84,14 +84,15 @@ def many_hands(hands: np.ndarray, times: Mapping[str, np.ndarray], *, palette: P
     figure = Figure(figsize=(4.4, 3.3))
     said = "; ".join(f"{name} falls from {curve[0]:.1e} to {curve[-1]:,.0f}" for name, curve in times.items())
     figure.set_label(
-        f"Least time of a layer against operations at once, both axes logarithmic, from 1 to {hands[-1]:.0e}. {said}."
+        f"Least time of a layer against operations in parallel, both axes logarithmic, from 1 to "
+        f"{hands[-1]:.0e}. {said}."
     )
     axes = figure.subplots()
     colors = layer_colors(times, palette)
     for name, curve in times.items():
         axes.loglog(hands, curve, color=colors[name])
     _names(axes, hands[-1] * 1.6, {name: curve[-1] for name, curve in times.items()}, colors, with_values=True)
-    axes.set(xlabel="operations that can be done at once", ylabel="least time, in operations")
+    axes.set(xlabel="operations done in parallel", ylabel="least time, in operations")
     axes.set_xlim(hands[0], hands[-1] * 60)
     axes.set_xticks(10.0 ** np.arange(np.log10(hands[0]), np.log10(hands[-1]) + 0.1, 3))
     axes.minorticks_off()
@@ -117,7 +118,7 @@ def layer_times(lengths: np.ndarray, times_ms: Mapping[str, np.ndarray], *, pale
     said = ", ".join(f"{name} {curve[0]:.3g} and {curve[-1]:,.0f} ms" for name, curve in times_ms.items())
     figure.set_label(
         f"Measured time against the number of tokens, both axes logarithmic. At {lengths[0]:,.0f} and "
-        f"{lengths[-1]:,.0f} tokens: {said}. Quickest at first is {first}, at last {last}."
+        f"{lengths[-1]:,.0f} tokens: {said}. The fastest at first is {first}, and at the end {last}."
     )
     axes = figure.subplots()
     colors = layer_colors(times_ms, palette)

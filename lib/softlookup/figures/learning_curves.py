@@ -47,7 +47,7 @@ def learning_curves(runs: Mapping[str, Curves], *, palette: Palette) -> Figure:
     for axes in panels[-1]:
         axes.set_xlabel("step")
     for row in panels:
-        row[0].set_ylabel("loss (nats a token)")
+        row[0].set_ylabel("loss (nats per token)")
     panels[0, 0].set_ylim(0, 1.1 * top)
     figure.set_label(f"Loss against the step, from first to last. {'; '.join(said)}.")
     return figure

@@ -52,8 +52,8 @@ def vector_lengths(
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.yaxis.set_minor_locator(NullLocator())
     figure.set_label(
-        f"Lengths of vectors against the width D, {d[0]:.0f} to {d[-1]:.0f}. A row of the table keeps its length, a "
-        f"position grows like the root of D, and so does a row that is multiplied by it. At the right end: "
+        f"Lengths of vectors against the width D, {d[0]:.0f} to {d[-1]:.0f}. A row of the table keeps its length; a "
+        f"position grows like the square root of D, and so does a row multiplied by that root. At the right end: "
         f"{', '.join(ends)}."
     )
     return figure

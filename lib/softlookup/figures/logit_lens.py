@@ -30,13 +30,13 @@ def logit_lens(words: Sequence[str], shares: np.ndarray, *, palette: Palette) ->
     figure = Figure(figsize=(4.3, 0.8 + 0.34 * len(words)))  # as wide as a phone
     begun, ended = max(float(shares[:, 0].max()), 0.01), shares[:, -1]
     figure.set_label(
-        f"Probability of each word that is written, read after 0 to {layers} layers. Before the first layer all are "
+        f"Logit lens: probability of each written word after 0 to {layers} layers. Before the first layer all are "
         f"at {begun:.2f} or below; after the last they lie between {ended.min():.2f} and {ended.max():.2f}."
     )
     axes = figure.subplots()
     columns = [str(i) for i in range(layers + 1)]
     draw_grid(axes, shares, palette, title="", rows=words, columns=columns, bounds=(0.0, 1.0))
-    axes.set_xlabel("after how many layers")
+    axes.set_xlabel("number of layers passed")
     axes.xaxis.set_label_position("top")
     axes.set_aspect("auto")
     return figure

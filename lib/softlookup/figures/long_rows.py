@@ -38,7 +38,7 @@ def long_attention(record: Mapping[str, Any], *, palette: Palette) -> Figure:
     held = {way: found for way, found in record["bytes"].items() if way not in WITHOUT_MEMORY}
     _panel(right, lengths, held, 1e6, "megabytes", palette)
     left.set_title("time")
-    right.set_title("memory, at most")
+    right.set_title("peak memory")
     last = {way: [one for one in record["seconds"][way] if one is not None] for way in SHOWN}
     said = "; ".join(
         f"{name}: {1e3 * last[way][-1]:,.0f} ms at {lengths[len(last[way]) - 1]:,} tokens"

@@ -23,7 +23,7 @@ def loop_passes(
         palette: The colours to draw in.
 
     Returns:
-        A table: a row for each pass, a box where an array is read or written, bytes for each element at the end.
+        A table: a row for each pass, a box where an array is read or written, bytes per element at the end.
 
     Raises:
         ValueError: If a pass names an array that is no column: "PASS names X; the columns are ...".
@@ -32,11 +32,11 @@ def loop_passes(
     said = []
     for title, steps in programs:
         moved = number_bytes * sum(len(read) + len(written) for _, read, written in steps)
-        rows += [f"{title}: {moved} bytes for each element", *steps]
+        rows += [f"{title}: {moved} bytes per element", *steps]
         each = (f"{what} reads {', '.join(read)} and writes {', '.join(written)}" for what, read, written in steps)
-        said.append(f"{title}: {moved} bytes for each element, {'; '.join(each)}")
+        said.append(f"{title}: {moved} bytes per element, {'; '.join(each)}")
     figure = Figure(figsize=(0.72 * len(arrays) + 1.9, 0.42 * len(rows) + 0.5))
-    figure.set_label(f"Arrays read and written, pass by pass. {'. '.join(said)}.")
+    figure.set_label(f"Arrays that each pass reads and writes. {'. '.join(said)}.")
     axes = figure.subplots()
     for place, row in enumerate(rows):
         y = -place

@@ -42,6 +42,6 @@ def loss_stages(stages: Mapping[str, Sequence[Sequence[float]]], *, palette: Pal
     axes.set_yscale("log")
     axes.set_yticks([1, 1.5, 2, 3, 4], ["1", "1.5", "2", "3", "4"])
     axes.minorticks_off()
-    axes.set(xlabel="steps, all stages", ylabel="validation loss (nats a token)")
+    axes.set(xlabel="step, over all stages", ylabel="validation loss (nats per token)")
     figure.set_label(f"Validation loss against steps. {'; '.join(said)}.")
     return figure

@@ -54,7 +54,7 @@ def mask_panels(
         if columns is not None and columns[index]:
             axes.set_xticks(np.arange(grid.shape[1]) + 0.5, columns[index], rotation=90)
     counts = [
-        f"{title}: {int(grid.sum())} of {grid.size} pairs may attend"
+        f"{title}: {int(grid.sum())} of {grid.size} pairs are allowed"
         + (f", {int(np.sum(mark))} of them wrongly" if mark is not None and np.any(mark) else "")
         for grid, title, mark in zip(grids, titles, marks, strict=True)
     ]

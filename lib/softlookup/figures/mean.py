@@ -56,7 +56,7 @@ def weighted_mean(
     panels[0].set_ylabel(axis_names[1])
     figure.set_label(
         f"Planes with the axes {axis_names[0]} and {axis_names[1]}: the values of the words as points, "
-        f"and one output among them, inside their hull. {'; '.join(said)}."
+        f"and one output inside their convex hull. {'; '.join(said)}."
     )
     return figure
 

@@ -8,7 +8,7 @@ from softlookup.figures.theme import Palette
 
 
 def memory_bars(recipes: Mapping[str, Mapping[str, float]], *, palette: Palette) -> Figure:
-    """Draw a stacked bar for each way of training: bytes for each parameter.
+    """Draw a stacked bar for each way of training: bytes per parameter.
 
     Args:
         recipes: For each recipe the bytes of each part, by name; the same names in all.
@@ -33,15 +33,15 @@ def memory_bars(recipes: Mapping[str, Mapping[str, float]], *, palette: Palette)
             left += width
         axes.text(left + 0.15, y, f"= {left:g}", va="center", size=9.5, weight="bold", color=palette.ink)
     axes.set_yticks(range(len(recipes)), list(recipes))
-    axes.set(xlabel="bytes for each parameter", ylim=(len(recipes) - 0.55, -0.75), xlim=(0, 18.5))
+    axes.set(xlabel="bytes per parameter", ylim=(len(recipes) - 0.55, -0.75), xlim=(0, 18.5))
     axes.set_xticks(range(0, 17, 4))
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     said = "; ".join(
         f"{recipe}: "
         + ", ".join(f"{name} {width:g}" for name, width in parts.items() if width)
-        + f", together {sum(parts.values()):g}"
+        + f", {sum(parts.values()):g} in all"
         for recipe, parts in recipes.items()
     )
-    figure.set_label(f"Bytes for each parameter. {said}.")
+    figure.set_label(f"Bytes per parameter. {said}.")
     return figure

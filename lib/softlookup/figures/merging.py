@@ -46,7 +46,7 @@ def merging(passes: Sequence[Sequence[str]], learned: Mapping[str, int] | None =
     axes.set(xlim=(-2.6, letters + 0.1), ylim=(-len(passes) + 0.45, 0.55))
     axes.set_axis_off()
     figure.set_label(
-        f"Rows of boxes from top to bottom. The first holds the letters {' '.join(passes[0])}; each row joins two "
+        f"Rows of boxes from top to bottom. The first holds the letters {' '.join(passes[0])}; each row merges two "
         f"neighbours of the row above; the last one is {' '.join(passes[-1])}."
         + (f" By the numbers of the merges: {', '.join(merges)}." if merges else "")
     )

@@ -34,9 +34,9 @@ def norm_runs(record: Mapping[str, Any], *, palette: Palette) -> Figure:
     for axes in panels[-1]:
         axes.set_xlabel("layers")
     for row in panels:
-        row[0].set_ylabel("loss at the end")
+        row[0].set_ylabel("final loss")
     figure.set_label(
-        f"Loss at the end of training against the number of layers. At {depths[-1]} layers: {'; '.join(said)}."
+        f"Final training loss against the number of layers. At {depths[-1]} layers: {'; '.join(said)}."
     )
     return figure
 
@@ -45,7 +45,7 @@ def _panel(
     axes: Axes, runs: Sequence[Mapping[str, Any]], depths: Sequence[int], guessing: float, palette: Palette
 ) -> dict[str, float]:
     axes.axhline(guessing, color=palette.muted, linewidth=1, linestyle=":")
-    axes.text(0.0, guessing * 1.03, "knows only the place", size=8, color=palette.muted, va="bottom")
+    axes.text(0.0, guessing * 1.03, "knows only the position", size=8, color=palette.muted, va="bottom")
     ends = {}
     for order, color, mark, aside in (("post", palette.key, "s", -0.06), ("pre", palette.query, "o", 0.06)):
         medians = []

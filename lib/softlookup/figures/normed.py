@@ -57,7 +57,7 @@ def norm_steps(words: Sequence[str], stages: Sequence[tuple[str, np.ndarray]], *
     named.append(Line2D([], [], color=palette.ink, linewidth=1.4, label="mean"))
     figure.legend(handles=named, loc="outside lower center", ncols=3, fontsize=8.5)
     figure.set_label(
-        f"The numbers of {len(words)} tokens, a band for each, the mean as a stroke, in {len(stages)} stages. "
+        f"The numbers of {len(words)} tokens, a band for each token, with a line at its mean, in {len(stages)} stages. "
         f"{'; '.join(said)}."
     )
     return figure

@@ -35,13 +35,13 @@ def occlusion(hidden: Sequence[int], right: Mapping[str, Sequence[float]], *, pa
     for level, name, color in sorted(ends):
         place = max(level, place + 7.5)
         axes.text(counts[-1] + 0.35, place, name, color=color, va="center", size=9)
-    axes.set(xlabel="patches hidden", ylabel="read rightly, in per cent", ylim=(0, 104))
+    axes.set(xlabel="patches hidden", ylabel="accuracy, in per cent", ylim=(0, 104))
     axes.set_xlim(counts[0] - 0.3, counts[-1] + (counts[-1] - counts[0]) * 0.52)
     axes.set_xticks(counts)
     axes.grid(axis="y")
     described = "; ".join(f"{name}: {', '.join(f'{one:.0f}' for one in curve)}" for name, curve in right.items())
     figure.set_label(
-        f"Per cent of pictures read rightly when {', '.join(map(str, counts))} patches are hidden, by the order of "
+        f"Accuracy in per cent when {', '.join(map(str, counts))} patches are hidden, by the order of "
         f"hiding. {described}."
     )
     return figure

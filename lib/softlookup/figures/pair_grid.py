@@ -49,7 +49,7 @@ def pair_grid(images: np.ndarray, captions: Sequence[str], cosines: np.ndarray, 
         spine.set_visible(False)
     right = int((best == np.arange(rows)).sum())
     figure.set_label(
-        f"Cosines of {rows} pictures and {columns} captions ({', '.join(captions)}). For {right} of the pictures their "
-        "own caption is the nearest."
+        f"Cosine similarities of {rows} pictures and {columns} captions ({', '.join(captions)}). For {right} of the "
+        "pictures their own caption is the nearest."
     )
     return figure

@@ -27,14 +27,15 @@ def passes(prompt: int, new: int, *, palette: Palette) -> Figure:
     figure = Figure(figsize=(max(4.4, 0.62 * last + 1.6), 0.34 * new + 1.5))
     again, cached = figure.subplots(1, 2)
     totals = []
-    for axes, title, keeps in ((again, "all again", False), (cached, "with a cache", True)):
+    for axes, title, keeps in ((again, "without a cache", False), (cached, "with a cache", True)):
         total = _draw(axes, prompt, new, palette, keeps=keeps)
         axes.set_title(f"{title}:\n{total} tokens")
         totals.append(total)
     figure.set_label(
-        f"Tokens that run through the model while {new} are written behind a prompt of {prompt}, a row for each step. "
-        f"Computed again at every step: {', '.join(str(prompt + i) for i in range(new))}, {totals[0]} in all. With a "
-        f"cache: {', '.join(['' + str(prompt)] + ['1'] * (new - 1))}, {totals[1]} in all; the others are kept."
+        f"Tokens that run through the model while {new} are generated after a prompt of {prompt}, a row for each step. "
+        f"Without a cache: {', '.join(str(prompt + i) for i in range(new))}, {totals[0]} in all. With a "
+        f"cache: {', '.join(['' + str(prompt)] + ['1'] * (new - 1))}, {totals[1]} in all; the keys "
+        "and values of the others are cached."
     )
     return figure
 
@@ -50,7 +51,7 @@ def _draw(axes: Axes, prompt: int, new: int, palette: Palette, *, keeps: bool) -
                 axes.add_patch(Rectangle(*box, facecolor=palette.query, linewidth=0))
             else:
                 axes.add_patch(Rectangle(*box, facecolor=palette.faint, linewidth=0))
-                axes.text(place + 0.5, step + 0.5, "kept", ha="center", va="center", size=8, color=palette.ink)
+                axes.text(place + 0.5, step + 0.5, "cached", ha="center", va="center", size=8, color=palette.ink)
     last = prompt + new - 1
     axes.set(xlim=(0, last), ylim=(new, 0), xlabel="position of the token", aspect="equal")
     axes.set_xticks([i + 0.5 for i in range(last)], [str(i) for i in range(last)])

@@ -26,7 +26,7 @@ def signal_paths(tokens: Sequence[str], *, palette: Palette) -> Figure:
         raise ValueError(f"a way needs two words at least; got {n}")
     figure = Figure(figsize=(4.3, 4.4))  # as wide as a phone
     figure.set_label(
-        f"The words {' '.join(tokens)} twice, each with an output above. In the recurrent layer the way from "
+        f"The words {' '.join(tokens)} twice, each with an output above. In the recurrent layer the path from "
         f"the first word to the last output goes through all {n} states, {n} steps; in attention one straight line "
         f"joins them, 1 step, like every other pair."
     )

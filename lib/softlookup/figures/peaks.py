@@ -43,8 +43,8 @@ def peaks(record: Mapping[str, Any], *, palette: Palette) -> Figure:
     axes.set_xscale("log")
     axes.set_xticks(record["peaks"], [f"{peak:g}" for peak in record["peaks"]])
     axes.minorticks_off()
-    axes.set(xlabel="peak of the learning rate", ylabel="loss on unseen sentences", ylim=(0, None))
+    axes.set(xlabel="peak learning rate", ylabel="loss on unseen sentences", ylim=(0, None))
     axes.set_xlim(None, record["peaks"][-1] * 6)
-    ended_badly = f" {lost} runs ended without a number." if lost else ""
-    figure.set_label(f"Loss at the end against the peak of the learning rate. {'; '.join(said)}.{ended_badly}")
+    ended_badly = f" {lost} {'run' if lost == 1 else 'runs'} diverged (loss not a number)." if lost else ""
+    figure.set_label(f"Final loss against the peak learning rate. {'; '.join(said)}.{ended_badly}")
     return figure

@@ -10,8 +10,8 @@ from softlookup.figures.theme import Palette
 _STEPS = ("token embeddings", "queries and keys", "scores", "softmax")
 _TURN = "\N{CLOCKWISE OPEN CIRCLE ARROW}"
 _WAYS = (
-    ("absolute", "+", "A row for each position is\nadded to the tokens, once:\nsinusoids, learned positions."),
-    ("rotary", _TURN, "Each query and each key is\nturned by its position:\nRoPE."),
+    ("absolute", "+", "A row for each position is\nadded to the embeddings, once:\nsinusoids, learned positions."),
+    ("rotary", _TURN, "Each query and each key is\nrotated by its position:\nRoPE."),
     ("relative", "+", "A term for the distance is\nadded to each score:\nShaw, T5, ALiBi."),
 )
 
@@ -28,8 +28,8 @@ def position_ways(*, palette: Palette) -> Figure:
     figure = Figure(figsize=(4.3, 4.4))  # as wide as a phone
     figure.set_label(
         "The steps of attention from top to bottom: token embeddings, queries and keys, scores, softmax; all but the "
-        "first belong to every layer. Positions can enter at three places. Absolute: a row is added to the token "
-        "embeddings. Rotary: queries and keys are turned. Relative: a term for the distance is added to the scores."
+        "first belong to every layer. Positions can enter at three points. Absolute: a row is added to the token "
+        "embeddings. Rotary: queries and keys are rotated. Relative: a term for the distance is added to the scores."
     )
     axes = figure.subplots()
     arrow: dict[str, Any] = {"arrowstyle": "-|>", "color": palette.muted, "linewidth": 1.4}

@@ -20,8 +20,8 @@ def pre_post_norm(*, palette: Palette) -> Figure:
     _panel(post, "post-LN: norm(x + f(x))", 4.05, palette)
     _panel(pre, "pre-LN: x + f(norm(x))", 0.95, palette)
     figure.set_label(
-        "Two drawings of one sublayer, from below. Left, post-LN: x splits, one branch passes through the sublayer f, "
-        "both are added, and the sum goes through the norm, so the residual stream from bottom to top runs through a "
+        "Two drawings of one sublayer, from bottom to top. Left, post-LN: x splits, one branch passes through the "
+        "sublayer f, both are added, and the sum goes through the norm, so the residual stream runs through a "
         "norm. Right, pre-LN: the branch passes through the norm and then f before it is added; the residual stream "
         "meets no norm."
     )

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from softlookup.figures.theme import Palette
 
 Row = tuple[str, float, float, float, float]
-"""Name; operations for each byte; measured over predicted time: median, lower and upper quartile."""
+"""Name; operations per byte; measured over predicted time: median, lower and upper quartile."""
 
 NAME_SIZE = 8.0
 """Of the names of outliers, in points."""
@@ -73,7 +73,7 @@ def prediction_errors(groups: Mapping[str, Sequence[Row]], within: float = 0.15,
     axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.minorticks_off()
     axes.legend(loc="upper right", fontsize=8.5, labelcolor="linecolor", handletextpad=0.2)
-    axes.set(xlabel="operations for each byte (FLOP/B)", ylabel="measured / predicted time")
+    axes.set(xlabel="arithmetic intensity (FLOP/byte)", ylabel="measured / predicted time")
     return figure
 
 
@@ -170,20 +170,20 @@ def stream_sizes(
     figure = Figure(figsize=(4.6, 3.0))
     best = int(np.argmax(rates))
     figure.set_label(
-        f"Bytes a second of an addition against the bytes that it touches. {rates[0] / 1e9:.0f} GB/s at "
-        f"{size_words(n_bytes[0])}, most, {rates[best] / 1e9:.0f} GB/s, at {size_words(n_bytes[best])}, and "
+        f"Bytes per second of an addition against the bytes that it reads and writes. {rates[0] / 1e9:.0f} GB/s at "
+        f"{size_words(n_bytes[0])}, a maximum of {rates[best] / 1e9:.0f} GB/s, at {size_words(n_bytes[best])}, and "
         f"{rates[-1] / 1e9:.0f} GB/s at {size_words(n_bytes[-1])}, where the memory's roof is {roof / 1e9:.0f} GB/s."
     )
     axes = figure.subplots()
     axes.semilogx(n_bytes, np.array(rates) / 1e9, "o-", color=palette.query, markersize=5)
     axes.axhline(roof / 1e9, color=palette.key, linewidth=1.5)
-    axes.text(n_bytes[2], 0.97 * roof / 1e9, "roof of the memory", color=palette.key, size=9, va="top")
+    axes.text(n_bytes[2], 0.97 * roof / 1e9, "memory bandwidth roof", color=palette.key, size=9, va="top")
     if cache:
         axes.axvline(cache, color=palette.muted, linewidth=1, linestyle=":")
         axes.text(cache * 1.1, max(rates) / 1e9, "last\ncache", color=palette.muted, size=9, va="top")
     axes.set_xticks(n_bytes[::2], [size_words(size) for size in n_bytes[::2]], size=8.5)
     axes.minorticks_off()
-    axes.set(xlabel="bytes touched", ylabel="GB/s", ylim=(0, 1.08 * max(rates) / 1e9))
+    axes.set(xlabel="bytes read and written", ylabel="GB/s", ylim=(0, 1.08 * max(rates) / 1e9))
     axes.grid(axis="y")
     return figure
 

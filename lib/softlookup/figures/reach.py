@@ -25,7 +25,7 @@ def gradient_reach(distances: np.ndarray, sizes: Mapping[str, np.ndarray], *, pa
     figure = Figure(figsize=(4.4, 3.4))
     ends = "; ".join(f"{name} {_power(curve[-1])}" for name, curve in sizes.items())
     figure.set_label(
-        f"Size of the gradient of the last output against the distance of the token, relative to distance "
+        f"Norm of the gradient of the last output against the distance of the token, relative to distance "
         f"{distances[0]}, on a logarithmic scale. At distance {distances[-1]}: {ends}."
     )
     axes = figure.subplots()
@@ -39,7 +39,7 @@ def gradient_reach(distances: np.ndarray, sizes: Mapping[str, np.ndarray], *, pa
             place += 0.3
         taken.append(place)
         axes.text(distances[-1] * 1.03, 10**place, name, color=color, va="center")
-    axes.set(xlabel="how many tokens back", ylabel="size of the gradient, nearest = 1")
+    axes.set(xlabel="distance in tokens", ylabel="norm of the gradient, nearest = 1")
     axes.set_xlim(0, distances[-1] * 1.58)
     axes.set_xticks([t for t in axes.get_xticks() if t <= distances[-1]])
     axes.grid(axis="y")

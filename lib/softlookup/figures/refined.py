@@ -42,7 +42,7 @@ def drifting(
         ends.append((mean[-1], name, color))
     for (height, name, color), at in zip(ends, kept_apart([end[0] for end in ends], 0.135), strict=True):
         axes.text(layers[-1] * 1.03, at, f"{name}, {height:.2f}", va="center", color=color, size=9, linespacing=1.1)
-    axes.set(xlabel="after how many layers", ylabel="cosine", ylim=(0, 1.03), xlim=(0, layers[-1] * 1.62))
+    axes.set(xlabel="number of layers passed", ylabel="cosine", ylim=(0, 1.03), xlim=(0, layers[-1] * 1.62))
     axes.set_xticks(layers)
     axes.grid(axis="y")
     said = "; ".join(f"{' '.join(name.split())} {height:.2f}" for height, name, _ in ends)

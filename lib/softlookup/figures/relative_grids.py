@@ -32,7 +32,7 @@ def relative_grids(tables: Mapping[str, np.ndarray], *, palette: Palette) -> Fig
         draw_grid(axes, table, palette, title=title, decimals=decimals)
         said.append(f"{title}, from {table.max():g} to {table.min():g}")
     figure.set_label(
-        f"Square tables, queries downwards and keys to the right: {'; '.join(said)}. Along each diagonal the number "
-        "is the same."
+        f"Position terms of the scores, a row for each query and a column for each key: {'; '.join(said)}. "
+        "Along each diagonal the term is constant."
     )
     return figure

@@ -1,4 +1,4 @@
-"""Roofs: the most operations a second against operations for each byte, and computations under them."""
+"""Roofs: the most operations per second against operations per byte, and computations under them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -57,7 +57,7 @@ def roofline(
         )
         said.append(f"{name}, at {intensity_words(intensity)} FLOP/B, reaches at most {rate_words(rate)}")
     figure.set_label(
-        "Attainable operations a second against operations for each byte, both axes logarithmic. "
+        "Attainable operations per second against operations per byte, both axes logarithmic. "
         f"{'; '.join(said)}.{shaded}"
     )
     finish(axes, roofs.values(), span)
@@ -103,7 +103,7 @@ def measured_roof(
                 f"roof, the lowest {100 * near.min():.0f} %"
             )
     figure.set_label(
-        "Measured operations a second against operations for each byte, both axes logarithmic, under the measured "
+        "Measured operations per second against operations per byte, both axes logarithmic, under the measured "
         f"roofs. {'; '.join(said)}."
     )
     finish(axes, roofs.values(), span)
@@ -187,7 +187,7 @@ def finish(axes: Axes, roofs: Iterable[Roof], span: tuple[float, float]) -> None
     peaks, bandwidths = zip(*roofs, strict=True)
     axes.set_xlim(*span)
     axes.set_ylim(0.9 * span[0] * min(bandwidths), 2.6 * max(peaks))
-    axes.set(xlabel="operations for each byte (FLOP/B)", ylabel="operations a second")
+    axes.set(xlabel="arithmetic intensity (FLOP/byte)", ylabel="operations per second")
     low, high = (np.log10(edge) for edge in axes.get_ylim())
     powers = range(int(np.ceil(low)), int(np.floor(high)) + 1)
     axes.set_yticks([10.0**p for p in powers], [rate_words(10.0**p) for p in powers], size=8.5)

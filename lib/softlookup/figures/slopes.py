@@ -47,14 +47,14 @@ def chain(w: float, x: float, t: float, *, palette: Palette) -> Figure:
         axes.annotate("", (2.5, start), (2.5, end), arrowprops={"arrowstyle": "-|>", "color": palette.key})
         said = name if name.endswith(_short(slope)) else f"{name} = {_short(slope)}"
         axes.text(2.75, -2.0 * i - 1, said, ha="left", va="center", size=9.5, color=palette.key)
-    axes.text(0, 0.75, "down: the numbers", ha="center", size=9.5, color=palette.query)
-    axes.text(2.0, 0.75, "up: the slopes multiply", ha="left", size=9.5, color=palette.key)
+    axes.text(0, 0.75, "down: forward pass", ha="center", size=9.5, color=palette.query)
+    axes.text(2.0, 0.75, "up: backward pass", ha="left", size=9.5, color=palette.key)
     axes.set(xlim=(-1.6, 5.0), ylim=(-6.6, 1.2))
     axes.set_axis_off()
     figure.set_label(
         f"A chain from top to bottom: w = {_short(w)}, y = w x = {_short(y)}, r = y minus t = {_short(error)}, L = r "
-        f"squared = {_short(error**2)}. Back from the bottom the slopes gather: dL/dr = {_short(2 * error)}, dL/dy = "
-        f"{_short(2 * error)}, dL/dw = {_short(2 * error * x)}."
+        f"squared = {_short(error**2)}. Backwards, the slopes are multiplied (chain rule): dL/dr = "
+        f"{_short(2 * error)}, dL/dy = {_short(2 * error)}, dL/dw = {_short(2 * error * x)}."
     )
     return figure
 

@@ -25,14 +25,14 @@ def splitting(*, palette: Palette) -> Figure:
     right_NTH, wrong_NTH = split_heads(x_TM, _N), x_TM.reshape(_N, _T, _H)
     figure = Figure(figsize=(4.4, 4.3))
     figure.set_label(
-        "A table of three tokens by four columns, two columns for each of two heads. Split rightly, head 0 holds the "
+        "A table of three tokens by four columns, two columns for each of two heads. Split correctly, head 0 holds the "
         "first two columns of all three tokens. A reshape alone gives head 0 all four numbers of token 0 and half of "
         "token 1."
     )
     axes = figure.subplots()
     _table(axes, 3.95, 6.6, x_TM, "projected  (T, N·H)", palette)
     for x, cut, title in (
-        (0.0, right_NTH, "columns parted,\naxes exchanged"),
+        (0.0, right_NTH, "columns split,\naxes swapped"),
         (7.0, wrong_NTH, "reshape alone:\nwrong"),
     ):
         color = palette.ink if cut is right_NTH else palette.alarm

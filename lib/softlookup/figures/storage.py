@@ -41,8 +41,8 @@ def reading_order(rows: int, columns: int, *, palette: Palette) -> Figure:
     axes.set(xlim=(-0.6, 3 * wide - 1.0), ylim=(below + 1.3, -1.3), aspect="equal")
     axes.set_axis_off()
     figure.set_label(
-        f"A table of {rows} by {columns} numbers lies in memory row after row. Turned by transpose, its rows become "
-        f"columns: {table.T.tolist()}. Cut anew by reshape, the numbers stay in order and the rows mix: "
+        f"A table of {rows} by {columns} numbers lies in memory row after row. After a transpose, its rows become "
+        f"columns: {table.T.tolist()}. After a reshape, the numbers stay in order and the rows mix: "
         f"{table.reshape(columns, rows).tolist()}. The first row is coloured in all of them."
     )
     return figure

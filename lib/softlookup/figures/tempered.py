@@ -65,7 +65,7 @@ def temperature_curves(
     axes.axhline(even, color=palette.muted, linewidth=1, linestyle=(0, (1, 3)))
     axes.text(taus_n[0], even, f" 1/S = {even:.2f}", ha="left", va="bottom", size=9, color=palette.muted)
     axes.set(xscale="log", ylim=(-0.03, 1.06), xlim=(taus_n[0], taus_n[-1]), ylabel="weight")
-    axes.set_xlabel("temperature τ   (left: hard, right: the plain mean)")
+    axes.set_xlabel("temperature τ   (left: hard, right: the mean)")
     first, last = weights_nS[0], weights_nS[-1]
     said = ", ".join(f"{name} from {a:.2f} to {b:.2f}" for name, a, b in zip(names, first, last, strict=True))
     figure.set_label(

@@ -74,7 +74,7 @@ def tile_flow(n_queries: int, n_keys: int, width: int, tile: int, *, palette: Pa
     _box(axes, 7.7, 3.3, 1.8, "$m, l, z$", palette.mixed)
     _box(axes, 2.3, 1.35, 3.0, f"scores of one tile\n{tile} × {tile}", palette.muted)
     axes.text(3.8, 1.2, "then discarded", ha="center", va="top", size=7.8, color=palette.ink)
-    axes.text(8.6, 3.15, "kept from\ntile to tile", ha="center", va="top", size=7.8, color=palette.ink)
+    axes.text(8.6, 3.15, "kept on chip\nfor all tiles", ha="center", va="top", size=7.8, color=palette.ink)
     for begin, end, color in (
         ((1.6, 3.3), (2.9, 2.15), palette.query),
         ((3.7, 3.3), (3.7, 2.15), palette.key),
@@ -88,8 +88,8 @@ def tile_flow(n_queries: int, n_keys: int, width: int, tile: int, *, palette: Pa
     axes.set_axis_off()
     figure.set_label(
         f"Large memory above, the chip below. A block of {tile} of {n_queries:,} queries is read once and stays on the "
-        f"chip; tiles of {tile} of {n_keys:,} keys and values pass by; their scores are discarded; m, l and z stay; "
-        f"outputs are written once. On the chip: {kept:,} numbers. Moved: {_short(tiled)} numbers, "
+        f"chip; tiles of {tile} of {n_keys:,} keys and values are read in turn; their scores are discarded; m, l and z "
+        f"stay; outputs are written once. On the chip: {kept:,} numbers. Moved: {_short(tiled)} numbers, "
         f"{_short(stored)} with the score matrix."
     )
     return figure

@@ -47,16 +47,16 @@ def turned_pairs(
         start, end = sorted((angles[0], angles[0] + between))
         axes.add_patch(Arc((0, 0), 0.9, 0.9, theta1=start, theta2=end, color=palette.mixed, linewidth=2))
         product = (ends[0] * ends[1].conjugate()).real
-        axes.set_title(f"{abs(between):.0f}° between them, product {product:.2f}".replace("-", "\N{MINUS SIGN}"))
+        axes.set_title(f"{abs(between):.0f}° between them, dot product {product:.2f}".replace("-", "\N{MINUS SIGN}"))
         axes.plot(0, 0, "o", color=palette.muted, markersize=3)
         axes.axhline(0, color=palette.faint, linewidth=0.8, zorder=0)
         axes.axvline(0, color=palette.faint, linewidth=0.8, zorder=0)
         axes.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", xticks=[], yticks=[])
         for spine in axes.spines.values():
             spine.set_visible(False)
-        said.append(f"query at {m} and key at {n}: {abs(between):.0f} degrees, product {product:.2f}")
+        said.append(f"query at {m} and key at {n}: {abs(between):.0f} degrees, dot product {product:.2f}")
     figure.set_label(
-        f"A plane with a query and a key, turned by {theta:g} radians for each position. {'; '.join(said)}. Pale lines "
-        "show them before they were turned."
+        f"A query and a key in a plane, rotated by {theta:g} radians per position. {'; '.join(said)}. Pale lines "
+        "show them before the rotation."
     )
     return figure

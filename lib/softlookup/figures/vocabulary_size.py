@@ -62,14 +62,14 @@ def vocabulary_size(
         color=palette.key,
         size=9,
     )
-    right.set(title="numbers in the table", xlabel="vocabulary V", ylim=(0, 1.08 * table.max()))
+    right.set(title="parameters in the table", xlabel="vocabulary V", ylim=(0, 1.08 * table.max()))
     right.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / 1000:,.0f}k" if value else "0"))
     for axes in (left, right):
         axes.xaxis.set_major_locator(MaxNLocator(4))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     figure.set_label(
-        f"Two curves over the size of the vocabulary, {sizes_[0]:,.0f} to {sizes_[-1]:,.0f}. Tokens per sentence fall "
-        f"from {lengths_[0]:.1f} to {lengths_[-1]:.1f}, steeply at first, then slowly; the numbers in the table grow "
-        f"in a straight line to {table[-1]:,.0f}."
+        f"Two curves against the size of the vocabulary, {sizes_[0]:,.0f} to {sizes_[-1]:,.0f}. Tokens per "
+        f"sentence fall from {lengths_[0]:.1f} to {lengths_[-1]:.1f}, steeply at first, then slowly; the parameters "
+        f"in the table grow linearly to {table[-1]:,.0f}."
     )
     return figure

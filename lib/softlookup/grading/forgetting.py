@@ -17,7 +17,7 @@ from softlookup.grading.data.records import Report
 from softlookup.grading.reports.class_report import read_report
 
 STEPS = ("submitted", "autograded", "feedback")
-NOT_REACHED = "Not reached: backups, nbgrader's exchange and its folder downloaded, CSV files, what was handed back."
+NOT_REACHED = "Not reached: backups, nbgrader's exchange and its folder downloaded, CSV files, returned feedback."
 
 
 def kept_of(course: Course, student: str) -> list[str]:
@@ -77,7 +77,7 @@ def forget(course: Course, student: str) -> list[str]:
 
 def _check(student: str) -> None:
     if not student or student in (".", "..") or "/" in student or "\0" in student:
-        raise CourseError(f"{student!r} cannot be a student's id: wanted a name that a folder can have")
+        raise CourseError(f"{student!r} cannot be a student's id: give a name that a folder can have")
     try:
         student.encode()
     except UnicodeEncodeError:
@@ -151,7 +151,7 @@ def _no_grader(course: Course) -> Iterator[None]:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise CourseError(f"a 'softlookup grade' works on {folder.name}: wait for it") from None
+                raise CourseError(f"'softlookup grade' is working on {folder.name}: wait until it ends") from None
         yield
 
 

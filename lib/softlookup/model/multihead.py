@@ -14,7 +14,8 @@ def split_heads(x: Float[Tensor, "*batch T M"], n_heads: int) -> Float[Tensor, "
     """Cut every token's row into equal pieces, one for each head.
 
     Args:
-        x: Projected tokens, all heads side by side: M = N*H; head i owns columns i*H to (i+1)*H.
+        x: Projected tokens, all heads side by side: M = N*H; head i owns columns i*H up to, not including,
+            (i+1)*H.
         n_heads: How many heads to cut into.
 
     Returns:

@@ -31,7 +31,7 @@ class ShawBias(nn.Module):
     Raises:
         ValueError: If a size is below 1, or max_distance below 0.
 
-    Source: Shaw, Uszkoreit & Vaswani 2018, equations 3 and 4. Book: 06_positions.html#positions-shaw.
+    Source: Shaw, Uszkoreit & Vaswani 2018, equations 3 and 4. Book: 06_positions_more.html#positions-more-shaw.
     """
 
     value_table: nn.Parameter | None

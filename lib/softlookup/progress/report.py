@@ -75,7 +75,7 @@ def _table(chapters: Sequence[ChapterState]) -> Iterator[str]:
         row = f"{one.chapter:>2}  {NAMES[one.chapter]:18}{right:>9}{partly:>8}{still:>6}{points:>14}"
         row += f"{one.minutes_left:>14}" if one.minutes_left else f"{'done':>14}"
         if one.file is None:
-            row += "   no notebook here"
+            row += "   no notebook in this folder"
         elif one.written:
             row += f"   in your own words: {sum(one.written.values())} of {len(one.written)}"
         yield row
@@ -83,7 +83,7 @@ def _table(chapters: Sequence[ChapterState]) -> Iterator[str]:
     earned, best = sum(one.points for one in chapters), sum(one.best for one in chapters)
     minutes = sum(one.minutes_left for one in chapters)
     hours = f", about {max(1, round(minutes / 60))} h left" if minutes else ""
-    yield f"{'':4}together: {sure} of {every} tasks right, {earned:g} of {best:g} points{hours}"
+    yield f"{'':4}total: {sure} of {every} tasks right, {earned:g} of {best:g} points{hours}"
 
 
 def _helped(chapters: Sequence[ChapterState]) -> Iterator[str]:

@@ -73,8 +73,8 @@ def one_head(
 def split_heads(x: Real[np.ndarray, "*batch T M"], n_heads: int) -> Float64[np.ndarray, "*batch {n_heads} T H"]:
     """Cut every token's row into equal pieces, one for each head.
 
-    Head i gets columns i*H to (i+1)*H. The columns are cut first and the axes swapped after: a reshape alone
-    would hand one head pieces of several tokens.
+    Head i gets columns i*H up to, not including, (i+1)*H. The columns are cut first and the axes swapped after: a
+    reshape alone would give one head numbers of several tokens.
 
     Args:
         x: Projected tokens, all heads side by side: M = N*H.

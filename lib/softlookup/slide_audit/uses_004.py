@@ -157,7 +157,7 @@ def recurrence_knows_order() -> Found:
     "E173",
     lecture="004",
     slide="Positions: added, element by element",
-    section="06_positions#positions-probe",
+    section="06_positions_more#positions-more-probe",
     states="Adding positions to embeddings keeps what both said.",
     verdict="misleading",
     tell="From a sum alone nobody can tell what was added. It works where the two keep out of each other's way, and "

@@ -69,13 +69,13 @@ def train_command(
     with _refusing():
         _check_device(device)
         if minutes is not None and not minutes > 0:
-            raise ValueError(f"minutes is {minutes}; wanted a number above 0")
+            raise ValueError(f"minutes is {minutes}: give a number above 0")
         if folder is None and begin is not None:
             raise ValueError(
-                f"begin is {begin}; the generated grammar is learned from the beginning: give a folder too"
+                f"--begin {begin} needs a folder of pairs: training on the generated grammar starts from scratch"
             )
         if folder is None and (source, target) != ("en", "fr"):
-            raise ValueError(f"the generated grammar is English to French (en, fr); got {source}, {target}")
+            raise ValueError(f"the generated grammar is English to French, not {source} to {target}: give a folder")
         if recipe is not None:
             chosen = Recipe.read(recipe)
         else:
@@ -83,7 +83,7 @@ def train_command(
         out = Path(out or ("translator-grammar" if folder is None else f"translator-{source}-{target}"))
         corpus = None if folder is None else _read(Path(folder), source, target, chosen.seed)
         if out.exists() and not out.is_dir():
-            raise ValueError(f"{out} is a file; wanted a folder for the translator")
+            raise ValueError(f"{out} is a file: name a folder for the translator")
         with show_progress(chosen.steps, console=console) as shown:
             try:
                 _run(corpus, out, chosen, begin, device, shown, minutes)
@@ -155,14 +155,14 @@ def _watched(show: Callable[[Progress], None], minutes: float | int | None) -> C
 def _how_to_go_on(why: str, out: Path) -> str:
     paths = Checkpoints(out / "run").paths
     if not paths:
-        return f"{why} No state was written yet: the same command begins anew."
-    return f"{why} The same command goes on from step {int(paths[-1].stem.removeprefix('step-'))}."
+        return f"{why} No state had been written: run the same command to start again."
+    return f"{why} Run the same command to continue from step {int(paths[-1].stem.removeprefix('step-'))}."
 
 
 def _read(folder: Path, source: str, target: str, seed: int) -> _Corpus:
     languages = (source, target)
     if source == target:
-        raise ValueError(f"source and target are both {source!r}; wanted two different endings")
+        raise ValueError(f"source and target are both {source!r}: give two different suffixes")
     read = read_pairs(folder, "train", languages)
     notes = []
     if read.n_skipped:
@@ -183,7 +183,7 @@ def _hold_out(pairs: Sequence[SentencePair], seed: int) -> tuple[list[SentencePa
     apart = set(held_out)
     kept = [pair for pair in pairs if pair not in apart]
     if not kept:
-        raise ValueError(f"{len(pairs)} pairs are too few: none is left to learn from beside those held out")
+        raise ValueError(f"there are too few pairs ({len(pairs)}): none is left to train on beside those held out")
     return kept, held_out
 
 

@@ -1,21 +1,21 @@
 // One head of attention in four steps. Python sends every number; this file lays them out and spells out one cell's sum.
 
 const STAGES = [
-  { name: "Score", from: ["q", "k"], to: "scores", does: "Each query meets each key: multiply place by place, add up. R = Q Kᵀ." },
+  { name: "Score", from: ["q", "k"], to: "scores", does: "Each score is the dot product of a query and a key: multiply entry by entry, and add up. R = Q Kᵀ." },
   { name: "Scale", from: ["scores"], to: "scaled", does: "Divide every score by the square root of the head width: U = R / √H." },
-  { name: "Softmax", from: ["scaled"], to: "weights", does: "Turn each row into weights: none negative, sum 1. A = softmax(U)." },
-  { name: "Mix", from: ["weights", "v"], to: "output", does: "Add up the values, each by its weight: Z = A V." },
+  { name: "Softmax", from: ["scaled"], to: "weights", does: "Softmax turns each row into attention weights: none is negative, and they sum to 1. A = softmax(U)." },
+  { name: "Mix", from: ["weights", "v"], to: "output", does: "Each output is the weighted sum of the values: Z = A V." },
 ];
 
 // What each matrix is called, the letters of its axes, and what its rows and columns stand for.
 const GRIDS = {
-  q: { letter: "Q", words: "queries", axes: "T × H", columns: "places", colour: "query" },
-  k: { letter: "K", words: "keys", axes: "S × H", columns: "places", colour: "key" },
-  v: { letter: "V", words: "values", axes: "S × H", columns: "places", colour: "value" },
+  q: { letter: "Q", words: "queries", axes: "T × H", columns: "entries", colour: "query" },
+  k: { letter: "K", words: "keys", axes: "S × H", columns: "entries", colour: "key" },
+  v: { letter: "V", words: "values", axes: "S × H", columns: "entries", colour: "value" },
   scores: { letter: "R", words: "scores", axes: "T × S", columns: "tokens", colour: "query" },
   scaled: { letter: "U", words: "scaled scores", axes: "T × S", columns: "tokens", colour: "query" },
   weights: { letter: "A", words: "weights", axes: "T × S", columns: "tokens", colour: "mixed" },
-  output: { letter: "Z", words: "outputs", axes: "T × H", columns: "places", colour: "mixed" },
+  output: { letter: "Z", words: "outputs", axes: "T × H", columns: "entries", colour: "mixed" },
 };
 const LONGEST_SUM = 8; // terms written out before the middle is left out
 
@@ -34,9 +34,9 @@ const mayLook = (example, row, column) => example.mask === null || example.mask[
 
 /** How each kind of cell came about: words, the sum in numbers, and the cells that went into it. */
 const EXPLAIN = {
-  q: (e, r, c) => origin(e, "q", r, c, "what this token looks for"),
-  k: (e, r, c) => origin(e, "k", r, c, "what this token can be found by"),
-  v: (e, r, c) => origin(e, "v", r, c, "what this token hands over"),
+  q: (e, r, c) => origin(e, "q", r, c, "the query (what the token looks for)"),
+  k: (e, r, c) => origin(e, "k", r, c, "the key (what the token can be found by)"),
+  v: (e, r, c) => origin(e, "v", r, c, "the value (what the token passes on)"),
 
   scores: (e, r, c) => ({
     words: [strong(indexed("r", r, c), " = ", indexed("q", r), " · ", indexed("k", c)), `: how well the query of “${e.tokens[r]}” fits the key of “${e.tokens[c]}”.`],
@@ -47,29 +47,29 @@ const EXPLAIN = {
   scaled: (e, r, c) => {
     const sum = `${show(e.scores[r][c])} / √${e.q[r].length} = ${show(e.scores[r][c])} / ${show(e.root)} = ${show(e.scaled[r][c])}`;
     const marks = [["scores", r, c], ["scaled", r, c]];
-    if (mayLook(e, r, c)) return { words: [strong(indexed("u", r, c)), `, the scaled score: “${e.tokens[r]}” looking at “${e.tokens[c]}”.`], sum, marks };
-    const words = [strong("Masked"), `: “${e.tokens[r]}” may not look at “${e.tokens[c]}”, so its score becomes −∞, and its weight 0.`];
+    if (mayLook(e, r, c)) return { words: [strong(indexed("u", r, c)), `, the scaled score of the query of “${e.tokens[r]}” with the key of “${e.tokens[c]}”.`], sum, marks };
+    const words = [strong("Masked"), `: “${e.tokens[r]}” may not attend to “${e.tokens[c]}”, so the score becomes −∞ and the weight 0.`];
     return { words, sum: `${sum}, replaced by −∞`, marks };
   },
 
   weights: (e, r, c) => {
     const marks = [["scaled", r, null], ["weights", r, c]];
     if (!mayLook(e, r, c)) {
-      const reason = e.sums[r] === 0 ? "this row has nothing it may see, so all its weights are 0." : "exp(−∞) is 0, so a masked token gets no weight.";
+      const reason = e.sums[r] === 0 ? "this row is fully masked: its token may attend to none, so all its weights are 0." : "exp(−∞) is 0, so a masked token gets no weight.";
       return { words: [strong("No weight"), `: ${reason}`], sum: `weight = ${show(e.weights[r][c])}`, marks };
     }
     const power = (s) => (e.shift[r] === 0 ? `exp(${show(s)})` : `exp(${show(s)} − ${inSum(e.shift[r])})`);
     const seen = e.scaled[r].filter((_, s) => mayLook(e, r, s));
     const parts = e.exps[r].filter((_, s) => mayLook(e, r, s)).map(show);
     return {
-      words: [strong(indexed("a", r, c)), `: the share of “${e.tokens[c]}” in what “${e.tokens[r]}” takes in, among the ${seen.length} it may see.`],
+      words: [strong(indexed("a", r, c)), `: the weight that “${e.tokens[r]}” gives to “${e.tokens[c]}”: its exp, divided by the sum over the ${seen.length === 1 ? "one token" : `${seen.length} tokens`} that it may attend to.`],
       sum: `${power(e.scaled[r][c])} = ${show(e.exps[r][c])};  ${show(e.exps[r][c])} / (${sum(parts)}) = ${show(e.exps[r][c])} / ${show(e.sums[r])} = ${show(e.weights[r][c])}`,
       marks,
     };
   },
 
   output: (e, r, c) => ({
-    words: [strong(indexed("z", r), `, place ${c + 1}`), `: place ${c + 1} of every value, each by the weight that “${e.tokens[r]}” gives it.`],
+    words: [strong(indexed("z", r), `, entry ${c + 1}`), `: entry ${c + 1} of every value, multiplied by the weight that “${e.tokens[r]}” gives it, and added up.`],
     sum: `${sum(e.weights[r].map((a, s) => `${show(a)}×${inSum(e.v[s][c])}`))} = ${show(e.output[r][c])}`,
     marks: [["weights", r, null], ["v", null, c], ["output", r, c]],
   }),
@@ -78,15 +78,15 @@ const EXPLAIN = {
 /** Say where a query, key or value comes from: given as it stands, X itself, or X times a matrix. */
 function origin(e, grid, row, column, meaning) {
   const number = show(e[grid][row][column]);
-  const name = strong(indexed(grid, row), `, place ${column + 1}`);
+  const name = strong(indexed(grid, row), `, entry ${column + 1}`);
   const marks = [[grid, row, column]];
-  const words = [name, `: one number of ${meaning}: “${e.tokens[row]}”.`];
+  const words = [name, `: one number of ${meaning} of “${e.tokens[row]}”.`];
   const w = e.w[grid];
-  if (w === null) return { words, sum: `the ${GRIDS[grid].words} are given: ${number}`, marks };
+  if (w === null) return { words, sum: `The ${GRIDS[grid].words} of this example are given: ${number}`, marks };
   const matrix = [make("var", {}, "W"), make("sub", {}, grid.toUpperCase())];
   if (w === "identity") {
-    words.push(" ", matrix, ` is the identity, so ${GRIDS[grid].letter} = X: the token’s own number.`);
-    return { words, sum: `x of “${e.tokens[row]}”, place ${column + 1} = ${number}`, marks };
+    words.push(" ", matrix, ` is the identity, so ${GRIDS[grid].letter} = X: this is the number of the token itself.`);
+    return { words, sum: `x of “${e.tokens[row]}”, entry ${column + 1} = ${number}`, marks };
   }
   words.push(" ", indexed("x", row), ` · column ${column + 1} of `, matrix, ":");
   return { words, sum: `${sum(e.x[row].map((x, d) => `${inSum(x)}×${inSum(w[d][column])}`))} = ${number}`, marks };
@@ -144,7 +144,7 @@ function render({ model, el }) {
   const numbers = make("p", { class: "slw-sum" });
   const explanation = make("div", { class: "slw-explain", "aria-live": "polite", "aria-atomic": "true" }, words, numbers);
   const next = make("button", { type: "button", class: "slw-next", onclick: () => set("stage", (model.get("stage") + 1) % STAGES.length) });
-  const foot = make("div", { class: "slw-foot" }, make("span", {}, "Shown with two decimals, computed with all."), next);
+  const foot = make("div", { class: "slw-foot" }, make("span", {}, "Numbers are shown with two decimals, and computed in full precision."), next);
 
   tablist.addEventListener("keydown", (event) => {
     const last = STAGES.length - 1;
@@ -185,7 +185,7 @@ function render({ model, el }) {
     for (const grid of grids.querySelectorAll("tbody")) grid.querySelector("td").tabIndex = 0;
     next.textContent = now + 1 < STAGES.length ? `Next: ${STAGES[now + 1].name.toLowerCase()} →` : "↺ From the start";
     root.classList.remove("slw-told");
-    words.replaceChildren("Point at a cell, tap it, or go to it with the Tab and arrow keys: it says how it came about.");
+    words.replaceChildren("Point at a cell, tap it, or go to it with the Tab and arrow keys, to see how its number is computed.");
     numbers.textContent = "";
   }
 

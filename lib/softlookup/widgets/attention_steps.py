@@ -183,9 +183,9 @@ def static_tables(record: Mapping[str, Any]) -> str:
     tokens = record["tokens"]
     places = [str(place + 1) for place in range(len(record["v"][0]))]
     return (
-        f"<p>{escape(record['title'])}: who attends to whom, and what comes out. "
-        "With scripts, every cell of every step can be asked how it came about.</p>"
-        + _table("Weights: rows look, columns are looked at", tokens, tokens, record["weights"])
+        f"<p>{escape(record['title'])}: which token attends to which, and the outputs. "
+        "With scripts switched on, you can ask for every number how it was computed.</p>"
+        + _table("Attention weights: each row attends to the columns", tokens, tokens, record["weights"])
         + _table("Outputs: one row for each token", tokens, places, record["output"])
     )
 

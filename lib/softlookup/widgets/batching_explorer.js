@@ -68,7 +68,7 @@ function render({ model, el }) {
   const controls = make("div", { class: "bat-bar" },
     select("model", "Model", models.map((one, i) => [i, one.name]), (node) => { chosen.model = Number(node.value); }),
     select("machine", "Machine", machines.map((one, i) => [i, one.name]), (node) => { chosen.machine = Number(node.value); }),
-    select("stage", "Stage", [["writing", "writing one token"], ["reading", "reading the prompt"]], (node) => { chosen.stage = node.value; }),
+    select("stage", "Stage", [["writing", "decode: one token"], ["reading", "prefill: the prompt"]], (node) => { chosen.stage = node.value; }),
     batchSlider.node, lengthSlider.node);
 
   const picture = make("svg:svg", { class: "bat-picture", viewBox: `0 0 ${BOX.width} ${BOX.height}`, role: "img" });
@@ -91,7 +91,7 @@ function render({ model, el }) {
       parts.push(make("svg:line", { class: "bat-grid", x1: BOX.left, x2: BOX.width - BOX.right, y1: py(value), y2: py(value) }));
       parts.push(text(BOX.left - 6, py(value) + 4, "bat-tick", said, "end"));
     }
-    parts.push(text((BOX.left + BOX.width) / 2, BOX.height - 5, "bat-axis", "operations for each byte"));
+    parts.push(text((BOX.left + BOX.width) / 2, BOX.height - 5, "bat-axis", "operations per byte"));
     parts.push(text(BOX.left - 6, BOX.top + 2, "bat-axis", "FLOP/s", "end"));
     parts.push(line([[SPAN.x[0], SPAN.x[0] * machine.bandwidth], [told.ridge, machine.peak], [SPAN.x[1], machine.peak]], "bat-roof"));
     parts.push(text(px(told.ridge), py(machine.peak) - 5, "bat-axis", `ridge ${three(told.ridge)}`));
@@ -122,21 +122,21 @@ function render({ model, el }) {
       }
     }
     sketch(m, machine, told);
-    const bound = (part) => (told[part].intensity < told.ridge ? "waits for memory" : "computes");
-    const said = `With ${whole(B)} ${B === 1 ? "sequence" : "sequences"}, dense layers do ${three(told.dense.intensity)} operations for each byte (the machine ${bound("dense")}), `
-      + `scores and mixing ${three(told.attention.intensity)} (it ${bound("attention")}).`;
+    const bound = (part) => (told[part].intensity < told.ridge ? "memory-bound" : "compute-bound");
+    const said = `With ${whole(B)} ${B === 1 ? "sequence" : "sequences"}, the dense layers do ${three(told.dense.intensity)} operations per byte and are ${bound("dense")}; `
+      + `scores and mixing do ${three(told.attention.intensity)} and are ${bound("attention")}.`;
     picture.setAttribute("aria-label", said);
     const share = told.cache_bytes / (told.weight_bytes + told.cache_bytes);
-    const work = chosen.stage === "writing" ? "a token for each sequence" : "all prompts";
-    words.replaceChildren(said, make("br"), strong(`${unit(told.seconds, "s")} at least for ${work}, ${whole(Math.round(told.tokens_per_s))} tokens a second at most.`),
-      told.fits ? "" : " But this does not fit into the machine's memory.");
+    const work = chosen.stage === "writing" ? "one token of each sequence" : "all prompts";
+    words.replaceChildren(said, make("br"), strong(`It takes at least ${unit(told.seconds, "s")} for ${work}: the throughput is at most ${whole(Math.round(told.tokens_per_s))} tokens per second.`),
+      told.fits ? "" : " All this does not fit into the memory of the machine: choose a smaller batch or fewer tokens.");
     bar.children[0].style.flexGrow = 1 - share;
     bar.children[1].style.flexGrow = share;
-    legend.textContent = `Moved at least: weights ${unit(told.weight_bytes, "B")}, once for all; keys and values ${unit(told.cache_bytes, "B")}, ${three(100 * share)} %.`;
+    legend.textContent = `Bytes that must be moved: weights, ${unit(told.weight_bytes, "B")}, once for the whole batch; keys and values, ${unit(told.cache_bytes, "B")}, ${three(100 * share)} % of the total.`;
     for (const key of ["weight_bytes", "cache_bytes", "flops", "seconds", "tokens_per_s", "ridge", "fits"]) root.dataset[key.replaceAll("_", "")] = told[key];
   }
 
-  const root = make("div", { class: "slf bat", role: "group", "aria-label": "A batch under the roof" },
+  const root = make("div", { class: "slf bat", role: "group", "aria-label": "Batch size in the roofline model" },
     controls, words, make("div", { class: "bat-board" }, picture, make("div", { class: "bat-side" }, table, bar, legend)));
   el.replaceChildren(root);
   draw();

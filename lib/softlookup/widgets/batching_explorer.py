@@ -108,8 +108,9 @@ def static_table(model: str, machine: str, length: int) -> str:
         cells = (described["dense"]["intensity"], described["attention"]["intensity"])
         rows.append(f'<tr><th scope="row">{batch}</th>' + "".join(f"<td>{cell:.2f}</td>" for cell in cells) + "</tr>")
     return (
-        f"<p>{escape(model)} on {escape(machine)}, writing after {length} tokens: operations for each byte. With "
-        "scripts, model, machine, stage, batch and length can be chosen here.</p><table><thead><tr><th>batch</th>"
+        f"<p>{escape(model)} on {escape(machine)}, decoding after {length} tokens: operations per byte. With "
+        "scripts switched on, you can choose model, machine, stage, batch and length.</p>"
+        "<table><thead><tr><th>batch</th>"
         f"<th>dense layers</th><th>attention</th></tr></thead><tbody>{''.join(rows)}</tbody></table>"
     )
 

@@ -29,11 +29,11 @@ function render({ model, el }) {
   const penalty = make("select", { id: `${id}-alpha`, onchange: () => { alpha = Number(penalty.value); draw(); } },
     alphas.map((one) => make("option", { value: one, ...(one === alpha ? { selected: "" } : {}) }, String(one))));
   const words = make("p", { class: "bmt-words", "aria-live": "polite", "aria-atomic": "true" });
-  const tree = make("div", { class: "bmt-tree", tabindex: 0, role: "group", "aria-label": "The tree of what was kept" });
+  const tree = make("div", { class: "bmt-tree", tabindex: 0, role: "group", "aria-label": "Tree of the hypotheses in the beam" });
   const candidates = make("tbody", {});
   const table = make("table", { class: "slf-table bmt-table" },
     make("caption", {}, "Continuations of this step, likeliest first"),
-    make("thead", {}, make("tr", {}, ["text so far", "log p", "what becomes of it"].map((head) => make("th", { scope: "col" }, head)))), candidates);
+    make("thead", {}, make("tr", {}, ["text so far", "log p", "result"].map((head) => make("th", { scope: "col" }, head)))), candidates);
   const ends = make("ol", { class: "bmt-ends" });
 
   const how = (one) => (one.ended ? "ended" : one.kept ? "kept" : "dropped");
@@ -71,15 +71,15 @@ function render({ model, el }) {
       make("th", { scope: "row" }, `${text(one.ids.slice(0, -1))} `, strong(name(one.ids[one.ids.length - 1]))),
       make("td", {}, show(one.total)), make("td", {}, how(one)))));
     ends.replaceChildren(...done.map((one) => make("li", { "data-score": one.score, "data-ids": one.ids.join(",") }, strong(show(one.score)), ` (log p ${show(one.total)}, ${one.ids.length} tokens) `, text(one.ids))));
-    const heading = done.length ? `Ended so far, by log p / ((5 + n)/6)^${alpha}:` : "No text has ended yet.";
+    const heading = done.length ? `Texts that have ended, ordered by log p / ((5 + n)/6)^${alpha}:` : "No text has ended yet.";
     title.textContent = heading;
     back.disabled = step === 1;
     next.disabled = end.disabled = step === search.steps.length;
     widths.forEach((button, i) => button.setAttribute("aria-pressed", String(i === model.get("chosen"))));
-    const before = step === 1 ? "the start" : `${parents.size} of the texts before`;
-    words.replaceChildren(`Step ${step} of ${search.steps.length}, a beam of ${search.beams}. What is kept continues ${before}. `,
-      open.length ? `${open.length} ${open.length === 1 ? "text is" : "texts are"} open. ` : "Nothing is open any more. ",
-      ...(open.length || !done.length ? [] : ["The best: ", strong(text(done[0].ids)), "."]));
+    const before = step === 1 ? "the start" : `${parents.size} of the texts of the step before`;
+    words.replaceChildren(`Step ${step} of ${search.steps.length}, beam width ${search.beams}. The texts that are kept continue ${before}. `,
+      open.length ? `${open.length} ${open.length === 1 ? "text is" : "texts are"} open. ` : "No text is open any more. ",
+      ...(open.length || !done.length ? [] : ["The best text is ", strong(text(done[0].ids)), "."]));
     Object.assign(root.dataset, { step, beams: search.beams, steps: search.steps.length });
     picture();
   }
@@ -93,7 +93,7 @@ function render({ model, el }) {
   const title = make("p", { class: "bmt-heading" });
   const root = make("div", { class: "slf slf-buttons bmt", role: "group", "aria-label": "A beam search, step by step" },
     make("p", { class: "bmt-title" }, strong(model.get("title"))),
-    make("div", { class: "bmt-bar", role: "group", "aria-label": "Width of the beam" }, "beam ", widths),
+    make("div", { class: "bmt-bar", role: "group", "aria-label": "Width of the beam" }, "beam width ", widths),
     make("div", { class: "bmt-bar" }, back, next, end), words, tree, table,
     make("div", { class: "bmt-bar bmt-penalty" }, make("label", { for: penalty.id }, "length penalty α ", penalty)), title, ends);
   el.replaceChildren(root);

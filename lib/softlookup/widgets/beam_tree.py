@@ -103,8 +103,9 @@ def static_table(title: str, steps: Sequence[Sequence[Mapping[str, Any]]], names
         for number, step in enumerate(steps, start=1)
     )
     return (
-        f"<p>{escape(title)}: what a beam keeps at each step, the last three tokens of each text and its "
-        f"log-probability. With scripts, the search can be followed step by step here, with beams of other widths.</p>"
+        f"<p>{escape(title)}: the texts that the beam keeps at each step, by their last three tokens and their "
+        "log-probability. With scripts switched on, you can follow the search step by step, "
+        "with other beam widths.</p>"
         f"<table><thead><tr><th>step</th><th>kept</th></tr></thead><tbody>{rows}</tbody></table>"
     )
 

@@ -42,12 +42,12 @@ function render({ model, el }) {
     width: select("width", "head width H", plain(options.widths), 64),
     each: select("each", "numbers", options.bytes.map(([each, name]) => [each, `${name}, ${each} bytes`]), 2),
   };
-  const mode = [[true, "with a cache"], [false, "all again"]].map(([value, title]) =>
+  const mode = [[true, "with a KV cache"], [false, "without a cache"]].map(([value, title]) =>
     make("button", { type: "button", "data-cached": value, onclick: () => { cached = value; draw(); } }, title));
   const back = make("button", { type: "button", onclick: () => { step -= 1; draw(); } }, "◂ back");
   const next = make("button", { type: "button", onclick: () => { step += 1; draw(); } }, "next pass ▸");
   const words = make("p", { class: "kvc-words", "aria-live": "polite", "aria-atomic": "true" });
-  const board = make("div", { class: "kvc-board", tabindex: 0, role: "group", "aria-label": "Tokens, and what is kept of them" });
+  const board = make("div", { class: "kvc-board", tabindex: 0, role: "group", "aria-label": "Tokens, and what is cached of them" });
   const numbers = make("tbody", {});
 
   function column(place, now) {
@@ -58,7 +58,7 @@ function render({ model, el }) {
     const cell = (kind) => make("div", { class: `kvc-cell kvc-${kind}${kept ? " kvc-there" : ""}${fresh && kept ? " kvc-fresh" : ""}` }, kept ? (kind === "key" ? "k" : "v") : "");
     return make("div", { class: `kvc-column kvc-is-${what}`, "data-what": what },
       make("div", { class: "kvc-token" }, make("span", {}, place <= now.length ? tokens[place] : "·")),
-      make("div", { class: "kvc-what" }, { written: "new", later: "", in: "in", kept: cached ? "kept" : "" }[what]),
+      make("div", { class: "kvc-what" }, { written: "new", later: "", in: "in", kept: cached ? "cached" : "" }[what]),
       cell("key"), cell("value"), make("div", { class: "kvc-place" }, String(place)));
   }
 
@@ -69,17 +69,17 @@ function render({ model, el }) {
     back.disabled = step === 1;
     next.disabled = step === last;
     for (const button of mode) button.setAttribute("aria-pressed", String(button.dataset.cached === String(cached)));
-    const inNow = now.through === 1 ? "One token runs" : `${now.through} tokens run`;
-    const phase = step === 1 ? "The prompt is read. " : "";
-    const kept = cached ? ` Keys and values of ${now.kept} tokens are kept, in each of ${sizes.layers.get()} layers: ${readable(now.bytes)}.` : " Nothing is kept.";
+    const inNow = now.through === 1 ? "One token goes" : `${now.through} tokens go`;
+    const phase = step === 1 ? "This is the prefill: the prompt is read. " : "";
+    const kept = cached ? ` The cache holds the keys and values of ${now.kept} ${now.kept === 1 ? "token" : "tokens"} in ${sizes.layers.get() === 1 ? "one layer" : `each of ${sizes.layers.get()} layers`}: ${readable(now.bytes)}.` : " Nothing is cached.";
     words.replaceChildren(`Pass ${step} of ${last}. ${phase}${inNow} through the model, and `, strong(tokens[now.length]), ` is written.${kept}`);
     const rows = [["tokens through the model", now.through, now.through_total], ["scores of one head", now.scores, now.scores_total]];
     numbers.replaceChildren(...rows.map(([name, one, all]) => make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, whole(one)), make("td", {}, whole(all)))));
     Object.assign(root.dataset, { step, ...now });
   }
 
-  const root = make("div", { class: "slf slf-buttons kvc", role: "group", "aria-label": "A cache, step by step" },
-    make("div", { class: "kvc-bar", role: "group", "aria-label": "Way of writing" }, mode),
+  const root = make("div", { class: "slf slf-buttons kvc", role: "group", "aria-label": "KV cache, step by step" },
+    make("div", { class: "kvc-bar", role: "group", "aria-label": "With or without a cache" }, mode),
     make("div", { class: "kvc-sizes" }, Object.values(sizes).map((one) => one.box)),
     make("div", { class: "kvc-bar" }, back, next), words, board,
     make("table", { class: "slf-table kvc-table" },

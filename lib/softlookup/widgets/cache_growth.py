@@ -78,9 +78,11 @@ def static_table(tokens: Sequence[str], prompt: int) -> str:
             f"<td>{kept['through']}</td><td>{kept['kept']}</td><td>{kept['bytes']:,}</td></tr>"
         )
     return (
-        f"<p>A text of {len(tokens)} tokens is written behind a prompt of {prompt}. With scripts, it can be followed "
-        f"step by step here.</p><table><thead><tr><th>pass, and what it writes</th><th>tokens in, all again</th>"
-        f"<th>tokens in, cached</th><th>kept</th><th>bytes, 4 layers of 8 heads of 64 in half precision</th></tr>"
+        f"<p>A text of {len(tokens)} tokens is generated, of which the first {prompt} are the prompt. With scripts "
+        f"switched on, you can follow it step by step.</p>"
+        f"<table><thead><tr><th>pass, and the token written</th><th>tokens in, no cache</th>"
+        f"<th>tokens in, cached</th><th>tokens cached</th>"
+        f"<th>bytes, 4 layers of 8 heads of 64 in half precision</th></tr>"
         f"</thead><tbody>{rows}</tbody></table>"
     )
 

@@ -10,7 +10,7 @@ const EXPLAIN = {
   sum: (of, r, c, [a, b], self) => ({
     sum: `${show(of[a][r][c])} + ${inBrackets(of[b][r][c])} = ${show(self[r][c])}`, used: [[a, r, c], [b, r, c]],
   }),
-  same: (of, r, c, [a], self) => ({ sum: `${show(self[r][c])}, as it left the box before`, used: [[a, r, c]] }),
+  same: (of, r, c, [a], self) => ({ sum: `${show(self[r][c])}, unchanged from the box before`, used: [[a, r, c]] }),
   relu: (of, r, c, [a], self) => ({ sum: `max(0, ${show(of[a][r][c])}) = ${show(self[r][c])}`, used: [[a, r, c]] }),
   norm: (of, r, c, [x, m, g], self) => {
     const [mean, variance] = of[m][r];
@@ -57,7 +57,7 @@ function render({ model, el }) {
   const orders = make("fieldset", { class: "ens-orders" }, make("legend", {}, "Order"),
     ORDERS.map((name, i) => make("label", { for: radios[i].id }, radios[i], ` ${name}`)));
 
-  const diagram = make("div", { class: "ens-diagram", role: "tablist", "aria-label": "The layer, from the tokens to the result", "aria-orientation": "vertical" });
+  const diagram = make("div", { class: "ens-diagram", role: "tablist", "aria-label": "The layer, from its input to its output", "aria-orientation": "vertical" });
   const name = make("p", { class: "ens-name" });
   const does = make("p", { class: "ens-does" });
   const tables = make("div", { class: "ens-tables" });
@@ -106,10 +106,10 @@ function render({ model, el }) {
     }, make("span", {}, one.name))));
     if (had) diagram.querySelectorAll("button")[now].focus();
     panel.setAttribute("aria-labelledby", `${id}-box-${box.id}`);
-    const place = box.road ? "on the road" : "on the branch";
+    const place = box.road ? "on the residual stream" : "on the branch";
     name.replaceChildren(strong(box.name), ` — step ${now + 1} of ${boxes.length}, ${place}, ${box.letters}`);
     does.textContent = box.does;
-    words.textContent = "Point at a number, tap it, or go to it with Tab and the arrow keys.";
+    words.textContent = "Point at a number, tap it, or go to it with Tab and the arrow keys, to see how it is computed.";
     tables.replaceChildren(...box.tables.map((table) => drawTable(table, HUES[box.id])));
     next.textContent = now + 1 < boxes.length ? `Next: ${boxes[now + 1].name} →` : "↺ From the start";
     back.disabled = now === 0;

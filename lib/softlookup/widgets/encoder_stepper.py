@@ -142,7 +142,7 @@ def compute(example: LayerExample, order: str) -> dict[str, Any]:
             "x",
             "x",
             True,
-            "The tokens’ vectors come in, one row for each.",
+            "The input of the layer: one vector, a row of this matrix, for each token.",
             "T × D",
             [_rows(example, "x", "x", w["x"])],
         )
@@ -161,7 +161,7 @@ def compute(example: LayerExample, order: str) -> dict[str, Any]:
         table = _rows(
             example, f"s{number}", f"sum {number}", summed, made_from=["sum", name, made[-1]["tables"][-1]["id"]]
         )
-        does = f"The road and what {heading} has made are added, number by number."
+        does = f"The residual stream and the output of {heading} are added, entry by entry."
         boxes.append(_box(f"s{number}", "+", True, does, "T × D", [table]))
         state, name = summed, f"s{number}"
         if not pre:
@@ -169,7 +169,8 @@ def compute(example: LayerExample, order: str) -> dict[str, Any]:
             boxes.append(norm)
             state, name = np.array(norm["tables"][-1]["numbers"]), f"n{number}"
     last = _rows(example, "y", "y", state, made_from=["same", name])
-    boxes.append(_box("y", "y", True, "What the layer hands to the next one: the shape that came in.", "T × D", [last]))
+    does = "The output of the layer, which the next layer reads. Its shape is that of the input."
+    boxes.append(_box("y", "y", True, does, "T × D", [last]))
     return {"title": example.title, "order": order, "tokens": [str(token) for token in example.tokens], "boxes": boxes}
 
 
@@ -203,7 +204,7 @@ def _norm(
     y = reference.layer_norm(x, gain, shift, eps=EPS)
     ids = ["norm", x_name, f"m{number}", f"g{number}"]
     tables = [means, learned, _rows(example, f"n{number}", f"norm {number}", y, made_from=ids)]
-    does = "Each row by itself: its mean is taken away, it is divided by its spread; then gain and shift."
+    does = "For each row, subtract its mean and divide by its standard deviation; then apply gain and shift."
     return _box(f"n{number}", f"norm {number}", road, does, "T × D", tables)
 
 
@@ -228,7 +229,7 @@ def _attention(example: LayerExample, w: Mapping[str, Array], x: Array) -> list[
             "qkv",
             "q, k, v",
             False,
-            "Three projections, cut into heads: what each token looks for, is found by, and hands over.",
+            "Three projections, split into heads: the query, key and value of each token.",
             "N × T × H",
             projected,
         ),
@@ -236,7 +237,7 @@ def _attention(example: LayerExample, w: Mapping[str, Array], x: Array) -> list[
             "a",
             "weights",
             False,
-            "Softmax of the scaled scores: a row says which tokens a token attends to. Padding gets 0.",
+            "The softmax of the scaled scores: each row shows which tokens its token attends to. Padding gets 0.",
             "N × T × S",
             weights,
         ),
@@ -244,7 +245,7 @@ def _attention(example: LayerExample, w: Mapping[str, Array], x: Array) -> list[
             "z",
             "heads merged",
             False,
-            "Each head mixes the values by its weights; the results lie side by side.",
+            "Each head takes the weighted sum of its values; the results are put side by side.",
             "T × N·H",
             [_rows(example, "z", "heads side by side", z, letters="T × N·H")],
         ),
@@ -252,7 +253,7 @@ def _attention(example: LayerExample, w: Mapping[str, Array], x: Array) -> list[
             "o",
             "Wₒ",
             False,
-            "The output matrix blends the heads: what attention adds.",
+            "The output matrix mixes the heads: this is what attention adds to the residual stream.",
             "T × D",
             [_rows(example, "o", "what attention adds", blended)],
         ),
@@ -264,16 +265,21 @@ def _hidden(example: LayerExample, w: Mapping[str, Array], x: Array) -> list[dic
     hidden = reference.relu(before)
     added = reference.feed_forward(x, w["w_1"], w["w_2"], w["b_1"], w["b_2"])
     wide = _rows(example, "u", "x W₁ + b₁", before, letters="T × F")
-    bent = _rows(example, "h", "ReLU of it", hidden, letters="T × F", made_from=["relu", "u"])
+    bent = _rows(example, "h", "after ReLU", hidden, letters="T × F", made_from=["relu", "u"])
     return [
         _box(
-            "h", "W₁, ReLU", False, "Widened, then 0 for what is negative; each token by itself.", "T × F", [wide, bent]
+            "h",
+            "W₁, ReLU",
+            False,
+            "The hidden activations of the MLP: wider than D, and 0 where negative. Each token by itself.",
+            "T × F",
+            [wide, bent],
         ),
         _box(
             "f",
             "W₂",
             False,
-            "Narrowed again: what the feed-forward network adds.",
+            "Back to width D: this is what the feed-forward network (MLP) adds to the residual stream.",
             "T × D",
             [_rows(example, "f", "what it adds", added)],
         ),

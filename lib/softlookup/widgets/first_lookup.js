@@ -16,7 +16,7 @@ function render({ model, el }) {
     make("td", { class: "fst-weight" }, make("span", { class: "fst-track", "aria-hidden": "true" }, bars[at]), numbers[at]),
     make("td", {}, make("span", { class: "fst-pill fst-value" }, values[at]))));
   const table = make("table", {},
-    make("caption", { class: "fst-hidden" }, "Each key, how much weight it gets, and its value"),
+    make("caption", { class: "fst-hidden" }, "Each key, its weight, and its value"),
     make("thead", { class: "fst-hidden" }, make("tr", {}, ...["key", "weight", "value"].map((name) => make("th", { scope: "col" }, name)))),
     make("tbody", {}, rows));
 
@@ -49,8 +49,8 @@ function render({ model, el }) {
     slider.setAttribute("aria-valuetext", place ? String(taus[place]) : "0, the hard lookup: the best key takes all");
     hard.replaceChildren(...(one.found
       ? ["A dictionary has ", strong(one.name), ": ", strong(one.found), "."]
-      : ["A dictionary has no ", strong(one.name), ": ", make("code", {}, "KeyError"), ", and nothing else."]));
-    soft.replaceChildren(place ? `A soft lookup, at temperature ${taus[place]}, gives ` : "The best key alone gives ", strong(one.answers[place]), ".");
+      : ["A dictionary has no ", strong(one.name), ": ", make("code", {}, "KeyError"), ", and no answer."]));
+    soft.replaceChildren(place ? `A soft lookup, at temperature ${taus[place]}, gives ` : "The key that fits best gives ", strong(one.answers[place]), ".");
     root.dataset.tau = taus[place];
     root.dataset.asked = one.name;
   }

@@ -7,20 +7,20 @@ const LETTERS = {
 
 // Every tensor, in the order of the layer: its axes, what it is, and the product that makes it (rows, inner, columns).
 const PARTS = [
-  { name: "x", axes: ["B", "T", "D"], stage: "tokens", colour: "ink", says: "the tokens: D numbers each" },
-  { name: "w_q", axes: ["D", "NH"], stage: "project", colour: "query", learned: true, says: "one matrix for the queries of all heads: head i owns columns i·H to (i+1)·H" },
+  { name: "x", axes: ["B", "T", "D"], stage: "tokens", colour: "ink", says: "the tokens, each a vector of D numbers" },
+  { name: "w_q", axes: ["D", "NH"], stage: "project", colour: "query", learned: true, says: "one matrix for the queries of all heads: head i owns columns i·H up to, not including, (i+1)·H" },
   { name: "q", axes: ["B", "N", "T", "H"], stage: "project", colour: "query", from: "x · w_q", terms: ["B", "T", "D", "N", "H"], says: "the queries, split into heads" },
   { name: "w_k", axes: ["D", "KH"], stage: "project", colour: "key", learned: true, says: "one matrix for the keys of all key-value heads" },
   { name: "k", axes: ["B", "K", "S", "H"], stage: "project", colour: "key", from: "x · w_k", terms: ["B", "S", "D", "K", "H"], says: "the keys, split into heads; a cache keeps them" },
   { name: "w_v", axes: ["D", "KH"], stage: "project", colour: "value", learned: true, says: "one matrix for the values of all key-value heads" },
   { name: "v", axes: ["B", "K", "S", "H"], stage: "project", colour: "value", from: "x · w_v", terms: ["B", "S", "D", "K", "H"], says: "the values, split into heads; a cache keeps them" },
-  { name: "a", axes: ["B", "N", "T", "S"], stage: "mix", colour: "mixed", from: "q · kᵀ", terms: ["B", "N", "T", "S", "H"], says: "the scores, then the weights: one square for each head. This is what grows with N" },
-  { name: "z", axes: ["B", "N", "T", "H"], stage: "mix", colour: "mixed", from: "a · v", terms: ["B", "N", "T", "S", "H"], says: "what each head found" },
+  { name: "a", axes: ["B", "N", "T", "S"], stage: "mix", colour: "mixed", from: "q · kᵀ", terms: ["B", "N", "T", "S", "H"], says: "the scores, then the weights: one T × S matrix for each head. Their number grows with N" },
+  { name: "z", axes: ["B", "N", "T", "H"], stage: "mix", colour: "mixed", from: "a · v", terms: ["B", "N", "T", "S", "H"], says: "the output of each head, a weighted sum of values" },
   { name: "merged", axes: ["B", "T", "NH"], stage: "mix", colour: "mixed", says: "the heads side by side again; nothing is computed" },
-  { name: "w_o", axes: ["NH", "D"], stage: "blend", colour: "ink", learned: true, says: "the output matrix: head i owns rows i·H to (i+1)·H" },
-  { name: "y", axes: ["B", "T", "D"], stage: "blend", colour: "ink", from: "merged · w_o", terms: ["B", "T", "N", "H", "D"], says: "the output: as wide as the tokens, whatever the heads" },
+  { name: "w_o", axes: ["NH", "D"], stage: "blend", colour: "ink", learned: true, says: "the output matrix: head i owns rows i·H up to, not including, (i+1)·H" },
+  { name: "y", axes: ["B", "T", "D"], stage: "blend", colour: "ink", from: "merged · w_o", terms: ["B", "T", "N", "H", "D"], says: "the output: D numbers for each token, whatever the number of heads" },
 ];
-const STAGES = { tokens: "Tokens", project: "Project, split", mix: "Score, mix, merge", blend: "Blend" };
+const STAGES = { tokens: "Tokens", project: "Project, split", mix: "Score, mix, merge", blend: "Mix the heads" };
 const UNITS = [[1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "bytes"]];
 
 const product = (numbers) => numbers.reduce((a, b) => a * b, 1);
@@ -114,7 +114,7 @@ function render({ model, el }) {
     const before = { sizes, counts: counts(sizes, model.get("bytes_per_number")) };
     if (!Number.isFinite(wanted)) return update("");
     const value = nearest(wanted, allowed(letter));
-    const moved = value === wanted ? "" : `${letter} = ${whole(wanted)} is not possible here (${refusal(letter, wanted)}); nearest is ${whole(value)}. `;
+    const moved = value === wanted ? "" : `${letter} = ${whole(wanted)} is not possible here (${refusal(letter, wanted)}); the nearest is ${whole(value)}. `;
     sizes = { ...sizes, [letter]: value };
     if (letter === "N") sizes.K = before.sizes.K === before.sizes.N ? value : nearest(Math.min(before.sizes.K, value), divisors(value));
     if (locked && (letter === "N" || letter === "D")) sizes.H = sizes.D / sizes.N;
@@ -163,16 +163,16 @@ function render({ model, el }) {
   } }, [[4, "4 bytes (float32)"], [2, "2 bytes (half)"], [1, "1 byte"]].map(([value, text]) => make("option", { value }, text)));
   const lock = make("input", { type: "checkbox", id: `${id}-lock`, onchange: () => {
     locked = lock.checked;
-    if (!locked) return update("N, D and H are free: N·H need not be D.");
+    if (!locked) return update("N, D and H can now be chosen freely: N·H need not equal D.");
     const fitting = divisors(sizes.D).filter((n) => n <= largest.N && sizes.D / n <= largest.H);
     if (fitting.length === 0) {
       locked = false;
-      return update(`No number of heads that this figure takes divides D = ${whole(sizes.D)}.`);
+      return update(`None of the numbers of heads that this figure offers divides D = ${whole(sizes.D)}: change D first.`);
     }
     const before = { sizes, counts: counts(sizes, model.get("bytes_per_number")) };
     const n = nearest(sizes.N, fitting);
     sizes = { ...sizes, N: n, H: sizes.D / n, K: before.sizes.K === before.sizes.N ? n : nearest(Math.min(sizes.K, n), divisors(n)) };
-    return update(`N·H = D from now on: H follows. ${compared(before, "H")}`);
+    return update(`From now on N·H = D, so H follows from N and D. ${compared(before, "H")}`);
   } });
 
   const steppers = Object.fromEntries(Object.entries(LETTERS).map(([letter, words]) => {
@@ -211,7 +211,7 @@ function render({ model, el }) {
   function tell(part) {
     const shape = shapeOf(part, sizes);
     const numbers = `${part.axes.map(axisName).join(" × ")} = ${shape.map(whole).join(" × ")}, ${whole(product(shape))} numbers`;
-    const made = part.terms ? ` Made by ${part.from}: 2 × ${part.terms.map((axis) => whole(sizeOf(axis, sizes))).join(" × ")} = ${whole(2 * product(part.terms.map((axis) => sizeOf(axis, sizes))))} operations.` : "";
+    const made = part.terms ? ` It is computed as ${part.from}, with 2 × ${part.terms.map((axis) => whole(sizeOf(axis, sizes))).join(" × ")} = ${whole(2 * product(part.terms.map((axis) => sizeOf(axis, sizes))))} operations.` : "";
     words.textContent = `${part.name}: ${part.says}. ${numbers}.${part.learned ? " Learned." : ""}${made}`;
     for (const [name, card] of Object.entries(cards)) card.setAttribute("aria-pressed", String(name === part.name));
   }
@@ -244,29 +244,29 @@ function render({ model, el }) {
     const c = counts(sizes, size);
     totals.replaceChildren(
       table("Parameters", [...["w_q", "w_k", "w_v", "w_o"].map((name) => line(name, `parameters.${name}`, c.parameters[name], whole(c.parameters[name]))),
-        line("together", "parameters.total", c.parameters.total, whole(c.parameters.total))]),
-      table("Operations of the products", [
+        line("total", "parameters.total", c.parameters.total, whole(c.parameters.total))]),
+      table("Operations of the matrix products", [
         line("projections", "flops.projections", c.flops.projections, whole(c.flops.projections)),
         line("scores, mixing", "flops.attention", c.flops.attention, whole(c.flops.attention)),
-        line("together", "flops.total", c.flops.total, whole(c.flops.total))]),
+        line("total", "flops.total", c.flops.total, whole(c.flops.total))]),
       table("Memory", [line("scores", "score_bytes", c.score_bytes, bytes(c.score_bytes)), line("cache, one layer", "cache_bytes", c.cache_bytes, bytes(c.cache_bytes))]));
-    words.textContent = said || "Change a size, or press a block: it says what it is and what it costs.";
+    words.textContent = said || "Change a size, or press a block to see what it is and how many operations it takes.";
   }
 
   function choose() {
     sizes = pick(presets[model.get("chosen")]);
     locked = sizes.N * sizes.H === sizes.D;
-    update(`${presets[model.get("chosen")].title}. Change a size, or press a block: it says what it is and what it costs.`);
+    update(`${presets[model.get("chosen")].title}. Change a size, or press a block to see what it is and how many operations it takes.`);
   }
-  const rescale = () => update(`A number has ${model.get("bytes_per_number")} bytes now.`);
+  const rescale = () => update(`Each number now takes ${model.get("bytes_per_number")} ${model.get("bytes_per_number") === 1 ? "byte" : "bytes"}.`);
 
   const bar = make("div", { class: "hsh-bar" },
     make("label", { for: chooser.id }, "Begin with ", chooser),
     make("label", { for: lock.id }, lock, " keep N·H = D"),
     make("label", { for: unit.id }, "A number has ", unit));
-  const root = make("div", { class: "slf hsh", role: "group", "aria-label": "The shapes of a layer of many heads" },
+  const root = make("div", { class: "slf hsh", role: "group", "aria-label": "The shapes of a multi-head attention layer" },
     bar, make("div", { class: "hsh-steppers" }, Object.values(steppers).map((one) => one.box)), words, flow, totals,
-    make("p", { class: "hsh-note" }, "Sides are drawn by their logarithm: one step longer is twice as many. Learned matrices have dashed borders. Heads are sheets (eight at most are drawn); query heads that share keys and values have one tint."));
+    make("p", { class: "hsh-note" }, "Sides are drawn on a logarithmic scale: each step in length is a factor of two. Learned matrices have dashed borders. Heads are drawn as sheets, eight at most; query heads that share keys and values have the same tint."));
   el.replaceChildren(root);
   choose();
   const ends = [follow(model, ["chosen"], choose), follow(model, ["bytes_per_number"], rescale)];

@@ -116,7 +116,7 @@ def static_table(sizes: Sizes) -> str:
     )
     return (
         f"<p>{escape(sizes.title)}: {described['parameters']['total']:,} parameters, {described['flops']['total']:,} "
-        "operations. With scripts, every size can be changed here.</p>"
+        "operations. With scripts switched on, you can change every size.</p>"
         f"<table><caption>Shapes</caption><tbody>{rows}</tbody></table>"
     )
 

@@ -88,7 +88,7 @@ function render({ model, el }) {
   asks.svg.append(ray, handle);
 
   // The plane of values, with the answer in it.
-  const gives = plane(valueReach, [], "Values and the answer in a plane of their own");
+  const gives = plane(valueReach, [], "The values and the answer, in a second plane");
   const corners = v.map(gives.place);
   const lines = v.map((_, s) => make("svg:path", { class: `slp-share slp-pair-${s + 1}` }));
   const answer = make("svg:path", { class: "slp-answer", d: "M0-11L11 0L0 11L-11 0Z" });
@@ -118,7 +118,7 @@ function render({ model, el }) {
   const told = make("output", { for: slider.id });
   const heat = make("div", { class: "slp-heat" },
     make("label", { for: slider.id }, "Temperature ", make("var", {}, "τ")), told, slider,
-    make("span", { class: "slp-end" }, "0: hard"), make("span", { class: "slp-end slp-hot" }, "100: nearly the plain mean"));
+    make("span", { class: "slp-end" }, "0: hard"), make("span", { class: "slp-end slp-hot" }, "100: nearly the mean"));
   const words = make("p", { class: "slp-words", "aria-live": "polite", "aria-atomic": "true" });
 
   /** Colour the ground: at each place, the colours of the keys in the shares that a query there would give them. */
@@ -149,7 +149,7 @@ function render({ model, el }) {
     const names = top.map((s) => store.keys[s]).join(" and ");
     const shares = order.map((s) => `${show(weights[s])} ${store.values[s]}`).join(" + ");
     const who = preset ? `${preset.name[0].toUpperCase()}${preset.name.slice(1)} at ${point(query)}` : `The query ${point(query)}`;
-    const fits = top.length === weights.length ? "no key fits better than another" : tau === 0 ? `${names} ${top.length > 1 ? "tie and share" : "takes all"}` : `${names} ${top.length > 1 ? "fit" : "fits"} best`;
+    const fits = top.length === weights.length ? "no key fits better than another" : tau === 0 ? `${names} ${top.length > 1 ? "tie and share the weight equally" : "takes all the weight"}` : `${names} ${top.length > 1 ? "fit" : "fits"} best`;
     return `${who}: ${fits}. Answer = ${shares} = ${point(at)}.`;
   }
 
@@ -219,7 +219,7 @@ function render({ model, el }) {
     event.preventDefault();
   });
 
-  const hint = make("p", { class: "slp-hint" }, "Drag q, or tap the plane. With the keyboard: arrow keys, faster with Shift; Home goes to the origin.");
+  const hint = make("p", { class: "slp-hint" }, "Drag q, or tap the plane. From the keyboard, the arrow keys move q, Shift makes the steps larger, and Home goes to the origin.");
   const root = make("div", { class: "slf slp", role: "group", "aria-label": "A soft lookup in the plane" }, bar, planes, hint, table, heat, words);
   el.replaceChildren(root);
   draw();

@@ -133,7 +133,8 @@ def static_table(record: Mapping[str, Any], query: Sequence[float], tau: float) 
     x, y = found["answer"]
     return (
         f"<p>The query {escape(record['queries'][0]['name'])} at ({query[0]:g}, {query[1]:g}) and temperature {tau:g} "
-        f"gives the answer ({x:.2f}, {y:.2f}). With scripts, the query can be moved and the temperature turned.</p>"
+        f"gives the answer ({x:.2f}, {y:.2f}). With scripts switched on, you can move the query and change the "
+        "temperature.</p>"
         "<table><caption>Dot products and weights</caption><thead><tr><td></td>"
         f'<th scope="col">score</th><th scope="col">weight</th></tr></thead><tbody>{rows}</tbody></table>'
     )

@@ -61,30 +61,30 @@ function tell(part, run, sizes, { layer, word, step }) {
   switch (part.slug) {
     case "source":
       return { shape: `(S) = (${S}) whole numbers, each from 0 to ${whole(V - 1)}.`,
-        said: `${quoted(read)} is number ${whole(run.source_ids[word])} of the vocabulary.`,
+        said: `${quoted(read)} has the id ${whole(run.source_ids[word])} in the vocabulary.`,
         rows: run.source.map((name, i) => [name, whole(run.source_ids[i]), null]) };
     case "embedding":
-      return { shape: `Table (V, D) = (${whole(V)}, ${D}); out come (S, D) = (${S}, ${D}).`,
-        said: `${quoted(read)} is now ${D} numbers; these are the first of them.`, rows: vectorRows("embedding", word) };
+      return { shape: `Table (V, D) = (${whole(V)}, ${D}); the result is (S, D) = (${S}, ${D}).`,
+        said: `${quoted(read)} is now a vector of ${D} numbers; these are the first of them.`, rows: vectorRows("embedding", word) };
     case "positions":
       return { shape: `(S, D) = (${S}, ${D}), as before.`,
-        said: `The same numbers of ${quoted(read)}, with the pattern of position ${word + 1} added.`, rows: vectorRows("positions", word) };
+        said: `These are the same numbers of ${quoted(read)}, with the pattern of position ${word + 1} added.`, rows: vectorRows("positions", word) };
     case ENCODER_WEIGHTS:
       return { shape: attention("S", "S"), ...attended(run.weights[part.slug], word, run.source, read) };
     case "feed-forward":
       return { shape: `(S, D) to (S, F) = (${S}, ${F}), and back to (${S}, ${D}).`, ...hidden(run.active[part.slug], word, read) };
     case "residual":
-      return { shape: `(S, D) = (${S}, ${D}) in every layer: one space for all.`, ...size(run.lengths[part.slug], word) };
+      return { shape: `(S, D) = (${S}, ${D}) in every layer: all layers add to the same vectors.`, ...size(run.lengths[part.slug], word) };
     case "memory":
       return { shape: `(S, D) = (${S}, ${D}).`,
-        said: `${quoted(read)} at the end of the encoder: the first of its ${D} numbers.`, rows: vectorRows("memory", word) };
+        said: `These are the first of the ${D} numbers of ${quoted(read)} at the end of the encoder.`, rows: vectorRows("memory", word) };
     case "target":
       return { shape: `(T) = (${T}) whole numbers.`,
         said: step === 0 ? "Nothing is written yet: there is only the start token." : `Written so far: ${run.target.slice(1, T).join(" ")}.`,
         rows: run.target.slice(0, T).map((name, i) => [name, whole(run.target_ids[i]), null]) };
     case "target-embedding":
       return { shape: `(T, D) = (${T}, ${D}).`,
-        said: `${quoted(wrote)} with its position: the first of its ${D} numbers.`, rows: vectorRows("target-embedding", step) };
+        said: `These are the first of the ${D} numbers of ${quoted(wrote)}, with the pattern of its position added.`, rows: vectorRows("target-embedding", step) };
     case DECODER_WEIGHTS[0]:
       return { shape: attention("T", "T"), ...attended(run.weights[part.slug], step, run.target.slice(0, T), wrote) };
     case DECODER_WEIGHTS[1]:
@@ -94,12 +94,12 @@ function tell(part, run, sizes, { layer, word, step }) {
     case "decoder-residual":
       return { shape: `(T, D) = (${T}, ${D}) in every layer.`, ...size(run.lengths[part.slug], step) };
     case "scores":
-      return { shape: `(V) = (${whole(V)}) scores from the last vector; the table is the embedding’s own.`,
-        said: `After ${quoted(wrote)} the highest score, ${show(run.logits[step][0])}, goes to ${quoted(run.best[step][0])}.`,
+      return { shape: `(V) = (${whole(V)}) logits from the last vector; the matrix is the embedding table (tied weights).`,
+        said: `After ${quoted(wrote)}, the highest logit, ${show(run.logits[step][0])}, is that of ${quoted(run.best[step][0])}.`,
         rows: run.best[step].map((name, i) => [name, show(run.logits[step][i]), null]) };
     case "distribution":
       return { shape: `(V) = (${whole(V)}) probabilities that sum to 1; the five largest are shown.`,
-        said: `After ${quoted(wrote)}, ${quoted(run.best[step][0])} gets ${show(run.probabilities[step][0])}, and is written.`,
+        said: `After ${quoted(wrote)}, ${quoted(run.best[step][0])} gets the probability ${show(run.probabilities[step][0])}, the highest, and is written.`,
         rows: bars(run.best[step], run.probabilities[step]) };
     default:
       throw new Error(`the map has no words for the part ${part.slug}`);

@@ -251,7 +251,9 @@ def static_list(parts: Sequence[dict[str, Any]]) -> str:
         f"<li><strong>{escape(part['name'])}</strong> ({escape(part['side'])}): {escape(part['does'])}</li>"
         for part in parts
     )
-    said = "The machine, part by part. With scripts, each part shows the numbers of a real sentence."
+    said = (
+        "The encoder-decoder, part by part. With scripts switched on, each part shows the numbers of a real sentence."
+    )
     return f"<p>{said}</p><ol>{rows}</ol>"
 
 

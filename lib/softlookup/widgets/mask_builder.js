@@ -6,9 +6,9 @@ const MASKS = {
 };
 // What a cell that may attend, and one that may not, is written as.
 const WRITTEN = {
-  may: { title: "True = may attend", cells: ["1", "0"], says: "Here True (1) means may attend: this library, and PyTorch's scaled_dot_product_attention. Two such masks are joined by AND." },
-  not: { title: "True = may NOT look", cells: ["0", "1"], says: "Here True (1) means may not look: nn.MultiheadAttention and nn.Transformer. Two such masks are joined by OR. The shaded cells, which are hidden, are the same ones." },
-  add: { title: "added to the scores", cells: ["0", "−∞"], says: "Here the mask is added to the scores: 0 leaves a score as it is, minus infinity hides it. Two such masks are joined by adding them." },
+  may: { title: "True = may attend", cells: ["1", "0"], says: "Here True (1) means that the row may attend to the column, as in this library and in PyTorch's scaled_dot_product_attention. Two such masks are combined with AND." },
+  not: { title: "True = may NOT attend", cells: ["0", "1"], says: "Here True (1) means that the row may not attend to the column, as in nn.MultiheadAttention and nn.Transformer. Two such masks are combined with OR. The masked pairs, shaded, are the same as before." },
+  add: { title: "added to the scores", cells: ["0", "−∞"], says: "Here the mask is added to the scores: 0 leaves a score as it is, and minus infinity masks it. Two such masks are combined by adding them." },
 };
 
 /** The weights of every row: softmax over what may be looked at; a row that sees nothing gets zeros. */
@@ -67,13 +67,13 @@ function render({ model, el }) {
       set(Math.max(1, Math.min(look.tokens.length, get() + by)));
       shown.textContent = get();
       if (name === title) choose(title);
-      else words.textContent = `The ${title} is ${get()} tokens now; press ${title} to see it.`;
+      else words.textContent = `The ${title} now has ${get()} ${get() === 1 ? "token" : "tokens"}; press “${title}” to see this mask.`;
     };
     return make("span", { class: "msk-stepper" }, buttons[title],
       make("button", { type: "button", "aria-label": `${title}: one less`, onclick: () => step(-1) }, "−"), shown,
       make("button", { type: "button", "aria-label": `${title}: one more`, onclick: () => step(1) }, "+"));
   }
-  const bar = make("div", { class: "msk-presets", role: "group", "aria-label": "Masks to begin with" },
+  const bar = make("div", { class: "msk-presets", role: "group", "aria-label": "Ready-made masks" },
     buttons.everything, buttons.causal, buttons.padding, buttons.combined,
     stepper("window", () => width, (value) => { width = value; }), stepper("prefix", () => prefix, (value) => { prefix = value; }));
 
@@ -103,10 +103,10 @@ function render({ model, el }) {
 
   function rowSays(t) {
     const seen = mask[t].filter(Boolean).length;
-    if (!seen) return "It sees nothing now, and its output is zeros.";
+    if (!seen) return "The row is fully masked, and its output is zero.";
     const row = weigh(look.scores, mask)[t];
     const best = row.indexOf(Math.max(...row));
-    return `It sees ${seen} of ${mask.length}; most of its weight, ${show(row[best])}, is on ${named(best)}.`;
+    return `It attends to ${seen} of ${mask.length} tokens; the largest weight, ${show(row[best])}, is on ${named(best)}.`;
   }
 
   function explain(td) {
@@ -114,13 +114,13 @@ function render({ model, el }) {
     const weights = weigh(look.scores, mask);
     if (grid === "output") {
       const out = mixtures(weights, look.real)[t][s];
-      words.textContent = s === 0 ? `${named(t)} attends to position ${show(out)} on average.` : `${named(t)} puts ${show(out)} of its weight on padding.`;
+      words.textContent = s === 0 ? `The mean position that ${named(t)} attends to, by weight, is ${show(out)}.` : `${named(t)} puts ${show(out)} of its weight on padding.`;
     } else {
       const may = mask[t][s];
       const how = s > t ? ", which comes later" : s === t ? ", itself" : "";
       words.textContent = may
-        ? `${named(t)} may attend to ${named(s)}${how}: weight ${show(weights[t][s])}.`
-        : `${named(t)} may not look at ${named(s)}${how}: weight exactly 0.${mask[t].some(Boolean) ? "" : ` ${rowSays(t)}`}`;
+        ? `${named(t)} may attend to ${named(s)}${how}: the weight is ${show(weights[t][s])}.`
+        : `${named(t)} may not attend to ${named(s)}${how}: the weight is exactly 0.${mask[t].some(Boolean) ? "" : ` ${rowSays(t)}`}`;
       if (grid === "mask") words.textContent += " Press to change it.";
     }
     markCells(board, grid === "output" ? [["weights", t, null], ["output", t, s]] : [["mask", t, s], ["weights", t, s]], td, "msk");
@@ -152,10 +152,10 @@ function render({ model, el }) {
     const future = mask.flatMap((row, t) => row.filter((may, s) => may && s > t)).length;
     const padded = mask.flatMap((row) => row.filter((may, s) => may && !look.real[s])).length;
     const pairs = mask.flat().filter(Boolean).length;
-    warnings.replaceChildren(strong(`${pairs} of ${mask.length ** 2}`), " pairs may attend. ",
-      future ? `${future} of them look ahead. ` : "Nobody looks ahead. ",
-      padded ? `${padded} look at padding. ` : "",
-      blind.length ? `Sees nothing: ${list(blind)}.` : "");
+    warnings.replaceChildren(strong(`${pairs} of ${mask.length ** 2}`), " pairs are allowed. ",
+      future ? `In ${future} of them, a token attends to a later one. ` : "No token attends to a later one. ",
+      padded ? `In ${padded} of them, a token attends to padding. ` : "",
+      blind.length ? `Fully masked rows: ${list(blind)}.` : "");
     warnings.dataset.blind = blind.join(",");
     warnings.dataset.future = future;
     warnings.dataset.allowed = pairs;
@@ -164,11 +164,11 @@ function render({ model, el }) {
 
   const TOLD = {
     everything: "Every token attends to every token, as in an encoder without padding.",
-    causal: "Each token attends to itself and back, as a decoder does.",
-    padding: "Columns of padding are hidden from all: an encoder's mask.",
-    combined: "Neither ahead nor at padding: both masks have to allow a pair.",
-    window: () => `Each token attends to the last ${width}, itself counted.`,
-    prefix: () => `The first ${prefix} tokens are known as a whole, the rest is causal.`,
+    causal: "Each token attends to itself and to earlier tokens, as in a decoder.",
+    padding: "The columns of padding are masked for every token, as in an encoder.",
+    combined: "No token attends to later tokens or to padding: both masks must allow a pair.",
+    window: () => `Each token attends to ${width === 1 ? "itself only" : `itself and the ${width === 2 ? "token" : `${width - 1} tokens`} before it`}.`,
+    prefix: () => `The first ${prefix === 1 ? "token is" : `${prefix} tokens are`} visible to every token; the rest is causal.`,
   };
 
   function choose(key) {
@@ -184,7 +184,7 @@ function render({ model, el }) {
     board.replaceChildren(
       table("mask", "Mask: row attends to column", look.tokens, "msk-press"),
       table("weights", "Weights", look.tokens, "msk-heat"),
-      table("output", "Output", ["mean place", "on padding"], "msk-plain"));
+      table("output", "Output", ["mean position", "on padding"], "msk-plain"));
     choose(name ?? "causal");
   }
 

@@ -124,8 +124,8 @@ def static_table(look: Look) -> str:
         for token, row in zip(look.tokens, weights, strict=True)
     )
     return (
-        f"<p>{escape(look.title)}: weights under the causal mask. With scripts, every cell of the mask can be "
-        f"changed here.</p><table><thead><tr><td></td>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        f"<p>{escape(look.title)}: attention weights under the causal mask. With scripts switched on, you can change "
+        f"every cell of the mask.</p><table><thead><tr><td></td>{head}</tr></thead><tbody>{rows}</tbody></table>"
     )
 
 

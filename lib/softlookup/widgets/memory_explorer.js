@@ -50,15 +50,15 @@ function render({ model, el }) {
     };
     return { node: make("label", { class: "mem-slider", for: node.id }, make("span", {}, label), node, shown), say };
   };
-  const [batchSlider, lengthSlider] = [slider("batch", "batch B", batches), slider("length", "tokens each", lengths)];
+  const [batchSlider, lengthSlider] = [slider("batch", "batch B", batches), slider("length", "tokens per sequence", lengths)];
   const forWriting = select("numbers", "Numbers", numbers.map(([one]) => [one, one]), (value) => { chosen.numbers = value; });
   const forLearning = [
     select("recipe", "Recipe", Object.keys(RECIPE_TITLES).filter((one) => one in recipes).map((one) => [one, RECIPE_TITLES[one]]), (value) => { chosen.recipe = value; }),
-    tick("fused", "attention keeps no scores"), tick("recompute", "layers are run again")];
+    tick("fused", "scores are not stored (fused attention)"), tick("recompute", "activations are recomputed")];
   const controls = make("div", { class: "mem-bar" },
     select("model", "Model", models.map((one, i) => [i, one.name]), (value) => { chosen.model = Number(value); }),
     select("machine", "Device", machines.map((one, i) => [i, `${one.name}, ${giga(one.memory)}`]), (value) => { chosen.machine = Number(value); }),
-    select("use", "It", [["writing", "writes"], ["learning", "learns"]], (value) => { chosen.use = value; }),
+    select("use", "Use", [["writing", "inference"], ["learning", "training"]], (value) => { chosen.use = value; }),
     forWriting, ...forLearning, batchSlider.node, lengthSlider.node);
 
   const verdict = make("p", { class: "mem-verdict", "aria-live": "polite", "aria-atomic": "true" });
@@ -90,17 +90,17 @@ function render({ model, el }) {
     if (writes) {
       const most = Math.max(0, Math.floor((machine.memory - parts.weights) / (parts.cache / B)));
       root.dataset.most = most;
-      more = most ? ` At most ${whole(most)} ${most === 1 ? "sequence" : "sequences"} of this length fit beside the weights.` : " Not even one sequence fits beside the weights.";
+      more = most ? ` At most ${whole(most)} ${most === 1 ? "sequence" : "sequences"} of this length fit beside the weights.` : " Not even one sequence of this length fits beside the weights.";
     } else {
       delete root.dataset.most;
-      more = fits ? "" : ` It would need ${Math.ceil(all / machine.memory)} such devices at least, if everything could be shared out evenly.`;
+      more = fits ? "" : ` At least ${Math.ceil(all / machine.memory)} such devices would be needed, even if everything could be split evenly between them.`;
     }
     verdict.replaceChildren(strong(fits ? "It fits: " : "It does not fit: "), `${giga(all)} of ${giga(machine.memory)}.${more}`);
     verdict.classList.toggle("mem-too-much", !fits);
     Object.assign(root.dataset, { all, fits });
   }
 
-  const root = make("div", { class: "slf mem", role: "group", "aria-label": "Does it fit into the memory?" }, controls, verdict, bar, table);
+  const root = make("div", { class: "slf mem", role: "group", "aria-label": "Does the model fit into the memory?" }, controls, verdict, bar, table);
   el.replaceChildren(root);
   draw();
 }

@@ -74,7 +74,8 @@ def static_table(models: Sequence[str], machine: str, length: int) -> str:
     )
     return (
         f"<p>In half precision, sequences of {length} tokens that fit into the memory of {escape(machine)} beside the "
-        "weights. With scripts, everything can be chosen here.</p><table><thead><tr><th>model</th><th>weights</th>"
+        "weights. With scripts switched on, you can choose model, device and sizes.</p>"
+        "<table><thead><tr><th>model</th><th>weights</th>"
         f"<th>sequences</th></tr></thead><tbody>{rows}</tbody></table>"
     )
 

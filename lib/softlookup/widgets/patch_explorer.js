@@ -1,10 +1,10 @@
 // A picture cut into patches. Every number comes from softlookup.widgets.patch_explorer.describe; here they are shown.
 
 const ABOUT = {
-  lost: "How much the probability of the answer falls where a patch is replaced by the mean picture. This is an experiment, no map.",
-  rollout: "How much of the class token came from each patch, through all layers, half of each step past the attention.",
-  mean: "What the class token attends to in this layer, mean of the heads.",
-  head: "What the class token attends to in this head.",
+  lost: "By how much the probability of the answer falls when a patch is replaced by that of the mean picture (occlusion). This is the result of an experiment, not of the attention weights.",
+  rollout: "Attention rollout: how much of the class token comes from each patch through all layers, if half of each layer comes from attention and half from the residual stream.",
+  mean: "The attention weights of the class token in this layer, averaged over the heads.",
+  head: "The attention weights of the class token in this head.",
 };
 
 function render({ model, el }) {
@@ -44,12 +44,12 @@ function render({ model, el }) {
     const value = view().values[n];
     const row = Math.floor(n / across);
     const shown = {
-      lost: `Hidden, it costs ${show(value)} of the probability.`,
-      rollout: `${show(value)} of the class token came from it.`,
-      mean: `It gets ${show(value)} of the attention.`,
-      head: `It gets ${show(value)} of the attention.`,
+      lost: `Hiding it lowers the probability by ${show(value)}.`,
+      rollout: `${show(value)} of the class token comes from it.`,
+      mean: `It gets the attention weight ${show(value)}.`,
+      head: `It gets the attention weight ${show(value)}.`,
     }[view().kind];
-    const beside = view().kind === "lost" ? "" : ` Hidden, it costs ${show(views[0].values[n])} of the probability.`;
+    const beside = view().kind === "lost" ? "" : ` Hiding it lowers the probability by ${show(views[0].values[n])}.`;
     return [strong(`Patch ${n}`), ` (row ${row}, column ${n % across}), ink ${patches[n].join(" ")}. ${shown}${beside}`];
   }
 
@@ -77,13 +77,13 @@ function render({ model, el }) {
     }
     const largest = values.indexOf(Math.max(...values));
     about.replaceChildren(ABOUT[kind], " ", strong(`Read as ${best}`), `, with probability ${show(sure)}.`,
-      own === null ? "" : ` The class token keeps ${show(own)} for itself.`,
-      ` The largest number is patch ${largest}'s.`);
+      own === null ? "" : ` The weight of the class token on itself is ${show(own)}.`,
+      ` The largest number is that of patch ${largest}.`);
     words.replaceChildren(...says(asked < values.length ? asked : 0));
   }
 
   answerCells(board, explain);
-  el.replaceChildren(make("div", { class: "slf pat", role: "group", "aria-label": "A picture's patches, and maps of them" },
+  el.replaceChildren(make("div", { class: "slf pat", role: "group", "aria-label": "The patches of a picture, and attention maps of them" },
     make("div", { class: "pat-bar" }, make("label", { for: pictureChooser.id }, "Picture ", pictureChooser), make("label", { for: viewChooser.id }, "Shown ", viewChooser)),
     about, board, words));
   draw();

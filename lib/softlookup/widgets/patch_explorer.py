@@ -82,7 +82,12 @@ def describe(picture: Picture) -> dict[str, Any]:
         return {"title": title, "kind": kind, "values": row[1:].tolist(), "own": float(row[0])}
 
     views = [
-        {"title": "what hiding it costs", "kind": "lost", "values": [float(one) for one in picture.lost], "own": None},
+        {
+            "title": "occlusion: what hiding it costs",
+            "kind": "lost",
+            "values": [float(one) for one in picture.lost],
+            "own": None,
+        },
         view("rollout, all layers", "rollout", np.asarray(picture.shares)),
     ]
     for number, layer in enumerate(looks, start=1):
@@ -113,7 +118,8 @@ def static_table(picture: Picture) -> str:
     rows = "".join("<tr>" + "".join(f"<td>{one:.2f}</td>" for one in row) + "</tr>" for row in values)
     return (
         f"<p>{escape(picture.title)}, read as {described['best']} with probability {described['sure']:.2f}. By how "
-        "much that falls where each patch is hidden (with scripts, attention maps can be shown here as well):</p>"
+        "much that probability falls when each patch is hidden (with scripts switched on, "
+        "you can also see attention maps):</p>"
         f"<table><tbody>{rows}</tbody></table>"
     )
 

@@ -77,9 +77,9 @@ function render({ model, el }) {
     other: slider("other", "key", (p) => { other = p; update(); }),
   };
   function both(step) {
-    if (clamp(one + step) !== one + step || clamp(other + step) !== other + step) return tell(`Both cannot move on by ${minus(step)}: positions go from 0 to ${farthest}. `);
+    if (clamp(one + step) !== one + step || clamp(other + step) !== other + step) return tell(`Both cannot move by ${minus(step)}: positions go from 0 to ${farthest}. `);
     [one, other] = [one + step, other + step];
-    return update(`Both moved by ${minus(step)}: the distance is what it was, and so is the ${rotary ? "score" : "product"}. `);
+    return update(`Both moved by ${minus(step)}: neither the distance nor the ${rotary ? "score" : "dot product"} changes. `);
   }
   const modes = ["sinusoids", "rotary"].map((name) => {
     const input = make("input", { id: `${id}-${name}`, type: "radio", name: `${id}-mode`, value: name, onchange: () => { rotary = name === "rotary"; update(); } });
@@ -108,19 +108,19 @@ function render({ model, el }) {
       const turn = (2 * Math.PI) / speeds[i];
       return make("div", { class: "pse-clock" },
         plane(76, 1, [[rows[1][2 * i + 1], rows[1][2 * i], "key"], [rows[0][2 * i + 1], rows[0][2 * i], "query"]]),
-        make("div", { class: "pse-under" }, `hand ${i}`, make("br"), `${turn < 100 ? turn.toFixed(1) : whole(Math.round(turn))} a turn`));
+        make("div", { class: "pse-under" }, `pair ${i}`, make("br"), `period ${turn < 100 ? turn.toFixed(1) : whole(Math.round(turn))}`));
     });
     const product = dotOf(...rows);
     const points = range(farthest + 1).map((d) => [d, likeness(d, width)]);
     stage.replaceChildren(
       make("div", { class: "pse-clocks" }, faces),
       make("div", { class: "pse-strips" }, strip("query", rows[0]), strip("key", rows[1])),
-      make("div", { class: "pse-below-all" }, curve(points, Math.abs(one - other), "distance of the two positions"),
+      make("div", { class: "pse-below-all" }, curve(points, Math.abs(one - other), "distance between the two positions"),
         table("The two rows", ["", "value"], [
           make("tr", {}, make("th", { scope: "row" }, "distance"), number("distance", Math.abs(one - other), String(Math.abs(one - other)))),
-          make("tr", {}, make("th", { scope: "row" }, "length of each"), number("length", Math.hypot(...rows[0]))),
+          make("tr", {}, make("th", { scope: "row" }, "length of each row"), number("length", Math.hypot(...rows[0]))),
           make("tr", {}, make("th", { scope: "row" }, "product"), number("dot", product))])));
-    return `Positions ${one} and ${other}, ${Math.abs(one - other)} apart: the product of their rows is ${show(product)}, of ${show(width / 2)} at most.`;
+    return `Positions ${one} and ${other}, ${Math.abs(one - other)} apart: the dot product of their rows is ${show(product)}; the largest possible is ${show(width / 2)}.`;
   }
 
   function drawRotary() {
@@ -131,7 +131,7 @@ function render({ model, el }) {
     const reach = Math.max(...pairs.flatMap((i) => [query, key].map((v) => Math.hypot(v[2 * i], v[2 * i + 1]))));
     const faces = pairs.map((i) => make("div", { class: "pse-clock pse-wide" },
       plane(170, reach, [[key[2 * i], key[2 * i + 1], "key", true], [query[2 * i], query[2 * i + 1], "query", true], [k[2 * i], k[2 * i + 1], "key"], [q[2 * i], q[2 * i + 1], "query"]]),
-      make("div", { class: "pse-under" }, `pair ${i}: ${speeds[i].toFixed(2)} radians a step`)));
+      make("div", { class: "pse-under" }, `pair ${i}: ${speeds[i].toFixed(2)} radians per position`)));
     const score = dotOf(q, k);
     const points = range(2 * farthest + 1).map((n) => {
       const d = n - farthest;
@@ -139,16 +139,16 @@ function render({ model, el }) {
     });
     stage.replaceChildren(
       make("div", { class: "pse-clocks pse-planes" }, faces),
-      make("div", { class: "pse-below-all" }, curve(points, one - other, "query's position less key's"),
-        table("Turned", ["", "pair 0", "pair 1"], [
+      make("div", { class: "pse-below-all" }, curve(points, one - other, "position of the query minus position of the key"),
+        table("After the rotation", ["", "pair 0", "pair 1"], [
           make("tr", {}, make("th", { scope: "row" }, "query"), pairs.map((i) => make("td", {}, `${show(q[2 * i])}, ${show(q[2 * i + 1])}`))),
           make("tr", {}, make("th", { scope: "row" }, "key"), pairs.map((i) => make("td", {}, `${show(k[2 * i])}, ${show(k[2 * i + 1])}`))),
           make("tr", {}, make("th", { scope: "row" }, "product"), pairs.map((i) => number(`part${i}`, q[2 * i] * k[2 * i] + q[2 * i + 1] * k[2 * i + 1]))),
           make("tr", {}, make("th", { scope: "row" }, "score"), make("td", { colspan: 2, "data-number": "score", "data-value": score }, show(score)))])));
     stage.dataset.turned = [...q, ...k].join(",");
     const apart = one - other;
-    const where = apart === 0 ? "at the same position" : apart > 0 ? `${apart} behind the key` : `${-apart} before the key`;
-    return `The query at ${one}, the key at ${other}: the query stands ${where}, and the score is ${show(score)}.`;
+    const where = apart === 0 ? "at the same position as the key" : apart > 0 ? `${apart} ${apart === 1 ? "position" : "positions"} after the key at ${other}` : `${-apart} ${apart === -1 ? "position" : "positions"} before the key at ${other}`;
+    return `The query at ${one} is ${where}, and the score is ${show(score)}.`;
   }
 
   const tell = (before) => { words.textContent = before + words.textContent.replace(/^Both .*?\. /, ""); };
@@ -168,12 +168,12 @@ function render({ model, el }) {
   }
 
   const notes = {
-    sinusoids: "Each clock is a pair of columns: sine upwards, cosine to the right. The strips are the whole rows, one cell a number: the fuller the colour, the farther from 0.",
-    rotary: `Faint arrows: before they are turned. Two pairs, with base ${model.get("base")} in place of 10,000, so that the slow one moves within sight. Drawn to one scale: lengths never change.`,
+    sinusoids: "Each clock is a pair of columns: sine upwards, cosine to the right. Its period is the number of positions in a full turn. The strips are the whole rows, one cell for each number: the stronger the colour, the farther from 0.",
+    rotary: `Faint arrows show query and key before the rotation. The base is ${model.get("base")} instead of 10,000, so that the slower of the two pairs turns visibly. The rotation never changes a length.`,
   };
   const note = make("p", { class: "pse-note" });
   const root = make("div", { class: "slf pse", role: "group", "aria-label": "Two positions to move" },
-    make("div", { class: "pse-bar" }, make("div", { class: "pse-modes", role: "radiogroup", "aria-label": "what to look at" }, modes), widthLabel),
+    make("div", { class: "pse-bar" }, make("div", { class: "pse-modes", role: "radiogroup", "aria-label": "kind of positions" }, modes), widthLabel),
     make("div", { class: "pse-sliders" }, sliders.one.box, sliders.other.box, make("div", { class: "pse-moves", role: "group", "aria-label": "move both" }, make("span", {}, "both"), moves)),
     words, stage, note);
   el.replaceChildren(root);

@@ -18,7 +18,7 @@ function render({ model, el }) {
   /** What can be turned so that the shapes fit. */
   function remedies() {
     const [[rows, columns], [below, across]] = [shape("a"), shape("b")];
-    return [rows === below && "turning A", columns === across && "turning B", rows === across && "turning both"].filter(Boolean);
+    return [rows === below && "transposing A", columns === across && "transposing B", rows === across && "transposing both"].filter(Boolean);
   }
 
   /** The words for the shapes as they are. */
@@ -26,11 +26,11 @@ function render({ model, el }) {
     const [a, b] = [shape("a"), shape("b")];
     const given = `${name("a")} is ${by(a)}, ${name("b")} is ${by(b)}. `;
     if (fits()) {
-      return [given, strong("They fit."), ` The inner sizes are both ${a[1]} and vanish; the outer ones stay: the product is ${by([a[0], b[1]])}.`];
+      return [given, strong("They fit."), ` The inner sizes are both ${a[1]} and disappear; the outer sizes remain, so the product is ${by([a[0], b[1]])}.`];
     }
     const help = remedies();
-    const hint = help.length ? ` But ${help.join(" would do, and ")} would do.` : " Turning does not help here.";
-    return [given, strong("They do not fit."), ` A row of ${name("a")} has ${count(a[1], "number")}, a column of ${name("b")} has ${b[0]}: some numbers have no partner.`, hint];
+    const hint = help.length ? ` But they would fit after ${help.join(", or after ")}.` : " Transposing does not help here.";
+    return [given, strong("They do not fit."), ` A row of ${name("a")} has ${count(a[1], "number")}, but a column of ${name("b")} has ${b[0]}: some numbers have no partner.`, hint];
   }
 
   /** How a cell came about: words, the sum, and what went into it or comes of it. */
@@ -39,7 +39,7 @@ function render({ model, el }) {
     if (which === "c") {
       const terms = shape("a")[1] > 0 && Array.from({ length: shape("a")[1] }, (_, k) => `${factor(cell("a", r, k))}×${factor(cell("b", k, c))}`);
       return {
-        words: [strong(`Row ${r + 1}, column ${c + 1}`), ` of the product: row ${r + 1} of ${a} meets column ${c + 1} of ${b}.`],
+        words: [strong(`Row ${r + 1}, column ${c + 1}`), ` of the product: the dot product of row ${r + 1} of ${a} and column ${c + 1} of ${b}.`],
         sum: `${terms.join(" + ")} = ${minus(product(r, c))}`,
         marks: [["a", r, null], ["b", null, c], ["c", r, c]],
       };
@@ -55,7 +55,7 @@ function render({ model, el }) {
     const meets = which === "a" ? `It is multiplied with every number in row ${c + 1} of ${b}` : `It is multiplied with every number in column ${r + 1} of ${a}`;
     if (!fits()) return { words: [...place, `${meets}.`], sum: "", marks };
     marks.push(which === "a" ? ["c", r, null] : ["c", null, c]);
-    return { words: [...place, `${meets}, and so is a part of ${line} ${(which === "a" ? r : c) + 1} of the product, and of nothing else.`], sum: "", marks };
+    return { words: [...place, `${meets}, so it affects ${line} ${(which === "a" ? r : c) + 1} of the product and nothing else.`], sum: "", marks };
   }
 
   function slider(which, axis) {
@@ -78,7 +78,7 @@ function render({ model, el }) {
     model.set(`shape_${which}`, [...shape(which)].reverse());
     model.save_changes();
   }
-  const turns = ["a", "b"].map((which) => make("button", { type: "button", class: "spr-turn", "data-of": which, "aria-pressed": "false", onclick: () => turn(which) }, `Turn ${which.toUpperCase()}`));
+  const turns = ["a", "b"].map((which) => make("button", { type: "button", class: "spr-turn", "data-of": which, "aria-pressed": "false", onclick: () => turn(which) }, `Transpose ${which.toUpperCase()}`));
   const group = (which, i) => make("fieldset", { class: `spr-of spr-${which}` }, make("legend", {}, which.toUpperCase()), sliders[2 * i].label, sliders[2 * i + 1].label, turns[i]);
 
   function drawGrid(which) {

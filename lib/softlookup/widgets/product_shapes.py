@@ -71,7 +71,7 @@ def static_tables(a: NDArray[np.int64], b: NDArray[np.int64], shape_a: Shape, sh
         rows = "".join(f"<tr>{''.join(f'<td>{number}</td>' for number in line)}</tr>" for line in numbers)
         return f"<table><caption>{name}, {numbers.shape[0]} × {numbers.shape[1]}</caption><tbody>{rows}</tbody></table>"
 
-    said = "<p>Row i and column j of the product: row i of A times column j of B, place by place, added up.</p>"
+    said = "<p>Row i and column j of the product: the dot product of row i of A and column j of B.</p>"
     return said + "".join(table(name, numbers) for name, numbers in shown.items())
 
 

@@ -50,12 +50,12 @@ function render({ model, el }) {
     top = peak;
     const steps = [1, ...Array.from({ length: 200 }, (_, i) => ((i + 1) * last) / 200), ...(W <= last ? [W] : [])].sort((a, b) => a - b);
     const rate = rateAt(at, D, W);
-    const words = `D = ${whole(D)}, ${whole(W)} steps of warm-up: highest at step ${whole(W)}, ${small(peak)}. At step ${whole(at)} the rate is ${small(rate)}.`;
+    const words = `Learning rate for D = ${whole(D)} and ${whole(W)} steps of warm-up: it is highest at step ${whole(W)}, with ${small(peak)}. At step ${whole(at)} the rate is ${small(rate)}.`;
     upper.draw(words, [0, last / 2, last], small, [
       upper.line(steps.map((one) => [one, rateAt(one, D, W)]), "lrx-line"),
       make("svg:circle", { class: "lrx-dot", cx: upper.x(at), cy: upper.y(rate), r: 5 }),
     ]);
-    said.replaceChildren("Highest at step ", strong(whole(W)), ": ", strong(small(peak)), ". At step ", strong(whole(at)), " the rate is ", strong(small(rate)), ".");
+    said.replaceChildren("The learning rate is highest at step ", strong(whole(W)), ": ", strong(small(peak)), ". At step ", strong(whole(at)), " it is ", strong(small(rate)), ".");
     said.dataset.rate = rate;
     said.dataset.peak = peak;
   }
@@ -72,21 +72,21 @@ function render({ model, el }) {
   function results() {
     const shown = runs.filter((run) => run.peak === chosen);
     const ends = shown.map((run) => `${called(run)}: ${run.loss === null ? "no number" : show(run.loss)}`).join("; ");
-    lower.draw(`Training loss against step at a peak of ${chosen}. At the end, on unseen sentences: ${ends}.`, [0, steps / 2, steps], show, [
+    lower.draw(`Training loss against step, at a peak rate of ${chosen}. The loss on unseen sentences at the end: ${ends}.`, [0, steps / 2, steps], show, [
       ...runs.filter((run) => run.peak !== chosen).map((run) => lower.line(points(run), "lrx-other")),
       ...shown.map((run) => lower.line(points(run), run.warmup ? "lrx-warm" : "lrx-cold")),
     ]);
-    told.replaceChildren(`Peak ${chosen}. Loss on unseen sentences: `, ...shown.flatMap((run, i) => [
+    told.replaceChildren(`With a peak rate of ${chosen}, the loss on unseen sentences is: `, ...shown.flatMap((run, i) => [
       i ? "; " : "", make("span", { class: run.warmup ? "lrx-warm-key" : "lrx-cold-key" }, run.warmup ? "— " : "- - "),
       `${called(run)} `, make("strong", { "data-warmup": run.warmup, "data-loss": run.loss ?? "" }, run.loss === null ? "no number" : show(run.loss))]), ".");
     for (const button of buttons) button.setAttribute("aria-pressed", String(Number(button.dataset.peak) === chosen));
   }
 
-  el.replaceChildren(make("div", { class: "slf slf-buttons lrx", role: "group", "aria-label": "Learning rates, and runs with them" },
+  el.replaceChildren(make("div", { class: "slf slf-buttons lrx", role: "group", "aria-label": "Learning-rate schedules, and measured runs" },
     make("div", { class: "lrx-bar" }, make("label", { for: width.id }, "Width D ", width), make("label", { for: warmup.id }, "Warm-up ", warmup),
       make("label", { for: step.id, class: "lrx-slide" }, "Step ", step)),
     upper.svg, said,
-    make("div", { class: "lrx-bar lrx-peaks", role: "group", "aria-label": "Peak of the measured run" }, make("span", {}, "Measured, peak "), buttons),
+    make("div", { class: "lrx-bar lrx-peaks", role: "group", "aria-label": "Peak rate of the measured runs" }, make("span", {}, "Measured runs, peak rate "), buttons),
     lower.svg, told));
   schedule();
   results();

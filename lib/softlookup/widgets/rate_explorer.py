@@ -79,7 +79,8 @@ def static_table(described: list[dict[str, Any]]) -> str:
         for one in described
     )
     return (
-        "<p>Loss on unseen sentences at the end of each run. With scripts, the learning rate can be tried here.</p>"
+        "<p>Loss on unseen sentences at the end of each run. With scripts switched on, you can "
+        "try learning-rate schedules here.</p>"
         "<table><thead><tr><th>warm-up</th><th>peak</th><th>loss</th></tr></thead>"
         f"<tbody>{rows}</tbody></table>"
     )

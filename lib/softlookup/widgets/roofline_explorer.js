@@ -87,7 +87,7 @@ function render({ model, el }) {
 
   const words = make("p", { class: "rfl-words", "aria-live": "polite", "aria-atomic": "true" });
   const total = make("p", { class: "rfl-total" });
-  const plot = make("svg:svg", { class: "rfl-plot", viewBox: `0 0 ${RFL.wide} ${RFL.high}`, role: "group", "aria-label": "Operations under the roof" });
+  const plot = make("svg:svg", { class: "rfl-plot", viewBox: `0 0 ${RFL.wide} ${RFL.high}`, role: "group", "aria-label": "Operations in the roofline diagram" });
   const rows = make("tbody");
   const table = make("table", { class: "slf-table rfl-table" }, make("caption", {}, "Operations of a layer"), make("thead", {}, make("tr", {},
     ["operation", "FLOP", "bytes", "FLOP/B", "least time"].map((one) => make("th", { scope: "col" }, one)))), rows);
@@ -119,10 +119,10 @@ function render({ model, el }) {
     const one = steps.find((step) => step.name === chosen);
     const here = groups.find((names) => names.includes(chosen));
     const tensors = (list) => list.map(([name, shape]) => `${name} (${shape.join(", ")})`).join(", ");
-    const held = { memory: "Memory-bound: the units wait for bytes.", compute: "Compute-bound: bytes wait for the units.", both: "Exactly at the ridge." };
+    const held = { memory: "Memory-bound: the compute units wait for bytes.", compute: "Compute-bound: bytes wait for the compute units.", both: "Exactly at the ridge point." };
     words.replaceChildren(strong(one.name), `: ${short(one.flops)}FLOP, ${short(one.bytes)}B, so ${plainly(one.intensity)} FLOP/B. It reads ${tensors(one.reads)}, and writes ${tensors(one.writes)}. `,
-      strong(held[one.bound]), ` At most ${short(one.rate)}FLOP/s, at least ${time(one.seconds)}.`,
-      here.length > 1 ? ` (${here.length} operations lie here: press again for the next.)` : "");
+      strong(held[one.bound]), ` The rate is at most ${short(one.rate)}FLOP/s, and the time at least ${time(one.seconds)}.`,
+      here.length > 1 ? ` (${here.length} operations lie at this point: press again for the next.)` : "");
     for (const node of plot.querySelectorAll(".rfl-point")) {
       node.classList.toggle("rfl-chosen", node.dataset.name === chosen);
       if (node.dataset.name === chosen) plot.append(node); // drawn last, so that it lies on top
@@ -147,7 +147,7 @@ function render({ model, el }) {
     const nodes = [];
     for (const at of tens(X_SPAN)) nodes.push(make("svg:path", { class: "rfl-grid", d: `M${x(at)} ${RFL.top}V${bottom}` }), text(x(at), bottom + 15, whole(at), { "text-anchor": "middle" }));
     for (const at of tens(y_span)) nodes.push(make("svg:path", { class: "rfl-grid", d: `M${RFL.left} ${y(at)}H${RFL.wide - RFL.right}` }), text(RFL.left - 5, y(at) + 4, `${short(at)}FLOP/s`.replace("FLOP/s", ""), { "text-anchor": "end" }));
-    nodes.push(text((RFL.left + RFL.wide) / 2, RFL.high - 8, "operations for each byte (FLOP/B)", { "text-anchor": "middle", class: "rfl-axis" }),
+    nodes.push(text((RFL.left + RFL.wide) / 2, RFL.high - 8, "arithmetic intensity (FLOP/B)", { "text-anchor": "middle", class: "rfl-axis" }),
       text(14, (RFL.top + bottom) / 2, "FLOP/s", { "text-anchor": "middle", class: "rfl-axis", transform: `rotate(-90 14 ${(RFL.top + bottom) / 2})` }),
       make("svg:path", { class: "rfl-ridge", d: `M${x(edge)} ${y(peak)}V${bottom}` }),
       make("svg:path", { class: "rfl-roof", d: `M${x(X_SPAN[0])} ${y(y_span[0])}L${x(edge)} ${y(peak)}H${x(X_SPAN[1])}` }),
@@ -183,14 +183,14 @@ function render({ model, el }) {
     const all = steps.reduce((sum, one) => sum + one.seconds, 0);
     const waiting = steps.filter((one) => one.bound === "memory").reduce((sum, one) => sum + one.seconds, 0);
     const tokens = phase === "decode" ? sizes.B : sizes.B * sizes.S;
-    total.replaceChildren(strong("The layer"), `: at least ${time(all)}, or ${time(all / tokens)} a token; ${Math.round((100 * waiting) / all)} % of it memory-bound. Model width D = N H = ${whole(sizes.N * sizes.H)}, hidden width 4 D.`);
+    total.replaceChildren(strong("The layer"), ` takes at least ${time(all)}, or ${time(all / tokens)} per token, and is memory-bound for ${Math.round((100 * waiting) / all)} % of that time. The model width is D = N H = ${whole(sizes.N * sizes.H)}, the hidden width 4 D.`);
     total.dataset.seconds = all;
     show_chosen();
   }
 
   const legend = make("p", { class: "rfl-legend" }, [...new Set(Object.values(PARTS))].map((title) =>
     make("span", {}, make("span", { class: `rfl-key rfl-${Object.keys(PARTS).find((part) => PARTS[part] === title)}`, "aria-hidden": "true" }), title)));
-  el.replaceChildren(make("div", { class: "slf slf-buttons rfl", role: "group", "aria-label": "A layer under the roof of a machine" },
+  el.replaceChildren(make("div", { class: "slf slf-buttons rfl", role: "group", "aria-label": "Roofline model of a layer" },
     make("div", { class: "rfl-bar" }, make("label", { for: hardware.id }, "Machine ", hardware), make("label", { for: kind.id }, "Numbers ", kind),
       make("div", { class: "rfl-phases", role: "group", "aria-label": "Phase" }, phases)),
     make("div", { class: "rfl-sliders" }, sliders), words, plot, legend, total,

@@ -90,8 +90,8 @@ def static_table(machine: Hardware, dtype: str) -> str:
     head = "".join(f'<th scope="col">{word}</th>' for word in ("operation", "FLOP", "bytes", "FLOP/B", "limit"))
     sizes = ", ".join(f"{letter} = {value}" for letter, value in START.items())
     return (
-        f"<p>One layer on {escape(machine.name)} in {dtype}, {sizes}; the roof bends at {ridge(machine, dtype):.0f} "
-        f"FLOP/B. With scripts, machine and sizes can be chosen here.</p>"
+        f"<p>One layer on {escape(machine.name)} in {dtype}, {sizes}; the ridge point is at "
+        f"{ridge(machine, dtype):.0f} FLOP/B. With scripts switched on, you can choose machine and sizes.</p>"
         f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
     )
 

@@ -69,7 +69,7 @@ function render({ model, el }) {
     tau: slider("tau", "temperature", 0, 3, 0.05, 1, (x) => (x ? x.toFixed(2) : "0: greedy")),
     k: slider("k", "top-k", 1, 51, 1, 51, (x) => (x > 50 ? "all" : String(x))),
     p: slider("p", "top-p", 0.05, 1, 0.01, 1, (x) => (x < 1 ? x.toFixed(2) : "1: all")),
-    u: slider("u", "luck u", 0, 0.999, 0.001, 0.5, (x) => x.toFixed(3)),
+    u: slider("u", "random number u", 0, 0.999, 0.001, 0.5, (x) => x.toFixed(3)),
   };
   const lucky = (times) => {
     for (let n = 0; n < times; n += 1) {
@@ -83,8 +83,8 @@ function render({ model, el }) {
   const words = make("p", { class: "smp-words", "aria-live": "polite", "aria-atomic": "true" });
   const bars = make("tbody", {});
   const table = make("table", { class: "slf-table smp-table" },
-    make("caption", {}, "Likeliest tokens: as the model gave them, and as they are drawn"),
-    make("thead", {}, make("tr", {}, ["token", "given", "drawn from", "times drawn"].map((head) => make("th", { scope: "col" }, head)))), bars);
+    make("caption", {}, "The likeliest tokens: probabilities from the model, and those that are sampled from"),
+    make("thead", {}, make("tr", {}, ["token", "model", "sampled from", "times drawn"].map((head) => make("th", { scope: "col" }, head)))), bars);
 
   const now = () => distribution(place.logits, order, sliders.tau.get(), sliders.k.get() > 50 ? null : sliders.k.get(), sliders.p.get() < 1 ? sliders.p.get() : null);
   const percent = (x) => (x >= 0.0005 || x === 0 ? x.toFixed(3) : "<0.001");
@@ -108,7 +108,7 @@ function render({ model, el }) {
       ...top.map((i) => row(tokens[i], plain[i], probabilities[i], drawn[i], probabilities[i] > 0, i === token)),
       row(`${whole(rest.length)} others`, sum(rest, plain), sum(rest, probabilities), times(rest), sum(rest, probabilities) > 0, rest.includes(token)));
     const held = order.reduce((total, i) => total + (probabilities[i] > 0 ? plain[i] : 0), 0);
-    words.replaceChildren(strong(`${whole(kept)} of ${whole(tokens.length)}`), ` tokens can be drawn; the model gave them ${show(held)} of the probability. With u = ${sliders.u.get().toFixed(3)} the token is `, strong(tokens[token]), ".");
+    words.replaceChildren(strong(`${whole(kept)} of ${whole(tokens.length)}`), ` tokens can be drawn; the model gave ${kept === 1 ? "it" : "them"} a probability of ${show(held)}${kept === 1 ? "" : " in all"}. With u = ${sliders.u.get().toFixed(3)} the next token is `, strong(tokens[token]), ".");
     Object.assign(root.dataset, { kept, drawn: token, name: tokens[token] });
     root.probabilities = Array.from(probabilities);
   }
@@ -123,8 +123,8 @@ function render({ model, el }) {
     update();
   }
 
-  const root = make("div", { class: "slf slf-buttons smp", role: "group", "aria-label": "Drawing the next token" },
-    make("label", { for: chooser.id, class: "smp-chooser" }, "Place ", chooser), written,
+  const root = make("div", { class: "slf slf-buttons smp", role: "group", "aria-label": "Sampling the next token" },
+    make("label", { for: chooser.id, class: "smp-chooser" }, "Position ", chooser), written,
     make("div", { class: "smp-sliders" }, Object.values(sliders).map((one) => one.box)),
     make("div", { class: "smp-buttons" }, buttons), words, table);
   el.replaceChildren(root);

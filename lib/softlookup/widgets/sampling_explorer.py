@@ -91,8 +91,9 @@ def static_table(choice: Choice, tokens: Sequence[str], rows: int = 8) -> str:
         for i in best
     )
     return (
-        f"<p>What may follow {escape(choice.written)}, the {len(best)} likeliest tokens. With scripts, temperature, "
-        f"top-k and top-p can be moved here.</p><table><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody>"
+        f"<p>What may follow {escape(choice.written)}, the {len(best)} likeliest tokens. With scripts switched on, you "
+        f"can change temperature, top-k and top-p.</p>"
+        f"<table><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody>"
         f"</table>"
     )
 

@@ -67,16 +67,16 @@ const sorts = { characters: "character", words: "word", "byte pairs": "byte-pair
 
 /** Say what one token is, and how it came to be. */
 function explain(token, how, learned, table) {
-  const number = token.id === null ? "No list of these was kept, so it has no id here." : `Its id is ${token.id}.`;
+  const number = token.id === null ? "There is no vocabulary of these here, so it has no id." : `Its id is ${token.id}.`;
   if (how !== "byte pairs") {
-    if (token.id === table.unknown) return [`${quoted(token.piece)} is not in the list of ${how}, so it becomes <unk>, id 1. What it said is lost.`];
+    if (token.id === table.unknown) return [`${quoted(token.piece)} is not in the vocabulary of ${how}, so it becomes <unk>, id 1. Which ${sorts[how]} it was is lost.`];
     return [`${quoted(token.piece)} is one ${sorts[how]}. ${number}`];
   }
-  if (token.id === table.unknown) return [`${quoted(token.piece)} never occurred in these texts, and no merge knows it: it becomes <unk>, id 1.`];
+  if (token.id === table.unknown) return [`${quoted(token.piece)} does not occur in the training texts, so no merge produces it: it becomes <unk>, id 1.`];
   const rank = token.id - table.first;
   if (rank < 0) return [`${quoted(token.piece)} is a single character of the alphabet. ${number}`, road(token)];
   const [left, right] = learned.merges[rank];
-  const seen = learned.times === null ? "" : `; the two stood side by side ${count(learned.times[rank], "time")} then`;
+  const seen = learned.times === null ? "" : `; when it was learned, the two stood side by side ${count(learned.times[rank], "time")}`;
   return [`${quoted(token.piece)} was made by merge ${rank + 1}: ${quoted(left)} + ${quoted(right)}${seen}. ${number}`, road(token)];
 }
 
@@ -126,7 +126,7 @@ function render({ model, el }) {
     asked = place;
     [...tokens.children].forEach((li, i) => li.firstChild.setAttribute("aria-pressed", String(i === place)));
     if (place < 0) {
-      told.replaceChildren(make("p", {}, now.length ? "Choose a token: it says where it comes from." : "There is no token in this text."));
+      told.replaceChildren(make("p", {}, now.length ? "Choose a token to see how it was made." : "There is no token in this text."));
       return;
     }
     const lines = explain(now[place], CUTS[model.get("cut")], learned(), table());
@@ -163,7 +163,7 @@ function render({ model, el }) {
     merges.querySelector("output").textContent = `${used().toLocaleString("en-GB")} of ${most.toLocaleString("en-GB")}`;
     const rank = used() - 1;
     const pair = rank < 0 ? null : learned().merges[rank];
-    last.textContent = pair === null ? "No merge: only single characters." : `The last of them: ${quoted(pair[0])} + ${quoted(pair[1])} → ${quoted(pair.join(""))}${learned().times === null ? "" : `, seen ${count(learned().times[rank], "time")}`}.`;
+    last.textContent = pair === null ? "No merge is used: every token is a single character." : `The last merge used: ${quoted(pair[0])} + ${quoted(pair[1])} → ${quoted(pair.join(""))}${learned().times === null ? "" : `, seen ${count(learned().times[rank], "time")}`}.`;
 
     const before = now[asked]?.piece;
     now = cut(text, how, table(), used());

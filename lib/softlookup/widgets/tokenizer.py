@@ -127,10 +127,11 @@ def static_text(learned: Learned, text: str) -> str:
         for cut in CUTS
         for found in [pieces(learned, text, cut, len(learned.tokenizer.merges))]
     )
-    head = '<thead><tr><th scope="col">cut by</th><th scope="col">tokens</th><th scope="col">pieces</th></tr></thead>'
+    columns = ("cut by", "tokens", "the text, cut")
+    head = "<thead><tr>" + "".join(f'<th scope="col">{name}</th>' for name in columns) + "</tr></thead>"
     return (
-        f"<p>“{escape(text)}”, cut in three ways. With scripts you can type a text of your own, and choose how many "
-        f"merges are used.</p><table>{head}<tbody>{rows}</tbody></table>"
+        f"<p>“{escape(text)}”, cut in three ways. With scripts switched on, you can type a text of your own, and "
+        f"choose how many merges are used.</p><table>{head}<tbody>{rows}</tbody></table>"
     )
 
 

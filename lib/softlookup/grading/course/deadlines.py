@@ -82,7 +82,7 @@ def set_due(course: Course, assignment: str, due: str) -> Deadlines:
         before = _deadlines(book, assignment)
         if when is None and before.extensions:
             who = ", ".join(map(one_line, before.extensions))
-            raise CourseError(f"{assignment} keeps its due date: there are extensions of it ({who}); end them first")
+            raise CourseError(f"{assignment} keeps its due date: there are extensions of it ({who}); --end removes one")
         book.update_or_create_assignment(assignment, duedate=when)
         return _deadlines(book, assignment)
 
@@ -93,11 +93,11 @@ def _as_time(text: str) -> datetime | None:
 
     if text.strip().casefold() == "none":
         return None
-    wanted = f"{text!r} is not a date with one clear meaning; give one such as '2026-12-01 18:00 Europe/London'"
+    wanted = f"{text!r} is not an unambiguous date: give one such as '2026-12-01 18:00 Europe/London'"
     rest, _, name = text.strip().rpartition(" ")
     zone = tz.gettz(name) if "/" in name else None
     if zone is None and "/" in name:
-        raise CourseError(f"there is no time zone {name!r}; wanted one such as Europe/London")
+        raise CourseError(f"there is no time zone {name!r}: give one such as Europe/London")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # it warns of a zone that it does not know, and takes it for none
@@ -129,7 +129,7 @@ def extend(course: Course, assignment: str, student: str, more: timedelta) -> De
         CourseError: If the assignment or the student is unknown, there is no due date, or less time is asked for.
     """
     if more < timedelta():
-        raise CourseError(f"an extension is more time, got {in_words(more)}")
+        raise CourseError(f"an extension must give more time, but this is {in_words(more)}")
     everybody = course.students()
     with course.one_writer(), course.gradebook() as book:
         found = find_assignment(book, assignment)

@@ -47,7 +47,7 @@ class Course:
         if not root.is_dir():
             raise CourseError(f"there is no folder {folder}: 'softlookup sample {folder}' makes a sample course")
         if not (root / CONFIG_NAME).is_file():
-            raise CourseError(f"{folder} is not a course's folder: it has no {CONFIG_NAME}")
+            raise CourseError(f"{folder} is not a course's folder (no {CONFIG_NAME} in it): name one with --course")
         return cls(root)
 
     def __reduce__(self) -> tuple[type["Course"], tuple[Path]]:

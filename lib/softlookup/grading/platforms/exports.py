@@ -101,7 +101,7 @@ def fill_canvas(text: str, lines: Sequence[SheetRow], assignment: str, options: 
     column = _canvas_column(sheet, options.column or assignment)
     possible = next((row for row in sheet.rows if "Points Possible" in row[0]), None)
     if possible is not None and _CANVAS_READ_ONLY in possible[column]:
-        raise CourseError(f"Canvas reckons the column {sheet.header[column]!r} itself: name an assignment's column")
+        raise CourseError(f"Canvas computes the column {sheet.header[column]!r} itself: name an assignment's column")
     maximum = as_number(possible[column]) if possible is not None else None
     people = [row for row in sheet.rows if row[0].strip() and "Points Possible" not in row[0]]
     filled = fill(sheet, people, column, lambda row: maximum, lines, _CANVAS_KEYS, options)
@@ -157,7 +157,7 @@ def fill_moodle(text: str, lines: Sequence[SheetRow], options: Options | None = 
     filled = fill(sheet, sheet.rows, column, maximum, lines, MOODLE_KEYS, options)
     locked = [row for row in filled.given if free is not None and row[free].strip().casefold() == "no"]
     if locked:
-        filled.notes.append(f"{len(locked)} grades are locked in Moodle and will not be taken")
+        filled.notes.append(f"Moodle will not accept grades that are locked there: {len(locked)}; unlock them first")
     return _export(filled, "Moodle")
 
 
@@ -165,8 +165,8 @@ def _export(filled: Filled, system: str) -> Export:
     """The file, and what to say about it."""
     notes = list(filled.notes)
     if filled.over:
-        cure = "Moodle passes them over" if system == "Moodle" else "Canvas takes them as extra points"
-        notes.append(f"{filled.over} grades are above the file's maximum, and {cure}: --scale scales them")
+        cure = "Moodle ignores them" if system == "Moodle" else "Canvas counts them as extra points"
+        notes.append(f"grades above the maximum in the file: {filled.over}; {cure}, unless you use --scale")
     if filled.strangers:
-        notes.append(f"in the file from {system}, but not in this class: {', '.join(filled.strangers)}")
+        notes.append(f"these are in the file from {system}, but not in this class: {', '.join(filled.strangers)}")
     return Export(filled.sheet.text(), len(filled.given), tuple(notes))

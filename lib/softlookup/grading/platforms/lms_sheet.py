@@ -113,13 +113,13 @@ def fill(
         filled.given.append(row)
     absent = [one_line(line.student) for line in lines if line.student not in rows]
     if absent:
-        filled.notes.append(f"in this class, but not in the file: {', '.join(absent)}")
+        filled.notes.append(f"these are in this class, but not in the file: {', '.join(absent)}")
     if left:
-        filled.notes.append(f"{left} handed in nothing, and their cells stay as they were: --zeros writes 0")
+        filled.notes.append(f"students who handed in nothing: {left}; their cells are unchanged (--zeros writes 0)")
     formulas = sum(is_formula(cell) for row in sheet.rows for cell in row)
     if formulas:
         filled.notes.append(
-            f"cells that a spreadsheet may take for formulas: {formulas}; they go back as they came, so upload the "
+            f"cells that a spreadsheet may take for formulas: {formulas}; they were left unchanged, so upload the "
             "file without opening it in a spreadsheet"
         )
     filled.notes.extend(waiting_notes(lines))
@@ -147,7 +147,7 @@ def _matched(
             filled.strangers.extend(_who(row) for _, row in candidates)
         else:
             both = " and ".join(_who(row) for _, row in candidates[:2])
-            filled.notes.append(f"{one_line(student)} fits two rows, {both}: neither got a grade")
+            filled.notes.append(f"{one_line(student)} matches two rows, {both}: no grade was written into either")
     return rows
 
 

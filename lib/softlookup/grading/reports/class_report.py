@@ -166,7 +166,7 @@ def read_report(path: Path) -> Report:
     except FileNotFoundError:
         raise CourseError(f"there is no {path}: 'softlookup grade {path.stem}' writes it") from None
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise CourseError(f"{path} is not a grade report: 'softlookup grade {path.stem}' writes it anew") from None
+        raise CourseError(f"{path} is not a grade report: 'softlookup grade {path.stem}' writes a new one") from None
 
 
 def _record(student: str, message: dict[str, Any]) -> Record:

@@ -38,7 +38,7 @@ def show_class(console: Console, report: ClassReport) -> None:
     _show_tasks(console, report)
     _show_costs(console, report)
     if report.waiting:
-        _say(console, f"\nwritten answers wait to be read: {len(report.waiting)} ({_names(report.waiting)})")
+        _say(console, f"\nwritten answers to grade by hand: {len(report.waiting)} ({_names(report.waiting)})")
     _show_help(console, report)
     _show_pairs(console, report)
 
@@ -93,7 +93,7 @@ def _show_tasks(console: Console, report: ClassReport) -> None:
 def _show_costs(console: Console, report: ClassReport) -> None:
     task = report.costliest
     if task is not None and task.lost > 0:
-        _say(console, f"the task that cost the most: {task.task}, {task.lost:g} points in all")
+        _say(console, f"the task that cost the most: {task.task}, {task.lost:g} points in total")
     costly = [one for one in report.mistakes if one.points > 0][:_COSTLY]
     if costly:
         _say(console, "the known mistakes that cost the most:")
@@ -107,7 +107,7 @@ def _show_help(console: Console, report: ClassReport) -> None:
     """In which tasks help was asked for, as the notebooks say."""
     if not report.helped:
         return
-    _say(console, "\nhelp that was asked for at home, as the notebooks say (it costs no points)", style="bold")
+    _say(console, "\nhelp that was asked for at home, according to the notebooks (it costs no points)", style="bold")
     for number, step in reversed(list(enumerate(HELP_STEPS, 1))):
         tasks = Counter(task for asked in report.helped.values() for task, steps in asked.items() if steps == number)
         if tasks:
@@ -116,9 +116,9 @@ def _show_help(console: Console, report: ClassReport) -> None:
 
 def _show_pairs(console: Console, report: ClassReport) -> None:
     if not report.pairs:
-        _say(console, "\nno two submissions are alike beyond what is usual in this class")
+        _say(console, "\nno two submissions are more alike than is usual in this class")
         return
-    _say(console, "\nalike beyond what the release gave and what is usual in this class", style="bold")
+    _say(console, "\nmore alike than is usual in this class (text of the release is not counted)", style="bold")
     for pair in report.pairs[:PAIRS]:
         cells = ", ".join(task_id(cell) for cell in pair.cells)
         _say(
@@ -127,5 +127,5 @@ def _show_pairs(console: Console, report: ClassReport) -> None:
             f"{pair.share:.0%} of the shorter one; {cells}",
         )
     if len(report.pairs) > PAIRS:
-        _say(console, f"  and {len(report.pairs) - PAIRS} pairs more")
+        _say(console, f"  pairs not shown: {len(report.pairs) - PAIRS}")
     _say(console, f"  {HINT}")

@@ -14,7 +14,7 @@ from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.plain_text import one_line, plain
 from softlookup.grading.reports.explaining import Explained, Explanation
 
-FOR_YOU = "For the instructor alone: it shows the wanted numbers, which the grader keeps from students."
+FOR_YOU = "For the instructor only: this shows the wanted numbers, which students do not see."
 SIDE = 12
 """A table with no more numbers than so many rows of as many columns is shown in full."""
 
@@ -49,21 +49,21 @@ def explanation_text(found: Explanation, task: str | None = None) -> str:
 def _about_files(found: Explanation) -> list[str]:
     record = []
     if found.changed is None:
-        record.append("the submitted file is gone; the answers as they were graded were asked once more")
+        record.append("the submitted file is gone; the graded answers were asked again")
     elif found.changed:
-        record.append("the submitted file has changed since it was graded; the answers as they were then were asked")
+        record.append("the submitted file has changed since it was graded; the graded answers were asked again")
     else:
         record.append("the submitted file is the one that was graded")
     if found.other_release:
-        record.append("the release is another one than it was then: questions and points may differ")
+        record.append("the release has changed since then: questions and points may differ")
     if not found.agrees:
-        record.append("asking once more gives OTHER points than the ledger holds: see below")
+        record.append("asking again gives OTHER points than the ledger holds: see below")
     return record
 
 
 def _task_lines(one: Explained) -> list[str]:
     mark = one.mark
-    points = "a person reads it" if mark.points is None else f"{mark.points:g} of {mark.max:g} points"
+    points = "graded by hand" if mark.points is None else f"{mark.points:g} of {mark.max:g} points"
     lines = [f"{mark.task}: {mark.verdict}, {points}" + (f", variant {mark.variant}" if mark.variant else "")]
     if not one.agrees:
         was = "none" if one.then is None else f"{one.then:g}"

@@ -184,7 +184,7 @@ def explain(course: Course, assignment: str, student: str, examiner: ExaminerFac
     with examiner(RunSettings(assignment, release, line.seed, line.sandbox)) as asking:
         again = asking.examine(student, content, witness=seen.__setitem__)
     if again.status != GRADED:
-        raise CourseError(f"asking once more failed: {again.status}, {plain(again.reason)}")
+        raise CourseError(f"asking the questions again failed: {again.status}, {plain(again.reason)}")
     then = {mark.cell: mark.points for mark in line.graded.marks}
     now = _in_gradebook(course, assignment, student)
     tasks = tuple(
@@ -204,8 +204,8 @@ def _what_was_graded(course: Course, assignment: str, student: str, digest: str)
         content = course.notebook("autograded", student, assignment).read_bytes()
     except OSError:
         raise CourseError(
-            f"what was graded of {student!r} is not there any more: the submitted file has changed, and there is no "
-            f"autograded one; 'softlookup grade {assignment} --student {student}' grades it anew"
+            f"the graded answers of {student!r} no longer exist: the submitted file has changed, and there is no "
+            f"autograded one; 'softlookup grade {assignment} --student {student}' grades it again"
         ) from None
     return AUTOGRADED, None if submitted is None else True, content
 

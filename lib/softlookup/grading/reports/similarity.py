@@ -41,7 +41,7 @@ ENOUGH = 60.0
 NEAR = 0.5
 """Two cells are near-identical if so much of the shorter one is in the other: an edit changes a dozen runs."""
 
-HINT = "A hint for a person, never a grade: two people may rightly write the same. Read both before you say anything."
+HINT = "This is a hint for a person, never a grade: two students may well write the same. Read both before you act."
 
 _LAYOUT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 _STARTS = {tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.NL, tokenize.COMMENT}

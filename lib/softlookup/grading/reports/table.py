@@ -150,7 +150,7 @@ def show_report(console: Console, report: Report, planted: Planted | None = None
     console.print(f"{report.assignment}: {len(report.records)} submissions", style="bold", highlight=False)
     console.print(table)
     console.print("tasks: " + "  ".join(f"{i} {n.split('.', 1)[-1]}" for i, n in enumerate(names, 1)), highlight=False)
-    console.print("signs: " + "  ".join(f"{_SIGNS[v][signs]} {word}" for v, word in _WORDS.items()), highlight=False)
+    console.print("legend: " + "  ".join(f"{_SIGNS[v][signs]} {word}" for v, word in _WORDS.items()), highlight=False)
     _show_remarks(console, report)
     if planted:
         _show_planted(console, report, planted)
@@ -161,7 +161,7 @@ def _show_remarks(console: Console, report: Report) -> None:
     met = report.mistakes().most_common(6)
     if met:
         message = ", ".join(f"{slug} in {name} ({count})" for (name, slug), count in met)
-        console.print(f"mistakes met most: {message}", highlight=False)
+        console.print(f"most frequent mistakes: {message}", highlight=False)
     for record in report.records:
         if record.status == REFUSED:
             said = f"{one_line(record.student)}: refused, {one_line(record.reason, 400)}"
@@ -169,13 +169,13 @@ def _show_remarks(console: Console, report: Report) -> None:
     remarked = [one_line(record.student) for record in report.records if record.remarks]
     if remarked:
         message = ", ".join(remarked[:10]) + (", ..." if len(remarked) > 10 else "")
-        said = f"something was ignored, cut or stopped in {len(remarked)} submissions (see the report): {message}"
+        said = f"submissions in which something was ignored, cut or stopped (see the report): {message}"
         console.print(said, highlight=False, soft_wrap=True, markup=False)
     absent = [one_line(record.student) for record in report.records if record.status == MISSING]
     if absent:
         console.print(f"nothing handed in: {', '.join(absent)}", highlight=False, soft_wrap=True, markup=False)
     if report.waiting:
-        console.print(f"{len(report.waiting)} submissions have an answer that waits to be graded by hand")
+        console.print(f"submissions with answers to grade by hand: {len(report.waiting)}")
 
 
 def _show_planted(console: Console, report: Report, planted: Planted) -> None:

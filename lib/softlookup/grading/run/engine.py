@@ -84,7 +84,7 @@ def grade_assignment(
     from softlookup.grading.sandbox.outside.cgroups import memory_held
 
     if request.sandbox == "none" and course.attacks():
-        raise CourseError("this sample class attacks whoever grades it: it is graded in the sandbox alone")
+        raise CourseError("this sample class attacks whoever grades it: grade it in the sandbox")
     if request.sandbox != "none" and (said := readable(course.root)):
         raise CourseError(said)
     course.require(request.assignment)
@@ -127,7 +127,7 @@ def _class(course: Course, request: GradeRequest) -> list[str]:
     students = course.students()
     if not students:
         refused = course.left_out(request.assignment)
-        raise CourseError(refused[0] if refused else f"nobody handed anything in: {course.submitted} has no folders")
+        raise CourseError(refused[0] if refused else f"nobody handed in anything: {course.submitted} has no folders")
     unknown = sorted(set(request.students) - set(students))
     if unknown:
         why = id_trouble(unknown[0]) or "ids are the folders of submitted/"

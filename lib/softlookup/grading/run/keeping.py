@@ -41,19 +41,19 @@ class Keeper:
             self.watch.say(sentence)
         if self.ledger.set_aside is not None:
             self.shelf.clear()
-            self.watch.say(f"a new run begins; the ledger of the one before is kept as {self.ledger.set_aside.name}")
+            self.watch.say(f"a new run begins; the ledger of the previous run is kept as {self.ledger.set_aside.name}")
 
     def grade(self, students: list[str], executor: Executor) -> None:
         """Grade what needs it, and enter all that is graded."""
         todo = self._todo(students)
         if not todo:
-            self.watch.say("nothing has changed since it was graded: 'softlookup grade --again' grades all anew")
+            self.watch.say("nothing has changed since the last grading: 'softlookup grade --again' grades all again")
         elif self.about:
             self.watch.say(self.about)
         self.watch.begin("grading", len(students), len(students) - len(todo))
         crowded = self._graded_by(executor, todo, again=True)
         if crowded:
-            self.watch.say(f"graded once more, alone, since the machine was too busy: {', '.join(crowded)}")
+            self.watch.say(f"graded again, one at a time, since the machine was too busy: {', '.join(crowded)}")
         for student in crowded:
             self._graded_by(executor, [student], again=False)
         self._enter_the_rest()
@@ -78,7 +78,7 @@ class Keeper:
                 close()
         self._keep_the_rest()
         if asked:
-            raise CourseError(f"{len(asked)} submissions came back from nowhere: run the same command again")
+            raise CourseError(f"no result came back for some submissions ({len(asked)}): run the same command again")
         return crowded
 
     def _todo(self, students: list[str]) -> list[str]:
@@ -147,7 +147,7 @@ class Keeper:
             self._enter(graded)
         except GradebookError as error:
             self.not_entered = error
-            self.watch.say(f"{error}; grading goes on, and what comes of it is kept in the ledger")
+            self.watch.say(f"{error}; grading continues, and its results are kept in the ledger")
 
     def _enter(self, graded: Graded) -> None:
         """Enter a graded submission into autograded/ and the gradebook; doing it twice changes nothing."""

@@ -273,7 +273,7 @@ def _locked(path: Path) -> int:
         who = os.pread(fd, 20, 0).decode("ascii", "replace").strip()
         os.close(fd)
         raise CourseError(
-            f"another 'softlookup grade' (process {who or 'unknown'}) works on this assignment: wait for it"
+            f"another 'softlookup grade' (process {who or 'unknown'}) is working on this assignment: wait until it ends"
         ) from None
     os.ftruncate(fd, 0)
     os.pwrite(fd, str(os.getpid()).encode(), 0)

@@ -152,7 +152,7 @@ class Writer:
         if differ:
             raise CourseError(
                 f"the release of {self._assignment} and the gradebook differ in {', '.join(differ)}: "
-                "run 'softlookup release' once more"
+                "run 'softlookup release' again"
             )
 
     def enter(self, graded: Graded, handed_in: datetime.datetime | None = None) -> None:

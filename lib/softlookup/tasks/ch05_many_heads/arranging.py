@@ -54,7 +54,7 @@ def _project_cases(rng: Rng) -> list[Case]:
         Case("two sequences of three tokens, D = 5, N = 4, H = 2", (normal(rng, 2, 3, 5), normal(rng, 5, 8), 4)),
         Case("D = N*H = 6, N = 2", (normal(rng, 2, 4, 6), normal(rng, 6, 6), 2)),
         Case(
-            "the second slide's sizes: T = 8, D = 4, N = 2, H = 2, no batch axis",
+            "small sizes: T = 8, D = 4, N = 2, H = 2, no batch axis",
             (normal(rng, 8, 4), normal(rng, 4, 4), 2),
             part="axes",
         ),

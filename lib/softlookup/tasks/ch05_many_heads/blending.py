@@ -12,7 +12,7 @@ def _cases(rng: Rng) -> list[Case]:
     return [
         Case("two sequences, N = 4, T = 3, H = 2, D = 5", (normal(rng, 2, 4, 3, 2), normal(rng, 8, 5))),
         Case(
-            "the first slide's sizes: T = 2, N = 5, H = 3, D = 4",
+            "N·H is not D: T = 2, N = 5, H = 3, D = 4",
             (normal(rng, 5, 2, 3), normal(rng, 15, 4)),
             part="axes",
         ),

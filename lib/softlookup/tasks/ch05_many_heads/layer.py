@@ -35,8 +35,8 @@ def _cases(rng: Rng) -> list[Case]:
     scattered[0, 1] = scattered[1, 2] = False
     return [
         case("B = 2, T = 3, D = 5, N = 4, K = 2, H = 3", _args(rng, 2, 3, 5, 4, 2, 3)),
-        case("the second slide's sizes: T = 8, D = 4, N = K = 2, H = 2", _args(rng, 1, 8, 4, 2, 2, 2)),
-        case("the first slide's sizes: T = 2, D = 4, N = K = 5, H = 3", _args(rng, 1, 2, 4, 5, 5, 3)),
+        case("small sizes: T = 8, D = 4, N = K = 2, H = 2", _args(rng, 1, 8, 4, 2, 2, 2)),
+        case("N·H is not D: T = 2, D = 4, N = K = 5, H = 3", _args(rng, 1, 2, 4, 5, 5, 3)),
         case("B = T = N = K = H = 3, D = 9", _args(rng, 3, 3, 9, 3, 3, 3)),
         case("D = N*H = 12, N = 6, K = 3, H = 2", _args(rng, 2, 4, 12, 6, 3, 2)),
         case("multi-query: N = 3, K = 1, H = 2", _args(rng, 1, 5, 6, 3, 1, 2)),

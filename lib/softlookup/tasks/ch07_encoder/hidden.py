@@ -25,7 +25,7 @@ def _cases(rng: Rng) -> list[Case]:
     return [
         Case("B = 2, T = 3, D = 4, F = 16", (normal(rng, 2, 3, 4), *_weights(rng, 4, 16))),
         Case("T = D = F = 4", (normal(rng, 4, 4), *_weights(rng, 4, 4))),
-        Case("the slide's sizes: T = 8, D = 4, F = 16", (normal(rng, 8, 4), *_weights(rng, 4, 16))),
+        Case("small sizes: T = 8, D = 4, F = 16", (normal(rng, 8, 4), *_weights(rng, 4, 16))),
         Case("B = 3, T = D = 5, F = 7", (normal(rng, 3, 5, 5), *_weights(rng, 5, 7))),
         Case("one token", (normal(rng, 1, 6), *_weights(rng, 6, 5))),
         Case("large numbers", (normal(rng, 2, 3, 4, scale=50.0), *_weights(rng, 4, 9)), tolerance=1e-4),

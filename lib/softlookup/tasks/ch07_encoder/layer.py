@@ -48,7 +48,7 @@ def _layer_cases(rng: Rng) -> list[Case]:
     cases = [
         Case("post-LN, B = 2, T = 3, D = 6, F = 8, N = 2", args(2, 3, 6, 8, 2, False)),
         Case("pre-LN, B = 2, T = 3, D = 6, F = 8, N = 2", args(2, 3, 6, 8, 2, True)),
-        Case("post-LN, the slide's sizes: T = 8, D = 4, F = 16, N = 2", args(1, 8, 4, 16, 2, False)),
+        Case("post-LN, small sizes: T = 8, D = 4, F = 16, N = 2", args(1, 8, 4, 16, 2, False)),
         Case("pre-LN, B = T = D = F = 4, N = 2", args(4, 4, 4, 4, 2, True)),
         Case("one token, three heads, pre-LN", args(2, 1, 6, 5, 3, True)),
         Case("padding, post-LN, B = 3, T = 5", (*args(3, 5, 6, 7, 2, False), real_tokens(rng, 3, 5)), part="mask"),

@@ -80,7 +80,7 @@ def _sublayer_cases(rng: Rng, norm_first: bool, asked: str) -> list[Case]:
     return [
         Case("B = 2, T = 3, D = 5, F = 11", args(2, 3, 5, f=11)),
         Case("B = T = D = F = 4", args(4, 4, 4, f=4)),
-        Case("the slide's sizes: T = 8, D = 4, F = 16", args(8, 4, f=16)),
+        Case("small sizes: T = 8, D = 4, F = 16", args(8, 4, f=16)),
         Case("tokens of small numbers", args(3, 5, f=6, scale=3e-3)),
         Case("float64", double, keeps_dtype=True, part="dtype"),
         Case(

@@ -74,7 +74,7 @@ def _stack_cases(rng: Rng) -> list[Case]:
     return [
         case("post-LN, L = 3, B = 2, T = 4, D = 6, F = 5, N = 2", _stack_args(rng, 3, 2, 4, 6, 5, 2, False)),
         case("pre-LN, L = 3, B = 2, T = 4, D = 6, F = 5, N = 3", _stack_args(rng, 3, 2, 4, 6, 5, 3, True)),
-        case("one layer, post-LN, the slide's sizes", _stack_args(rng, 1, 1, 8, 4, 16, 2, False)),
+        case("one layer, post-LN, small sizes", _stack_args(rng, 1, 1, 8, 4, 16, 2, False)),
         case("L = B = T = D = F = 4, pre-LN", _stack_args(rng, 4, 4, 4, 4, 4, 2, True)),
         case("padding, post-LN", _stack_args(rng, 2, 3, 5, 6, 7, 2, False), real_tokens(rng, 3, 5), part="mask"),
         case("padding, pre-LN", _stack_args(rng, 3, 2, 4, 4, 7, 2, True), real_tokens(rng, 2, 4), part="mask"),

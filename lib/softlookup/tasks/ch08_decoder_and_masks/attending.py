@@ -110,7 +110,7 @@ def _cross_cases(rng: Rng) -> list[Case]:
     alone = drawn[0], drawn[0].copy(), *drawn[2:]
     return [
         Case("B = 2, T = 3, S = 5, D = 4, N = 2, H = 3", _cross_args(rng, 2, 3, 5, 4, 2, 3)),
-        Case("the slide's sizes: T = S = 8, D = 4, N = 2, H = 2", _cross_args(rng, 1, 8, 8, 4, 2, 2)),
+        Case("small sizes: T = S = 8, D = 4, N = 2, H = 2", _cross_args(rng, 1, 8, 8, 4, 2, 2)),
         Case("B = T = S = N = H = 3, D = 9", _cross_args(rng, 3, 3, 3, 9, 3, 3)),
         Case("one query: a word is being written", _cross_args(rng, 2, 1, 6, 4, 2, 2)),
         Case("more written than read", _cross_args(rng, 1, 7, 2, 6, 1, 4)),

@@ -15,7 +15,7 @@ from softlookup.tasks.draws import Rng, normal
 
 def _combine_cases(rng: Rng) -> list[Case]:
     return [
-        Case("the slide's row: three words, two pads", (np.array([[11, 12, 13, 0, 0]]), 0)),
+        Case("three words, two pads", (np.array([[11, 12, 13, 0, 0]]), 0)),
         Case("three rows of six", (drawn_ids(rng, (6, 4, 2), 6, 0), 0)),
         Case("as many rows as tokens", (drawn_ids(rng, (3, 2, 1), 3, 7), 7)),
         Case("filled up on the left: some see nothing", (drawn_ids(rng, (2, 5), 5, 3, left=True), 3)),

@@ -85,7 +85,7 @@ def _cases(rng: Rng) -> list[Case]:
     other = _args(rng, 2, 4, 3, 4, 2, 6)
     return [
         case("B = 2, T = 3, S = 5, D = 6, N = 3, F = 8", _args(rng, 2, 3, 5, 6, 3, 8), padding(5, 3, s=5)),
-        case("the slide's sizes: T = S = 8, D = 4", _args(rng, 1, 8, 8, 4, 2, 16), padding(7, s=8)),
+        case("small sizes: T = S = 8, D = 4", _args(rng, 1, 8, 8, 4, 2, 16), padding(7, s=8)),
         case("B = T = S = N = 3, D = F = 9", _args(rng, 3, 3, 3, 9, 3, 9), padding(3, 1, 2, s=3)),
         case("one word so far", _args(rng, 2, 1, 4, 4, 1, 3), padding(4, 2, s=4)),
         case("vectors of tiny spread", _tiny(_args(rng, 2, 3, 4, 6, 2, 5)), padding(4, 3, s=4)),

@@ -21,7 +21,7 @@ def _cases(rng: Rng, unit: float, named: str) -> list[Case]:
     levels[0][..., 0], levels[1][:, 0] = [[30.0, -30.0], [0.0, 10.0]], 10.0
     return [
         Case("B = 2, T = 3, D = 4, V = 7", (states(2, 3, 4), states(7, 4))),
-        Case("the slide's sizes, with 12 words: T = 8, D = 4", (states(1, 8, 4), states(12, 4))),
+        Case("small sizes, with 12 words: T = 8, D = 4", (states(1, 8, 4), states(12, 4))),
         Case("B = T = D = V = 3", (states(3, 3, 3), states(3, 3))),
         Case("a state of zeros knows nothing", (np.zeros((1, 2, 4), dtype="float32"), states(10, 4))),
         Case("logits far apart", far, part="large", tolerance=1e-3),
