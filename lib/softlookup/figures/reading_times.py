@@ -37,9 +37,7 @@ def reading_times(series: Mapping[str, tuple[Sequence[int], Sequence[float]]], *
         )
         described.append(f"{name}: {y[0]:.2g} ms with {x[0]:.0f} token in a pass, {y[-1]:.2g} ms with {x[-1]:.0f}")
         most = max(most, int(x[-1]))
-    axes.set(
-        xscale="log", yscale="log", xlabel="tokens in one pass", ylabel="ms per token", xlim=(0.8, 1.3 * most)
-    )
+    axes.set(xscale="log", yscale="log", xlabel="tokens in one pass", ylabel="ms per token", xlim=(0.8, 1.3 * most))
     ticks = [n for n in (1, 4, 16, 64, 256, 1024) if n <= most]
     axes.set_xticks(ticks, [str(n) for n in ticks])
     axes.xaxis.set_minor_locator(NullLocator())

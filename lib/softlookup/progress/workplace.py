@@ -119,7 +119,7 @@ def lab_environment() -> dict[str, str]:
 
 
 def _for_this_python(content: bytes) -> bytes:
-    """A notebook that names its language as the kernel will: else JupyterLab writes that into it, and it looks changed."""
+    """A notebook that names its language as the kernel will: else JupyterLab writes that in, and it looks changed."""
     from ipykernel.ipkernel import IPythonKernel
 
     try:
