@@ -130,7 +130,7 @@ def test_check_survives_an_endless_loop_and_a_dead_kernel(stuck: Path) -> None:
 def test_check_wants_a_notebook_with_checks(tmp_path: Path) -> None:
     nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1")]), tmp_path / "x.ipynb")
     result = call("check", tmp_path / "x.ipynb")
-    assert result.exit_code == 2 and "it holds no checks" in result.stderr
+    assert result.exit_code == 2 and "it contains no checks" in result.stderr
 
 
 def test_release_draws_variants_from_the_seed(checkout: Path) -> None:

@@ -19,7 +19,7 @@ def test_passes_counts_the_tokens_of_both_ways(prompt, new, again, cached):
     titles = [axes.get_title(loc="left") + axes.get_title() for axes in figure.axes]
     assert [int(title.split()[-2]) for title in titles] == [again, cached]
     filled = [sum(p.get_facecolor() != (0, 0, 0, 0) for p in axes.patches) for axes in figure.axes]
-    assert filled[0] == again and texts_of(figure).count("kept") == again - cached
+    assert filled[0] == again and texts_of(figure).count("cached") == again - cached
 
 
 def test_passes_refuses_an_empty_prompt():

@@ -63,7 +63,7 @@ def test_only_kinds_of_which_the_bytes_are_known_are_offered():
 def test_stand_in_of_the_explorer_lists_the_operations_and_no_markup_of_a_name():
     odd = Hardware("<b>", {"bfloat16": 312e12}, 2039e9, 1.0, "")
     html = static_table(odd, "bfloat16")
-    assert "<b>" not in html and "bends at 153" in html
+    assert "<b>" not in html and "the ridge point is at 153" in html
     names = re.findall(r'<th scope="row">([^<]+)</th>', html)
     assert names == [one["name"] for one in describe(odd, "bfloat16", *START.values(), "prefill")]
 
