@@ -3,22 +3,15 @@
 
 import { ConsoleStdout, Directory, File, OpenFile, PreopenDirectory, WASI } from "@bjorn3/browser_wasi_shim";
 
+import { unzipped } from "./unzip.js";
+
 const MARK = "\u0001answer "; // begins the line of the session's answer among what Python prints
 let python = null;
 let answer = "";
 let noise = "";
 
-// A Blob's own stream cannot be read in WebKit's workers when the page comes from the disk, so the bytes are written.
-async function unpacked(base64) {
-  const bytes = Uint8Array.fromBase64
-    ? Uint8Array.fromBase64(base64)
-    : Uint8Array.from(atob(base64), (sign) => sign.charCodeAt(0));
-  const stream = new DecompressionStream("gzip");
-  const writer = stream.writable.getWriter();
-  writer.write(bytes);
-  writer.close();
-  return new Response(stream.readable).arrayBuffer();
-}
+const unpacked = (base64) =>
+  unzipped(Uint8Array.fromBase64 ? Uint8Array.fromBase64(base64) : Uint8Array.from(atob(base64), (sign) => sign.charCodeAt(0)));
 
 function printed(line) {
   if (line.startsWith(MARK)) answer = line.slice(MARK.length);

@@ -13,6 +13,7 @@ export default [
   { languageOptions: { ecmaVersion: 2023, sourceType: "module", globals: globals.browser } },
   { files: ["lib/softlookup/widgets/*.js"], languageOptions: { globals: Object.fromEntries(names) } },
   { files: ["lib/softlookup/widgets/shared.js"], rules: { "no-unused-vars": "off", "no-redeclare": "off" } },
-  { files: ["book/_python/worker.js"], languageOptions: { globals: globals.worker } },
+  { files: ["book/_live/*.js"], languageOptions: { globals: { ...Object.fromEntries(names), SIZE: "readonly" } } }, // pack_live.py
+  { files: ["book/*/worker.js"], languageOptions: { globals: globals.worker } },
   { files: ["**/*.mjs"], languageOptions: { globals: globals.node } },
 ];

@@ -53,7 +53,7 @@ def as_text(data: bytes) -> str:
     Returns:
         The text; in UTF-8 all but a few characters are one byte.
     """
-    # The numbers hardly repeat, so that Huffman's code alone is shorter than with a search for repetitions, and quicker.
+    # Hardly anything repeats: Huffman coding alone gives a shorter result than a search for repetitions, and sooner.
     packer = zlib.compressobj(9, zlib.DEFLATED, zlib.MAX_WBITS + 16, strategy=zlib.Z_HUFFMAN_ONLY)
     bits = np.unpackbits(np.frombuffer(packer.compress(data) + packer.flush(), dtype=np.uint8))
     sevens = np.packbits(np.pad(bits, (0, -len(bits) % 7)).reshape(-1, 7), axis=1)[:, 0] >> 1
