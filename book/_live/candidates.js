@@ -11,7 +11,7 @@ export function candidates(run) {
     place.hidden = !step;
     if (!step) return;
     const sampled = step.candidates[0].drawn !== null;
-    const percent = (p) => `${(100 * p).toFixed(1)} %`;
+    const percent = (p) => (p < 0.0005 ? "< 0.1 %" : `${(100 * p).toFixed(1)} %`);
     head.replaceChildren(...["token", "probability", "", ...(sampled ? ["at temperature τ"] : [])].map((name) => make(name ? "th" : "td", name ? { scope: "col" } : {}, name)));
     const row = ({ id, token, p, drawn }) => make("tr", id === step.id ? { class: "lvm-chosen" } : {},
       make("th", { scope: "row" }, token, id === step.id ? " ✓" : ""), make("td", { class: "lvm-number" }, percent(p)),

@@ -48,8 +48,7 @@ export function start() {
   return starting;
 }
 
-/** Translate a text: {tokens, ...} goes to `read`, each step to `wrote`, the text and the tree come back. */
-export async function translate(text, how, { read, wrote }) {
-  await start();
+/** Translate a text, once `start` is done: {tokens, ...} goes to `read`, each step to `wrote`, the text and the tree come back. */
+export function translate(text, how, { read, wrote }) {
   return send({ translate: { text, how } }, (data) => (data.read ? read(data.read) : wrote(data.wrote)));
 }

@@ -2,6 +2,9 @@
 
 const NUMBERS = 3; // products that are written out
 
+/** Two decimals, or two digits that are not zero. */
+const small = (number) => (number < 0.1 ? minus(number.toPrecision(2)) : show(number));
+
 const table = (caption, head, rows) => make("table", { class: "slf-table lvm-numbers" }, make("caption", {}, caption),
   make("thead", {}, make("tr", {}, head.map((name) => make("th", { scope: "col" }, name)))), make("tbody", {}, rows));
 
@@ -43,13 +46,13 @@ export function explain(shown, asked, layer, head, heads, choose) {
     ["key", `k = (${k.slice(0, NUMBERS).map(show).join(", ")}, …), ${width} numbers`],
     ["score", `q · k = ${begin} + … = ${show(scores[column])}`],
     ["divided", `${show(scores[column])} / √${width} = ${show(scaled[column])}`],
-    ["exponential", `exp(${show(scaled[column])} − ${signed(largest)}) = ${show(powers[column])}, less the largest of the row`],
-    ["weight", `${show(powers[column])} / ${show(total)} = ${show(powers[column] / total)}, over the sum of the row`],
+    ["exponential", `exp(${show(scaled[column])} − ${signed(largest)}) = ${small(powers[column])}; ${show(largest)} is the largest scaled score of the row`],
+    ["weight", `${small(powers[column])} / ${show(total)} = ${small(powers[column] / total)}; ${show(total)} is the sum of the row's exponentials`],
   ];
   const list = make("dl", { class: "lvm-steps", "data-weight": powers[column] / total, "data-score": scores[column] },
     steps.map(([name, words]) => make("div", {}, make("dt", {}, name), make("dd", {}, words))));
   const rowTable = table("The whole row", ["key", "q · k", `/ √${width}`, "exp", "weight"], keys.map((_, s) => make("tr", s === column ? { class: "lvm-chosen" } : {},
-    make("th", { scope: "row" }, shown.columns[s]), [scores[s], scaled[s], powers[s], powers[s] / total].map((one) => make("td", {}, show(one))))));
+    make("th", { scope: "row" }, shown.columns[s]), [show(scores[s]), show(scaled[s]), small(powers[s]), small(powers[s] / total)].map((one) => make("td", {}, one)))));
   const numbers = table(`All ${width} products`, ["i", "q", "k", "q × k"], q.map((one, i) => make("tr", {},
     make("th", { scope: "row" }, String(i + 1)), [one, k[i], products[column][i]].map((each) => make("td", {}, show(each))))));
   const fold = (words, inside) => make("details", {}, make("summary", {}, words), make("div", { class: "lvm-scroll" }, inside));

@@ -3,7 +3,7 @@
 import { explain } from "./explain.js";
 import { meanOf } from "./words.js";
 
-const KINDS = { cross: "cross-attention", encoder: "encoder self-attention", self: "decoder self-attention" };
+const KINDS = [["cross", "cross-attention"], ["encoder", "encoder self-attention"], ["self", "decoder self-attention"]];
 
 /** What a kind of map shows: names of rows and columns, and queries, keys and weights by layer and row. */
 function view(kind, run, at) {
@@ -35,11 +35,11 @@ const ROWS = {
 export function maps(run, id) {
   const wanted = new URLSearchParams(location.search);
   const choice = (name, words, options, first) => {
-    const select = make("select", { id: `${id}-${name}`, onchange: () => draw(last) }, Object.entries(options).map(([value, text]) => make("option", { value }, text)));
-    if (first in options) select.value = first;
+    const select = make("select", { id: `${id}-${name}`, onchange: () => draw(last) }, options.map(([value, text]) => make("option", { value }, text)));
+    if (options.some(([value]) => String(value) === first)) select.value = first;
     return { select, place: make("div", { class: "lvm-control" }, make("label", { for: select.id }, words), select) };
   };
-  const numbers = (count) => ({ mean: "mean of all", ...Object.fromEntries(Array.from({ length: count }, (_, i) => [i + 1, i + 1])) });
+  const numbers = (count) => [["mean", "mean of all"], ...Array.from({ length: count }, (_, i) => [i + 1, i + 1])];
   const kind = choice("kind", "attention", KINDS, wanted.get("show"));
   const controls = make("div", { class: "lvm-controls", role: "group", "aria-label": "Which attention map" }, kind.place);
   const about = make("p", { class: "lvm-about" });

@@ -2,7 +2,7 @@
 
 const PACE_MS = 420;
 
-/** `draw(at)` shows the step at that place; -1 is before the first. */
+/** `draw(at, playing)` shows the step at that place; -1 is before the first. */
 export function transport(run, draw) {
   const still = matchMedia("(prefers-reduced-motion: reduce)");
   let at = -1;
@@ -22,7 +22,7 @@ export function transport(run, draw) {
     for (const [one, off] of [[back, at < 0], [next, last], [end, last]]) one.setAttribute("aria-disabled", String(off));
     bar.dataset.at = at;
     bar.dataset.playing = timer !== null;
-    draw(at);
+    draw(at, timer !== null);
   }
 
   function pause() {

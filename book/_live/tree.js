@@ -20,7 +20,8 @@ export function tree(run) {
     }
     return found;
   }
-  const text = (step, at) => path(step, at).map(([s, p]) => run.tree[s][p].name).join(" ").replace(/▁/g, "").trim();
+  /** A text, with dots between the tokens of one word. */
+  const text = (step, at) => path(step, at).map(([s, p]) => run.tree[s][p].name).join("·").replaceAll("·▁", " ").replace("▁", "");
 
   function svg(upto) {
     const tall = Math.max(...run.tree.map((one) => one.length));

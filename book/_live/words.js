@@ -27,7 +27,8 @@ export function words(run, goTo) {
   const row = (name, place) => make("div", { class: "lvm-row", role: "group", "aria-label": name }, make("p", { class: "lvm-name", "aria-hidden": "true" }, name), place);
   const top = make("div", {}, french, row("English tokens", source), row("French tokens", target), said);
 
-  function draw(at) {
+  function draw(at, playing) {
+    said.setAttribute("aria-live", playing ? "off" : "polite");
     const step = run.steps[at];
     const weights = step && crossOf(step, run.source.heads);
     french.textContent = joined(run.steps.slice(0, at + 1).map(({ token }) => token)) || "…";
