@@ -17,9 +17,9 @@ function parts({ weights }, { row, column }, layer, head, heads, choose) {
     const weight = all[l][n * (all[l].length / heads) + column];
     return make("td", {}, make("button", { type: "button", "aria-label": `layer ${l + 1}, head ${n + 1}: ${show(weight)}`, onclick: () => choose(l, n) }, show(weight)));
   };
-  const rows = layers.map((l) => make("tr", {}, make("th", { scope: "row" }, `layer ${l + 1}`), asked.map((n) => button(l, n))));
+  const rows = layers.map((l) => make("tr", {}, make("th", { scope: "row" }, String(l + 1)), asked.map((n) => button(l, n))));
   return [make("p", {}, "This weight is a mean. Choose one layer and head to see how its weight was computed:"),
-    table("The weights in the mean", ["", ...asked.map((n) => `head ${n + 1}`)], rows)];
+    table("The weights in the mean", ["layer", ...asked.map((n) => `head ${n + 1}`)], rows)];
 }
 
 /** What stands below the map for the cell that was asked. */
