@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from softlookup.bench.harness import benchmark
-from softlookup.live import as_text, pack, rounded
+from softlookup.live import rounded
 from softlookup.model.translator import Translator, load_translator
 from softlookup.text.corpus import read_pairs
 from softlookup.training.bleu import corpus_bleu
@@ -65,7 +65,6 @@ def bench_int8(plan: _Plan, folder: Path | None, *, say: Callable[[str], None]) 
         "least": round(min(one["int8"] - one["float32"] for one in sets.values()), 2),
         "sets": sets,
         "parameters": sum(one.numel() for one in shipped.model.parameters()),
-        "download_bytes": len(as_text(pack(shipped)[1]).encode("utf-8")),
     }
 
 
