@@ -15,6 +15,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 HTML = ROOT / "_build" / "html"
 OPTIONS = [".", "-n", "-W", "--keep-going"]
+PACKED = ("python", "live")
+"""What is packed beside the build, by scripts/pack_NAME.py into _build/NAME, and stands in _static/NAME of the book."""
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -39,13 +41,14 @@ def main(argv: list[str] | None = None) -> int:
     # The list of fonts is made before any page needs it: a page that waits for it says so, which is a warning.
     subprocess.run([sys.executable, "-c", "import matplotlib.font_manager"], env=environment, stderr=subprocess.DEVNULL)
     # Packed meanwhile: most pages take longer to run.
-    packing = subprocess.Popen([sys.executable, str(ROOT / "scripts" / "pack_python.py")], env=environment)
+    packers = [ROOT / "scripts" / f"pack_{name}.py" for name in PACKED]
+    packing = [subprocess.Popen([sys.executable, str(packer)], env=environment) for packer in packers]
     command = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()", "build", *OPTIONS]
     began = time.perf_counter()
     status = subprocess.run(command, cwd=ROOT, env=environment).returncode
-    status = packing.wait() or status
-    if not status:
-        packed, place = ROOT / "_build" / "python", HTML / "_static" / "python"
+    status = max(abs(one.wait()) for one in packing) or status
+    for name in PACKED if not status else ():
+        packed, place = ROOT / "_build" / name, HTML / "_static" / name
         shutil.copytree(packed, place, ignore=shutil.ignore_patterns("*.key"), dirs_exist_ok=True)
     seconds = time.perf_counter() - began
     if status:

@@ -106,16 +106,16 @@ def standard_library() -> bytes:
     return buffer.getvalue()
 
 
-def bundled(name: str, options: Iterable[str] = ()) -> str:
+def bundled(name: str, options: Iterable[str] = (), sources: Path = SOURCES) -> str:
     """One of the sources with all that it imports, as one script."""
     esbuild = [str(MODULES / ".bin" / "esbuild"), "--bundle", "--minify", "--format=iife"]
-    command = [*esbuild, str(SOURCES / name), *options]
+    command = [*esbuild, str(sources / name), *options]
     # The packages lie below book/_vendor, which is no folder above the sources.
     path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", "")])
     environment = os.environ | {"NODE_PATH": str(MODULES), "PATH": path}
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     if done.returncode:
-        raise SystemExit(f"pack_python: {name} could not be bundled:\n{done.stderr}")
+        raise SystemExit(f"{name} could not be bundled:\n{done.stderr}")
     return done.stdout
 
 
@@ -170,16 +170,16 @@ def facts(address: str) -> str:
     return f"globalThis.softlookupFacts={json.dumps(record)};"
 
 
-def made(name: str, key: str, make: Callable[[], str]) -> None:
+def made(name: str, key: str, make: Callable[[], str], out: Path = OUT) -> None:
     """Make a script unless the one that is there was made of the same."""
-    target, stamp = OUT / name, OUT / f"{name}.key"
+    target, stamp = out / name, out / f"{name}.key"
     if target.exists() and stamp.exists() and stamp.read_text() == key:
         return
-    beside = OUT / f"{name}.new"
-    beside.write_text(make(), encoding="utf-8")
+    beside = out / f"{name}.new"
+    beside.write_text(make(), encoding="utf-8", newline="")
     beside.replace(target)
     stamp.write_text(key)
-    print(f"pack_python: {name}, {target.stat().st_size / 1e6:.1f} MB")
+    print(f"packed: {name}, {target.stat().st_size / 1e6:.1f} MB")
 
 
 def key_of(*parts: Iterable[Path], more: str = "") -> str:
@@ -205,7 +205,7 @@ def main(argv: list[str] | None = None) -> int:
     editor = partial(bundled, "editor.js", ["--global-name=softlookupEditor"])
     made("editor.js", key_of(scripts, lock, [SOURCES / "editor.js"]), editor)
     made("page.js", key_of(scripts, lock, SOURCES.glob("*.js")), partial(bundled, "page.js"))
-    workers = [SOURCES / name for name in ("wasi.js", "pyodide.js", "serve.js")]
+    workers = [SOURCES / name for name in ("wasi.js", "pyodide.js", "serve.js", "unzip.js")]
     address = pyodide()
     made("engine.js", key_of(scripts, lock, shipped(), workers, more=address), partial(engine, address))
     for chapter in CHAPTERS:

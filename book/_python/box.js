@@ -1,7 +1,8 @@
 // An editor with its buttons, and what comes back when its code has run.
 
 import { make } from "./answers.js";
-import { script, start, stop } from "./engine.js";
+import { start, stop } from "./engine.js";
+import { script } from "./scripts.js";
 
 const facts = globalThis.softlookupFacts; // tasks that can be done here, why others cannot, what the download weighs
 

@@ -2,7 +2,8 @@
 
 import { make } from "./answers.js";
 import { box, opener } from "./box.js";
-import { ask, script } from "./engine.js";
+import { ask } from "./engine.js";
+import { script } from "./scripts.js";
 
 // Give the cells that run without torch their buttons; `softlookupCells` says which of those shown they are.
 export function cells() {

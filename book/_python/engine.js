@@ -1,27 +1,6 @@
 // Python in the page, behind a small seam: start, load, ask, stop. Nothing is loaded before the first call.
 
-const root = () => document.documentElement.dataset.content_root || "./";
-
-// Scripts can be loaded from the disk, where fetch is not allowed.
-const loading = new Map();
-export function script(name) {
-  if (!loading.has(name)) {
-    loading.set(
-      name,
-      new Promise((done, failed) => {
-        const element = document.createElement("script");
-        element.src = `${root()}_static/python/${name}`;
-        element.onload = done;
-        element.onerror = () => {
-          loading.delete(name);
-          failed(new Error(`${name} could not be loaded. Is the book's folder complete, and the network there?`));
-        };
-        document.head.append(element);
-      }),
-    );
-  }
-  return loading.get(name);
-}
+import { root, script } from "./scripts.js";
 
 const LIMIT = 10_000; // milliseconds for a request
 let worker = null;

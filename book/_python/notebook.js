@@ -1,7 +1,7 @@
 // Notebooks: their cells as a page needs them, with the reader's answers put in, and answers taken out of one.
 
 import { keep, kept } from "./answers.js";
-import { script } from "./engine.js";
+import { script } from "./scripts.js";
 
 const facts = globalThis.softlookupFacts;
 const text = (cell) => [].concat(cell.source).join("").replace(/\n$/, "");

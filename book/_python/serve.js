@@ -2,20 +2,13 @@
 // {request, number}. Out: {number, result}, or {number, failed} and broken: true where Python cannot go on. Requests
 // are those of in_page.session.
 
+import { unzipped } from "./unzip.js";
+
 // A Python that cannot go on: the next request starts another.
 export class Broken extends Error {}
 
-// A Blob's own stream cannot be read in WebKit's workers when the page comes from the disk, so the bytes are written.
-export async function unpacked(base64) {
-  const bytes = Uint8Array.fromBase64
-    ? Uint8Array.fromBase64(base64)
-    : Uint8Array.from(atob(base64), (sign) => sign.charCodeAt(0));
-  const stream = new DecompressionStream("gzip");
-  const writer = stream.writable.getWriter();
-  writer.write(bytes);
-  writer.close();
-  return new Response(stream.readable).arrayBuffer();
-}
+export const unpacked = (base64) =>
+  unzipped(Uint8Array.fromBase64 ? Uint8Array.fromBase64(base64) : Uint8Array.from(atob(base64), (sign) => sign.charCodeAt(0)));
 
 // Serve the page with a Python: `begin` starts it and gives the function that hands a request over, both as JSON.
 export function serve(begin) {

@@ -84,7 +84,7 @@ def test_canvas_in_another_layout_is_read_too() -> None:
         ("", Options(), "got nothing"),
         (CANVAS.replace("04_one", "05_two"), Options(), r"has no column for 04_one_head \(its assignments: 'Warm-up"),
         (CANVAS.replace("Warm-up", "04 One Head"), Options(), "has several columns for 04_one_head"),
-        (CANVAS, Options(column="Current Score"), "Canvas reckons the column 'Current Score' itself"),
+        (CANVAS, Options(column="Current Score"), "Canvas computes the column 'Current Score' itself"),
         (CANVAS, Options(match="Nickname"), "the file has no column 'Nickname'"),
     ],
 )

@@ -142,7 +142,7 @@ def test_when_the_minutes_are_over_it_stops_after_a_state_was_written(here):
     status, said = call("texts", recipe="tiny.json", minutes=1e-6)
     assert status == 0 and "The 1e-06 minutes are over. Run the same command to continue from step 4." in said
     status, said = call("texts", recipe="tiny.json", minutes=1e-6)
-    assert "goes on from step 8" in said
+    assert "continue from step 8" in said
     status, said = call("texts", recipe="tiny.json", minutes=60)
     assert status == 0 and "done" in said
 

@@ -26,6 +26,7 @@ BENCHES = {
     "batching": ("softlookup.bench.batching:bench_batching", ("device", "quick")),
     "digits": ("softlookup.bench.digits:bench_digits", ("quick", "kept", "weights", "say")),
     "pairs": ("softlookup.bench.pairs:bench_pairs", ("quick", "kept", "weights", "say")),
+    "int8": ("softlookup.bench.int8:bench_int8", ("folder", "quick", "say")),
     "capstone": ("softlookup.bench.capstone:bench_own", ("quick", "say")),
 }
 """Name -> where the function stands, and the options that it takes."""
@@ -52,4 +53,5 @@ def refusals(name: str) -> tuple[type[Exception], ...]:
         from softlookup.bench.site import BuildFailed, NoBrowser
 
         return BuildFailed, NoBrowser
-    return {"roofline": (ValueError,), "refinement": (ModuleNotFoundError,)}.get(name, ())
+    known = {"roofline": (ValueError,), "refinement": (ModuleNotFoundError,), "int8": (FileNotFoundError, ValueError)}
+    return known.get(name, ())

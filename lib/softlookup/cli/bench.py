@@ -18,7 +18,9 @@ from softlookup.cli.shared import checkout, refuse, sources
 )
 @click.option("--json", "file", type=click.Path(path_type=Path, dir_okay=False), help="Write the measurements here.")
 @click.option(
-    "--data", type=click.Path(path_type=Path, exists=True, file_okay=False), help="training: a folder of pairs."
+    "--data",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="training and int8: a folder of pairs.",
 )
 @click.option(
     "--figure", type=click.Path(path_type=Path, dir_okay=False), help="decoding: draw the cost of a step here."

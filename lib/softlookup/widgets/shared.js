@@ -34,7 +34,7 @@ const CELL = "td[data-grid]";
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
 /** Call `explain(td)` for the cell that is pointed at, tapped, or reached with Tab and the arrow keys. */
-function answerCells(board, explain) {
+function answerCells(board, explain, kinds = ["pointerover", "focusin", "click"]) {
   const ask = (event) => {
     const asked = event.target.closest?.(CELL);
     if (!asked) return;
@@ -44,7 +44,7 @@ function answerCells(board, explain) {
     }
     explain(asked);
   };
-  for (const kind of ["pointerover", "focusin", "click"]) board.addEventListener(kind, ask);
+  for (const kind of kinds) board.addEventListener(kind, ask);
   board.addEventListener("keydown", (event) => {
     const asked = event.target.closest(CELL);
     if (!asked || !(event.key in STEPS || event.key === "Home" || event.key === "End")) return;

@@ -189,3 +189,4 @@ function render({ model, el }) {
 }
 
 export default { render };
+export { index, splitPieces, steps };

@@ -1,0 +1,52 @@
+// Both sentences as tokens. The source is shaded by the cross-attention of the token that was written last.
+
+/** The text of some tokens. */
+export const joined = (tokens) => tokens.filter((one) => one !== "</s>").join("").replaceAll("▁", " ").trim();
+
+/** Mean cross-attention of a step over all layers and heads, or over those asked for. */
+export function crossOf({ layers }, heads, layer = null, head = null) {
+  return meanOf(layers.map(({ cross }) => cross.weights), heads, layer, head);
+}
+
+/** Mean of weights [layers] of (heads * keys) over layers and heads, or those asked for. */
+export function meanOf(weights, heads, layer, head) {
+  const keys = weights[0].length / heads;
+  const layers = layer === null ? weights : [weights[layer]];
+  const asked = head === null ? Array.from({ length: heads }, (_, n) => n) : [head];
+  return Array.from({ length: keys }, (_, s) => {
+    const sum = layers.reduce((all, one) => all + asked.reduce((some, n) => some + one[n * keys + s], 0), 0);
+    return sum / (layers.length * asked.length);
+  });
+}
+
+export function words(run, goTo) {
+  const source = make("div", { class: "lvm-tokens" });
+  const target = make("div", { class: "lvm-tokens" });
+  const french = make("p", { class: "lvm-french", lang: "fr" });
+  const said = make("p", { class: "lvm-said", "aria-live": "polite" });
+  const row = (name, place) => make("div", { class: "lvm-row", role: "group", "aria-label": name }, make("p", { class: "lvm-name", "aria-hidden": "true" }, name), place);
+  const top = make("div", {}, french, row("English tokens", source), row("French tokens", target), said);
+
+  function draw(at, playing) {
+    said.setAttribute("aria-live", playing ? "off" : "polite");
+    const step = run.steps[at];
+    const weights = step && crossOf(step, run.source.heads);
+    french.textContent = joined(run.steps.slice(0, at + 1).map(({ token }) => token)) || "…";
+    source.replaceChildren(...run.source.tokens.map((token, s) => make("span", { class: "lvm-token", style: `--w: ${weights ? weights[s] : 0}` },
+      make("span", {}, token), make("span", { class: "lvm-number" }, weights ? show(weights[s]) : "–"))));
+    const focused = [...target.children].indexOf(document.activeElement);
+    target.replaceChildren(...run.steps.slice(0, at + 1).map(({ token }, t) => make("button", {
+      type: "button", class: "lvm-token", "aria-pressed": String(t === at), onclick: () => goTo(t),
+    }, token)));
+    target.children[Math.min(focused, at)]?.focus({ preventScroll: true });
+    if (!step) {
+      said.textContent = `The encoder has read ${run.source.tokens.length} tokens.`;
+      return;
+    }
+    const most = weights.indexOf(Math.max(...weights));
+    const { p } = step.candidates.find(({ id }) => id === step.id);
+    said.replaceChildren(`Step ${at + 1}: after `, strong(step.fed), " the decoder wrote ", strong(step.token), ` (probability ${show(p)}), with most cross-attention on `,
+      strong(run.source.tokens[most]), ` (${show(weights[most])}, the mean of all layers and heads).`);
+  }
+  return { top, draw };
+}

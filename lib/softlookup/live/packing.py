@@ -1,0 +1,61 @@
+"""A translator as a text that a page can load from the disk: a header, and the numbers in characters of seven bits."""
+
+import zlib
+from typing import Any
+
+import numpy as np
+
+from softlookup.live.rounding import matrices, quantise
+from softlookup.model.translator import Translator
+
+UNSAFE = (0, *b'\n\r"\\')
+"""Seven-bit numbers whose characters cannot stand in a string of a script; they are written 128 higher."""
+
+
+def pack(translator: Translator) -> tuple[dict[str, Any], bytes]:
+    """Write a translator as a header and bytes.
+
+    Args:
+        translator: One in float32.
+
+    Returns:
+        The header: the model's sizes, the tokenizer's alphabet and merges, and the names and shapes of what the bytes
+        hold. The bytes: all matrices in int8, zeros up to a multiple of four, then the scales of all matrices, the
+        norms and the biases in float32, the least byte first.
+    """
+    model, tokenizer = translator.model, translator.tokenizer
+    quantised = {name: quantise(w) for name, w in matrices(model).items()}
+    vectors = {name: one.detach().numpy() for name, one in model.named_parameters() if one.ndim == 1}
+    whole = b"".join(numbers.numpy().tobytes() for numbers, _ in quantised.values())
+    floats = [*(scales.numpy() for _, scales in quantised.values()), *vectors.values()]
+    config = model.config
+    header = {
+        "config": {
+            name: getattr(config, name)
+            for name in ("d_model", "n_heads", "n_layers", "max_length", "norm_eps", "start_id", "end_id")
+        },
+        "alphabet": "".join(tokenizer.alphabet),
+        "merges": tokenizer.merges,
+        "matrices": [[name, *numbers.shape] for name, (numbers, _) in quantised.items()],
+        "vectors": [[name, len(one)] for name, one in vectors.items()],
+    }
+    return header, whole + bytes(-len(whole) % 4) + b"".join(one.astype("<f4").tobytes() for one in floats)
+
+
+def as_text(data: bytes) -> str:
+    """Write bytes as text for a string in a script: gzip, then seven bits to a character.
+
+    Base64 would be a fifth longer: there, four bytes of a file carry three of the data.
+
+    Args:
+        data: Any bytes.
+
+    Returns:
+        The text; in UTF-8 all but a few characters are one byte.
+    """
+    # Hardly anything repeats: Huffman coding alone gives a shorter result than a search for repetitions, and sooner.
+    packer = zlib.compressobj(9, zlib.DEFLATED, zlib.MAX_WBITS + 16, strategy=zlib.Z_HUFFMAN_ONLY)
+    bits = np.unpackbits(np.frombuffer(packer.compress(data) + packer.flush(), dtype=np.uint8))
+    sevens = np.packbits(np.pad(bits, (0, -len(bits) % 7)).reshape(-1, 7), axis=1)[:, 0] >> 1
+    sevens[np.isin(sevens, UNSAFE)] += 128
+    return sevens.tobytes().decode("latin-1")

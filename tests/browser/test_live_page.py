@@ -1,0 +1,231 @@
+"""The machine, live: what the page computes is what the library's model gives with the same rounded weights."""
+
+import itertools
+
+import numpy as np
+import pytest
+import torch
+from book_browser import AXE
+from playwright.sync_api import expect
+
+from softlookup.live import rounded
+from softlookup.model import beam_search, generate, load_translator
+from softlookup.model.layers import Trace
+from softlookup.model.sampling import next_token_probabilities, pick
+
+pytestmark = [pytest.mark.browser, pytest.mark.book]
+
+PAGE = "book/live.html"
+PATIENCE_MS = 90_000
+SENTENCES = (
+    "A brown dog carries a yellow ball out of the water.",
+    "Two women in hats are reading newspapers on a bench.",
+    "A boy jumps over a puddle while his sister takes a picture.",
+    "An old man sells oranges and lemons from a wooden cart.",
+    "Three cooks in white aprons argue about a burnt cake.",
+    "Nobody knows why the violinist's cat sleeps in a red suitcase.",
+    "Snow.",
+    "Why don't we meet at 7:45, Zoë?  I'd like that…",
+    "The «naïve» 北京 café costs 42 €, doesn't it?",
+    "A woman in a green coat waits for a tram, and behind her a small child in yellow boots is counting pigeons.",
+)
+WORKER = """async ([text, how]) => {
+  if (!globalThis.liveWorker) {
+    const { header, text, worker } = globalThis.softlookupTranslator;
+    globalThis.liveWorker = new Worker(URL.createObjectURL(new Blob([worker], { type: "text/javascript" })));
+    await globalThis.liveAsk({ begin: { header, text } });
+  }
+  return globalThis.liveAsk({ translate: { text, how } });
+}"""
+ASK = """() => {
+  globalThis.liveAsk = (message) => new Promise((done, failed) => {
+    const found = { steps: [] };
+    globalThis.liveWorker.onmessage = ({ data }) => {
+      if (data.read) found.read = data.read;
+      if (data.wrote) found.steps.push(data.wrote);
+      if (data.failed) failed(new Error(data.failed));
+      if ("done" in data) done(JSON.parse(JSON.stringify({ ...found, done: data.done }, (_, one) =>
+        (ArrayBuffer.isView(one) ? [...one] : one))));
+    };
+    globalThis.liveWorker.postMessage({ number: 1, ...message });
+  });
+}"""
+
+
+@pytest.fixture(scope="module")
+def translator():
+    return rounded(load_translator())
+
+
+@pytest.fixture(scope="module")
+def ask(chromium, html):
+    """Ask the page's own worker, without the page around it."""
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto((html / "book/mistakes.html").as_uri())
+    page.add_script_tag(url="../_static/live/weights.js")
+    page.evaluate(ASK)
+    yield lambda text, **how: page.evaluate(WORKER, [text, {"temperature": 0, "beams": 1, "alpha": 1, **how}])
+    context.close()
+
+
+def by_head(weights, heads):
+    """Weights as the page keeps them, [row][heads * keys] or [heads * keys], as (heads, rows, keys)."""
+    rows = np.asarray(weights, dtype=np.float64)
+    rows = rows if rows.ndim == 2 else rows[None]
+    return rows.reshape(len(rows), heads, -1).swapaxes(0, 1)
+
+
+@pytest.mark.parametrize("sentence", SENTENCES)
+@torch.no_grad()
+def test_greedy_logits_and_attention_are_the_librarys(ask, translator, sentence):
+    model, found = translator.model, ask(sentence)
+    ids = translator.tokenizer.encode(sentence, end=True)
+    assert found["read"]["ids"] == ids
+    source = torch.tensor([ids])
+    wanted = generate(
+        model, torch.tensor([[2]]), max_new_tokens=2 * len(ids) + 10, end_id=3, state=model.start(source)
+    ).new_ids[0]
+    assert [step["id"] for step in found["steps"]] == wanted.tolist()
+    assert found["done"]["text"] == translator.tokenizer.decode(wanted)
+    encoder, decoder = Trace(), Trace()
+    model.encode(source, trace=encoder)
+    logits = model(source, torch.cat((torch.tensor([2]), wanted[:-1]))[None], trace=decoder)[0]
+    close = {"rtol": 0, "atol": 1e-4}
+    np.testing.assert_allclose([step["logits"] for step in found["steps"]], logits, **close)
+    for layer, weights in enumerate(encoder.weights):
+        np.testing.assert_allclose(by_head(found["read"]["layers"][layer]["weights"], 4), weights[0], **close)
+        for t, step in enumerate(found["steps"]):
+            seen = step["layers"][layer]
+            np.testing.assert_allclose(
+                by_head(seen["self"]["weights"], 4)[:, 0], decoder.weights[layer][0, :, t, : t + 1], **close
+            )
+            np.testing.assert_allclose(
+                by_head(seen["cross"]["weights"], 4)[:, 0], decoder.cross_weights[layer][0, :, t], **close
+            )
+
+
+@pytest.mark.parametrize(
+    ("sentence", "beams", "alpha"),
+    [*zip(SENTENCES, itertools.cycle((4, 2, 8)), itertools.cycle((1.0, 0.0, 2.0, 0.6)), strict=False)],
+)
+def test_beam_search_keeps_what_the_librarys_keeps(ask, translator, sentence, beams, alpha):
+    model, found = translator.model, ask(sentence, beams=beams, alpha=alpha)
+    ids = translator.tokenizer.encode(sentence, end=True)
+    wanted = beam_search(
+        model,
+        torch.tensor([[2]]),
+        beams=beams,
+        max_new_tokens=2 * len(ids) + 10,
+        end_id=3,
+        length_penalty=alpha,
+        state=model.start(torch.tensor([ids])),
+        trace=True,
+    )
+    tree = [[(one["token"], one["parent"], one["ended"]) for one in step] for step in found["done"]["tree"]]
+    assert tree == [[(one.token, one.parent, one.ended) for one in step] for step in wanted.trace[0]]
+    totals = [one["total"] for step in found["done"]["tree"] for one in step]
+    np.testing.assert_allclose(totals, [one.log_probability for step in wanted.trace[0] for one in step], atol=1e-4)
+    step, place = found["done"]["best"]
+    np.testing.assert_allclose(found["done"]["tree"][step][place]["score"], wanted.scores[0, 0], atol=1e-4)
+    said = translator.translate(sentence, beams=beams, length_penalty=alpha)
+    assert found["done"]["text"] == said.text
+    assert tuple(step["token"] for step in found["steps"]) == said.tokens
+
+
+@torch.no_grad()
+def test_sampling_draws_what_the_librarys_draws_with_the_same_luck(ask, translator):
+    uniforms = np.random.default_rng(3).random(80).tolist()
+    for sentence, temperature in zip(SENTENCES[:4], (0.5, 1.0, 1.5, 2.0), strict=True):
+        ids = translator.tokenizer.encode(sentence, end=True)
+        found = ask(sentence, temperature=temperature, uniforms=uniforms)
+        state, token = translator.model.start(torch.tensor([ids])), torch.tensor([2])
+        for step, uniform in zip(found["steps"], uniforms, strict=False):
+            logits, state = translator.model.step(token[None], state)
+            p = next_token_probabilities(logits, temperature=temperature)
+            token = pick(p, torch.tensor([uniform], dtype=torch.float64))
+            assert step["id"] == int(token)
+            for one in step["candidates"]:
+                np.testing.assert_allclose(one["drawn"], p[0, one["id"]], atol=1e-4)
+        assert int(token) == 3 or len(found["steps"]) == 2 * len(ids) + 10
+
+
+@pytest.fixture
+def live(html, visit, request):
+    place = request.getfixturevalue("server") if getattr(request, "param", "") == "server" else html.as_uri()
+    with visit(f"{place.rstrip('/')}/{PAGE}", reduced_motion="reduce") as seen:
+        seen.figure = seen.page.locator(".lvm")
+        yield seen
+        assert seen.complaints == []
+
+
+def translated(seen, sentence=SENTENCES[0], way="greedy"):
+    seen.figure.get_by_label("decoding", exact=True).select_option(label=way)
+    seen.figure.get_by_label("Your English sentence").fill(sentence)
+    seen.figure.get_by_role("button", name="Translate").click()
+    expect(seen.figure.locator(".lvm-state")).to_contain_text("tokens in", timeout=PATIENCE_MS)
+    return seen.figure
+
+
+@pytest.mark.parametrize("live", ["disk", "server"], indirect=True)
+def test_page_loads_weights_when_asked_and_translates(live, translator):
+    assert not [address for address in live.requests if "weights.js" in address]
+    figure = translated(live)
+    wanted = translator.translate(SENTENCES[0], beams=1)
+    assert figure.locator(".lvm-french").inner_text() == wanted.text
+    assert tuple(figure.locator(".lvm-tokens").nth(1).locator("button").all_inner_texts()) == wanted.tokens
+    assert len([address for address in live.requests if "weights.js" in address]) == 1
+
+
+def test_chosen_token_shows_its_mean_cross_attention(live, translator):
+    figure = translated(live)
+    aligned = translator.alignment(SENTENCES[0], translator.translate(SENTENCES[0], beams=1).text)
+    figure.locator(".lvm-tokens").nth(1).get_by_role("button").nth(2).click()
+    shown = [float(one) for one in figure.locator(".lvm-tokens .lvm-number").all_inner_texts()]
+    np.testing.assert_allclose(shown, aligned.weights.mean((0, 1))[2], atol=0.0051)
+
+
+def test_cell_is_computed_again_from_query_and_key(live, translator):
+    figure = translated(live)
+    figure.get_by_label("attention", exact=True).select_option("encoder")
+    figure.locator("td[data-row='3'][data-column='2']").click()
+    figure.get_by_role("button", name="layer 2, head 4").click()
+    trace = Trace()
+    ids = translator.tokenizer.encode(SENTENCES[0], end=True)
+    with torch.no_grad():
+        translator.model.encode(torch.tensor([ids]), trace=trace)
+    steps = figure.locator(".lvm-steps")
+    weight = float(trace.weights[1][0, 3, 3, 2])
+    assert float(steps.get_attribute("data-weight")) == pytest.approx(weight, abs=1e-4)
+    assert "/ √48 = " in steps.inner_text()
+
+
+def test_figure_is_worked_from_the_keyboard(live):
+    figure = translated(live)
+    cell = figure.locator("td[data-row='0'][data-column='0']")
+    cell.focus()
+    cell.press("ArrowRight")
+    assert "From ▁Un to ▁brown" in figure.locator(".lvm-why").inner_text().replace("  ", " ")
+    figure.get_by_role("button", name="back").press("Enter")
+    assert figure.locator("[data-at]").get_attribute("data-at") == str(
+        figure.locator(".lvm-tokens").nth(1).locator("button").count() - 1
+    )
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_figure_passes_axe_at_phone_width(html, visit, theme):
+    with visit((html / PAGE).as_uri(), theme=theme, width=390, reduced_motion="reduce") as seen:
+        seen.figure = seen.page.locator(".lvm")
+        figure = translated(seen, way="beam search")
+        figure.locator("td[data-grid]").first.click()
+        figure.get_by_role("button", name="layer 1, head 1").click()
+        seen.page.evaluate(AXE.read_text(encoding="utf-8"))
+        found = seen.page.evaluate("axe.run('.lvm', {resultTypes: ['violations']})")["violations"]
+        assert [(one["id"], one["nodes"][0]["html"][:150]) for one in found] == []
+        assert seen.page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_empty_box_gets_a_sentence(live):
+    live.figure.get_by_label("Your English sentence").fill("  ")
+    live.figure.get_by_role("button", name="Translate").click()
+    expect(live.figure.locator(".lvm-state")).to_contain_text("There is no word in the box", timeout=PATIENCE_MS)
