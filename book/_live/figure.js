@@ -14,6 +14,7 @@ const EXAMPLES = [
   "Two women in hats are reading newspapers on a bench.",
   "A boy jumps over a puddle while his sister takes a picture.",
 ];
+const SHORT = "A girl reads a red book.";
 
 export function figure(root, full) {
   const id = nextId("lvm");
@@ -21,7 +22,7 @@ export function figure(root, full) {
   let busy = false;
 
   const box = make("textarea", { id: `${id}-text`, rows: 2, maxlength: 600, spellcheck: "false", lang: "en" });
-  box.value = new URLSearchParams(location.search).get("text") ?? EXAMPLES[0];
+  box.value = new URLSearchParams(location.search).get("text") ?? (full ? EXAMPLES[0] : SHORT);
   const go = make("button", { type: "submit", class: "lvm-go" }, "Translate");
   const state = make("span", { class: "lvm-state", role: "status" }, `The first press loads the model (${SIZE}, once).`);
   const examples = make("div", { class: "lvm-examples", role: "group", "aria-label": "Example sentences" }, "Examples: ",

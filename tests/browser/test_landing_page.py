@@ -1,4 +1,4 @@
-"""The first page: its figure shows the library's numbers, everything is in reach, and the verdict is a real one."""
+"""The first page: a translator to try, a figure with the library's numbers, and a verdict that is a real one."""
 
 import numpy as np
 import pytest
@@ -68,20 +68,46 @@ def test_figure_passes_axe_at_both_ends(html, visit, theme):
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 900), (390, 844)])
-def test_figure_stands_on_the_first_screen(html, visit, width, height):
+def test_translator_and_both_buttons_stand_on_the_first_screen(html, visit, width, height):
     with visit((html / PAGE).as_uri(), width=width) as seen:
-        box = seen.page.locator(".fst").bounding_box()
-        assert box["y"] + box["height"] < height
+        for place in (
+            ".hero .sd-btn >> nth=0",
+            ".hero .sd-btn >> nth=1",
+            ".lvm textarea",
+            ".lvm button >> text=Translate",
+        ):
+            box = seen.page.locator(place).bounding_box()
+            assert box["y"] + box["height"] < height, place
+
+
+def test_translator_answers_a_readers_own_sentence(html, visit):
+    with visit((html / PAGE).as_uri()) as seen:
+        assert not [url for url in seen.requests if "weights.js" in url], "loaded when somebody asks"
+        seen.page.locator(".lvm textarea").fill("A dog runs on the grass.")
+        seen.page.get_by_role("button", name="Translate").click()
+        seen.page.wait_for_function("() => document.querySelector('.lvm').innerText.includes('Un chien court')")
+        assert seen.complaints == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_first_screen_passes_axe_with_a_translation(html, visit, theme):
+    with visit((html / PAGE).as_uri(), theme=theme, width=390) as seen:
+        seen.page.get_by_role("button", name="Translate").click()
+        seen.page.wait_for_function("() => document.querySelector('.lvm').innerText.includes('French')")
+        seen.page.evaluate(AXE.read_text(encoding="utf-8"))
+        found = seen.page.evaluate("axe.run('.hero', {resultTypes: ['violations']})")["violations"]
+        assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in found] == []
 
 
 def test_doors_lead_to_the_reader_the_student_and_the_lecturer(html, visit):
     with visit((html / PAGE).as_uri()) as seen:
-        links = seen.page.locator(".sd-card a.sd-stretched-link").evaluate_all("all => all.map((one) => one.href)")
-        assert [link.rpartition("/")[2] for link in links] == [
+        buttons = seen.page.locator(".hero a.sd-btn").evaluate_all("all => all.map((one) => one.href)")
+        assert [link.rpartition("/")[2] for link in buttons] == [
             "01_motivation.html",
-            "index.html#start-student",
-            "index.html#start-instructor",
+            "02_soft_lookup.html#exercise-02-weights",
         ]
+        teacher = seen.page.get_by_role("link", name="Grade a class").get_attribute("href")
+        assert teacher == "#start-instructor"
 
 
 def test_verdict_is_a_real_one_and_leads_to_its_section(html, visit):
