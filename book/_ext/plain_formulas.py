@@ -1,6 +1,6 @@
-"""A formula as a line of plain text, for where nothing typesets it: the results of a search.
+r"""A formula as a line of plain text, for where nothing typesets it: the results of a search.
 
-It only has to read well and to hold the words that somebody types. ``\\sqrt`` becomes the sign that the search knows
+It only has to read well and to hold the words that somebody types. ``\sqrt`` becomes the sign that the search knows
 as *square root*; what has no plain form, such as a matrix, is left out.
 """
 
@@ -30,7 +30,7 @@ POWERS = str.maketrans("0123456789-+nT", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ⁿ�
 
 
 def _in_brackets(text: str) -> str:
-    return text if re.fullmatch(r"[\w.√·\s]{0,3}|\w+", text.strip()) else f"({text.strip()})"
+    return text if re.fullmatch(r"[\w.√·\s]{0,3}|√?\w+|\([^()]*\)", text.strip()) else f"({text.strip()})"
 
 
 def _root(found: re.Match[str]) -> str:
@@ -68,7 +68,7 @@ def plain(tex: str) -> str:
     text = re.sub(r"\\(?:begin|end)\{(?:split|aligned|gathered)\}", "", text)
     if r"\begin" in text:
         return ""
-    text = re.sub(r"\\[,;:! ]|\\\\|&|~", " ", text)
+    text = re.sub(r"\\[,;: ]|\\\\|&|~", " ", text.replace("\\!", ""))
     text = re.sub(r"\\(?:left|right|[bB]igg?[lr]?|displaystyle|textstyle)(?![a-zA-Z])\.?", "", text)
     text = re.sub(r"\\([{}_%$#])", lambda found: {"{": "⟨", "}": "⟩"}.get(found[1], found[1]), text)
     text = re.sub(r"\\([a-zA-Z]+)", _sign, text)
@@ -83,7 +83,7 @@ def plain(tex: str) -> str:
         text = ROOT.sub(_root, text)
         text = FRACTION.sub(_fraction, text)
     text = re.sub(r"\\[a-zA-Z]+|[\\{}]", "", text).translate(str.maketrans("⟨⟩", "{}"))
-    return re.sub(r"(?<=[(√])\s+|\s+(?=[),.])", "", " ".join(text.split()))
+    return re.sub(r"(?<=[(√])\s+|(?<=\S/)\s+|\s+(?=[),.])", "", " ".join(text.split()))
 
 
 def _sign(found: re.Match[str]) -> str:

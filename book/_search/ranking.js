@@ -36,9 +36,15 @@ export class Ranking {
       tokenize: (text) => this.#terms(text),
       processTerm: (term) => term,
     });
-    this.index.addAll(
-      sections.map(([page, , level, title, text, key], id) => ({ id, title, text, key, page: level > 1 ? pages[page][1] : "" })),
-    );
+  }
+
+  /** Take in all sections, in portions, so that somebody who types meanwhile is not held up. */
+  async filled() {
+    const all = this.sections.map(([page, , level, title, text, key], id) => {
+      return { id, title, text, key, page: level > 1 ? this.pages[page][1] : "" };
+    });
+    await this.index.addAllAsync(all, { chunkSize: 50 });
+    return this;
   }
 
   /** Words of a text, and the signs of the names in it. */

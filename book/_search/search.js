@@ -24,7 +24,7 @@ function ready() {
   ranking ??= new Promise((resolve, reject) => {
     const script = document.createElement("script");
     script.src = `${ROOT}_static/search/sections.js`;
-    script.onload = () => resolve(new Ranking(globalThis.softlookupSections));
+    script.onload = () => resolve(new Ranking(globalThis.softlookupSections).filled());
     script.onerror = reject;
     document.head.append(script);
   });
@@ -57,7 +57,8 @@ function shown({ section, terms }, found) {
   const wanted = new Set(terms);
   const link = element("a", "", ...marked(title, hits(title, wanted, found.names)));
   link.href = `${ROOT}${address}${anchor ? `#${anchor}` : ""}`;
-  const where = [title === page ? "" : page, KINDS[kind] ?? ""].filter(Boolean).join(" · ");
+  const sort = page.startsWith(KINDS[kind]) ? "" : KINDS[kind];
+  const where = [title === page ? "" : page, sort].filter(Boolean).join(" · ");
   const cut = snippet(text, wanted, found.names);
   const quote = [cut.begins ? "" : "… ", ...marked(cut.text, cut.marks), cut.ends ? "" : " …"];
   return element("li", "", link, element("p", "sls-where", where), element("p", "sls-text", ...quote));
@@ -65,7 +66,8 @@ function shown({ section, terms }, found) {
 
 /** Results for one field, below it. */
 class Results {
-  constructor(form, place, most) {
+  constructor(form, place, most, more = "") {
+    this.more = more;
     this.input = form.querySelector("input");
     this.most = most;
     this.status = element("p", "sls-status");
@@ -102,8 +104,8 @@ class Results {
 
   #told(query, many) {
     const sections = many === 1 ? "1 section" : `${many} sections`;
-    const best = many > this.most ? `, the best ${this.most} of them here` : "";
-    return many === 0 ? `Nothing found for “${query}”. Try fewer or other words.` : `${sections} for “${query}”${best}.`;
+    const best = many > this.most ? ` Here are the best ${this.most}${this.more}.` : "";
+    return many === 0 ? `Nothing found for “${query}”. Try fewer or other words.` : `${sections} for “${query}”.${best}`;
   }
 
   #show(told, items) {
@@ -135,7 +137,7 @@ function start() {
   }
   const dialog = document.querySelector("#pst-search-dialog");
   const place = dialog.appendChild(element("div", ""));
-  const results = new Results(dialog.querySelector("form"), place, 12);
+  const results = new Results(dialog.querySelector("form"), place, 12, "; Enter lists more");
   place.addEventListener("click", ({ target }) => target.closest("a") && dialog.close()); // it may be on this page
   results.answer();
 }

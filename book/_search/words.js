@@ -10,7 +10,7 @@ when where which while who why will with work works would you your".split(/\s+/)
 /** British and American spelling, singular and plural, and forms of a verb become one; what it leaves need be no word. */
 export function stem(word) {
   if (word.length < 4 || /\d/.test(word)) {
-    return word.length === 3 && word.endsWith("s") && !word.endsWith("ss") && !STOP.has(word) ? word.slice(0, 2) : word;
+    return word;
   }
   let w = word
     .replace(/ies$/, "y")
@@ -23,7 +23,7 @@ export function stem(word) {
     .replace(/(.{3,})(?:ing|ed)$/, "$1")
     .replace(/(.{4,})al$/, "$1")
     .replace(/(.{3,})(?:ic|ly|e)$/, "$1");
-  return w.replace(/([bdglmnprt])\1$/, "$1");
+  return w.replace(/(..)([bdglmnprt])\2$/, "$1$2");
 }
 
 const TOKEN = /√|\p{L}_[\p{L}\p{N}]+|[\p{L}\p{M}\p{N}]+/gu;
