@@ -35,8 +35,8 @@ KINDS = {
 SYNONYMS = """
 square root, sqrt, √
 square root of H, sqrt H, √H, sqrt d_k, √d_k, sqrt(d_k), square root of d_k, square root of the head width
-grouped-query attention, GQA
-multi-query attention, MQA
+grouped-query attention, GQA, multi-query attention, MQA, multi-query and grouped-query attention
+large, big
 multi-head attention, MHA, multihead attention
 byte-pair encoding, BPE
 KV cache, key-value cache, KV caching, cached keys and values

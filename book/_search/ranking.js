@@ -118,6 +118,6 @@ export class Ranking {
   }
 
   #weight([page, , level, title]) {
-    return KINDS[this.pages[page][2]] * (LEVELS[level] ?? LEVELS.at(-1)) * (ROUND_UP.test(title) ? 0.4 : 1);
+    return KINDS[this.pages[page][2]] * (LEVELS[level] ?? LEVELS.at(-1)) * (ROUND_UP.test(title) ? 0.25 : 1);
   }
 }

@@ -133,6 +133,9 @@ function start() {
     const results = new Results(page.parentElement.querySelector("form"), page, 30);
     results.input.value = new URLSearchParams(location.search).get("q") ?? "";
     results.answer();
+    if (!results.input.value || matchMedia("(pointer: fine)").matches) {
+      results.input.focus(); // where a keyboard on the screen would hide results, it stays away
+    }
     return;
   }
   const dialog = document.querySelector("#pst-search-dialog");
@@ -142,4 +145,6 @@ function start() {
   results.answer();
 }
 
-start();
+if (!document.querySelector(".sls")) {
+  start();
+}
