@@ -103,20 +103,20 @@ def synonyms(entries: list[Section]) -> list[list[str]]:
     return [group for group in groups if len(group) > 1 or " " in group[0] or "-" in group[0]]
 
 
-def record(app_out: Path, pages: list[str]) -> dict[str, Any]:
+def record(out: Path, pages: list[str]) -> dict[str, Any]:
     """What the search knows.
 
     Args:
-        app_out: Folder of the built book.
+        out: Folder of the built book.
         pages: Names of its pages.
 
     Returns:
         ``pages``, each with address, title and kind; ``sections``, each with the number of its page, anchor, level of
-        its heading, title and text; ``synonyms``.
+        its heading, title, text, and the words that it defines or links; ``synonyms``.
     """
     told: dict[str, Any] = {"pages": [], "sections": [], "synonyms": []}
     for name in pages:
-        built = app_out / f"{name}.html"
+        built = out / f"{name}.html"
         found = sections(built.read_text(encoding="utf-8")) if built.exists() else []
         if not found:
             continue
