@@ -53,10 +53,12 @@ def test_search_page_shows_the_section_first(html, server, visit, origin, theme,
 @pytest.mark.parametrize("origin", ["disk", "server"])
 def test_nothing_of_the_search_is_loaded_before_somebody_searches(html, server, visit, origin):
     with visit(place(origin, html, server, CHAPTER)) as seen:
-        loaded = [address for address in seen.requests if re.search(r"/search/|searchindex|searchtools", address)]
+        loaded = [
+            address for address in seen.requests if re.search(r"_static/search/|searchindex|searchtools", address)
+        ]
         assert loaded == []
         open_dialog(seen.page, "gqa")
-        names = [address.rpartition("/")[2] for address in seen.requests if "/search/" in address]
+        names = [address.rpartition("/")[2] for address in seen.requests if "_static/search/" in address]
         assert names == ["search.js", "sections.js"] and seen.complaints == []
 
 
