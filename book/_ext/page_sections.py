@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from textwrap import shorten
 
 from bs4 import BeautifulSoup, NavigableString, PageElement, Tag
 from plain_formulas import plain
@@ -80,7 +81,7 @@ def _begins(node: Tag) -> Section | None:
         if isinstance(first, Tag) and isinstance(name, Tag):
             return Section(str(first["id"]), 3, str(first["id"]).removeprefix("softlookup."))
     if node.name == "div" and "citation" in (node.get("class") or ()) and node.get("id"):
-        return Section(str(node["id"]), 2, " ".join(words(node).split())[:80])
+        return Section(str(node["id"]), 2, shorten(words(node), 80, placeholder=" …"))
     return None
 
 

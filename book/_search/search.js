@@ -4,15 +4,8 @@ import css from "./search.css";
 import { hits, snippet } from "./snippet.js";
 
 const ROOT = document.documentElement.dataset.content_root;
-const KINDS = {
-  guide: "Guide",
-  slides: "Slides",
-  details: "Further details",
-  glossary: "Glossary and formulas",
-  exercises: "Exercises",
-  reference: "Reference",
-  instructors: "For instructors",
-};
+/** Said of a result where its page's title does not say it. */
+const KINDS = { reference: "Reference", instructors: "For instructors" };
 const PAUSE_MS = 120;
 /** What scores less than this part of the best one is not shown. */
 const LEAST = 0.04;
@@ -57,8 +50,7 @@ function shown({ section, terms }, found) {
   const wanted = new Set(terms);
   const link = element("a", "", ...marked(title, hits(title, wanted, found.names)));
   link.href = `${ROOT}${address}${anchor ? `#${anchor}` : ""}`;
-  const sort = page.startsWith(KINDS[kind]) ? "" : KINDS[kind];
-  const where = [title === page ? "" : page, sort].filter(Boolean).join(" · ");
+  const where = [title === page ? "" : page, KINDS[kind]].filter(Boolean).join(" · ");
   const cut = snippet(text, wanted, found.names);
   const quote = [cut.begins ? "" : "… ", ...marked(cut.text, cut.marks), cut.ends ? "" : " …"];
   return element("li", "", link, element("p", "sls-where", where), element("p", "sls-text", ...quote));
