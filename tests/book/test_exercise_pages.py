@@ -143,12 +143,10 @@ def test_names_of_tasks_on_a_chapters_page_lead_to_the_tasks():
 @each
 def test_search_knows_every_task_by_its_title(exercise):
     need_book()
-    index = (HTML / "searchindex.js").read_text(encoding="utf-8")
-    found = json.loads(index.removeprefix("Search.setIndex(").rstrip(";)"))
-    number = found["docnames"].index(exercise.docname)
-    titles = {
-        title.replace("’", "'") for title, places in found["alltitles"].items() if any(at == number for at, _ in places)
-    }
+    text = (HTML / "_static" / "search" / "sections.js").read_text(encoding="utf-8")
+    found = json.loads(text.removeprefix("globalThis.softlookupSections=").rstrip(";"))
+    number = [address for address, *_ in found["pages"]].index(f"{exercise.docname}.html")
+    titles = {title.replace("’", "'") for page, _, _, title, *_ in found["sections"] if page == number}
     for row in exercise.rows:
         assert "." not in row.id or f"Task {row.id} · {row.title}" in titles
 

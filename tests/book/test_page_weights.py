@@ -14,7 +14,7 @@ pytestmark = pytest.mark.book
 FONTS_BYTES = 150_000
 """Kept free for what no page names: the fonts of its formulas. The bench found 123 kB on the page with the most."""
 
-HEAVY = {"tex-chtml.js", "widgets.js", "searchtools.js", "searchindex.js", "language_data.js"}
+HEAVY = {"tex-chtml.js", "widgets.js", "search.js", "sections.js", "searchtools.js", "searchindex.js"}
 
 
 def weight(data):
@@ -54,7 +54,7 @@ def test_heavy_scripts_load_on_the_pages_that_need_them_and_on_no_other():
         if "widget-view+json" in text:
             wanted[name] |= {"widgets.js"}
         if name == "search.html":
-            wanted[name] |= {"searchtools.js", "searchindex.js", "language_data.js"}
+            wanted[name] |= {"search.js"}
         loaded[name] = scripts(Page(path))
     assert loaded == wanted
     assert {frozenset(one) for one in loaded.values()} >= {frozenset(), frozenset({"tex-chtml.js", "widgets.js"})}
