@@ -106,7 +106,7 @@ def test_a_query_is_spelled_out_from_its_token_and_its_matrix(figure, examples):
     assert "the identity, so Q = X" in figure.locator(".slw-words").text_content()
     choose(figure, 2, 0)
     cell.hover()
-    assert "the queries are given" in figure.locator(".slw-sum").text_content()
+    assert "The queries of this example are given" in figure.locator(".slw-sum").text_content()
 
 
 @pytest.mark.parametrize("width", [390, 700, 1280])

@@ -70,7 +70,7 @@ def test_a_word_that_has_the_focus_is_explained_until_escape(visit, chapter):
 def test_a_tap_explains_and_a_second_tap_follows(visit, chapter):
     with visit(chapter, width=390, has_touch=True) as seen:
         page = seen.page
-        for name in ("softmax", "temperature", "convex hull"):
+        for name in ("softmax", "attention weights", "convex hull"):
             word(page, name).tap()
             expect(tip(page)).to_be_visible()
             expect(tip(page)).to_contain_text(name)
@@ -86,7 +86,7 @@ def test_a_tap_explains_and_a_second_tap_follows(visit, chapter):
 def test_an_explained_word_is_accessible_and_is_not_printed(visit, chapter, theme):
     with visit(chapter, theme=theme) as seen:
         page = seen.page
-        word(page, "temperature").hover()
+        word(page, "attention weights").hover()
         expect(tip(page)).to_be_visible()
         page.add_script_tag(path=str(AXE))
         found = page.evaluate("async () => (await axe.run({ include: ['.slg-tip', '.bd-article p'] })).violations")

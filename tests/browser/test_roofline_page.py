@@ -70,7 +70,7 @@ def test_a_pressed_operation_says_its_counts_and_pressing_again_gives_what_lies_
     for _ in range(3):
         explorer.locator("circle[data-name='norm 2']").click(force=True)
         seen.append(words.inner_text())
-        assert "3 operations lie here" in seen[-1] and "Memory-bound" in seen[-1]
+        assert "3 operations lie at this point" in seen[-1] and "Memory-bound" in seen[-1]
     softmax = next(text for text in seen if text.startswith("softmax: "))
     assert "reads scores (1, 32, 1024, 1024)" in softmax
     assert {text.split(":")[0] for text in seen} == {"softmax", "norm 1", "norm 2"}

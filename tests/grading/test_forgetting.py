@@ -104,7 +104,7 @@ def test_nothing_is_removed_while_a_grader_works(course: Course) -> None:
     before = everything(course)
     with open(course.root / ".grading" / NAME / "lock", "a") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
-        with pytest.raises(CourseError, match=f"works on {NAME}: wait for it"):
+        with pytest.raises(CourseError, match=f"is working on {NAME}: wait until it ends"):
             forget(course, "ada")
     assert everything(course) == before
 
