@@ -28,13 +28,6 @@ torch.set_num_threads(1)
 CHROMIUM = Path(next(filter(None, map(shutil.which, NAMES)), "/usr/bin/chromium"))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Try a browser's test again where it fails: a machine short of memory takes pages away. -ra lists those."""
-    for item in items:
-        if item.get_closest_marker("browser"):
-            item.add_marker(pytest.mark.flaky(reruns=1))
-
-
 @pytest.fixture(autouse=True)
 def _seeds() -> None:
     random.seed(0)
