@@ -175,3 +175,16 @@ def test_every_chapter_asks_at_least_four_questions():
         typed, chosen = questions(page)
         asked[page[:2]] = asked.get(page[:2], 0) + len(typed) + len(chosen)
     assert {chapter: count for chapter, count in asked.items() if count < 4} == {}
+
+
+@pytest.mark.parametrize(
+    "page",
+    [path for path in sorted((ROOT / "book").glob("[0-9]*.md")) if "## Questions with" in path.read_text("utf-8")],
+    ids=lambda path: path.stem,
+)
+def test_each_set_asks_for_a_prediction_that_a_page_shows(page):
+    asked = page.read_text(encoding="utf-8").split("## Questions with answers")[1]
+    predictions = re.findall(
+        r"^\*\*\d+\. (?:[^*]|\*\w+\*)*?\bPredict\b.*\n\n```+\{dropdown\} Answer\n(.*)", asked, re.M
+    )
+    assert any(re.search(r"\]\(#[a-z0-9-]+\)", answer) for answer in predictions), "link to where the page shows it"
