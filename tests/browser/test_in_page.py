@@ -81,6 +81,20 @@ def test_endless_loop_is_stopped_and_other_answers_are_there(visited):
     expect(second.locator(".cm-content")).not_to_be_focused()
 
 
+@pytest.mark.parametrize("visited", ["disk"], indirect=True)
+def test_verdict_comes_into_view_and_its_headline_is_shown_once(visited):
+    page = visited.page
+    page.set_viewport_size({"width": 1280, "height": 420})
+    box = opened(page, "04.scores")
+    box.evaluate("one => one.querySelector('.slp-bar').scrollIntoView({ block: 'end' })")
+    check(page, box, "def scores(q, k):\n    return k @ np.swapaxes(q, -1, -2)")
+    expect(box.get_by_text("Not yet").nth(1)).to_be_in_viewport()
+    state = box.locator(".slp-state")
+    expect(state).to_contain_text("Not yet")  # for who hears the page
+    assert state.evaluate("one => one.offsetWidth * one.offsetHeight") <= 1
+    expect(box.locator(".cm-content")).to_be_focused()
+
+
 SPOILERS = {
     "numpy for the next answer": "np.matmul = np.abs = np.allclose = lambda *a, **k: np.zeros(1)\n",
     "the judge's page": "import softlookup.in_page.session as s\ns.panel = lambda r: '<img src=x onerror=spoilt=1>'\n",
