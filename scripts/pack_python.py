@@ -90,8 +90,11 @@ def pinned(name: str) -> bytes:
 
 
 def packed(data: bytes) -> str:
-    """Bytes as text for a script: gzip, the same for the same bytes, in base64."""
-    return base64.b64encode(gzip.compress(data, 9, mtime=0)).decode()
+    """Bytes as text for a script: gzip, the same for the same bytes, in base64.
+
+    Level 9 takes twice the time of level 7, and the text is 0.6 % shorter.
+    """
+    return base64.b64encode(gzip.compress(data, 7, mtime=0)).decode()
 
 
 def standard_library() -> bytes:
@@ -193,6 +196,8 @@ def key_of(*parts: Iterable[Path], more: str = "") -> str:
 def main(argv: list[str] | None = None) -> int:
     """Pack what has changed."""
     argparse.ArgumentParser(description=__doc__.partition("\n")[0]).parse_args(argv)
+    # Before torch is loaded: questions are small, and threads that wait for each other take three times as long.
+    os.environ["OMP_NUM_THREADS"] = "1"
     from softlookup.checking.registry import CHAPTERS
     from softlookup.in_page.packing import shipped
 

@@ -12,12 +12,7 @@
   };
   const HELP = ["", ...["nudge", "formula", "example", "solution"].map((step) => `help up to the ${step}`)];
   const MOST = 5;
-  const read = (name) => {
-    try { return JSON.parse(localStorage.getItem(name)) ?? {}; } catch { return {}; }
-  };
-  const write = (name, value) => {
-    try { localStorage.setItem(name, JSON.stringify(value)); } catch { /* shown now, forgotten afterwards */ }
-  };
+  const { read, write } = globalThis.softlookupKept;
   const make = (tag, text = "", more = {}) => Object.assign(document.createElement(tag), { textContent: text, ...more });
   const root = document.getElementById("way");
   const panel = document.getElementById("way-next");
@@ -54,9 +49,9 @@
   /** Take a record that is newer than the one kept, and than the last time that all was forgotten. */
   function take(record, asked = false) {
     const found = sound(record);
-    const had = read("softlookup-tasks");
+    const had = read("tasks");
     const latest = Math.max(Date.parse(had.record?.date) || 0, Date.parse(had.cleared) || 0);
-    if (found && (asked || Date.parse(found.date) > latest)) write("softlookup-tasks", { record: found });
+    if (found && (asked || Date.parse(found.date) > latest)) write("tasks", { record: found });
     return found !== null;
   }
 
@@ -66,21 +61,21 @@
     let brought = {};
     try { brought = JSON.parse(decodeURIComponent(location.hash.slice(6))) ?? {}; } catch { /* no record */ }
     history.replaceState(null, "", location.pathname + location.search);
-    const marks = read("softlookup-read");
+    const marks = read("read");
     for (const [page, one] of Object.entries(brought.read ?? {})) {
       if (!pages.has(page) || !Number.isInteger(one?.total) || !Array.isArray(one.seen)) continue;
       const before = marks[page]?.total === one.total ? marks[page].seen : [];
       const seen = [...new Set([...before, ...one.seen])].filter((n) => Number.isInteger(n) && n >= 0 && n < one.total);
       marks[page] = { ...marks[page], total: one.total, seen, ...(one.all === true ? { all: true } : {}) };
     }
-    const quick = read("softlookup-quick");
+    const quick = read("quick");
     for (const [page, one] of Object.entries(brought.quick ?? {})) {
       if (!pages.has(page) || !Number.isInteger(one?.total)) continue;
       const right = Object.keys(one.right ?? {}).slice(0, one.total).map((key) => [key.slice(0, 80), true]);
       quick[page] = { total: one.total, right: { ...quick[page]?.right, ...Object.fromEntries(right) } };
     }
-    write("softlookup-read", marks);
-    write("softlookup-quick", quick);
+    write("read", marks);
+    write("quick", quick);
   }
 
   const RANK = { pass: 3, partial: 2, wrong: 1, changed: 1, unchecked: 1 };
@@ -91,7 +86,7 @@
     const found = { tasks: {}, written: {}, ...record, own: record?.date };
     found.tasks = { ...found.tasks };
     let some = Boolean(record);
-    for (const [id, one] of Object.entries(read("softlookup-in-page"))) {
+    for (const [id, one] of Object.entries(read("in-page"))) {
       const state = IN_PAGE[one?.verdict];
       if (!tasks.has(id) || !state) continue;
       some = true;
@@ -166,7 +161,7 @@
   }
 
   function show() {
-    const [marks, quick, kept] = ["read", "quick", "tasks"].map((name) => read(`softlookup-${name}`));
+    const [marks, quick, kept] = ["read", "quick", "tasks"].map(read);
     const record = joinedWithPages(kept.record ?? null);
     const all = chapters.map((one) => about(one, marks, quick, record));
     for (const one of all) {
@@ -222,10 +217,10 @@
         const box = li.querySelector("input");
         box.disabled = false;
         box.addEventListener("change", () => {
-          const marks = read("softlookup-read");
+          const marks = read("read");
           marks[li.dataset.page] = { total: 0, seen: [], ...marks[li.dataset.page], all: box.checked };
           if (!box.checked) marks[li.dataset.page].seen = [];
-          write("softlookup-read", marks);
+          write("read", marks);
           show();
         });
       }
@@ -242,8 +237,8 @@
     });
     document.getElementById("way-forget").addEventListener("click", () => {
       if (!window.confirm("Forget which pages you have read, which questions you have answered, and what your notebooks said? Your answers in pages are deleted, too.")) return;
-      for (const name of ["read", "quick", "in-page"]) write(`softlookup-${name}`, {});
-      write("softlookup-tasks", { cleared: new Date().toISOString() });
+      for (const name of ["read", "quick", "in-page"]) write(name, {});
+      write("tasks", { cleared: new Date().toISOString() });
       document.getElementById("way-says").textContent = "All is forgotten.";
       show();
     });

@@ -82,7 +82,7 @@ export function box({ id, text, blank, label, verb, run, changed = () => {} }) {
   const again = make("button", "Begin again", { type: "button", className: "slp-again" });
   const state = make("span", "", { className: "slp-state" });
   state.setAttribute("role", "status");
-  const said = make("div");
+  const said = make("div", "", { className: "slp-said" });
   const keys = `Escape, then Tab, leaves the editor; Ctrl+Enter: ${verb.toLowerCase()}.`;
   const leave = make("p", keys, { className: "slp-leave", id: `leave-${id}` });
   const bar = make("div", "", { className: "slp-bar" });
@@ -104,13 +104,17 @@ export function box({ id, text, blank, label, verb, run, changed = () => {} }) {
     }
     const failed = found.error ? "Your code raised an exception or was stopped." : "";
     state.textContent = found.state ?? failed;
+    state.classList.toggle("slp-heard", Boolean(found.html)); // a verdict begins with the same words
     said.replaceChildren(output(found), ...(found.notes ?? []).map((note) => make("p", note, { className: "slp-note" })));
+    const { top, bottom } = code.getBoundingClientRect();
+    if (bottom > 0 && top < window.innerHeight) said.scrollIntoView({ block: "nearest" }); // unless the reader is elsewhere
     busy(false);
   }
 
   // Buttons keep the focus: a disabled one would hand it to the page's beginning.
   function busy(is) {
     running = is;
+    if (is) state.classList.remove("slp-heard");
     go.setAttribute("aria-disabled", String(is));
     halt.setAttribute("aria-disabled", String(!is));
   }

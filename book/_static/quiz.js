@@ -1,14 +1,9 @@
 // Questions in the page: they answer at once, call a known mistake by its name, and keep in this browser which are done.
 (() => {
-  const KEEP = "softlookup-quick";
   const page = location.pathname.split("/").pop() || "index.html";
 
-  const kept = () => {
-    try { return JSON.parse(localStorage.getItem(KEEP)) ?? {}; } catch { return {}; }
-  };
-  const keep = (all) => {
-    try { localStorage.setItem(KEEP, JSON.stringify(all)); } catch { /* a browser that keeps nothing still answers */ }
-  };
+  const kept = () => globalThis.softlookupKept.read("quick");
+  const keep = (all) => globalThis.softlookupKept.write("quick", all);
 
   /** "0,35", "−1", "1/4" and "1e-3" as numbers; NaN for anything else. */
   function number(text) {

@@ -1,20 +1,13 @@
 // Which sections of a chapter a reader has come to the end of, kept in the reader's own browser for the page "Your way".
 (() => {
-  const KEEP = "softlookup-read";
+  const { read, write } = globalThis.softlookupKept;
   const page = location.pathname.split("/").pop();
 
-  const kept = (name) => {
-    try { return JSON.parse(localStorage.getItem(name)) ?? {}; } catch { return {}; }
-  };
-  const keep = (all) => {
-    try { localStorage.setItem(KEEP, JSON.stringify(all)); } catch { /* a browser that keeps nothing can still read */ }
-  };
-
   function seen(number, total) {
-    const all = kept(KEEP);
+    const all = read("read");
     const own = all[page]?.total === total ? all[page] : { ...all[page], total, seen: [] };
     if (own.seen.includes(number)) return;
-    keep({ ...all, [page]: { ...own, seen: [...own.seen, number].sort((a, b) => a - b) } });
+    write("read", { ...all, [page]: { ...own, seen: [...own.seen, number].sort((a, b) => a - b) } });
   }
 
   /** The last part of a section that takes up room. */
@@ -37,7 +30,7 @@
   document.addEventListener("click", (event) => {
     const link = event.target.closest?.("a[href]");
     if (location.protocol !== "file:" || !link?.pathname.endsWith("/your_way.html") || link.hash) return;
-    link.hash = `kept=${encodeURIComponent(JSON.stringify({ read: kept(KEEP), quick: kept("softlookup-quick") }))}`;
+    link.hash = `kept=${encodeURIComponent(JSON.stringify({ read: read("read"), quick: read("quick") }))}`;
   }, { capture: true });
 
   if (/^\d\d_.*\.html$/.test(page)) {

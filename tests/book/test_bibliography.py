@@ -1,10 +1,10 @@
 """The bibliography: each work can be opened, and stands under the authors and the year by which the text cites it."""
 
 import re
-import sys
 from collections import Counter
 from pathlib import Path
 
+import author_year_list
 import pytest
 from prose import PAGES, prose
 from pybtex.database import parse_file
@@ -36,18 +36,8 @@ MENTION = re.compile(
 )
 
 
-@pytest.fixture(scope="module")
-def author_year_list():
-    sys.path.insert(0, str(ROOT / "book" / "_ext"))
-    try:
-        import author_year_list
-    finally:
-        sys.path.pop(0)
-    return author_year_list
-
-
 @pytest.mark.parametrize("key", WORKS)
-def test_every_work_has_a_link_that_can_be_opened(key, author_year_list):
+def test_every_work_has_a_link_that_can_be_opened(key):
     fields = WORKS[key].fields
     given = [name for name in LINKS if name in fields]
     assert given, f"{key}: give it a doi, an eprint (its arXiv number) or, where it has neither, a url"
@@ -58,7 +48,7 @@ def test_every_work_has_a_link_that_can_be_opened(key, author_year_list):
     assert re.search(r'href="https://(?:doi\.org/10\.|arxiv\.org/abs/|\S+\.\S+)', written)
 
 
-def test_works_are_listed_by_the_authors_and_the_year_of_the_text(author_year_list):
+def test_works_are_listed_by_the_authors_and_the_year_of_the_text():
     listed = {entry.key: entry.label for entry in author_year_list.Style().format_entries(WORKS.values())}
     assert listed["shazeer2019"] == "Shazeer, 2019"
     assert listed["bengio1994"] == "Bengio et al., 1994"
@@ -73,7 +63,7 @@ def test_works_are_listed_by_the_authors_and_the_year_of_the_text(author_year_li
         assert label.endswith(f", {WORKS[key].fields['year']}")
 
 
-def test_two_works_under_one_label_are_refused(author_year_list):
+def test_two_works_under_one_label_are_refused():
     work = WORKS["shazeer2019"]
     with pytest.raises(ValueError, match="two works as Shazeer, 2019: write a letter"):
         list(author_year_list.Labels().format_labels([work, work]))

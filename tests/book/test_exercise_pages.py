@@ -1,19 +1,15 @@
 """A page for each notebook: made from it alone, complete, linked both ways, and light."""
 
 import gzip
-import importlib
 import json
 import re
-import sys
 
+import exercise_notebooks as notebooks
+import exercise_pages as pages
 import pytest
 from built_book import HTML, ROOT, Page, need_book
 
 from softlookup.checking import tasks
-
-sys.path.insert(0, str(ROOT / "book" / "_ext"))
-notebooks = importlib.import_module("exercise_notebooks")
-pages = importlib.import_module("exercise_pages")
 
 EVERY = list(notebooks.exercises(ROOT).values())
 each = pytest.mark.parametrize("exercise", EVERY, ids=lambda one: one.name)

@@ -1,14 +1,10 @@
 """Figures of a chapter are numbered in one row, each with a link to itself."""
 
-import importlib
 import re
-import sys
 
+import figure_numbers
 import pytest
-from built_book import HTML, ROOT, need_book
-
-sys.path.insert(0, str(ROOT / "book" / "_ext"))
-figure_numbers = importlib.import_module("figure_numbers")
+from built_book import HTML, need_book
 
 PAGES = {"book/index", "book/06_positions", "book/06_positions_more", "book/04_one_head", "book/04_one_head_practice"}
 PICTURE = '<figure class="slk-figure" style="max-width:9px"><img alt="x">{}</figure>'

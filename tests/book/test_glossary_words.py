@@ -1,18 +1,14 @@
 """Chapters' words lead to the glossary at their first use, in running text alone, and bring what it says of them."""
 
-import importlib
 import re
-import sys
 from types import SimpleNamespace
 
+import glossary_words
 import pytest
 from built_book import HTML, ROOT, need_book
 from docutils import nodes
 from docutils.utils import new_document
 from sphinx import addnodes
-
-sys.path.insert(0, str(ROOT / "book" / "_ext"))
-glossary_words = importlib.import_module("glossary_words")
 
 WORDS = ["mask", "causal mask", "softmax", "token", "GELU", "top-k", "value", "activations (kept)"]
 

@@ -1,19 +1,15 @@
 """Addresses of a course: what the pages' buttons and the link to report a mistake lead to, and what is refused."""
 
-import importlib
 import re
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import parse_qs, unquote, urlsplit
 
+import launch
 import pytest
+import report_links as reports
 import yaml
 from built_book import HTML, ROOT, Page, need_book, pages
-
-sys.path.insert(0, str(ROOT / "book" / "_ext"))
-launch = importlib.import_module("launch")
-reports = importlib.import_module("report_links")
 
 NOTEBOOK = "exercises/04_one_head/04_one_head.ipynb"
 CONFIG = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))

@@ -1,15 +1,12 @@
 """A course that has set its addresses: what stands on its pages then."""
 
-import importlib
 import subprocess
 import sys
 from html import unescape
 
+import exercise_notebooks as notebooks
 import pytest
 from built_book import ROOT, Page
-
-sys.path.insert(0, str(ROOT / "book" / "_ext"))
-notebooks = importlib.import_module("exercise_notebooks")
 
 NAME = "04_one_head"
 CONF = """

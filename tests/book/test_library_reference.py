@@ -3,17 +3,15 @@
 import importlib
 import inspect
 import re
-import sys
 from html.parser import HTMLParser
 from types import ModuleType
 
+import public_names
 import pytest
+import section_links
 from built_book import HTML, ROOT, Page, need_book
 from docutils import nodes
 
-sys.path.insert(0, str(ROOT / "book" / "_ext"))
-public_names = importlib.import_module("public_names")
-section_links = importlib.import_module("section_links")
 NAMES = [
     name for package in public_names.PACKAGES for names in public_names.documented(package).values() for name in names
 ]

@@ -1,18 +1,16 @@
 """The small extensions under the book: the copies, the icons, the runner."""
 
 import hashlib
-import importlib
 import json
 import subprocess
 import sys
 from pathlib import Path
 
+import offline
+import page_needs
 import pytest
 from built_book import ROOT
 
-sys.path.insert(0, str(ROOT / "book" / "_ext"))
-offline = importlib.import_module("offline")
-page_needs = importlib.import_module("page_needs")
 VENDOR = ROOT / "book" / "_vendor"
 
 

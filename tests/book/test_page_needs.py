@@ -6,11 +6,8 @@ import os
 import subprocess
 import sys
 
+import page_needs
 import pytest
-from built_book import ROOT
-
-sys.path.insert(0, str(ROOT / "book" / "_ext"))
-page_needs = importlib.import_module("page_needs")
 
 CODE = """\
 import json, os, sys

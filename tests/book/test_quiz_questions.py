@@ -1,11 +1,11 @@
 """Chapters' questions become options to press."""
 
 import re
-import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
+import quiz_questions
 import yaml
 from bs4 import BeautifulSoup
 from docutils import nodes
@@ -17,17 +17,7 @@ HTML = ROOT / "_build" / "html" / "book"
 CHAPTERS = sorted(path.stem for path in (ROOT / "book").glob("[0-9][0-9]_*.md"))
 
 
-@pytest.fixture(scope="module")
-def quiz_questions():
-    sys.path.insert(0, str(ROOT / "book" / "_ext"))
-    try:
-        import quiz_questions
-    finally:
-        sys.path.pop(0)
-    return quiz_questions
-
-
-def test_options_are_split_at_their_letters_and_formulas_stay(quiz_questions):
+def test_options_are_split_at_their_letters_and_formulas_stay():
     parts = [
         nodes.strong("", "1. What?"),
         nodes.Text(" (a) the root of "),
@@ -39,7 +29,7 @@ def test_options_are_split_at_their_letters_and_formulas_stay(quiz_questions):
     assert told == {"": "1. What? ", "a": "the root of H", "b": "f(a) of it", "c": "none (b) at all"}
 
 
-def test_an_answer_without_its_letter_is_refused(quiz_questions):
+def test_an_answer_without_its_letter_is_refused():
     with pytest.raises(Exception, match="begins with its letter"):
         quiz_questions.right_letter(nodes.container("", nodes.paragraph("", "It is b.")))
 
@@ -52,19 +42,19 @@ def the_answer(*lines):
     return nodes.container("", right, nodes.bullet_list("", *items))
 
 
-def test_an_answer_gets_the_letters_that_are_shown_and_their_order(quiz_questions):
+def test_an_answer_gets_the_letters_that_are_shown_and_their_order():
     answer = the_answer("(b) Yes.", "(a) Too few.", "(c) Too many.")
     quiz_questions.reletter(answer, {"a": "c", "b": "a", "c": "b"})
     assert [node.astext() for node in answer.findall(nodes.paragraph)] == ["(a) Yes.", "(b) Too many.", "(c) Too few."]
 
 
-def test_an_answer_that_names_another_options_letter_is_refused(quiz_questions):
+def test_an_answer_that_names_another_options_letter_is_refused():
     answer = the_answer("(b) Yes.", "(a) As in (b), but less.", "(c) Too many.")
     with pytest.raises(Exception, match=r"calls an option \(b\), but letters are drawn"):
         quiz_questions.reletter(answer, {"a": "a", "b": "b", "c": "c"})
 
 
-def test_drawn_orders_keep_all_options_and_are_the_same_each_time(quiz_questions):
+def test_drawn_orders_keep_all_options_and_are_the_same_each_time():
     asked = [quiz_questions.Options(count, right) for count in (3, 4, 2, 3) for right in range(2)]
     orders = quiz_questions.drawn_orders("a page", asked)
     assert orders == quiz_questions.drawn_orders("a page", asked)
@@ -73,7 +63,7 @@ def test_drawn_orders_keep_all_options_and_are_the_same_each_time(quiz_questions
 
 
 @pytest.mark.parametrize("seed", ["book/04_one_head", "book/09_training", "another"])
-def test_drawn_orders_put_the_right_option_everywhere_equally_often(quiz_questions, seed):
+def test_drawn_orders_put_the_right_option_everywhere_equally_often(seed):
     for count in range(1, 14):
         asked = [quiz_questions.Options(3, 1, last=number % 4 == 0) for number in range(count)]
         places = [order.index(1) for order in quiz_questions.drawn_orders(seed, asked)]
@@ -81,7 +71,7 @@ def test_drawn_orders_put_the_right_option_everywhere_equally_often(quiz_questio
         assert max(often) - min(often) <= 1
 
 
-def test_an_option_that_speaks_of_the_others_stays_the_last(quiz_questions):
+def test_an_option_that_speaks_of_the_others_stays_the_last():
     asked = [quiz_questions.Options(3, right, last=True) for right in (0, 1, 2, 0, 1, 2)]
     assert [order[-1] for order in quiz_questions.drawn_orders("a page", asked)] == [2] * 6
     for text in ("neither", "both", "on both", "all of them together", "none of these"):
@@ -91,7 +81,7 @@ def test_an_option_that_speaks_of_the_others_stays_the_last(quiz_questions):
 
 
 @pytest.fixture(scope="module")
-def read_pages(tmp_path_factory, quiz_questions):
+def read_pages(tmp_path_factory):
     """Each chapter's questions, read by Sphinx as in the book, without running a cell: page -> doctree."""
     root = tmp_path_factory.mktemp("questions")
     asking = {}
@@ -110,13 +100,9 @@ def read_pages(tmp_path_factory, quiz_questions):
         "nb_execution_mode": "off",
         "myst_enable_extensions": config["parse"]["myst_enable_extensions"],
     }
-    sys.path.insert(0, str(ROOT / "book" / "_ext"))
-    try:
-        with docutils_namespace():
-            app = Sphinx(root, None, root / "out", root / "trees", "dummy", settings, status=None, warning=None)
-            app.build()
-    finally:
-        sys.path.pop(0)
+    with docutils_namespace():
+        app = Sphinx(root, None, root / "out", root / "trees", "dummy", settings, status=None, warning=None)
+        app.build()
     return {page: app.env.get_doctree(f"book/{page}") for page in asking}
 
 

@@ -1,21 +1,19 @@
 """The search: what it takes from pages, and whether learners' queries find the right section first."""
 
 import gzip
-import importlib
 import json
 import os
 import re
 import subprocess
-import sys
 import sysconfig
 import tomllib
 from pathlib import Path
 
+import page_sections as parts
+import plain_formulas as formulas
 import pytest
+import search_index as search
 from built_book import HTML, ROOT, Page, need_book, pages
-
-sys.path.insert(0, str(ROOT / "book" / "_ext"))
-formulas, parts, search = map(importlib.import_module, ("plain_formulas", "page_sections", "search_index"))
 
 SCRIPTS = HTML / "_static" / "search"
 SEARCHES = tomllib.loads(Path(__file__).with_name("searches.toml").read_text(encoding="utf-8"))

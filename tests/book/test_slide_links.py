@@ -1,20 +1,16 @@
 """Sections and statements of the slides lead to each other, both ways, without a word typed on a chapter's page."""
 
-import importlib
 import re
-import sys
 from types import SimpleNamespace
 
 import pytest
+import slide_links
 from built_book import HTML, ROOT, need_book
 from docutils import nodes
 from docutils.utils import new_document
 
 from softlookup.slide_audit import items
 from softlookup.slide_audit.listing import as_html, headings_of, sections
-
-sys.path.insert(0, str(ROOT / "book" / "_ext"))
-slide_links = importlib.import_module("slide_links")
 
 ITEMS = items()
 WHERE = {one.section for one in ITEMS}

@@ -53,10 +53,11 @@ def test_task_is_done_in_the_page_wrongly_first(visited):
     assert "line 2" in check(page, box, "def scores(q, k)\n  return\n") or "line 1" in box.inner_text()
     said = check(page, box, "print('how far')\n" + RIGHT)
     assert "Right: Raw scores" in said and "how far" in said
-    page.wait_for_function("() => JSON.parse(localStorage['softlookup-in-page'])['04.scores'].verdict === 'pass'")
+    page.wait_for_function("() => softlookupKept.read('in-page')['04.scores'].verdict === 'pass'")
     # A private window keeps its storage in memory, which a browser that runs short gives up: it is put back.
-    written = page.evaluate("localStorage['softlookup-in-page']")
-    page.add_init_script(f"localStorage['softlookup-in-page'] ??= {json.dumps(written)}")
+    key = json.dumps(page.evaluate("softlookupKept.key('in-page')"))
+    written = page.evaluate(f"localStorage[{key}]")
+    page.add_init_script(f"localStorage[{key}] ??= {json.dumps(written)}")
     page.reload()
     settle(page)
     door = page.locator("section:has(> span#exercise-04-scores) .slp-open")
@@ -78,6 +79,20 @@ def test_endless_loop_is_stopped_and_other_answers_are_there(visited):
     page.keyboard.press("Escape")
     page.keyboard.press("Tab")
     expect(second.locator(".cm-content")).not_to_be_focused()
+
+
+@pytest.mark.parametrize("visited", ["disk"], indirect=True)
+def test_verdict_comes_into_view_and_its_headline_is_shown_once(visited):
+    page = visited.page
+    page.set_viewport_size({"width": 1280, "height": 420})
+    box = opened(page, "04.scores")
+    box.evaluate("one => one.querySelector('.slp-bar').scrollIntoView({ block: 'end' })")
+    check(page, box, "def scores(q, k):\n    return k @ np.swapaxes(q, -1, -2)")
+    expect(box.get_by_text("Not yet").nth(1)).to_be_in_viewport()
+    state = box.locator(".slp-state")
+    expect(state).to_contain_text("Not yet")  # for who hears the page
+    assert state.evaluate("one => one.offsetWidth * one.offsetHeight") <= 1
+    expect(box.locator(".cm-content")).to_be_focused()
 
 
 SPOILERS = {

@@ -52,7 +52,7 @@ def saved(visited, tmp_path):
 
 
 def test_saved_notebook_handed_in_earns_what_the_page_gave(visited, saved, tmp_path):
-    kept = visited.page.evaluate("JSON.parse(localStorage['softlookup-in-page'])")
+    kept = visited.page.evaluate("softlookupKept.read('in-page')")
     assert {task: kept[task]["verdict"] for task in ANSWERS} == dict.fromkeys(ANSWERS, "pass") | {"04.scale": "wrong"}
     course = write_course(tmp_path / "course", read_solution(find_root() / "solutions" / f"{NAME}.py"), ())
     place = course.notebook("submitted", "from-the-page", NAME)
@@ -75,7 +75,7 @@ def test_saved_notebook_is_checked_at_home_and_opened_again(visited, saved, html
     for task in ("04.project", "04.scores", "04.mix"):
         assert check_at_home(task, world[get_task(task).name]).verdict == "pass", task
     page = visited.page
-    page.evaluate("localStorage.removeItem('softlookup-in-page')")
+    page.evaluate("softlookupKept.write('in-page', {})")
     page.reload()
     settle(page)
     page.locator(".slp-shelf input[type=file]").set_input_files(saved)

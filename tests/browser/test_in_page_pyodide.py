@@ -1,13 +1,7 @@
 """Pyodide in place of the Python that the book carries: what a page asks of it, and says where it is missing."""
 
-import importlib
-import sys
-
+import pack_python
 import pytest
-from book_browser import ROOT
-
-sys.path.insert(0, str(ROOT / "scripts"))
-pack_python = importlib.import_module("pack_python")
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 

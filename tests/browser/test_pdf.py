@@ -1,19 +1,16 @@
 """The printed book: chapters as PDF, and all of them as one, read back from the files."""
 
-import importlib
 import re
-import sys
 from html import unescape
 from pathlib import Path
 
+import build_pdf
+import pdf_harvest
+import pdf_volume
 import pypdf
 import pytest
-from book_browser import ROOT
 from bs4 import BeautifulSoup
 from playwright.sync_api import Browser
-
-sys.path.insert(0, str(ROOT / "scripts"))
-build_pdf, pdf_harvest, pdf_volume = map(importlib.import_module, ("build_pdf", "pdf_harvest", "pdf_volume"))
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 CHAPTER = "02_soft_lookup"  # code, formulas, tables, questions, pictures and an interactive figure

@@ -15,7 +15,7 @@ from softlookup.progress.report import FORMAT, SCRIPT, as_script
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 WAY = "book/your_way.html"
-KEPT = "name => JSON.parse(localStorage.getItem('softlookup-' + name) ?? '{}')"
+KEPT = "name => globalThis.softlookupKept.read(name)"
 
 
 def record(states: dict[str, str], date: str = "2026-03-01T12:00:00+00:00", named: tuple[str, ...] = ()) -> dict:
@@ -173,7 +173,7 @@ def test_a_link_carries_what_one_page_knows_to_a_browser_that_keeps_each_page_ap
     name = CHAPTER.split("/")[1]
     marks = {"read": {name: {"total": 3, "seen": [0, 1]}}, "quick": {name: {"total": 5, "right": {"one": True}}}}
     for which, mark in marks.items():
-        page.evaluate("([key, mark]) => localStorage.setItem(key, JSON.stringify(mark))", [f"softlookup-{which}", mark])
+        page.evaluate("([name, mark]) => softlookupKept.write(name, mark)", [which, mark])
     link = page.locator(".bd-sidebar-primary a[href*='your_way.html']")
     link.evaluate("one => { one.addEventListener('click', (event) => event.preventDefault()); one.click(); }")
     address = link.evaluate("one => one.href")

@@ -162,6 +162,14 @@ def test_functions_of_earlier_tasks_are_at_hand_and_wrong_ones_are_replaced(page
     assert page.check("02.lookup", other, given, right)["record"]["verdict"] == "pass"
 
 
+def test_page_names_all_earlier_tasks_that_sound_functions_stood_in_for(page):
+    page.load(8)
+    own = "def decoder_mask(ids, pad_id):\n    return causal_mask(*2 * ids.shape[1:]) & padding_mask(ids, pad_id)\n"
+    found = page.check("08.combine", own)
+    assert found["record"]["verdict"] == "pass"
+    assert "Sound functions stood in for yours from tasks 08.causal and 08.padding, which are" in found["text"]
+
+
 def test_page_says_that_large_counts_overflow_there(page):
     page.load(12)
     wrong = "def product_cost(*args):\n    return 0\n"

@@ -201,9 +201,17 @@ def judge(
                 without = tuple(task_id for task_id in lent if task_id != one)
                 if attempt(without).points == better.points:
                     lent = without
-            note = f"A sound function stood in for yours from task {' and '.join(lent)}"
-            return result(better, note + ": nothing from there costs you points here.")
+            return result(better, _stood_in(lent))
     return result(outcome)
+
+
+def _stood_in(lent: Sequence[str]) -> str:
+    """Say for which earlier tasks sound functions were lent."""
+    said = f"A sound function stood in for yours from task {lent[0]}, which is not right yet"
+    if len(lent) > 1:
+        many = f"{', '.join(lent[:-1])} and {lent[-1]}"
+        said = f"Sound functions stood in for yours from tasks {many}, which are not right yet"
+    return f"{said}: that costs you no points here."
 
 
 def no_points(

@@ -83,9 +83,9 @@ def describe(case: Case, difference: Difference, names: tuple[str, ...], reveals
     got, wanted = _pair(difference.got[index], difference.wanted[index])
     total = difference.got.size
     count = f" {difference.count} of {total} cells differ." if total > 1 else ""
-    wanted_part = f", wanted is {wanted}" if reveals else ", and that is not it"
+    wanted_part = f", wanted is {wanted}" if reveals else ", which is not right"
     whole = reveals and _are_whole(difference.got[index], difference.wanted[index])
-    allowed = "" if whole else f" (tolerance {difference.tolerance:.0e})"
+    allowed = "" if whole else f" (tolerance {difference.tolerance:g})"
     return f"{asked}: {cell} is {got}{wanted_part}{allowed}.{count}"
 
 

@@ -32,9 +32,8 @@ CHECK = """async () => {
     }
   };
   const head = section.querySelector(".tag_answer-cell pre").textContent.match(/^def .*:$/m)[0];
-  const kept = JSON.parse(localStorage.getItem("softlookup-in-page") ?? "{}");
-  kept[id] = { source: `${head}\\n    return ${body}\\n`, verdict: "unchecked" };
-  localStorage.setItem("softlookup-in-page", JSON.stringify(kept));
+  const { read, write } = globalThis.softlookupKept;
+  write("in-page", { ...read("in-page"), [id]: { source: `${head}\\n    return ${body}\\n`, verdict: "unchecked" } });
   section.querySelector(".slp-open").click();
   await found(".slp-box .cm-content");
   const begun = performance.now();

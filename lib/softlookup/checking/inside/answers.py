@@ -14,7 +14,7 @@ from softlookup.checking.inside.case import Arrays
 ALLOWED = frozenset("biuf")
 """Kinds of numpy dtype that an answer may have: booleans, integers, floats."""
 
-NOTHING = "None, as a function does that ends without `return`"
+NOTHING = "None, as every function does that ends without `return`"
 
 
 class Refused(Exception):

@@ -184,7 +184,7 @@ def difference(got: np.ndarray, wanted: np.ndarray, reveals: bool = True) -> str
 
 
 def _compare(got: Any, wanted: Any, where: str, reveals: bool) -> str:
-    plain = f", wanted is {brief(wanted)}" if reveals else ", and that is not it"
+    plain = f", wanted is {brief(wanted)}" if reveals else ", which is not right"
     if isinstance(got, list) and isinstance(wanted, list):
         return _compare_lists(got, wanted, where, reveals)
     if isinstance(got, dict) and isinstance(wanted, dict):
