@@ -45,7 +45,14 @@ export function writer(root) {
   let keep = false;
   const result = make("div", { class: "lvm-result" });
   result.hidden = true;
-  const stop = make("button", { type: "button", "aria-disabled": "true", onclick: () => stop.getAttribute("aria-disabled") === "false" && model.ask({ stop: true }) }, "Stop");
+  const stop = make("button", { type: "button", "aria-disabled": "true", onclick: () => halt() }, "Stop");
+  let stopped = false; // the worker may be ahead of the page: what it wrote since is not shown
+
+  function halt() {
+    if (stop.getAttribute("aria-disabled") === "true") return;
+    stopped = true;
+    model.ask({ stop: true });
+  }
 
   async function write(text, tell) {
     tell(run.source ? "Writing …" : `Loading the model (${SIZES.writer}, once) …`);
@@ -54,6 +61,7 @@ export function writer(root) {
     keep = false;
     const began = performance.now();
     tell("Writing …");
+    stopped = false;
     stop.setAttribute("aria-disabled", "false");
     try {
       const { full } = await model.ask({ write: { text, how: { ...how.values(), uniforms } } }, ({ read, wrote }) => {
@@ -61,7 +69,7 @@ export function writer(root) {
           Object.assign(run, { source: read, steps: [], done: false });
           result.hidden = false;
           player.restart();
-        } else {
+        } else if (!stopped) {
           run.steps.push(wrote);
           player.more();
         }
@@ -69,14 +77,14 @@ export function writer(root) {
       run.done = true;
       player.more();
       const unknown = run.source.tokens.includes("<unk>") ? " The model has never seen a character that you typed: it reads <unk>." : "";
-      return `${run.steps.length} tokens in ${((performance.now() - began) / 1000).toFixed(1)} s.${full ? " The model's context is full." : ""}${unknown}`;
+      return `${run.steps.length} tokens in ${((performance.now() - began) / 1000).toFixed(1)} s.${full && !stopped ? " The model's context is full." : ""}${unknown}`;
     } finally {
       stop.setAttribute("aria-disabled", "true");
     }
   }
 
   const asked = form({
-    id, label: "How does the text begin? Enter starts a line, Ctrl and Enter write on.", lang: "en", text: EXAMPLES[0], lines: 3, manyLines: true, examples: EXAMPLES, examplesName: "Example beginnings",
+    id, label: "How does the text begin? (Enter starts a line; Ctrl+Enter writes on.)", lang: "en", text: EXAMPLES[0], lines: 3, manyLines: true, examples: EXAMPLES, examplesName: "Example beginnings",
     settings: [how.bar], press: "Write on", first: `The first press loads the model (${SIZES.writer}, once).`, more: [stop], act: write,
   });
   root.append(asked.place, result);

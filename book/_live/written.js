@@ -5,7 +5,7 @@ import { lastWeights, readBefore } from "./views.js";
 import { meanOf } from "./words.js";
 
 export function written(run, goTo) {
-  const text = make("p", { class: "lvm-written", lang: "en" });
+  const text = make("p", { class: "lvm-written", lang: "en", role: "group", "aria-label": "The text", tabindex: 0 });
   const tokens = make("div", { class: "lvm-tokens lvm-text", role: "group", "aria-label": "All tokens so far", tabindex: 0 });
   const said = make("p", { class: "lvm-said", "aria-live": "polite" });
   const top = make("div", {}, text, make("p", { class: "lvm-name" }, "Tokens, shaded by attention"), tokens, said);
@@ -27,7 +27,7 @@ export function written(run, goTo) {
       return token === LINE_END ? [one, make("span", { class: "lvm-break" })] : [one];
     }));
     if (focused !== null) tokens.querySelector(`[data-step='${Math.min(focused, at)}']`)?.focus({ preventScroll: true });
-    tokens.scrollTop = tokens.scrollHeight;
+    for (const one of [text, tokens]) one.scrollTop = one.scrollHeight;
     if (!step) {
       said.textContent = `The model has read ${own} tokens.`;
       return;
