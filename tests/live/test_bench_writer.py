@@ -11,13 +11,15 @@ import torch
 from softlookup.bench import writer as bench
 from softlookup.bench.harness import measured
 from softlookup.model import load_writer
+from softlookup.text.grammar import sample
 
 KEPT = json.loads((Path(__file__).parents[2] / "book" / "measured" / "writer.json").read_text(encoding="utf-8"))
 SCENE = "ANNA:\nWho goes there?\n\nBEN:\nNobody, my lord, and nobody is here."
 
 
 def test_quick_run_gives_the_kept_records_fields(tmp_path):
-    (tmp_path / "input.txt").write_text("\n\n".join([SCENE] * 30), encoding="utf-8")
+    text = "\n\n".join(f"ANNA:\n{pair.english}" for pair in sample(200, 0))
+    (tmp_path / "input.txt").write_text(text, encoding="utf-8")
     said = []
     record = bench.bench_writer(quick=True, folder=tmp_path, say=said.append)
     assert measured(record) == measured(KEPT) and len(said) == 2
@@ -47,7 +49,7 @@ def test_a_compressor_pays_little_for_a_text_that_it_has_read():
 @torch.no_grad()
 def test_model_bits_count_every_token_once_with_half_a_context():
     writer = load_writer()
-    ids = writer.encode(SCENE * 12)
+    ids = writer.encode(SCENE * 20)
     most, nats = writer.model.config.max_length, math.log(len(writer.tokenizer))
     assert 1.5 * most < len(ids)
     for place in range(1, len(ids)):
