@@ -1,4 +1,4 @@
-"""Pack the shipped translator for the pages of the book into _build/live: weights with their worker, figure, styles.
+"""Pack the shipped models for the pages of the book into _build/live: weights with their workers, figures, styles.
 
 Everything is a script or a stylesheet, which a page can load from the disk. Run again, it makes only what has changed.
 """
@@ -16,25 +16,33 @@ SOURCES = ROOT / "book" / "_live"
 WIDGETS = ROOT / "lib" / "softlookup" / "widgets"
 
 
-def weights() -> str:
-    """The weights, what describes them, and the worker that computes with them."""
-    from softlookup.live import as_text, pack
-    from softlookup.model import load_translator
+MODELS = {
+    "translator": ("weights.js", "worker.js", "softlookupTranslator", "english_french"),
+    "writer": ("writer_weights.js", "writer_worker.js", "softlookupWriter", "shakespeare"),
+}
+"""Of each model: its script, the source of its worker, the global that the script sets, and the folder it ships in."""
 
-    header, data = pack(load_translator())
-    record = json.dumps({"header": header, "worker": bundled("worker.js", sources=SOURCES)}, ensure_ascii=False)
-    return f'globalThis.softlookupTranslator={record};globalThis.softlookupTranslator.text="{as_text(data)}";'
+
+def weights(name: str) -> str:
+    """A model's weights, what describes them, and the worker that computes with them."""
+    from softlookup.live import as_text, pack
+    from softlookup.model import load_translator, load_writer
+
+    _, worker, variable, _ = MODELS[name]
+    header, data = pack(load_translator() if name == "translator" else load_writer())
+    record = json.dumps({"header": header, "worker": bundled(worker, sources=SOURCES)}, ensure_ascii=False)
+    return f'globalThis.{variable}={record};globalThis.{variable}.text="{as_text(data)}";'
 
 
 def page() -> str:
-    """The figure's script: what all figures share comes first, and the size of the download is written in."""
-    size = (OUT / "weights.js").stat().st_size / 1e6
-    own = bundled("page.js", [f'--define:SIZE="{size:.1f} MB"'], SOURCES)
+    """The figures' script: what all figures share comes first, and the sizes of the downloads are written in."""
+    sizes = {name: f"{(OUT / file).stat().st_size / 1e6:.1f} MB" for name, (file, *_) in MODELS.items()}
+    own = bundled("page.js", [f"--define:SIZES={json.dumps(sizes)}"], SOURCES)
     return f"(() => {{\n{(WIDGETS / 'shared.js').read_text(encoding='utf-8')}\n{own}\n}})();"
 
 
 def styles() -> str:
-    """The figure's stylesheet, behind what all figures share."""
+    """The figures' stylesheet, behind what all figures share."""
     return "".join(path.read_text(encoding="utf-8") for path in (WIDGETS / "shared.css", SOURCES / "live.css"))
 
 
@@ -45,10 +53,11 @@ def main(argv: list[str] | None = None) -> int:
     library = ROOT / "lib" / "softlookup"
     scripts = [ROOT / "scripts" / name for name in ("pack_python.py", "pack_live.py")]
     sources = [*SOURCES.glob("*"), *(ROOT / "book" / "_python").glob("*.js"), *WIDGETS.glob("shared.*")]
-    shipped = [*(library / "model" / "shipped" / "english_french").glob("*"), *(library / "live").glob("*.py")]
     make = partial(made, out=OUT)
-    make("weights.js", key_of(scripts, sources, [WIDGETS / "tokenizer.js"], shipped), weights)
-    make("page.js", key_of(scripts, sources, [OUT / "weights.js.key"]), page)
+    for name, (file, _, _, folder) in MODELS.items():
+        shipped = [*(library / "model" / "shipped" / folder).glob("*"), *(library / "live").glob("*.py")]
+        make(file, key_of(scripts, sources, [WIDGETS / "tokenizer.js"], shipped), partial(weights, name))
+    make("page.js", key_of(scripts, sources, [OUT / f"{file}.key" for file, *_ in MODELS.values()]), page)
     make("live.css", key_of(scripts, sources), styles)
     return 0
 

@@ -1,9 +1,10 @@
-"""The directive ``live``: the shipped translator in a page, on the reader's own sentence.
+"""The directive ``live``: a shipped model in a page, on the reader's own words.
 
 ``scripts/pack_live.py`` packs weights, scripts and styles beside the build, and ``scripts/build_book.py`` copies them
 into the book. A page with the directive loads the figure's script; that loads the weights when somebody asks.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from docutils import nodes
@@ -15,21 +16,23 @@ PLACE = "live"
 """Folder under ``_static`` of the built book."""
 
 
-def _size(argument: str | None) -> str:
-    return str(directives.choice(argument, ("small", "full")))
+def _one_of(*values: str) -> Callable[[str | None], str]:
+    return lambda argument: str(directives.choice(argument, values))
 
 
 class Live(SphinxDirective):
-    """``{live}`` is the whole figure; with ``:size: small`` a text box, the translation and its cross-attention."""
+    """A figure: the translator, as a whole or ``:size: small``, or with ``:model: writer`` the language model."""
 
-    option_spec = {"size": _size}
+    option_spec = {"size": _one_of("small", "full"), "model": _one_of("translator", "writer")}
 
     def run(self) -> list[nodes.Node]:
         """Put in a place that the script fills, and a sentence for readers without scripts."""
-        size = self.options.get("size", "full")
-        self.env.metadata[self.env.docname]["live"] = size
-        said = "The translator needs JavaScript, which is switched off in this browser."
-        html = f'<div class="slf slf-buttons lvm lvm-{size}" data-live="{size}"><noscript>{said}</noscript></div>'
+        model = self.options.get("model", "translator")
+        kind = model if model == "writer" else self.options.get("size", "full")
+        self.env.metadata[self.env.docname]["live"] = kind
+        name = {"translator": "translator", "writer": "language model"}[model]
+        said = f"The {name} needs JavaScript, which is switched off in this browser."
+        html = f'<div class="slf slf-buttons lvm lvm-{kind}" data-live="{kind}"><noscript>{said}</noscript></div>'
         return [nodes.raw("", html, format="html")]
 
 

@@ -2,19 +2,24 @@
 
 const WAYS = { greedy: "greedy", sampling: "sampling", beam: "beam search" };
 
+/** A slider and its value as a text; `said` gives the text. */
+export function slider(id, name, words, { least, most, step, value, said = (number) => number.toFixed(step < 1 ? 1 : 0) }) {
+  const input = make("input", { type: "range", id: `${id}-${name}`, min: least, max: most, step, value });
+  const shown = make("output", { for: input.id });
+  const tell = () => {
+    shown.textContent = said(Number(input.value));
+    input.setAttribute("aria-valuetext", shown.textContent);
+  };
+  input.addEventListener("input", tell);
+  tell();
+  return { input, place: make("div", { class: "lvm-control" }, make("label", { for: input.id }, words), input, shown) };
+}
+
 export function controls(id, changed) {
   const way = make("select", { id: `${id}-way` }, Object.entries(WAYS).map(([value, words]) => make("option", { value }, words)));
-  const slider = (name, words, least, most, step, value) => {
-    const input = make("input", { type: "range", id: `${id}-${name}`, min: least, max: most, step, value });
-    const shown = make("output", { for: input.id });
-    const tell = () => { shown.textContent = Number(input.value).toFixed(step < 1 ? 1 : 0); };
-    input.addEventListener("input", tell);
-    tell();
-    return { input, place: make("div", { class: "lvm-control" }, make("label", { for: input.id }, words), input, shown) };
-  };
-  const temperature = slider("temperature", "temperature τ", 0.1, 2, 0.1, 1);
-  const beams = slider("beams", "beams", 2, 8, 1, 4);
-  const alpha = slider("alpha", "length penalty α", 0, 2, 0.1, 1);
+  const temperature = slider(id, "temperature", "temperature τ", { least: 0.1, most: 2, step: 0.1, value: 1 });
+  const beams = slider(id, "beams", "beams", { least: 2, most: 8, step: 1, value: 4 });
+  const alpha = slider(id, "alpha", "length penalty α", { least: 0, most: 2, step: 0.1, value: 1 });
   const only = { sampling: [temperature], beam: [beams, alpha], greedy: [] };
   const bar = make("div", { class: "lvm-controls", role: "group", "aria-label": "Decoding" },
     make("div", { class: "lvm-control" }, make("label", { for: way.id }, "decoding"), way), [temperature, beams, alpha].map(({ place }) => place));

@@ -8,7 +8,7 @@ export const probabilities = (logits, temperature) => logSoftmax(logits.map((one
 const argmax = (values) => values.reduce((best, one, i) => (one > values[best] ? i : best), 0);
 
 /** The token on whose stretch of the line from 0 to 1 the number falls. */
-function pick(p, uniform) {
+export function pick(p, uniform) {
   let point = uniform * p.reduce((sum, one) => sum + one, 0);
   const found = p.findIndex((one) => (point -= one) < 0);
   return found < 0 ? p.findLastIndex((one) => one > 0) : found;
@@ -37,6 +37,30 @@ export function largest(values, count) {
     found.length = Math.min(found.length, count);
   });
   return found;
+}
+
+const ROUNDING = 4 * 2 ** -23; // a mass that misses top-p by less has reached it, as in the library
+
+/** Probabilities of the next token after temperature, then top-k, then top-p; what is cut has none. Null cuts nothing. */
+export function cut(logits, { temperature, topK, topP }) {
+  const only = (p, ids) => {
+    const sum = ids.reduce((all, id) => all + p[id], 0);
+    const kept = new Float64Array(p.length);
+    for (const id of ids) kept[id] = p[id] / sum;
+    return kept;
+  };
+  const wanted = temperature === 0 ? 1 : topK;
+  let p = probabilities(logits, temperature || 1);
+  if (wanted !== null) p = only(p, largest(p, wanted));
+  if (topP === null || topP >= 1) return p;
+  const kept = [];
+  let before = 0;
+  for (const id of [...p.keys()].sort((a, b) => p[b] - p[a] || a - b)) {
+    if (kept.length && before >= topP - ROUNDING) break;
+    kept.push(id);
+    before += p[id];
+  }
+  return only(p, kept);
 }
 
 export const penalty = (length, alpha) => ((5 + length) / 6) ** alpha;

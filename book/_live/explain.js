@@ -30,8 +30,11 @@ export function explain(shown, asked, layer, head, heads, choose) {
   const query = shown.query(layer, row);
   const keys = shown.keys(layer, row);
   const width = query.length / heads;
-  const slice = (vector) => Array.from(vector.subarray(head * width, (head + 1) * width));
-  const q = slice(query);
+  // Where keys are narrower than queries, groups of query heads share one.
+  const shared = Math.floor(head / (query.length / keys[0].length));
+  const part = (vector, n) => Array.from(vector.subarray(n * width, (n + 1) * width));
+  const q = part(query, head);
+  const slice = (key) => part(key, shared);
   const products = keys.map((key) => slice(key).map((one, i) => one * q[i]));
   const scores = products.map((own) => own.reduce((sum, one) => sum + one, 0));
   const scaled = scores.map((one) => one / Math.sqrt(width));
@@ -57,5 +60,6 @@ export function explain(shown, asked, layer, head, heads, choose) {
     make("th", { scope: "row" }, String(i + 1)), [one, k[i], products[column][i]].map((each) => make("td", {}, show(each))))));
   const fold = (words, inside) => make("details", {}, make("summary", {}, words), make("div", { class: "lvm-scroll" }, inside));
   return [make("p", { class: "lvm-head" }, ...names.childNodes, `, layer ${layer + 1}, head ${head + 1}`), list,
+    ...(query.length > keys[0].length ? [make("p", { class: "lvm-about" }, `Query head ${head + 1} shares key-value head ${shared + 1} with its group.`)] : []),
     fold("The whole row of scores and weights", rowTable), fold(`All ${width} products of the score`, numbers)];
 }

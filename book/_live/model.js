@@ -1,17 +1,7 @@
 // The translator's forward pass: softlookup.model.Transformer with the parts that it ships with (layer norm before each
 // sublayer, ReLU, sinusoidal positions, one table for both languages and the logits). It keeps what a reader may look at.
 
-import { attend, layerNorm, product } from "./numbers.js";
-
-const add = (x, y) => x.map((one, i) => one + y[i]);
-const rowsOf = (x, width) => Array.from({ length: x.length / width }, (_, r) => x.subarray(r * width, (r + 1) * width));
-
-/** Rows one below the other. */
-function stacked(rows) {
-  const all = new Float32Array(rows.length * rows[0].length);
-  rows.forEach((row, r) => all.set(row, r * row.length));
-  return all;
-}
+import { add, attend, layerNorm, product, rowsOf, stacked } from "./numbers.js";
 
 export class Transformer {
   constructor(config, tensors) {

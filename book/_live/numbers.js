@@ -52,6 +52,30 @@ export function layerNorm(x, rows, gain, shift, eps) {
   return y;
 }
 
+/** Each row divided by the root of its mean square, times a gain. */
+export function rmsNorm(x, rows, gain, eps) {
+  const width = gain.length;
+  const y = new Float32Array(x.length);
+  for (let r = 0; r < rows; r += 1) {
+    const row = x.subarray(r * width, (r + 1) * width);
+    let square = 0;
+    for (const one of row) square += one ** 2 / width;
+    const scale = 1 / Math.sqrt(square + eps);
+    for (let i = 0; i < width; i += 1) y[r * width + i] = row[i] * scale * gain[i];
+  }
+  return y;
+}
+
+export const add = (x, y) => x.map((one, i) => one + y[i]);
+export const rowsOf = (x, width) => Array.from({ length: x.length / width }, (_, r) => x.subarray(r * width, (r + 1) * width));
+
+/** Rows one below the other. */
+export function stacked(rows) {
+  const all = new Float32Array(rows.length * rows[0].length);
+  rows.forEach((row, r) => all.set(row, r * row.length));
+  return all;
+}
+
 /** Logarithms of the softmax; softmax itself is their exponential. */
 export function logSoftmax(scores) {
   let [largest, sum] = [-Infinity, 0];
@@ -61,24 +85,28 @@ export function logSoftmax(scores) {
   return Float64Array.from(scores, (score) => score - shift);
 }
 
-/** One query (D) over keys and values, a row (D) for each position; every head has its own slice of them. */
+/**
+ * One query (all heads side by side) over keys and values, a row for each position; every head has its own slice of them.
+ * Where keys are narrower than the query, groups of query heads share a slice.
+ */
 export function attend(q, keys, values, heads) {
   const width = q.length / heads;
+  const group = q.length / keys[0].length;
   const z = new Float32Array(q.length);
   const weights = new Float32Array(heads * keys.length);
   for (let head = 0; head < heads; head += 1) {
-    const [from, to] = [head * width, (head + 1) * width];
+    const [from, at] = [head * width, Math.floor(head / group) * width];
     const scores = keys.map((k) => {
       let score = 0;
-      for (let i = from; i < to; i += 1) score += q[i] * k[i];
+      for (let i = 0; i < width; i += 1) score += q[from + i] * k[at + i];
       return score / Math.sqrt(width);
     });
     const own = weights.subarray(head * keys.length, (head + 1) * keys.length);
     own.set(logSoftmax(scores).map(Math.exp));
-    for (let i = from; i < to; i += 1) {
+    for (let i = 0; i < width; i += 1) {
       let mixed = 0;
-      for (let s = 0; s < own.length; s += 1) mixed += own[s] * values[s][i];
-      z[i] = mixed;
+      for (let s = 0; s < own.length; s += 1) mixed += own[s] * values[s][at + i];
+      z[from + i] = mixed;
     }
   }
   return { z, weights };

@@ -1,5 +1,9 @@
-// The translator in a page. Until a reader presses Translate, nothing is loaded.
+// The models in a page. Until a reader presses the button, nothing is loaded.
 
 import { figure } from "./figure.js";
+import { writer } from "./writer.js";
 
-for (const root of document.querySelectorAll("[data-live]")) figure(root, root.dataset.live === "full");
+for (const root of document.querySelectorAll("[data-live]")) {
+  if (root.dataset.live === "writer") writer(root);
+  else figure(root, root.dataset.live === "full");
+}

@@ -1,4 +1,4 @@
-// The translator's tokenizer: the cuts of softlookup.text, in the figure of chapter 3's own code.
+// A model's tokenizer: the cuts of softlookup.text, in the figure of chapter 3's own code.
 
 import { index, splitPieces, steps } from "../../lib/softlookup/widgets/tokenizer.js";
 
@@ -13,10 +13,10 @@ export class Tokenizer {
     this.names = [...this.table.ids.keys()];
   }
 
-  /** The ids of a text, the end token last. */
-  encode(text) {
-    const cut = splitPieces(text).flatMap((piece) => steps(piece, this.table, this.count).at(-1).symbols);
-    return [...cut.map((token) => this.table.ids.get(token) ?? UNKNOWN), END];
+  /** The ids of a text, the end token last or not. */
+  encode(text, end = true) {
+    const tokens = splitPieces(text).flatMap((piece) => steps(piece, this.table, this.count).at(-1).symbols);
+    return [...tokens.map((token) => this.table.ids.get(token) ?? UNKNOWN), ...(end ? [END] : [])];
   }
 
   decode(ids) {

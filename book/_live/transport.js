@@ -48,7 +48,7 @@ export function transport(run, draw) {
     else if (!last) show(at + 1);
   }
 
-  /** A new translation begins: play it, or, where the reader wants no motion, show all there is. */
+  /** A new text begins: play it, or, where the reader wants no motion, show all there is. */
   const restart = () => (still.matches ? goTo(-1) : start(-1));
   /** There is more to show. */
   const more = () => {

@@ -1,11 +1,9 @@
-// Runs the translator in a worker. In: {begin: {header, text}} once, then {translate: {text, how}}; a number each.
-// Out: {number, read}, {number, wrote} for each token of greedy and sampled texts, {number, done}, or {number, failed}.
+// Runs the translator in a worker. In: {translate: {text, how}}. Out: {read}, then {wrote} for each token; see serving.js.
 
-import { unzipped } from "../_python/unzip.js";
 import { beamSearch, generate, largest, pathTo, probabilities } from "./decoding.js";
 import { Transformer } from "./model.js";
+import { candidatesOf, serve } from "./serving.js";
 import { Tokenizer } from "./tokens.js";
-import { unpack } from "./weights.js";
 
 const SHOWN = 8; // candidates of a step
 
@@ -15,9 +13,7 @@ let model, tokenizer;
 function record(node, token, temperature = 0) {
   const p = probabilities(node.logits, 1);
   const drawn = temperature ? probabilities(node.logits, temperature) : null;
-  const shown = largest(p, SHOWN);
-  if (!shown.includes(token)) shown.push(token);
-  const candidates = shown.map((id) => ({ id, token: tokenizer.names[id], p: p[id], drawn: drawn && drawn[id] }));
+  const candidates = candidatesOf(largest(p, SHOWN), token, tokenizer.names, p, drawn);
   return { fed: tokenizer.names[node.token], id: token, token: tokenizer.names[token], candidates, logits: node.logits, layers: node.layers };
 }
 
@@ -44,15 +40,7 @@ function translate({ text, how }, say) {
   return { text: tokenizer.decode(written), tree: null };
 }
 
-onmessage = async ({ data: { number, begin, ...request } }) => {
-  const say = (message) => postMessage({ number, ...message });
-  try {
-    if (begin) {
-      model = new Transformer(begin.header.config, await unpack(begin.header, begin.text, unzipped));
-      tokenizer = new Tokenizer(begin.header);
-    }
-    say({ done: begin ? true : translate(request.translate, say) });
-  } catch (error) {
-    say({ failed: String(error.message || error) });
-  }
-};
+serve((header, tensors) => {
+  model = new Transformer(header.config, tensors);
+  tokenizer = new Tokenizer(header);
+}, (request, say) => translate(request.translate, say));

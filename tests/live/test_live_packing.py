@@ -1,4 +1,4 @@
-"""The translator's int8 weights, and the text that a script carries."""
+"""The shipped models' int8 weights, and the text that a script carries."""
 
 import zlib
 
@@ -9,12 +9,12 @@ import torch
 from softlookup.live import as_text, pack, quantise, rounded
 from softlookup.live.packing import UNSAFE
 from softlookup.live.rounding import matrices
-from softlookup.model import load_translator
+from softlookup.model import load_translator, load_writer
 
 
-@pytest.fixture(scope="module")
-def translator():
-    return load_translator()
+@pytest.fixture(scope="module", params=[load_translator, load_writer])
+def shipped(request):
+    return request.param()
 
 
 def bytes_of(text):
@@ -38,25 +38,25 @@ def test_quantise_is_off_by_half_a_step_at_most():
     assert ((numbers * scales[:, None] - w).abs() <= 0.5001 * scales[:, None]).all()
 
 
-def test_rounded_changes_matrices_alone_and_leaves_the_shipped_model(translator):
-    before = {name: one.clone() for name, one in translator.model.state_dict().items()}
-    after = rounded(translator).model
+def test_rounded_changes_matrices_alone_and_leaves_the_shipped_model(shipped):
+    before = {name: one.clone() for name, one in shipped.model.state_dict().items()}
+    after = rounded(shipped).model
     for name, one in after.named_parameters():
         assert torch.equal(one, before[name]) == (one.ndim == 1), name
-    assert all(torch.equal(one, before[name]) for name, one in translator.model.state_dict().items())
+    assert all(torch.equal(one, before[name]) for name, one in shipped.model.state_dict().items())
     for w in matrices(after).values():  # rounding twice is rounding once
         numbers, scales = quantise(w)
         torch.testing.assert_close(numbers * scales[:, None], w, rtol=1e-6, atol=0)
 
 
-def test_packed_bytes_hold_every_number_once(translator):
-    header, data = pack(translator)
+def test_packed_bytes_hold_every_number_once(shipped):
+    header, data = pack(shipped)
     whole = sum(outs * ins for _, outs, ins in header["matrices"])
     floats = sum(outs for _, outs, _ in header["matrices"]) + sum(length for _, length in header["vectors"])
     assert len(data) == whole + -whole % 4 + 4 * floats
     names = [name for name, *_ in header["matrices"] + header["vectors"]]
-    assert sorted(names) == sorted(name for name, _ in translator.model.named_parameters())
+    assert sorted(names) == sorted(name for name, _ in shipped.model.named_parameters())
 
 
-def test_packed_translator_is_under_ten_megabytes(translator):
-    assert len(as_text(pack(translator)[1]).encode()) < 9.7e6
+def test_packed_model_is_under_ten_megabytes(shipped):
+    assert len(as_text(pack(shipped)[1]).encode()) < 9.7e6

@@ -12,7 +12,7 @@ from rich.console import Console
 from tiny_translation import TINY, some_pairs
 
 from softlookup.model.translator import load_translator
-from softlookup.training import command
+from softlookup.training import command, command_frame
 from softlookup.training.command import TrainingRefused, train_command
 from softlookup.training.grammar_run import grammar_recipe
 from softlookup.training.loop import DivergedError, Progress
@@ -34,7 +34,7 @@ def write_pairs(folder, split, pairs, *, endings=("en", "fr"), packed=False):
 def here(tmp_path, monkeypatch):
     """An empty folder as the current one, with a tiny recipe and a state after every fourth step."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(command, "_EVERY", 4)
+    monkeypatch.setattr(command_frame, "EVERY", 4)
     (tmp_path / "tiny.json").write_text(json.dumps(asdict(TINY)))
     return tmp_path
 
@@ -114,7 +114,7 @@ def test_the_default_recipe_is_that_of_the_library(here, monkeypatch):
 def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(here, monkeypatch):
     write_pairs(here / "texts", "train", some_pairs())
     at = [2]
-    real = command._watched
+    real = command_frame._watched
 
     def watched(shown, minutes):
         on_step = real(shown, minutes)
@@ -126,7 +126,7 @@ def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(here, monkeypatch):
 
         return stop
 
-    monkeypatch.setattr(command, "_watched", watched)
+    monkeypatch.setattr(command_frame, "_watched", watched)
     status, said = call("texts", recipe="tiny.json")
     assert status == 130 and "Stopped. No state had been written: run the same command to start again." in said
     at[0] = 11
@@ -149,7 +149,7 @@ def test_when_the_minutes_are_over_it_stops_after_a_state_was_written(here):
 
 def test_every_step_is_shown(here):
     seen = []
-    on_step = command._watched(seen.append, None)
+    on_step = command_frame._watched(seen.append, None)
     progress = Progress(5, 0, 1.0, 10, 0.1, 1.0, 10.0)
     on_step(progress)
     assert seen == [progress]
@@ -187,7 +187,7 @@ def test_validation_sentences_that_are_too_long_are_not_translated(here):
         ({"folder": "one"}, r"there are too few pairs \(1\): none is left to train on beside those held out"),
         ({"folder": "texts", "recipe": "none.json"}, "there is no recipe none.json"),
         ({"folder": "texts", "recipe": "bad.json"}, "bad.json names layers; a recipe has"),
-        ({"folder": "texts", "out": "tiny.json"}, "tiny.json is a file: name a folder for the translator"),
+        ({"folder": "texts", "out": "tiny.json"}, "tiny.json is a file: name a folder for the model"),
         ({"source": "fr", "target": "en"}, "the generated grammar is English to French, not fr to en"),
         ({"device": "abacus"}, "device is 'abacus'; wanted cpu or cuda"),
         ({"device": "meta"}, "device is 'meta'; wanted cpu or cuda"),

@@ -14,7 +14,7 @@ from tiny_translation import TINY, run, some_pairs
 
 from softlookup.model.translator import load_translator
 from softlookup.model.weights import CheckpointError, read_tensors
-from softlookup.training import translation
+from softlookup.training import run_folder, translation
 from softlookup.training.data import BucketedBatches, encode_pairs
 from softlookup.training.loop import validation_loss
 from softlookup.training.recipe import Recipe
@@ -65,7 +65,7 @@ def test_a_run_leaves_what_load_translator_reads(whole):
     )
     # The best weights, and not the last ones, rounded to half precision.
     assert validation_loss(translator.model, validation) == pytest.approx(state.best_loss, abs=2e-3)
-    assert "120 pieces of words from 70 pairs" in notes[0] and "parameters; matrix products in" in notes[1]
+    assert "learned 120 tokens from the training text" in notes[0] and "parameters; matrix products in" in notes[1]
     assert notes[-1] == f"validation loss {state.validations[-1][1]:.4f}"
 
 
@@ -92,10 +92,10 @@ def test_the_curve_is_written_down(whole):
 
 
 def test_a_long_curve_is_thinned_to_means():
-    thinned = translation._thinned([float(i) for i in range(1, 1001)], points=10)
+    thinned = run_folder.thinned([float(i) for i in range(1, 1001)], points=10)
     assert thinned == [(100 * i, 100 * i - 49.5) for i in range(1, 11)]
-    assert translation._thinned([1.0, 2.0, 6.0], points=2) == [(1, 1.0), (2, 2.0), (3, 6.0)]
-    assert translation._thinned([1.0, 3.0, 6.0, 8.0, 9.0], points=2) == [(2, 2.0), (4, 7.0), (5, 9.0)]
+    assert run_folder.thinned([1.0, 2.0, 6.0], points=2) == [(1, 1.0), (2, 2.0), (3, 6.0)]
+    assert run_folder.thinned([1.0, 3.0, 6.0, 8.0, 9.0], points=2) == [(2, 2.0), (4, 7.0), (5, 9.0)]
 
 
 def test_a_run_goes_on_after_sigkill_to_the_same_curve(tmp_path, whole):
@@ -181,7 +181,12 @@ def test_long_pairs_are_left_out_and_counted(tmp_path):
 
 def test_pairs_that_a_cut_by_chance_makes_too_long_keep_the_plain_one(tmp_path):
     recipe = Recipe(**{**vars(TINY), "max_length": 26, "segmentation_dropout": 0.9, "tokens_per_batch": 200})
-    tokenizer = translation._tokenizer(some_pairs(), tmp_path / "merges.txt", recipe, lambda line: None)
+    tokenizer = run_folder.learned_tokenizer(
+        [sentence for pair in some_pairs() for sentence in pair],
+        tmp_path / "merges.txt",
+        recipe.vocab_size,
+        lambda line: None,
+    )
     pairs, plain = translation._short_enough(some_pairs(), tokenizer, 26, "training", lambda line: None)
     recut = translation._recut(pairs, plain, tokenizer, recipe)
     cuts = recut(0)

@@ -27,6 +27,7 @@ BENCHES = {
     "digits": ("softlookup.bench.digits:bench_digits", ("quick", "kept", "weights", "say")),
     "pairs": ("softlookup.bench.pairs:bench_pairs", ("quick", "kept", "weights", "say")),
     "int8": ("softlookup.bench.int8:bench_int8", ("folder", "quick", "say")),
+    "writer": ("softlookup.bench.writer:bench_writer", ("folder", "quick", "say")),
     "capstone": ("softlookup.bench.capstone:bench_own", ("quick", "say")),
 }
 """Name -> where the function stands, and the options that it takes."""
@@ -53,5 +54,6 @@ def refusals(name: str) -> tuple[type[Exception], ...]:
         from softlookup.bench.site import BuildFailed, NoBrowser
 
         return BuildFailed, NoBrowser
-    known = {"roofline": (ValueError,), "refinement": (ModuleNotFoundError,), "int8": (FileNotFoundError, ValueError)}
+    missing = (FileNotFoundError, ValueError)
+    known = {"roofline": (ValueError,), "refinement": (ModuleNotFoundError,), "int8": missing, "writer": missing}
     return known.get(name, ())

@@ -2,8 +2,9 @@
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -68,13 +69,36 @@ def train(folder: Path | None, **given: Any) -> None:
 
     val.en and val.fr choose the best weights. The same command continues a run that was stopped or killed.
     """
-    from softlookup.training.command import TrainingRefused, train_command
+    from softlookup.training.command import train_command
+
+    _trained(train_command, folder, given)
+
+
+@click.command("train-writer")
+@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option("--recipe", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="A JSON file of settings.")
+@click.option("--out", type=click.Path(path_type=Path), default="writer", show_default=True, help="The model's folder.")
+@click.option("--device", default="cpu", show_default=True, help="cpu or cuda.")
+@click.option("--minutes", type=float, help="Stop after this many minutes; the same command continues.")
+def train_writer(file: Path, **given: Any) -> None:
+    """Train a decoder-only language model on the text in FILE (or FILE.gz).
+
+    The last tenth of the text is held out and chooses the best weights. The same command continues a run that was
+    stopped or killed.
+    """
+    from softlookup.training.writer_command import train_writer_command
+
+    _trained(train_writer_command, file, given)
+
+
+def _trained(command: Callable[..., int], what: Path | None, given: dict[str, Any]) -> NoReturn:
+    from softlookup.training.command_frame import TrainingRefused
 
     try:
-        status = train_command(folder, **given)
+        status = command(what, **given)
     except TrainingRefused as refusal:
         refuse(str(refusal))
     sys.exit(status)
 
 
-COMMANDS = (exercises, tasks, train)
+COMMANDS = (exercises, tasks, train, train_writer)

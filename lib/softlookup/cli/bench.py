@@ -20,7 +20,7 @@ from softlookup.cli.shared import checkout, refuse, sources
 @click.option(
     "--data",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="training and int8: a folder of pairs.",
+    help="training and int8: a folder of pairs; writer: of the training text.",
 )
 @click.option(
     "--figure", type=click.Path(path_type=Path, dir_okay=False), help="decoding: draw the cost of a step here."

@@ -1,4 +1,4 @@
-"""A translator as a text that a page can load from the disk: a header, and the numbers in characters of seven bits."""
+"""A model as a text that a page can load from the disk: a header, and the numbers in characters of seven bits."""
 
 import zlib
 from typing import Any
@@ -7,33 +7,34 @@ import numpy as np
 
 from softlookup.live.rounding import matrices, quantise
 from softlookup.model.translator import Translator
+from softlookup.model.writer import Writer
 
 UNSAFE = (0, *b'\n\r"\\')
 """Seven-bit numbers whose characters cannot stand in a string of a script; they are written 128 higher."""
 
 
-def pack(translator: Translator) -> tuple[dict[str, Any], bytes]:
-    """Write a translator as a header and bytes.
+_SIZES = ("d_model", "n_heads", "n_kv_heads", "n_layers", "max_length", "rotary_base", "norm_eps", "start_id", "end_id")
+
+
+def pack(shipped: Translator | Writer) -> tuple[dict[str, Any], bytes]:
+    """Write a translator or a writer as a header and bytes.
 
     Args:
-        translator: One in float32.
+        shipped: One in float32.
 
     Returns:
         The header: the model's sizes, the tokenizer's alphabet and merges, and the names and shapes of what the bytes
         hold. The bytes: all matrices in int8, zeros up to a multiple of four, then the scales of all matrices, the
         norms and the biases in float32, the least byte first.
     """
-    model, tokenizer = translator.model, translator.tokenizer
+    model, tokenizer = shipped.model, shipped.tokenizer
     quantised = {name: quantise(w) for name, w in matrices(model).items()}
     vectors = {name: one.detach().numpy() for name, one in model.named_parameters() if one.ndim == 1}
     whole = b"".join(numbers.numpy().tobytes() for numbers, _ in quantised.values())
     floats = [*(scales.numpy() for _, scales in quantised.values()), *vectors.values()]
     config = model.config
     header = {
-        "config": {
-            name: getattr(config, name)
-            for name in ("d_model", "n_heads", "n_layers", "max_length", "norm_eps", "start_id", "end_id")
-        },
+        "config": {name: getattr(config, name) for name in _SIZES},
         "alphabet": "".join(tokenizer.alphabet),
         "merges": tokenizer.merges,
         "matrices": [[name, *numbers.shape] for name, (numbers, _) in quantised.items()],

@@ -4,12 +4,16 @@ Letters of its own: O outputs of a matrix, I inputs.
 """
 
 import copy
+from typing import TypeVar
 
 import torch
 from jaxtyping import Float, Int8
 from torch import Tensor, nn
 
 from softlookup.model.translator import Translator
+from softlookup.model.writer import Writer
+
+Shipped = TypeVar("Shipped", Translator, Writer)
 
 
 def quantise(w: Float[Tensor, "O I"]) -> tuple[Int8[Tensor, "O I"], Float[Tensor, " O"]]:
@@ -41,18 +45,18 @@ def matrices(model: nn.Module) -> dict[str, Tensor]:
     return {name: by_output(name, parameter) for name, parameter in named if parameter.ndim == 2}
 
 
-def rounded(translator: Translator) -> Translator:
-    """Copy a translator, with the weights that a page computes with.
+def rounded(shipped: Shipped) -> Shipped:
+    """Copy a translator or a writer, with the weights that a page computes with.
 
     Args:
-        translator: One in float32.
+        shipped: One in float32.
 
     Returns:
         The same in float32, its matrices rounded to int8 and multiplied by their scales again.
     """
-    model = copy.deepcopy(translator.model)
+    copied = copy.deepcopy(shipped)
     with torch.no_grad():
-        for w in matrices(model).values():
+        for w in matrices(copied.model).values():
             numbers, scales = quantise(w)
             w.copy_(numbers * scales[:, None])
-    return Translator(model, translator.tokenizer)
+    return copied

@@ -39,6 +39,7 @@ from softlookup.model.transformer import Transformer
 from softlookup.model.translator import Translation, Translator, load_translator
 from softlookup.model.vision import ViT, patchify, unpatchify
 from softlookup.model.weights import CheckpointError, load_weights, save_weights
+from softlookup.model.writer import Writer, load_writer
 
 __all__ = [
     "ALiBi",
@@ -76,6 +77,7 @@ __all__ = [
     "Translation",
     "Translator",
     "ViT",
+    "Writer",
     "alibi_slopes",
     "attend",
     "attention_weights",
@@ -100,6 +102,7 @@ __all__ = [
     "load_minilm",
     "load_translator",
     "load_weights",
+    "load_writer",
     "local_attention",
     "marian_config",
     "marian_weights",

@@ -1,6 +1,5 @@
 """A trained translator in a line: sentences in, sentences, scores and attention maps out."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,11 +8,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from softlookup.model._folders import read_folder
 from softlookup.model.beam import beam_search
-from softlookup.model.config import Config
 from softlookup.model.layers import Trace
 from softlookup.model.transformer import Transformer
-from softlookup.model.weights import load_weights
 from softlookup.text.bpe import BytePairTokenizer
 from softlookup.text.corpus import pad
 
@@ -197,10 +195,5 @@ def load_translator(folder: str | Path | None = None, *, device: torch.device | 
     Book: 09_training.html#training-translator.
     """
     folder = SHIPPED if folder is None else Path(folder)
-    for name in ("merges.txt", "config.json", "model.safetensors"):
-        if not (folder / name).exists():
-            raise FileNotFoundError(f"{folder / name} is missing; wanted a folder that `softlookup train` has made")
-    tokenizer = BytePairTokenizer.load(folder / "merges.txt")
-    model = Transformer(Config(**json.loads((folder / "config.json").read_text(encoding="utf-8"))))
-    load_weights(model, folder / "model.safetensors")
+    model, tokenizer = read_folder(folder, Transformer, "softlookup train")
     return Translator(model.to(device), tokenizer)

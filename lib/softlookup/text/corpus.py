@@ -57,14 +57,30 @@ def _find(folder: Path, name: str) -> Path:
     raise FileNotFoundError(f"looked for {name} and {name}.gz in {folder}; found neither")
 
 
-def _read_lines(path: Path) -> list[str]:
+def read_text(path: str | Path) -> str:
+    """Read a text file, or one that is compressed by gzip.
+
+    Args:
+        path: The file; where it ends in .gz it is compressed.
+
+    Returns:
+        The text, without a byte order mark.
+
+    Raises:
+        FileNotFoundError: If there is no such file.
+        ValueError: If it is not UTF-8; the message names the file.
+    """
+    path = Path(path)
     data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     try:
-        text = data.decode("utf-8-sig")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is not UTF-8: {error}") from error
+
+
+def _read_lines(path: Path) -> list[str]:
     # Only a line feed ends a line: str.splitlines would also cut at characters that stand within sentences.
-    return [line.strip() for line in text.removesuffix("\n").split("\n")]
+    return [line.strip() for line in read_text(path).removesuffix("\n").split("\n")]
 
 
 def length_buckets(

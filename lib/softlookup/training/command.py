@@ -1,34 +1,25 @@
 """What `softlookup train` does: two text files in, a translator out, and the same command goes on after a kill."""
 
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
-import torch
 from rich.console import Console
 
 from softlookup.model.translator import load_translator
 from softlookup.text.corpus import read_pairs
+from softlookup.training import command_frame
 from softlookup.training.bleu import corpus_bleu
-from softlookup.training.checkpoint import Checkpoints
+from softlookup.training.command_frame import TrainingRefused, check_device, refusing, shown_run
 from softlookup.training.grammar_run import grammar_recipe, train_on_grammar
-from softlookup.training.loop import DivergedError, Progress
-from softlookup.training.progress import ProgressDisplay, show_progress
+from softlookup.training.loop import Progress
+from softlookup.training.progress import ProgressDisplay
 from softlookup.training.recipe import Recipe
 from softlookup.training.translation import SentencePair, train_translator
 
+__all__ = ["TrainingRefused", "train_command"]
+
 _HELD_OUT = 1000  # pairs at most, where there are no validation files; and a twentieth of all at most
-_EVERY = 200  # steps from one state to the next: what a kill can cost
-
-
-class TrainingRefused(ValueError):
-    """Something that whoever started the training can mend; the message is one sentence for them."""
-
-
-class _TimeUp(Exception):
-    """The minutes given are over, and the last state was just written."""
 
 
 def train_command(
@@ -65,11 +56,8 @@ def train_command(
         TrainingRefused: If a file is missing or damaged, a recipe is wrong, there is no such device, the folder holds
             another run, or the loss is no longer a number.
     """
-    console = Console() if console is None else console
-    with _refusing():
-        _check_device(device)
-        if minutes is not None and not minutes > 0:
-            raise ValueError(f"minutes is {minutes}: give a number above 0")
+    with refusing():
+        check_device(device, minutes)
         if folder is None and begin is not None:
             raise ValueError(
                 f"--begin {begin} needs a folder of pairs: training on the generated grammar starts from scratch"
@@ -82,18 +70,11 @@ def train_command(
             chosen = grammar_recipe() if folder is None else Recipe()
         out = Path(out or ("translator-grammar" if folder is None else f"translator-{source}-{target}"))
         corpus = None if folder is None else _read(Path(folder), source, target, chosen.seed)
-        if out.exists() and not out.is_dir():
-            raise ValueError(f"{out} is a file: name a folder for the translator")
-        with show_progress(chosen.steps, console=console) as shown:
-            try:
-                _run(corpus, out, chosen, begin, device, shown, minutes)
-                return 0
-            except KeyboardInterrupt:
-                shown.note(_how_to_go_on("Stopped.", out))
-                return 130
-            except _TimeUp:
-                shown.note(_how_to_go_on(f"The {minutes:g} minutes are over.", out))
-                return 0
+
+        def work(shown: ProgressDisplay, on_step: Callable[[Progress], None]) -> None:
+            _run(corpus, out, chosen, begin, device, shown, on_step)
+
+        return shown_run(work, out, chosen.steps, minutes, console)
 
 
 class _Corpus:
@@ -110,12 +91,14 @@ def _run(
     begin: str | Path | None,
     device: str,
     shown: ProgressDisplay,
-    minutes: float | int | None,
+    on_step: Callable[[Progress], None],
 ) -> None:
-    on_step = _watched(shown, minutes)
+    every = command_frame.EVERY
     if corpus is None:
         shown.note(f"sentences of the generated grammar, English to French, into {out}")
-        report = train_on_grammar(out, recipe, device=device, on_step=on_step, note=shown.note, every=_EVERY)
+        report = train_on_grammar(
+            out, recipe, device=device, on_step=on_step, note=shown.note, every=command_frame.EVERY
+        )
         shown.note(str(report))
     else:
         for line in corpus.notes:
@@ -130,33 +113,10 @@ def _run(
             device=device,
             on_step=on_step,
             note=shown.note,
-            every=_EVERY,
+            every=every,
         )
         shown.note(_validation_bleu(out, corpus.validation, device, shown.note))
     shown.note(f'done: load_translator("{out}").translate("...") uses it')
-
-
-def _watched(show: Callable[[Progress], None], minutes: float | int | None) -> Callable[[Progress], None]:
-    """Show each step, and stop the run just after a state was written once its time is over."""
-    end_s = None if minutes is None else time.monotonic() + 60 * minutes
-    steps_of_this_call = 0
-
-    def on_step(progress: Progress) -> None:
-        nonlocal steps_of_this_call
-        steps_of_this_call += 1
-        just_written = progress.step % _EVERY == 1 and steps_of_this_call > 1
-        if end_s is not None and time.monotonic() > end_s and just_written:
-            raise _TimeUp
-        show(progress)
-
-    return on_step
-
-
-def _how_to_go_on(why: str, out: Path) -> str:
-    paths = Checkpoints(out / "run").paths
-    if not paths:
-        return f"{why} No state had been written: run the same command to start again."
-    return f"{why} Run the same command to continue from step {int(paths[-1].stem.removeprefix('step-'))}."
 
 
 def _read(folder: Path, source: str, target: str, seed: int) -> _Corpus:
@@ -202,23 +162,3 @@ def _validation_bleu(out: Path, pairs: Sequence[SentencePair], device: str, note
     except ImportError as error:
         return str(error)
     return f"validation BLEU {bleu.score:.1f} ({bleu.signature}); test files were not looked at"
-
-
-@contextmanager
-def _refusing() -> Iterator[None]:
-    """Turn what the user can mend into one kind of error."""
-    try:
-        yield
-    except (FileNotFoundError, NotADirectoryError, ValueError, DivergedError) as error:
-        raise TrainingRefused(str(error)) from error
-
-
-def _check_device(device: str) -> None:
-    try:
-        kind = torch.device(device).type
-    except RuntimeError:
-        raise ValueError(f"device is {device!r}; wanted cpu or cuda") from None
-    if kind not in ("cpu", "cuda"):
-        raise ValueError(f"device is {device!r}; wanted cpu or cuda")
-    if kind == "cuda" and not torch.cuda.is_available():
-        raise ValueError("no CUDA device is here: train on cpu")

@@ -1,19 +1,15 @@
 """Train a translator by a recipe: a run that can be killed, and that leaves what load_translator reads."""
 
-import hashlib
-import json
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import nn
 
 from softlookup.model.schedules import warmup_hold_decay
 from softlookup.model.transformer import Transformer
-from softlookup.model.weights import CheckpointError, load_weights, save_weights
+from softlookup.model.weights import load_weights, save_weights
 from softlookup.text.bpe import BytePairTokenizer
 from softlookup.text.segmentations import SegmentationPool
 from softlookup.training.averaging import MovingAverage
@@ -23,9 +19,9 @@ from softlookup.training.fast import FastLoss, quick_dtype
 from softlookup.training.growing import load_grown
 from softlookup.training.loop import Progress, train, validation_loss
 from softlookup.training.recipe import Recipe
+from softlookup.training.run_folder import Say, fixed, learned_tokenizer, same_run, thinned, write_json
 
 SentencePair = tuple[str, str]
-Say = Callable[[str], None]
 
 _CUTS = 24  # ways to cut each word that are kept ready; an epoch draws among them
 
@@ -71,10 +67,11 @@ def train_translator(
     """
     recipe, folder = Recipe() if recipe is None else recipe, Path(folder)
     say = note or (lambda line: None)
-    _same_run(folder / "run" / "settings.json", recipe, pairs, validation_pairs)
+    same_run(folder / "run" / "settings.json", recipe, pairs=[list(pairs), list(validation_pairs)])
     if begin is not None and not (folder / "merges.txt").exists():
         (folder / "merges.txt").write_bytes((Path(begin) / "merges.txt").read_bytes())
-    tokenizer = _tokenizer(pairs, folder / "merges.txt", recipe, say)
+    sentences = [sentence for pair in pairs for sentence in pair]
+    tokenizer = learned_tokenizer(sentences, folder / "merges.txt", recipe.vocab_size, say)
     kept, ids = _short_enough(pairs, tokenizer, recipe.max_length, "training", say)
     _, validation_ids = _short_enough(validation_pairs, tokenizer, recipe.max_length, "validation", say)
     batches = BucketedBatches(
@@ -107,7 +104,7 @@ def train_translator(
         say(f"validation loss {loss:.4f}")
         return loss
 
-    checkpoints = Checkpoints(folder / "run", every=every, settings=_fixed(recipe))
+    checkpoints = Checkpoints(folder / "run", every=every, settings=fixed(recipe))
     if checkpoints.paths:
         say(f"going on from {checkpoints.paths[-1].name}")
     state = train(
@@ -125,55 +122,17 @@ def train_translator(
     )
     load_weights(model, checkpoints.best_path)
     save_weights(model, folder / "model.safetensors", torch.float16)
-    _write_json(folder / "config.json", asdict(model.config))
-    _write_json(folder / "recipe.json", asdict(recipe))
+    write_json(folder / "config.json", asdict(model.config))
+    write_json(folder / "recipe.json", asdict(recipe))
     curve = {
         "pairs": len(kept),
         "too_long": len(pairs) - len(kept),
         "best_step": state.best_step,
         "validation": state.validations,
-        "training": _thinned(state.losses),
+        "training": thinned(state.losses),
     }
-    _write_json(folder / "curve.json", curve)
+    write_json(folder / "curve.json", curve)
     return state
-
-
-def _fixed(recipe: Recipe) -> dict[str, Any]:
-    """What a run that is taken up again must not change: all but its end, and what begins later in it."""
-    later = ("steps", "decay_from", "consistency", "consistency_from")
-    return {name: value for name, value in asdict(recipe).items() if name not in later}
-
-
-def _same_run(path: Path, recipe: Recipe, *corpora: Sequence[SentencePair]) -> None:
-    """Write down what the run was begun with, or see that it is still the same: merges are learned before any state."""
-    digest = hashlib.sha256(json.dumps([list(map(list, pairs)) for pairs in corpora]).encode())
-    settings = _fixed(recipe) | {"pairs": digest.hexdigest()[:16]}
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _write_json(path, settings)
-        return
-    had: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    differing = [
-        f"{name} was {had.get(name, 'not given')}, is {settings.get(name, 'not given')}"
-        for name in sorted({*had, *settings})
-        if name not in had or name not in settings or had[name] != settings[name]
-    ]
-    if differing:
-        raise CheckpointError(
-            f"{path.parent.parent} holds a run with other settings: {'; '.join(differing)}. "
-            "Give another folder, or delete this one"
-        )
-
-
-def _tokenizer(pairs: Sequence[SentencePair], path: Path, recipe: Recipe, say: Say) -> BytePairTokenizer:
-    if path.exists():
-        return BytePairTokenizer.load(path)
-    tokenizer = BytePairTokenizer.train([sentence for pair in pairs for sentence in pair], vocab_size=recipe.vocab_size)
-    partial = path.with_suffix(".partial")
-    tokenizer.save(partial)
-    os.replace(partial, path)
-    say(f"learned {len(tokenizer):,} pieces of words from {len(pairs):,} pairs")
-    return tokenizer
 
 
 def _short_enough(
@@ -212,19 +171,3 @@ def _recut(
         ]
 
     return recut
-
-
-def _write_json(path: Path, content: object) -> None:
-    partial = path.with_suffix(".partial")
-    partial.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    os.replace(partial, path)
-
-
-def _thinned(losses: Sequence[float], points: int = 200) -> list[tuple[int, float]]:
-    """Means of equal stretches: a curve that can be drawn, and kept in a small file."""
-    stretch = max(1, len(losses) // points)
-    return [
-        (min(start + stretch, len(losses)), round(sum(part) / len(part), 4))
-        for start in range(0, len(losses), stretch)
-        if (part := losses[start : start + stretch])
-    ]

@@ -1,0 +1,38 @@
+// The box that a reader writes into, its examples and settings, and the button that starts the model.
+
+/**
+ * `act(text, tell)` does the work; what it returns, or the message of what it throws, stands beside the button. Without
+ * `lines` the box is one sentence, and Enter presses the button.
+ */
+export function form({ id, label, text, lang, lines = 2, manyLines = false, examples, examplesName, settings = [], press, first, more = [], act }) {
+  let busy = false;
+  const box = make("textarea", { id: `${id}-text`, rows: lines, maxlength: 600, spellcheck: "false", lang });
+  box.value = new URLSearchParams(location.search).get("text") ?? text;
+  const go = make("button", { type: "submit", class: "lvm-go" }, press);
+  const state = make("span", { class: "lvm-state", role: "status" }, first);
+  const group = make("div", { class: "lvm-examples", role: "group", "aria-label": examplesName }, "Examples: ",
+    examples.map((one) => make("button", { type: "button", onclick: () => { box.value = one; again(); } }, one.replaceAll("\n", " ↵ "))));
+  const place = make("form", { class: "lvm-form" }, make("label", { for: box.id }, label), box,
+    examples.length ? [group] : [], settings, make("div", { class: "lvm-bar" }, go, more, state));
+
+  const again = () => place.requestSubmit();
+  place.onsubmit = async (event) => {
+    event.preventDefault();
+    if (busy) return;
+    busy = true;
+    go.setAttribute("aria-disabled", "true");
+    try {
+      state.textContent = await act(box.value, (words) => { state.textContent = words; });
+    } catch (error) {
+      state.textContent = error.message;
+    }
+    busy = false;
+    go.setAttribute("aria-disabled", "false");
+  };
+  box.onkeydown = (event) => {
+    if (event.key !== "Enter" || (manyLines ? !event.ctrlKey && !event.metaKey : event.shiftKey)) return;
+    event.preventDefault();
+    again();
+  };
+  return { place, again };
+}

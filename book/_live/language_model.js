@@ -1,0 +1,72 @@
+// The writer's forward pass: softlookup.model.DecoderLM with the parts that it ships with (RMSNorm before each sublayer,
+// rotary positions, SwiGLU, query heads that share keys and values, one table for input and logits).
+
+import { add, attend, product, rmsNorm, rowsOf, stacked } from "./numbers.js";
+
+const silu = (x) => x / (1 + Math.exp(-x));
+
+export class LanguageModel {
+  constructor(config, tensors) {
+    this.config = config;
+    this.tensors = tensors;
+  }
+
+  #times(x, name) {
+    const matrix = this.tensors.get(name);
+    return product(x, x.length / matrix.ins, matrix);
+  }
+
+  #norm(x, name) {
+    const gain = this.tensors.get(`${name}.gain`);
+    return rmsNorm(x, x.length / gain.length, gain, this.config.norm_eps);
+  }
+
+  /** Rows of heads side by side; in each head, neighbours are a point that is turned by its pair's angle. */
+  #turned(x, rowWidth, first) {
+    const width = this.config.d_model / this.config.n_heads;
+    return rowsOf(x, rowWidth).map((row, r) => {
+      const y = new Float32Array(row.length);
+      for (let i = 0; i < row.length; i += 2) {
+        const angle = (first + r) / this.config.rotary_base ** ((i % width) / width);
+        const [cos, sin] = [Math.cos(angle), Math.sin(angle)];
+        y[i] = row[i] * cos - row[i + 1] * sin;
+        y[i + 1] = row[i] * sin + row[i + 1] * cos;
+      }
+      return y;
+    });
+  }
+
+  /** An empty KV cache: for each layer the keys and values of the tokens so far. */
+  start() {
+    return Array.from({ length: this.config.n_layers }, () => ({ k: [], v: [] }));
+  }
+
+  /**
+   * Takes the tokens that the cache has not seen, and adds their keys and values to it. Returns the logits of the next
+   * token, and of each layer what the new tokens computed: queries, keys and attention weights, a row for each token.
+   */
+  step(ids, cache) {
+    const { d_model: width, n_heads: heads, n_kv_heads: shared } = this.config;
+    const first = cache[0].k.length;
+    const table = this.tensors.get("embedder.tokens.table");
+    let x = stacked(ids.map((id) => Float32Array.from({ length: width }, (_, i) => table.data[id * width + i] * table.scales[id])));
+    const layers = cache.map((kept, i) => {
+      const layer = `decoder.layers.${i}`;
+      const normed = this.#norm(x, `${layer}.attention_residual.norm`);
+      const narrow = (width / heads) * shared;
+      const q = this.#turned(this.#times(normed, `${layer}.attention.w_q`), width, first);
+      const k = this.#turned(this.#times(normed, `${layer}.attention.w_k`), narrow, first);
+      kept.k.push(...k);
+      kept.v.push(...rowsOf(this.#times(normed, `${layer}.attention.w_v`), narrow));
+      const seen = q.map((query, r) => attend(query, kept.k.slice(0, first + r + 1), kept.v, heads));
+      x = add(x, this.#times(stacked(seen.map(({ z }) => z)), `${layer}.attention.w_o`));
+      const inside = this.#norm(x, `${layer}.feed_forward_residual.norm`);
+      const gate = this.#times(inside, `${layer}.feed_forward.w_gate`);
+      const hidden = this.#times(inside, `${layer}.feed_forward.w_1`).map((one, n) => one * silu(gate[n]));
+      x = add(x, this.#times(hidden, `${layer}.feed_forward.w_2`));
+      return { q, k, weights: seen.map(({ weights }) => weights) };
+    });
+    const last = this.#norm(x.subarray(x.length - width), "decoder.norm");
+    return { logits: this.#times(last, "embedder.tokens.table"), layers };
+  }
+}

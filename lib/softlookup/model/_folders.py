@@ -1,0 +1,38 @@
+"""What a training command leaves in a folder, and how a model and its tokenizer come back from there."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from torch import nn
+
+from softlookup.model.config import Config
+from softlookup.model.weights import load_weights
+from softlookup.text.bpe import BytePairTokenizer
+
+Model = TypeVar("Model", bound=nn.Module)
+
+
+def read_folder(folder: Path, build: Callable[[Config], Model], command: str) -> tuple[Model, BytePairTokenizer]:
+    """Read merges.txt, config.json and model.safetensors.
+
+    Args:
+        folder: Where they are.
+        build: Makes the model of its configuration.
+        command: What makes such folders, for the message.
+
+    Returns:
+        The model in float32, and its tokenizer.
+
+    Raises:
+        FileNotFoundError: If one of the three files is missing; the message names it.
+        CheckpointError: If the weights are not those of the configuration.
+    """
+    for name in ("merges.txt", "config.json", "model.safetensors"):
+        if not (folder / name).exists():
+            raise FileNotFoundError(f"{folder / name} is missing; wanted a folder that `{command}` has made")
+    tokenizer = BytePairTokenizer.load(folder / "merges.txt")
+    model = build(Config(**json.loads((folder / "config.json").read_text(encoding="utf-8"))))
+    load_weights(model, folder / "model.safetensors")
+    return model, tokenizer

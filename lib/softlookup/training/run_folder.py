@@ -1,0 +1,111 @@
+"""What lies in the folder of a run beside its states: what it was begun with, its tokenizer, its curve."""
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from softlookup.model.weights import CheckpointError
+from softlookup.text.bpe import BytePairTokenizer
+from softlookup.training.recipe import RecipeFile
+
+Say = Callable[[str], None]
+
+_LATER = ("steps", "decay_from", "consistency", "consistency_from")
+
+
+def fixed(recipe: RecipeFile) -> dict[str, Any]:
+    """Say what a run that is taken up again must not change: all but its end, and what begins later in it.
+
+    Args:
+        recipe: The run's.
+
+    Returns:
+        Those fields by name.
+    """
+    return {name: value for name, value in asdict(recipe).items() if name not in _LATER}
+
+
+def same_run(path: Path, recipe: RecipeFile, **data: object) -> None:
+    """Write down what the run was begun with, or see that it is still the same: merges are learned before any state.
+
+    Args:
+        path: The file, settings.json in the folder of the run's states.
+        recipe: The run's.
+        data: What it learns from and is chosen by, with a name; anything that JSON can hold.
+
+    Raises:
+        CheckpointError: If the folder holds a run of another recipe or of other data.
+    """
+    digests = {name: hashlib.sha256(json.dumps(one).encode()).hexdigest()[:16] for name, one in data.items()}
+    settings = fixed(recipe) | digests
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_json(path, settings)
+        return
+    had: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    differing = [
+        f"{name} was {had.get(name, 'not given')}, is {settings.get(name, 'not given')}"
+        for name in sorted({*had, *settings})
+        if name not in had or name not in settings or had[name] != settings[name]
+    ]
+    if differing:
+        raise CheckpointError(
+            f"{path.parent.parent} holds a run with other settings: {'; '.join(differing)}. "
+            "Give another folder, or delete this one"
+        )
+
+
+def learned_tokenizer(texts: Iterable[str], path: Path, vocab_size: int, say: Say) -> BytePairTokenizer:
+    """Learn merges from the training texts, or read those that the run has learned before.
+
+    Args:
+        texts: The training texts.
+        path: Where the merges are kept.
+        vocab_size: V.
+        say: Told in a line that they were learned.
+
+    Returns:
+        The tokenizer.
+    """
+    if path.exists():
+        return BytePairTokenizer.load(path)
+    tokenizer = BytePairTokenizer.train(texts, vocab_size=vocab_size)
+    partial = path.with_suffix(".partial")
+    tokenizer.save(partial)
+    os.replace(partial, path)
+    say(f"learned {len(tokenizer):,} tokens from the training text")
+    return tokenizer
+
+
+def write_json(path: Path, content: object) -> None:
+    """Write a file whole or not at all.
+
+    Args:
+        path: Where to.
+        content: What JSON can hold.
+    """
+    partial = path.with_suffix(".partial")
+    partial.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    os.replace(partial, path)
+
+
+def thinned(losses: Sequence[float], points: int = 200) -> list[tuple[int, float]]:
+    """Take means of equal stretches: a curve that can be drawn, and kept in a small file.
+
+    Args:
+        losses: The loss of each step.
+        points: About how many are left.
+
+    Returns:
+        The last step of each stretch, and its mean loss.
+    """
+    stretch = max(1, len(losses) // points)
+    return [
+        (min(start + stretch, len(losses)), round(sum(part) / len(part), 4))
+        for start in range(0, len(losses), stretch)
+        if (part := losses[start : start + stretch])
+    ]

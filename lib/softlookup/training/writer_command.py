@@ -1,0 +1,53 @@
+"""What `softlookup train-writer` does: a text file in, a language model out; the same command goes on after a kill."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from rich.console import Console
+
+from softlookup.text.corpus import read_text
+from softlookup.training import command_frame
+from softlookup.training.command_frame import check_device, refusing, shown_run
+from softlookup.training.loop import Progress
+from softlookup.training.progress import ProgressDisplay
+from softlookup.training.recipe import WriterRecipe
+from softlookup.training.writing import train_writer
+
+
+def train_writer_command(
+    file: str | Path,
+    *,
+    recipe: str | Path | None = None,
+    out: str | Path = "writer",
+    device: str = "cpu",
+    minutes: float | int | None = None,
+    console: Console | None = None,
+) -> int:
+    """Train a decoder-only model on a text; given once more, go on where the run was stopped.
+
+    Args:
+        file: The text, in UTF-8, or the same ending in .gz. Its last tenth is held out, to choose the weights by.
+        recipe: A JSON file with fields of WriterRecipe; None means the default one.
+        out: Where the model goes.
+        device: Where to train.
+        minutes: After how long to stop at the next state that is kept; None goes on to the end.
+        console: Where to write; None means the terminal.
+
+    Returns:
+        The exit status: 0 at the end or when the minutes are over, 130 after Ctrl-C.
+
+    Raises:
+        TrainingRefused: If the text is missing, too short or not UTF-8, a recipe is wrong, there is no such device, the
+            folder holds another run, or the loss is no longer a number.
+    """
+    out = Path(out)
+    with refusing():
+        check_device(device, minutes)
+        chosen = WriterRecipe() if recipe is None else WriterRecipe.read(recipe)
+        text = read_text(file)
+
+        def work(shown: ProgressDisplay, on_step: Callable[[Progress], None]) -> None:
+            train_writer(text, out, chosen, device=device, on_step=on_step, note=shown.note, every=command_frame.EVERY)
+            shown.note(f'done: load_writer("{out}").write("...") uses it')
+
+        return shown_run(work, out, chosen.steps, minutes, console)

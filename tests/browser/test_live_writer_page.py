@@ -1,0 +1,253 @@
+"""The language model, live: what the page computes is what the library's model gives with the same rounded weights."""
+
+import numpy as np
+import pytest
+import torch
+from book_browser import AXE
+from playwright.sync_api import expect
+
+from softlookup.live import rounded
+from softlookup.model import Trace, generate, load_writer, next_token_probabilities, pick
+
+pytestmark = [pytest.mark.browser, pytest.mark.book]
+
+PAGE = "book/live_writer.html"
+PATIENCE_MS = 90_000
+UNIFORMS = np.random.default_rng(5).random(200).tolist()
+SETTINGS = (
+    ("ROMEO:\nWhat light is", {"temperature": 0, "topK": None, "topP": None}),
+    ("First Citizen:\n\nWe will  not", {"temperature": 0.8, "topK": None, "topP": 0.9}),
+    ("O", {"temperature": 1.5, "topK": 7, "topP": None}),
+    ("KING RICHARD:\nMy «naïve» lord, the queen is", {"temperature": 1.0, "topK": 20, "topP": 0.5}),
+)
+ASK = """async ([text, how]) => {
+  const send = (message, found) => new Promise((done, failed) => {
+    globalThis.writerWorker.onmessage = ({ data }) => {
+      if (data.read) found.read = data.read;
+      if (data.wrote) found.steps.push(data.wrote);
+      if (data.failed) failed(new Error(data.failed));
+      if ("done" in data) done(data.done);
+    };
+    globalThis.writerWorker.postMessage({ number: 1, ...message });
+  });
+  if (!globalThis.writerWorker) {
+    const { header, text, worker } = globalThis.softlookupWriter;
+    globalThis.writerWorker = new Worker(URL.createObjectURL(new Blob([worker], { type: "text/javascript" })));
+    await send({ begin: { header, text } });
+  }
+  const found = { steps: [] };
+  found.done = await send({ write: { text, how } }, found);
+  return JSON.parse(JSON.stringify(found, (_, one) => (ArrayBuffer.isView(one) ? [...one] : one)));
+}"""
+
+
+@pytest.fixture(scope="module")
+def writer():
+    return rounded(load_writer())
+
+
+@pytest.fixture(scope="module")
+def ask(chromium, html):
+    """Ask the page's own worker, without the page around it."""
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto((html / "book/mistakes.html").as_uri())
+    page.add_script_tag(url="../_static/live/writer_weights.js")
+    yield lambda text, **how: page.evaluate(ASK, [text, {"tokens": 40, "uniforms": UNIFORMS, **how}])
+    context.close()
+
+
+@pytest.mark.parametrize(("text", "how"), SETTINGS)
+@torch.no_grad()
+def test_text_logits_and_attention_are_the_librarys(ask, writer, text, how):
+    found = ask(text, **how)
+    prompt, steps = writer.encode(text), found["steps"]
+    assert found["read"]["ids"] == prompt and len(steps) == 40
+    ids = [*prompt, *(step["id"] for step in steps)]
+    assert found["done"]["text"] == writer.decode(ids)
+    trace, close = Trace(), {"rtol": 0, "atol": 1e-4}
+    logits = writer.model(torch.tensor([ids[:-1]]), trace=trace)[0]
+    np.testing.assert_allclose([step["logits"] for step in steps], logits[len(prompt) - 1 :], **close)
+    for layer, weights in enumerate(trace.weights):
+        rows = [
+            *found["read"]["layers"][layer]["weights"],
+            *(step["layers"][layer]["weights"][0] for step in steps[1:]),
+        ]
+        for t, row in enumerate(rows):
+            np.testing.assert_allclose(np.reshape(row, (6, -1)), weights[0, :, t, : t + 1], **close)
+
+
+@pytest.mark.parametrize(("text", "how"), SETTINGS)
+@torch.no_grad()
+def test_draws_are_the_librarys_with_the_same_luck(ask, writer, text, how):
+    found = ask(text, **how)
+    for step, uniform in zip(found["steps"], UNIFORMS, strict=False):
+        p = next_token_probabilities(
+            torch.tensor([step["logits"]]), temperature=how["temperature"], top_k=how["topK"], top_p=how["topP"]
+        )
+        assert step["id"] == int(pick(p, torch.tensor([uniform], dtype=torch.float64)))
+        assert step["kept"]["count"] == int((p > 0).sum()) and step["kept"]["of"] == len(writer.tokenizer)
+        np.testing.assert_allclose(
+            [one["drawn"] for one in step["candidates"]], p[0, [one["id"] for one in step["candidates"]]], atol=1e-5
+        )
+
+
+def test_writing_ends_where_the_context_is_full(ask, writer):
+    most = writer.model.config.max_length
+    found = ask("and " * (most - 3), temperature=0, topK=None, topP=None)
+    assert len(found["read"]["ids"]) == most - 3 and len(found["steps"]) == 4 and found["done"]["full"]
+
+
+@pytest.fixture
+def live(html, visit, request):
+    place = request.getfixturevalue("server") if getattr(request, "param", "") == "server" else html.as_uri()
+    with visit(f"{place.rstrip('/')}/{PAGE}", reduced_motion="reduce") as seen:
+        seen.figure = seen.page.locator(".lvm")
+        yield seen
+        assert seen.complaints == []
+
+
+def settled(figure, tokens):
+    expect(figure.get_by_role("button", name="Write on")).to_have_attribute(
+        "aria-disabled", "false", timeout=PATIENCE_MS
+    )
+    expect(figure.locator(".lvm-state")).to_contain_text(f"{tokens} tokens in", timeout=PATIENCE_MS)
+    return figure
+
+
+def slider(figure, label):
+    return figure.get_by_role("slider", name=label)
+
+
+def set_to(figure, **settings):
+    """Move sliders; what waits for the end of a move (change) does not hear of it."""
+    for label, value in settings.items():
+        slider(figure, label.replace("_", "-")).evaluate("(input, value) => { input.value = value; }", value)
+        slider(figure, label.replace("_", "-")).dispatch_event("input")
+
+
+def wrote(seen, text="ROMEO:\nWhat light is", **settings):
+    set_to(seen.figure, temperature=0, tokens=20)
+    set_to(seen.figure, **settings)
+    seen.figure.get_by_label("How does the text begin?").fill(text)
+    seen.figure.get_by_role("button", name="Write on").click()
+    return settled(seen.figure, settings.get("tokens", 20))
+
+
+@pytest.mark.parametrize("live", ["disk", "server"], indirect=True)
+def test_page_loads_its_own_weights_when_asked_and_writes_on(live, writer):
+    def loaded():
+        return [address.rsplit("/", 1)[1] for address in live.requests if "weights.js" in address]
+
+    assert loaded() == []
+    figure = wrote(live)
+    assert loaded() == ["writer_weights.js"]
+    wanted = writer.write("ROMEO:\nWhat light is", max_new_tokens=20)
+    assert figure.locator(".lvm-written").text_content() == wanted
+    tokens = [writer.tokenizer.vocabulary.token(i) for i in writer.encode("ROMEO:\nWhat light is")]
+    assert figure.locator(".lvm-text span.lvm-token").all_inner_texts() == tokens
+    assert figure.locator(".lvm-text button").count() == 20
+
+
+def test_a_setting_that_changes_keeps_the_luck_and_a_press_draws_anew(live):
+    figure = wrote(live, temperature=1.5, top_p=0.9)
+    first = figure.locator(".lvm-written").text_content()
+    for top_p, same in ((0.3, False), (0.9, True)):
+        set_to(figure, top_p=top_p)
+        slider(figure, "top-p").dispatch_event("change")
+        settled(figure, 20)
+        assert (figure.locator(".lvm-written").text_content() == first) is same
+    figure.get_by_role("button", name="Write on").click()
+    settled(figure, 20)
+    assert figure.locator(".lvm-written").text_content() != first
+
+
+def test_candidates_show_what_is_cut(live):
+    figure = wrote(live, temperature=1, top_k=3, top_p=1)
+    rows = figure.locator(".lvm-candidates tbody tr")
+    assert [row.split()[-1] for row in rows.all_inner_texts()].count("cut") == rows.count() - 3
+    assert "3 tokens are kept of 2,000" in figure.locator(".lvm-part").first.inner_text()
+
+
+def test_cell_is_computed_again_from_query_and_shared_key(live, writer):
+    figure = wrote(live)
+    figure.locator("td[data-row='9'][data-column='5']").click()
+    figure.get_by_role("button", name="layer 2, head 5").click()
+    prompt, trace = torch.tensor([writer.encode("ROMEO:\nWhat light is")]), Trace()
+    ids = generate(writer.model, prompt, max_new_tokens=20).ids[0, :-1]
+    with torch.no_grad():
+        writer.model(ids[None], trace=trace)
+    first = len(ids) - figure.locator(".lvm-map tbody tr").count()
+    steps = figure.locator(".lvm-steps")
+    weight = float(trace.weights[1][0, 4, first + 9, first + 5])
+    assert float(steps.get_attribute("data-weight")) == pytest.approx(weight, abs=1e-4)
+    assert "/ √32 = " in steps.inner_text()
+    assert "Query head 5 shares key-value head 2" in figure.locator(".lvm-why").inner_text()
+
+
+def test_rows_of_the_map_and_what_stands_before_it_sum_to_one(live):
+    figure = wrote(live, tokens=30)
+    for row in figure.locator(".lvm-map tbody tr").all():
+        assert sum(float(one) for one in row.locator("td:not(.lvm-masked)").all_inner_texts()) == pytest.approx(
+            1, abs=0.09
+        )
+
+
+def test_stop_ends_the_text(live):
+    wrote(live)
+    set_to(live.figure, tokens=200)
+    # Pressed from within the page: a press from outside may come when everything is written.
+    live.page.evaluate("""() => new Promise((done) => {
+      const button = (name) => [...document.querySelectorAll(".lvm button")].find((one) => one.textContent === name);
+      const tokens = document.querySelector(".lvm-text");
+      const watch = new MutationObserver(() => {
+        const written = tokens.querySelectorAll("button").length;
+        if (written < 3 || written > 19) return;
+        watch.disconnect();
+        button("Stop").click();
+        done();
+      });
+      button("Write on").click();
+      watch.observe(tokens, { childList: true });
+    })""")
+    expect(live.figure.get_by_role("button", name="Write on")).to_have_attribute(
+        "aria-disabled", "false", timeout=PATIENCE_MS
+    )
+    assert 3 <= live.figure.locator(".lvm-text button").count() < 200
+
+
+def test_figure_is_worked_from_the_keyboard(live):
+    figure = wrote(live)
+    box = figure.get_by_label("How does the text begin?")
+    box.fill("JULIET:")
+    box.press("Enter")
+    box.press("ControlOrMeta+Enter")
+    expect(figure.locator(".lvm-own")).to_have_text("JULIET:\n", timeout=PATIENCE_MS, use_inner_text=False)
+    settled(figure, 20)
+    cell = figure.locator("td[data-row='1'][data-column='0']")
+    cell.focus()
+    cell.press("ArrowRight")
+    assert figure.locator(".lvm-asked").get_attribute("data-column") == "1"
+    figure.get_by_role("button", name="back").press("Enter")
+    assert figure.locator("[data-at]").get_attribute("data-at") == "18"
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_figure_passes_axe_at_phone_width(html, visit, theme):
+    with visit((html / PAGE).as_uri(), theme=theme, width=390, reduced_motion="reduce") as seen:
+        seen.figure = seen.page.locator(".lvm")
+        figure = wrote(seen, tokens=40)
+        figure.locator("td[data-grid]").first.click()
+        figure.get_by_role("button", name="layer 1, head 1").click()
+        seen.page.evaluate(AXE.read_text(encoding="utf-8"))
+        found = seen.page.evaluate("axe.run('.lvm', {resultTypes: ['violations']})")["violations"]
+        assert [(one["id"], one["nodes"][0]["html"][:150]) for one in found] == []
+        assert seen.page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_empty_box_and_unknown_characters_get_a_sentence(live):
+    live.figure.get_by_label("How does the text begin?").fill("  ")
+    live.figure.get_by_role("button", name="Write on").click()
+    expect(live.figure.locator(".lvm-state")).to_contain_text("There is no word in the box", timeout=PATIENCE_MS)
+    figure = wrote(live, "Zoë")
+    assert "has never seen a character" in figure.locator(".lvm-state").inner_text()

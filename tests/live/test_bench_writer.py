@@ -1,0 +1,73 @@
+"""The benchmark of the language model: its measures by other ways, and what the kept record says."""
+
+import json
+import lzma
+import math
+from pathlib import Path
+
+import pytest
+import torch
+
+from softlookup.bench import writer as bench
+from softlookup.bench.harness import measured
+from softlookup.model import load_writer
+from softlookup.text.grammar import sample
+
+KEPT = json.loads((Path(__file__).parents[2] / "book" / "measured" / "writer.json").read_text(encoding="utf-8"))
+SCENE = "ANNA:\nWho goes there?\n\nBEN:\nNobody, my lord, and nobody is here."
+
+
+def test_quick_run_gives_the_kept_records_fields(tmp_path):
+    text = "\n\n".join(f"ANNA:\n{pair.english}" for pair in sample(200, 0))
+    (tmp_path / "input.txt").write_text(text, encoding="utf-8")
+    said = []
+    record = bench.bench_writer(quick=True, folder=tmp_path, say=said.append)
+    assert measured(record) == measured(KEPT) and len(said) == 2
+    assert record["bits_per_character"].keys() == KEPT["bits_per_character"].keys()
+    assert record["samples"].keys() == KEPT["samples"].keys() and record["samples"]["texts"] == 2
+
+
+def test_kept_record_shows_a_model_that_beats_all_else():
+    bits = KEPT["bits_per_character"]
+    others = [one for name, one in bits.items() if not name.startswith("model")]
+    assert bits["model"] < min(others) and abs(bits["model, int8"] - bits["model"]) < 0.01
+    assert KEPT["parameters"] == sum(one.numel() for one in load_writer().model.parameters())
+
+
+def test_count_models_give_the_bits_of_their_formulas():
+    # a: 3 of 4, b: 1 of 4; each count one higher, for the two characters that there are.
+    assert bench._unigram_bits("aaab", "ab") == pytest.approx(-math.log2(4 / 6) - math.log2(2 / 6))
+    # After b stands nothing: a has 1 of 1 + 2. After a: a twice, b once, of 3 + 2.
+    assert bench._bigram_bits("aaab", "ab") == pytest.approx(-math.log2(1 / 3) - math.log2(2 / 5))
+
+
+def test_a_compressor_pays_little_for_a_text_that_it_has_read():
+    sizes = [bench._grown(lambda data: len(lzma.compress(data, preset=9)), SCENE * 20, text) for text in (SCENE, "q7#")]
+    assert 0 <= sizes[0] <= 24 and sizes[1] < 24
+
+
+@torch.no_grad()
+def test_model_bits_count_every_token_once_with_half_a_context():
+    writer = load_writer()
+    ids = writer.encode(SCENE * 20)
+    most, nats = writer.model.config.max_length, math.log(len(writer.tokenizer))
+    assert 1.5 * most < len(ids)
+    for place in range(1, len(ids)):
+        begin = 0 if place <= most else (place - 1 - most // 2) // (most // 2) * (most // 2)
+        assert place - begin <= most and (begin == 0 or place - begin > most // 2)
+        nats -= float(writer.model(torch.tensor([ids[begin:place]]))[0, -1].log_softmax(-1)[ids[place]])
+    assert bench._model_bits(writer, ids) == pytest.approx(nats / math.log(2), rel=1e-4)
+    short = writer.encode(SCENE)
+    assert bench._model_bits(writer, short) > 0
+
+
+def test_longest_copy_counts_words_side_by_side():
+    assert bench._longest_copy("my good lord of York".split(), " the good lord of all my York ") == 3
+    assert bench._longest_copy(["lord"], " lordly ") == 0
+
+
+def test_bench_without_its_text_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="--data FOLDER"):
+        bench.bench_writer(quick=True, folder=None, say=print)
+    with pytest.raises(FileNotFoundError, match=r"looked for input.txt and input.txt.gz"):
+        bench.bench_writer(quick=True, folder=tmp_path, say=print)
