@@ -1,8 +1,10 @@
-"""What the figures for lecturers are tried with."""
+"""What figures for lecturers, and of a student's way, are tried with."""
 
 from softlookup import figures
 
 TEACHING = {
+    "student_path": (figures.student_path, ()),
+    "teacher_forcing": (figures.teacher_forcing, (["start", "a", "red", "cat"],)),
     "chapters": (
         figures.chapters,
         (

@@ -91,6 +91,8 @@ from softlookup.figures.smoothing import smoothing as smoothing
 from softlookup.figures.splitting import splitting as splitting
 from softlookup.figures.storage import reading_order as reading_order
 from softlookup.figures.store import lookup_table as lookup_table
+from softlookup.figures.student_path import student_path as student_path
+from softlookup.figures.teacher_forcing import teacher_forcing as teacher_forcing
 from softlookup.figures.tempered import temperature_curves as temperature_curves
 from softlookup.figures.theme import (
     DARK as DARK,

@@ -196,7 +196,7 @@ def any_length() -> Found:
     "E051",
     lecture="004",
     slide="Learned positions",
-    section="06_positions_more#positions-learned",
+    section="06_positions#positions-learned",
     states="Learned rows, one for each position up to a largest one, are better for tasks of a fixed length.",
     verdict="misleading",
     kind="cited",

@@ -1,0 +1,40 @@
+"""What is drawn of training, and of a student's way, says what the course does."""
+
+from pathlib import Path
+
+import pytest
+from matplotlib.patches import Rectangle
+
+from softlookup.figures import LIGHT, student_path, teacher_forcing
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_teacher_forcing_draws_one_row_in_training_and_a_row_for_each_word_in_inference():
+    figure = teacher_forcing(["<s>", "a", "b", "c"], palette=LIGHT)
+    rows = [[box.get_y() for box in axes.patches if isinstance(box, Rectangle)] for axes in figure.axes]
+    assert [len(found) for found in rows] == [3, 3]
+    assert [len(set(found)) for found in rows] == [1, 3]
+
+
+def test_teacher_forcing_gives_each_box_the_token_before():
+    training, inference = teacher_forcing(["<s>", "a", "b"], palette=LIGHT).axes
+    for axes in (training, inference):
+        words = [text.get_text() for text in axes.texts if text.get_text()]
+        assert words[:4] == ["<s>", "a", "a", "b"]
+
+
+def test_teacher_forcing_refuses_a_single_token():
+    with pytest.raises(ValueError, match="two tokens at least; got 1"):
+        teacher_forcing(["<s>"], palette=LIGHT)
+
+
+def test_student_path_names_the_buttons_and_folders_that_a_student_meets():
+    drawn = " ".join(text.get_text().replace("\n", " ") for text in student_path(palette=LIGHT).axes[0].texts)
+    buttons = (ROOT / "book" / "_python" / "page.js").read_text(encoding="utf-8")
+    for name in ("Do it here", "Save your answers as a notebook"):
+        assert name in drawn and f'"{name}"' in buttons
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert "make lab" in drawn and "\nlab:" in makefile
+    assert "exercises/" in drawn and (ROOT / "exercises").is_dir()
+    assert "my_work/" in drawn and "my_work" in (ROOT / ".gitignore").read_text(encoding="utf-8")
