@@ -50,6 +50,7 @@
     canvas.replaceWith(picture);
   }
 
+  article.querySelector("h1 > .chapter-number")?.remove(); // the volume writes the chapter's number above its title
   const headings = [...article.querySelectorAll("section > :is(h1, h2)")].map((heading) => ({
     level: Number(heading.tagName[1]),
     id: own(heading.closest("section").id),

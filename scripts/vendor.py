@@ -58,7 +58,7 @@ def main() -> int:
         )
         return 1
     STAMP.write_text(wanted())
-    print("vendor: fetched MathJax, reveal.js, CodeMirror, MiniSearch, esbuild, axe, puppeteer-core and eslint")
+    print("vendor: fetched MathJax, fonts, reveal.js, CodeMirror, MiniSearch, esbuild, axe, puppeteer-core and eslint")
     return 0
 
 

@@ -26,6 +26,17 @@ MATHJAX = "mathjax/es5"
 MATHJAX_PARTS = ["tex-chtml.js", "output/chtml/fonts/woff-v2", "input/tex/extensions"]
 """The one bundle that pages load, its fonts, and the TeX packages that it loads when a formula asks."""
 
+FONTS = {
+    "@fontsource-variable/ibm-plex-sans": [
+        "ibm-plex-sans-latin-wght-normal",
+        "ibm-plex-sans-latin-wght-italic",
+        "ibm-plex-sans-latin-ext-wght-normal",
+        "ibm-plex-sans-greek-wght-normal",
+    ],
+    "@fontsource/ibm-plex-mono": ["ibm-plex-mono-latin-400-normal", "ibm-plex-mono-latin-600-normal"],
+}
+"""The faces that ``book/_static/fonts.css`` describes, by script; a page loads those that it has letters of."""
+
 VIEW = re.compile(r'<script type="application/vnd\.jupyter\.widget-view\+json">(?P<json>.*?)</script>', re.S)
 WIDGET_START = f"{VENDOR}/widgets.js"
 FACE = re.compile(r"@font-face\s*\{[^}]*/fontawesome/[^}]*\}")
@@ -102,13 +113,17 @@ def subset_icons(font: Path, target: Path) -> None:
 
 
 def install(app: Sphinx) -> None:
-    """Copy MathJax, the runner of widgets and the icons into the built book."""
+    """Copy MathJax, the fonts, the runner of widgets and the icons into the built book."""
     if app.builder.format != "html":
         return
     modules = node_modules(app)
     static = Path(app.outdir) / "_static"
     for part in MATHJAX_PARTS:
         copy(modules / MATHJAX / part, static / VENDOR / "mathjax" / part)
+    for package, faces in FONTS.items():
+        for face in faces:
+            copy(modules / package / "files" / f"{face}.woff2", static / VENDOR / "fonts" / f"{face}.woff2")
+        copy(modules / package / "LICENSE", static / VENDOR / "fonts" / f"{package.rpartition('/')[2]}-licence.txt")
     copy(Path(__file__).with_name("widgets.js"), static / WIDGET_START)
 
     import pydata_sphinx_theme

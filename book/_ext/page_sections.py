@@ -11,8 +11,8 @@ from plain_formulas import plain
 UNSEEN = re.compile(r"<(pre|script|style|svg|template)\b.*?</\1>|data:image/[^\"']+", re.S)
 """What no reader reads as text; taken away before the page is taken apart, which is most of it."""
 LEFT_OUT = frozenset(
-    "above-input cell_input cell_output exr-doors field-list figure-number headerlink section-line sig task task-name "
-    "widget-fallback".split()
+    "above-input cell_input cell_output chapter-number exr-doors field-list figure-number headerlink section-line sig "
+    "task task-name widget-fallback".split()
 )
 """Classes of what no result quotes: figures and tables that cells draw, boxes with tasks, lines under every section."""
 ASIDE = frozenset({"summary", "button", "select", "h1", "h2", "h3", "h4", "h5", "h6"})

@@ -21,25 +21,31 @@ def link(domain: str, reftype: str, target: str, child: nodes.Node, **more: Any)
 def append_line(section: nodes.section, kind: str, lead: str, links: Iterable[nodes.Node]) -> None:
     """Put "lead link, link." behind what the section says, before its first section inside.
 
-    Lines of several kinds may stand one below the other, in the order in which they were put there.
+    Links of several kinds share one line, in the order in which they were put there.
 
     Args:
         section: Where the line goes.
-        kind: A class of the paragraph, beside "section-line", for its style and for tests.
+        kind: A class of the line, or of its part, for its style and for tests.
         lead: The words before the first link, without a space behind them.
         links: What follows, already linked or still to be resolved.
     """
-    line = nodes.paragraph(classes=["section-line", kind])
-    line += nodes.Text(lead)
-    for place, link in enumerate(links):
-        line += nodes.Text(", " if place else " ")
-        line += link
     inside = next((i for i, child in enumerate(section.children) if isinstance(child, nodes.section)), None)
     # A label of the section that follows stands before it, and has to stay next to it.
     place = len(section.children) if inside is None else inside
     while place and isinstance(section.children[place - 1], nodes.target):
         place -= 1
-    section.insert(place, line)
+    before = section.children[place - 1] if place else None
+    if isinstance(before, nodes.paragraph) and "section-line" in before["classes"]:
+        before += nodes.Text(" · ")
+        line = nodes.inline(classes=[kind])
+        before += line
+    else:
+        line = nodes.paragraph(classes=["section-line", kind])
+        section.insert(place, line)
+    line += nodes.Text(lead)
+    for number, link in enumerate(links):
+        line += nodes.Text(", " if number else " ")
+        line += link
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Lead back to the slides: at the end of each section that explains audited statements, one small line with a link.
 
-Where the section has a folded box *On the slides*, the line stands in it.
+Where the section has a folded box *On the slides*, the line stands in it. The box itself is moved to the section's end,
+where it interrupts nobody.
 
 The statements themselves name their sections (``softlookup.slide_audit``), and the page *The slides, recomputed* links
 to them. Nothing is typed on the chapters' pages.
@@ -49,15 +50,39 @@ def append(section: nodes.section, target: str, label: str, count: int) -> None:
     said = f"{count} statement{'s' if count > 1 else ''} recomputed"
     link = nodes.reference("", said, refuri=f"{target}?section={label}#slides-all", internal=True)
     for child in section:
-        if isinstance(child, nodes.Element) and len(child) > 1 and child[0].astext() == TITLE:
+        if is_box(child):
             child[-1].append(nodes.paragraph("", "", link, classes=[CLASS]))
             return
     append_line(section, CLASS, f"{TITLE}:", [link])
 
 
+def is_box(node: nodes.Node) -> bool:
+    """Say whether a node is a folded box about slides."""
+    plain = isinstance(node, nodes.Element) and not isinstance(node, nodes.section)
+    return plain and len(node) > 1 and node[0].astext() == TITLE
+
+
+def boxes_to_end(doctree: nodes.document) -> None:
+    """Move each folded box about slides behind what its section says: before links, labels and sections inside."""
+    for section in list(doctree.findall(nodes.section)):
+        moved = [child for child in section if is_box(child)]
+        for box in moved:
+            section.remove(box)
+        place = next((i for i, child in enumerate(section) if isinstance(child, nodes.section)), len(section))
+        while place and (
+            isinstance(section[place - 1], nodes.target) or "section-line" in section[place - 1].get("classes", [])
+        ):
+            place -= 1
+        section.children[place:place] = moved
+        for box in moved:
+            box.parent = section
+
+
 def add_lines(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Put the lines at the ends of a page's sections."""
     folder, _, page = docname.rpartition("/")
+    if folder == "book" and app.builder.format == "html":
+        boxes_to_end(doctree)
     labels = explained().get(page, {}) if folder == "book" else {}
     if not labels or app.builder.format != "html":
         return

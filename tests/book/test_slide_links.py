@@ -52,6 +52,19 @@ def test_the_line_stands_before_subsections_and_in_the_box_where_there_is_one():
     assert body[-1].astext() == "1 statement recomputed" and len(boxed) == 3
 
 
+def test_a_box_about_slides_goes_behind_the_sections_own_words_and_before_its_links():
+    box = nodes.container("", nodes.rubric("", slide_links.TITLE), nodes.paragraph("", "A slide has 3."))
+    line = nodes.paragraph("", "In the library: x", classes=["section-line"])
+    inner = nodes.section("", nodes.title("", slide_links.TITLE), nodes.paragraph("", "No box."), ids=["inner"])
+    words = nodes.paragraph("", "Words.")
+    outer = nodes.section("", nodes.title("", "One"), box, words, line, nodes.target(), inner, ids=["outer"])
+    document = new_document("page")
+    document += outer
+    slide_links.boxes_to_end(document)
+    assert outer.children[1:4] == [words, box, line] and box.parent is outer
+    assert outer[-1] is inner and isinstance(outer[-2], nodes.target)
+
+
 def test_a_statement_whose_section_is_gone_is_a_warning(monkeypatch):
     said = []
     monkeypatch.setattr(slide_links.log, "warning", lambda text, *more, **_: said.append(text % more))

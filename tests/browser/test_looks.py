@@ -1,0 +1,83 @@
+"""What every machine shows alike: the book's own letters, lines of a readable length, a page that does not jump."""
+
+import pytest
+from book_browser import CHAPTER, ROOT
+
+from softlookup.bench.site.weights import SHIFTS
+
+pytestmark = [pytest.mark.browser, pytest.mark.book]
+
+PAGES = ["book/index.html", CHAPTER, "exercises/04_one_head/04_one_head.html", "book/reference/model.html"]
+LIMIT_SHIFT = 0.03
+
+FACES = """async () => {
+  await document.fonts.ready;
+  return [...document.fonts].filter((one) => one.status === 'loaded').map((one) => one.family.replaceAll('"', ''));
+}"""
+FAMILIES = """() => Object.fromEntries(
+  ['.bd-article p', '.bd-article h1', '.bd-sidebar-primary a', '.bd-article pre', '.bd-article table td', '.slf']
+    .map((one) => [one, document.querySelector(one)])
+    .filter(([, node]) => node)
+    .map(([one, node]) => [one, getComputedStyle(node).fontFamily.split(',')[0].replaceAll('"', '')]))"""
+LINES = """() => [...document.querySelectorAll('.bd-article section > p')].map((p) => {
+  const plain = !p.querySelector('.math, code, br');
+  return { plain, letters: p.textContent.length, height: p.getBoundingClientRect().height,
+    line: parseFloat(getComputedStyle(p).lineHeight) };
+}).filter((one) => one.plain)"""
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_letters_come_from_the_book_itself_and_are_used(html, visit, page):
+    with visit((html / page).as_uri()) as seen:
+        loaded, families = set(seen.page.evaluate(FACES)), seen.page.evaluate(FAMILIES)
+        assert {"IBM Plex Sans", "IBM Plex Mono"} <= loaded
+        mono = families.pop(".bd-article pre", "IBM Plex Mono")
+        assert mono == "IBM Plex Mono" and set(families.values()) == {"IBM Plex Sans"}
+
+
+def test_every_font_is_small_and_has_its_licence_beside_it(html):
+    fonts = html / "_static" / "vendor" / "fonts"
+    named = {path.name for path in fonts.glob("*.woff2")}
+    told = (ROOT / "book" / "_static" / "fonts.css").read_text(encoding="utf-8")
+    assert len(named) >= 3 and all(f"vendor/fonts/{name}" in told for name in named)
+    assert told.count("vendor/fonts/") == len(named)
+    assert max(path.stat().st_size for path in fonts.glob("*.woff2")) < 100_000
+    for family in ("sans", "mono"):
+        text = (fonts / f"ibm-plex-{family}-licence.txt").read_text(encoding="utf-8")
+        assert "SIL Open Font License" in text
+
+
+@pytest.mark.parametrize("page", [CHAPTER, "book/09_training.html", "book/index.html"])
+def test_lines_of_prose_have_60_to_80_characters(html, visit, page):
+    with visit((html / page).as_uri(), width=1280) as seen:
+        lines = seen.page.evaluate(LINES)
+    full = [one for one in lines if one["height"] > 3.5 * one["line"]]
+    assert full
+    # The last line of a paragraph is half full on average.
+    widths = [one["letters"] / (round(one["height"] / one["line"]) - 0.5) for one in full]
+    assert 60 < sum(widths) / len(widths) < 80
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("page", PAGES)
+def test_page_does_not_jump_when_its_letters_arrive(server, chromium, page, width):
+    context = chromium.new_context(viewport={"width": width, "height": 900})
+    try:
+        context.add_init_script(SHIFTS)
+        tab = context.new_page()
+        tab.goto(server + page, wait_until="load")
+        tab.evaluate("document.fonts.ready.then(() => new Promise((done) => setTimeout(done, 300)))")
+        assert tab.evaluate("window.shifted") < LIMIT_SHIFT
+    finally:
+        context.close()
+
+
+@pytest.mark.parametrize("page", ["book/04_one_head.html", "book/06_positions.html"])
+def test_all_folds_look_alike(html, visit, page):
+    look = """() => [...document.querySelectorAll('.bd-article details:is(.hide,.sd-dropdown)>summary')].map((one) => {
+      const own = getComputedStyle(one), mark = getComputedStyle(one, '::before');
+      return [own.display, own.color, own.backgroundColor, own.fontSize, mark.content, mark.fontSize].join(' | ');
+    })"""
+    with visit((html / page).as_uri()) as seen:
+        looks = seen.page.evaluate(look)
+    assert len(looks) > 3 and len(set(looks)) == 1
