@@ -85,7 +85,8 @@ def describe(case: Case, difference: Difference, names: tuple[str, ...], reveals
     count = f" {difference.count} of {total} cells differ." if total > 1 else ""
     wanted_part = f", wanted is {wanted}" if reveals else ", which is not right"
     whole = reveals and _are_whole(difference.got[index], difference.wanted[index])
-    allowed = "" if whole else f" (tolerance {difference.tolerance:g})"
+    tolerance = float(f"{difference.tolerance:.0e}")  # one digit says enough
+    allowed = "" if whole else f" (tolerance {tolerance:g})"
     return f"{asked}: {cell} is {got}{wanted_part}{allowed}.{count}"
 
 
