@@ -76,7 +76,10 @@ def test_page_does_not_jump_when_its_letters_arrive(server, chromium, page, widt
 def test_all_folds_look_alike(html, visit, page):
     look = """() => [...document.querySelectorAll('.bd-article details:is(.hide,.sd-dropdown)>summary')].map((one) => {
       const own = getComputedStyle(one), mark = getComputedStyle(one, '::before');
-      return [own.display, own.color, own.backgroundColor, own.fontSize, mark.content, mark.fontSize, mark.position, getComputedStyle(one.parentElement).backgroundColor].join(' | ');
+      const box = getComputedStyle(one.parentElement).backgroundColor;
+      return [own.display, own.color, own.backgroundColor, own.fontSize, box, mark.content, mark.fontSize,
+        mark.position]
+        .join(' | ');
     })"""
     with visit((html / page).as_uri()) as seen:
         looks = seen.page.evaluate(look)
