@@ -118,7 +118,7 @@ class Lines(HTMLParser):
             self.open.append(set())
         if tag == "p" and "in-the-library" in given.get("class", ""):
             self.inside = True
-        if tag == "a" and self.inside:
+        if tag == "a" and self.inside and "14_slides" not in given["href"]:  # the slides' link shares the line
             for name in self.open[-1]:
                 self.links.setdefault(name, []).append(given["href"])
 

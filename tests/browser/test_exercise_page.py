@@ -90,7 +90,7 @@ def test_report_link_fills_in_the_address_of_a_course(html, visit):
         address = urlsplit(link.get_attribute("href"))
         told = {name: values[0] for name, values in parse_qs(address.query).items()}
         assert (address.scheme, address.path) == ("mailto", "ada@example.org")
-        assert told["subject"].startswith("Mistake: One head of self-attention › ")
+        assert told["subject"].startswith("Mistake: 4. One head of self-attention › ")
         assert f"File: {CHAPTER}#{SECTION}\n" in told["body"] and "What it should say, and why:" in told["body"]
 
 

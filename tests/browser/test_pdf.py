@@ -84,7 +84,7 @@ def test_pdf_keeps_its_text_on_the_paper(chromium, volume, chapter, tmp_path):
     begins: list[float] = []
 
     def note(text: str, cm: list, tm: list, *_: object) -> None:
-        if text.strip():
+        if text.strip() and cm[0] < 1:  # behind a drawing, pypdf forgets the scale of the whole page
             begins.append(tm[4] * cm[0] + tm[5] * cm[2] + cm[4])
 
     for page in chapter.pages:

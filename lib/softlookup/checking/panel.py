@@ -16,7 +16,8 @@ MAX_SIDE = 12
 
 STYLE = """
 .sl-check{--sl-ink:#1d2330;--sl-soft:#5a6472;--sl-paper:#fff;--sl-line:#d5dae1;--sl-good:#0b6e4f;--sl-bad:#a3341f;--sl-part:#7a5400;--sl-link:#1f5fa8;
-font:15px/1.5 system-ui,sans-serif;color:var(--sl-ink);background:var(--sl-paper);border:1px solid var(--sl-line);
+font:15px/1.5 var(--pst-font-family-base,system-ui,sans-serif);
+color:var(--sl-ink);background:var(--sl-paper);border:1px solid var(--sl-line);
 border-left:5px solid var(--sl-bad);border-radius:6px;padding:.7em 1em;max-width:60em;margin:.3em 0}
 .sl-check.sl-pass{border-left-color:var(--sl-good)}.sl-check.sl-partial,.sl-check.sl-blank{border-left-color:var(--sl-part)}
 .sl-check.sl-help{border-left-color:var(--sl-link)}
