@@ -81,7 +81,9 @@ def train(folder: Path | None, **given: Any) -> None:
 @click.option("--device", default="cpu", show_default=True, help="cpu or cuda.")
 @click.option("--minutes", type=float, help="Stop after this many minutes; the same command continues.")
 def train_writer(file: Path, **given: Any) -> None:
-    """Train a decoder-only language model on the text in FILE (or FILE.gz).
+    """Train a decoder-only language model on a text.
+
+    FILE holds the text, perhaps packed by gzip (FILE.gz).
 
     The last tenth of the text is held out and chooses the best weights. The same command continues a run that was
     stopped or killed.
