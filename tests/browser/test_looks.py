@@ -8,7 +8,7 @@ from softlookup.bench.site.weights import SHIFTS
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 
 PAGES = ["book/index.html", CHAPTER, "exercises/04_one_head/04_one_head.html", "book/reference/model.html"]
-LIMIT_SHIFT = 0.03
+LIMIT_SHIFT = 0.1  # what web.dev ("Cumulative Layout Shift") calls good; one paragraph that breaks anew stays below it
 
 FACES = """async () => {
   await document.fonts.ready;
