@@ -4,6 +4,7 @@
 into the book. A page with the directive loads the figure's script; that loads the weights when somebody asks.
 """
 
+import html
 from collections.abc import Callable
 from typing import Any
 
@@ -21,19 +22,37 @@ def _one_of(*values: str) -> Callable[[str | None], str]:
 
 
 class Live(SphinxDirective):
-    """A figure: the translator, as a whole or ``:size: small``, or with ``:model: writer`` the language model."""
+    """A figure with a shipped model, by its name.
 
-    option_spec = {"size": _one_of("small", "full"), "model": _one_of("translator", "writer")}
+    * none: the translator, with all that can be looked at; ``small``: the translation alone
+    * ``look``: attention maps on the reader's sentence; ``:show:`` encoder, cross or self; ``:layer:``, ``:head:`` (from 1)
+    * ``order``: a sentence translated with positions and without
+    * ``loss``: how probable the model finds each token of a translation (``:target:``)
+    * ``writer``: the language model continues a text
+    """
+
+    optional_arguments = 1
+    option_spec = {
+        "show": _one_of("encoder", "cross", "self"),
+        "layer": directives.positive_int,
+        "head": directives.positive_int,
+        "text": directives.unchanged_required,
+        "target": directives.unchanged_required,
+    }
 
     def run(self) -> list[nodes.Node]:
         """Put in a place that the script fills, and a sentence for readers without scripts."""
-        model = self.options.get("model", "translator")
-        kind = model if model == "writer" else self.options.get("size", "full")
+        kind = _one_of("full", "small", "look", "order", "loss", "writer")((self.arguments or ["full"])[0])
+        if "live" in self.env.metadata[self.env.docname]:
+            raise self.error("A page has one figure with a shipped model at most: each would load it again.")
         self.env.metadata[self.env.docname]["live"] = kind
-        name = {"translator": "translator", "writer": "language model"}[model]
+        name = "language model" if kind == "writer" else "translator"
         said = f"The {name} needs JavaScript, which is switched off in this browser."
-        html = f'<div class="slf slf-buttons lvm lvm-{kind}" data-live="{kind}"><noscript>{said}</noscript></div>'
-        return [nodes.raw("", html, format="html")]
+        given = "".join(f' data-{option}="{html.escape(str(value))}"' for option, value in self.options.items())
+        place = (
+            f'<div class="slf slf-buttons lvm lvm-{kind}" data-live="{kind}"{given}><noscript>{said}</noscript></div>'
+        )
+        return [nodes.raw("", place, format="html")]
 
 
 def add_scripts(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:

@@ -1,5 +1,7 @@
 // How the text is written: greedy, sampled at a temperature, or by beam search with a length penalty.
 
+import { numberOf, part } from "./asked.js";
+
 const WAYS = { greedy: "greedy", sampling: "sampling", beam: "beam search" };
 
 /** A slider and its value as a text; `said` gives the text. */
@@ -17,10 +19,13 @@ export function slider(id, name, words, { least, most, step, value, said = (numb
 
 export function controls(id, changed) {
   const way = make("select", { id: `${id}-way` }, Object.entries(WAYS).map(([value, words]) => make("option", { value }, words)));
-  const temperature = slider(id, "temperature", "temperature τ", { least: 0.1, most: 2, step: 0.1, value: 1 });
-  const beams = slider(id, "beams", "beams", { least: 2, most: 8, step: 1, value: 4 });
-  const alpha = slider(id, "alpha", "length penalty α", { least: 0, most: 2, step: 0.1, value: 1 });
+  // The browser keeps what the address asks for in range.
+  const temperature = slider(id, "temperature", "temperature τ", { least: 0.1, most: 2, step: 0.1, value: numberOf("temperature") ?? 1 });
+  const beams = slider(id, "beams", "beams", { least: 2, most: 8, step: 1, value: numberOf("beams") ?? 4 });
+  const alpha = slider(id, "alpha", "length penalty α", { least: 0, most: 2, step: 0.1, value: numberOf("alpha") ?? 1 });
   const only = { sampling: [temperature], beam: [beams, alpha], greedy: [] };
+  if (part === "tree" || numberOf("beams") > 1) way.value = "beam";
+  else if (numberOf("temperature") > 0) way.value = "sampling";
   const bar = make("div", { class: "lvm-controls", role: "group", "aria-label": "Decoding" },
     make("div", { class: "lvm-control" }, make("label", { for: way.id }, "decoding"), way), [temperature, beams, alpha].map(({ place }) => place));
   function choose() {

@@ -66,11 +66,11 @@ export function cut(logits, { temperature, topK, topP }) {
 export const penalty = (length, alpha) => ((5 + length) / 6) ** alpha;
 
 /**
- * Beam search. Returns the steps, in each what was kept, likeliest first: {token, parent (its place in the step before),
- * total, ended, score, before (the node that it continues)}; and the best that has ended, as [step, place].
- * Totals are rounded to float32 as the library's are.
+ * Beam search; `grew` is given each step. Returns the steps, in each what was kept, likeliest first: {token, parent (its
+ * place in the step before), total, ended, score, before (the node that it continues)}; and the best that has ended, as
+ * [step, place]. Totals are rounded to float32 as the library's are.
  */
-export function beamSearch(model, source, { limit, beams, alpha }) {
+export function beamSearch(model, source, { limit, beams, alpha }, grew) {
   const { start_id: start, end_id: end } = model.config;
   const steps = [];
   let open = [{ place: 0, total: 0, parent: null, token: start }];
@@ -87,6 +87,7 @@ export function beamSearch(model, source, { limit, beams, alpha }) {
     });
     const kept = largest(candidates.map(({ total }) => total), beams).map((i) => candidates[i]);
     steps.push(kept);
+    grew(kept);
     kept.forEach(({ ended, score }, place) => {
       if (ended && (best === null || score > best.score)) best = { score, at: [length - 1, place] };
     });

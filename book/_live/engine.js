@@ -2,8 +2,8 @@
 
 import { script } from "../_python/scripts.js";
 
-/** The model that the script `file` carries, as the global `name`. */
-export function engine(file, name) {
+/** The model that the script `file` carries, as the global `name`; `size` says how much is loaded. */
+export function engine(file, name, size) {
   let worker = null;
   let number = 0;
   let starting = null;
@@ -49,5 +49,14 @@ export function engine(file, name) {
     return starting;
   }
 
-  return { start, ask };
+  /** Load the model and say so; say what comes after it, too. */
+  async function ready(tell, then) {
+    tell(worker ? then : `Loading the model (${size}, once) …`);
+    await start();
+    tell(then);
+  }
+
+  return { ready, ask, first: `The first press loads the model (${size}, once).` };
 }
+
+export const translatorEngine = () => engine("weights.js", "softlookupTranslator", SIZES.translator);

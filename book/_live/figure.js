@@ -1,9 +1,10 @@
 // The translator's figure: a sentence goes in, French comes out token by token, and every part shows the same step.
 
 import { root as base } from "../_python/scripts.js";
+import { part } from "./asked.js";
 import { candidates } from "./candidates.js";
 import { controls } from "./controls.js";
-import { engine } from "./engine.js";
+import { translatorEngine } from "./engine.js";
 import { form } from "./form.js";
 import { maps } from "./maps.js";
 import { transport } from "./transport.js";
@@ -20,44 +21,53 @@ const SHORT = "A girl reads a red book.";
 
 export function figure(root, full) {
   const id = nextId("lvm");
-  const run = { source: null, steps: [], tree: null, done: false };
-  const model = engine("weights.js", "softlookupTranslator");
-  const how = controls(id, () => run.source && asked.again());
+  const run = { source: null, steps: [], tree: null, best: null, done: false };
+  const model = translatorEngine();
+  const how = controls(id, () => run.source && input.again());
   const result = make("div", { class: "lvm-result" });
   result.hidden = true;
   const more = make("a", {}, "Look inside: candidates, every layer and head, beams ▸");
 
   async function translate(text, tell) {
     let first = null;
-    tell(run.source ? "Translating …" : `Loading the model (${SIZES.translator}, once) …`);
-    await model.start();
+    await model.ready(tell, "Translating …");
     const began = performance.now();
-    tell("Translating …");
-    const found = await model.ask({ translate: { text, how: how.values() } }, ({ read, wrote }) => {
+    const values = how.values();
+    const { best } = await model.ask({ translate: { text, how: values } }, ({ read, grew, wrote }) => {
       if (read) {
-        Object.assign(run, { source: read, steps: [], tree: null, done: false });
+        Object.assign(run, { source: read, steps: [], tree: values.beams > 1 ? [] : null, best: null, done: false });
         result.hidden = false;
         more.href = `${base()}book/live.html?text=${encodeURIComponent(text)}`;
-        player.restart();
+        if (run.tree) player.goTo(-1); // what is seen to grow is not played again
+        else player.restart();
+        return;
+      }
+      first ??= performance.now() - began;
+      if (grew) {
+        run.tree.push(grew);
+        draw(-1, true);
       } else {
-        first ??= performance.now() - began;
         run.steps.push(wrote);
-        player.more();
+        if (!run.tree) player.more();
       }
     });
-    Object.assign(run, { done: true, tree: found.tree, best: found.best });
-    player.more();
+    Object.assign(run, { done: true, best });
+    if (run.tree) player.goTo(run.steps.length - 1);
+    else player.more();
     return `${run.steps.length} tokens in ${((performance.now() - began) / 1000).toFixed(1)} s; the first after ${(first / 1000).toFixed(1)} s.`;
   }
 
-  const asked = form({
+  const input = form({
     id, label: "Your English sentence", lang: "en", text: full ? EXAMPLES[0] : SHORT, examples: full ? EXAMPLES : [], examplesName: "Example sentences",
-    settings: full ? [how.bar] : [], press: "Translate", first: `The first press loads the model (${SIZES.translator}, once).`, act: translate,
+    settings: full ? [how.bar] : [], press: "Translate", first: model.first, act: translate,
   });
-  root.append(asked.place, result);
+  root.append(input.place, result);
 
-  const player = transport(run, (at, playing) => parts.forEach((part) => part.draw(at, playing)));
+  const draw = (at, playing) => parts.forEach((one) => one.draw(at, playing));
+  const player = transport(run, draw);
   const text = words(run, player.goTo);
-  const parts = full ? [text, candidates(run), maps(run, id, TRANSLATOR), tree(run)] : [text];
+  const looks = full ? { candidates: candidates(run), maps: maps(run, id, TRANSLATOR), tree: tree(run) } : {};
+  const parts = [text, ...Object.values(looks)];
   result.append(text.top, player.bar, ...(full ? parts.slice(1).map(({ place }) => place) : [make("p", { class: "lvm-more" }, more)]));
+  if (part in looks) player.bar.after(looks[part].place); // what a link asked for comes first
 }

@@ -1,5 +1,7 @@
 // The box that a reader writes into, its examples and settings, and the button that starts the model.
 
+import { asked } from "./asked.js";
+
 /**
  * `act(text, tell)` does the work; what it returns, or the message of what it throws, stands beside the button. Without
  * `lines` the box is one sentence, and Enter presses the button.
@@ -7,7 +9,7 @@
 export function form({ id, label, text, lang, lines = 2, manyLines = false, examples, examplesName, settings = [], press, first, more = [], act }) {
   let busy = false;
   const box = make("textarea", { id: `${id}-text`, rows: lines, maxlength: 600, spellcheck: "false", lang });
-  box.value = new URLSearchParams(location.search).get("text") ?? text;
+  box.value = asked.text ?? text;
   const go = make("button", { type: "submit", class: "lvm-go" }, press);
   const state = make("span", { class: "lvm-state", role: "status" }, first);
   const group = make("div", { class: "lvm-examples", role: "group", "aria-label": examplesName }, "Examples: ",

@@ -1,20 +1,20 @@
 // Attention maps: which layer, which head, and a table whose cells say how they were computed.
 
+import { asked } from "./asked.js";
 import { explain } from "./explain.js";
 import { meanOf } from "./words.js";
 
 const weightOf = (weight) => show(weight).replace(/^0/, "");
 
-/** `kinds` says what there is to show, by name: see views.js. */
-export function maps(run, id, kinds) {
-  const wanted = new URLSearchParams(location.search);
+/** `kinds` says what there is to show, by name: see views.js. `wanted` says what is shown first: {show, layer, head}. */
+export function maps(run, id, kinds, wanted = asked) {
   const choice = (name, words, options, first) => {
     const select = make("select", { id: `${id}-${name}`, onchange: () => draw(last) }, options.map(([value, text]) => make("option", { value }, text)));
     if (options.some(([value]) => String(value) === first)) select.value = first;
     return { select, place: make("div", { class: "lvm-control" }, make("label", { for: select.id }, words), select) };
   };
   const numbers = (count) => [["mean", "mean of all"], ...Array.from({ length: count }, (_, i) => [i + 1, i + 1])];
-  const kind = choice("kind", "attention", Object.entries(kinds).map(([value, { name }]) => [value, name]), wanted.get("show"));
+  const kind = choice("kind", "attention", Object.entries(kinds).map(([value, { name }]) => [value, name]), wanted.show);
   kind.place.hidden = kind.select.length === 1;
   const view = (at) => kinds[kind.select.value].view(run, at);
   const controls = make("div", { class: "lvm-controls", role: "group", "aria-label": "Which attention map" }, kind.place);
@@ -22,7 +22,7 @@ export function maps(run, id, kinds) {
   const board = make("div", { class: "lvm-board", role: "group", "aria-label": "Attention map" });
   const why = make("div", { class: "lvm-why", "aria-live": "polite" });
   const place = make("section", { class: "lvm-part", "aria-label": "Attention" }, make("p", { class: "lvm-head" }, strong("Attention weights")), controls, about, board, why);
-  let [layer, head, last, asked, origin] = [null, null, -1, null, 0];
+  let [layer, head, last, cell, origin] = [null, null, -1, null, 0];
 
   const number = (one) => (one === null || one.select.value === "mean" ? null : Number(one.select.value) - 1);
 
@@ -35,10 +35,10 @@ export function maps(run, id, kinds) {
 
   function tell() {
     const shown = view(last);
-    const there = asked && asked.kind === kind.select.value && asked.row < shown.rows.length && asked.row >= shown.from && asked.column >= shown.from;
-    why.replaceChildren(...(there ? explain(shown, asked, number(layer), number(head), run.source.heads, choose) : [make("p", { class: "lvm-about" }, "Choose a cell to see how its weight was computed.")]));
+    const there = cell && cell.kind === kind.select.value && cell.row < shown.rows.length && cell.row >= shown.from && cell.column >= shown.from;
+    why.replaceChildren(...(there ? explain(shown, cell, number(layer), number(head), run.source.heads, choose) : [make("p", { class: "lvm-about" }, "Choose a cell to see how its weight was computed.")]));
     for (const td of board.querySelectorAll("td[data-grid]")) {
-      td.classList.toggle("lvm-asked", Boolean(there) && Number(td.dataset.row) === asked.row - shown.from && Number(td.dataset.column) === asked.column - shown.from);
+      td.classList.toggle("lvm-asked", Boolean(there) && Number(td.dataset.row) === cell.row - shown.from && Number(td.dataset.column) === cell.column - shown.from);
     }
   }
 
@@ -46,12 +46,13 @@ export function maps(run, id, kinds) {
     last = at;
     if (layer === null) {
       const { source } = run;
-      layer = choice("layer", "layer", numbers(source.layers.length), wanted.get("layer"));
-      head = choice("head", "head", numbers(source.heads), wanted.get("head"));
+      layer = choice("layer", "layer", numbers(source.layers.length), wanted.layer);
+      head = choice("head", "head", numbers(source.heads), wanted.head);
       controls.append(layer.place, head.place);
     }
     const shown = view(at);
     about.textContent = shown.rows.length ? kinds[kind.select.value].about : "Nothing has been written yet.";
+    board.hidden = why.hidden = !shown.rows.length;
     const focused = document.activeElement.closest?.(".lvm-board") === board ? document.activeElement.dataset : null;
     const { from } = shown;
     origin = from;
@@ -63,7 +64,7 @@ export function maps(run, id, kinds) {
       const rest = all.slice(0, from).reduce((sum, one) => sum + one, 0);
       return make("tr", from + row === shown.current ? { class: "lvm-current" } : {}, make("th", { scope: "row" }, token), earlier ? make("td", { class: "lvm-earlier" }, weightOf(rest)) : [], columns.map((_, column) => {
         if (column >= weights.length) return make("td", { class: "lvm-masked" }, make("span", { class: "lvm-hidden" }, "masked"));
-        const first = asked ? from + row === asked.row && from + column === asked.column : row === 0 && column === 0;
+        const first = cell ? from + row === cell.row && from + column === cell.column : row === 0 && column === 0;
         return make("td", { "data-grid": kind.select.value, "data-row": row, "data-column": column, tabindex: first ? 0 : -1, style: `--w: ${weights[column]}` }, weightOf(weights[column]));
       }));
     }));
@@ -74,8 +75,10 @@ export function maps(run, id, kinds) {
   }
 
   answerCells(board, (td) => {
-    asked = { kind: td.dataset.grid, row: origin + Number(td.dataset.row), column: origin + Number(td.dataset.column) };
+    cell = { kind: td.dataset.grid, row: origin + Number(td.dataset.row), column: origin + Number(td.dataset.column) };
     tell();
   }, ["focusin", "click"]);
-  return { place, draw };
+  /** The layer and the head that are shown, as the menus have them. */
+  const chosen = () => ({ layer: layer.select.value, head: head.select.value });
+  return { place, draw, chosen };
 }

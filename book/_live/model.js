@@ -36,10 +36,13 @@ export class Transformer {
     });
   }
 
-  /** The encoder. Of each layer it keeps queries, keys and weights; for the decoder, the keys and values of its output. */
-  encode(ids) {
+  /**
+   * The encoder. Of each layer it keeps queries, keys and weights; for the decoder, the keys and values of its output.
+   * Without positions every token stands at position 0.
+   */
+  encode(ids, positions = true) {
     const { d_model: width, n_heads: heads } = this.config;
-    let x = stacked(ids.map((token, place) => this.#embed(token, place)));
+    let x = stacked(ids.map((token, place) => this.#embed(token, positions ? place : 0)));
     const layers = this.layers.map((i) => {
       const layer = `encoder.layers.${i}`;
       const normed = this.#norm(x, `${layer}.attention_residual.norm`);

@@ -1,9 +1,11 @@
 // The models in a page. Until a reader presses the button, nothing is loaded.
 
 import { figure } from "./figure.js";
+import { look } from "./look.js";
+import { loss } from "./loss.js";
+import { order } from "./order.js";
 import { writer } from "./writer.js";
 
-for (const root of document.querySelectorAll("[data-live]")) {
-  if (root.dataset.live === "writer") writer(root);
-  else figure(root, root.dataset.live === "full");
-}
+const FIGURES = { full: (root) => figure(root, true), small: (root) => figure(root, false), look, loss, order, writer };
+
+for (const root of document.querySelectorAll("[data-live]")) FIGURES[root.dataset.live](root, root.dataset);

@@ -1,5 +1,7 @@
 // Both sentences as tokens. The source is shaded by the cross-attention of the token that was written last.
 
+import { pathTo } from "./decoding.js";
+
 /** The text of some tokens. */
 export const joined = (tokens) => tokens.filter((one) => one !== "</s>").join("").replaceAll("▁", " ").trim();
 
@@ -29,9 +31,12 @@ export function words(run, goTo) {
 
   function draw(at, playing) {
     said.setAttribute("aria-live", playing ? "off" : "polite");
+    const grown = run.best === null && run.tree?.at(-1); // what a beam search keeps that goes on
     const step = run.steps[at];
     const weights = step && crossOf(step, run.source.heads);
-    french.textContent = joined(run.steps.slice(0, at + 1).map(({ token }) => token)) || "…";
+    const shown = grown ? pathTo(run.tree, [run.tree.length - 1, 0]).map(({ name }) => name) : run.steps.slice(0, at + 1).map(({ token }) => token);
+    french.textContent = joined(shown) || "…";
+    french.classList.toggle("lvm-grows", Boolean(grown));
     source.replaceChildren(...run.source.tokens.map((token, s) => make("span", { class: "lvm-token", style: `--w: ${weights ? weights[s] : 0}` },
       make("span", {}, token), make("span", { class: "lvm-number" }, weights ? show(weights[s]) : "–"))));
     const focused = [...target.children].indexOf(document.activeElement);
@@ -40,7 +45,7 @@ export function words(run, goTo) {
     }, token)));
     target.children[Math.min(focused, at)]?.focus({ preventScroll: true });
     if (!step) {
-      said.textContent = `The encoder has read ${run.source.tokens.length} tokens.`;
+      said.textContent = grown ? `Step ${run.tree.length} of the beam search: the likeliest of the ${grown.length} texts that it keeps.` : `The encoder has read ${run.source.tokens.length} tokens.`;
       return;
     }
     const most = weights.indexOf(Math.max(...weights));

@@ -1,7 +1,9 @@
-// Runs the translator in a worker. In: {translate: {text, how}}. Out: {read}, then {wrote} for each token; see serving.js.
+// Runs the translator in a worker; see serving.js. In: {translate: {text, how}}. Out: {read}, {grew} for each step of a
+// beam search, then {wrote} for each token of the translation. Or in: {score: {text, target}}; the result is a row for each label.
 
 import { beamSearch, generate, largest, pathTo, probabilities } from "./decoding.js";
 import { Transformer } from "./model.js";
+import { logSoftmax } from "./numbers.js";
 import { candidatesOf, serve } from "./serving.js";
 import { Tokenizer } from "./tokens.js";
 
@@ -17,30 +19,53 @@ function record(node, token, temperature = 0) {
   return { fed: tokenizer.names[node.token], id: token, token: tokenizer.names[token], candidates, logits: node.logits, layers: node.layers };
 }
 
-function translate({ text, how }, say) {
+/** What a step of the beam search kept, for the page. */
+const named = (kept) => kept.map(({ token, parent, total, ended, score }) => ({ token, parent, total, ended, score, name: tokenizer.names[token] }));
+
+/** The ids of a sentence that the model can take. */
+function read(text, language) {
   const ids = tokenizer.encode(text);
   const most = model.config.max_length;
-  if (ids.length === 1) throw new Error("There is no word in the box. Type an English sentence, then press Translate.");
-  if (ids.length > most) throw new Error(`The sentence has ${ids.length} tokens, and the model takes ${most}. Shorten it.`);
-  const source = model.encode(ids);
+  if (ids.length === 1) throw new Error(`There is no word in the box. Type ${language === "English" ? "an" : "a"} ${language} sentence, then press the button.`);
+  if (ids.length > most) throw new Error(`The ${language} sentence has ${ids.length} tokens, and the model takes ${most}. Shorten it.`);
+  return ids;
+}
+
+function translate({ text, how }, say) {
+  const ids = read(text, "English");
+  const most = model.config.max_length;
+  const source = model.encode(ids, how.positions);
   const limit = Math.min(most - 1, 2 * ids.length + 10);
   say({ read: { ids, tokens: ids.map((id) => tokenizer.names[id]), layers: source.layers, cross: source.cross.map(({ k }) => k), heads: model.config.n_heads } });
   if (how.beams > 1) {
-    const { steps, best } = beamSearch(model, source, { limit, ...how });
+    const { steps, best } = beamSearch(model, source, { limit, ...how }, (kept) => say({ grew: named(kept) }));
     const path = pathTo(steps, best);
-    const tree = steps.map((kept) => kept.map(({ before, ...one }) => ({ ...one, name: tokenizer.names[one.token], after: before.token })));
     path.forEach(({ before, token }) => say({ wrote: record(before, token) }));
-    return { text: tokenizer.decode(path.map(({ token }) => token)), tree, best };
+    return { text: tokenizer.decode(path.map(({ token }) => token)), best };
   }
   const written = [];
   generate(model, source, { limit, temperature: how.temperature, uniform: how.uniforms && (() => how.uniforms[written.length]) }, (node, token) => {
     written.push(token);
     say({ wrote: record(node, token, how.temperature) });
   });
-  return { text: tokenizer.decode(written), tree: null };
+  return { text: tokenizer.decode(written), best: null };
+}
+
+/** How probable the model finds each token of a translation, given those before it. */
+function score({ text, target }) {
+  const source = model.encode(read(text, "English"));
+  const labels = read(target, "French");
+  let [parent, token] = [null, model.config.start_id];
+  return labels.map((label) => {
+    [parent] = model.step(source, [{ parent, token }]);
+    token = label;
+    const logs = logSoftmax(parent.logits);
+    const [best] = largest(logs, 1);
+    return { label: tokenizer.names[label], p: Math.exp(logs[label]), loss: -logs[label], likeliest: tokenizer.names[best], highest: Math.exp(logs[best]) };
+  });
 }
 
 serve((header, tensors) => {
   model = new Transformer(header.config, tensors);
   tokenizer = new Tokenizer(header);
-}, (request, say) => translate(request.translate, say));
+}, (request, say) => (request.score ? score(request.score) : translate(request.translate, say)));

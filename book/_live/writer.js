@@ -35,7 +35,7 @@ function settings(id, changed) {
 export function writer(root) {
   const id = nextId("lvm");
   const run = { source: null, steps: [], done: false };
-  const model = engine("writer_weights.js", "softlookupWriter");
+  const model = engine("writer_weights.js", "softlookupWriter", SIZES.writer);
   let uniforms = null; // the run's luck: a setting that changes keeps it
   const how = settings(id, () => {
     if (!run.source) return;
@@ -55,12 +55,10 @@ export function writer(root) {
   }
 
   async function write(text, tell) {
-    tell(run.source ? "Writing …" : `Loading the model (${SIZES.writer}, once) …`);
-    await model.start();
+    await model.ready(tell, "Writing …");
     if (!keep || !uniforms) uniforms = Array.from({ length: LONGEST }, Math.random);
     keep = false;
     const began = performance.now();
-    tell("Writing …");
     stopped = false;
     stop.setAttribute("aria-disabled", "false");
     try {
@@ -85,7 +83,7 @@ export function writer(root) {
 
   const asked = form({
     id, label: "How does the text begin? (Enter starts a line; Ctrl+Enter writes on.)", lang: "en", text: EXAMPLES[0], lines: 3, manyLines: true, examples: EXAMPLES, examplesName: "Example beginnings",
-    settings: [how.bar], press: "Write on", first: `The first press loads the model (${SIZES.writer}, once).`, more: [stop], act: write,
+    settings: [how.bar], press: "Write on", first: model.first, more: [stop], act: write,
   });
   root.append(asked.place, result);
 

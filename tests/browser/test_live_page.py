@@ -39,9 +39,10 @@ WORKER = """async ([text, how]) => {
 }"""
 ASK = """() => {
   globalThis.liveAsk = (message) => new Promise((done, failed) => {
-    const found = { steps: [] };
+    const found = { steps: [], tree: [] };
     globalThis.liveWorker.onmessage = ({ data }) => {
       if (data.read) found.read = data.read;
+      if (data.grew) found.tree.push(data.grew);
       if (data.wrote) found.steps.push(data.wrote);
       if (data.failed) failed(new Error(data.failed));
       if ("done" in data) done(JSON.parse(JSON.stringify({ ...found, done: data.done }, (_, one) =>
@@ -122,12 +123,12 @@ def test_beam_search_keeps_what_the_librarys_keeps(ask, translator, sentence, be
         state=model.start(torch.tensor([ids])),
         trace=True,
     )
-    tree = [[(one["token"], one["parent"], one["ended"]) for one in step] for step in found["done"]["tree"]]
+    tree = [[(one["token"], one["parent"], one["ended"]) for one in step] for step in found["tree"]]
     assert tree == [[(one.token, one.parent, one.ended) for one in step] for step in wanted.trace[0]]
-    totals = [one["total"] for step in found["done"]["tree"] for one in step]
+    totals = [one["total"] for step in found["tree"] for one in step]
     np.testing.assert_allclose(totals, [one.log_probability for step in wanted.trace[0] for one in step], atol=1e-4)
     step, place = found["done"]["best"]
-    np.testing.assert_allclose(found["done"]["tree"][step][place]["score"], wanted.scores[0, 0], atol=1e-4)
+    np.testing.assert_allclose(found["tree"][step][place]["score"], wanted.scores[0, 0], atol=1e-4)
     said = translator.translate(sentence, beams=beams, length_penalty=alpha)
     assert found["done"]["text"] == said.text
     assert tuple(step["token"] for step in found["steps"]) == said.tokens
@@ -162,6 +163,10 @@ def live(html, visit, request):
 def translated(seen, sentence=SENTENCES[0], way="greedy"):
     seen.figure.get_by_label("decoding", exact=True).select_option(label=way)
     seen.figure.get_by_label("Your English sentence").fill(sentence)
+    return pressed(seen)
+
+
+def pressed(seen):
     seen.figure.get_by_role("button", name="Translate").click()
     expect(seen.figure.locator(".lvm-state")).to_contain_text("tokens in", timeout=PATIENCE_MS)
     return seen.figure
@@ -210,6 +215,52 @@ def test_figure_is_worked_from_the_keyboard(live):
     assert figure.locator("[data-at]").get_attribute("data-at") == str(
         figure.locator(".lvm-tokens").nth(1).locator("button").count() - 1
     )
+
+
+@pytest.mark.parametrize(
+    ("query", "first", "chosen"),
+    [
+        ("show=beam&beams=3&alpha=0.5", "Beam search", {"decoding": "beam", "beams": "3", "length penalty α": "0.5"}),
+        ("show=candidates&temperature=0.7", "Candidates", {"decoding": "sampling", "temperature τ": "0.7"}),
+        ("show=encoder&layer=3&head=2", "Attention", {"decoding": "greedy", "attention": "encoder"}),
+        (
+            "show=poem&layer=9&head=x&temperature=warm&beams=",
+            "Candidates",
+            {"decoding": "greedy", "attention": "cross", "layer": "mean", "head": "mean"},
+        ),
+    ],
+)
+def test_link_opens_the_part_it_asks_for(html, visit, translator, query, first, chosen):
+    with visit(f"{(html / PAGE).as_uri()}?{query}", reduced_motion="reduce") as seen:
+        seen.figure = seen.page.locator(".lvm")
+        figure = pressed(seen)
+        assert figure.locator(".lvm-bar[data-at] + section").get_attribute("aria-label") == first
+        assert {name: figure.get_by_label(name, exact=True).input_value() for name in chosen} == chosen
+        if "layer=3&head=2" in query:
+            trace, ids = Trace(), translator.tokenizer.encode(SENTENCES[0], end=True)
+            with torch.no_grad():
+                translator.model.encode(torch.tensor([ids]), trace=trace)
+            cells = [float(one) for one in figure.locator("td[data-grid='encoder']").all_inner_texts()]
+            np.testing.assert_allclose(cells, trace.weights[2][0, 1].flatten(), atol=0.0051)
+        assert seen.complaints == []
+
+
+def test_beam_is_seen_to_grow(live):
+    live.page.evaluate("""() => {
+      globalThis.grown = [];
+      const [figure, french] = [document.querySelector(".lvm"), document.querySelector(".lvm-french")];
+      new MutationObserver(() => {
+        if (!french.classList.contains("lvm-grows")) return;
+        const columns = new Set([...figure.querySelectorAll(".lvm-node")].map((one) => one.getAttribute("x"))).size;
+        globalThis.grown.push([columns, french.textContent, figure.querySelector(".lvm-board").checkVisibility()]);
+      }).observe(figure.querySelector(".lvm-tree"), { childList: true });
+    }""")
+    figure = translated(live, way="beam search")
+    columns, texts, boards = zip(*live.page.evaluate("globalThis.grown"), strict=True)
+    assert list(columns) == list(range(1, len(columns) + 1)) and len(columns) > 5
+    assert len(set(texts)) > 5 and not any(boards)
+    expect(figure.locator(".lvm-board")).to_be_visible()
+    expect(figure.locator(".lvm-grows")).to_have_count(0)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

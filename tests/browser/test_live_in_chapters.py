@@ -1,0 +1,157 @@
+"""The live figures of the chapters show, on the reader's own sentence, what the library computes."""
+
+import math
+from contextlib import contextmanager
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+import pytest
+import torch
+from book_browser import AXE
+from playwright.sync_api import expect
+
+from softlookup.live import rounded
+from softlookup.model import beam_search, load_translator
+from softlookup.model.layers import Trace
+
+pytestmark = [pytest.mark.browser, pytest.mark.book]
+
+LOOK, ORDER, LOSS = "book/04_one_head.html", "book/06_positions.html", "book/09_training.html"
+CROSS = "book/08_decoder_and_masks.html"
+PATIENCE_MS = 90_000
+SCREENS = """() => [...document.querySelectorAll(".bd-article .slf")]
+  .filter((one) => one.querySelector("button, input, select") && !one.closest(".slc"))
+  .map((one) => one.getBoundingClientRect().top / innerHeight)[0] ?? null"""
+
+
+@pytest.fixture(scope="module")
+def translator():
+    return rounded(load_translator())
+
+
+@pytest.fixture
+def opened(html, visit):
+    """Open a page with a figure, as ``opened(page, **of_visit)``; nothing may go wrong in it."""
+
+    @contextmanager
+    def open_(page, **given):
+        with visit((html / page).as_uri(), reduced_motion="reduce", **given) as seen:
+            seen.figure = seen.page.locator("[data-live]")
+            yield seen
+            assert seen.complaints == []
+
+    return open_
+
+
+def pressed(seen):
+    seen.figure.locator(".lvm-go").click()
+    expect(seen.figure.locator(".lvm-result")).to_be_visible(timeout=PATIENCE_MS)
+    expect(seen.figure.locator(".lvm-go")).to_have_attribute("aria-disabled", "false", timeout=PATIENCE_MS)
+    return seen.figure
+
+
+@torch.no_grad()
+def test_look_shows_the_layer_and_head_of_the_chapter_on_any_sentence(opened, translator):
+    sentence = "Two old dogs sleep under a wooden table."
+    with opened(LOOK) as seen:
+        assert not [address for address in seen.requests if "weights.js" in address]
+        seen.figure.get_by_label("Your English sentence").fill(sentence)
+        figure = pressed(seen)
+        assert [figure.get_by_label(name, exact=True).input_value() for name in ("layer", "head")] == ["4", "1"]
+        cells = [float(one) for one in figure.locator("td[data-grid]").all_inner_texts()]
+        trace, ids = Trace(), translator.tokenizer.encode(sentence, end=True)
+        translator.model.encode(torch.tensor([ids]), trace=trace)
+        np.testing.assert_allclose(cells, trace.weights[3][0, 0].flatten(), atol=0.0051)
+        assert figure.locator(".lvm-french").inner_text() == translator.translate(sentence, beams=1).text
+        figure.get_by_label("head", exact=True).select_option("3")
+        figure.get_by_role("link", name="The whole model").click()
+        seen.page.wait_for_url("**/live.html?*")
+        asked = parse_qs(urlsplit(seen.page.url).query)
+        assert asked == {"text": [sentence], "show": ["encoder"], "layer": ["4"], "head": ["3"]}
+        assert seen.page.get_by_label("Your English sentence").input_value() == sentence
+
+
+@torch.no_grad()
+def test_look_shows_cross_attention_of_the_whole_translation(opened, translator):
+    with opened(CROSS) as seen:
+        figure = pressed(seen)
+        sentence = figure.get_by_label("Your English sentence").input_value()
+        cells = [float(one) for one in figure.locator("td[data-grid='cross']").all_inner_texts()]
+        aligned = translator.alignment(sentence, translator.translate(sentence, beams=1).text)
+        np.testing.assert_allclose(cells, aligned.weights[1, 0].flatten(), atol=0.0051)
+
+
+@torch.no_grad()
+def test_order_translates_with_and_without_positions(opened, translator):
+    model, tokenizer = translator.model, translator.tokenizer
+
+    def translated(sentence, places):
+        source = torch.tensor([tokenizer.encode(sentence, end=True)])
+        state = model.start(source)
+        if places is not None:
+            state.memory = model.encoder(model.embedder(source, places=places(source)), state.memory_mask)
+        start = torch.full((1, 1), 2)
+        how = {"beams": 4, "max_new_tokens": 30, "length_penalty": 1.0, "end_id": 3, "pad_id": 0}
+        found = beam_search(model, start, state=state, **how)
+        return tokenizer.decode(found.ids[0, 0, 1 : 1 + int(found.lengths[0, 0])].tolist())
+
+    with opened(ORDER) as seen:
+        for sentence in ("A dog bites a man.", "A brown dog carries a yellow ball out of the water."):
+            seen.figure.get_by_label("Your English sentence").fill(sentence)
+            figure = pressed(seen)
+            wanted = [translated(sentence, None), translated(sentence, torch.zeros_like)]
+            assert figure.locator("td[lang=fr]").all_inner_texts() == wanted and wanted[0] != wanted[1]
+            assert figure.locator(".lvm-state").inner_text() == "They differ."
+
+
+@torch.no_grad()
+def test_loss_is_the_cross_entropy_of_each_label(opened, translator):
+    english, french = "A girl reads a red book.", "Une fille lit un gros livre bleu."
+    with opened(LOSS) as seen:
+        seen.figure.get_by_label("A French translation").fill(french)
+        figure = pressed(seen)
+        ids = torch.tensor([translator.tokenizer.encode(french, start=True, end=True)])
+        source = torch.tensor([translator.tokenizer.encode(english, end=True)])
+        logs = translator.model(source, ids[:, :-1])[0].log_softmax(-1)
+        losses = -logs.gather(1, ids[0, 1:, None])[:, 0]
+        cells = figure.locator("tbody td:nth-of-type(2)").all_inner_texts()
+        np.testing.assert_allclose([float(one) for one in cells], losses, atol=0.0051)
+        names = [translator.tokenizer.vocabulary.token(one) for one in logs.argmax(-1).tolist()]
+        labels = figure.locator("tbody th").all_inner_texts()
+        shown = [text.split(" (")[0] for text in figure.locator("tbody td:last-child").all_inner_texts()]
+        assert [label if text == "the same" else text for label, text in zip(labels, shown, strict=True)] == names
+        said = figure.locator(".lvm-said").inner_text()
+        mean = float(losses.mean())
+        assert f"Mean loss {mean:.2f}, perplexity {math.exp(mean):.1f}, over {len(losses)} tokens" in said
+
+
+def test_empty_translation_is_asked_for(opened):
+    with opened(LOSS) as seen:
+        box = seen.figure.get_by_label("A French translation")
+        box.fill("")
+        box.press("Enter")
+        expect(seen.figure.locator(".lvm-state")).to_contain_text("Type a French sentence", timeout=PATIENCE_MS)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("page", [LOOK, ORDER, LOSS])
+def test_figure_passes_axe_and_fits_a_phone(opened, page, theme):
+    with opened(page, theme=theme, width=390) as seen:
+        before = seen.figure.bounding_box()["height"]
+        reserved = seen.figure.evaluate("(one) => parseFloat(getComputedStyle(one).minHeight)")
+        assert before <= reserved + 1, "the page keeps its place free"
+        pressed(seen)
+        seen.page.add_script_tag(path=AXE)
+        found = seen.page.evaluate(
+            "axe.run('[data-live]', { preload: false }).then(({ violations }) => violations.map(({ id }) => id))"
+        )
+        assert found == []
+        assert seen.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("chapter", range(14))
+def test_first_figure_to_operate_is_on_the_first_two_screens(html, visit, chapter):
+    page = min(html.glob(f"book/{chapter:02}_*.html"), key=lambda one: len(one.name))
+    with visit(page.as_uri()) as seen:
+        top = seen.page.evaluate(SCREENS)
+        assert top is not None and top < 1.75
