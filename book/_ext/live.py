@@ -25,7 +25,7 @@ class Live(SphinxDirective):
     """A figure with a shipped model, by its name.
 
     * none: the translator, with all that can be looked at; ``small``: the translation alone
-    * ``look``: attention maps on the reader's sentence; ``:show:`` encoder, cross or self; ``:layer:``, ``:head:`` (from 1)
+    * ``look``: attention maps on the reader's sentence: ``:show:``, ``:layer:`` and ``:head:``, counted from 1
     * ``order``: a sentence translated with positions and without
     * ``loss``: how probable the model finds each token of a translation (``:target:``)
     * ``writer``: the language model continues a text
