@@ -69,31 +69,35 @@ def test_a_hundred_draws_are_counted_and_forgotten_when_the_temperature_moves(pa
 
 def test_beam_tree_walks_through_every_step_and_ranks_as_the_library_does(page):
     state, figure = state_with(page, "searches"), page.locator(".bmt").first
+    back, onward = figure.get_by_role("button", name="back"), figure.get_by_role("button", name="next step")
     for search in state["searches"]:
         figure.locator(f"button[data-beams='{search['beams']}']").click()
-        while figure.get_by_role("button", name="back").is_enabled():
-            figure.get_by_role("button", name="back").click()
-        for step in search["steps"]:
-            rows = figure.locator(".bmt-table tbody tr").evaluate_all(
-                "all => all.map((one) => [+one.dataset.total, one.dataset.how, one.dataset.ids])"
-            )
-            wanted = [
-                [
-                    one["total"],
-                    "ended" if one["ended"] else "kept" if one["kept"] else "dropped",
-                    ",".join(map(str, one["ids"])),
-                ]
-                for one in step
-            ]
-            assert rows == wanted
-            if step is not search["steps"][-1]:
-                figure.get_by_role("button", name="next step").click()
-        for alpha in state["alphas"]:
+        for alpha, stop in zip(state["alphas"], search["stops"], strict=True):
             figure.get_by_label("length penalty").select_option(str(alpha).removesuffix(".0"))
+            while back.is_enabled():
+                back.click()
+            for step in search["steps"][:stop]:
+                rows = figure.locator(".bmt-table tbody tr").evaluate_all(
+                    "all => all.map((one) => [+one.dataset.total, one.dataset.how, one.dataset.ids])"
+                )
+                wanted = [
+                    [
+                        one["total"],
+                        "ended" if one["ended"] else "kept" if one["kept"] else "dropped",
+                        ",".join(map(str, one["ids"])),
+                    ]
+                    for one in step
+                ]
+                assert rows == wanted
+                if step is not search["steps"][stop - 1]:
+                    onward.click()
+            assert onward.is_disabled()
+            still = any(one["kept"] and not one["ended"] for one in search["steps"][stop - 1])
+            assert ("None can win any more" in figure.locator(".bmt-words").inner_text()) is still
             shown = figure.locator(".bmt-ends li").evaluate_all(
                 "all => all.map((one) => [+one.dataset.score, one.dataset.ids])"
             )
-            wanted = beam_tree.finished(search["steps"], alpha)
+            wanted = beam_tree.finished(search["steps"][:stop], alpha)
             assert [ids for _, ids in shown] == [",".join(map(str, ids)) for _, ids in wanted]
             np.testing.assert_allclose([score for score, _ in shown], [score for score, _ in wanted])
 

@@ -48,6 +48,7 @@ FIGURES = {
         figures.weighted_mean,
         ([(["a", "b", "c"], grid("0 0; 2 0; 0 2"), np.array([0.2, 0.5, 0.3]))], ("east", "north")),
     ),
+    "gradient_flow": (figures.gradient_flow, (WORDS, ["one", "two", "three"], (Q, K, V), V[::-1])),
     "score_memory": (figures.score_memory, (4.0 ** np.arange(2, 6), 64, 4)),
     "step_cost": (
         figures.step_cost,
@@ -271,6 +272,22 @@ def test_comparison_counts_and_frames_the_wrong_cells():
 def test_weighted_mean_prints_the_output_it_draws():
     figure = figures.weighted_mean(*FIGURES["weighted_mean"][1], palette=LIGHT)
     assert "z = (1.00, 0.60)" in words_of(figure)
+
+
+def test_gradient_flow_shows_the_slopes_that_nudges_find():
+    dz, width = np.array([[0, 0], [0, 0], [1, -2.0]]), 1e-6
+    given = [RNG.normal(size=(3, 2)) for _ in range(3)]
+    figure = figures.gradient_flow(["a", "b", "c"], ["x", "y"], given, dz, palette=LIGHT)
+    cells = [text for text in figure.axes[0].texts if text.get_va() == "center" and text.get_ha() == "center"]
+    shown = np.array([float(text.get_text().replace("\N{MINUS SIGN}", "-")) for text in cells])
+    for number, wanted in enumerate(shown[:18].reshape(3, 6)):
+        for place, slope in enumerate(wanted):
+            ends = []
+            for nudge in (-width, width):
+                nudged = [one.copy() for one in given]
+                nudged[number].flat[place] += nudge
+                ends.append((reference.scaled_dot_product_attention(*nudged) * dz).sum())
+            assert abs((ends[1] - ends[0]) / (2 * width) - slope) <= 0.00501
 
 
 def test_stretched_shows_every_difference_of_the_column_and_the_row():

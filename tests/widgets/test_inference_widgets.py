@@ -57,8 +57,9 @@ def test_sampling_explorer_refuses_what_it_cannot_show(tokens, choices, message)
         SamplingExplorer(tokens, choices)
 
 
+@pytest.mark.parametrize("alpha", beam_tree.ALPHAS)
 @pytest.mark.parametrize("beams", [1, 2, 4])
-def test_grown_tree_is_the_librarys_search(beams):
+def test_grown_tree_is_the_librarys_search_and_stops_where_it_does(beams, alpha):
     steps = beam_tree.grow(after, 1, beams, 6)
     found = model.beam_search(
         lambda ids, state: (TABLE[ids[:, -1]], None),
@@ -66,16 +67,17 @@ def test_grown_tree_is_the_librarys_search(beams):
         beams=beams,
         max_new_tokens=6,
         end_id=1,
-        length_penalty=0.6,
+        length_penalty=alpha,
         keep=1,
         trace=True,
     )
-    for ours, theirs in zip(steps, found.trace[0], strict=False):  # the library may stop early
+    steps = steps[: beam_tree.last_step(steps, alpha, 6)]
+    for ours, theirs in zip(steps, found.trace[0], strict=True):
         kept = [one for one in ours if one["kept"]]
         assert [one["ids"][-1] for one in kept] == [node.token for node in theirs]
         assert [one["ended"] for one in kept] == [node.ended for node in theirs]
         np.testing.assert_allclose([one["total"] for one in kept], [node.log_probability for node in theirs])
-    score, ids = beam_tree.finished(steps, 0.6)[0]
+    score, ids = beam_tree.finished(steps, alpha)[0]
     assert ids == found.best.new_ids[0].tolist() and score == pytest.approx(float(found.scores[0, 0]))
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
-from softlookup.figures.show import PNG_DOTS_PER_INCH, render_svg
-from softlookup.figures.theme import LIGHT, Palette, style
+from softlookup.figures.show import save_figure
+from softlookup.figures.theme import Palette
 
 
 def step_cost(lengths: np.ndarray, cached_ms: np.ndarray, recomputed_ms: np.ndarray, *, palette: Palette) -> Figure:
@@ -64,13 +64,7 @@ def save_step_cost(steps: dict[str, list[float]], path: Path) -> None:
         ValueError: If the ending is another.
     """
     series = [np.asarray(steps[name]) for name in ("lengths", "cached_ms", "recomputed_ms")]
-    if path.suffix == ".svg":
-        path.write_text(render_svg(step_cost, LIGHT, *series) + "\n", encoding="utf-8")
-    elif path.suffix == ".png":
-        with style(LIGHT):
-            step_cost(*series, palette=LIGHT).savefig(path, dpi=PNG_DOTS_PER_INCH, facecolor=LIGHT.paper)
-    else:
-        raise ValueError(f"{path.name} ends in {path.suffix!r}; wanted .svg or .png")
+    save_figure(path, step_cost, *series)
 
 
 def _ms(time_ms: float) -> str:

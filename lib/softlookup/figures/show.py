@@ -7,6 +7,7 @@ import re
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from matplotlib.figure import Figure
@@ -141,6 +142,27 @@ def render_svg(draw: Callable[..., Figure], palette: Palette, *args: Any, **kwar
         The SVG document, the same for the same arguments.
     """
     return _svg(_draw(draw, palette, args, kwargs), palette)
+
+
+def save_figure(path: Path, draw: Callable[..., Figure], *args: Any, **kwargs: Any) -> None:
+    """Draw a figure for light pages into a file.
+
+    Args:
+        path: Where the picture goes; its ending says in which form, .svg or .png.
+        draw: A function of ``softlookup.figures``.
+        *args: Passed on to ``draw``.
+        **kwargs: Passed on to ``draw``.
+
+    Raises:
+        ValueError: If the ending is another.
+    """
+    if path.suffix == ".svg":
+        path.write_text(render_svg(draw, LIGHT, *args, **kwargs) + "\n", encoding="utf-8")
+    elif path.suffix == ".png":
+        with style(LIGHT):
+            draw(*args, palette=LIGHT, **kwargs).savefig(path, dpi=PNG_DOTS_PER_INCH, facecolor=LIGHT.paper)
+    else:
+        raise ValueError(f"{path.name} ends in {path.suffix!r}; wanted .svg or .png")
 
 
 def _draw(draw: Callable[..., Figure], palette: Palette, args: tuple, kwargs: dict[str, Any]) -> Figure:

@@ -120,7 +120,7 @@ def newtons_name() -> Found:
     "E105",
     lecture="003",
     slide="Labels from plain text: what is pushed up",
-    section="01_motivation#motivation-push-up",
+    section="01_motivation#motivation-next-token",
     states="For the inputs To, date, the, cleverest, the probabilities of date, the, cleverest, thinker are pushed up.",
     verdict="correct",
     tell="Labels are the inputs, moved by one.",

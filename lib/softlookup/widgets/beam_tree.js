@@ -1,11 +1,13 @@
 // A beam search to follow. Every search was made in Python; here its steps are shown, and finished texts are ranked.
 
-const COLUMN = 92, ROW = 30, LEFT = 44, TOP = 16;
+const LETTER = 6.6, INSIDE = 10, BETWEEN = 13, ROW = 30, LEFT = 36, TOP = 16;
+
+const penaltyOf = (length, alpha) => ((5 + length) / 6) ** alpha;
 
 /** Texts that have ended by a step, best score first. */
 function ranked(steps, upto, alpha) {
   return steps.slice(0, upto).flatMap((step) => step.filter((one) => one.ended))
-    .map((one) => ({ ...one, score: one.total / ((5 + one.ids.length) / 6) ** alpha }))
+    .map((one) => ({ ...one, score: one.total / penaltyOf(one.ids.length, alpha) }))
     .sort((a, b) => b.score - a.score);
 }
 
@@ -16,6 +18,8 @@ function render({ model, el }) {
   const alphas = model.get("alphas");
   let search, step, alpha = alphas[alphas.length - 1];
 
+  /** The step after which nothing open can win. */
+  const last = () => search.stops[alphas.indexOf(alpha)];
   const name = (token) => names[token];
   const text = (ids) => ids.map(name).join(" ").trim();
 
@@ -25,8 +29,8 @@ function render({ model, el }) {
   } }, one.beams === 1 ? "1: greedy" : String(one.beams)));
   const back = make("button", { type: "button", onclick: () => { step -= 1; draw(); } }, "◂ back");
   const next = make("button", { type: "button", onclick: () => { step += 1; draw(); } }, "next step ▸");
-  const end = make("button", { type: "button", onclick: () => { step = search.steps.length; draw(); } }, "to the end");
-  const penalty = make("select", { id: `${id}-alpha`, onchange: () => { alpha = Number(penalty.value); draw(); } },
+  const end = make("button", { type: "button", onclick: () => { step = last(); draw(); } }, "to the end");
+  const penalty = make("select", { id: `${id}-alpha`, onchange: () => { alpha = Number(penalty.value); load(); } },
     alphas.map((one) => make("option", { value: one, ...(one === alpha ? { selected: "" } : {}) }, String(one))));
   const words = make("p", { class: "bmt-words", "aria-live": "polite", "aria-atomic": "true" });
   const tree = make("div", { class: "bmt-tree", tabindex: 0, role: "group", "aria-label": "Tree of the hypotheses in the beam" });
@@ -38,28 +42,40 @@ function render({ model, el }) {
 
   const how = (one) => (one.ended ? "ended" : one.kept ? "kept" : "dropped");
 
-  /** Columns are steps; kept nodes stand by their rank, dropped ones below them. */
+  const token = ({ ids }) => name(ids.at(-1));
+  const cut = (words, most) => (words.length > most ? `${words.slice(0, most - 1)}…` : words);
+
+  /** Columns are steps, each as wide as its longest kept token; kept nodes stand by their rank, dropped ones below them. */
   function picture() {
     const shown = search.steps.slice(0, step);
-    const tall = Math.max(...search.steps.map((one) => one.length));
-    const [width, height] = [LEFT + COLUMN * search.steps.length + 10, TOP + ROW * tall + 4];
+    const all = search.steps.slice(0, last());
+    const tall = Math.max(...all.map((one) => one.length));
+    const letters = all.map((nodes) => Math.min(10, Math.max(2, ...nodes.filter((one) => one.kept || one.ended).map((one) => token(one).length))));
+    const wide = letters.map((count) => INSIDE + LETTER * count);
+    const lefts = wide.reduce((found, one) => [...found, found.at(-1) + one + BETWEEN], [LEFT]);
+    const [width, height] = [lefts.at(-1), TOP + ROW * tall + 4];
     const svg = make("svg:svg", { viewBox: `0 0 ${width} ${height}`, width, height, "aria-hidden": "true" });
-    const at = (column, rank) => [LEFT + COLUMN * column + 6, TOP + ROW * rank];
+    const at = (column, rank) => [lefts[column] + 3, TOP + ROW * rank];
     svg.append(make("svg:circle", { class: "bmt-root", cx: 16, cy: TOP, r: 5 }));
     shown.forEach((nodes, column) => {
       nodes.forEach((one, rank) => {
         const [x, y] = at(column, rank);
-        const [px, py] = column ? [at(column - 1, one.parent)[0] + COLUMN - 20, at(column - 1, one.parent)[1]] : [21, TOP];
+        const [px, py] = column ? [at(column - 1, one.parent)[0] + wide[column - 1] - 3, at(column - 1, one.parent)[1]] : [21, TOP];
         const last = column === step - 1;
         if (!one.kept && !last) return;
         svg.append(make("svg:path", { class: `bmt-edge bmt-${how(one)}`, d: `M${px} ${py}C${px + 10} ${py} ${x - 12} ${y} ${x - 3} ${y}` }));
-        svg.append(make("svg:rect", { class: `bmt-box bmt-${how(one)}`, x: x - 3, y: y - 11, width: COLUMN - 17, height: 22, rx: 5 }));
-        const token = name(one.ids[one.ids.length - 1]);
-        svg.append(make("svg:text", { class: `bmt-name bmt-${how(one)}`, x: x + 3, y: y + 4 }, token.length > 10 ? `${token.slice(0, 9)}…` : token));
+        svg.append(make("svg:rect", { class: `bmt-box bmt-${how(one)}`, x: x - 3, y: y - 11, width: wide[column], height: 22, rx: 5 }));
+        svg.append(make("svg:text", { class: `bmt-name bmt-${how(one)}`, x: x + 3, y: y + 4 }, cut(token(one), letters[column])));
       });
     });
     tree.replaceChildren(svg);
-    tree.scrollLeft = Math.max(0, COLUMN * step + LEFT + 20 - tree.clientWidth);
+    tree.scrollLeft = Math.max(0, lefts[step] - tree.clientWidth);
+  }
+
+  /** Why the search stops although texts are open: the best that one could still reach is too little. */
+  function cannotWin(open, best) {
+    const reach = Math.max(...open.map((one) => one.total)) / penaltyOf(model.get("limit"), alpha);
+    return `None can win any more: with ${model.get("limit")} tokens at no further loss, the likeliest would score ${show(reach)}, and the best that has ended has ${show(best.score)}. The search stops. `;
   }
 
   function draw() {
@@ -74,19 +90,19 @@ function render({ model, el }) {
     const heading = done.length ? `Texts that have ended, ordered by log p / ((5 + n)/6)^${alpha}:` : "No text has ended yet.";
     title.textContent = heading;
     back.disabled = step === 1;
-    next.disabled = end.disabled = step === search.steps.length;
+    next.disabled = end.disabled = step === last();
     widths.forEach((button, i) => button.setAttribute("aria-pressed", String(i === model.get("chosen"))));
     const before = step === 1 ? "the start" : `${parents.size} of the texts of the step before`;
-    words.replaceChildren(`Step ${step} of ${search.steps.length}, beam width ${search.beams}. The texts that are kept continue ${before}. `,
+    words.replaceChildren(`Step ${step} of ${last()}, beam width ${search.beams}. The texts that are kept continue ${before}. `,
       open.length ? `${open.length} ${open.length === 1 ? "text is" : "texts are"} open. ` : "No text is open any more. ",
-      ...(open.length || !done.length ? [] : ["The best text is ", strong(text(done[0].ids)), "."]));
-    Object.assign(root.dataset, { step, beams: search.beams, steps: search.steps.length });
+      ...(step < last() ? [] : [...(open.length ? [cannotWin(open, done[0])] : []), "The best text is ", strong(text(done[0].ids)), "."]));
+    Object.assign(root.dataset, { step, beams: search.beams, steps: last() });
     picture();
   }
 
   function load() {
     search = searches[model.get("chosen")];
-    step = Math.min(step ?? 1, search.steps.length);
+    step = Math.min(step ?? 1, last());
     draw();
   }
 

@@ -76,8 +76,33 @@ def finished(steps: Sequence[Sequence[Mapping[str, Any]]], alpha: float) -> list
         Scores and texts, best first.
     """
     ended = [one for step in steps for one in step if one["ended"]]
-    scored = [(one["total"] / ((5 + len(one["ids"])) / 6) ** alpha, list(one["ids"])) for one in ended]
+    scored = [(one["total"] / _penalty(len(one["ids"]), alpha), list(one["ids"])) for one in ended]
     return sorted(scored, key=lambda pair: -pair[0])
+
+
+def _penalty(length: int, alpha: float) -> float:
+    return ((5 + length) / 6) ** alpha
+
+
+def last_step(steps: Sequence[Sequence[Mapping[str, Any]]], alpha: float, limit: int) -> int:
+    """Find the step after which no open text can become the best one.
+
+    A log-probability only falls, so an open text scores at most what it has now, divided by the penalty at the limit.
+
+    Args:
+        steps: What grow gave.
+        alpha: The exponent of the length penalty.
+        limit: The most tokens.
+
+    Returns:
+        The number of the step, from 1: where `model.beam_search` stops, too.
+    """
+    for number, step in enumerate(steps, start=1):
+        ended = finished(steps[:number], alpha)
+        still = [one["total"] for one in step if one["kept"] and not one["ended"]]
+        if not still or (ended and max(still) / _penalty(limit, alpha) <= ended[0][0]):
+            return number
+    return len(steps)
 
 
 def static_table(title: str, steps: Sequence[Sequence[Mapping[str, Any]]], names: Mapping[int, str]) -> str:
@@ -130,7 +155,8 @@ class BeamTree(InteractiveFigure):
     """
 
     title = traitlets.Unicode(help="what is searched").tag(sync=True)
-    searches = traitlets.List(traitlets.Dict(), help="for each width: beams, steps").tag(sync=True)
+    searches = traitlets.List(traitlets.Dict(), help="for each width: beams, steps, stops").tag(sync=True)
+    limit = traitlets.Int(help="the most tokens").tag(sync=True)
     names = traitlets.Dict(help="names of the tokens that occur, by id").tag(sync=True)
     alphas = traitlets.List(traitlets.Float(), help="exponents of the penalty").tag(sync=True)
     chosen = traitlets.Int(1, help="which width is shown").tag(sync=True)
@@ -147,15 +173,18 @@ class BeamTree(InteractiveFigure):
     ) -> None:
         if not widths:
             raise ValueError("BeamTree needs at least one width, got none")
-        searches: list[dict[str, Any]] = [
-            {"beams": beams, "steps": grow(next_log_p, end_id, beams, limit)} for beams in widths
-        ]
+        searches: list[dict[str, Any]] = []
+        for beams in widths:
+            steps = grow(next_log_p, end_id, beams, limit)
+            stops = [last_step(steps, alpha, limit) for alpha in ALPHAS]
+            searches.append({"beams": beams, "steps": steps, "stops": stops})
         used = sorted({i for search in searches for step in search["steps"] for one in step for i in one["ids"]})
         names = {i: str(name(i)) for i in used}
         middle = min(1, len(widths) - 1)
         super().__init__(
             title=title,
             searches=searches,
+            limit=limit,
             names={str(i): described for i, described in names.items()},
             alphas=list(ALPHAS),
             chosen=middle,

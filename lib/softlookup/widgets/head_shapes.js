@@ -7,7 +7,7 @@ const LETTERS = {
 
 // Every tensor, in the order of the layer: its axes, what it is, and the product that makes it (rows, inner, columns).
 const PARTS = [
-  { name: "x", axes: ["B", "T", "D"], stage: "tokens", colour: "ink", says: "the tokens, each a vector of D numbers" },
+  { name: "x", axes: ["B", "T", "D"], stage: "project", colour: "ink", says: "the tokens, each a vector of D numbers" },
   { name: "w_q", axes: ["D", "NH"], stage: "project", colour: "query", learned: true, says: "one matrix for the queries of all heads: head i owns columns i·H up to, not including, (i+1)·H" },
   { name: "q", axes: ["B", "N", "T", "H"], stage: "project", colour: "query", from: "x · w_q", terms: ["B", "T", "D", "N", "H"], says: "the queries, split into heads" },
   { name: "w_k", axes: ["D", "KH"], stage: "project", colour: "key", learned: true, says: "one matrix for the keys of all key-value heads" },
@@ -17,10 +17,10 @@ const PARTS = [
   { name: "a", axes: ["B", "N", "T", "S"], stage: "mix", colour: "mixed", from: "q · kᵀ", terms: ["B", "N", "T", "S", "H"], says: "the scores, then the weights: one T × S matrix for each head. Their number grows with N" },
   { name: "z", axes: ["B", "N", "T", "H"], stage: "mix", colour: "mixed", from: "a · v", terms: ["B", "N", "T", "S", "H"], says: "the output of each head, a weighted sum of values" },
   { name: "merged", axes: ["B", "T", "NH"], stage: "mix", colour: "mixed", says: "the heads side by side again; nothing is computed" },
-  { name: "w_o", axes: ["NH", "D"], stage: "blend", colour: "ink", learned: true, says: "the output matrix: head i owns rows i·H up to, not including, (i+1)·H" },
-  { name: "y", axes: ["B", "T", "D"], stage: "blend", colour: "ink", from: "merged · w_o", terms: ["B", "T", "N", "H", "D"], says: "the output: D numbers for each token, whatever the number of heads" },
+  { name: "w_o", axes: ["NH", "D"], stage: "mix", colour: "ink", learned: true, says: "the output matrix: head i owns rows i·H up to, not including, (i+1)·H" },
+  { name: "y", axes: ["B", "T", "D"], stage: "mix", colour: "ink", from: "merged · w_o", terms: ["B", "T", "N", "H", "D"], says: "the output: D numbers for each token, whatever the number of heads" },
 ];
-const STAGES = { tokens: "Tokens", project: "Project, split", mix: "Score, mix, merge", blend: "Mix the heads" };
+const STAGES = { project: "Project the tokens, split into heads", mix: "Score, mix, merge, blend the heads" };
 const UNITS = [[1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "bytes"]];
 
 const product = (numbers) => numbers.reduce((a, b) => a * b, 1);
@@ -48,7 +48,7 @@ function counts(s, size) {
   };
 }
 
-const side = (count) => 9 + 5.4 * Math.log2(count); // a doubling is a step: sizes from 1 to 16,384 on one page
+const side = (count) => 8 + 5 * Math.log2(count); // a doubling is a step: sizes from 1 to 16,384 on one page
 
 /** Draw a tensor: heads as sheets behind each other, a matrix of all heads as stripes. */
 function block(part, s) {
@@ -245,7 +245,7 @@ function render({ model, el }) {
     totals.replaceChildren(
       table("Parameters", [...["w_q", "w_k", "w_v", "w_o"].map((name) => line(name, `parameters.${name}`, c.parameters[name], whole(c.parameters[name]))),
         line("total", "parameters.total", c.parameters.total, whole(c.parameters.total))]),
-      table("Operations of the matrix products", [
+      table("Operations", [
         line("projections", "flops.projections", c.flops.projections, whole(c.flops.projections)),
         line("scores, mixing", "flops.attention", c.flops.attention, whole(c.flops.attention)),
         line("total", "flops.total", c.flops.total, whole(c.flops.total))]),
@@ -256,7 +256,7 @@ function render({ model, el }) {
   function choose() {
     sizes = pick(presets[model.get("chosen")]);
     locked = sizes.N * sizes.H === sizes.D;
-    update(`${presets[model.get("chosen")].title}. Change a size, or press a block to see what it is and how many operations it takes.`);
+    update(`Sizes: ${presets[model.get("chosen")].title}. Change a size, or press a block to see what it is and how many operations it takes.`);
   }
   const rescale = () => update(`Each number now takes ${model.get("bytes_per_number")} ${model.get("bytes_per_number") === 1 ? "byte" : "bytes"}.`);
 
@@ -266,7 +266,7 @@ function render({ model, el }) {
     make("label", { for: unit.id }, "A number has ", unit));
   const root = make("div", { class: "slf hsh", role: "group", "aria-label": "The shapes of a multi-head attention layer" },
     bar, make("div", { class: "hsh-steppers" }, Object.values(steppers).map((one) => one.box)), words, flow, totals,
-    make("p", { class: "hsh-note" }, "Sides are drawn on a logarithmic scale: each step in length is a factor of two. Learned matrices have dashed borders. Heads are drawn as sheets, eight at most; query heads that share keys and values have the same tint."));
+    make("p", { class: "hsh-note" }, "Sides are drawn on a logarithmic scale. Learned matrices have dashed borders. Heads are sheets, eight at most; query heads that share keys and values have the same tint. Operations are those of the matrix products."));
   el.replaceChildren(root);
   choose();
   const ends = [follow(model, ["chosen"], choose), follow(model, ["bytes_per_number"], rescale)];

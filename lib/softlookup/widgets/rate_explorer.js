@@ -8,14 +8,15 @@ const rateAt = (step, width, warmup) => width ** -0.5 * Math.min(step ** -0.5, s
 const small = (number) => minus(number.toExponential(2));
 
 /** A frame with axes; `x` and `y` turn numbers into places. */
-function plot(name, most, top, xTitle) {
+function plot(name, most, top, yTitle) {
   const x = (value) => LEFT + (value / most) * (WIDE - LEFT - 10);
   const y = (value) => HIGH - LOW - (value / top()) * (HIGH - LOW - 14);
   const inside = make("svg:g");
   const ticks = make("svg:g", { class: "lrx-ticks" });
   const svg = make("svg:svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, role: "img", class: `lrx-plot lrx-${name}` }, ticks,
     make("svg:path", { class: "lrx-axis", d: `M${LEFT} 10V${HIGH - LOW}H${WIDE - 10}` }),
-    make("svg:text", { class: "lrx-title", x: LEFT + 0.75 * (WIDE - LEFT), y: HIGH - LOW + 20, "text-anchor": "middle" }, xTitle), inside);
+    make("svg:text", { class: "lrx-title", x: LEFT + 0.75 * (WIDE - LEFT), y: HIGH - LOW + 20, "text-anchor": "middle" }, "step"),
+    make("svg:text", { class: "lrx-title", transform: `translate(16 ${(HIGH - LOW) / 2 + 5}) rotate(-90)`, "text-anchor": "middle" }, yTitle), inside);
   const draw = (label, xs, write, parts) => {
     svg.setAttribute("aria-label", label);
     ticks.replaceChildren(...xs.map((value) => make("svg:text", { x: x(value), y: HIGH - LOW + 20, "text-anchor": value === most ? "end" : "middle" }, whole(value))),
@@ -43,7 +44,7 @@ function render({ model, el }) {
   const told = make("p", { class: "lrx-told", "aria-live": "polite" });
 
   let top = 1;
-  const upper = plot("rate", last, () => top, "step");
+  const upper = plot("rate", last, () => top, "learning rate");
   function schedule() {
     const [D, W, at] = [Number(width.value), Number(warmup.value), Number(step.value)];
     const peak = rateAt(W, D, W);
@@ -62,7 +63,7 @@ function render({ model, el }) {
 
   const steps = Math.max(...runs.map((run) => run.curve.length)) * every;
   const most = Math.max(...runs.map((run) => run.curve[0] ?? 0));
-  const lower = plot("runs", steps, () => most, "step");
+  const lower = plot("runs", steps, () => most, "training loss");
   const buttons = peaks.map((peak) => make("button", { type: "button", "data-peak": peak, onclick: () => {
     chosen = peak;
     results();
@@ -78,7 +79,7 @@ function render({ model, el }) {
     ]);
     told.replaceChildren(`With a peak rate of ${chosen}, the loss on unseen sentences is: `, ...shown.flatMap((run, i) => [
       i ? "; " : "", make("span", { class: run.warmup ? "lrx-warm-key" : "lrx-cold-key" }, run.warmup ? "— " : "- - "),
-      `${called(run)} `, make("strong", { "data-warmup": run.warmup, "data-loss": run.loss ?? "" }, run.loss === null ? "no number" : show(run.loss))]), ".");
+      `${called(run)} `, make("strong", { "data-warmup": run.warmup, "data-loss": run.loss ?? "" }, run.loss === null ? "no number" : show(run.loss))]), ". ", make("span", { class: "lrx-other-key" }), " the runs at other peak rates.");
     for (const button of buttons) button.setAttribute("aria-pressed", String(Number(button.dataset.peak) === chosen));
   }
 
