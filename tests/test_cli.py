@@ -29,7 +29,7 @@ def test_help_lists_what_there_is_and_nothing_else() -> None:
     names = {line.split()[0] for line in listed.splitlines() if line.startswith("  ") and line[2] != " "}
     students = {"check", "tasks", "train", "train-writer", "assemble", "lab", "progress"}
     instructors = {"sample", "release", "grade", "report", "explain", "export", "extension", "forget", "exam", "slides"}
-    assert names == {"bench", "exercises"} | students | instructors
+    assert names == {"bench", "exercises", "talk"} | students | instructors
 
 
 def test_help_loads_neither_torch_nor_matplotlib() -> None:

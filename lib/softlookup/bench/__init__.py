@@ -28,6 +28,7 @@ BENCHES = {
     "pairs": ("softlookup.bench.pairs:bench_pairs", ("quick", "kept", "weights", "say")),
     "int8": ("softlookup.bench.int8:bench_int8", ("folder", "quick", "say")),
     "writer": ("softlookup.bench.writer:bench_writer", ("folder", "quick", "say")),
+    "talk": ("softlookup.bench.talk:bench_talk", ("quick",)),
     "capstone": ("softlookup.bench.capstone:bench_own", ("quick", "say")),
 }
 """Name -> where the function stands, and the options that it takes."""
@@ -55,5 +56,11 @@ def refusals(name: str) -> tuple[type[Exception], ...]:
 
         return BuildFailed, NoBrowser
     missing = (FileNotFoundError, ValueError)
-    known = {"roofline": (ValueError,), "refinement": (ModuleNotFoundError,), "int8": missing, "writer": missing}
+    known = {
+        "roofline": (ValueError,),
+        "refinement": (ModuleNotFoundError,),
+        "talk": (ModuleNotFoundError, ValueError),
+        "int8": missing,
+        "writer": missing,
+    }
     return known.get(name, ())

@@ -5,11 +5,12 @@ from typing import Any
 import click
 
 from softlookup import __version__
-from softlookup.cli import author, bench, instructor, student
+from softlookup.cli import author, bench, instructor, reader, student
 from softlookup.cli.shared import refuse
 
 AUDIENCES = {
     "For students": student.COMMANDS,
+    "For readers": reader.COMMANDS,
     "For instructors": instructor.COMMANDS,
     "For authors": author.COMMANDS,
     "Measurements": bench.COMMANDS,

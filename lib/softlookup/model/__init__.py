@@ -4,6 +4,7 @@ from softlookup.model import masks, positions
 from softlookup.model.attention import attend, attention_weights, scaled_dot_product_attention
 from softlookup.model.beam import BeamResult, beam_search, length_penalty_of
 from softlookup.model.cache import KVCache, LayerCache
+from softlookup.model.chat import ChatModel
 from softlookup.model.config import Config
 from softlookup.model.contrastive import ImageTextPair
 from softlookup.model.distance import ALiBi, T5Bias, alibi_slopes, t5_bucket
@@ -32,6 +33,7 @@ from softlookup.model.published_pairs import marian_config, marian_weights, t5_c
 from softlookup.model.relative import ShawBias, TransformerXLBias
 from softlookup.model.sampling import next_token_probabilities, pick
 from softlookup.model.schedules import inverse_square_root, noam, warmup_cosine, warmup_hold_decay
+from softlookup.model.smollm2 import load_smollm2
 from softlookup.model.stack import Decoder, Embedder, Encoder
 from softlookup.model.text_encoder import TextEncoder
 from softlookup.model.tiled_attention import tiled_attention
@@ -44,6 +46,7 @@ from softlookup.model.writer import Writer, load_writer
 __all__ = [
     "ALiBi",
     "BeamResult",
+    "ChatModel",
     "CheckpointError",
     "Config",
     "Decoder",
@@ -100,6 +103,7 @@ __all__ = [
     "llama_config",
     "llama_weights",
     "load_minilm",
+    "load_smollm2",
     "load_translator",
     "load_weights",
     "load_writer",

@@ -3,6 +3,7 @@
 from softlookup.text import grammar
 from softlookup.text.bpe import BytePairTokenizer
 from softlookup.text.bpe_training import Merge, train_steps
+from softlookup.text.byte_level import ByteLevelTokenizer, split_words_and_digits
 from softlookup.text.characters import CharacterTokenizer
 from softlookup.text.corpus import Corpus, length_buckets, pad, read_pairs
 from softlookup.text.grammar import Pair, english_words, french_words
@@ -14,6 +15,7 @@ from softlookup.text.wordpiece import WordPieceTokenizer
 from softlookup.text.words import WordTokenizer, join_words, split_words
 
 __all__ = [
+    "ByteLevelTokenizer",
     "BytePairTokenizer",
     "CharacterTokenizer",
     "Corpus",
@@ -35,5 +37,6 @@ __all__ = [
     "read_pairs",
     "split_pieces",
     "split_words",
+    "split_words_and_digits",
     "train_steps",
 ]

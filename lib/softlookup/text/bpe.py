@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -22,6 +22,27 @@ from softlookup.text.vocabulary import Vocabulary
 
 _KIND = "softlookup byte-pair merges"
 _CACHE_SIZE = 200_000
+
+
+def merge_passes(symbols: list[str], rank_of: Mapping[tuple[str, str], int]) -> Iterator[list[str]]:
+    """Cut one piece by merges: join the pair that was learned first, wherever it stands, and again.
+
+    Args:
+        symbols: The piece, character by character.
+        rank_of: The place of each pair in the order in which the merges were learned.
+
+    Yields:
+        The piece before the first merge, and after each.
+
+    Source: Sennrich et al. 2016, algorithm 1.
+    """
+    never = len(rank_of)
+    while True:
+        yield symbols
+        pair = min(pairwise(symbols), key=lambda pair: rank_of.get(pair, never), default=None)
+        if pair is None or pair not in rank_of:
+            return
+        symbols = merge_pair(symbols, pair, pair[0] + pair[1])
 
 
 class BytePairTokenizer(Tokenizer):
@@ -255,11 +276,4 @@ class BytePairTokenizer(Tokenizer):
         return found
 
     def _passes(self, piece: str) -> Iterator[list[str]]:
-        symbols = list(to_byte_characters(piece) if self.byte_level else piece)
-        never = len(self.merges)
-        while True:
-            yield symbols
-            pair = min(pairwise(symbols), key=lambda pair: self._rank_of.get(pair, never), default=None)
-            if pair is None or pair not in self._rank_of:
-                return
-            symbols = merge_pair(symbols, pair, pair[0] + pair[1])
+        return merge_passes(list(to_byte_characters(piece) if self.byte_level else piece), self._rank_of)
