@@ -1,5 +1,7 @@
 // The likeliest tokens of a step, as bars.
 
+const ROUNDING = 1e-9; // a sum of probabilities misses 1 by less
+
 /** `drawnName` heads the column of what the token was drawn from. */
 export function candidates(run, drawnName = "at temperature τ") {
   const list = make("tbody", {});
@@ -18,7 +20,10 @@ export function candidates(run, drawnName = "at temperature τ") {
     const row = ({ id, token, p, drawn }) => make("tr", id === step.id ? { class: "lvm-chosen" } : {},
       make("th", { scope: "row" }, token, id === step.id ? " ✓" : ""), make("td", { class: "lvm-number" }, percent(p)),
       make("td", { class: "lvm-track" }, make("div", { class: "lvm-fill", style: `inline-size: ${100 * (drawn ?? p)}%` })), ...(sampled ? [make("td", { class: "lvm-number" }, percent(drawn))] : []));
-    const rest = (name) => Math.max(0, 1 - step.candidates.reduce((sum, one) => sum + one[name], 0));
+    const rest = (name) => {
+      const left = 1 - step.candidates.reduce((sum, one) => sum + one[name], 0);
+      return left > ROUNDING ? left : 0;
+    };
     list.replaceChildren(...step.candidates.map(row), row({ id: null, token: "all others", p: rest("p"), drawn: sampled ? rest("drawn") : null }));
     const { kept } = step;
     about.hidden = !kept;
