@@ -33,7 +33,7 @@ from softlookup.grading.samples.hostile.writing import write_hand_in
 
 ROOT = find_root()
 NAME = "04_one_head"
-RESULTS = ROOT / "lib" / "softlookup" / "grading" / "hostile" / "results.json"
+RESULTS = ROOT / "lib" / "softlookup" / "grading" / "samples" / "hostile" / "results.json"
 HONEST = "honest-1"
 WALL_S, CELL_S = 300, 30
 MEMORY_BYTES, TMPFS_BYTES, PROCESSES = 5_000_000_000, 1_500_000_000, 600

@@ -64,6 +64,22 @@ def chromium() -> Iterator[Any]:
 
 
 @pytest.fixture
+def tiny_chat() -> Any:
+    """A chat model of drawn weights, whose tokens are the 256 bytes and three special ones: SmolLM2's stand-in."""
+    from softlookup.model import ChatModel, Config, DecoderLM
+    from softlookup.text import ByteLevelTokenizer, Specials, Vocabulary
+    from softlookup.text.pieces import byte_characters
+
+    names = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
+    vocabulary = Vocabulary([*names, *byte_characters()], Specials(names[2], names[0], names[1], names[2]))
+    torch.manual_seed(0)
+    sizes = {"d_model": 16, "n_heads": 4, "n_kv_heads": 2, "n_layers": 2, "d_hidden": 24, "max_length": 200}
+    parts = {"norm": "rms", "positions": "rotary_halves", "pre_norm": True, "activation": "swiglu", "tied": False}
+    model = DecoderLM(Config(259, **sizes, **parts, pad_id=2, start_id=1, end_id=2))
+    return ChatModel(model, ByteLevelTokenizer(vocabulary, [], names), system="Be brief.")
+
+
+@pytest.fixture
 def unchecked() -> Iterator[None]:
     """Switch the run-time shape check off, so that the library's own messages are what is seen."""
     before = jaxtyping.config.jaxtyping_disable

@@ -21,8 +21,8 @@
       'formulas left as they were typed': all('.math').filter((one) => !one.querySelector('mjx-container')).map(words),
       'formulas with a mistake': all('mjx-merror, [data-mjx-error]').map(words),
       'formulas without their fonts': all('.math').length && !mathFonts ? ['no font of MathJax is loaded'] : [],
-      'fonts that do not load': fonts // stand-ins come from the machine, which may lack them
-        .filter((font) => font.status === 'error' && !font.family.startsWith('Plex from')).map((font) => font.family),
+      'fonts that do not load': fonts // stand-ins come from the machine, which may lack them; optional ones may come too late
+        .filter((font) => font.status === 'error' && font.display !== 'optional' && !/^"?Plex from/.test(font.family)).map((font) => font.family),
       'pictures that do not show': images.filter((one) => !one.complete || one.naturalWidth === 0).map((one) => one.src),
       'figures that do not run': views === all('.widget-area').length ? [] : [`${views} wanted`],
       'figures with nothing in them': all('.widget-area').filter((one) => one.textContent.trim().length < 20

@@ -33,7 +33,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in (NAME, "welcome"):
         shutil.copytree(ROOT / "exercises" / name, root / "exercises" / name)
     give_out(root)
-    release = nbformat.read(root / "exercises" / NAME / f"{NAME}.ipynb", as_version=4)
+    release = nbformat.read(root / WORK / NAME / f"{NAME}.ipynb", as_version=4)
     solved = filled(release, answers(read_solution(ROOT / "solutions" / f"{NAME}.py")))
     (root / WORK / "solved").mkdir()
     nbformat.write(solved, root / WORK / "solved" / "solved.ipynb")

@@ -68,8 +68,9 @@ def test_some_mutants_of_each_chapter_are_killed_or_equal(chapter):
 
 
 @pytest.mark.slow
-def test_all_mutants_are_killed_or_equal():
-    everything = [m for chapter in sorted(CHAPTERS) for m in mutants_of(chapter)]
+@pytest.mark.parametrize("chapter", sorted(CHAPTERS), ids="{:02d}".format)
+def test_all_mutants_are_killed_or_equal(chapter):
+    everything = mutants_of(chapter)
     left = unexplained(everything)
     assert not left, f"{len(left)} of {len(everything)} mutants survive:\n" + "\n\n".join(left)
 

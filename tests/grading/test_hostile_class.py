@@ -18,6 +18,7 @@ from small_class import NAME, ROOT
 
 from softlookup.grading import Course, new_course
 from softlookup.grading.data.work import Limits
+from softlookup.grading.run.request import Watcher
 from softlookup.grading.samples.handins import answers, filled
 from softlookup.grading.samples.hostile import LEAK, TRACE, HostileHandIn, hostile_ones
 from softlookup.grading.samples.hostile.writing import write_hand_in
@@ -35,6 +36,22 @@ QUICK = re.compile(
     "|group-|unseen-[cf]|hidden-|lent-|raw-|markup-"
 )
 """Those that are graded in every run of the tests: at least one of each kind, and none that waits for a limit."""
+NO_IDS = {
+    "attack,\"quoted\"; 'id'": "web pages",
+    "attack <i>id & [red]Ωmega": "takes for a pattern",
+    "-rf": "begins with a hyphen",
+}
+"""Folders whose names cannot be ids, and part of the sentence that says why they are left out."""
+
+
+class Notes(Watcher):
+    """Keeps what is said."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def say(self, sentence: str) -> None:
+        self.said.append(sentence)
 
 
 @dataclass(frozen=True)
@@ -43,9 +60,10 @@ class Batch:
 
     Attributes:
         course: Its folder.
-        hostile: The hostile hand-ins, by student; without their files.
+        hostile: The hostile hand-ins, by student; without their files, and without those that cannot be a student's.
         report: The report, as JSON.
         told: What each student was told.
+        said: What was said while grading went on.
         before: What lay in the places where an attack may leave something.
         after: The same, afterwards.
     """
@@ -54,6 +72,7 @@ class Batch:
     hostile: dict[str, HostileHandIn]
     report: dict
     told: dict[str, list[str]]
+    said: list[str]
     before: set[str]
     after: set[str]
 
@@ -87,11 +106,13 @@ def graded(folder: Path, source: nbformat.NotebookNode, ones: Iterable[HostileHa
     hostile = {}
     for one in ones:
         write_hand_in(one, course.root / "submitted" / one.student / NAME)
-        hostile[one.student] = HostileHandIn(**{**vars(one), "files": {}})
+        if one.student not in NO_IDS:
+            hostile[one.student] = HostileHandIn(**{**vars(one), "files": {}})
     before = around(course.root)
     order = engine.GradeRequest(NAME, seed=SEED, workers=1, feedback=True, limits=LIMITS)
-    report = engine.grade_assignment(course, order).as_json()
-    return Batch(course, hostile, report, told_in(course), before, around(course.root))
+    notes = Notes()
+    report = engine.grade_assignment(course, order, watch=notes).as_json()
+    return Batch(course, hostile, report, told_in(course), notes.said, before, around(course.root))
 
 
 def told_in(course: Course) -> dict[str, list[str]]:
@@ -137,6 +158,14 @@ def batch(request: pytest.FixtureRequest) -> Iterator[Batch]:
 def test_everybody_in_the_batch_has_a_result(batch: Batch) -> None:
     assert set(batch.report["submissions"]) == {*HONEST, *batch.hostile}
     assert len(batch.hostile) > 25
+
+
+def test_a_folder_that_cannot_be_a_students_is_left_out_with_its_reason(batch: Batch) -> None:
+    there = {name: why for name, why in NO_IDS.items() if (batch.course.root / "submitted" / name).exists()}
+    assert not there or there == NO_IDS
+    for name, why in there.items():
+        told = [sentence for sentence in batch.said if f"the folder {name!r} in submitted/" in sentence]
+        assert len(told) == 1 and why in told[0], batch.said
 
 
 def test_hostile_ones_have_what_their_honest_code_deserves(batch: Batch) -> None:
