@@ -4,6 +4,7 @@ import random
 import shutil
 import sys
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,17 @@ hypothesis.settings.load_profile("softlookup")
 torch.set_num_threads(1)
 
 CHROMIUM = Path(next(filter(None, map(shutil.which, NAMES)), "/usr/bin/chromium"))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave every n-th item of a test marked ``one_in(n)`` to the quick run; the next such test begins one later."""
+    places: dict[tuple[Path, str], Iterator[int]] = {}
+    for item in items:
+        if mark := item.get_closest_marker("one_in"):
+            test = (item.path, item.originalname)  # type: ignore[attr-defined]
+            if next(places.setdefault(test, count(len(places)))) % mark.args[0]:
+                item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(autouse=True)

@@ -154,6 +154,7 @@ def test_steps_and_cells_obey_the_keyboard(figure):
     assert (place["grid"], place["row"], place["column"]) == ("q", "1", "1")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_every_step_passes_axe_while_a_cell_explains_itself(html, visit, theme):
     with visit((html / CHAPTER).as_uri(), theme=theme) as seen:

@@ -130,6 +130,7 @@ def test_memory_explorer_shows_the_librarys_bytes_while_learning(page):
     assert figure.locator("select[data-ask=numbers]").is_hidden()
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_explorers_pass_axe(html, visit, theme):
     with visit((html / PAGE).as_uri(), theme=theme) as seen:

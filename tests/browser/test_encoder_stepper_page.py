@@ -53,6 +53,7 @@ def tensor(*arrays):
     return [torch.from_numpy(array) for array in arrays]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("example", [0, 1])
 @pytest.mark.parametrize("pre_norm", [False, True])
 def test_every_box_shows_what_the_library_and_torch_compute(stepper, example, pre_norm):
@@ -122,6 +123,7 @@ def test_stepper_obeys_the_keyboard(stepper):
     assert json.loads(page.evaluate("JSON.stringify(document.activeElement.dataset)"))["column"] == "1"
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("box", ["n1", "a"])
 def test_stepper_passes_axe(html, visit, theme, box):

@@ -35,6 +35,7 @@ def put(figure, name, value):
     )
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("tau", "k", "p", "u"),
     [(1, 51, 1, 0.5), (0.5, 51, 1, 0.97), (2, 5, 1, 0.3), (1.3, 51, 0.8, 0.71), (0, 51, 1, 0.9), (0.7, 20, 0.6, 0.2)],
@@ -128,6 +129,7 @@ def test_cache_growth_counts_as_the_library_does(page):
                     figure.get_by_role("button", name="next pass").click()
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_inference_figures_pass_axe(html, visit, theme):
     with visit((html / PAGE).as_uri(), theme=theme) as seen:

@@ -133,6 +133,7 @@ def test_empty_translation_is_asked_for(opened):
         expect(seen.figure.locator(".lvm-state")).to_contain_text("Type a French sentence", timeout=PATIENCE_MS)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("page", [LOOK, ORDER, LOSS])
 def test_figure_passes_axe_and_fits_a_phone(opened, page, theme):
@@ -149,6 +150,7 @@ def test_figure_passes_axe_and_fits_a_phone(opened, page, theme):
         assert seen.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("chapter", range(14))
 def test_first_figure_to_operate_is_on_the_first_two_screens(html, visit, chapter):
     page = min(html.glob(f"book/{chapter:02}_*.html"), key=lambda one: len(one.name))

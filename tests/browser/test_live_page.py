@@ -77,6 +77,7 @@ def by_head(weights, heads):
     return rows.reshape(len(rows), heads, -1).swapaxes(0, 1)
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("sentence", SENTENCES)
 @torch.no_grad()
 def test_greedy_logits_and_attention_are_the_librarys(ask, translator, sentence):
@@ -106,6 +107,7 @@ def test_greedy_logits_and_attention_are_the_librarys(ask, translator, sentence)
             )
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize(
     ("sentence", "beams", "alpha"),
     [*zip(SENTENCES, itertools.cycle((4, 2, 8)), itertools.cycle((1.0, 0.0, 2.0, 0.6)), strict=False)],
@@ -263,6 +265,7 @@ def test_beam_is_seen_to_grow(live):
     expect(figure.locator(".lvm-grows")).to_have_count(0)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_figure_passes_axe_at_phone_width(html, visit, theme):
     with visit((html / PAGE).as_uri(), theme=theme, width=390, reduced_motion="reduce") as seen:

@@ -57,6 +57,7 @@ def ask(chromium, html):
     context.close()
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("text", "how"), SETTINGS)
 @torch.no_grad()
 def test_text_logits_and_attention_are_the_librarys(ask, writer, text, how):
@@ -77,6 +78,7 @@ def test_text_logits_and_attention_are_the_librarys(ask, writer, text, how):
             np.testing.assert_allclose(np.reshape(row, (6, -1)), weights[0, :, t, : t + 1], **close)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("text", "how"), SETTINGS)
 @torch.no_grad()
 def test_draws_are_the_librarys_with_the_same_luck(ask, writer, text, how):
@@ -234,6 +236,7 @@ def test_figure_is_worked_from_the_keyboard(live):
     assert figure.locator("[data-at]").get_attribute("data-at") == "18"
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_figure_passes_axe_at_phone_width(html, visit, theme):
     with visit((html / PAGE).as_uri(), theme=theme, width=390, reduced_motion="reduce") as seen:

@@ -29,6 +29,7 @@ LINES = """() => [...document.querySelectorAll('.bd-article section > p')].map((
 }).filter((one) => one.plain)"""
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("page", PAGES)
 def test_letters_come_from_the_book_itself_and_are_used(html, visit, page):
     with visit((html / page).as_uri()) as seen:
@@ -61,6 +62,7 @@ def test_lines_of_prose_have_60_to_80_characters(html, visit, page):
     assert 60 < sum(widths) / len(widths) < 80
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("page", PAGES)
 def test_page_does_not_jump(server, chromium, page, width):
@@ -72,6 +74,7 @@ def test_page_does_not_jump(server, chromium, page, width):
         context.close()
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("page", PAGES)
 def test_page_moves_little_when_its_letters_arrive_late(server, chromium, page, width):

@@ -160,6 +160,7 @@ def test_finger_drags_the_query_and_taps_the_plane(html, visit):
         assert seen.page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_plane_passes_axe_and_has_coloured_ground(html, visit, theme):
     with visit((html / PAGE).as_uri(), theme=theme) as seen:

@@ -129,6 +129,7 @@ def test_window_and_prefix_grow_by_their_buttons(builder):
         assert np.array_equal(state["mask"], preset(name, look.real, **{label: 4}))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_mask_builder_passes_axe_with_a_cell_asked(html, visit, theme):
     with visit((html / PAGE).as_uri(), theme=theme) as seen:

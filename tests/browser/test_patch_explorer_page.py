@@ -54,6 +54,7 @@ def test_patch_explorer_obeys_the_keyboard(explorer):
     assert explorer.locator(".pat-words").inner_text().startswith("Patch 9 ")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_patch_explorer_passes_axe_with_a_patch_asked(html, visit, theme):
     with visit((html / PAGE).as_uri(), theme=theme) as seen:

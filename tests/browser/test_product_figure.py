@@ -73,6 +73,7 @@ def shown(figure, grid):
     return table
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("shape_a", "shape_b", "turned"), SETTINGS)
 def test_factors_and_product_are_numpys_at_every_setting(figure, numbers, shape_a, shape_b, turned):
     choose(figure, shape_a, shape_b, turned)
@@ -164,6 +165,7 @@ def test_explanation_is_announced_and_a_tap_explains_on_a_small_phone(html, visi
         assert "Row 5, column 5" in figure.locator(".spr-words").inner_text()
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("shape_b", [(3, 4), (2, 4)])
 def test_figure_passes_axe_fitting_and_not(html, visit, theme, shape_b):

@@ -53,6 +53,7 @@ def test_explorer_obeys_the_keyboard_and_says_its_numbers(explorer):
     assert "highest at step" in explorer.locator("svg").first.get_attribute("aria-label")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_explorer_passes_axe(html, visit, theme):
     with visit((html / PAGE).as_uri(), theme=theme) as seen:

@@ -80,6 +80,7 @@ def test_a_pressed_operation_says_its_counts_and_pressing_again_gives_what_lies_
     assert explorer.locator("tr.rfl-chosen").get_attribute("data-name") == "down"
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_roofline_explorer_passes_axe_with_its_table_open(html, visit, theme):
     with visit((html / PAGE).as_uri(), theme=theme) as seen:

@@ -31,6 +31,7 @@ def open_dialog(page: Page, query: str) -> None:
     expect(first(page)).to_be_visible()
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("origin", ["disk", "server"])
 @pytest.mark.parametrize(("theme", "width"), VIEWS)
 def test_search_page_shows_the_section_first(html, server, visit, origin, theme, width):
@@ -62,6 +63,7 @@ def test_nothing_of_the_search_is_loaded_before_somebody_searches(html, server, 
         assert names == ["search.js", "sections.js"] and seen.complaints == []
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("theme", "width"), VIEWS)
 def test_dialog_shows_sections_while_one_types_and_keys_lead_to_them(html, visit, theme, width):
     with visit((html / CHAPTER).as_uri(), theme=theme, width=width) as seen:

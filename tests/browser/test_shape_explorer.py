@@ -172,6 +172,7 @@ def test_explorer_obeys_the_keyboard(explorer):
     assert explorer.locator(".hsh-words").inner_text().startswith("a: ")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_explorer_passes_axe_with_a_block_pressed(html, visit, theme):
     with visit((html / PAGE).as_uri(), theme=theme) as seen:

@@ -14,7 +14,7 @@ from softlookup.checking.local import LocalStudent
 from softlookup.checking.registry import CHAPTERS
 
 SEED = 300
-SAMPLE = 150
+SAMPLE = 60
 EQUAL = [one for number in sorted(CHAPTERS) for one in import_module(f"equal_mutants_{number:02d}").EQUAL]
 
 
