@@ -68,6 +68,7 @@ def test_a_hundred_draws_are_counted_and_forgotten_when_the_temperature_moves(pa
     assert figure.locator("tbody tr").evaluate_all(count) == 0
 
 
+@pytest.mark.slow
 def test_beam_tree_walks_through_every_step_and_ranks_as_the_library_does(page):
     state, figure = state_with(page, "searches"), page.locator(".bmt").first
     back, onward = figure.get_by_role("button", name="back"), figure.get_by_role("button", name="next step")
