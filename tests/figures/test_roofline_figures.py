@@ -63,6 +63,29 @@ def test_passes_add_up_the_bytes_and_refuse_an_array_without_a_column():
         figures.loop_passes([("one", [("x = B", ("B",), ("x",))])], ("A", "x"), palette=LIGHT)
 
 
+def test_product_box_marks_the_first_rows_whose_operations_take_longer():
+    figure = figures.product_box([1, 2, 4], [1e-6, 3e-6, 9e-6], [2e-6, 2e-6, 3e-6], palette=LIGHT)
+    time = figure.axes[1]
+    assert [line.get_xydata().tolist() for line in time.lines if line.get_marker() == "o"] == [[[2, 3]]]
+    np.testing.assert_allclose(time.lines[2].get_ydata(), [2, 3, 9])
+    assert "operations take longer from T = 2 on" in figure.get_label()
+    never = figures.product_box([1, 2], [1e-6, 2e-6], [2e-6, 3e-6], palette=LIGHT)
+    assert "bytes take longer at every T" in never.get_label()
+    with pytest.raises(ValueError, match="2 rows, but 1 and 2 times"):
+        figures.product_box([1, 2], [1.0], [1.0, 1.0], palette=LIGHT)
+
+
+def test_words_of_the_product_box_stand_clear_of_each_other():
+    rows = np.arange(1, 4097)
+    computing, moving = rows * 1.08e-7, 1.64e-5 + rows * 8.0e-9
+    with style(LIGHT):
+        figure = figures.product_box(rows, computing, moving, palette=LIGHT)
+        figure.draw_without_rendering()
+    for axes in figure.axes:
+        boxes = [text.get_window_extent() for text in axes.texts]
+        assert not any(one.overlaps(other) for i, one in enumerate(boxes) for other in boxes[:i])
+
+
 def test_prediction_errors_name_the_median_and_the_slowest():
     rows = [("a", 0.1, 1.1, 1.0, 1.2), ("b", 1.0, 3.0, 2.8, 3.3), ("c", 9.0, 0.95, 0.9, 1.0)]
     figure = figures.prediction_errors({"stream": rows}, palette=LIGHT)

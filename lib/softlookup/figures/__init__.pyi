@@ -71,6 +71,7 @@ from softlookup.figures.predictions import prediction_errors as prediction_error
 from softlookup.figures.predictions import stream_sizes as stream_sizes
 from softlookup.figures.printed import comparison as comparison
 from softlookup.figures.printed import wrong_cells as wrong_cells
+from softlookup.figures.product_box import product_box as product_box
 from softlookup.figures.rate_curves import rate_curves as rate_curves
 from softlookup.figures.reach import gradient_reach as gradient_reach
 from softlookup.figures.reading_times import reading_times as reading_times
