@@ -34,6 +34,10 @@ def test_every_schedule_shows_the_librarys_rate(explorer):
         assert told(explorer) == pytest.approx((wanted["rate"], wanted["peak"]), rel=1e-12)
 
 
+def test_explorer_opens_where_a_warmup_helps_most(explorer):
+    assert explorer.locator("button[aria-pressed=true]").inner_text() == f"{RECORD['best_peak']:g}"
+
+
 def test_every_peak_shows_the_measured_losses(explorer):
     for peak in RECORD["peaks"]:
         explorer.locator(f"button[data-peak='{peak!r}'], button[data-peak='{peak:g}']").first.click()

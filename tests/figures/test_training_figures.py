@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 from training_examples import RECORD, TRAINING
 
-from softlookup.figures import LIGHT, learning_curves, memory_bars, peaks, rate_curves, shifted_labels, smoothing
+from softlookup.figures import (
+    LIGHT,
+    adam_steps,
+    learning_curves,
+    memory_bars,
+    peaks,
+    rate_curves,
+    shifted_labels,
+    smoothing,
+)
 
 
 def label(name):
@@ -49,6 +58,14 @@ def test_learning_curves_refuse_what_they_cannot_tell_apart():
     for runs in ({}, {"none": {}}, {"four": four}):
         with pytest.raises(ValueError, match="at least one run, each with 1 to 3 losses"):
             learning_curves(runs, palette=LIGHT)
+
+
+def test_adams_steps_stand_beside_their_gradients():
+    said = label("adam_steps")
+    assert "step 2: gradient 0.5, Adam's step 0.75 times the rate; step 3: gradient \N{MINUS SIGN}2, " in said
+    for gradients, steps in (([], []), ([1.0, 2.0], [1.0])):
+        with pytest.raises(ValueError, match=f"got {len(gradients)} gradients and {len(steps)} steps"):
+            adam_steps(gradients, steps, palette=LIGHT)
 
 
 def test_smoothed_loss_is_lowest_where_the_model_gives_what_was_asked():

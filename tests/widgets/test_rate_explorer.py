@@ -54,3 +54,9 @@ def test_explorer_hands_its_script_the_runs_and_choices():
     figure = RateExplorer(RECORD)
     assert (figure.every, figure.widths, figure.warmups) == (5, list(WIDTHS), list(WARMUPS))
     assert len(figure.runs) == 4 and "<table>" in figure.fallback
+
+
+def test_explorer_opens_at_the_middle_peak_or_at_the_one_that_is_named():
+    assert RateExplorer(RECORD).first == 0.01 and RateExplorer(RECORD, peak=0.001).first == 0.001
+    with pytest.raises(ValueError, match="no run has a peak of 0.5; there are 0.001, 0.01"):
+        RateExplorer(RECORD, peak=0.5)

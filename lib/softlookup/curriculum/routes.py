@@ -54,7 +54,7 @@ INTRODUCTION = Route(
         4: ("one-head-gradient",),
         5: ("many-heads-init",),
         7: ("encoder-refined",),
-        9: ("training-initialise", "training-precision", "training-sizes"),
+        9: ("training-details",),
         10: ("inference-gain", "inference-phases"),
     },
 )
@@ -67,7 +67,7 @@ SYSTEMS = Route(
     only={
         2: ("soft-lookup-mix", "soft-lookup-temperature", "soft-lookup-whole"),
         7: ("encoder-residual", "encoder-norm", "encoder-feed-forward", "encoder-layer", "encoder-stack"),
-        9: ("training-forcing", "training-adam", "training-accumulation", "training-precision", "training-sizes"),
+        9: ("training-forcing", "training-adam", "training-accumulation", "training-details"),
         13: ("beyond-text-cost",),
     },
     without={

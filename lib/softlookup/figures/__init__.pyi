@@ -1,6 +1,7 @@
 # The names of the package; `softlookup.lazily` reads them here, and so do type checkers.
 
 from softlookup.figures.activations import activations as activations
+from softlookup.figures.adam_steps import adam_steps as adam_steps
 from softlookup.figures.arms import shares_by_arm as shares_by_arm
 from softlookup.figures.batches import (
     batches_under_roof as batches_under_roof,

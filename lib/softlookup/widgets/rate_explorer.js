@@ -32,7 +32,7 @@ function render({ model, el }) {
   const [runs, every, last] = [model.get("runs"), model.get("every"), model.get("last")];
   const [widths, warmups] = [model.get("widths"), model.get("warmups")];
   const peaks = [...new Set(runs.map((run) => run.peak))];
-  let chosen = peaks[Math.floor(peaks.length / 2)];
+  let chosen = model.get("first");
 
   const options = (list) => list.map((value) => make("option", { value }, whole(value)));
   const width = make("select", { id: `${id}-width`, onchange: () => schedule() }, options(widths));

@@ -93,23 +93,29 @@ class RateExplorer(InteractiveFigure):
 
     Args:
         record: What ``softlookup bench schedules`` wrote.
+        peak: The peak whose runs are shown first; None for the middle one.
 
     Raises:
-        ValueError: If the record holds no runs, or one is missing.
+        ValueError: If the record holds no runs, or one is missing; or no run has the peak.
     """
 
     runs = traitlets.List(traitlets.Dict(), help="warmup, peak, curve, loss").tag(sync=True)
     every = traitlets.Int(10, help="steps between two points of a curve").tag(sync=True)
     widths = traitlets.List(traitlets.Int(), help="widths to choose from").tag(sync=True)
     warmups = traitlets.List(traitlets.Int(), help="warm-ups to choose from").tag(sync=True)
+    first = traitlets.Float(help="the peak whose runs are shown first").tag(sync=True)
     last = traitlets.Int(LAST_STEP, help="the last step of the schedule's picture").tag(sync=True)
 
-    def __init__(self, record: Mapping[str, Any]) -> None:
+    def __init__(self, record: Mapping[str, Any], *, peak: float | None = None) -> None:
         described = curves(record)
+        peaks = record["peaks"]
+        if peak is not None and peak not in peaks:
+            raise ValueError(f"no run has a peak of {peak:g}; there are {', '.join(f'{one:g}' for one in peaks)}")
         super().__init__(
             runs=described,
             every=int(record["kept_every"]),
             widths=list(WIDTHS),
             warmups=list(WARMUPS),
+            first=float(peaks[len(peaks) // 2] if peak is None else peak),
             fallback=static_table(described),
         )
