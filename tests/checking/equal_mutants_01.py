@@ -43,4 +43,9 @@ EQUAL: list[tuple[str, str, str]] = [
     ("01.push-up", "gradient = (p - onehot) / len(onehot)", SAME_LENGTH),
     ("01.push-up", "gradient = (p - onehot) / len(p)", SAME_LENGTH),
     ("01.push-up", "return logits - gradient * rate", COMMUTES),
+    (
+        "01.pairs",
+        "features = torch.full((n - 1, n - 1), pad, dtype=labels.dtype)",
+        "labels are a part of the ids, of the same dtype",
+    ),
 ]
