@@ -117,6 +117,7 @@ FIGURES = {
     "surprise": (figures.surprise, ({"sure": 1.0, "one in ten": 0.1},)),
     "reading_order": (figures.reading_order, (2, 3)),
     "position_stripes": (figures.position_stripes, (reference.sinusoidal(40, 16),)),
+    "clock_hands": (figures.clock_hands, (reference.sinusoidal(8, 8),)),
     "position_ways": (figures.position_ways, ()),
     "distance_curve": (figures.distance_curve, ({8: reference.sinusoidal(21, 8) @ reference.sinusoidal(1, 8)[0]},)),
     "relative_grids": (

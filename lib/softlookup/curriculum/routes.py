@@ -38,6 +38,8 @@ INTRODUCTION = Route(
             "positions-relative",
             "positions-rotary",
             "positions-compare",
+            "positions-beyond",
+            "positions-choice",
         ),
         13: (
             "beyond-text-patches",

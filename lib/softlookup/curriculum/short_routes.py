@@ -52,7 +52,7 @@ QUESTIONS = (
     ("Why are scores divided by the square root of the head width?", 4, "one-head-scale"),
     ("What do several heads do that one cannot?", 5, "many-heads-why"),
     ("How do rotary embeddings work?", 6, "positions-rotary"),
-    ("What happens beyond the length a model was trained on?", 6, "positions-compare"),
+    ("What happens beyond the length a model was trained on?", 6, "positions-beyond"),
     ("Pre-norm or post-norm, LayerNorm or RMSNorm?", 7, "encoder-norm"),
     ("How do I build a causal mask and a padding mask, and combine them?", 8, "decoder-combine"),
     ("My loss falls, but the model is useless: which mistake is it?", 9, "training-wrong"),

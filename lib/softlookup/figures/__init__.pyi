@@ -14,6 +14,7 @@ from softlookup.figures.blending import blending as blending
 from softlookup.figures.broadcast import stretched as stretched
 from softlookup.figures.by_heads import cost_by_heads as cost_by_heads
 from softlookup.figures.chapters import chapters as chapters
+from softlookup.figures.clock_hands import clock_hands as clock_hands
 from softlookup.figures.cost import score_memory as score_memory
 from softlookup.figures.counted import (
     memory_by_part as memory_by_part,

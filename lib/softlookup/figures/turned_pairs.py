@@ -24,17 +24,24 @@ def turned_pairs(
     Returns:
         One panel for each pair of positions, with the angle between the arrows and their product.
     """
-    figure = Figure(figsize=(6.4, 3.4))
-    panels = np.atleast_1d(figure.subplots(1, len(places), sharex=True, sharey=True))
     reach = 1.3 * max(np.linalg.norm(query), np.linalg.norm(key))
+    tips = [
+        complex(*vector) * np.exp(1j * theta * place)
+        for pair in (*places, (0, 0))
+        for vector, place in zip((query, key), pair, strict=True)
+    ]
+    top, bottom = (sign * max(0.3 * reach, *(1.3 * sign * tip.imag for tip in tips)) for sign in (1, -1))
+    figure = Figure(figsize=(6.4, 0.5 + 1.5 * (top - bottom) / reach))
+    panels = np.atleast_1d(figure.subplots(1, len(places), sharex=True, sharey=True))
     said = []
     for axes, (m, n) in zip(panels, places, strict=True):
         angles = []
         ends = []
-        for vector, place, color, name in (
+        drawn = [
             (np.asarray(query, float), m, palette.query, "q"),
             (np.asarray(key, float), n, palette.key, "k"),
-        ):
+        ]
+        for vector, place, color, name in sorted(drawn, key=lambda one: one[1]):  # in the order of the text
             z = complex(*vector) * np.exp(1j * theta * place)
             axes.plot([0, vector[0]], [0, vector[1]], color=color, alpha=0.3, linewidth=1.6)
             axes.annotate(
@@ -51,12 +58,14 @@ def turned_pairs(
         axes.plot(0, 0, "o", color=palette.muted, markersize=3)
         axes.axhline(0, color=palette.faint, linewidth=0.8, zorder=0)
         axes.axvline(0, color=palette.faint, linewidth=0.8, zorder=0)
-        axes.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", xticks=[], yticks=[])
+        axes.set(xlim=(-reach, reach), ylim=(bottom, top), aspect="equal", xticks=[], yticks=[])
         for spine in axes.spines.values():
             spine.set_visible(False)
-        said.append(f"query at {m} and key at {n}: {abs(between):.0f} degrees, dot product {product:.2f}")
+        ordered = sorted([(m, "query"), (n, "key")], key=lambda one: one[0])
+        who = " and ".join(f"{name} at {place}" for place, name in ordered)
+        said.append(f"{who}: {abs(between):.0f} degrees, dot product {product:.2f}")
     figure.set_label(
-        f"A query and a key in a plane, rotated by {theta:g} radians per position. {'; '.join(said)}. Pale lines "
+        f"A query and a key in a plane, rotated by {theta:g} radians per position; {'; '.join(said)}. Pale lines "
         "show them before the rotation."
     )
     return figure
