@@ -22,6 +22,13 @@ SETTINGS = {
 }
 SHOWN = ".jp-NotebookPanel:not(.lm-mod-hidden)"
 """The notebook in front."""
+CONNECTED = """async () => {
+  const sessions = await (await fetch('/api/sessions')).json();
+  const name = document.querySelector('.lm-TabBar-tab.lm-mod-current .lm-TabBar-tabLabel').textContent;
+  return sessions.some(({ path, kernel: { connections, execution_state: state } }) =>
+    path.endsWith(name) && connections > 0 && state === 'idle');
+}"""
+"""Whether the kernel of the notebook in front runs: "idle" is shown before it does, and *Run* then does nothing."""
 
 
 @contextmanager
@@ -68,6 +75,7 @@ class Visit:
         """Run all cells, by the menu, once there is a kernel."""
         kernel = self.page.locator(f"{SHOWN} .jp-Toolbar-kernelName")
         expect(kernel).to_contain_text("ipykernel", timeout=SLOW_MS)
+        self.page.wait_for_function(CONNECTED, timeout=SLOW_MS, polling=200)
         self.page.locator(".lm-MenuBar-item", has_text="Run").click()
         self.page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
         prompt = self.page.locator(f"{SHOWN} .jp-CodeCell .jp-InputPrompt").first

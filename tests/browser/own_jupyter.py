@@ -63,7 +63,11 @@ def running(
             yield address
         finally:
             process.terminate()
-            process.wait(stop_s)
+            try:
+                process.wait(stop_s)
+            except subprocess.TimeoutExpired:  # it waits for a kernel that is still beginning
+                process.kill()
+                process.wait()
 
 
 @contextmanager
