@@ -17,6 +17,7 @@ Positions = Literal[
 ]
 Activation = Literal["relu", "gelu", "gelu_tanh", "silu", "swiglu", "geglu_tanh"]
 Norm = Literal["layer", "rms"]
+QKNorm = Literal["none", "head", "width"]
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,8 @@ class Config:
         attention_bias: Whether the four projections of attention add a bias.
         hidden_bias: Whether the feed-forward network adds biases.
         attention_scale: What the dot products are multiplied by; None means 1/sqrt(H).
+        qk_norm: RMSNorm on the queries and keys of all attention, before rotary positions: head normalises each
+            head by itself (Qwen3), width all heads of a token together (OLMo 2).
         dropout: The share of numbers dropped while training: of each sublayer's output before it is added, and of
             the sum of embeddings and positions (section 5.4 of the paper).
         scale_embeddings: Whether embeddings are multiplied by sqrt(D).
@@ -84,6 +87,7 @@ class Config:
     attention_bias: bool = False
     hidden_bias: bool = True
     attention_scale: float | None = None
+    qk_norm: QKNorm = "none"
     dropout: float = 0.1
     scale_embeddings: bool = True
     tied: bool = True
@@ -110,7 +114,8 @@ class Config:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ValueError(f"{name} must be at least 1, or None; got {value}")
-        for name, kind in (("positions", Positions), ("activation", Activation), ("norm", Norm)):
+        kinds = {"positions": Positions, "activation": Activation, "norm": Norm, "qk_norm": QKNorm}
+        for name, kind in kinds.items():
             if getattr(self, name) not in get_args(kind):
                 raise ValueError(f"{name} is {getattr(self, name)!r}; wanted one of {', '.join(get_args(kind))}")
         if self.n_segments < 0:

@@ -168,6 +168,8 @@ def _attention_of(config: Config, relative: nn.Module | None = None) -> MultiHea
         bias=config.attention_bias,
         scale=config.attention_scale,
         relative=relative,
+        qk_norm=config.qk_norm,
+        norm_eps=config.norm_eps,
     )
 
 

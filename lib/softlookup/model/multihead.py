@@ -1,5 +1,7 @@
 """Many heads side by side, with shared key-value heads and cross-attention: one class for every chapter."""
 
+from typing import Literal, get_args
+
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
@@ -8,6 +10,9 @@ from softlookup.model._inputs import check_weights
 from softlookup.model._sizes import check_bias, check_mask
 from softlookup.model.attention import attend, fused_attention
 from softlookup.model.cache import LayerCache
+from softlookup.model.norms import RMSNorm
+
+QKNorm = Literal["none", "head", "width"]
 
 
 def split_heads(x: Float[Tensor, "*batch T M"], n_heads: int) -> Float[Tensor, "*batch {n_heads} T H"]:
@@ -63,12 +68,16 @@ class MultiHeadAttention(nn.Module):
         bias: Whether each projection adds a bias (b_q, b_k, b_v, b_o).
         scale: What the dot products are multiplied by; None means 1/sqrt(H). T5 learns its scale and takes 1.
         relative: A module of positions.py's kind whose bias depends on the queries (ShawBias, TransformerXLBias).
+        qk_norm: RMSNorm on queries and keys, before they are turned to their positions: head gives every head the
+            same gain of H numbers, width normalises all heads of a token together (gains of N*H and K*H numbers).
+        norm_eps: Added to the mean square, where there is such a norm.
 
     Raises:
         ValueError: If D is not a multiple of N and no head width is given, if N is not a multiple of K,
-            or if a size is below 1. The message names the sizes.
+            if a size is below 1, or if qk_norm is unknown. The message names the sizes.
 
-    Source: Vaswani et al. 2017, section 3.2.2; Shazeer 2019 (K = 1); Ainslie et al. 2023 (groups).
+    Source: Vaswani et al. 2017, section 3.2.2; Shazeer 2019 (K = 1); Ainslie et al. 2023 (groups);
+    Henry et al. 2020 (QK-norm).
     """
 
     b_q: nn.Parameter | None
@@ -86,6 +95,8 @@ class MultiHeadAttention(nn.Module):
         bias: bool = False,
         scale: float | None = None,
         relative: nn.Module | None = None,
+        qk_norm: QKNorm = "none",
+        norm_eps: float = 1e-6,
     ) -> None:
         super().__init__()
         n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
@@ -103,6 +114,8 @@ class MultiHeadAttention(nn.Module):
             head_width = d_model // n_heads
         if head_width < 1:
             raise ValueError(f"head_width must be at least 1; got {head_width}")
+        if qk_norm not in get_args(QKNorm):
+            raise ValueError(f"qk_norm is {qk_norm!r}; wanted one of {', '.join(get_args(QKNorm))}")
         self.d_model, self.n_heads, self.n_kv_heads, self.head_width = (
             d_model,
             n_heads,
@@ -117,6 +130,11 @@ class MultiHeadAttention(nn.Module):
         self.w_o = nn.Parameter(torch.empty(wide, d_model))
         for name, width in (("b_q", wide), ("b_k", narrow), ("b_v", narrow), ("b_o", d_model)):
             self.register_parameter(name, nn.Parameter(torch.empty(width)) if bias else None)
+        self.q_norm: RMSNorm | None = None
+        self.k_norm: RMSNorm | None = None
+        if qk_norm != "none":
+            widths = (head_width, head_width) if qk_norm == "head" else (wide, narrow)
+            self.q_norm, self.k_norm = (RMSNorm(width, eps=norm_eps) for width in widths)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -168,7 +186,7 @@ class MultiHeadAttention(nn.Module):
         Cost: 2*B*(T*D*N*H*2 + S*D*K*H*2 + T*S*N*H*2) operations.
         """
         self._check_inputs(x, x if x_kv is None else x_kv)
-        q_BNTH = split_heads(_project(x, self.w_q, self.b_q), self.n_heads)
+        q_BNTH = _heads(_project(x, self.w_q, self.b_q), self.n_heads, self.q_norm)
         if cache is not None and cache.complete:  # cross-attention: the encoder's keys do not change
             k_BKSH, v_BKSH, offset = cache.k, cache.v, 0
         else:
@@ -197,7 +215,7 @@ class MultiHeadAttention(nn.Module):
         self, x_kv: Tensor, rotary: nn.Module | None, cache: LayerCache | None
     ) -> tuple[Tensor, Tensor, int]:
         offset = 0 if cache is None else cache.length
-        k_BKSH = split_heads(_project(x_kv, self.w_k, self.b_k), self.n_kv_heads)
+        k_BKSH = _heads(_project(x_kv, self.w_k, self.b_k), self.n_kv_heads, self.k_norm)
         v_BKSH = split_heads(_project(x_kv, self.w_v, self.b_v), self.n_kv_heads)
         if rotary is not None:
             k_BKSH = rotary(k_BKSH, offset)  # keys are kept turned: their place never changes
@@ -257,3 +275,12 @@ class MultiHeadAttention(nn.Module):
 def _project(x: Tensor, w: Tensor, b: Tensor | None) -> Tensor:
     y = x @ w
     return y if b is None else y + b
+
+
+def _heads(y: Tensor, n_heads: int, norm: RMSNorm | None) -> Tensor:
+    # A gain as wide as all heads normalises before the cut, a gain of one head's width after it.
+    if norm is None:
+        return split_heads(y, n_heads)
+    if len(norm.gain) == y.shape[-1]:
+        return split_heads(norm(y), n_heads)
+    return norm(split_heads(y, n_heads))

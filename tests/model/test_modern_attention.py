@@ -1,0 +1,220 @@
+"""Parts that open models added to attention: each equal to the class in `transformers` that has it.
+
+Nothing is downloaded: their classes get random weights, ours the same. All runs in float64, theirs too where it asks
+for float32 (`in_double`). Dropping a part, and the mistakes that real projects made with it, give something else.
+"""
+
+from typing import Any
+
+import pytest
+import torch
+from test_against_huggingface import in_double
+
+from softlookup.model._renaming import layers, shapes, spread, translated
+from softlookup.model.cache import LayerCache
+from softlookup.model.config import Config
+from softlookup.model.fast_step import FastStep
+from softlookup.model.language import DecoderLM
+from softlookup.model.masks import causal_mask
+from softlookup.model.multihead import MultiHeadAttention
+from softlookup.model.positions import RotaryPositions
+from softlookup.model.published import _LLAMA, _LLAMA_LAYER
+
+V, D, N, K, H, L = 40, 24, 4, 2, 6, 4
+EXACT = {"rtol": 1e-9, "atol": 1e-9}
+OURS = Config(
+    V, d_model=D, n_heads=N, n_kv_heads=K, head_width=H, n_layers=L, d_hidden=20, max_length=64, dropout=0.0,
+    positions="rotary_halves", norm="rms", norm_eps=1e-4, pre_norm=True, activation="swiglu", hidden_bias=False,
+    scale_embeddings=False, tied=False,
+)  # fmt: skip
+THEIRS = {
+    "vocab_size": V, "hidden_size": D, "num_attention_heads": N, "num_key_value_heads": K, "head_dim": H,
+    "num_hidden_layers": L, "intermediate_size": 20, "max_position_embeddings": 64, "rms_norm_eps": 1e-4,
+    "tie_word_embeddings": False, "attention_bias": False, "pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 3,
+    "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0},
+}  # fmt: skip
+NORMS = {"attention.q_norm": "self_attn.q_norm", "attention.k_norm": "self_attn.k_norm"}
+NAMES = spread(_LLAMA) | layers(L, "decoder.layers", "model.layers", _LLAMA_LAYER | NORMS)
+
+
+@pytest.fixture(autouse=True)
+def _in_double():
+    torch.set_default_dtype(torch.float64)
+    with in_double():
+        yield
+    torch.set_default_dtype(torch.float32)
+
+
+@pytest.fixture(scope="module")
+def hf() -> Any:
+    return pytest.importorskip("transformers", reason="transformers is not installed")
+
+
+def lively(module):
+    """Draw all weights away from zeros and ones, lest they hide a part that is not there."""
+    with torch.no_grad():
+        for weight in module.parameters():
+            weight.copy_(weight.nan_to_num() + 0.3 * torch.randn_like(weight))
+    return module.double().eval()
+
+
+def made(**changes):
+    return lively(DecoderLM(OURS.but(**changes)))
+
+
+def twins(hf, name, changes, **description):
+    """Make a whole model of theirs and of ours with the same weights."""
+    described = getattr(hf, f"{name}Config")(**(THEIRS | description))
+    theirs = lively(getattr(hf, f"{name}ForCausalLM")._from_config(described, attn_implementation="eager"))
+    ours = DecoderLM(OURS.but(**changes)).double().eval()
+    ours.load_state_dict(translated(theirs.state_dict(), shapes(DecoderLM, ours.config), NAMES, same={}))
+    return ours, theirs
+
+
+def rows():
+    """Three rows of 15 tokens, filled up on the left; and which are real."""
+    real = torch.arange(15) >= torch.tensor([[0], [6], [2]])
+    return torch.randint(4, V, (3, 15)).masked_fill(~real, 0), real
+
+
+def step_by_step(model, ids, real=None, prompt=7):
+    """Feed a prompt, then one token at a time; give the logits of the prompt's last position and of all after it."""
+    state = model.start(None if real is None else real[:, :prompt])
+    logits, state = model.step(ids[:, :prompt], state)
+    found = [logits]
+    for t in range(prompt, ids.shape[1]):
+        logits, state = model.step(ids[:, t : t + 1], state)
+        found.append(logits)
+    return torch.stack(found, dim=1), state
+
+
+def assert_twins(ours, theirs):
+    """Whole and cached, filled up on the left, the logits and their gradients are theirs."""
+    ids, real = rows()
+    places = (real.long().cumsum(dim=1) - 1).clamp(min=0)
+    wanted = theirs(input_ids=ids, attention_mask=real, position_ids=places).logits
+    got = ours(ids, real)
+    assert wanted[real].std() > 0.3
+    torch.testing.assert_close(got[real], wanted[real], **EXACT)
+    torch.testing.assert_close(step_by_step(ours, ids, real)[0].detach(), wanted[:, 6:].detach(), **EXACT)
+    weights = torch.randn_like(got[real])
+    (got[real] * weights).sum().backward()
+    (wanted[real] * weights).sum().backward()
+    gradients = {name: weight.grad for name, weight in theirs.named_parameters()}
+    for name, wanted in translated(gradients, shapes(DecoderLM, ours.config), NAMES, same={}).items():
+        torch.testing.assert_close(ours.get_parameter(name).grad, wanted, rtol=1e-7, atol=1e-8)
+
+
+def attention_twins(kind, description, layer=0, **options):
+    """Make one attention of theirs and of ours with the same weights; both stay as their classes make them."""
+    description._attn_implementation = "eager"
+    theirs = lively(kind(description, layer_idx=layer))
+    ours = MultiHeadAttention(D, N, head_width=H, n_kv_heads=K, bias=theirs.q_proj.bias is not None, **options)
+    copied = {}
+    for letter in "qkvo":
+        copied[f"w_{letter}"] = getattr(theirs, f"{letter}_proj").weight.mT
+        if ours.b_q is not None:
+            copied[f"b_{letter}"] = getattr(theirs, f"{letter}_proj").bias
+    for name in ours.state_dict().keys() - copied.keys():
+        copied[name] = theirs.get_parameter(name.replace("gain", "weight"))
+    ours.double().load_state_dict(copied)
+    return ours, theirs
+
+
+def attention_outputs(ours, theirs, turns, width=None):
+    """Run both on one sequence: theirs whole, ours whole (fused and in the open) and token by token."""
+    x = torch.randn(2, 9, D)
+    seen = causal_mask(9)
+    if width is not None:
+        seen = seen & ~causal_mask(9).tril(-width)
+    mask = torch.zeros(9, 9).masked_fill(~seen, torch.finfo(torch.float64).min)
+    wanted = theirs(x, turns(x, torch.arange(9)[None]), mask[None, None])[0]
+    rotary, cache = RotaryPositions(H, pairing="halves"), LayerCache()
+    steps = []
+    for t in range(9):
+        steps.append(ours(x[:, t : t + 1], mask=seen[t : t + 1, : t + 1], rotary=rotary, cache=cache))
+    in_the_open = ours(x, mask=seen, rotary=rotary, return_weights=True)[0]
+    return wanted, ours(x, mask=seen, rotary=rotary), in_the_open, torch.cat(steps, dim=1)
+
+
+def assert_dropping_it_changes_the_result(part, changes):
+    """The same weights without the part give other logits, and single tokens too."""
+    whole = made(**changes)
+    without = DecoderLM(OURS).double().eval()
+    left = without.load_state_dict(whole.state_dict(), strict=False)
+    assert not left.missing_keys and all(part in name for name in left.unexpected_keys)
+    ids = torch.randint(4, V, (2, 12))
+    assert (whole(ids) - without(ids)).abs().max() > 1e-3
+
+
+# Queries and keys that are normalised.
+
+
+def test_norm_by_head_is_qwen3s(hf):
+    assert_twins(*twins(hf, "Qwen3", {"qk_norm": "head"}))
+
+
+def test_norm_over_the_width_is_olmo2s(hf):
+    from transformers.models.olmo2 import modeling_olmo2 as olmo2
+
+    description = hf.Olmo2Config(**THEIRS)
+    ours, theirs = attention_twins(olmo2.Olmo2Attention, description, qk_norm="width", norm_eps=1e-4)
+    wanted, *found = attention_outputs(ours, theirs, olmo2.Olmo2RotaryEmbedding(description))
+    for got in found:
+        torch.testing.assert_close(got, wanted, **EXACT)
+
+
+@pytest.mark.parametrize(("kind", "gains"), [("head", (H, H)), ("width", (N * H, K * H))])
+def test_norms_have_the_gains_they_should_and_are_felt(kind, gains):
+    attention = made(qk_norm=kind).decoder.layers[0].attention
+    assert (attention.q_norm.gain.numel(), attention.k_norm.gain.numel()) == gains
+    assert_dropping_it_changes_the_result("_norm.gain", {"qk_norm": kind})
+    assert not any("q_norm" in name or "k_norm" in name for name in made().state_dict())
+
+
+def test_normalising_over_another_axis_or_after_rotary_is_another_layer():
+    x, rotary = torch.randn(1, 5, D), RotaryPositions(H, pairing="halves")
+    by_head, over_width = (
+        MultiHeadAttention(D, N, head_width=H, n_kv_heads=K, qk_norm=kind).double() for kind in ("head", "width")
+    )
+    matrices = {name: weight for name, weight in by_head.state_dict().items() if "norm" not in name}
+    over_width.load_state_dict(matrices, strict=False)  # the gains are ones
+    assert (by_head(x, rotary=rotary) - over_width(x, rotary=rotary)).abs().max() > 1e-2
+    q = torch.randn(1, N, 5, H)
+    turned_last, turned_first = (lambda: rotary(by_head.q_norm(q))), (lambda: by_head.q_norm(rotary(q)))
+    torch.testing.assert_close(turned_last(), turned_first(), **EXACT)  # gains of 1 commute with a rotation,
+    with torch.no_grad():
+        by_head.q_norm.gain.copy_(torch.linspace(0.5, 2, H))
+    assert (turned_last() - turned_first()).abs().max() > 0.1  # learned ones do not
+
+
+def test_norms_are_learned_in_cross_attention_too():
+    layer = MultiHeadAttention(D, N, qk_norm="head").double()
+    x, memory, cache = torch.randn(1, 3, D), torch.randn(1, 5, D), LayerCache(once=True)
+    torch.testing.assert_close(layer(x, memory, cache=cache), layer(x, memory), **EXACT)
+    torch.testing.assert_close(layer(x, memory, cache=cache), layer(10 * x, memory), rtol=1e-4, atol=1e-4)
+
+
+# Refusals.
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"qk_norm": "token"}, "qk_norm is 'token'; wanted one of none, head, width"),
+    ],
+)
+def test_parts_that_do_not_go_together_are_refused(changes, message, unchecked):
+    with pytest.raises(ValueError, match=message):
+        OURS.but(**changes)
+
+
+def test_a_layer_refuses_unknown_norms(unchecked):
+    with pytest.raises(ValueError, match="qk_norm is 'both'; wanted one of none, head, width"):
+        MultiHeadAttention(8, 2, qk_norm="both")
+
+
+@pytest.mark.parametrize(("changes", "message"), [({"qk_norm": "head"}, "qk_norm is 'head'; this path does not")])
+def test_the_fast_step_refuses_what_it_would_leave_out(changes, message):
+    with pytest.raises(ValueError, match=message):
+        FastStep(made(**changes))
