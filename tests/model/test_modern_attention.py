@@ -195,6 +195,74 @@ def test_norms_are_learned_in_cross_attention_too():
     torch.testing.assert_close(layer(x, memory, cache=cache), layer(10 * x, memory), rtol=1e-4, atol=1e-4)
 
 
+# Learned sinks.
+
+
+def test_sinks_are_gpt_oss(hf):
+    from transformers.models.gpt_oss import modeling_gpt_oss as gpt_oss
+
+    description = hf.GptOssConfig(**(THEIRS | {"attention_bias": True}))
+    ours, theirs = attention_twins(gpt_oss.GptOssAttention, description, sinks=True)
+    wanted, *found = attention_outputs(ours, theirs, gpt_oss.GptOssRotaryEmbedding(description))
+    for got in found:
+        torch.testing.assert_close(got, wanted, **EXACT)
+    for name, weight in ours.named_parameters():  # the fused way, and the sinks' own gradient
+        (gradient,) = torch.autograd.grad(found[0].square().sum(), weight, retain_graph=True)
+        theirs_name = f"{name[-1]}_proj.{'weight' if name[0] == 'w' else 'bias'}" if "_" in name else name
+        (theirs_gradient,) = torch.autograd.grad(
+            wanted.square().sum(), theirs.get_parameter(theirs_name), retain_graph=True
+        )
+        torch.testing.assert_close(gradient, theirs_gradient.mT if name[0] == "w" else theirs_gradient, **EXACT)
+
+
+def with_sinks(strength, **changes):
+    layer = lively(MultiHeadAttention(D, N, n_kv_heads=K, sinks=True, **changes))
+    with torch.no_grad():
+        layer.sinks.fill_(strength)
+    return layer
+
+
+def test_a_sink_takes_its_share_and_the_rest_is_not_normalised_again():
+    x, mask = torch.randn(2, 5, D), causal_mask(5) & (torch.arange(5) > 0)
+    layer = with_sinks(0.7)
+    output, weights = layer(x, mask=mask, return_weights=True)
+    plain = MultiHeadAttention(D, N, n_kv_heads=K).double()
+    plain.load_state_dict({name: w for name, w in layer.state_dict().items() if name != "sinks"})
+    _, renormalised = plain(x, mask=mask, return_weights=True)
+    k_BNSH = (x @ layer.w_k).unflatten(-1, (K, D // N)).transpose(1, 2).repeat_interleave(N // K, dim=1)
+    q_BNTH = (x @ layer.w_q).unflatten(-1, (N, D // N)).transpose(1, 2)
+    total = (q_BNTH @ k_BNSH.mT / (D // N) ** 0.5).exp().masked_fill(~mask, 0).sum(dim=-1)
+    left = total / (total + torch.tensor(0.7).exp())
+    torch.testing.assert_close(weights.sum(dim=-1), left, **EXACT)
+    torch.testing.assert_close(weights, renormalised * left[..., None], **EXACT)
+    assert (output[:, 0] == 0).all() and (layer(x, mask=mask) - plain(x, mask=mask)).abs().max() > 0.1
+    assert left[:, :, 0].abs().max() == 0  # the first row sees nothing: all of it goes to the sink
+
+
+@pytest.mark.parametrize("strength", [-1e4, 1e4])
+def test_sinks_are_shifted_by_the_maximum_like_scores(strength):
+    layer, x = with_sinks(strength, scale=1.0), torch.randn(1, 4, D)
+    for got in (layer(x), layer(x, return_weights=True)[0]):
+        assert got.isfinite().all()
+    assert (layer(x).abs().max() > 0.1) == (strength < 0)
+
+
+def test_sinks_stand_beside_masks_and_biases_of_every_shape():
+    layer, x = with_sinks(0.3), torch.randn(2, 5, D)
+    wide_mask, wide_bias = torch.rand(2, N, 5, 5) < 0.7, torch.randn(2, N, 5, 5)
+    for mask in (None, wide_mask, wide_mask[:, :1, :1], wide_mask[0, 0], wide_mask[..., :1]):
+        for bias in (None, wide_bias, wide_bias[0], wide_bias[0, 0], wide_bias[..., :1]):
+            fused = layer(x, mask=mask, bias=bias)
+            torch.testing.assert_close(fused, layer(x, mask=mask, bias=bias, return_weights=True)[0], **EXACT)
+
+
+def test_a_model_with_sinks_writes_what_it_computes_whole_and_feels_them():
+    model = made(attention_sinks=True)
+    ids, real = rows()
+    torch.testing.assert_close(step_by_step(model, ids, real)[0], model(ids, real)[:, 6:], **EXACT)
+    assert_dropping_it_changes_the_result("sinks", {"attention_sinks": True})
+
+
 # Refusals.
 
 
@@ -214,7 +282,13 @@ def test_a_layer_refuses_unknown_norms(unchecked):
         MultiHeadAttention(8, 2, qk_norm="both")
 
 
-@pytest.mark.parametrize(("changes", "message"), [({"qk_norm": "head"}, "qk_norm is 'head'; this path does not")])
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"qk_norm": "head"}, "qk_norm is 'head', attention_sinks is False; this path knows neither"),
+        ({"attention_sinks": True}, "qk_norm is 'none', attention_sinks is True; this path knows neither"),
+    ],
+)
 def test_the_fast_step_refuses_what_it_would_leave_out(changes, message):
     with pytest.raises(ValueError, match=message):
         FastStep(made(**changes))

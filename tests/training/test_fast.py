@@ -320,6 +320,7 @@ def test_consistency_adds_the_disagreement_of_two_passes(monkeypatch):
         ("output_bias", True),
         ("window", 3),
         ("qk_norm", "head"),
+        ("attention_sinks", True),
         ("activation", "gelu"),
         ("n_segments", 2),
         ("mlm_transform", True),

@@ -48,6 +48,8 @@ class Config:
         attention_scale: What the dot products are multiplied by; None means 1/sqrt(H).
         qk_norm: RMSNorm on the queries and keys of all attention, before rotary positions: head normalises each
             head by itself (Qwen3), width all heads of a token together (OLMo 2).
+        attention_sinks: Whether each head of all attention learns one logit more, which takes a share of the softmax
+            and has no value (gpt-oss): a head may attend to nothing.
         dropout: The share of numbers dropped while training: of each sublayer's output before it is added, and of
             the sum of embeddings and positions (section 5.4 of the paper).
         scale_embeddings: Whether embeddings are multiplied by sqrt(D).
@@ -88,6 +90,7 @@ class Config:
     hidden_bias: bool = True
     attention_scale: float | None = None
     qk_norm: QKNorm = "none"
+    attention_sinks: bool = False
     dropout: float = 0.1
     scale_embeddings: bool = True
     tied: bool = True

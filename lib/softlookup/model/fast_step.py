@@ -56,8 +56,10 @@ class FastStep:
                 f"positions are {config.positions!r}, window is {config.window}; this path knows neither a window nor "
                 "the positions 'shaw' and 'transformer_xl'"
             )
-        if config.qk_norm != "none":
-            raise ValueError(f"qk_norm is {config.qk_norm!r}; this path does not normalise queries and keys")
+        if config.qk_norm != "none" or config.attention_sinks:
+            raise ValueError(
+                f"qk_norm is {config.qk_norm!r}, attention_sinks is {config.attention_sinks}; this path knows neither"
+            )
         self.model = model
         self._logits = _head_of(model.head)
         self._layers = [_FastLayer(layer) for layer in model.decoder.each()]

@@ -170,6 +170,7 @@ def _attention_of(config: Config, relative: nn.Module | None = None) -> MultiHea
         relative=relative,
         qk_norm=config.qk_norm,
         norm_eps=config.norm_eps,
+        sinks=config.attention_sinks,
     )
 
 

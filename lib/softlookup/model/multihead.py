@@ -3,6 +3,7 @@
 from typing import Literal, get_args
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
@@ -71,19 +72,22 @@ class MultiHeadAttention(nn.Module):
         qk_norm: RMSNorm on queries and keys, before they are turned to their positions: head gives every head the
             same gain of H numbers, width normalises all heads of a token together (gains of N*H and K*H numbers).
         norm_eps: Added to the mean square, where there is such a norm.
+        sinks: Whether each head learns one logit that joins the softmax and whose column is then dropped, so that the
+            weights of a row sum to less than 1. It starts at 0.
 
     Raises:
         ValueError: If D is not a multiple of N and no head width is given, if N is not a multiple of K,
             if a size is below 1, or if qk_norm is unknown. The message names the sizes.
 
     Source: Vaswani et al. 2017, section 3.2.2; Shazeer 2019 (K = 1); Ainslie et al. 2023 (groups);
-    Henry et al. 2020 (QK-norm).
+    Henry et al. 2020 (QK-norm); Xiao et al. 2023 (attention sinks); OpenAI 2025, gpt-oss (a learned logit for each).
     """
 
     b_q: nn.Parameter | None
     b_k: nn.Parameter | None
     b_v: nn.Parameter | None
     b_o: nn.Parameter | None
+    sinks: nn.Parameter | None
 
     def __init__(
         self,
@@ -97,6 +101,7 @@ class MultiHeadAttention(nn.Module):
         relative: nn.Module | None = None,
         qk_norm: QKNorm = "none",
         norm_eps: float = 1e-6,
+        sinks: bool = False,
     ) -> None:
         super().__init__()
         n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
@@ -130,6 +135,7 @@ class MultiHeadAttention(nn.Module):
         self.w_o = nn.Parameter(torch.empty(wide, d_model))
         for name, width in (("b_q", wide), ("b_k", narrow), ("b_v", narrow), ("b_o", d_model)):
             self.register_parameter(name, nn.Parameter(torch.empty(width)) if bias else None)
+        self.register_parameter("sinks", nn.Parameter(torch.empty(n_heads)) if sinks else None)
         self.q_norm: RMSNorm | None = None
         self.k_norm: RMSNorm | None = None
         if qk_norm != "none":
@@ -138,7 +144,7 @@ class MultiHeadAttention(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the matrices anew (Xavier, uniform) and set the biases to zero.
+        """Draw the matrices anew (Xavier, uniform) and set the biases and sinks to zero.
 
         Each matrix counts by itself, so that a token's variance passes about unchanged through each; torch's
         own layer draws query, key and value as one stacked matrix, hence from a narrower range.
@@ -183,7 +189,7 @@ class MultiHeadAttention(nn.Module):
                 message names them.
             TypeError: If the mask is not boolean, or x's dtype is not that of the weights.
 
-        Cost: 2*B*(T*D*N*H*2 + S*D*K*H*2 + T*S*N*H*2) operations.
+        Cost: 2*B*(T*D*N*H*2 + S*D*K*H*2 + T*S*N*H*2) operations. Sinks copy the keys and values once.
         """
         self._check_inputs(x, x if x_kv is None else x_kv)
         q_BNTH = _heads(_project(x, self.w_q, self.b_q), self.n_heads, self.q_norm)
@@ -204,9 +210,13 @@ class MultiHeadAttention(nn.Module):
             bias = relative_BNTS if bias is None else bias + relative_BNTS
         if bias is not None:
             check_bias(bias, shape)
+        if self.sinks is not None:
+            k_BKSH, v_BKSH, mask, bias = _with_sinks(self.sinks, k_BKSH, v_BKSH, mask, bias)
         if return_weights:
             k_BNSH, v_BNSH = (t.repeat_interleave(group, dim=1) for t in (k_BKSH, v_BKSH))
             z_BNTH, weights_BNTS = attend(q_BNTH, k_BNSH, v_BNSH, mask, bias=bias, scale=self.scale)
+            if self.sinks is not None:
+                weights_BNTS = weights_BNTS[..., :-1]
             return _project(merge_heads(z_BNTH), self.w_o, self.b_o), weights_BNTS
         z_BNTH = fused_attention(q_BNTH, k_BKSH, v_BKSH, mask, bias=bias, scale=self.scale, grouped=group > 1)
         return _project(merge_heads(z_BNTH), self.w_o, self.b_o)
@@ -284,3 +294,18 @@ def _heads(y: Tensor, n_heads: int, norm: RMSNorm | None) -> Tensor:
     if len(norm.gain) == y.shape[-1]:
         return split_heads(norm(y), n_heads)
     return norm(split_heads(y, n_heads))
+
+
+def _with_sinks(
+    sinks_N: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None
+) -> tuple[Tensor, Tensor, Tensor | None, Tensor]:
+    # One key and one value more, both of zeros: the score is the bias alone, which is the sink's logit, and the share
+    # of the softmax that it takes adds nothing. Every kernel can do that, and shifts the logit by the row's maximum.
+    n_keys, nothing = k.shape[2], (0, 0, 0, 1)
+    bias = k.new_zeros(1, n_keys) if bias is None else bias.to(k.dtype)
+    rows = torch.broadcast_shapes(bias.shape[:-1], (len(sinks_N), 1))
+    columns = (bias.expand(*rows, n_keys), sinks_N.to(k.dtype)[:, None, None].expand(*rows, 1))
+    if mask is not None:
+        mask = mask.expand(*mask.shape[:-1], n_keys)
+        mask = torch.cat((mask, torch.ones_like(mask[..., :1])), dim=-1)
+    return F.pad(k, nothing), F.pad(v, nothing), mask, torch.cat(columns, dim=-1)

@@ -309,6 +309,7 @@ def _check(model: Transformer, epsilon: float, consistency: float, dtype: torch.
         "tied_scale": (None,),
         "output_bias": (False,),
         "qk_norm": ("none",),
+        "attention_sinks": (False,),
         "window": (None,),
         "activation": ("relu",),
         "n_segments": (0,),
