@@ -11,14 +11,16 @@ import torch
 from test_against_huggingface import in_double
 
 from softlookup.model._renaming import layers, shapes, spread, translated
-from softlookup.model.cache import LayerCache
+from softlookup.model.cache import KVCache, LayerCache
 from softlookup.model.config import Config
 from softlookup.model.fast_step import FastStep
 from softlookup.model.language import DecoderLM
+from softlookup.model.layers import Trace
 from softlookup.model.masks import causal_mask
 from softlookup.model.multihead import MultiHeadAttention
 from softlookup.model.positions import RotaryPositions
 from softlookup.model.published import _LLAMA, _LLAMA_LAYER
+from softlookup.model.transformer import Transformer
 
 V, D, N, K, H, L = 40, 24, 4, 2, 6, 4
 EXACT = {"rtol": 1e-9, "atol": 1e-9}
@@ -263,6 +265,116 @@ def test_a_model_with_sinks_writes_what_it_computes_whole_and_feels_them():
     assert_dropping_it_changes_the_result("sinks", {"attention_sinks": True})
 
 
+# Windows and global layers, and layers without rotary positions.
+
+
+def test_a_window_in_some_layers_is_qwen3s(hf):
+    kinds = ["sliding_attention", "sliding_attention", "full_attention", "sliding_attention"]
+    theirs = {"use_sliding_window": True, "sliding_window": 3, "layer_types": kinds}
+    assert_twins(*twins(hf, "Qwen3", {"qk_norm": "head", "window": 3, "global_every": 3}, **theirs))
+
+
+@pytest.mark.parametrize("every", [2, 4])
+def test_layers_without_rotary_are_smollm3s(hf, every, monkeypatch):
+    ours, theirs = twins(hf, "SmolLM3", {"no_rotary_every": every}, no_rope_layer_interval=every)
+    assert_twins(ours, theirs)
+    ids = torch.randint(4, V, (2, 12))
+    whole = ours(ids)
+    monkeypatch.setattr(Config, "rotates", lambda self, layer: (layer + 1) % every == 0)  # read the wrong way round
+    assert (ours(ids) - whole).abs().max() > 1e-3
+
+
+def test_a_layer_of_gemma3_with_gains_of_one_plus_w(hf):
+    from transformers.models.gemma3 import modeling_gemma3 as gemma3
+
+    ropes = {kind: THEIRS["rope_parameters"] for kind in ("sliding_attention", "full_attention")}
+    description = hf.Gemma3TextConfig(
+        **(THEIRS | {"rope_parameters": ropes, "query_pre_attn_scalar": 9, "sliding_window": 3})
+    )
+    turns = gemma3.Gemma3RotaryEmbedding(description)
+    options = {"qk_norm": "head", "norm_eps": 1e-4, "scale": 1 / 3}
+    ours, theirs = attention_twins(gemma3.Gemma3Attention, description, **options)
+    outputs = {"turns": lambda x, places: turns(x, places, "sliding_attention"), "width": theirs.sliding_window}
+    wanted, got, *_ = attention_outputs(ours, theirs, **outputs)
+    assert (got - wanted).abs().max() > 1e-2  # their gain is 1 + w
+    with torch.no_grad():
+        for norm in (ours.q_norm, ours.k_norm):
+            norm.gain.add_(1)
+    wanted, *found = attention_outputs(ours, theirs, **outputs)
+    for got in found:
+        torch.testing.assert_close(got, wanted, **EXACT)
+
+
+@pytest.mark.parametrize(("name", "every"), [("Gemma3Text", 6), ("Olmo3", 4), ("GptOss", 2)])
+def test_which_layers_are_global_is_what_published_models_say(hf, name, every):
+    kinds = getattr(hf, f"{name}Config")(num_hidden_layers=12).layer_types
+    config = OURS.but(window=5, global_every=every)
+    assert [{"sliding_attention": 5, "full_attention": None}[kind] for kind in kinds] == [
+        config.window_of(layer) for layer in range(12)
+    ]
+    without = hf.SmolLM3Config(num_hidden_layers=12).no_rope_layers
+    assert [bool(one) for one in without] == [OURS.but(no_rotary_every=4).rotates(layer) for layer in range(12)]
+
+
+POSITIONS = ["sinusoidal", "rotary", "alibi", "t5", "shaw", "transformer_xl", "none"]
+
+
+@pytest.mark.parametrize("positions", POSITIONS)
+@pytest.mark.parametrize(("window", "every"), [(1, None), (3, None), (4, 2), (20, 3)])
+def test_a_windows_cache_gives_what_a_full_one_gives(positions, window, every):
+    model = made(positions=positions, window=window, global_every=every, head_width=None)
+    ids, real = rows()
+    whole = model(ids, real)[:, 6:]
+    got, state = step_by_step(model, ids, real)
+    torch.testing.assert_close(got, whole, **EXACT)
+    full = KVCache(L)
+    full.padding = real[:, :7]
+    first, _ = model.step(ids[:, :7], full)
+    pieces, _ = model.step(ids[:, 7:], full)
+    torch.testing.assert_close(torch.stack((first, pieces), dim=1), whole[:, [0, -1]], **EXACT)
+    kept = [15 if model.config.window_of(layer) is None else min(15, window) for layer in range(L)]
+    assert [cache.k.shape[2] for cache in state.layers] == kept
+    assert (state.length, full.length) == (15, 15)
+    assert state.bytes == 2 * 3 * K * H * 8 * sum(kept) and full.bytes == 2 * 3 * K * H * 8 * 15 * L
+
+
+def test_a_windows_cache_takes_pieces_lets_storage_go_and_is_cut_by_rows():
+    model = made(window=4, global_every=2, attention_sinks=True, qk_norm="width")
+    ids = torch.randint(4, V, (2, 30))
+    whole, state, start = model(ids), model.start(), 0
+    with torch.no_grad():
+        for length in (11, 1, 3, 1, 1, 6, 7):
+            logits, state = model.step(ids[:, start : start + length], state)
+            start += length
+            torch.testing.assert_close(logits, whole[:, start - 1], **EXACT)
+            assert state.layers[0].k.untyped_storage().nbytes() <= 2 * K * (4 + length) * H * 8
+            state = state.select(torch.tensor([0, 1]))
+    assert start == 30 and [cache.window for cache in state.layers] == [4, None, 4, None]
+
+
+@pytest.mark.parametrize("every", [None, 2])
+def test_layers_reach_as_far_as_their_windows_together(every):
+    model, window = made(window=3, global_every=every), 3
+    x = torch.randn(1, 20, D, requires_grad=True)
+    model.decoder(x)[0, -1].sum().backward()
+    reached = (x.grad[0].abs().sum(dim=-1) > 0).nonzero()[0, 0].item()
+    assert 19 - reached == (L * (window - 1) if every is None else 19)  # W + 1 keys would reach L * W
+
+
+def test_an_encoder_and_a_translator_have_their_windows_too():
+    model = lively(Transformer(OURS.but(window=2, global_every=2, n_decoder_layers=3)))
+    source, target = torch.randint(4, V, (2, 9)), torch.randint(4, V, (2, 10))
+    state = model.start(source)
+    for t in range(10):
+        logits, state = model.step(target[:, t : t + 1], state)
+    torch.testing.assert_close(logits, model(source, target)[:, -1], **EXACT)
+    assert [cache.k.shape[2] for cache in state.layers] == [2, 10, 2]
+    x = torch.randn(1, 9, D, requires_grad=True)
+    trace = Trace()
+    model.encoder(x, trace=trace)
+    assert [int((weights[0, 0, 4] > 0).sum()) for weights in trace.weights] == [3, 9, 3, 9]
+
+
 # Refusals.
 
 
@@ -270,6 +382,10 @@ def test_a_model_with_sinks_writes_what_it_computes_whole_and_feels_them():
     ("changes", "message"),
     [
         ({"qk_norm": "token"}, "qk_norm is 'token'; wanted one of none, head, width"),
+        ({"global_every": 1, "window": 3}, "global_every must be at least 2, or None; got 1"),
+        ({"no_rotary_every": 0}, "no_rotary_every must be at least 2, or None; got 0"),
+        ({"global_every": 6}, "global_every is 6, but window is None; wanted the other layers' window"),
+        ({"no_rotary_every": 4, "positions": "alibi"}, "no_rotary_every is 4, but positions are 'alibi'; wanted rot"),
     ],
 )
 def test_parts_that_do_not_go_together_are_refused(changes, message, unchecked):
@@ -285,10 +401,30 @@ def test_a_layer_refuses_unknown_norms(unchecked):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"qk_norm": "head"}, "qk_norm is 'head', attention_sinks is False; this path knows neither"),
-        ({"attention_sinks": True}, "qk_norm is 'none', attention_sinks is True; this path knows neither"),
+        ({"qk_norm": "head"}, "qk_norm is 'head'; this path knows 'none' alone"),
+        ({"attention_sinks": True}, "attention_sinks is True; this path knows False alone"),
+        ({"no_rotary_every": 2}, "no_rotary_every is 2; this path knows None alone"),
+        ({"window": 3, "global_every": 2}, "window is 3; this path knows neither a window"),
     ],
 )
 def test_the_fast_step_refuses_what_it_would_leave_out(changes, message):
     with pytest.raises(ValueError, match=message):
         FastStep(made(**changes))
+
+
+def test_caches_of_other_windows_are_refused():
+    with pytest.raises(ValueError, match="2 windows are given for 3 layers; wanted one for each"):
+        KVCache(3, windows=[4, None])
+    with pytest.raises(ValueError, match="window is 0, once is False; wanted a window of at least 1"):
+        KVCache(1, windows=[0])
+    with pytest.raises(ValueError, match="window is 3, once is True; wanted .* without once"):
+        LayerCache(once=True, window=3)
+    ids = torch.randint(4, V, (1, 6))
+    for model in (made(), made(window=4)):
+        state = KVCache(L, windows=[2] * L)
+        model.step(ids, state)
+        with pytest.raises(ValueError, match="the cache of layer 0 keeps 2 positions; the window is (4|None)"):
+            model.step(ids[:, :1], state)
+    _, state = made(window=2).step(ids)
+    with pytest.raises(ValueError, match="the state keeps the positions of a window"):
+        FastStep(made()).step(ids[:, :1], state)

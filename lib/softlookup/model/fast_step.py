@@ -56,10 +56,9 @@ class FastStep:
                 f"positions are {config.positions!r}, window is {config.window}; this path knows neither a window nor "
                 "the positions 'shaw' and 'transformer_xl'"
             )
-        if config.qk_norm != "none" or config.attention_sinks:
-            raise ValueError(
-                f"qk_norm is {config.qk_norm!r}, attention_sinks is {config.attention_sinks}; this path knows neither"
-            )
+        for name, known in (("qk_norm", "none"), ("attention_sinks", False), ("no_rotary_every", None)):
+            if (got := getattr(config, name)) != known:
+                raise ValueError(f"{name} is {got!r}; this path knows {known!r} alone")
         self.model = model
         self._logits = _head_of(model.head)
         self._layers = [_FastLayer(layer) for layer in model.decoder.each()]
@@ -103,6 +102,8 @@ class FastStep:
             return model.step(ids, state)
         if len(state.layers) != len(self._layers) or (state.cross is None) != isinstance(model, DecoderLM):
             raise ValueError(f"the state, of {len(state.layers)} layers, comes from another kind of model")
+        if any(cache.window is not None for cache in state.layers):
+            raise ValueError("the state keeps the positions of a window; this path's model has none")
         x_BD = model.embedder(ids, seen)[:, 0]
         decoder = model.decoder
         bias = None if decoder.bias is None else decoder.bias.between(1, seen + 1, seen).to(x_BD)

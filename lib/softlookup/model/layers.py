@@ -20,7 +20,7 @@ class Trace:
 
     Attributes:
         states: The vectors that enter the first layer, then those that leave each, (B, T, D).
-        weights: Each layer's self-attention weights, (B, N, T, S).
+        weights: Each layer's self-attention weights, (B, N, T, S); S counts the keys that a window's cache still has.
         cross_weights: Each layer's weights over the encoder's positions, (B, N, T, S).
     """
 

@@ -175,7 +175,8 @@ class MultiHeadAttention(nn.Module):
             x: The tokens that look.
             x_kv: The tokens that are looked at, where they are others (cross-attention); None means x itself.
             mask: Boolean, True = may attend: (T, S), or four axes as (B, N, T, S) with 1 where the mask is the
-                same all along; padding of the keys is (B, 1, 1, S). With a cache, S counts the cached keys too.
+                same all along; padding of the keys is (B, 1, 1, S). With a cache, S counts the cached keys too, but not
+                those that its window has let go.
             bias: Numbers added to the scaled scores, of a shape that spreads over (B, N, T, S).
             rotary: A RotaryPositions that turns queries and keys to their places.
             cache: The keys and values of earlier calls; those of this call are added to it.
@@ -206,6 +207,8 @@ class MultiHeadAttention(nn.Module):
             if mask.device != x.device:
                 raise ValueError(f"mask is on {mask.device}, x on {x.device}: move one to the other")
         if self.relative is not None:
+            if cache is not None and cache.window is not None:
+                offset = k_BKSH.shape[2] - x.shape[1]  # older keys are gone: what is left begins later
             relative_BNTS = self.relative(q_BNTH, k_BKSH.repeat_interleave(group, dim=1), offset)
             bias = relative_BNTS if bias is None else bias + relative_BNTS
         if bias is not None:
