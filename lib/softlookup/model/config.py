@@ -3,6 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
+from softlookup.model.rotary_scaling import RotaryScaling
+
 Positions = Literal[
     "sinusoidal",
     "sinusoidal_halves",
@@ -38,6 +40,7 @@ class Config:
             (rotary), or by numbers added to the scores (alibi, t5, shaw, transformer_xl).
             The ending _halves names the other of the two layouts in use.
         rotary_base: Where positions are rotary, sets the slowest pair's speed; models of long texts take a larger one.
+        rotary_scaling: How rotary positions are slowed down for texts longer than those of training; None: not at all.
         norm: LayerNorm or RMSNorm.
         norm_eps: What is added to the variance.
         pre_norm: Norm before each sublayer (pre-LN) and once after the stack, or after each (post-LN, the paper's).
@@ -85,6 +88,7 @@ class Config:
     max_length: int = 512
     positions: Positions = "sinusoidal"
     rotary_base: float = 10000.0
+    rotary_scaling: RotaryScaling | None = None
     norm: Norm = "layer"
     norm_eps: float = 1e-5
     pre_norm: bool = False
@@ -136,10 +140,10 @@ class Config:
             raise ValueError(
                 f"global_every is {self.global_every}, but window is None; wanted the other layers' window"
             )
-        if self.no_rotary_every is not None and not self.is_rotary:
-            raise ValueError(
-                f"no_rotary_every is {self.no_rotary_every}, but positions are {self.positions!r}; wanted rotary ones"
-            )
+        for name in ("no_rotary_every", "rotary_scaling"):
+            value = getattr(self, name)
+            if value is not None and not self.is_rotary:
+                raise ValueError(f"{name} is {value}, but positions are {self.positions!r}; wanted rotary ones")
         if self.n_segments < 0:
             raise ValueError(f"n_segments must be at least 0; got {self.n_segments}")
         if not 0 <= self.dropout < 1:

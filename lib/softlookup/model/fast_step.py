@@ -24,7 +24,7 @@ from softlookup.model.head import Head
 from softlookup.model.language import DecoderLM
 from softlookup.model.layers import Layer
 from softlookup.model.norms import LayerNorm, RMSNorm
-from softlookup.model.positions import rotate, sinusoids_at
+from softlookup.model.positions import rotate
 from softlookup.model.transformer import Transformer
 
 
@@ -68,7 +68,7 @@ class FastStep:
             table, rotary = model.embedder.tokens.table, model.decoder.rotary
             positions = torch.arange(config.max_length, device=table.device)
             dtype = torch.promote_types(table.dtype, torch.float32)
-            self._turns = sinusoids_at(positions, rotary.head_width, base=rotary.base, layout="halves", dtype=dtype)
+            self._turns = rotary._rows(positions).to(dtype)
 
     def start(self, *given: Tensor) -> KVCache:
         """Make ready to write, as the model itself does.

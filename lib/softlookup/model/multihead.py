@@ -80,7 +80,8 @@ class MultiHeadAttention(nn.Module):
             if a size is below 1, or if qk_norm is unknown. The message names the sizes.
 
     Source: Vaswani et al. 2017, section 3.2.2; Shazeer 2019 (K = 1); Ainslie et al. 2023 (groups);
-    Henry et al. 2020 (QK-norm); Xiao et al. 2023 (attention sinks); OpenAI 2025, gpt-oss (a learned logit for each).
+    Henry et al. 2020 (QK-norm, by the length of a vector instead of RMS); Xiao et al. 2023 (attention sinks as tokens);
+    OpenAI 2025 (gpt-oss: sinks as learned logits).
     """
 
     b_q: nn.Parameter | None

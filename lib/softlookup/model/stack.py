@@ -99,7 +99,8 @@ class _Stack(nn.Module):
         pairing: Pairing = "halves" if config.positions == "rotary_halves" else "neighbours"
         self.rotary: RotaryPositions | None = None
         if config.is_rotary:
-            self.rotary = RotaryPositions(head_width, base=config.rotary_base, pairing=pairing)
+            scaling = config.rotary_scaling
+            self.rotary = RotaryPositions(head_width, base=config.rotary_base, pairing=pairing, scaling=scaling)
         self.bias: ALiBi | T5Bias | None = None
         if config.positions == "alibi":
             self.bias = ALiBi(config.n_heads, causal=causal)
