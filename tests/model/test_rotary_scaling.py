@@ -48,7 +48,6 @@ def rope(scaling, base=10000.0):
         (128, 1e6, RotaryScaling("yarn", 40.0, 4096, attention_factor=0.7, fast_turns=16.0)),
         (6, 1e4, YARN),
         (8, 1e4, RotaryScaling("yarn", 8.0, 3)),  # all pairs are slow
-        (8, 4.0, RotaryScaling("yarn", 8.0, 10**6)),  # all are fast
         (2, 1e4, RotaryScaling("yarn", 1.0, 100)),
     ],
     ids=str,
@@ -60,6 +59,11 @@ def test_yarn_has_the_speeds_and_the_factor_of_transformers(hf, width, base, sca
     speeds, factor = _compute_yarn_parameters(description)
     torch.testing.assert_close(scaling.speeds(width, base), speeds.double(), rtol=1e-9, atol=0)
     assert scaling.amplitude == pytest.approx(factor, rel=1e-12)
+
+
+def test_pairs_that_all_turn_often_in_training_stay_as_they_were():
+    scaling = RotaryScaling("yarn", 8.0, 10**6)  # each turns over 10,000 times: a ramp that falls would slow them all
+    torch.testing.assert_close(scaling.speeds(8, 4.0), 4.0 ** -(torch.arange(4) / 4), **EXACT)
 
 
 @pytest.mark.parametrize("factor", [1.0, 2.0, 8.0])

@@ -24,8 +24,8 @@ class RotaryScaling:
         kind: ntk or yarn.
         factor: How many times longer than in training texts may be.
         trained_length: The longest text of training; YaRN needs it.
-        fast_turns: YaRN's beta_fast (alpha and beta in the paper's order are slow and fast).
-        slow_turns: YaRN's beta_slow.
+        fast_turns: beta in the paper, beta_fast in published descriptions.
+        slow_turns: alpha in the paper, beta_slow in published descriptions.
         attention_factor: What sines and cosines are multiplied by; None means the formula above for yarn, 1 for ntk.
         truncate: Whether YaRN's ramp begins and ends at whole pairs; gpt-oss lets it begin and end between two.
 
@@ -55,7 +55,7 @@ class RotaryScaling:
             raise ValueError(f"factor must be at least 1 and finite; got {self.factor}")
         if self.kind == "yarn" and (self.trained_length is None or self.trained_length < 1):
             raise ValueError(f"trained_length must be at least 1 for yarn; got {self.trained_length}")
-        if not 0 < self.slow_turns < self.fast_turns:
+        if not 0 < self.slow_turns < self.fast_turns < math.inf:
             raise ValueError(
                 f"slow_turns is {self.slow_turns}, fast_turns is {self.fast_turns}; wanted 0 < slow_turns < fast_turns"
             )
@@ -98,7 +98,8 @@ class RotaryScaling:
         )
         if self.truncate:
             first, last = math.floor(first), math.ceil(last)
-        # The published code ends the ramp at H - 1, not at the last pair; and a ramp has some length.
-        first, last = max(first, 0), min(last, head_width - 1)
-        ramp = ((pair - first) / (last - first if last != first else 0.001)).clamp(0, 1)
+        first, last = max(first, 0), min(last, head_width - 1)  # H - 1, not the last pair: as in the published code
+        # A ramp rises over some length. In transformers it falls where the trained length is so large that all pairs
+        # are fast (first > H - 1), and slows all of them; here they stay as they were, as the paper has it.
+        ramp = ((pair - first) / max(last - first, 0.001)).clamp(0, 1)
         return speeds * (1 - ramp) + speeds / self.factor * ramp
