@@ -288,9 +288,18 @@ def test_a_windows_cache_takes_pieces_lets_storage_go_and_is_cut_by_rows():
             logits, state = model.step(ids[:, start : start + length], state)
             start += length
             torch.testing.assert_close(logits, whole[:, start - 1], **EXACT)
-            assert state.layers[0].k.untyped_storage().nbytes() <= 2 * K * (4 + length) * H * 8
+            assert state.layers[0].k.untyped_storage().nbytes() == 2 * K * 4 * H * 8
             state = state.select(torch.tensor([0, 1]))
     assert start == 30 and [cache.window for cache in state.layers] == [4, None, 4, None]
+
+
+@pytest.mark.parametrize("window", [1, 3, 8])
+def test_a_windows_cache_hands_out_what_the_first_new_token_may_attend_to(window):
+    cache, keys = LayerCache(window=window), torch.randn(1, K, 12, H)
+    for start, end in ((0, 5), (5, 6), (6, 7), (7, 12)):
+        k, v = cache.append(keys[:, :, start:end], 2 * keys[:, :, start:end])
+        assert torch.equal(k, keys[:, :, max(0, start - window + 1) : end]) and torch.equal(v, 2 * k)
+        assert torch.equal(cache.k, keys[:, :, max(0, end - window) : end]) and cache.length == end
 
 
 @pytest.mark.parametrize("every", [None, 2])
