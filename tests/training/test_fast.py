@@ -319,6 +319,8 @@ def test_consistency_adds_the_disagreement_of_two_passes(monkeypatch):
         ("tied_scale", 0.5),
         ("output_bias", True),
         ("window", 3),
+        ("qk_norm", "head"),
+        ("attention_sinks", True),
         ("activation", "gelu"),
         ("n_segments", 2),
         ("mlm_transform", True),

@@ -31,6 +31,7 @@ from softlookup.model.positions import LearnedPositions, RotaryPositions, Sinuso
 from softlookup.model.published import bert_config, bert_weights, gpt2_config, gpt2_weights, llama_config, llama_weights
 from softlookup.model.published_pairs import marian_config, marian_weights, t5_config, t5_weights
 from softlookup.model.relative import ShawBias, TransformerXLBias
+from softlookup.model.rotary_scaling import RotaryScaling
 from softlookup.model.sampling import next_token_probabilities, pick
 from softlookup.model.schedules import inverse_square_root, noam, warmup_cosine, warmup_hold_decay
 from softlookup.model.smollm2 import load_smollm2
@@ -68,6 +69,7 @@ __all__ = [
     "RMSNorm",
     "Residual",
     "RotaryPositions",
+    "RotaryScaling",
     "SentenceEncoder",
     "ShawBias",
     "SinusoidalPositions",

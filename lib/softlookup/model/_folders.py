@@ -8,6 +8,7 @@ from typing import TypeVar
 from torch import nn
 
 from softlookup.model.config import Config
+from softlookup.model.rotary_scaling import RotaryScaling
 from softlookup.model.weights import load_weights
 from softlookup.text.bpe import BytePairTokenizer
 
@@ -33,6 +34,9 @@ def read_folder(folder: Path, build: Callable[[Config], Model], command: str) ->
         if not (folder / name).exists():
             raise FileNotFoundError(f"{folder / name} is missing; wanted a folder that `{command}` has made")
     tokenizer = BytePairTokenizer.load(folder / "merges.txt")
-    model = build(Config(**json.loads((folder / "config.json").read_text(encoding="utf-8"))))
+    fields = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    if fields.get("rotary_scaling") is not None:
+        fields["rotary_scaling"] = RotaryScaling(**fields["rotary_scaling"])
+    model = build(Config(**fields))
     load_weights(model, folder / "model.safetensors")
     return model, tokenizer

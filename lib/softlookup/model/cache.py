@@ -1,5 +1,7 @@
 """What a decoder keeps while it writes: the keys and values of every token so far, so that none is computed twice."""
 
+from collections.abc import Sequence
+
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
@@ -9,19 +11,31 @@ class LayerCache:
     """The keys and values of one attention layer.
 
     The tensors are kept with room to grow: adding a token writes one row, and only when the room is used up are
-    all of them copied, into twice the space.
+    all of them copied, into twice the space. Where a layer attends through a window of W positions, the newest W are
+    kept and older ones are let go.
 
     Args:
         once: Whether the first call brings all the keys (cross-attention).
+        window: W; None keeps all positions.
+
+    Raises:
+        ValueError: If the window is below 1, or is given beside once.
 
     Attributes:
         complete: Whether the keys are all there (cross-attention after its first call): nothing is added any more.
+        window: W, or None.
 
+    Cost: a call that adds a token copies W rows where there is a window, as many as attention then reads.
+
+    Source: Jiang et al. 2023 (Mistral), section 2 (a cache no longer than the window).
     Book: 10_inference.html#inference-cache.
     """
 
-    def __init__(self, *, once: bool = False) -> None:
+    def __init__(self, *, once: bool = False, window: int | None = None) -> None:
+        if window is not None and (window < 1 or once):
+            raise ValueError(f"window is {window}, once is {once}; wanted a window of at least 1, and without once")
         self.complete = False
+        self.window = window
         self._once = once
         self._length = 0
         self._k: Tensor | None = None
@@ -29,12 +43,17 @@ class LayerCache:
 
     @property
     def length(self) -> int:
-        """How many positions are kept."""
+        """How many positions were added: the place of the next token. A window keeps fewer of them."""
         return self._length
 
     @property
+    def carried(self) -> int:
+        """How many earlier positions the next token may attend to: all, or W - 1 beside itself."""
+        return self._length if self.window is None else min(self._length, self.window - 1)
+
+    @property
     def k(self) -> Float[Tensor, "B K S H"]:
-        """The keys so far.
+        """The keys so far; with a window, the newest W.
 
         Raises:
             ValueError: If nothing has been kept yet.
@@ -43,7 +62,7 @@ class LayerCache:
 
     @property
     def v(self) -> Float[Tensor, "B K S Hv"]:
-        """The values so far.
+        """The values so far; with a window, the newest W.
 
         Raises:
             ValueError: If nothing has been kept yet.
@@ -60,7 +79,8 @@ class LayerCache:
             v: Their values.
 
         Returns:
-            All keys and all values, the new ones last: views, to be read before the next call.
+            All keys and all values, the new ones last: views, to be read before the next call. With a window, the
+            new ones and the W - 1 before them, which the first of them may attend to.
 
         Raises:
             ValueError: If the sizes, but for the positions, are not those of what is kept.
@@ -70,6 +90,9 @@ class LayerCache:
             self._k, self._v = k, v
         elif k.shape[:2] != self._k.shape[:2] or k.shape[3] != self._k.shape[3] or v.shape[3] != self._v.shape[3]:
             raise ValueError(f"keys have shape {tuple(k.shape)}, beside kept ones of {tuple(self.k.shape)}")
+        elif self.window is not None:
+            gone = self._k.shape[2] - self.carried
+            self._k, self._v = torch.cat((self._k[:, :, gone:], k), dim=2), torch.cat((self._v[:, :, gone:], v), dim=2)
         elif torch.is_grad_enabled() and (k.requires_grad or self._k.requires_grad):
             # Writing into a tensor that the backward pass still needs is an error; joining is not.
             self._k, self._v = torch.cat((self.k, k), dim=2), torch.cat((self.v, v), dim=2)
@@ -80,7 +103,10 @@ class LayerCache:
             self._v[:, :, self._length : end] = v
         self._length = end
         self.complete = self._once
-        return self.k, self.v
+        k, v = self.k, self.v
+        if self.window is not None and k.shape[2] > self.window:  # a copy, so that a long prompt's keys are let go
+            self._k, self._v = k[:, :, -self.window :].clone(), v[:, :, -self.window :].clone()
+        return k, v
 
     def select(self, rows: Int[Tensor, " M"]) -> "LayerCache":
         """Take some rows of the batch, in the order given; a row may be taken more than once.
@@ -91,7 +117,7 @@ class LayerCache:
         Returns:
             A new cache; this one stays as it was.
         """
-        chosen = LayerCache(once=self._once)
+        chosen = LayerCache(once=self._once, window=self.window)
         chosen.complete, chosen._length = self.complete, self._length
         if self._k is not None and self._v is not None:
             chosen._k, chosen._v = self._k.index_select(0, rows), self._v.index_select(0, rows)
@@ -106,21 +132,34 @@ class LayerCache:
 class KVCache:
     """The caches of all layers of a decoder, and which of the kept positions are padding.
 
-    It holds L*2*B*K*S*H numbers. With fewer key-value heads (K < N) it is smaller by N/K.
+    It holds L*2*B*K*S*H numbers. With fewer key-value heads (K < N) it is smaller by N/K; a layer with a window of W
+    keeps W positions instead of S.
 
     Args:
         n_layers: L, the decoder's layers.
         cross: Whether the layers also look at an encoder's output, whose keys are kept from the first step on.
         memory_mask: Which of the encoder's positions may be looked at, (B, 1, 1, S).
+        windows: The window of each layer, or None for a layer that keeps all positions; None keeps all in every layer.
+
+    Raises:
+        ValueError: If there is not one window for each layer, or one is below 1.
 
     Source: Shazeer 2019, section 3 (the cost of reading the cache); Pope et al. 2022.
     Book: 10_inference.html#inference-cache.
     """
 
     def __init__(
-        self, n_layers: int, *, cross: bool = False, memory_mask: Bool[Tensor, "B 1 1 S"] | None = None
+        self,
+        n_layers: int,
+        *,
+        cross: bool = False,
+        memory_mask: Bool[Tensor, "B 1 1 S"] | None = None,
+        windows: Sequence[int | None] | None = None,
     ) -> None:
-        self.layers = [LayerCache() for _ in range(n_layers)]
+        windows = [None] * n_layers if windows is None else windows
+        if len(windows) != n_layers:
+            raise ValueError(f"{len(windows)} windows are given for {n_layers} layers; wanted one for each")
+        self.layers = [LayerCache(window=window) for window in windows]
         self.cross = [LayerCache(once=True) for _ in range(n_layers)] if cross else None
         self.memory: Tensor | None = None
         self.memory_mask = memory_mask
@@ -128,7 +167,7 @@ class KVCache:
 
     @property
     def length(self) -> int:
-        """How many positions are kept."""
+        """How many positions were added."""
         return self.layers[0].length
 
     @property

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
+from softlookup.model.rotary_scaling import RotaryScaling
+
 Positions = Literal[
     "sinusoidal",
     "sinusoidal_halves",
@@ -17,6 +19,7 @@ Positions = Literal[
 ]
 Activation = Literal["relu", "gelu", "gelu_tanh", "silu", "swiglu", "geglu_tanh"]
 Norm = Literal["layer", "rms"]
+QKNorm = Literal["none", "head", "width"]
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,7 @@ class Config:
             (rotary), or by numbers added to the scores (alibi, t5, shaw, transformer_xl).
             The ending _halves names the other of the two layouts in use.
         rotary_base: Where positions are rotary, sets the slowest pair's speed; models of long texts take a larger one.
+        rotary_scaling: How rotary positions are slowed down for texts longer than those of training; None: not at all.
         norm: LayerNorm or RMSNorm.
         norm_eps: What is added to the variance.
         pre_norm: Norm before each sublayer (pre-LN) and once after the stack, or after each (post-LN, the paper's).
@@ -45,6 +49,10 @@ class Config:
         attention_bias: Whether the four projections of attention add a bias.
         hidden_bias: Whether the feed-forward network adds biases.
         attention_scale: What the dot products are multiplied by; None means 1/sqrt(H).
+        qk_norm: RMSNorm on the queries and keys of all attention, before rotary positions: head normalises each
+            head by itself (Qwen3), width all heads of a token together (OLMo 2).
+        attention_sinks: Whether each head of all attention learns one logit more, which takes a share of the softmax
+            and has no value (gpt-oss): a head may attend to nothing.
         dropout: The share of numbers dropped while training: of each sublayer's output before it is added, and of
             the sum of embeddings and positions (section 5.4 of the paper).
         scale_embeddings: Whether embeddings are multiplied by sqrt(D).
@@ -54,13 +62,17 @@ class Config:
         n_segments: Kinds of segments with an embedding each (BERT has 2); 0 for none.
         mlm_transform: Whether the encoder-only head has BERT's extra layer before the logits.
         window: How many positions a token may attend back in self-attention, itself counted; None for all.
+        global_every: n, where every n-th layer has no window: 6 gives five layers with the window, then a global one
+            (Gemma 3). None means that all layers have the window, if there is one.
+        no_rotary_every: n, where every n-th layer goes without rotary positions (NoPE): 4 in SmolLM3. None means that
+            no layer does.
         pad_id: The id that fills up short rows.
         start_id: The id that the decoder's input begins with.
         end_id: The id that ends a sentence.
 
     Raises:
-        ValueError: If a size is below 1, a share is outside [0, 1), a name is unknown, or a special id is outside the
-            vocabulary. The message names the field, what was got and what was wanted.
+        ValueError: If a size is below 1, a share is outside [0, 1), a name is unknown, a special id is outside the
+            vocabulary, or parts do not go together. The message names the field, what was got and what was wanted.
 
     Book: 07_encoder.html#encoder-stack, 09_training.html#training-sizes.
     """
@@ -76,6 +88,7 @@ class Config:
     max_length: int = 512
     positions: Positions = "sinusoidal"
     rotary_base: float = 10000.0
+    rotary_scaling: RotaryScaling | None = None
     norm: Norm = "layer"
     norm_eps: float = 1e-5
     pre_norm: bool = False
@@ -84,6 +97,8 @@ class Config:
     attention_bias: bool = False
     hidden_bias: bool = True
     attention_scale: float | None = None
+    qk_norm: QKNorm = "none"
+    attention_sinks: bool = False
     dropout: float = 0.1
     scale_embeddings: bool = True
     tied: bool = True
@@ -92,6 +107,8 @@ class Config:
     n_segments: int = 0
     mlm_transform: bool = False
     window: int | None = None
+    global_every: int | None = None
+    no_rotary_every: int | None = None
     pad_id: int = 0
     start_id: int = 2
     end_id: int = 3
@@ -100,8 +117,9 @@ class Config:
         """Refuse sizes and names that make no model.
 
         Raises:
-            ValueError: If a size is below 1 (n_segments below 0), a share is outside [0, 1), a name is unknown, or a
-                special id is outside the vocabulary. The message names the field, what was got and what was wanted.
+            ValueError: If a size is below 1 (n_segments below 0), a share is outside [0, 1), a name is unknown, a
+                special id is outside the vocabulary, or parts do not go together. The message names the field, what was
+                got and what was wanted.
         """
         for name in ("vocab_size", "d_model", "n_heads", "n_layers", "d_hidden", "max_length"):
             if getattr(self, name) < 1:
@@ -110,9 +128,22 @@ class Config:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ValueError(f"{name} must be at least 1, or None; got {value}")
-        for name, kind in (("positions", Positions), ("activation", Activation), ("norm", Norm)):
+        kinds = {"positions": Positions, "activation": Activation, "norm": Norm, "qk_norm": QKNorm}
+        for name, kind in kinds.items():
             if getattr(self, name) not in get_args(kind):
                 raise ValueError(f"{name} is {getattr(self, name)!r}; wanted one of {', '.join(get_args(kind))}")
+        for name in ("global_every", "no_rotary_every"):
+            value = getattr(self, name)
+            if value is not None and value < 2:
+                raise ValueError(f"{name} must be at least 2, or None; got {value}")
+        if self.global_every is not None and self.window is None:
+            raise ValueError(
+                f"global_every is {self.global_every}, but window is None; wanted the other layers' window"
+            )
+        for name in ("no_rotary_every", "rotary_scaling"):
+            value = getattr(self, name)
+            if value is not None and not self.is_rotary:
+                raise ValueError(f"{name} is {value}, but positions are {self.positions!r}; wanted rotary ones")
         if self.n_segments < 0:
             raise ValueError(f"n_segments must be at least 0; got {self.n_segments}")
         if not 0 <= self.dropout < 1:
@@ -120,6 +151,36 @@ class Config:
         for name in ("pad_id", "start_id", "end_id"):
             if not 0 <= getattr(self, name) < self.vocab_size:
                 raise ValueError(f"{name} is {getattr(self, name)}; the vocabulary has ids 0 to {self.vocab_size - 1}")
+
+    @property
+    def is_rotary(self) -> bool:
+        """Whether queries and keys are turned to their positions."""
+        return self.positions in ("rotary", "rotary_halves")
+
+    def window_of(self, layer: int) -> int | None:
+        """Say how far back a layer's tokens may attend.
+
+        Args:
+            layer: Which layer, from 0.
+
+        Returns:
+            The window, or None where the layer is global.
+
+        >>> [Config(9, window=4, global_every=3).window_of(layer) for layer in range(6)]
+        [4, 4, None, 4, 4, None]
+        """
+        return None if self.global_every is not None and (layer + 1) % self.global_every == 0 else self.window
+
+    def rotates(self, layer: int) -> bool:
+        """Say whether a layer turns queries and keys to their positions.
+
+        Args:
+            layer: Which layer, from 0.
+
+        Returns:
+            False in every layer without rotary positions, and in those that no_rotary_every leaves out.
+        """
+        return self.is_rotary and (self.no_rotary_every is None or (layer + 1) % self.no_rotary_every != 0)
 
     def but(self, **changes: object) -> "Config":
         """Copy the description with some fields changed.

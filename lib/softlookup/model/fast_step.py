@@ -24,7 +24,7 @@ from softlookup.model.head import Head
 from softlookup.model.language import DecoderLM
 from softlookup.model.layers import Layer
 from softlookup.model.norms import LayerNorm, RMSNorm
-from softlookup.model.positions import rotate, sinusoids_at
+from softlookup.model.positions import rotate
 from softlookup.model.transformer import Transformer
 
 
@@ -56,6 +56,9 @@ class FastStep:
                 f"positions are {config.positions!r}, window is {config.window}; this path knows neither a window nor "
                 "the positions 'shaw' and 'transformer_xl'"
             )
+        for name, known in (("qk_norm", "none"), ("attention_sinks", False), ("no_rotary_every", None)):
+            if (got := getattr(config, name)) != known:
+                raise ValueError(f"{name} is {got!r}; this path knows {known!r} alone")
         self.model = model
         self._logits = _head_of(model.head)
         self._layers = [_FastLayer(layer) for layer in model.decoder.each()]
@@ -65,7 +68,7 @@ class FastStep:
             table, rotary = model.embedder.tokens.table, model.decoder.rotary
             positions = torch.arange(config.max_length, device=table.device)
             dtype = torch.promote_types(table.dtype, torch.float32)
-            self._turns = sinusoids_at(positions, rotary.head_width, base=rotary.base, layout="halves", dtype=dtype)
+            self._turns = rotary._rows(positions).to(dtype)
 
     def start(self, *given: Tensor) -> KVCache:
         """Make ready to write, as the model itself does.
@@ -99,6 +102,8 @@ class FastStep:
             return model.step(ids, state)
         if len(state.layers) != len(self._layers) or (state.cross is None) != isinstance(model, DecoderLM):
             raise ValueError(f"the state, of {len(state.layers)} layers, comes from another kind of model")
+        if any(cache.window is not None for cache in state.layers):
+            raise ValueError("the state keeps the positions of a window; this path's model has none")
         x_BD = model.embedder(ids, seen)[:, 0]
         decoder = model.decoder
         bias = None if decoder.bias is None else decoder.bias.between(1, seen + 1, seen).to(x_BD)

@@ -72,7 +72,7 @@ class DecoderLM(nn.Module):
             _padding(mask, mask)
             if not mask[:, -1].all():
                 raise ValueError("mask is False in its last column; prompts are filled up on the left")
-        state = KVCache(len(self.decoder.layers))
+        state = KVCache(len(self.decoder.layers), windows=self.decoder.windows)
         state.padding = mask
         return state
 

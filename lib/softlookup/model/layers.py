@@ -20,7 +20,7 @@ class Trace:
 
     Attributes:
         states: The vectors that enter the first layer, then those that leave each, (B, T, D).
-        weights: Each layer's self-attention weights, (B, N, T, S).
+        weights: Each layer's self-attention weights, (B, N, T, S); S counts the keys that a window's cache still has.
         cross_weights: Each layer's weights over the encoder's positions, (B, N, T, S).
     """
 
@@ -168,6 +168,9 @@ def _attention_of(config: Config, relative: nn.Module | None = None) -> MultiHea
         bias=config.attention_bias,
         scale=config.attention_scale,
         relative=relative,
+        qk_norm=config.qk_norm,
+        norm_eps=config.norm_eps,
+        sinks=config.attention_sinks,
     )
 
 

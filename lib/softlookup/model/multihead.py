@@ -1,6 +1,9 @@
 """Many heads side by side, with shared key-value heads and cross-attention: one class for every chapter."""
 
+from typing import Literal, get_args
+
 import torch
+import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
@@ -8,6 +11,9 @@ from softlookup.model._inputs import check_weights
 from softlookup.model._sizes import check_bias, check_mask
 from softlookup.model.attention import attend, fused_attention
 from softlookup.model.cache import LayerCache
+from softlookup.model.norms import RMSNorm
+
+QKNorm = Literal["none", "head", "width"]
 
 
 def split_heads(x: Float[Tensor, "*batch T M"], n_heads: int) -> Float[Tensor, "*batch {n_heads} T H"]:
@@ -63,18 +69,26 @@ class MultiHeadAttention(nn.Module):
         bias: Whether each projection adds a bias (b_q, b_k, b_v, b_o).
         scale: What the dot products are multiplied by; None means 1/sqrt(H). T5 learns its scale and takes 1.
         relative: A module of positions.py's kind whose bias depends on the queries (ShawBias, TransformerXLBias).
+        qk_norm: RMSNorm on queries and keys, before they are turned to their positions: head gives every head the
+            same gain of H numbers, width normalises all heads of a token together (gains of N*H and K*H numbers).
+        norm_eps: Added to the mean square, where there is such a norm.
+        sinks: Whether each head learns one logit that joins the softmax and whose column is then dropped, so that the
+            weights of a row sum to less than 1. It starts at 0.
 
     Raises:
         ValueError: If D is not a multiple of N and no head width is given, if N is not a multiple of K,
-            or if a size is below 1. The message names the sizes.
+            if a size is below 1, or if qk_norm is unknown. The message names the sizes.
 
-    Source: Vaswani et al. 2017, section 3.2.2; Shazeer 2019 (K = 1); Ainslie et al. 2023 (groups).
+    Source: Vaswani et al. 2017, section 3.2.2; Shazeer 2019 (K = 1); Ainslie et al. 2023 (groups);
+    Henry et al. 2020 (QK-norm, by the length of a vector instead of RMS); Xiao et al. 2023 (attention sinks as tokens);
+    OpenAI 2025 (gpt-oss: sinks as learned logits).
     """
 
     b_q: nn.Parameter | None
     b_k: nn.Parameter | None
     b_v: nn.Parameter | None
     b_o: nn.Parameter | None
+    sinks: nn.Parameter | None
 
     def __init__(
         self,
@@ -86,6 +100,9 @@ class MultiHeadAttention(nn.Module):
         bias: bool = False,
         scale: float | None = None,
         relative: nn.Module | None = None,
+        qk_norm: QKNorm = "none",
+        norm_eps: float = 1e-6,
+        sinks: bool = False,
     ) -> None:
         super().__init__()
         n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
@@ -103,6 +120,8 @@ class MultiHeadAttention(nn.Module):
             head_width = d_model // n_heads
         if head_width < 1:
             raise ValueError(f"head_width must be at least 1; got {head_width}")
+        if qk_norm not in get_args(QKNorm):
+            raise ValueError(f"qk_norm is {qk_norm!r}; wanted one of {', '.join(get_args(QKNorm))}")
         self.d_model, self.n_heads, self.n_kv_heads, self.head_width = (
             d_model,
             n_heads,
@@ -117,10 +136,16 @@ class MultiHeadAttention(nn.Module):
         self.w_o = nn.Parameter(torch.empty(wide, d_model))
         for name, width in (("b_q", wide), ("b_k", narrow), ("b_v", narrow), ("b_o", d_model)):
             self.register_parameter(name, nn.Parameter(torch.empty(width)) if bias else None)
+        self.register_parameter("sinks", nn.Parameter(torch.empty(n_heads)) if sinks else None)
+        self.q_norm: RMSNorm | None = None
+        self.k_norm: RMSNorm | None = None
+        if qk_norm != "none":
+            widths = (head_width, head_width) if qk_norm == "head" else (wide, narrow)
+            self.q_norm, self.k_norm = (RMSNorm(width, eps=norm_eps) for width in widths)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the matrices anew (Xavier, uniform) and set the biases to zero.
+        """Draw the matrices anew (Xavier, uniform) and set the biases and sinks to zero.
 
         Each matrix counts by itself, so that a token's variance passes about unchanged through each; torch's
         own layer draws query, key and value as one stacked matrix, hence from a narrower range.
@@ -151,7 +176,8 @@ class MultiHeadAttention(nn.Module):
             x: The tokens that look.
             x_kv: The tokens that are looked at, where they are others (cross-attention); None means x itself.
             mask: Boolean, True = may attend: (T, S), or four axes as (B, N, T, S) with 1 where the mask is the
-                same all along; padding of the keys is (B, 1, 1, S). With a cache, S counts the cached keys too.
+                same all along; padding of the keys is (B, 1, 1, S). With a cache, S counts the cached keys too, but not
+                those that its window has let go.
             bias: Numbers added to the scaled scores, of a shape that spreads over (B, N, T, S).
             rotary: A RotaryPositions that turns queries and keys to their places.
             cache: The keys and values of earlier calls; those of this call are added to it.
@@ -165,10 +191,10 @@ class MultiHeadAttention(nn.Module):
                 message names them.
             TypeError: If the mask is not boolean, or x's dtype is not that of the weights.
 
-        Cost: 2*B*(T*D*N*H*2 + S*D*K*H*2 + T*S*N*H*2) operations.
+        Cost: 2*B*(T*D*N*H*2 + S*D*K*H*2 + T*S*N*H*2) operations. Sinks copy the keys and values once.
         """
         self._check_inputs(x, x if x_kv is None else x_kv)
-        q_BNTH = split_heads(_project(x, self.w_q, self.b_q), self.n_heads)
+        q_BNTH = _heads(_project(x, self.w_q, self.b_q), self.n_heads, self.q_norm)
         if cache is not None and cache.complete:  # cross-attention: the encoder's keys do not change
             k_BKSH, v_BKSH, offset = cache.k, cache.v, 0
         else:
@@ -182,13 +208,19 @@ class MultiHeadAttention(nn.Module):
             if mask.device != x.device:
                 raise ValueError(f"mask is on {mask.device}, x on {x.device}: move one to the other")
         if self.relative is not None:
+            if cache is not None and cache.window is not None:
+                offset = k_BKSH.shape[2] - x.shape[1]  # older keys are gone: what is left begins later
             relative_BNTS = self.relative(q_BNTH, k_BKSH.repeat_interleave(group, dim=1), offset)
             bias = relative_BNTS if bias is None else bias + relative_BNTS
         if bias is not None:
             check_bias(bias, shape)
+        if self.sinks is not None:
+            k_BKSH, v_BKSH, mask, bias = _with_sinks(self.sinks, k_BKSH, v_BKSH, mask, bias)
         if return_weights:
             k_BNSH, v_BNSH = (t.repeat_interleave(group, dim=1) for t in (k_BKSH, v_BKSH))
             z_BNTH, weights_BNTS = attend(q_BNTH, k_BNSH, v_BNSH, mask, bias=bias, scale=self.scale)
+            if self.sinks is not None:
+                weights_BNTS = weights_BNTS[..., :-1]
             return _project(merge_heads(z_BNTH), self.w_o, self.b_o), weights_BNTS
         z_BNTH = fused_attention(q_BNTH, k_BKSH, v_BKSH, mask, bias=bias, scale=self.scale, grouped=group > 1)
         return _project(merge_heads(z_BNTH), self.w_o, self.b_o)
@@ -197,7 +229,7 @@ class MultiHeadAttention(nn.Module):
         self, x_kv: Tensor, rotary: nn.Module | None, cache: LayerCache | None
     ) -> tuple[Tensor, Tensor, int]:
         offset = 0 if cache is None else cache.length
-        k_BKSH = split_heads(_project(x_kv, self.w_k, self.b_k), self.n_kv_heads)
+        k_BKSH = _heads(_project(x_kv, self.w_k, self.b_k), self.n_kv_heads, self.k_norm)
         v_BKSH = split_heads(_project(x_kv, self.w_v, self.b_v), self.n_kv_heads)
         if rotary is not None:
             k_BKSH = rotary(k_BKSH, offset)  # keys are kept turned: their place never changes
@@ -257,3 +289,27 @@ class MultiHeadAttention(nn.Module):
 def _project(x: Tensor, w: Tensor, b: Tensor | None) -> Tensor:
     y = x @ w
     return y if b is None else y + b
+
+
+def _heads(y: Tensor, n_heads: int, norm: RMSNorm | None) -> Tensor:
+    # A gain as wide as all heads normalises before the cut, a gain of one head's width after it.
+    if norm is None:
+        return split_heads(y, n_heads)
+    if len(norm.gain) == y.shape[-1]:
+        return split_heads(norm(y), n_heads)
+    return norm(split_heads(y, n_heads))
+
+
+def _with_sinks(
+    sinks_N: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None
+) -> tuple[Tensor, Tensor, Tensor | None, Tensor]:
+    # One key and one value more, both of zeros: the score is the bias alone, which is the sink's logit, and the share
+    # of the softmax that it takes adds nothing. Every kernel can do that, and shifts the logit by the row's maximum.
+    n_keys, nothing = k.shape[2], (0, 0, 0, 1)
+    bias = k.new_zeros(1, n_keys) if bias is None else bias.to(k.dtype)
+    rows = torch.broadcast_shapes(bias.shape[:-1], (len(sinks_N), 1))
+    columns = (bias.expand(*rows, n_keys), sinks_N.to(k.dtype)[:, None, None].expand(*rows, 1))
+    if mask is not None:
+        mask = mask.expand(*mask.shape[:-1], n_keys)
+        mask = torch.cat((mask, torch.ones_like(mask[..., :1])), dim=-1)
+    return F.pad(k, nothing), F.pad(v, nothing), mask, torch.cat(columns, dim=-1)

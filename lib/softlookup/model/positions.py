@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from softlookup.model._inputs import check_sizes, check_weights, check_width
 from softlookup.model._places import Tables, check_integers, kept_rows, resolve_positions, run_of_positions
+from softlookup.model.rotary_scaling import RotaryScaling
 
 Layout = Literal["interleaved", "halves"]
 Pairing = Literal["neighbours", "halves"]
@@ -260,19 +261,30 @@ class RotaryPositions(nn.Module):
         head_width: H, even.
         base: Sets the slowest pair's speed: pair i turns by base^(-2i/H) at each step.
         pairing: As in rotate.
+        scaling: How the pairs are slowed down for texts longer than those of training; None turns them as above.
 
     Raises:
-        ValueError: If head_width is odd or below 2, the base is not positive, or the pairing is unknown.
+        ValueError: If head_width is odd or below 2, the base is not positive, or the pairing is unknown; or as in
+            RotaryScaling.speeds.
 
     Source: Su et al. 2021 (RoFormer), section 3.2.2.
     """
 
-    def __init__(self, head_width: int, *, base: float = 10000.0, pairing: Pairing = "neighbours") -> None:
+    def __init__(
+        self,
+        head_width: int,
+        *,
+        base: float = 10000.0,
+        pairing: Pairing = "neighbours",
+        scaling: RotaryScaling | None = None,
+    ) -> None:
         super().__init__()
         _check_circles(head_width, base, "head_width")
+        if scaling is not None:
+            scaling.speeds(head_width, base)  # refuses what it cannot scale
         if pairing not in ("neighbours", "halves"):
             raise ValueError(f"pairing is {pairing!r}; wanted neighbours or halves")
-        self.head_width, self.base, self.pairing = head_width, base, pairing
+        self.head_width, self.base, self.pairing, self.scaling = head_width, base, pairing, scaling
         self._tables: Tables = {}
 
     def forward(
@@ -309,10 +321,15 @@ class RotaryPositions(nn.Module):
 
     def extra_repr(self) -> str:
         """Name the sizes when the layer is printed."""
-        return f"H={self.head_width}, base={self.base:g}, pairing={self.pairing}"
+        scaled = "" if self.scaling is None else f", {self.scaling.kind} by {self.scaling.factor:g}"
+        return f"H={self.head_width}, base={self.base:g}, pairing={self.pairing}{scaled}"
 
     def _rows(self, positions: Tensor) -> Tensor:
-        return sinusoids_at(positions, self.head_width, base=self.base, layout="halves", dtype=torch.float64)
+        if self.scaling is None:
+            return sinusoids_at(positions, self.head_width, base=self.base, layout="halves", dtype=torch.float64)
+        speeds = self.scaling.speeds(self.head_width, self.base).to(positions.device)
+        angles = positions[..., None].to(torch.float64) * speeds
+        return torch.cat((angles.sin(), angles.cos()), dim=-1) * self.scaling.amplitude
 
 
 def _angles(positions: Tensor, width: int, base: float) -> Tensor:

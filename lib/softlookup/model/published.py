@@ -225,8 +225,8 @@ def llama_config(description: Any) -> Config:
         The same model in our words. Where it has no padding, the end token stands in for it.
 
     Raises:
-        ValueError: If the description asks for what this library does not have (rotary scaling), or lacks a field;
-            the message names the field.
+        ValueError: If the description asks for what is not read here (scaled rotary positions), or lacks a field; the
+            message names the field.
 
     Source: Touvron et al. 2023, section 2.2. Book: 13_beyond_text.html#beyond-text-published.
     """
@@ -235,7 +235,7 @@ def llama_config(description: Any) -> Config:
     rotary = fields.get("rope_parameters") or fields.get("rope_scaling") or {}
     kind = rotary.get("rope_type", rotary.get("type", "default"))
     if kind != "default" or rotary.get("partial_rotary_factor", 1.0) != 1.0:
-        raise ValueError(f"rotary positions are {dict(rotary)}; this library has the default kind alone, unscaled")
+        raise ValueError(f"rotary positions are {dict(rotary)}; the default kind alone is read, unscaled")
     only(fields, hidden_act="silu", pretraining_tp=1)
     end_id = id_of(fields, "eos_token_id")
     return Config(

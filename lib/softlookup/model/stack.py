@@ -97,13 +97,16 @@ class _Stack(nn.Module):
         self.norm = norm_of(config) if config.pre_norm else None
         head_width = config.head_width or config.d_model // config.n_heads
         pairing: Pairing = "halves" if config.positions == "rotary_halves" else "neighbours"
-        is_rotary = config.positions in ("rotary", "rotary_halves")
-        self.rotary = RotaryPositions(head_width, base=config.rotary_base, pairing=pairing) if is_rotary else None
+        self.rotary: RotaryPositions | None = None
+        if config.is_rotary:
+            scaling = config.rotary_scaling
+            self.rotary = RotaryPositions(head_width, base=config.rotary_base, pairing=pairing, scaling=scaling)
         self.bias: ALiBi | T5Bias | None = None
         if config.positions == "alibi":
             self.bias = ALiBi(config.n_heads, causal=causal)
         elif config.positions == "t5":
             self.bias = T5Bias(config.n_heads, bidirectional=not causal)
+        self.windows = [config.window_of(i) for i in range(n_layers)]
         self.config, self.causal = config, causal
 
     def each(self) -> Iterator[Layer]:
@@ -116,11 +119,12 @@ class _Stack(nn.Module):
             assert isinstance(layer, Layer)
             yield layer
 
-    def _mask(self, length: int, offset: int, mask: Tensor | None, device: torch.device) -> Tensor | None:
-        if self.config.window is not None:
-            shape = window_mask(
-                length, self.config.window, causal=self.causal, offset=offset, keys=offset + length, device=device
-            )
+    def _mask(
+        self, window: int | None, length: int, offset: int, mask: Tensor | None, device: torch.device
+    ) -> Tensor | None:
+        if window is not None:
+            keys = offset + length
+            shape = window_mask(length, window, causal=self.causal, offset=offset, keys=keys, device=device)
             return combine_masks(shape, mask)
         # A single newest token may attend to all there is: no mask is needed, and the kernel runs without one.
         if self.causal and length > 1:
@@ -141,18 +145,23 @@ class _Stack(nn.Module):
                 f"x has shape {tuple(x.shape)}; wanted (B, T, D) with D = {self.config.d_model}, none empty"
             )
         offset = 0 if cache is None else cache.length
-        mask = self._mask(x.shape[1], offset, mask, x.device)
+        masks = {window: self._mask(window, x.shape[1], offset, mask, x.device) for window in {*self.windows}}
         bias = None if self.bias is None else self.bias.between(x.shape[1], offset + x.shape[1], offset).to(x)
         if trace is not None:
             trace.states.append(x)
         for i, layer in enumerate(self.each()):
+            gone = 0 if cache is None else offset - cache.layers[i].carried  # keys that a window has let go
+            if cache is not None and gone and cache.layers[i].window != self.windows[i]:
+                raise ValueError(
+                    f"the cache of layer {i} keeps {cache.layers[i].window} positions; the window is {self.windows[i]}"
+                )
             x = layer(
                 x,
-                mask,
+                _from(gone, masks[self.windows[i]]),
                 memory,
                 memory_mask,
-                bias=bias,
-                rotary=self.rotary,
+                bias=_from(gone, bias),
+                rotary=self.rotary if self.config.rotates(i) else None,
                 cache=None if cache is None else cache.layers[i],
                 cross_cache=None if cache is None or cache.cross is None else cache.cross[i],
                 trace=trace,
@@ -239,3 +248,7 @@ class Decoder(_Stack):
             ValueError: If sizes do not fit, or memory is missing or not wanted.
         """
         return self._run(x, mask, memory, memory_mask, cache, trace)
+
+
+def _from(start: int, columns: Tensor | None) -> Tensor | None:
+    return columns if columns is None or not start else columns[..., start:]

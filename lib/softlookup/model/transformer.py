@@ -87,7 +87,7 @@ class Transformer(nn.Module):
             An empty cache that knows what the encoder said, for step.
         """
         memory_BSD, memory_mask = self.encode(source_ids)
-        state = KVCache(len(self.decoder.layers), cross=True, memory_mask=memory_mask)
+        state = KVCache(len(self.decoder.layers), cross=True, memory_mask=memory_mask, windows=self.decoder.windows)
         state.memory = memory_BSD
         return state
 

@@ -308,6 +308,8 @@ def _check(model: Transformer, epsilon: float, consistency: float, dtype: torch.
         "tied": (True,),
         "tied_scale": (None,),
         "output_bias": (False,),
+        "qk_norm": ("none",),
+        "attention_sinks": (False,),
         "window": (None,),
         "activation": ("relu",),
         "n_segments": (0,),
