@@ -3,6 +3,8 @@
 import base64
 import functools
 import re
+from urllib.parse import unquote
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -187,7 +189,7 @@ def test_shown_figure_has_both_images_with_their_words(drawn):
     draw, args = drawn
     page = show(draw, *args, caption="What to see <here>.")._repr_html_()
     images = re.findall(
-        r'<img class="(only-\w+) dark-light" src="data:image/(?:svg\+xml|png);base64,[^"]+" alt="([^"]+)"',
+        r'<img class="(only-\w+) dark-light" src="data:image/(?:svg\+xml|png;base64),[^"]+" alt="([^"]+)"',
         page,
     )
     assert [shown for shown, _ in images] == ["only-light", "only-dark"]
@@ -231,6 +233,15 @@ def test_show_refuses_a_figure_without_words():
     with pytest.raises(ValueError, match="mute needs alt"):
         show(mute, alt="  \n ")
     assert show(mute, alt="An empty\n  page.").alt == "An empty page."
+
+
+def test_drawing_stands_in_the_page_as_text_that_is_the_drawing_again(drawn):
+    draw, args = drawn
+    kind, data = show(draw, *args).dark.split(",", 1)
+    if kind == "data:image/svg+xml":
+        assert re.search(r"[\"<>#&\n]|[^\x20-\x7e]", data) is None
+        again, wanted = ElementTree.fromstring(unquote(data)), ElementTree.fromstring(render_svg(draw, DARK, *args))
+        assert ElementTree.tostring(again) == ElementTree.tostring(wanted)
 
 
 def test_large_figure_is_sent_as_png():

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from matplotlib.figure import Figure
 
@@ -176,8 +177,12 @@ def _svg(figure: Figure, palette: Palette) -> str:
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     text = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", buffer.getvalue(), flags=re.DOTALL)
     # Outlines to a hundredth of a point are enough. Transforms keep their digits: they scale letters by 1/64.
-    text = re.sub(r' d="[^"]*"', lambda path: _LONG_NUMBER.sub(_to_hundredths, path[0]), text)
-    return re.sub(r">\s+<", "><", text).strip()
+    text = re.sub(r' d="([^"]*)"', lambda path: f' d="{_tight(path[1])}"', text)
+    return re.sub(r"\s+", " ", re.sub(r">\s+<", "><", text)).strip()
+
+
+def _tight(path: str) -> str:
+    return re.sub(r"\s*([A-Za-z])\s*", r"\1", _LONG_NUMBER.sub(_to_hundredths, path)).strip()
 
 
 def _to_hundredths(number: re.Match[str]) -> str:
@@ -192,7 +197,9 @@ def _png(figure: Figure, palette: Palette) -> bytes:
 
 
 def _data_uri(figure: Figure, palette: Palette) -> str:
-    data, kind = _svg(figure, palette).encode(), "svg+xml"
-    if len(data) > SVG_LIMIT_BYTES:
-        data, kind = _png(figure, palette), "png"
-    return f"data:image/{kind};base64,{base64.b64encode(data).decode()}"
+    text = _svg(figure, palette)
+    if len(text) > SVG_LIMIT_BYTES:
+        return f"data:image/png;base64,{base64.b64encode(_png(figure, palette)).decode()}"
+    # Left as text, a drawing is a third smaller than in base64, and a packed page half as large.
+    text = text[text.index("<svg") :]
+    return "data:image/svg+xml," + quote(text.replace("'", "&apos;").replace('"', "'"), safe=" !$'()*+,-./:;=?@_~")
