@@ -9,6 +9,7 @@ from softlookup.model.config import Config
 from softlookup.model.contrastive import ImageTextPair
 from softlookup.model.distance import ALiBi, T5Bias, alibi_slopes, t5_bucket
 from softlookup.model.embeddings import TokenEmbedding
+from softlookup.model.experts import Experts, Router, balanced_bias, expert_load
 from softlookup.model.fast_step import FastStep
 from softlookup.model.feedforward import FeedForward
 from softlookup.model.generate import Generated, generate
@@ -54,6 +55,7 @@ __all__ = [
     "Embedder",
     "Encoder",
     "EncoderLM",
+    "Experts",
     "FastStep",
     "FeedForward",
     "Generated",
@@ -68,6 +70,7 @@ __all__ = [
     "RMSNorm",
     "Residual",
     "RotaryPositions",
+    "Router",
     "SentenceEncoder",
     "ShawBias",
     "SinusoidalPositions",
@@ -84,6 +87,7 @@ __all__ = [
     "alibi_slopes",
     "attend",
     "attention_weights",
+    "balanced_bias",
     "beam_search",
     "bert_config",
     "bert_weights",
@@ -91,6 +95,7 @@ __all__ = [
     "combine_masks",
     "contrastive_loss",
     "cross_entropy",
+    "expert_load",
     "generate",
     "gpt2_config",
     "gpt2_weights",
