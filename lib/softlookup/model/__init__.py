@@ -7,6 +7,7 @@ from softlookup.model.cache import KVCache, LayerCache
 from softlookup.model.chat import ChatModel
 from softlookup.model.config import Config
 from softlookup.model.contrastive import ImageTextPair
+from softlookup.model.delta_rule import gated_delta_rule, gated_delta_rule_step
 from softlookup.model.distance import ALiBi, T5Bias, alibi_slopes, t5_bucket
 from softlookup.model.embeddings import TokenEmbedding
 from softlookup.model.experts import Experts, Router, balanced_bias, expert_load
@@ -96,6 +97,8 @@ __all__ = [
     "contrastive_loss",
     "cross_entropy",
     "expert_load",
+    "gated_delta_rule",
+    "gated_delta_rule_step",
     "generate",
     "gpt2_config",
     "gpt2_weights",
