@@ -15,6 +15,7 @@ from softlookup.model.fast_step import FastStep
 from softlookup.model.feedforward import FeedForward
 from softlookup.model.generate import Generated, generate
 from softlookup.model.language import DecoderLM, EncoderLM
+from softlookup.model.latent_attention import LatentAttention
 from softlookup.model.layers import Layer, Residual, Trace
 from softlookup.model.linear_attention import LinearState, linear_attention, linear_attention_step
 from softlookup.model.local_attention import local_attention
@@ -62,6 +63,7 @@ __all__ = [
     "Generated",
     "ImageTextPair",
     "KVCache",
+    "LatentAttention",
     "Layer",
     "LayerCache",
     "LayerNorm",

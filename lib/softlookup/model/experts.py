@@ -31,7 +31,7 @@ class Router(nn.Module):
     Raises:
         ValueError: If a size is below 1, k is above E, or the gate is unknown.
 
-    Source: Shazeer et al. 2017, section 2; DeepSeek-AI 2024 (DeepSeek-V3), equations 13 to 16.
+    Source: Shazeer et al. 2017, section 2; DeepSeek-AI 2024 (DeepSeek-V3).
     Book: 13_beyond_text.html#beyond-text-published.
     """
 
@@ -97,7 +97,7 @@ class Experts(nn.Module):
     Raises:
         ValueError: If d_hidden is below 1 or n_shared below 0.
 
-    Source: Shazeer et al. 2017, section 2; Dai et al. 2024 (DeepSeekMoE), section 3.2 (the shared expert).
+    Source: Shazeer et al. 2017, section 2; Dai et al. 2024 (DeepSeekMoE; the shared expert).
     Book: 13_beyond_text.html#beyond-text-published.
     """
 
@@ -164,7 +164,7 @@ def expert_load(experts: Int[Tensor, "*batch k"], n_experts: int) -> Int[Tensor,
     Raises:
         ValueError: If n_experts is below 1.
 
-    Source: Wang et al. 2024 (arXiv 2408.15664), algorithm 1. Book: 13_beyond_text.html#beyond-text-published.
+    Source: Wang et al. 2024 (arXiv 2408.15664). Book: 13_beyond_text.html#beyond-text-published.
     """
     check_sizes(n_experts=n_experts)
     return torch.bincount(experts.flatten(), minlength=n_experts)
@@ -188,7 +188,7 @@ def balanced_bias(
     Raises:
         ValueError: If bias and load differ in shape, or the rate is not positive.
 
-    Source: Wang et al. 2024 (arXiv 2408.15664), algorithm 1. Book: 13_beyond_text.html#beyond-text-published.
+    Source: Wang et al. 2024 (arXiv 2408.15664). Book: 13_beyond_text.html#beyond-text-published.
     """
     if bias.shape != load.shape:
         raise ValueError(f"bias has shape {tuple(bias.shape)}, load {tuple(load.shape)}: they must be equal")
