@@ -37,6 +37,7 @@ from softlookup.model.relative import ShawBias, TransformerXLBias
 from softlookup.model.sampling import next_token_probabilities, pick
 from softlookup.model.schedules import inverse_square_root, noam, warmup_cosine, warmup_hold_decay
 from softlookup.model.smollm2 import load_smollm2
+from softlookup.model.sparse_indexer import choose_keys, index_scores, sparse_attention
 from softlookup.model.stack import Decoder, Embedder, Encoder
 from softlookup.model.text_encoder import TextEncoder
 from softlookup.model.tiled_attention import tiled_attention
@@ -95,6 +96,7 @@ __all__ = [
     "bert_config",
     "bert_weights",
     "causal_mask",
+    "choose_keys",
     "combine_masks",
     "contrastive_loss",
     "cross_entropy",
@@ -104,6 +106,7 @@ __all__ = [
     "generate",
     "gpt2_config",
     "gpt2_weights",
+    "index_scores",
     "inverse_square_root",
     "label_smoothing",
     "length_mask",
@@ -132,6 +135,7 @@ __all__ = [
     "save_weights",
     "scaled_dot_product_attention",
     "sinusoidal",
+    "sparse_attention",
     "split_heads",
     "t5_bucket",
     "t5_config",
