@@ -7,12 +7,15 @@ from softlookup.model.cache import KVCache, LayerCache
 from softlookup.model.chat import ChatModel
 from softlookup.model.config import Config
 from softlookup.model.contrastive import ImageTextPair
+from softlookup.model.delta_rule import gated_delta_rule, gated_delta_rule_step
 from softlookup.model.distance import ALiBi, T5Bias, alibi_slopes, t5_bucket
 from softlookup.model.embeddings import TokenEmbedding
+from softlookup.model.experts import Experts, Router, balanced_bias, expert_load
 from softlookup.model.fast_step import FastStep
 from softlookup.model.feedforward import FeedForward
 from softlookup.model.generate import Generated, generate
 from softlookup.model.language import DecoderLM, EncoderLM
+from softlookup.model.latent_attention import LatentAttention
 from softlookup.model.layers import Layer, Residual, Trace
 from softlookup.model.linear_attention import LinearState, linear_attention, linear_attention_step
 from softlookup.model.local_attention import local_attention
@@ -35,6 +38,7 @@ from softlookup.model.rotary_scaling import RotaryScaling
 from softlookup.model.sampling import next_token_probabilities, pick
 from softlookup.model.schedules import inverse_square_root, noam, warmup_cosine, warmup_hold_decay
 from softlookup.model.smollm2 import load_smollm2
+from softlookup.model.sparse_indexer import choose_keys, index_scores, sparse_attention
 from softlookup.model.stack import Decoder, Embedder, Encoder
 from softlookup.model.text_encoder import TextEncoder
 from softlookup.model.tiled_attention import tiled_attention
@@ -55,11 +59,13 @@ __all__ = [
     "Embedder",
     "Encoder",
     "EncoderLM",
+    "Experts",
     "FastStep",
     "FeedForward",
     "Generated",
     "ImageTextPair",
     "KVCache",
+    "LatentAttention",
     "Layer",
     "LayerCache",
     "LayerNorm",
@@ -70,6 +76,7 @@ __all__ = [
     "Residual",
     "RotaryPositions",
     "RotaryScaling",
+    "Router",
     "SentenceEncoder",
     "ShawBias",
     "SinusoidalPositions",
@@ -86,16 +93,22 @@ __all__ = [
     "alibi_slopes",
     "attend",
     "attention_weights",
+    "balanced_bias",
     "beam_search",
     "bert_config",
     "bert_weights",
     "causal_mask",
+    "choose_keys",
     "combine_masks",
     "contrastive_loss",
     "cross_entropy",
+    "expert_load",
+    "gated_delta_rule",
+    "gated_delta_rule_step",
     "generate",
     "gpt2_config",
     "gpt2_weights",
+    "index_scores",
     "inverse_square_root",
     "label_smoothing",
     "length_mask",
@@ -124,6 +137,7 @@ __all__ = [
     "save_weights",
     "scaled_dot_product_attention",
     "sinusoidal",
+    "sparse_attention",
     "split_heads",
     "t5_bucket",
     "t5_config",

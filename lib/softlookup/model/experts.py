@@ -1,0 +1,198 @@
+"""Mixture of experts: many feed-forward networks, of which each token passes through a few that a router chooses."""
+
+from typing import Literal, get_args
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from softlookup.model._inputs import check_sizes, check_weights, check_width
+from softlookup.model.feedforward import FeedForward
+from softlookup.model.initialise import xavier_
+
+Gate = Literal["sigmoid", "softmax"]
+
+
+class Router(nn.Module):
+    """Choose the experts of each token, and say how much each of them counts.
+
+    The gates are s = sigmoid(x w), or softmax over the experts. Chosen are the k largest of s + bias; what is handed
+    back is s alone, so that the bias steers the choice and never reaches the weight.
+
+    Args:
+        d_model: D, the width of a token's vector.
+        n_experts: E.
+        per_token: k, how many experts each token passes through.
+        gate: sigmoid (DeepSeek-V3) or softmax (Mixtral, Qwen3).
+        renormalise: Whether the chosen gates are divided by their sum.
+        factor: What the weights are multiplied by in the end.
+
+    Raises:
+        ValueError: If a size is below 1, k is above E, or the gate is unknown.
+
+    Source: Shazeer et al. 2017, section 2; DeepSeek-AI 2024 (DeepSeek-V3).
+    Book: 13_beyond_text.html#beyond-text-published.
+    """
+
+    bias: Tensor
+
+    def __init__(
+        self,
+        d_model: int,
+        n_experts: int,
+        per_token: int,
+        *,
+        gate: Gate = "sigmoid",
+        renormalise: bool = True,
+        factor: float = 1.0,
+    ) -> None:
+        super().__init__()
+        check_sizes(d_model=d_model, n_experts=n_experts, per_token=per_token)
+        if per_token > n_experts:
+            raise ValueError(f"per_token is {per_token}; wanted at most n_experts = {n_experts}")
+        if gate not in get_args(Gate):
+            raise ValueError(f"gate is {gate!r}; wanted one of {', '.join(get_args(Gate))}")
+        self.per_token, self.gate, self.renormalise, self.factor = per_token, gate, renormalise, factor
+        self.w = nn.Parameter(torch.empty(d_model, n_experts))
+        self.register_buffer("bias", torch.zeros(n_experts))
+        xavier_(self.w)
+
+    def forward(self, x: Float[Tensor, "*batch D"]) -> tuple[Float[Tensor, "*batch k"], Int[Tensor, "*batch k"]]:
+        """Choose for each token.
+
+        Args:
+            x: Token vectors.
+
+        Returns:
+            The weights of the chosen experts, in float32 at least, and the experts' numbers, 0 to E - 1.
+
+        Raises:
+            ValueError: If x's width is not D, or x is on another device than the weights.
+            TypeError: If x's dtype is not that of the weights.
+        """
+        check_width(x, self.w.shape[0])
+        check_weights(x, self.w)
+        dtype = torch.promote_types(x.dtype, torch.float32)
+        logits = x.to(dtype) @ self.w.to(dtype)
+        gates = logits.sigmoid() if self.gate == "sigmoid" else logits.softmax(dim=-1)
+        experts = (gates + self.bias).topk(self.per_token, dim=-1).indices
+        weights = gates.gather(-1, experts)
+        if self.renormalise:
+            weights = weights / weights.sum(dim=-1, keepdim=True).clamp_min(torch.finfo(dtype).tiny)
+        return weights * self.factor, experts
+
+
+class Experts(nn.Module):
+    """A feed-forward part of E gated networks: each token passes through k of them, and through the shared one.
+
+    Every expert computes (silu(x w_gate) * (x w_1)) w_2. Tokens are sorted by expert, and each expert multiplies
+    its own tokens alone: the work grows with k, not with E.
+
+    Args:
+        router: Chooses the experts; its sizes say D, E and k.
+        d_hidden: F, the hidden width of one expert.
+        n_shared: How many experts' width the shared network has, which all tokens pass through; 0 for none.
+
+    Raises:
+        ValueError: If d_hidden is below 1 or n_shared below 0.
+
+    Source: Shazeer et al. 2017, section 2; Dai et al. 2024 (DeepSeekMoE; the shared expert).
+    Book: 13_beyond_text.html#beyond-text-published.
+    """
+
+    def __init__(self, router: Router, d_hidden: int, *, n_shared: int = 0) -> None:
+        super().__init__()
+        check_sizes(d_hidden=d_hidden)
+        if n_shared < 0:
+            raise ValueError(f"n_shared must be at least 0; got {n_shared}")
+        d_model, n_experts = router.w.shape
+        self.router = router
+        self.w_gate = nn.Parameter(torch.empty(n_experts, d_model, d_hidden))
+        self.w_1 = nn.Parameter(torch.empty(n_experts, d_model, d_hidden))
+        self.w_2 = nn.Parameter(torch.empty(n_experts, d_hidden, d_model))
+        for stack in (self.w_gate, self.w_1, self.w_2):
+            for matrix in stack.data:
+                xavier_(matrix)
+        self.shared = None
+        if n_shared:
+            self.shared = FeedForward(d_model, n_shared * d_hidden, activation="swiglu", bias=False)
+
+    def forward(self, x: Float[Tensor, "*batch D"]) -> Float[Tensor, "*batch D"]:
+        """Transform each token by the experts chosen for it.
+
+        Args:
+            x: Token vectors.
+
+        Returns:
+            The same shape: the weighted sum of the chosen experts' outputs, plus the shared one's.
+
+        Raises:
+            ValueError: If x's width is not D, or x is on another device than the weights.
+            TypeError: If x's dtype is not that of the weights.
+
+        Cost: 6*k*D*F operations for each token, besides the router's 2*D*E and the shared network's.
+        """
+        weights, experts = self.router(x)
+        rows = x.reshape(-1, x.shape[-1])
+        order = experts.flatten().argsort(stable=True)
+        tokens, weights = order // self.router.per_token, weights.flatten()[order]
+        y = torch.zeros_like(rows)
+        start = 0
+        for expert, count in enumerate(expert_load(experts, len(self.w_1)).tolist()):
+            mine = slice(start, start := start + count)
+            if count == 0:
+                continue
+            chosen = rows[tokens[mine]]
+            hidden = F.silu(chosen @ self.w_gate[expert]) * (chosen @ self.w_1[expert])
+            out = (hidden @ self.w_2[expert]) * weights[mine, None]
+            y = y.index_add(0, tokens[mine], out.to(y.dtype))
+        y = y.view_as(x)
+        return y if self.shared is None else y + self.shared(x)
+
+
+def expert_load(experts: Int[Tensor, "*batch k"], n_experts: int) -> Int[Tensor, " E"]:
+    """Count how many tokens each expert was chosen for.
+
+    Args:
+        experts: The chosen experts' numbers, as a router gives them.
+        n_experts: E.
+
+    Returns:
+        One count for each expert.
+
+    Raises:
+        ValueError: If n_experts is below 1.
+
+    Source: Wang et al. 2024 (arXiv 2408.15664). Book: 13_beyond_text.html#beyond-text-published.
+    """
+    check_sizes(n_experts=n_experts)
+    return torch.bincount(experts.flatten(), minlength=n_experts)
+
+
+def balanced_bias(
+    bias: Float[Tensor, " E"], load: Int[Tensor, " E"] | Float[Tensor, " E"], *, rate: float = 1e-3
+) -> Float[Tensor, " E"]:
+    """Move a router's bias by one step: up for experts that got too few tokens, down for those that got too many.
+
+    No gradient and no term in the loss is needed: bias + rate * sign(mean(load) - load).
+
+    Args:
+        bias: The router's bias.
+        load: How many tokens each expert was chosen for in the last batch.
+        rate: The size of the step.
+
+    Returns:
+        The new bias; the old one stays as it was.
+
+    Raises:
+        ValueError: If bias and load differ in shape, or the rate is not positive.
+
+    Source: Wang et al. 2024 (arXiv 2408.15664). Book: 13_beyond_text.html#beyond-text-published.
+    """
+    if bias.shape != load.shape:
+        raise ValueError(f"bias has shape {tuple(bias.shape)}, load {tuple(load.shape)}: they must be equal")
+    if not rate > 0:
+        raise ValueError(f"rate must be positive; got {rate}")
+    load = load.to(bias.dtype)
+    return bias + rate * (load.mean() - load).sign()

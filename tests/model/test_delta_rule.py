@@ -1,0 +1,110 @@
+"""The gated delta rule: step by step equals by chunks equals `transformers`, and known mistakes are others."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import zeros
+
+from softlookup.model.delta_rule import gated_delta_rule, gated_delta_rule_step
+
+
+def draw(seed, t=11, dtype=torch.float64, batch=(2, 3)):
+    luck = torch.Generator().manual_seed(seed)
+    q, k, v = (torch.randn(*batch, t, width, generator=luck, dtype=torch.float64) for width in (4, 4, 5))
+    log_decay, strength = (torch.randn(*batch, t, generator=luck, dtype=torch.float64) for _ in range(2))
+    given = (F.normalize(q, dim=-1), F.normalize(k, dim=-1), v, F.logsigmoid(log_decay), strength.sigmoid())
+    return [x.to(dtype) for x in given]
+
+
+def stepwise(given, state=None):
+    outputs = []
+    for t in range(given[0].shape[-2]):
+        out, state = gated_delta_rule_step(state, *(x[:, :, t] for x in given))
+        outputs.append(out)
+    return torch.stack(outputs, dim=-2), state
+
+
+@pytest.mark.parametrize("start", [False, True])
+@pytest.mark.parametrize("chunk", [1, 4, 64])
+def test_steps_and_chunks_equal_transformers(chunk, start):
+    pytest.importorskip("transformers", reason="transformers is not installed")
+    from transformers.models.qwen3_next import modeling_qwen3_next as qwen
+
+    given = draw(0, dtype=torch.float32)
+    state = torch.randn(2, 3, 4, 5, generator=torch.Generator().manual_seed(1)) if start else None
+    turned = [x.transpose(1, 2) for x in given]
+    wanted = qwen.torch_recurrent_gated_delta_rule(*turned, initial_state=state, output_final_state=True)
+    for out, last in (gated_delta_rule(*given, state=state, chunk=chunk), stepwise(given, state)):
+        torch.testing.assert_close(out, wanted[0].transpose(1, 2), rtol=1e-5, atol=1e-5)
+        torch.testing.assert_close(last, wanted[1], rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
+def test_chunks_equal_steps_and_hand_the_state_on(dtype):
+    given = draw(2, t=13, dtype=dtype)
+    wanted, last = stepwise(given)
+    tolerance = 1e-12 if dtype == torch.float64 else 2e-2
+    first, state = gated_delta_rule(*(x[:, :, :6] for x in given), chunk=4)
+    before = state.clone()
+    second, state_after = gated_delta_rule(*(x[:, :, 6:] for x in given), state=state, chunk=4)
+    assert torch.equal(state, before) and first.dtype == dtype
+    torch.testing.assert_close(torch.cat((first, second), dim=-2), wanted, rtol=0, atol=tolerance)
+    torch.testing.assert_close(state_after, last, rtol=0, atol=tolerance)
+
+
+def test_gradients_of_chunks_equal_those_of_steps():
+    given = [x.requires_grad_() for x in draw(3)]
+    grad = torch.randn(2, 3, 11, 5, dtype=torch.float64, generator=torch.Generator().manual_seed(4))
+    one = torch.autograd.grad(gated_delta_rule(*given, chunk=4)[0], given, grad)
+    other = torch.autograd.grad(stepwise(given)[0], given, grad)
+    for got, wanted in zip(one, other, strict=True):
+        torch.testing.assert_close(got, wanted, rtol=0, atol=1e-10)
+
+
+def test_a_strong_write_replaces_what_the_key_held_and_strong_decay_stays_finite():
+    key, value = torch.tensor([1.0, 0.0]), torch.tensor([3.0, -1.0])
+    state = torch.randn(2, 2, generator=torch.Generator().manual_seed(5))
+    one, nothing = torch.tensor(1.0), torch.tensor(0.0)
+    out, after = gated_delta_rule_step(state, key, key, value, nothing, one)
+    torch.testing.assert_close(out, value / 2**0.5)
+    torch.testing.assert_close(after[1], state[1])  # the other key's value stays
+    given = draw(6, t=64, dtype=torch.float32)
+    given[3] = torch.full_like(given[3], -30.0)
+    assert all(x.isfinite().all() for x in gated_delta_rule(*given))
+
+
+@pytest.mark.parametrize("mistake", ["error before decay", "no scale", "undecayed mask", "no error"])
+def test_known_mistakes_give_other_numbers(mistake):
+    q, k, v, log_decay, strength = draw(7, batch=(1, 1), t=6)
+    wanted, _ = gated_delta_rule(q, k, v, log_decay, strength)
+
+    def loop(mistake):
+        state, rows = torch.zeros(4, 5, dtype=torch.float64), []
+        for t in range(6):
+            a, k_t, v_t = log_decay[0, 0, t].exp(), k[0, 0, t], v[0, 0, t]
+            old, state = state, state * (1 if mistake == "undecayed mask" else a)
+            found = 0 if mistake == "no error" else (old if mistake == "error before decay" else state).mT @ k_t
+            state = state + torch.outer(k_t, strength[0, 0, t] * (v_t - found))
+            rows.append(state.mT @ q[0, 0, t] / (1 if mistake == "no scale" else 2))
+        return torch.stack(rows)
+
+    torch.testing.assert_close(wanted[0, 0], loop(None), rtol=0, atol=1e-12)
+    assert (wanted[0, 0] - loop(mistake)).abs().max() > 1e-2
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("shapes", "more", "says"),
+    [
+        (((3, 4), (3, 6), (3, 2), (3,), (3,)), {}, "head width 6, q has 4"),
+        (((2, 4), (3, 4), (3, 2), (3,), (3,)), {}, "2 queries and 3 keys"),
+        (((3, 4), (3, 4), (2, 2), (3,), (3,)), {}, r"v has shape \(2, 2\)"),
+        (((3, 4), (3, 4), (3, 2), (2,), (3,)), {}, r"log_decay has shape \(2,\); wanted \(3,\)"),
+        (((3, 4), (3, 4), (3, 2), (3,), (3, 1)), {}, r"strength has shape \(3, 1\); wanted \(3,\)"),
+        (((3, 4), (3, 4), (3, 2), (3,), (3,)), {"state": zeros(2, 4)}, r"shape \(2, 4\); wanted \(4, 2\)"),
+        (((3, 4), (3, 4), (3, 2), (3,), (3,)), {"chunk": 0}, "chunk must be at least 1; got 0"),
+    ],
+)
+def test_what_does_not_fit_is_named(shapes, more, says):
+    with pytest.raises(ValueError, match=says):
+        gated_delta_rule(*(zeros(shape) for shape in shapes), **more)

@@ -1,0 +1,122 @@
+"""Mixture of experts: equal to the blocks of `transformers`, and the mistakes that real projects made are others."""
+
+import pytest
+import torch
+from torch import zeros
+
+from softlookup.model.experts import Experts, Router, balanced_bias, expert_load
+
+D, E, F = 8, 6, 5
+
+
+def theirs(kind, **more):
+    pytest.importorskip("transformers", reason="transformers is not installed")
+    sizes = {"hidden_size": D, "moe_intermediate_size": F, "num_experts_per_tok": 3, "norm_topk_prob": True, **more}
+    if kind == "sigmoid":
+        from transformers import DeepseekV3Config
+        from transformers.models.deepseek_v3.modeling_deepseek_v3 import DeepseekV3MoE
+
+        groups = {"n_routed_experts": E, "n_group": 1, "topk_group": 1, "n_shared_experts": 2}
+        block = DeepseekV3MoE(DeepseekV3Config(**sizes, **groups, routed_scaling_factor=2.5))
+    else:
+        from transformers import Qwen3MoeConfig
+        from transformers.models.qwen3_moe.modeling_qwen3_moe import Qwen3MoeSparseMoeBlock
+
+        block = Qwen3MoeSparseMoeBlock(Qwen3MoeConfig(**sizes, num_experts=E))
+    luck = torch.Generator().manual_seed(0)
+    for tensor in (*block.parameters(), *block.buffers()):
+        tensor.data = torch.randn(tensor.shape, generator=luck)
+    return block
+
+
+def ours(block, kind, renormalise=True):
+    router = Router(D, E, 3, gate=kind, renormalise=renormalise, factor=2.5 if kind == "sigmoid" else 1.0)
+    experts = Experts(router, F, n_shared=2 if kind == "sigmoid" else 0)
+    gate, up = block.experts.gate_up_proj.chunk(2, dim=1)
+    values = {"router.w": block.gate.weight.mT, "router.bias": router.bias, "w_gate": gate.mT, "w_1": up.mT}
+    values["w_2"] = block.experts.down_proj.mT
+    if kind == "sigmoid":
+        values["router.bias"] = block.gate.e_score_correction_bias
+        for mine, other in (("w_gate", "gate_proj"), ("w_1", "up_proj"), ("w_2", "down_proj")):
+            values[f"shared.{mine}"] = getattr(block.shared_experts, other).weight.mT
+    experts.load_state_dict(values)
+    return experts
+
+
+@pytest.mark.parametrize("renormalise", [True, False])
+@pytest.mark.parametrize("kind", ["sigmoid", "softmax"])
+def test_block_equals_that_of_transformers(kind, renormalise):
+    block = theirs(kind, norm_topk_prob=renormalise)
+    experts = ours(block, kind, renormalise)
+    x = torch.randn(2, 7, D, generator=torch.Generator().manual_seed(1), requires_grad=True)
+    got, wanted = experts(x), block(x)
+    torch.testing.assert_close(got, wanted, rtol=1e-5, atol=1e-5)
+    grad = torch.randn(got.shape, generator=torch.Generator().manual_seed(2))
+    one, other = (torch.autograd.grad(y, x, grad)[0] for y in (got, wanted))
+    torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-4)
+    _, weights, chosen = block.gate(x)
+    my_weights, my_chosen = experts.router(x.reshape(-1, D))
+    order, my_order = chosen.argsort(-1), my_chosen.argsort(-1)
+    assert torch.equal(my_chosen.gather(-1, my_order), chosen.gather(-1, order))
+    torch.testing.assert_close(my_weights.gather(-1, my_order), weights.gather(-1, order))
+
+
+def test_bias_steers_the_choice_and_never_reaches_the_weight():
+    router = Router(D, E, 2, renormalise=False)
+    x = torch.randn(9, D, generator=torch.Generator().manual_seed(3))
+    router.bias[4] = 10.0
+    weights, chosen = router(x)
+    assert (chosen[:, 0] == 4).all()
+    torch.testing.assert_close(weights, (x @ router.w).sigmoid().gather(-1, chosen))
+    assert weights.max() < 1  # a bias that leaked would give 10 and more
+
+
+def test_softmax_is_over_all_experts_once():
+    router = Router(D, E, 2, gate="softmax", renormalise=False)
+    x = torch.randn(9, D, generator=torch.Generator().manual_seed(4))
+    weights, chosen = router(x)
+    logits = x @ router.w
+    torch.testing.assert_close(weights, logits.softmax(-1).gather(-1, chosen))
+    assert (weights.sum(-1) < 0.99).all()  # a softmax over the chosen alone would sum to 1
+    assert (weights - logits.softmax(-1).softmax(-1).gather(-1, chosen)).abs().max() > 1e-2
+    summed, _ = Router(D, E, 2)(x)
+    torch.testing.assert_close(summed.sum(-1), torch.ones(9))
+
+
+def test_experts_that_nobody_chose_do_no_work():
+    experts = Experts(Router(D, E, 2), F)
+    experts.router.bias[:2] = 10.0
+    with torch.no_grad():
+        experts.w_1[2:] = torch.nan  # a dense product would spread them
+    assert experts(torch.randn(5, D)).isfinite().all()
+
+
+def test_bias_balances_the_load():
+    router = Router(D, E, 2)
+    x = torch.randn(600, D, generator=torch.Generator().manual_seed(5)) + 1  # not centred: some experts win
+    before = expert_load(router(x)[1], E)
+    for _ in range(300):
+        router.bias = balanced_bias(router.bias, expert_load(router(x)[1], E), rate=5e-3)
+    after = expert_load(router(x)[1], E)
+    assert before.sum() == after.sum() == 1200
+    assert before.max() > 260 and after.max() < 230
+    assert balanced_bias(zeros(3), torch.tensor([4, 2, 0]), rate=0.5).tolist() == [-0.5, 0, 0.5]
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: Router(D, 2, 3), "per_token is 3; wanted at most n_experts = 2"),
+        (lambda: Router(D, 2, 1, gate="relu"), "gate is 'relu'; wanted one of sigmoid, softmax"),
+        (lambda: Router(D, 0, 1), "sizes must be at least 1"),
+        (lambda: Router(D, 2, 1)(zeros(3, 4)), r"x has shape \(3, 4\); wanted .* D = 8"),
+        (lambda: Experts(Router(D, 2, 1), 0), "d_hidden 0"),
+        (lambda: Experts(Router(D, 2, 1), F, n_shared=-1), "n_shared must be at least 0; got -1"),
+        (lambda: balanced_bias(zeros(3), zeros(2)), r"bias has shape \(3,\), load \(2,\)"),
+        (lambda: balanced_bias(zeros(3), zeros(3), rate=0), "rate must be positive; got 0"),
+    ],
+)
+def test_what_does_not_fit_is_named(call, says):
+    with pytest.raises(ValueError, match=says):
+        call()

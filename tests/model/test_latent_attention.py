@@ -1,0 +1,100 @@
+"""Multi-head latent attention: equal to DeepSeek-V3's in `transformers`, whole and cached, expanded and absorbed."""
+
+import pytest
+import torch
+
+from softlookup.model.cache import LayerCache
+from softlookup.model.latent_attention import LatentAttention
+from softlookup.model.masks import causal_mask
+from softlookup.model.positions import RotaryPositions
+
+SIZES = {"d_latent": 10, "head_width": 6, "rotary_width": 4, "value_width": 5}
+T = 7
+
+
+def seeded(seed, *shape):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+def pair(query_latent):
+    """Make ours and theirs with the same weights, and what theirs gives for x under a causal mask."""
+    pytest.importorskip("transformers", reason="transformers is not installed")
+    from transformers import DeepseekV3Config
+    from transformers.models.deepseek_v3 import modeling_deepseek_v3 as deepseek
+
+    config = DeepseekV3Config(
+        hidden_size=16, num_attention_heads=3, num_key_value_heads=3, kv_lora_rank=10, q_lora_rank=query_latent,
+        qk_nope_head_dim=6, qk_rope_head_dim=4, v_head_dim=5, attention_bias=False, max_position_embeddings=32,
+        attn_implementation="eager",
+    )  # fmt: skip
+    block = deepseek.DeepseekV3Attention(config, layer_idx=0).eval()
+    for i, weight in enumerate(block.parameters()):
+        weight.data = seeded(i, *weight.shape) * 0.5 + (weight.ndim == 1)
+    ours = LatentAttention(16, 3, d_query_latent=query_latent, **SIZES)
+    up = block.kv_b_proj.weight.view(3, 11, 10).mT
+    values = {"w_a": block.kv_a_proj_with_mqa.weight[:10].mT, "w_rotary": block.kv_a_proj_with_mqa.weight[10:].mT}
+    values |= {"w_uk": up[..., :6], "w_uv": up[..., 6:], "w_o": block.o_proj.weight.mT}
+    values |= {"latent_norm.gain": block.kv_a_layernorm.weight}
+    if query_latent is None:
+        values |= {"w_q": block.q_proj.weight.mT}
+    else:
+        values |= {"w_q": block.q_b_proj.weight.mT, "w_q_down": block.q_a_proj.weight.mT}
+        values |= {"query_norm.gain": block.q_a_layernorm.weight}
+    ours.load_state_dict(values)
+    x = seeded(99, 2, T, 16)
+    turns = deepseek.DeepseekV3RotaryEmbedding(config)(x, torch.arange(T)[None])
+    hidden = torch.zeros(1, 1, T, T).masked_fill(~torch.ones(T, T).bool().tril(), -torch.inf)
+    with torch.no_grad():
+        return ours, x, block(x, position_embeddings=turns, attention_mask=hidden)[0]
+
+
+@pytest.mark.parametrize("absorbed", [False, True])
+@pytest.mark.parametrize("query_latent", [None, 8])
+def test_whole_and_cached_equal_transformers(query_latent, absorbed):
+    ours, x, wanted = pair(query_latent)
+    mask = causal_mask(T)
+    with torch.no_grad():
+        torch.testing.assert_close(ours(x, mask, absorbed=absorbed), wanted, rtol=1e-4, atol=1e-4)
+        cache = LayerCache()
+        parts = [ours(x[:, :3], mask[..., :3, :3], cache=cache, absorbed=absorbed)]
+        parts += [ours(x[:, t : t + 1], cache=cache, absorbed=absorbed) for t in range(3, T)]
+    torch.testing.assert_close(torch.cat(parts, dim=1), wanted, rtol=1e-4, atol=1e-4)
+    kept = sum(tensor.numel() * tensor.element_size() for tensor in (cache.k, cache.v))
+    assert kept == 2 * T * ours.bytes_per_token == 2 * T * 4 * (10 + 4)
+
+
+@pytest.mark.parametrize("mistake", ["halves", "scale of the latent width", "no norm"])
+def test_known_mistakes_give_other_numbers(mistake):
+    ours, x, wanted = pair(8)
+    if mistake == "halves":
+        ours.rotary = RotaryPositions(4, pairing="halves")
+    elif mistake == "no norm":
+        ours.latent_norm = torch.nn.Identity()
+    else:
+        ours.scale = (10 + 4) ** -0.5
+    with torch.no_grad():
+        assert (ours(x, causal_mask(T), absorbed=True) - wanted).abs().max() > 1e-2
+
+
+def test_expanded_equals_absorbed_with_gradients():
+    ours = LatentAttention(16, 3, **SIZES).double()
+    x, grad = seeded(1, 2, T, 16).double(), seeded(2, 2, T, 16).double()
+    given = list(ours.parameters())
+    got = [torch.autograd.grad(ours(x, causal_mask(T), absorbed=way), given, grad) for way in (False, True)]
+    for one, other in zip(*got, strict=True):
+        torch.testing.assert_close(one, other, rtol=0, atol=1e-10)
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: LatentAttention(16, 3, **SIZES | {"d_latent": 0}), "d_latent 0"),
+        (lambda: LatentAttention(16, 3, **SIZES | {"rotary_width": 3}), "must be even and at least 2.*got 3"),
+        (lambda: LatentAttention(16, 3, **SIZES)(torch.zeros(2, T, 8)), r"x has shape \(2, 7, 8\); wanted .* D = 16"),
+        (lambda: LatentAttention(16, 3, **SIZES)(torch.zeros(2, T, 16), causal_mask(5)), "mask has shape"),
+    ],
+)
+def test_what_does_not_fit_is_named(call, says):
+    with pytest.raises(ValueError, match=says):
+        call()
