@@ -38,6 +38,8 @@ class LatentAttention(nn.Module):
     Source: DeepSeek-AI 2024 (DeepSeek-V2, arXiv 2405.04434). Book: 13_beyond_text.html#beyond-text-cost.
     """
 
+    w_q_down: nn.Parameter | None
+
     def __init__(
         self,
         d_model: int,
