@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from softlookup.figures.theme import DARK, LIGHT, Palette, style
 
-SVG_LIMIT_BYTES = 100_000
+SVG_LIMIT_BYTES = 150_000
 PNG_DOTS_PER_INCH = 160
 SCALE = 1.15
 """How much larger a wide page shows figures than they are drawn, so that their letters match those of the text."""
