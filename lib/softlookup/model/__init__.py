@@ -39,6 +39,7 @@ from softlookup.model.sampling import next_token_probabilities, pick
 from softlookup.model.schedules import inverse_square_root, noam, warmup_cosine, warmup_hold_decay
 from softlookup.model.smollm2 import load_smollm2
 from softlookup.model.sparse_indexer import choose_keys, index_scores, sparse_attention
+from softlookup.model.speculative import Speculated, accept_draft, speculative_generate
 from softlookup.model.stack import Decoder, Embedder, Encoder
 from softlookup.model.text_encoder import TextEncoder
 from softlookup.model.tiled_attention import tiled_attention
@@ -80,6 +81,7 @@ __all__ = [
     "SentenceEncoder",
     "ShawBias",
     "SinusoidalPositions",
+    "Speculated",
     "T5Bias",
     "TextEncoder",
     "TokenEmbedding",
@@ -90,6 +92,7 @@ __all__ = [
     "Translator",
     "ViT",
     "Writer",
+    "accept_draft",
     "alibi_slopes",
     "attend",
     "attention_weights",
@@ -138,6 +141,7 @@ __all__ = [
     "scaled_dot_product_attention",
     "sinusoidal",
     "sparse_attention",
+    "speculative_generate",
     "split_heads",
     "t5_bucket",
     "t5_config",

@@ -123,6 +123,21 @@ class LayerCache:
             chosen._k, chosen._v = self._k.index_select(0, rows), self._v.index_select(0, rows)
         return chosen
 
+    def cut(self, length: int) -> None:
+        """Forget what stands behind a position.
+
+        Args:
+            length: How many positions stay.
+
+        Raises:
+            ValueError: If there are fewer, or a window has let earlier ones go.
+        """
+        if not 0 <= length <= self._length:
+            raise ValueError(f"length is {length}; the cache has {self._length} positions")
+        if self.window is not None and length < self._length:
+            raise ValueError(f"a cache with a window of {self.window} cannot be cut: older positions are gone")
+        self._length = length
+
     def _kept(self, tensor: Tensor | None) -> Tensor:
         if tensor is None:
             raise ValueError("the cache is empty: no keys have been kept yet")
@@ -192,6 +207,20 @@ class KVCache:
             tensor = getattr(self, name)
             setattr(chosen, name, None if tensor is None else tensor.index_select(0, rows))
         return chosen
+
+    def cut(self, length: int) -> None:
+        """Forget what stands behind a position, in every layer: what was drafted and not accepted.
+
+        Args:
+            length: How many positions stay.
+
+        Raises:
+            ValueError: If there are fewer, or a window has let earlier ones go.
+        """
+        for layer in self.layers:
+            layer.cut(length)
+        if self.padding is not None:
+            self.padding = self.padding[:, :length]
 
 
 def _grown(tensor: Tensor, used: int, wanted: int) -> Tensor:
