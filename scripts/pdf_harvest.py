@@ -16,6 +16,10 @@ FIGURE_PX = 880
 SCRIPT = Path(__file__).with_suffix(".js").read_text("utf-8")
 FONTS = "() => Promise.allSettled([...document.fonts].map((font) => font.load()))"
 """All fonts that a page names are loaded before anything is measured: one that comes later would move what is there."""
+AGAIN = (
+    "() => { const page = window.MathJax?.startup?.document; page?.rerender(MathJax._.core.MathItem.STATE.COMPILED); }"
+)
+"""Formulas take their sizes from the letters around them, and may have been set before those were there: once more."""
 
 TYPESET = "async () => { await window.MathJax?.startup?.promise; }"
 RUNNING = """() => document.querySelectorAll("script[type='application/vnd.jupyter.widget-view+json']").length
@@ -99,6 +103,7 @@ def harvest(browser: Browser, html: Path, docname: str, docnames: list[str], sch
         page.goto(path.as_uri(), wait_until="load")
         page.evaluate(TYPESET)
         page.evaluate(FONTS)
+        page.evaluate(AGAIN)
         page.wait_for_function(RUNNING)
         page.evaluate("dispatchEvent(new Event('beforeprint'))")  # print.js: the light theme, nothing folded
         known = {f"file://{(html / f'{name}.html').resolve()}": page_name(name) for name in docnames}

@@ -42,6 +42,14 @@ def check(page: Page, box, source: str) -> str:
     return box.locator(".slp-out").inner_text()
 
 
+def hold_what_is_kept(page: Page) -> None:
+    """A private window keeps its storage in memory, which a browser that runs short gives up: it is put back."""
+    page.wait_for_function("() => softlookupKept.read('in-page')['04.scores']?.verdict === 'pass'")
+    key = json.dumps(page.evaluate("softlookupKept.key('in-page')"))
+    written = page.evaluate(f"localStorage[{key}]")
+    page.add_init_script(f"localStorage[{key}] ??= {json.dumps(written)}")
+
+
 @pytest.mark.parametrize("visited", ["disk", "server"], indirect=True)
 def test_task_is_done_in_the_page_wrongly_first(visited):
     page = visited.page
@@ -53,11 +61,7 @@ def test_task_is_done_in_the_page_wrongly_first(visited):
     assert "line 2" in check(page, box, "def scores(q, k)\n  return\n") or "line 1" in box.inner_text()
     said = check(page, box, "print('how far')\n" + RIGHT)
     assert "Right: Raw scores" in said and "how far" in said
-    page.wait_for_function("() => softlookupKept.read('in-page')['04.scores'].verdict === 'pass'")
-    # A private window keeps its storage in memory, which a browser that runs short gives up: it is put back.
-    key = json.dumps(page.evaluate("softlookupKept.key('in-page')"))
-    written = page.evaluate(f"localStorage[{key}]")
-    page.add_init_script(f"localStorage[{key}] ??= {json.dumps(written)}")
+    hold_what_is_kept(page)
     page.reload()
     settle(page)
     door = page.locator("section:has(> span#exercise-04-scores) .slp-open")
@@ -135,6 +139,7 @@ def test_your_way_shows_what_was_done_in_a_page(visited, html):
     page = visited.page
     box = opened(page, "04.scores")
     check(page, box, RIGHT)
+    hold_what_is_kept(page)
     page.goto((html / "book/your_way.html").as_uri())
     expect(page.locator("[data-task='04.scores']")).to_have_attribute("data-state", "pass")
     expect(page.locator("#way-sum")).to_contain_text("1 of ")

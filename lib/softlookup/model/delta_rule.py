@@ -1,4 +1,7 @@
-"""The gated delta rule: a memory of fixed size that forgets, and that overwrites what a key held before."""
+"""The gated delta rule: a memory of fixed size that forgets, and that overwrites what a key held before.
+
+Letters of its own: C positions of a piece, which are taken together.
+"""
 
 import torch
 from jaxtyping import Float
