@@ -2,9 +2,12 @@
 
 import pytest
 import torch
+from modern_twins import EXACT, NAMES, OURS, THEIRS, L, all_in_float64, lively, rows, step_by_step
 from torch import zeros
 
+from softlookup.model._renaming import shapes, translated
 from softlookup.model.experts import Experts, Router, balanced_bias, expert_load
+from softlookup.model.language import DecoderLM
 
 D, E, F = 8, 6, 5
 
@@ -120,3 +123,32 @@ def test_bias_balances_the_load():
 def test_what_does_not_fit_is_named(call, says):
     with pytest.raises(ValueError, match=says):
         call()
+
+
+def test_a_whole_model_with_experts_equals_that_of_transformers():
+    hf = pytest.importorskip("transformers", reason="transformers is not installed")
+    with all_in_float64():
+        sizes = {"moe_intermediate_size": 20, "num_experts": E, "num_experts_per_tok": 3, "norm_topk_prob": True}
+        described = hf.Qwen3MoeConfig(**(THEIRS | sizes))
+        eager = {"attn_implementation": "eager", "experts_implementation": "eager"}
+        theirs = lively(hf.Qwen3MoeForCausalLM._from_config(described, **eager))
+        config = OURS.but(qk_norm="head", n_experts=E, experts_per_token=3)
+        found = {name: weight for name, weight in theirs.state_dict().items() if ".mlp." not in name}
+        dense = DecoderLM(config.but(n_experts=0)).double().state_dict()
+        for i in range(L):  # placeholders, for names that a model with experts does not have
+            for mine, name in (("w_gate", "gate_proj"), ("w_1", "up_proj"), ("w_2", "down_proj")):
+                found[f"model.layers.{i}.mlp.{name}.weight"] = dense[f"decoder.layers.{i}.feed_forward.{mine}"].mT
+        copied = translated(found, shapes(DecoderLM, config.but(n_experts=0)), NAMES, same={})
+        copied = {name: weight for name, weight in copied.items() if "feed_forward.w" not in name}
+        for i, layer in enumerate(theirs.model.layers):
+            gate, up = layer.mlp.experts.gate_up_proj.chunk(2, dim=1)
+            parts = {"router.w": layer.mlp.gate.weight.mT, "router.bias": zeros(E), "w_gate": gate.mT, "w_1": up.mT}
+            parts["w_2"] = layer.mlp.experts.down_proj.mT
+            copied |= {f"decoder.layers.{i}.feed_forward.{name}": weight for name, weight in parts.items()}
+        ours = DecoderLM(config).double().eval()
+        ours.load_state_dict(copied)
+        ids, real = rows()
+        places = (real.long().cumsum(dim=1) - 1).clamp(min=0)
+        wanted = theirs(input_ids=ids, attention_mask=real, position_ids=places).logits
+        torch.testing.assert_close(ours(ids, real)[real], wanted[real], **EXACT)
+        torch.testing.assert_close(step_by_step(ours, ids, real)[0], wanted[:, 6:], **EXACT)

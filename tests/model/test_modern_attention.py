@@ -335,6 +335,10 @@ def test_an_encoder_and_a_translator_have_their_windows_too():
         ({"global_every": 1, "window": 3}, "global_every must be at least 2, or None; got 1"),
         ({"no_rotary_every": 0}, "no_rotary_every must be at least 2, or None; got 0"),
         ({"global_every": 6}, "global_every is 6, but window is None; wanted the other layers' window"),
+        ({"n_experts": 2, "experts_per_token": 3}, "experts_per_token is 3; wanted 1 to n_experts, which is 2"),
+        ({"n_experts": 2, "activation": "gelu"}, "experts have the activation 'swiglu' and hidden_bias False"),
+        ({"n_experts": -1}, "n_experts must be at least 0; got -1"),
+        ({"n_experts": 2, "expert_gate": "tanh"}, "expert_gate is 'tanh'; wanted one of sigmoid, softmax"),
         ({"no_rotary_every": 4, "positions": "alibi"}, "no_rotary_every is 4, but positions are 'alibi'; wanted rot"),
     ],
 )
@@ -354,6 +358,7 @@ def test_a_layer_refuses_unknown_norms(unchecked):
         ({"qk_norm": "head"}, "qk_norm is 'head'; this path knows 'none' alone"),
         ({"attention_sinks": True}, "attention_sinks is True; this path knows False alone"),
         ({"no_rotary_every": 2}, "no_rotary_every is 2; this path knows None alone"),
+        ({"n_experts": 3}, "n_experts is 3; this path knows 0 alone"),
         ({"window": 3, "global_every": 2}, "window is 3; this path knows neither a window"),
     ],
 )

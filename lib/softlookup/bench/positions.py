@@ -71,7 +71,7 @@ def bench_positions(plan: _Plan) -> dict[str, Any]:
     begun_s = time.perf_counter()
     record: dict[str, Any] = {kind: {} for kind in KINDS}
     for kind in KINDS:
-        draw, vocabulary = (_letters(plan), FIRST_ID + plan.letters) if kind == "back" else _characters()
+        draw, vocabulary = (_letters(plan), FIRST_ID + plan.letters) if kind == "back" else characters()
         for method in METHODS:
             curves = [_curve(plan, method, kind, draw, vocabulary, seed) for seed in range(plan.seeds)]
             record[kind][method] = _summary(curves)
@@ -107,7 +107,7 @@ def _letters(plan: _Plan) -> Draw:
     return draw
 
 
-def _characters() -> tuple[Draw, int]:
+def characters() -> tuple[Draw, int]:
     """Stretches of a long text of generated sentences, cut at any place; the test text has other sentences."""
     texts = [" ".join(pair.english for pair in sample(3000, seed)) for seed in (1, 2)]
     known = {character: FIRST_ID + i for i, character in enumerate(sorted(set("".join(texts))))}

@@ -15,6 +15,15 @@ UNSAFE = (0, *b'\n\r"\\')
 
 _SIZES = ("d_model", "n_heads", "n_kv_heads", "n_layers", "max_length", "rotary_base", "norm_eps", "start_id", "end_id")
 
+_KNOWN = {
+    "qk_norm": "none",
+    "attention_sinks": False,
+    "n_experts": 0,
+    "window": None,
+    "no_rotary_every": None,
+    "rotary_scaling": None,
+}
+
 
 def pack(shipped: Translator | Writer) -> tuple[dict[str, Any], bytes]:
     """Write a translator or a writer as a header and bytes.
@@ -26,8 +35,14 @@ def pack(shipped: Translator | Writer) -> tuple[dict[str, Any], bytes]:
         The header: the model's sizes, the tokenizer's alphabet and merges, and the names and shapes of what the bytes
         hold. The bytes: all matrices in int8, zeros up to a multiple of four, then the scales of all matrices, the
         norms and the biases in float32, the least byte first.
+
+    Raises:
+        ValueError: If the model has a part that the page's code does not know; the message names it.
     """
     model, tokenizer = shipped.model, shipped.tokenizer
+    for name, known in _KNOWN.items():
+        if (got := getattr(model.config, name)) != known:
+            raise ValueError(f"{name} is {got!r}; the page's code knows {known!r} alone")
     quantised = {name: quantise(w) for name, w in matrices(model).items()}
     vectors = {name: one.detach().numpy() for name, one in model.named_parameters() if one.ndim == 1}
     whole = b"".join(numbers.numpy().tobytes() for numbers, _ in quantised.values())

@@ -20,6 +20,7 @@ Positions = Literal[
 Activation = Literal["relu", "gelu", "gelu_tanh", "silu", "swiglu", "geglu_tanh"]
 Norm = Literal["layer", "rms"]
 QKNorm = Literal["none", "head", "width"]
+Gate = Literal["sigmoid", "softmax"]
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,12 @@ class Config:
             head by itself (Qwen3), width all heads of a token together (OLMo 2).
         attention_sinks: Whether each head of all attention learns one logit more, which takes a share of the softmax
             and has no value (gpt-oss): a head may attend to nothing.
+        n_experts: E, networks of hidden width F in each layer, of which a token passes through a few that a router
+            chooses; 0 for one network that all tokens pass through. They are gated by silu and have no biases.
+        experts_per_token: k, through how many of them.
+        n_shared_experts: How many experts' width the network has that all tokens pass through besides (DeepSeek); 0
+            for none.
+        expert_gate: What makes gates of the router's scores: softmax (Mixtral, Qwen3) or sigmoid (DeepSeek-V3).
         dropout: The share of numbers dropped while training: of each sublayer's output before it is added, and of
             the sum of embeddings and positions (section 5.4 of the paper).
         scale_embeddings: Whether embeddings are multiplied by sqrt(D).
@@ -99,6 +106,10 @@ class Config:
     attention_scale: float | None = None
     qk_norm: QKNorm = "none"
     attention_sinks: bool = False
+    n_experts: int = 0
+    experts_per_token: int = 2
+    n_shared_experts: int = 0
+    expert_gate: Gate = "softmax"
     dropout: float = 0.1
     scale_embeddings: bool = True
     tied: bool = True
@@ -128,7 +139,13 @@ class Config:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ValueError(f"{name} must be at least 1, or None; got {value}")
-        kinds = {"positions": Positions, "activation": Activation, "norm": Norm, "qk_norm": QKNorm}
+        kinds = {
+            "positions": Positions,
+            "activation": Activation,
+            "norm": Norm,
+            "qk_norm": QKNorm,
+            "expert_gate": Gate,
+        }
         for name, kind in kinds.items():
             if getattr(self, name) not in get_args(kind):
                 raise ValueError(f"{name} is {getattr(self, name)!r}; wanted one of {', '.join(get_args(kind))}")
@@ -144,8 +161,18 @@ class Config:
             value = getattr(self, name)
             if value is not None and not self.is_rotary:
                 raise ValueError(f"{name} is {value}, but positions are {self.positions!r}; wanted rotary ones")
-        if self.n_segments < 0:
-            raise ValueError(f"n_segments must be at least 0; got {self.n_segments}")
+        for name in ("n_segments", "n_experts", "n_shared_experts"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} must be at least 0; got {getattr(self, name)}")
+        if self.n_experts and not 1 <= self.experts_per_token <= self.n_experts:
+            raise ValueError(
+                f"experts_per_token is {self.experts_per_token}; wanted 1 to n_experts, which is {self.n_experts}"
+            )
+        if self.n_experts and (self.activation != "swiglu" or self.hidden_bias):
+            raise ValueError(
+                f"n_experts is {self.n_experts}, activation {self.activation!r}, hidden_bias {self.hidden_bias}; "
+                "experts have the activation 'swiglu' and hidden_bias False"
+            )
         if not 0 <= self.dropout < 1:
             raise ValueError(f"dropout must be at least 0 and below 1; got {self.dropout}")
         for name in ("pad_id", "start_id", "end_id"):

@@ -1,6 +1,6 @@
 """Mixture of experts: many feed-forward networks, of which each token passes through a few that a router chooses."""
 
-from typing import Literal, get_args
+from typing import get_args
 
 import torch
 from jaxtyping import Float, Int
@@ -8,10 +8,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from softlookup.model._inputs import check_sizes, check_weights, check_width
+from softlookup.model.config import Gate
 from softlookup.model.feedforward import FeedForward
 from softlookup.model.initialise import xavier_
-
-Gate = Literal["sigmoid", "softmax"]
 
 
 class Router(nn.Module):

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from softlookup.model.attention import fused_attention
 from softlookup.model.cache import KVCache, LayerCache
-from softlookup.model.feedforward import _ACTIVATIONS
+from softlookup.model.feedforward import _ACTIVATIONS, FeedForward
 from softlookup.model.head import Head
 from softlookup.model.language import DecoderLM
 from softlookup.model.layers import Layer
@@ -56,7 +56,8 @@ class FastStep:
                 f"positions are {config.positions!r}, window is {config.window}; this path knows neither a window nor "
                 "the positions 'shaw' and 'transformer_xl'"
             )
-        for name, known in (("qk_norm", "none"), ("attention_sinks", False), ("no_rotary_every", None)):
+        known_alone = {"qk_norm": "none", "attention_sinks": False, "no_rotary_every": None, "n_experts": 0}
+        for name, known in known_alone.items():
             if (got := getattr(config, name)) != known:
                 raise ValueError(f"{name} is {got!r}; this path knows {known!r} alone")
         self.model = model
@@ -123,6 +124,7 @@ class _FastLayer:
 
     def __init__(self, layer: Layer) -> None:
         own, cross, hidden = layer.attention, layer.cross_attention, layer.feed_forward
+        assert isinstance(hidden, FeedForward)  # a model with experts is refused before
         self.pre_norm = layer.attention_residual.pre_norm
         self.norm, self.hidden_norm = (
             _norm_of(layer.attention_residual.norm),

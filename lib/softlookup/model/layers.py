@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from softlookup.model.cache import LayerCache
 from softlookup.model.config import Config
+from softlookup.model.experts import Experts, Router
 from softlookup.model.feedforward import FeedForward
 from softlookup.model.multihead import MultiHeadAttention
 from softlookup.model.norms import LayerNorm, RMSNorm
@@ -93,9 +94,7 @@ class Layer(nn.Module):
         self.attention_residual = Residual(config)
         self.cross_attention = _attention_of(config) if cross else None
         self.cross_residual = Residual(config) if cross else None
-        self.feed_forward = FeedForward(
-            config.d_model, config.d_hidden, activation=config.activation, bias=config.hidden_bias
-        )
+        self.feed_forward = _feed_forward_of(config)
         self.feed_forward_residual = Residual(config)
 
     def forward(
@@ -172,6 +171,13 @@ def _attention_of(config: Config, relative: nn.Module | None = None) -> MultiHea
         norm_eps=config.norm_eps,
         sinks=config.attention_sinks,
     )
+
+
+def _feed_forward_of(config: Config) -> FeedForward | Experts:
+    if not config.n_experts:
+        return FeedForward(config.d_model, config.d_hidden, activation=config.activation, bias=config.hidden_bias)
+    router = Router(config.d_model, config.n_experts, config.experts_per_token, gate=config.expert_gate)
+    return Experts(router, config.d_hidden, n_shared=config.n_shared_experts)
 
 
 def _relative_of(config: Config) -> nn.Module | None:

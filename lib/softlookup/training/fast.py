@@ -207,7 +207,8 @@ class FastLoss:
         z = torch.bmm(weights.to(self.dtype), v.flatten(0, 1))
         return z.unflatten(0, (layer.n_heads, -1)).permute(1, 2, 0, 3).flatten(2)
 
-    def _feed_forward(self, layer: FeedForward, x: Tensor) -> Tensor:
+    def _feed_forward(self, layer: nn.Module, x: Tensor) -> Tensor:
+        assert isinstance(layer, FeedForward)  # a model with experts is refused before
         return self._linear(F.relu(self._linear(x, layer.w_1, layer.b_1)), layer.w_2, layer.b_2)
 
     def _linear(self, x: Tensor, w: Tensor | None, b: Tensor | None) -> Tensor:
@@ -310,6 +311,7 @@ def _check(model: Transformer, epsilon: float, consistency: float, dtype: torch.
         "output_bias": (False,),
         "qk_norm": ("none",),
         "attention_sinks": (False,),
+        "n_experts": (0,),
         "window": (None,),
         "activation": ("relu",),
         "n_segments": (0,),

@@ -1,0 +1,51 @@
+"""The bench of newer parts: what its pieces do; the committed run is a whole one. Losses are not tested."""
+
+import pytest
+import torch
+
+from softlookup.bench.changed import bench_changed, published
+from softlookup.bench.changed.sizes import QUICK
+from softlookup.bench.changed.small import recall
+
+
+def test_record_has_all_experiments(tmp_path):
+    (tmp_path / "book").mkdir()
+    record = bench_changed(quick=True, root=tmp_path) if not published.installed() else None
+    if record is None:
+        pytest.skip("SmolLM2 is installed, and would read a book of no pages")
+    assert record["window"] is None and record["cache_bits"] is None and record["ratio"] is None
+    for name, ways in {
+        "expert_load": {"without", "with_bias"},
+        "largest_logit": {"none_x1", "none_x10", "head_x1", "head_x10"},
+        "stretched": {"as_trained", "ntk", "yarn"},
+        "recall": {"linear", "delta"},
+        "muon": {"adamw", "muon"},
+    }.items():
+        assert ways < record[name].keys()
+    assert record["draft"]["by_length"]["2"]["tokens_per_pass"] >= 1
+
+
+def test_the_delta_rule_gives_the_newest_value_where_keys_are_orthogonal(monkeypatch):
+    def basis(n, width, **how):
+        return torch.eye(width, dtype=how["dtype"])[torch.randperm(width, generator=how["generator"])[:n]]
+
+    monkeypatch.setattr(torch, "randn", basis)
+    found = recall(QUICK)
+    assert set(found["delta"].values()) == {1.0}
+    assert min(found["linear"].values()) < 1
+
+
+def test_few_bits_round_each_group_by_itself():
+    x = torch.tensor([[0.0, 1.0, 2.0, 3.0, 0.0, 10.0, 20.0, 31.0, 7.7]])
+    wanted = torch.tensor([[0.0, 1.0, 2.0, 3.0, 0.0, 31 / 3, 62 / 3, 31.0, 7.7]])
+    torch.testing.assert_close(published._rounded(x, bits=2, group=4), wanted)
+
+
+def test_prose_is_what_has_no_markup(tmp_path):
+    plain = "A sentence that is long enough to be read, with nothing in it that a page's markup would need at all."
+    page = f"# Title\n\n{plain}\n\n{plain} With $x$.\n\n| a | table |\n- {plain}\nshort\n"
+    (tmp_path / "book").mkdir()
+    (tmp_path / "book" / "01_page.md").write_text(page)
+    assert published.prose(tmp_path) == plain
+    with pytest.raises(FileNotFoundError, match="has no page"):
+        published.prose(tmp_path / "book")
