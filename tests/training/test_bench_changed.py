@@ -1,5 +1,7 @@
 """The bench of newer parts: what its pieces do; the committed run is a whole one. Losses are not tested."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -25,14 +27,10 @@ def test_record_has_all_experiments(tmp_path):
     assert record["draft"]["by_length"]["2"]["tokens_per_pass"] >= 1
 
 
-def test_the_delta_rule_gives_the_newest_value_where_keys_are_orthogonal(monkeypatch):
-    def basis(n, width, **how):
-        return torch.eye(width, dtype=how["dtype"])[torch.randperm(width, generator=how["generator"])[:n]]
-
-    monkeypatch.setattr(torch, "randn", basis)
-    found = recall(QUICK)
+def test_the_delta_rule_gives_the_newest_value_where_keys_are_nearly_orthogonal():
+    found = recall(replace(QUICK, state_width=512, seeds=(1, 2, 3)))
     assert set(found["delta"].values()) == {1.0}
-    assert min(found["linear"].values()) < 1
+    assert max(found["linear"].values()) < 1
 
 
 def test_few_bits_round_each_group_by_itself():

@@ -36,7 +36,7 @@ class RotaryScaling:
     """
 
     kind: Kind
-    factor: float
+    factor: float | int
     trained_length: int | None = None
     fast_turns: float = 32.0
     slow_turns: float = 1.0
