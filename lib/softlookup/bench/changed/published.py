@@ -15,6 +15,7 @@ from torch import Tensor
 from softlookup.bench.changed.sizes import Sizes
 from softlookup.model.cache import KVCache, LayerCache
 from softlookup.model.chat import ChatModel
+from softlookup.model.layers import Trace
 from softlookup.model.masks import window_mask
 from softlookup.model.smollm2 import PACKAGE, VERSION, load_smollm2
 
@@ -58,7 +59,8 @@ def window(plan: Sizes, root: Path) -> dict[str, Any]:
         root: The checkout.
 
     Returns:
-        ``perplexity`` by way (whole, window, window_and_sinks), and what was read.
+        ``perplexity`` by way (whole, window, window_and_sinks); ``first_token``, for each layer and head the mean weight
+        that queries of the second half of a text give to its first token; and what was read.
     """
     chat, rows, about = _text(plan, root)
     length = rows.shape[1] - 1
@@ -70,8 +72,17 @@ def window(plan: Sizes, root: Path) -> dict[str, Any]:
             name: _perplexity(chat, rows, plan.window, None if mask is None else mask[None, None])
             for name, mask in ways.items()
         },
+        "first_token": _to_the_first(chat, rows[:1, : plan.read_tokens // 2]),
         **about,
     }
+
+
+@torch.no_grad()
+def _to_the_first(chat: ChatModel, ids: Tensor) -> list[list[float]]:
+    trace = Trace()
+    chat.model(ids, trace=trace)
+    half = ids.shape[1] // 2
+    return [[round(one, 4) for one in weights[0, :, half:, 0].mean(dim=-1).tolist()] for weights in trace.weights]
 
 
 def cache_bits(plan: Sizes, root: Path) -> dict[str, Any]:
