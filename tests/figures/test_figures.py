@@ -126,6 +126,7 @@ FIGURES = {
         figures.relative_grids,
         ({"j - i": np.subtract.outer(-np.arange(4), -np.arange(4)), "ALiBi": reference.alibi_bias(8, 4, 4)[0]},),
     ),
+    "first_token": (figures.first_token, ([[0.1, 0.9], [0.6, 0.5]], {"whole": 40.0, "window": 90.0})),
     "turned_pairs": (figures.turned_pairs, (np.array([2.0, 1.0]), np.array([1.0, 1.5]), 0.5, ((0, 2), (3, 5)))),
     "beyond_length": (
         figures.beyond_length,

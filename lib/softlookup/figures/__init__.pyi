@@ -30,6 +30,7 @@ from softlookup.figures.cut_up import cut_up as cut_up
 from softlookup.figures.decoder_parts import decoder_parts as decoder_parts
 from softlookup.figures.decoding import step_cost as step_cost
 from softlookup.figures.distance_curve import distance_curve as distance_curve
+from softlookup.figures.first_token import first_token as first_token
 from softlookup.figures.flow import pipeline as pipeline
 from softlookup.figures.gradient_flow import gradient_flow as gradient_flow
 from softlookup.figures.groups import head_groups as head_groups

@@ -59,8 +59,8 @@ def window(plan: Sizes, root: Path) -> dict[str, Any]:
         root: The checkout.
 
     Returns:
-        ``perplexity`` by way (whole, window, window_and_sinks); ``first_token``, for each layer and head the mean weight
-        that queries of the second half of a text give to its first token; and what was read.
+        ``perplexity`` by way (whole, window, window_and_sinks); ``first_token``, for each layer and head the mean
+        weight that queries of the second half of a text give to its first token; and what was read.
     """
     chat, rows, about = _text(plan, root)
     length = rows.shape[1] - 1
