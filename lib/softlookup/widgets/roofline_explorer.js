@@ -145,7 +145,7 @@ function render({ model, el }) {
     count();
     for (const button of phases) button.setAttribute("aria-pressed", String(button.dataset.phase === phase));
     const [peak, edge] = [machine.peaks[dtype], ridge()];
-    const y_span = [machine.bandwidth * X_SPAN[0], peak * 4];
+    const y_span = [Math.min(machine.bandwidth * X_SPAN[0], peak / 100), peak * 4]; // at least two powers of ten
     const place = (value, [low, high], from, to) => from + ((Math.log(value) - Math.log(low)) / (Math.log(high) - Math.log(low))) * (to - from);
     const x = (at) => place(Math.min(Math.max(at, X_SPAN[0]), X_SPAN[1]), X_SPAN, RFL.left, RFL.wide - RFL.right);
     const y = (at) => place(Math.max(at, y_span[0]), y_span, RFL.high - RFL.bottom, RFL.top);
@@ -158,7 +158,7 @@ function render({ model, el }) {
     nodes.push(text((RFL.left + RFL.wide) / 2, RFL.high - 8, "arithmetic intensity (FLOP/B)", { "text-anchor": "middle", class: "rfl-axis" }),
       text(10, (RFL.top + bottom) / 2, "attainable rate", { "text-anchor": "middle", class: "rfl-axis", transform: `rotate(-90 10 ${(RFL.top + bottom) / 2})` }),
       make("svg:path", { class: "rfl-ridge", d: `M${x(edge)} ${y(peak)}V${bottom}` }),
-      make("svg:path", { class: "rfl-roof", d: `M${x(X_SPAN[0])} ${y(y_span[0])}L${x(edge)} ${y(peak)}H${x(X_SPAN[1])}` }),
+      make("svg:path", { class: "rfl-roof", d: `M${x(X_SPAN[0])} ${y(rate(X_SPAN[0]))}L${x(edge)} ${y(peak)}H${x(X_SPAN[1])}` }),
       text(x(edge) + 4, bottom - 5, `ridge ${plainly(edge)}`, { class: "rfl-axis" }));
     const taken = [];
     for (const one of [...steps].sort((a, b) => a.intensity - b.intensity)) {
