@@ -4,15 +4,21 @@ A chapter's further pages (practice, details) count on their own, with a letter:
 page, Figure 6a.2 on the first of the others. The number is a link to the figure itself.
 """
 
+import json
 import re
+from collections.abc import Mapping
+from html import escape
+from importlib import import_module
 from typing import Any
 
+from myst_nb.sphinx_ import NbMetadataCollector
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 
 PAGE = re.compile(r"book/(\d\d)_\w+")
 FIGURE = re.compile(
     r'<figure class="slk-figure"(?P<picture>[^>]*>)(?P<inside>.*?)</figure>'
-    r'|<script type="application/vnd\.jupyter\.widget-view\+json">.*?</script>',
+    r'|<script type="application/vnd\.jupyter\.widget-view\+json">(?P<view>.*?)</script>',
     re.DOTALL,
 )
 
@@ -34,12 +40,24 @@ def chapter_of(pagename: str, pages: set[str]) -> str:
     return f"{int(found[1])}{'' if place == 0 else chr(ord('a') + place - 1)}"
 
 
-def numbered(body: str, chapter: str) -> str:
+def captions(env: BuildEnvironment, pagename: str) -> dict[str, str]:
+    """Find what can be done with each live figure of a page: the first line of its class's docstring, by model id."""
+    _, state = NbMetadataCollector.get_js_files(env, pagename).get("ipywidgets_state", (None, {}))
+    found = {}
+    for model, described in json.loads(state.get("body", "{}")).get("state", {}).items():
+        module, _, name = described["state"].get("_anywidget_id", "").rpartition(".")
+        if module.startswith("softlookup.widgets"):
+            found[model] = str(getattr(import_module(module), name).__doc__).splitlines()[0]
+    return found
+
+
+def numbered(body: str, chapter: str, captions: Mapping[str, str]) -> str:
     """Write the numbers into a page's HTML.
 
     Args:
         body: The page.
         chapter: What stands before the point.
+        captions: The caption of each live figure, by model id.
     """
     count = 0
 
@@ -49,7 +67,8 @@ def numbered(body: str, chapter: str) -> str:
         name = f"figure-{chapter}-{count}"
         number = f'<a class="figure-number" href="#{name}">Figure {chapter}.{count}</a>'
         if figure["picture"] is None:
-            return f'{figure[0]}<p class="figure-live" id="{name}">{number} Interactive.</p>'
+            caption = captions.get(json.loads(figure["view"])["model_id"], "Interactive.")
+            return f'{figure[0]}<p class="figure-live" id="{name}">{number} {escape(caption)}</p>'
         inside = figure["inside"]
         if "<figcaption>" in inside:
             inside = inside.replace("<figcaption>", f"<figcaption>{number} ", 1)
@@ -64,7 +83,7 @@ def number_figures(app: Sphinx, pagename: str, templatename: str, context: dict[
     """Number the figures of a page as it is written."""
     chapter = chapter_of(pagename, set(app.env.found_docs))
     if chapter and context.get("body"):
-        context["body"] = numbered(context["body"], chapter)
+        context["body"] = numbered(context["body"], chapter, captions(app.env, pagename))
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

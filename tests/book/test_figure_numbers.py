@@ -27,10 +27,11 @@ def test_numbers_begin_with_the_chapter_and_other_pages_have_a_letter(page, chap
 
 def test_pictures_and_live_figures_count_in_one_row():
     body = PICTURE.format("<figcaption>What to see.</figcaption>") + LIVE + PICTURE.format("")
-    written = figure_numbers.numbered(body, "4")
+    written = figure_numbers.numbered(body, "4", {"a": "Drag a < b."})
     assert re.findall(r'id="(figure-[^"]+)"', written) == ["figure-4-1", "figure-4-2", "figure-4-3"]
     assert re.findall(r'href="#(figure-[^"]+)"', written) == ["figure-4-1", "figure-4-2", "figure-4-3"]
     assert '<figcaption><a class="figure-number" href="#figure-4-1">Figure 4.1</a> What to see.</figcaption>' in written
+    assert "Figure 4.2</a> Drag a &lt; b.</p>" in written
     assert LIVE in written and 'style="max-width:9px"' in written
 
 
@@ -40,3 +41,14 @@ def test_every_figure_of_a_built_chapter_has_its_number():
     html = (HTML / "book" / "04_one_head.html").read_text(encoding="utf-8")
     numbers = [int(n) for n in re.findall(r">Figure 4\.(\d+)</a>", html)]
     assert numbers == list(range(1, html.count('class="slk-figure"') + html.count("widget-view+json") + 1))
+
+
+@pytest.mark.book
+def test_every_live_figure_says_what_can_be_done_with_it():
+    need_book()
+    said = [
+        caption
+        for page in sorted((HTML / "book").glob("[0-9][0-9]_*.html"))
+        for caption in re.findall(r'class="figure-live"[^>]*>.*?</a> (.*?)</p>', page.read_text(encoding="utf-8"))
+    ]
+    assert len(said) > 15 and "Interactive." not in said

@@ -80,6 +80,13 @@ def test_a_pressed_operation_says_its_counts_and_pressing_again_gives_what_lies_
     assert explorer.locator("tr.rfl-chosen").get_attribute("data-name") == "down"
 
 
+def test_explorer_opens_with_nothing_chosen_and_writes_rates_as_data_sheets_do(explorer):
+    assert explorer.locator(".rfl-words").inner_text().startswith("Each point is one operation")
+    assert explorer.locator("circle.rfl-chosen").count() == 0
+    ticks = explorer.locator("svg.rfl-plot text").all_text_contents()
+    assert "1000 TFLOP/s" in ticks and not any(tick.endswith(" P") for tick in ticks)
+
+
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_roofline_explorer_passes_axe_with_its_table_open(html, visit, theme):

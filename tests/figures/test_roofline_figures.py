@@ -63,6 +63,14 @@ def test_passes_add_up_the_bytes_and_refuse_an_array_without_a_column():
         figures.loop_passes([("one", [("x = B", ("B",), ("x",))])], ("A", "x"), palette=LIGHT)
 
 
+def test_memory_and_chip_adds_up_the_bytes_and_refuses_a_computation_without_any():
+    figure = figures.memory_and_chip({"A": 64, "B": 32}, {"C": 16}, 5, palette=LIGHT)
+    assert "A, 64 bytes, to the chip; B, 32 bytes, to the chip; C, 16 bytes, from the chip" in figure.get_label()
+    assert "5 operations for 112 bytes" in figure.get_label()
+    with pytest.raises(ValueError, match="no array moves between memory and chip"):
+        figures.memory_and_chip({}, {}, 5, palette=LIGHT)
+
+
 def test_product_box_marks_the_first_rows_whose_operations_take_longer():
     figure = figures.product_box([1, 2, 4], [1e-6, 3e-6, 9e-6], [2e-6, 2e-6, 3e-6], palette=LIGHT)
     time = figure.axes[1]

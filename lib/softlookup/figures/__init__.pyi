@@ -56,6 +56,7 @@ from softlookup.figures.loop_passes import loop_passes as loop_passes
 from softlookup.figures.loss_stages import loss_stages as loss_stages
 from softlookup.figures.mask_panels import mask_panels as mask_panels
 from softlookup.figures.mean import weighted_mean as weighted_mean
+from softlookup.figures.memory_and_chip import memory_and_chip as memory_and_chip
 from softlookup.figures.memory_bars import memory_bars as memory_bars
 from softlookup.figures.merging import merging as merging
 from softlookup.figures.needs import dependency as dependency

@@ -191,7 +191,7 @@ def static_tables(record: Mapping[str, Any]) -> str:
 
 
 class AttentionSteps(InteractiveFigure):
-    """Walk through one head of attention on worked examples; any cell explains itself in words and numbers.
+    """Walk through one head of attention on worked examples; any cell shows how it was computed.
 
     Everything shown is computed here, in float64, with ``softlookup.reference``. The browser chooses what to
     show and spells out one cell's sum from the numbers it was sent.

@@ -116,7 +116,7 @@ def static_table(model: str, machine: str, length: int) -> str:
 
 
 class BatchingExplorer(InteractiveFigure):
-    """Let a batch grow, and see who travels along the roof.
+    """Let the batch grow, and see which steps move along the roof.
 
     The script computes what is shown; tests compare it with ``describe``.
 

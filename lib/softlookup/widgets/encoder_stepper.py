@@ -311,7 +311,7 @@ def static_tables(record: Mapping[str, Any]) -> str:
 
 
 class EncoderStepper(InteractiveFigure):
-    """Walk through an encoder layer: click a box of the diagram, see its tensor; switch the order of the norms.
+    """Walk through an encoder layer: choose a box of the diagram to see its tensor, or another order of the norms.
 
     Every number is computed here, in float64, with ``softlookup.reference``.
 

@@ -74,7 +74,7 @@ def static_table(record: Mapping[str, Any], place: int) -> str:
 
 
 class FirstLookup(InteractiveFigure):
-    """Ask a small dictionary for a word that it has, or has not, and turn the lookup from hard to soft.
+    """Ask a small dictionary for a word that it has or has not, and turn the lookup from hard to soft.
 
     All numbers come from Python; the script shows those of the query and the temperature that are chosen.
 

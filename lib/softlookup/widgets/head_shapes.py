@@ -122,7 +122,7 @@ def static_table(sizes: Sizes) -> str:
 
 
 class HeadShapes(InteractiveFigure):
-    """Change the sizes of a layer of many heads, and see what becomes of its shapes and of what it costs.
+    """Change the sizes of a multi-head layer, and see what happens to its shapes and its cost.
 
     The script computes the counts, since sizes can be chosen freely; tests compare them with ``describe`` and with the
     layers of ``softlookup.model``.

@@ -141,7 +141,7 @@ def static_table(record: Mapping[str, Any], query: Sequence[float], tau: float) 
 
 
 class LookupPlane(InteractiveFigure):
-    """Drag a query among keys and see how the weights share out and where the mixed value goes.
+    """Drag a query among keys, and see how the weights change and where the mixed value goes.
 
     A query can be anywhere, so the script computes scores, weights and answer itself, as ``look_up`` does; a browser
     test compares the two.

@@ -258,7 +258,7 @@ def static_list(parts: Sequence[dict[str, Any]]) -> str:
 
 
 class MachineMap(InteractiveFigure):
-    """The map of an encoder-decoder: choose a part, or follow a sentence from its words to the next word.
+    """An encoder-decoder as a map: choose a part, or follow a sentence from its words to the next word.
 
     Every number is computed here, by the model that is handed in. The browser chooses what to show. The map is drawn
     from the bottom to the top, as the figures of chapters 7 and 8 are, with a norm before every sublayer (pre-LN). It

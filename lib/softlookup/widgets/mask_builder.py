@@ -130,7 +130,7 @@ def static_table(look: Look) -> str:
 
 
 class MaskBuilder(InteractiveFigure):
-    """Click a mask together, and see what becomes of weights and outputs.
+    """Build a mask cell by cell, and see what happens to weights and outputs.
 
     The script computes the softmax, since any mask can be made; tests compare it with ``describe``.
 

@@ -81,7 +81,7 @@ def static_table(models: Sequence[str], machine: str, length: int) -> str:
 
 
 class MemoryExplorer(InteractiveFigure):
-    """Choose a model, a use and a device, and see what lies in memory and whether it fits.
+    """Choose a model, a use and a device, and see what is in memory and whether it fits.
 
     The script computes what is shown; tests compare it with ``describe_writing`` and ``describe_learning``.
 

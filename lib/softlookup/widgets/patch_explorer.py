@@ -125,7 +125,7 @@ def static_table(picture: Picture) -> str:
 
 
 class PatchExplorer(InteractiveFigure):
-    """Choose a picture and a map, and compare: attention, rollout, and what hiding a patch costs.
+    """Choose an image and a map to compare: attention, rollout, and what hiding each patch costs.
 
     Python computes every number; the script shows them.
 

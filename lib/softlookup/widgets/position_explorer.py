@@ -104,7 +104,7 @@ def static_table(width: int = 4, length: int = 8) -> str:
 
 
 class PositionExplorer(InteractiveFigure):
-    """Move two positions: as sinusoids, whose product knows their distance, or as turns of a query and a key.
+    """Move two positions: as sinusoids, whose product depends on their distance, or as rotations of a query and a key.
 
     The script computes, since positions are free; tests compare what it shows with the two functions above.
 

@@ -76,7 +76,7 @@ def static_tables(a: NDArray[np.int64], b: NDArray[np.int64], shape_a: Shape, sh
 
 
 class ProductShapes(InteractiveFigure):
-    """Choose the shapes of two matrices: see whether they fit, what vanishes, and where each cell comes from.
+    """Choose the shapes of two matrices, and see whether they fit, which axis vanishes, and where each cell comes from.
 
     Every number shown is computed here, with numpy; the browser chooses what to show and spells out one cell's sum.
 

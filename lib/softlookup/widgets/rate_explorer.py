@@ -87,7 +87,7 @@ def static_table(described: list[dict[str, Any]]) -> str:
 
 
 class RateExplorer(InteractiveFigure):
-    """Choose width and warm-up and read the rate; choose a peak and see how a run went.
+    """Choose width and warm-up to see the learning rate; choose a peak to see how a run went.
 
     The script computes the schedule, since any step can be asked for; tests compare it with ``describe``.
 

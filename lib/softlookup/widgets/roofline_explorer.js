@@ -1,7 +1,7 @@
 // A layer's operations under a machine's roof. Sizes can be chosen freely, so operations and bytes are counted here;
 // tests compare them with softlookup.widgets.roofline_explorer.describe.
 
-const RFL = { wide: 440, high: 330, left: 62, right: 12, top: 14, bottom: 44 };
+const RFL = { wide: 440, high: 330, left: 98, right: 12, top: 14, bottom: 44 };
 const X_SPAN = [0.05, 20000];
 const powers = (first, last) => Array.from({ length: last - first + 1 }, (_, i) => 2 ** (first + i));
 const CHOICES = {
@@ -21,6 +21,10 @@ function short(number) {
 function time(seconds) {
   const [size, unit] = [[1, "s"], [1e-3, "ms"], [1e-6, "µs"]].find(([limit]) => seconds >= 0.9995 * limit) ?? [1e-9, "ns"];
   return `${Number((seconds / size).toPrecision(3))} ${unit}`;
+}
+/** A rate in TFLOP/s from one of them on, also beyond a thousand, so that it reads as data sheets print it. */
+function speed(rate) {
+  return rate >= 0.9995e15 ? `${Number((rate / 1e12).toPrecision(3))} TFLOP/s` : `${short(rate)}FLOP/s`;
 }
 const plainly = (number) => (number < 10 ? Number(number.toPrecision(2)) : Math.round(number)).toLocaleString("en-GB");
 
@@ -51,7 +55,7 @@ function render({ model, el }) {
   const id = nextId("rfl");
   const [machines, widths, works] = [model.get("machines"), model.get("number_bytes"), model.get("works")];
   const sizes = { ...model.get("sizes") };
-  let [machine, dtype, phase, chosen] = [machines[0], model.get("dtype"), "prefill", "scores"];
+  let [machine, dtype, phase, chosen] = [machines[0], model.get("dtype"), "prefill", null];
   let [steps, groups] = [[], []];
 
   const hardware = make("select", { id: `${id}-machine`, onchange: () => {
@@ -116,12 +120,16 @@ function render({ model, el }) {
   }
 
   function show_chosen() {
+    if (!chosen) {
+      words.replaceChildren("Each point is one operation of the layer. Press one to see its operations, its bytes and its limit.");
+      return;
+    }
     const one = steps.find((step) => step.name === chosen);
     const here = groups.find((names) => names.includes(chosen));
     const tensors = (list) => list.map(([name, shape]) => `${name} (${shape.join(", ")})`).join(", ");
     const held = { memory: "Memory-bound: the compute units wait for bytes.", compute: "Compute-bound: bytes wait for the compute units.", both: "Exactly at the ridge point." };
     words.replaceChildren(strong(one.name), `: ${short(one.flops)}FLOP, ${short(one.bytes)}B, so ${plainly(one.intensity)} FLOP/B. It reads ${tensors(one.reads)}, and writes ${tensors(one.writes)}. `,
-      strong(held[one.bound]), ` The rate is at most ${short(one.rate)}FLOP/s, and the time at least ${time(one.seconds)}.`,
+      strong(held[one.bound]), ` The rate is at most ${speed(one.rate)}, and the time at least ${time(one.seconds)}.`,
       here.length > 1 ? ` (${here.length} operations lie at this point: press again for the next.)` : "");
     for (const node of plot.querySelectorAll(".rfl-point")) {
       node.classList.toggle("rfl-chosen", node.dataset.name === chosen);
@@ -137,7 +145,7 @@ function render({ model, el }) {
     count();
     for (const button of phases) button.setAttribute("aria-pressed", String(button.dataset.phase === phase));
     const [peak, edge] = [machine.peaks[dtype], ridge()];
-    const y_span = [machine.bandwidth * X_SPAN[0], peak * 4];
+    const y_span = [Math.min(machine.bandwidth * X_SPAN[0], peak / 100), peak * 4]; // at least two powers of ten
     const place = (value, [low, high], from, to) => from + ((Math.log(value) - Math.log(low)) / (Math.log(high) - Math.log(low))) * (to - from);
     const x = (at) => place(Math.min(Math.max(at, X_SPAN[0]), X_SPAN[1]), X_SPAN, RFL.left, RFL.wide - RFL.right);
     const y = (at) => place(Math.max(at, y_span[0]), y_span, RFL.high - RFL.bottom, RFL.top);
@@ -146,11 +154,11 @@ function render({ model, el }) {
     const bottom = RFL.high - RFL.bottom;
     const nodes = [];
     for (const at of tens(X_SPAN)) nodes.push(make("svg:path", { class: "rfl-grid", d: `M${x(at)} ${RFL.top}V${bottom}` }), text(x(at), bottom + 15, whole(at), { "text-anchor": "middle" }));
-    for (const at of tens(y_span)) nodes.push(make("svg:path", { class: "rfl-grid", d: `M${RFL.left} ${y(at)}H${RFL.wide - RFL.right}` }), text(RFL.left - 5, y(at) + 4, `${short(at)}FLOP/s`.replace("FLOP/s", ""), { "text-anchor": "end" }));
+    for (const at of tens(y_span)) nodes.push(make("svg:path", { class: "rfl-grid", d: `M${RFL.left} ${y(at)}H${RFL.wide - RFL.right}` }), text(RFL.left - 5, y(at) + 4, speed(at), { "text-anchor": "end" }));
     nodes.push(text((RFL.left + RFL.wide) / 2, RFL.high - 8, "arithmetic intensity (FLOP/B)", { "text-anchor": "middle", class: "rfl-axis" }),
-      text(14, (RFL.top + bottom) / 2, "FLOP/s", { "text-anchor": "middle", class: "rfl-axis", transform: `rotate(-90 14 ${(RFL.top + bottom) / 2})` }),
+      text(10, (RFL.top + bottom) / 2, "attainable rate", { "text-anchor": "middle", class: "rfl-axis", transform: `rotate(-90 10 ${(RFL.top + bottom) / 2})` }),
       make("svg:path", { class: "rfl-ridge", d: `M${x(edge)} ${y(peak)}V${bottom}` }),
-      make("svg:path", { class: "rfl-roof", d: `M${x(X_SPAN[0])} ${y(y_span[0])}L${x(edge)} ${y(peak)}H${x(X_SPAN[1])}` }),
+      make("svg:path", { class: "rfl-roof", d: `M${x(X_SPAN[0])} ${y(rate(X_SPAN[0]))}L${x(edge)} ${y(peak)}H${x(X_SPAN[1])}` }),
       text(x(edge) + 4, bottom - 5, `ridge ${plainly(edge)}`, { class: "rfl-axis" }));
     const taken = [];
     for (const one of [...steps].sort((a, b) => a.intensity - b.intensity)) {

@@ -97,7 +97,7 @@ def static_table(machine: Hardware, dtype: str) -> str:
 
 
 class RooflineExplorer(InteractiveFigure):
-    """Choose machine, kind of number and sizes, and see every operation of a layer under the roof.
+    """Choose a machine, a number format and sizes, and see every operation of a layer under the roof.
 
     The script counts, since sizes can be chosen freely; tests compare it with ``describe``.
 

@@ -99,7 +99,7 @@ def static_table(choice: Choice, tokens: Sequence[str], rows: int = 8) -> str:
 
 
 class SamplingExplorer(InteractiveFigure):
-    """Move temperature, top-k and top-p, and draw.
+    """Change temperature, top-k and top-p, and sample the next token.
 
     The script computes, since settings are free; tests compare it with ``describe``.
 

@@ -136,7 +136,7 @@ def static_text(learned: Learned, text: str) -> str:
 
 
 class TokenizerFigure(InteractiveFigure):
-    """Type a text and see it cut by characters, words or byte pairs, with any number of merges.
+    """Type a text, and see it cut into characters, words or byte pairs with any number of merges.
 
     Merges and vocabularies are learned in Python, by ``softlookup.text``; the script cuts what is typed by them. A
     browser test holds that its pieces and ids are those of the library.
