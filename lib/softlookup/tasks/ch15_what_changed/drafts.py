@@ -1,0 +1,94 @@
+"""Tasks on drafts that a large model accepts or not."""
+
+from typing import Any
+
+import numpy as np
+
+from softlookup.checking.inside.case import Case
+from softlookup.checking.published import described
+from softlookup.tasks.draws import Rng, normal, softmax
+
+
+def _distributions(rng: Rng, *shape: int) -> tuple[np.ndarray, np.ndarray]:
+    p, q = (softmax(1.3 * normal(rng, *shape, dtype="float64")) for _ in range(2))
+    return p, q
+
+
+def _accept_cases(rng: Rng) -> list[Case]:
+    p, q = _distributions(rng, 3, 5)
+    holes_p, holes_q = p.copy(), q.copy()
+    holes_q[:, 1] = 0
+    holes_p[0, 1] = holes_p[1, 3] = 0
+    holes_p[2, 1] = 0.4
+    holes_p, holes_q = (one / one.sum(1, keepdims=True) for one in (holes_p, holes_q))
+    same = softmax(normal(rng, 2, 4, dtype="float64"))
+    return [
+        Case("B = 2, V = 6", _distributions(rng, 2, 6)),
+        Case("B = V = 4", _distributions(rng, 4, 4)),
+        Case("zeros in p and in q", (holes_p, holes_q), part="zeros"),
+        Case("p and q are equal", (same, same.copy()), part="equal"),
+        Case("one row", _distributions(rng, 1, 3)),
+    ]
+
+
+def _accept(p: Any, q: Any) -> Any:
+    """Number by number: what the smaller of both keeps, and what is missing from p."""
+    import torch
+
+    chances, rests = [], []
+    for row_p, row_q in zip(p.tolist(), q.tolist(), strict=True):
+        both = [min(a, b) for a, b in zip(row_p, row_q, strict=True)]
+        chances.append([both[i] / row_q[i] if row_q[i] else 1.0 for i in range(len(both))])
+        missing = 1 - sum(both)
+        rests.append([(a - b) / missing for a, b in zip(row_p, both, strict=True)] if row_p != row_q else row_p)
+    return torch.tensor(chances, dtype=torch.float64), torch.tensor(rests, dtype=torch.float64)
+
+
+ACCEPT = described(
+    "15.accept", cases=_accept_cases, oracle=_accept, parts={"core": 0.7, "zeros": 0.2, "equal": 0.1}, cuts=False
+)
+
+
+def _step(rng: Rng, length: int, vocabulary: int, kept: int) -> tuple[np.ndarray, ...]:
+    """A draft of which so many tokens are kept; no comparison is close, and the draw is not near an interval's end."""
+    while True:
+        p = softmax(normal(rng, length + 1, vocabulary, dtype="float64"))
+        q = softmax(normal(rng, length, vocabulary, dtype="float64"))
+        drafted = np.array([rng.choice(vocabulary, p=row) for row in q], dtype="int64")
+        u = rng.uniform(0.02, 0.97, length + 1)
+        at = np.arange(length)
+        margin = p[at, drafted] - u[:-1] * q[at, drafted]
+        stopped = np.flatnonzero(margin < 0)
+        found = stopped[0] if len(stopped) else length
+        left = p[found] if found == length else np.maximum(p[found] - q[found], 0)
+        ends = (left / left.sum()).cumsum()
+        if found == kept and np.abs(margin).min() > 0.01 and np.abs(ends - u[-1]).min() > 0.01:
+            return p, q, drafted, u
+
+
+def _speculate_cases(rng: Rng) -> list[Case]:
+    return [
+        Case("T = 4, the third is not kept", _step(rng, 4, 6, 2)),
+        Case("T = 3, all are kept", _step(rng, 3, 5, 3)),
+        Case("T = 5, none is kept", _step(rng, 5, 4, 0)),
+        Case("T = 4, the first is kept", _step(rng, 4, 8, 1)),
+        Case("one drafted token, kept", _step(rng, 1, 7, 1)),
+        Case("one drafted token, not kept", _step(rng, 1, 6, 0)),
+        Case("T = 6, the last is not kept", _step(rng, 6, 5, 5)),
+        Case("T = 5, the second is not kept", _step(rng, 5, 9, 1)),
+        Case("T = 3, the third is not kept", _step(rng, 3, 7, 2)),
+        Case("T = 2, all are kept", _step(rng, 2, 9, 2)),
+    ]
+
+
+def _speculate(p: Any, q: Any, drafted: Any, u: Any) -> Any:
+    """As the library has it."""
+    import torch
+
+    from softlookup.model.speculative import accept_draft
+
+    count, token = accept_draft(p[None], q[None], drafted[None].long(), u[None])
+    return torch.cat((drafted[: int(count)], token))
+
+
+SPECULATE = described("15.speculate", cases=_speculate_cases, oracle=_speculate, cuts=False)

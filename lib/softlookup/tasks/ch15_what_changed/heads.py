@@ -1,0 +1,149 @@
+"""Tasks on attention: a latent cache, sinks, norms on queries and keys, and an indexer that chooses."""
+
+from typing import Any
+
+import numpy as np
+
+from softlookup.checking.inside.case import Case
+from softlookup.checking.published import described
+from softlookup.tasks.draws import Rng, normal, seeing_mask
+
+
+def _latent_cases(rng: Rng) -> list[Case]:
+    def case(label: str, n: int, t: int, s: int, h: int, p: int, r: int, mask: np.ndarray, scale: float = 1.0) -> Case:
+        return Case(
+            label,
+            (
+                normal(rng, n, t, h, scale=scale),
+                normal(rng, n, t, p, scale=scale),
+                normal(rng, s, r),
+                normal(rng, s, p),
+                normal(rng, n, r, h),
+                normal(rng, n, r, h),
+                mask,
+            ),
+        )
+
+    return [
+        case("two heads, T = 3, S = 5, a mask", 2, 3, 5, 4, 2, 6, seeing_mask(rng, 3, 5)),
+        case("three heads, T = S = 4, a causal mask", 3, 4, 4, 3, 5, 2, np.tril(np.ones((4, 4), dtype=bool))),
+        case("one query, everything visible", 2, 1, 7, 2, 3, 5, np.ones((1, 7), dtype=bool)),
+        case("one head, large scores", 1, 2, 6, 4, 4, 3, seeing_mask(rng, 2, 6), 6.0),
+    ]
+
+
+def _latent(q: Any, q_position: Any, latent: Any, k_position: Any, w_k: Any, w_v: Any, mask: Any) -> Any:
+    """With keys and values made for every head, by torch's own attention."""
+    import torch
+
+    n = len(q)
+    keys = torch.cat((latent @ w_k, k_position.expand(n, -1, -1)), dim=-1)
+    queries = torch.cat((q, q_position), dim=-1)
+    return torch.nn.functional.scaled_dot_product_attention(queries, keys, latent @ w_v, attn_mask=mask)
+
+
+LATENT = described("15.absorb", cases=_latent_cases, oracle=_latent, cuts=False)
+
+
+def _sink_cases(rng: Rng) -> list[Case]:
+    def case(
+        label: str, n: int, t: int, s: int, h: int, hide: bool = False, lift: float = 0.0, part: str = "core"
+    ) -> Case:
+        scores = normal(rng, n, t, s) + np.float32(lift)
+        sink = (normal(rng, n) + np.float32(lift)).astype("float32")
+        if hide:
+            scores = np.where(seeing_mask(rng, t, s), scores, -np.inf).astype("float32")
+        return Case(label, (scores, normal(rng, n, s, h), sink), part=part)
+
+    hidden = case("a query that sees nothing", 2, 3, 4, 3, hide=True, part="extreme")
+    hidden.args[0][:, 1] = -np.inf
+    return [
+        case("two heads, T = 3, S = 5", 2, 3, 5, 4),
+        case("three heads, T = S = 4, masked", 3, 4, 4, 2, hide=True),
+        case("one query", 2, 1, 6, 3),
+        hidden,
+        case("scores about 2,000", 2, 3, 4, 2, lift=2000.0, part="extreme"),
+    ]
+
+
+def _sinks(scores: Any, values: Any, sink: Any) -> Any:
+    """By logarithms of sums."""
+    import torch
+
+    total = torch.logaddexp(scores.logsumexp(dim=-1), sink[:, None])
+    weights = (scores - total[..., None]).exp()
+    return torch.einsum("nts,nsh->nth", weights, values), (sink[:, None] - total).exp()
+
+
+SINKS = described("15.sinks", cases=_sink_cases, oracle=_sinks, parts={"core": 0.7, "extreme": 0.3}, cuts=False)
+
+
+def _norm_cases(rng: Rng) -> list[Case]:
+    def case(label: str, n: int, t: int, h: int, eps: float, scale: float = 1.0) -> Case:
+        angles = np.arange(t)[:, None] * 10.0 ** (-2 * np.arange(h // 2) / h)[None]
+        gains = (rng.uniform(0.4, 2.0, h).astype("float32") for _ in range(2))
+        turns = (np.cos(angles).astype("float32"), np.sin(angles).astype("float32"))
+        return Case(
+            label, (normal(rng, n, t, h, scale=scale), normal(rng, n, t, h, scale=2 * scale), *gains, *turns, eps)
+        )
+
+    return [
+        case("two heads, T = 5, H = 4", 2, 5, 4, 1e-6),
+        case("three heads, T = 3, H = 6", 3, 3, 6, 1e-6),
+        case("T = H = N = 4, a large eps", 4, 4, 4, 0.5),
+        case("small queries and keys", 2, 4, 8, 1e-2, 0.05),
+    ]
+
+
+def _normed(q: Any, k: Any, q_gain: Any, k_gain: Any, cos: Any, sin: Any, eps: float) -> Any:
+    """Pairs as complex numbers; torch's own norm."""
+    import torch
+
+    def turned(x: Any, gain: Any) -> Any:
+        x = torch.nn.functional.rms_norm(x, (x.shape[-1],), gain, eps)
+        half = x.shape[-1] // 2
+        return torch.complex(x[..., :half], x[..., half:]) * torch.complex(cos, sin)
+
+    return torch.einsum("nth,nsh->nts", turned(q, q_gain), turned(k, k_gain).conj()).real * q.shape[-1] ** -0.5
+
+
+NORMS = described("15.qk-norm", cases=_norm_cases, oracle=_normed, cuts=False)
+
+
+def _index_cases(rng: Rng) -> list[Case]:
+    def case(label: str, t: int, s: int, n: int, h: int, top: int, causal: bool) -> Case:
+        offset = s - t
+        mask = np.tril(np.ones((t, s), dtype=bool), offset) if causal else seeing_mask(rng, t, s)
+        while True:
+            index_q, index_k = normal(rng, t, n, 3), normal(rng, s, 3)
+            w = rng.uniform(0.2, 1.5, (t, n)).astype("float32")
+            dots = np.einsum("tnp,sp->tns", index_q, index_k)
+            sums = (w[:, :, None] * np.maximum(dots, 0)).sum(1)
+            cut = [np.sort(row[seen])[::-1] for row, seen in zip(sums, mask, strict=True)]
+            if all(len(row) <= top or row[top - 1] - row[top] > 5e-3 for row in cut):
+                break
+        parts = (index_q, index_k, w, normal(rng, t, h), normal(rng, s, h), normal(rng, s, h + 1), mask, top)
+        return Case(label, parts)
+
+    return [
+        case("T = 4, S = 9, three of them, causal", 4, 9, 3, 4, 3, True),
+        case("T = S = 6, two of them, causal: few are visible at first", 6, 6, 2, 3, 2, True),
+        case("T = 3, S = 8, a mask", 3, 8, 4, 2, 3, False),
+        case("more places than keys", 4, 4, 2, 3, 7, True),
+    ]
+
+
+def _indexed(index_q: Any, index_k: Any, w: Any, q: Any, k: Any, v: Any, mask: Any, top: int) -> Any:
+    """Query by query, by sorting; torch's own attention."""
+    import torch
+
+    chosen = torch.zeros_like(mask)
+    for t in range(len(mask)):
+        dots = [[max(0.0, float(one @ key)) for one in index_q[t]] for key in index_k]
+        sums = [sum(a * b for a, b in zip(w[t].tolist(), row, strict=True)) for row in dots]
+        seen = [s for s in range(len(sums)) if mask[t, s]]
+        chosen[t, sorted(seen, key=sums.__getitem__)[-top:]] = True
+    return chosen, torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=chosen)
+
+
+INDEXED = described("15.indexer", cases=_index_cases, oracle=_indexed, cuts=False)
