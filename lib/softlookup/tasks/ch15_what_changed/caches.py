@@ -69,7 +69,7 @@ RING = described("15.ring", cases=_ring_cases, oracle=_ring, cuts=False)
 
 
 def _cache(rng: Rng, tokens: int, width: int, bits: int) -> tuple[np.ndarray, np.ndarray]:
-    """Keys with a channel of large numbers, and values; nothing lies halfway between two steps, for any mistake's groups."""
+    """Keys with a channel of large numbers, and values; nothing lies halfway between two steps."""
     while True:
         k, v = (normal(rng, tokens, width, dtype="float64") for _ in range(2))
         k[:, width // 2] += 6.0

@@ -62,7 +62,12 @@ def _step(rng: Rng, length: int, vocabulary: int, kept: int) -> tuple[np.ndarray
         found = stopped[0] if len(stopped) else length
         left = p[found] if found == length else np.maximum(p[found] - q[found], 0)
         ends = (left / left.sum()).cumsum()
-        if found == kept and np.abs(margin).min() > 0.01 and np.abs(ends - u[-1]).min() > 0.01:
+        token, of_p = ((one <= u[-1]).sum() for one in (ends, p[found].cumsum()))
+        clear = np.abs(margin).min() > 0.01 and np.abs(ends - u[-1]).min() > 0.01
+        telling = token != left.argmax() and (found == length or token != of_p)  # neither the likeliest, nor p's
+        ways = (u[:-1] < p[at, drafted]), (drafted == p[:-1].argmax(1)), (q[at, drafted] < p[at, drafted])
+        counts = {int(np.cumprod(way).sum()) for way in ways}
+        if found == kept and clear and telling and (length < 4 or len(counts) > 1):
             return p, q, drafted, u
 
 

@@ -113,6 +113,10 @@ NORMS = described("15.qk-norm", cases=_norm_cases, oracle=_normed, cuts=False)
 def _index_cases(rng: Rng) -> list[Case]:
     def case(label: str, t: int, s: int, n: int, h: int, top: int, causal: bool) -> Case:
         offset = s - t
+
+        def best(sums: np.ndarray) -> list[set[int]]:
+            return [set(np.argsort(-row)[:top].tolist()) for row in np.where(mask, sums, -np.inf)]
+
         mask = np.tril(np.ones((t, s), dtype=bool), offset) if causal else seeing_mask(rng, t, s)
         while True:
             index_q, index_k = normal(rng, t, n, 3), normal(rng, s, 3)
@@ -120,7 +124,13 @@ def _index_cases(rng: Rng) -> list[Case]:
             dots = np.einsum("tnp,sp->tns", index_q, index_k)
             sums = (w[:, :, None] * np.maximum(dots, 0)).sum(1)
             cut = [np.sort(row[seen])[::-1] for row, seen in zip(sums, mask, strict=True)]
-            if all(len(row) <= top or row[top - 1] - row[top] > 5e-3 for row in cut):
+            clear = all(len(row) <= top or row[top - 1] - row[top] > 5e-3 for row in cut)
+            others = (
+                np.maximum(dots, 0).sum(1),
+                (w[:, :, None] * np.maximum(dots, 0)).max(1),
+                (w[:, :, None] * dots).sum(1),
+            )
+            if clear and (top >= s or all(best(one) != best(sums) for one in others)):
                 break
         parts = (index_q, index_k, w, normal(rng, t, h), normal(rng, s, h), normal(rng, s, h + 1), mask, top)
         return Case(label, parts)
