@@ -88,6 +88,12 @@ TYPED = {
         *{"1", "192"},  # one GB, one GiB; chosen: the sizes of an exercise on paper
     },
     "14_slides_recomputed.md": {"0.0025"},  # half a unit of the last printed digit, times the numbers added
+    "15_what_changed.md": {
+        *{"41647", "39687", "45120", "43756", "1798", "1249"},  # threads of other projects
+        *{"2023", "2024", "2026"},  # years
+        *{"4,096", "32,768", "1,024"},  # published windows and lengths
+        *{"0.1", "93"},  # of the formula; the package, as its registry says
+    },
     "instructors.md": {"3.11"},  # a version
 }
 """Numbers that are rightly typed, by page, with the reason."""

@@ -18,6 +18,7 @@ NAMES: dict[int, str] = {
     12: "Counting",
     13: "Beyond text",
     14: "The slides",
+    15: "What changed",
     90: "The capstone",
 }
 """Chapters by number, by a short name. Number 90 is the capstone."""
@@ -76,6 +77,11 @@ EDGES: tuple[Edge, ...] = (
     Edge(14, 8, "masks and what they let through"),
     Edge(14, 11, "which division gives a ridge"),
     Edge(14, 12, "operations, multiply-adds and bytes"),
+    Edge(15, 5, "key-value heads, which a latent cache replaces"),
+    Edge(15, 6, "rotary positions, which are stretched"),
+    Edge(15, 10, "sampling and the KV cache"),
+    Edge(15, 9, "Adam and the learning rate", strict=False),
+    Edge(15, 13, "linear attention, which forgets nothing", strict=False),
     Edge(90, 5, "your own splitting and merging"),
     Edge(90, 8, "your own masks and layers"),
     Edge(90, 9, "the loss and the steps", strict=False),
@@ -131,6 +137,7 @@ PLACES: dict[int, tuple[float, float]] = {
     12: (6, 5),
     13: (6, 1),
     14: (7, 4),
+    15: (7, 0),
     90: (7, 2),
 }
 """Where each chapter stands in the picture: its level from above, and its lane. No arrow may cross a box."""

@@ -30,6 +30,7 @@ from softlookup.model.objectives import (
     perplexity,
     teacher_forcing,
 )
+from softlookup.model.paged_cache import PagedCache
 from softlookup.model.positions import LearnedPositions, RotaryPositions, SinusoidalPositions, sinusoidal
 from softlookup.model.published import bert_config, bert_weights, gpt2_config, gpt2_weights, llama_config, llama_weights
 from softlookup.model.published_pairs import marian_config, marian_weights, t5_config, t5_weights
@@ -73,6 +74,7 @@ __all__ = [
     "LearnedPositions",
     "LinearState",
     "MultiHeadAttention",
+    "PagedCache",
     "RMSNorm",
     "Residual",
     "RotaryPositions",

@@ -31,7 +31,7 @@ class Router(nn.Module):
         ValueError: If a size is below 1, k is above E, or the gate is unknown.
 
     Source: Shazeer et al. 2017, section 2; DeepSeek-AI 2024 (DeepSeek-V3).
-    Book: 13_beyond_text.html#beyond-text-published.
+    Book: 15_what_changed.html#what-changed-experts.
     """
 
     bias: Tensor
@@ -97,7 +97,7 @@ class Experts(nn.Module):
         ValueError: If d_hidden is below 1 or n_shared below 0.
 
     Source: Shazeer et al. 2017, section 2; Dai et al. 2024 (DeepSeekMoE; the shared expert).
-    Book: 13_beyond_text.html#beyond-text-published.
+    Book: 15_what_changed.html#what-changed-experts.
     """
 
     def __init__(self, router: Router, d_hidden: int, *, n_shared: int = 0) -> None:
@@ -163,7 +163,7 @@ def expert_load(experts: Int[Tensor, "*batch k"], n_experts: int) -> Int[Tensor,
     Raises:
         ValueError: If n_experts is below 1.
 
-    Source: Wang et al. 2024 (arXiv 2408.15664). Book: 13_beyond_text.html#beyond-text-published.
+    Source: Wang et al. 2024 (arXiv 2408.15664). Book: 15_what_changed.html#what-changed-experts.
     """
     check_sizes(n_experts=n_experts)
     return torch.bincount(experts.flatten(), minlength=n_experts)
@@ -187,7 +187,7 @@ def balanced_bias(
     Raises:
         ValueError: If bias and load differ in shape, or the rate is not positive.
 
-    Source: Wang et al. 2024 (arXiv 2408.15664). Book: 13_beyond_text.html#beyond-text-published.
+    Source: Wang et al. 2024 (arXiv 2408.15664). Book: 15_what_changed.html#what-changed-experts.
     """
     if bias.shape != load.shape:
         raise ValueError(f"bias has shape {tuple(bias.shape)}, load {tuple(load.shape)}: they must be equal")

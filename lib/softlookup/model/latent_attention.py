@@ -35,7 +35,7 @@ class LatentAttention(nn.Module):
     Raises:
         ValueError: If a size is below 1, or rotary_width is odd.
 
-    Source: DeepSeek-AI 2024 (DeepSeek-V2, arXiv 2405.04434). Book: 13_beyond_text.html#beyond-text-cost.
+    Source: DeepSeek-AI 2024 (DeepSeek-V2, arXiv 2405.04434). Book: 15_what_changed.html#what-changed-latent.
     """
 
     w_q_down: nn.Parameter | None

@@ -32,7 +32,7 @@ class RotaryScaling:
     Raises:
         ValueError: If the kind is unknown, a number is out of range, or YaRN has no trained_length.
 
-    Source: Peng et al. 2023 (YaRN), which also gives the NTK-aware base. Book: 06_positions.html#positions-beyond.
+    Source: Peng et al. 2023 (YaRN), which also gives the NTK-aware base. Book: 15_what_changed.html#what-changed-yarn.
     """
 
     kind: Kind

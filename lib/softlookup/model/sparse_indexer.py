@@ -26,7 +26,7 @@ def index_scores(
 
     Cost: 2*N*T*S*H operations: quadratic still, but with few and narrow heads.
 
-    Source: DeepSeek-AI 2025 (DeepSeek-V3.2, arXiv 2512.02556). Book: 13_beyond_text.html#beyond-text-cost.
+    Source: DeepSeek-AI 2025 (DeepSeek-V3.2, arXiv 2512.02556). Book: 15_what_changed.html#what-changed-indexer.
     """
     if q.ndim != 4 or k.ndim != 3 or (k.shape[0], k.shape[2]) != (q.shape[0], q.shape[3]):
         raise ValueError(f"k has shape {tuple(k.shape)}; q of {tuple(q.shape)} wants (B, S, H)")
@@ -54,7 +54,7 @@ def choose_keys(
         ValueError: If top_k is below 1, or the mask's shape does not fit the scores.
         TypeError: If the mask is not boolean.
 
-    Source: DeepSeek-AI 2025 (DeepSeek-V3.2, arXiv 2512.02556). Book: 13_beyond_text.html#beyond-text-cost.
+    Source: DeepSeek-AI 2025 (DeepSeek-V3.2, arXiv 2512.02556). Book: 15_what_changed.html#what-changed-indexer.
     """
     check_sizes(top_k=top_k)
     if mask is not None:
@@ -83,7 +83,7 @@ def sparse_attention(
 
     Cost: 2*N*T*M*(H + Hv) operations; gathering copies N*T*M*(H + Hv) numbers, which a fused kernel avoids.
 
-    Source: DeepSeek-AI 2025 (DeepSeek-V3.2, arXiv 2512.02556). Book: 13_beyond_text.html#beyond-text-cost.
+    Source: DeepSeek-AI 2025 (DeepSeek-V3.2, arXiv 2512.02556). Book: 15_what_changed.html#what-changed-indexer.
     """
     if chosen.ndim != 3 or chosen.shape[:2] != (q.shape[0], q.shape[2]):
         raise ValueError(f"chosen has shape {tuple(chosen.shape)}; q of {tuple(q.shape)} wants (B, T, M)")

@@ -22,7 +22,7 @@ class Speculated:
         drafted: How many tokens each round drafted.
         accepted: How many of them the large model accepted; each round writes one token more than that.
 
-    Book: 10_inference.html#inference-growing.
+    Book: 15_what_changed.html#what-changed-speculative.
     """
 
     ids: Int[Tensor, "1 T"]
@@ -61,7 +61,8 @@ def accept_draft(
     Raises:
         ValueError: If the shapes do not fit together, or a row of p or q is no distribution.
 
-    Source: Leviathan et al. 2023; Chen et al. 2023 (arXiv 2302.01318). Book: 10_inference.html#inference-draw.
+    Source: Leviathan et al. 2023; Chen et al. 2023 (arXiv 2302.01318).
+    Book: 15_what_changed.html#what-changed-speculative.
     """
     rows, length, vocabulary = q.shape
     if p.shape != (rows, length + 1, vocabulary):
@@ -123,7 +124,8 @@ def speculative_generate(
     Cost: a round asks the draft n_draft times and the model once, with n_draft + 1 tokens, and writes the accepted
     ones and one more.
 
-    Source: Leviathan et al. 2023; Chen et al. 2023 (arXiv 2302.01318). Book: 10_inference.html#inference-growing.
+    Source: Leviathan et al. 2023; Chen et al. 2023 (arXiv 2302.01318).
+    Book: 15_what_changed.html#what-changed-speculative.
     """
     check_length(max_new_tokens)
     check_sampling(temperature, top_k, top_p)

@@ -87,13 +87,19 @@ def _speculate_cases(rng: Rng) -> list[Case]:
 
 
 def _speculate(p: Any, q: Any, drafted: Any, u: Any) -> Any:
-    """As the library has it."""
+    """Token by token, with the quotient; the draw by a running sum."""
     import torch
 
-    from softlookup.model.speculative import accept_draft
-
-    count, token = accept_draft(p[None], q[None], drafted[None].long(), u[None])
-    return torch.cat((drafted[: int(count)], token))
+    written = []
+    for t, token in enumerate(drafted.tolist()):
+        if float(u[t]) >= float(p[t, token]) / float(q[t, token]):
+            rest = [max(a - b, 0.0) for a, b in zip(p[t].tolist(), q[t].tolist(), strict=True)]
+            break
+        written.append(token)
+    else:
+        rest = p[len(drafted)].tolist()
+    ends = np.cumsum(rest)
+    return torch.tensor([*written, int((ends <= float(u[-1]) * ends[-1]).sum())])
 
 
 SPECULATE = described("15.speculate", cases=_speculate_cases, oracle=_speculate, cuts=False)

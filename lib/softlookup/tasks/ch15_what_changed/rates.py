@@ -49,11 +49,16 @@ def _muon_cases(rng: Rng) -> list[Case]:
 
 
 def _muon(weight: Any, gradient: Any, average: Any, rate: float, momentum: float, decay: float) -> Any:
-    """As the library has it, which agrees with torch's own."""
-    from softlookup.training.muon import muon_step
+    """The polynomial on the singular values themselves."""
+    import torch
 
-    how = {"rate": rate, "momentum": momentum, "weight_decay": decay, "dtype": weight.dtype}
-    return muon_step(weight, gradient, average, **how)
+    average = average.lerp(gradient, 1 - momentum)
+    u, s, vt = torch.linalg.svd(average.lerp(gradient, 1 - momentum), full_matrices=False)
+    s = s / s.square().sum().sqrt()
+    for _ in range(5):
+        s = 3.4445 * s - 4.7750 * s.pow(3) + 2.0315 * s.pow(5)
+    step = (u * s) @ vt * max(1.0, weight.shape[0] / weight.shape[1]) ** 0.5
+    return weight - rate * decay * weight - rate * step, average
 
 
 MUON = described("15.muon", cases=_muon_cases, oracle=_muon, cuts=False)
