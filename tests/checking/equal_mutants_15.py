@@ -1,0 +1,3 @@
+"""Chapter 15: mutants that are right, and why."""
+
+EQUAL = {}
