@@ -67,9 +67,9 @@ MUON = described("15.muon", cases=_muon_cases, oracle=_muon, cuts=False)
 def _schedule_cases(rng: Rng) -> list[Case]:
     peak = float(rng.uniform(1e-3, 9e-3))
     plans = {
-        "in the warm-up": (3, 0.01, 10, 20, 5),
+        "in the warm-up": (7, 0.01, 10, 20, 5),
         "the last step of the warm-up": (10, 0.02, 10, 20, 5),
-        "on the plateau": (25, 0.004, 10, 20, 5),
+        "on the plateau": (15, 0.004, 10, 20, 5),
         "the last step of the plateau": (30, 0.01, 10, 20, 5),
         "the plateau behind its length": (24, 0.03, 10, 20, 8),
         "falling": (33, 0.01, 10, 20, 8),
