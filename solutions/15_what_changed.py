@@ -208,7 +208,7 @@ def accept(p, q):
 # %% [markdown]
 # [[task 15.speculate]]
 #
-# Take a whole step of speculative sampling. `drafted` are the ids of `T` tokens, drawn one after the other from the rows of `q`; `p` has the large model's probabilities at the same `T` positions and at the one behind them. Go from left to right: token $x$ at position $t$ is kept if `u[t]` times $q_x$ is **below** $p_x$. At the first that is not kept, stop, and draw one token from $\max(p - q, 0)$ of that position, divided by its sum. If all are kept, draw one more from the last row of `p`. Draw with the last number of `u`: the token whose interval of the summed probabilities contains it, as in task 10.draw. Return the ids of the kept tokens and of the one that was drawn.
+# Take a whole step of speculative decoding. `drafted` are the ids of `T` tokens, drawn one after the other from the rows of `q`; `p` has the large model's probabilities at the same `T` positions and at the one behind them. Go from left to right: token $x$ at position $t$ is kept if `u[t]` times $q_x$ is **below** $p_x$. At the first that is not kept, stop, and draw one token from $\max(p - q, 0)$ of that position, divided by its sum. If all are kept, draw one more from the last row of `p`. Draw with the last number of `u`: the token whose interval of the summed probabilities contains it, as in task 10.draw. Return the ids of the kept tokens and of the one that was drawn.
 
 
 # %% 15-speculate
