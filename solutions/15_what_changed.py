@@ -113,6 +113,7 @@ def sink_attention(scores, values, sink):
 # %% 15-qk-norm
 def normed_scores(q, k, q_gain, k_gain, cos, sin, eps):
     """q, k (N, T, H), q_gain, k_gain (H,), cos, sin (T, H/2), a number -> scores (N, T, T)."""
+
     ### BEGIN SOLUTION
     def normed(x, gain):
         return x / (x.square().mean(dim=-1, keepdim=True) + eps).sqrt() * gain
@@ -236,6 +237,7 @@ def speculate(p, q, drafted, u):
 # %% 15-quantise
 def quantised(k, v, bits):
     """k, v (S, H), a whole number -> k, v (S, H)."""
+
     ### BEGIN SOLUTION
     def rounded(x, dim):
         least, most = x.amin(dim=dim, keepdim=True), x.amax(dim=dim, keepdim=True)

@@ -53,9 +53,7 @@ def _sink_cases(rng: Rng) -> list[Case]:
         sink = (normal(rng, n) + np.float32(lift)).astype("float32")
         if hide:
             scores = np.where(seeing_mask(rng, t, s), scores, -np.inf).astype("float32")
-        return Case(
-            label, (scores, normal(rng, n, s, h), sink), part=part, tolerance=LARGE_TOLERANCE if lift else None
-        )
+        return Case(label, (scores, normal(rng, n, s, h), sink), part=part, tolerance=LARGE_TOLERANCE if lift else None)
 
     hidden = case("a query that sees nothing", 2, 3, 4, 3, hide=True, part="extreme")
     hidden.args[0][:, 1] = -np.inf
