@@ -381,6 +381,76 @@ def wsd_rate(step, peak, warmup, stable, decay):
 
 
 # %% [markdown]
+# ## Read a config.json
+
+# %% [markdown]
+# [[task 15.parameters]]
+#
+# Count a model's parameters from its `config.json`. `config` is a dictionary with the keys that transformers uses. Each layer has four attention matrices without biases, one gated feed-forward network of three matrices with the hidden width `intermediate_size`, and two RMSNorms; one more norm stands at the end. Where there is an entry `num_experts`, every layer has so many networks of the width `moe_intermediate_size` in place of the one, and a router, which is one matrix. Without an entry `head_dim`, the heads divide `hidden_size` evenly. With `tie_word_embeddings`, the output matrix is the table of tokens. Return the number of all parameters, and of those that one token meets: all but the experts that are not chosen.
+
+
+# %% 15-parameters
+def count_parameters(config):
+    """A dictionary with the keys of a config.json -> two whole numbers."""
+    ### BEGIN SOLUTION
+    d, n, k = config["hidden_size"], config["num_attention_heads"], config["num_key_value_heads"]
+    h = config.get("head_dim", d // n)
+    attention = 2 * d * n * h + 2 * d * k * h
+    if "num_experts" in config:
+        expert = 3 * d * config["moe_intermediate_size"]
+        network = config["num_experts"] * (expert + d)
+        unused = (config["num_experts"] - config["num_experts_per_tok"]) * expert
+    else:
+        network, unused = 3 * d * config["intermediate_size"], 0
+    tables = config["vocab_size"] * d * (1 if config["tie_word_embeddings"] else 2)
+    layers = config["num_hidden_layers"]
+    total = tables + layers * (attention + network + 2 * d) + d
+    return total, total - layers * unused
+    ### END SOLUTION
+
+
+# %% [markdown]
+# [[task 15.cache]]
+#
+# Say how many bytes the KV cache of one sequence takes after `length` tokens. For each position that a layer holds, it keeps one key and one value for each key-value head. With an entry `kv_lora_rank` it keeps a latent of that width instead, and one rotary key of the width `qk_rope_head_dim`, which all heads share. `layer_types` has one entry for each layer: "sliding_attention" holds at most `sliding_window` positions, "full_attention" all.
+
+
+# %% 15-cache
+def cache_size(config, length, bytes_each):
+    """A dictionary with the keys of a config.json, two whole numbers -> a whole number."""
+    ### BEGIN SOLUTION
+    if "kv_lora_rank" in config:
+        numbers = config["kv_lora_rank"] + config["qk_rope_head_dim"]
+    else:
+        numbers = 2 * config["num_key_value_heads"] * config["head_dim"]
+    positions = sum(
+        min(config["sliding_window"], length) if kind == "sliding_attention" else length
+        for kind in config["layer_types"]
+    )
+    return bytes_each * numbers * positions
+    ### END SOLUTION
+
+
+# %% [markdown]
+# [[task 15.operations]]
+#
+# Count the floating-point operations of one decoding step. `weights` is how many weights the token is multiplied by. In each layer, every query head also scores the positions that it sees and mixes their values. `length` is the number of tokens so far, the new one included; layers of the type "sliding_attention" see the newest `sliding_window` of them. Count a multiply-add as two operations, and nothing but products.
+
+
+# %% 15-operations
+def token_operations(config, weights, length):
+    """A dictionary with the keys of a config.json, two whole numbers -> a whole number."""
+    ### BEGIN SOLUTION
+    seen = sum(
+        min(config["sliding_window"], length) if kind == "sliding_attention" else length
+        for kind in config["layer_types"]
+    )
+    attention = 4 * config["num_attention_heads"] * config["head_dim"] * seen
+    return 2 * weights + attention
+    ### END SOLUTION
+
+
+# %% [markdown]
 # ## In your own words
 #
 # Task 15-choose · difficulty ●●○ · about 8 minutes · 3 points, graded by a person · [read in the book](../../_build/html/book/15_what_changed.html#what-changed-windows)

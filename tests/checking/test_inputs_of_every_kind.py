@@ -71,8 +71,12 @@ def scaled(case, factor):
 
 
 BEYOND = {
-    1e-6: {"02.similarity", "09.find-dropout", "14.moved"},  # a floor for lengths, rates of dropout, a threshold
+    1e-6: {
+        *{"02.similarity", "09.find-dropout", "14.moved"},  # a floor for lengths, rates of dropout, a threshold
+        *{"15.accept", "15.speculate"},  # probabilities
+    },
     1e4: {
+        *{"15.accept", "15.delta"},  # probabilities, decays
         *{"05.dropout", "09.find-dropout", "10.score", "90.train"},  # random numbers, rates, exponents, steps
         *{"04.softmax-backward", "07.layer-norm-backward", "13.linear", "13.step"},  # large terms that cancel
     },

@@ -16,6 +16,7 @@ FIGURE_SAYS = {
     "BatchingExplorer": "who travels",
     "BeamTree": "a search, followed",
     "CacheGrowth": "the cache grows",
+    "ConfigReader": "a config.json, read",
     "EncoderStepper": "an encoder layer, step by step",
     "FirstLookup": "a dictionary turned soft",
     "HeadShapes": "shapes of heads",

@@ -1,6 +1,7 @@
 """Chapter 15, what changed since the lectures: its tasks in the order of the notebook."""
 
 from softlookup.tasks.ch15_what_changed.caches import DELTA, FORK, LAYERS, PAGES, QUANTISED, RING
+from softlookup.tasks.ch15_what_changed.configs import CACHE, OPERATIONS, PARAMETERS
 from softlookup.tasks.ch15_what_changed.drafts import ACCEPT, SPECULATE
 from softlookup.tasks.ch15_what_changed.experts import MIXTURE, ROUTE
 from softlookup.tasks.ch15_what_changed.heads import INDEXED, LATENT, NORMS, SINKS
@@ -24,4 +25,7 @@ TASKS = (
     INDEXED,
     MUON,
     SCHEDULE,
+    PARAMETERS,
+    CACHE,
+    OPERATIONS,
 )

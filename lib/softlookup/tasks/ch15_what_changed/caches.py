@@ -49,6 +49,7 @@ def _ring_cases(rng: Rng) -> list[Case]:
         case("W = 3, position 3: the first that overwrites", 3, 2, 3),
         case("W = 4, position 11: the last slot", 4, 6, 11),
         case("W = 7, position 6: the ring becomes full", 7, 2, 6),
+        case("W = 1: every step overwrites", 1, 3, 4),
     ]
 
 
@@ -85,12 +86,14 @@ def _cache(rng: Rng, tokens: int, width: int, bits: int) -> tuple[np.ndarray, np
 def _quantise_cases(rng: Rng) -> list[Case]:
     equal = _cache(rng, 5, 4, 2)
     equal[0][:, 1], equal[1][2] = 0.75, -1.5
+    k, v = _cache(rng, 4, 3, 2)
     return [
         Case("S = 6, H = 4, 2 bits", (*_cache(rng, 6, 4, 2), 2)),
         Case("S = 3, H = 7, 4 bits", (*_cache(rng, 3, 7, 4), 4)),
         Case("S = H = 5, 3 bits", (*_cache(rng, 5, 5, 3), 3)),
         Case("a column and a row of equal numbers", (*equal, 2), part="equal"),
         Case("one bit", (*_cache(rng, 7, 3, 1), 1)),
+        Case("one token: each column is one number", (k[:1], v[:1], 2), part="equal"),
     ]
 
 

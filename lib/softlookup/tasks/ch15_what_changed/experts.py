@@ -30,11 +30,13 @@ def _route_cases(rng: Rng) -> list[Case]:
     def case(label: str, tokens: int, width: int, experts: int, k: int, factor: float) -> Case:
         return Case(label, (*_routed(rng, tokens, width, experts, k), k, factor))
 
+    x, w, bias = _routed(rng, 4, 3, 5, 2)
     return [
         case("T = 5, E = 6, two of them", 5, 4, 6, 2, 1.0),
         case("T = E = 4, two of them, factor 2.5", 4, 3, 4, 2, 2.5),
         case("T = 7, E = 8, three of them, factor 1.8", 7, 5, 8, 3, 1.8),
         case("one of five, factor 0.5", 6, 4, 5, 1, 0.5),
+        Case("one token", (x[:1], w, bias, 2, 1.5)),
     ]
 
 
@@ -72,6 +74,7 @@ def _mixture_cases(rng: Rng) -> list[Case]:
         case("T = 3, E = 4, one chosen", 3, 4, 5, 2, 1),
         case("T = E = D = F = 3", 3, 3, 3, 3, 2),
         case("large numbers", 2, 3, 4, 5, 2, 4.0),
+        case("one token, experts of width 1", 1, 4, 3, 1, 2),
     ]
 
 

@@ -92,6 +92,7 @@ def _norm_cases(rng: Rng) -> list[Case]:
         case("three heads, T = 3, H = 6", 3, 3, 6, 1e-6),
         case("T = H = N = 4, a large eps", 4, 4, 4, 0.5),
         case("small queries and keys", 2, 4, 8, 1e-2, 0.05),
+        case("one head, one token", 1, 1, 4, 1e-6),
     ]
 
 
@@ -140,6 +141,7 @@ def _index_cases(rng: Rng) -> list[Case]:
         case("T = S = 6, two of them, causal: few are visible at first", 6, 6, 2, 3, 2, True),
         case("T = 2, S = 8, a mask", 2, 8, 4, 2, 3, False),
         case("more places than keys", 4, 4, 2, 5, 7, True),
+        case("one query", 1, 7, 3, 4, 3, True),
     ]
 
 

@@ -45,6 +45,7 @@ def _muon_cases(rng: Rng) -> list[Case]:
         case("3 by 6", 3, 6, 0.9, 0.2),
         case("4 by 4, the first step", 4, 4, 0.95, 0.1, first=True),
         case("8 by 2", 8, 2, 0.8, 0.5),
+        case("1 by 5", 1, 5, 0.9, 0.1),
     ]
 
 

@@ -1,0 +1,127 @@
+"""A published config, read: its parameters by part, the bytes of its cache, operations for a token, and its layers."""
+
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+import traitlets
+
+from softlookup.roofline.config_json import (
+    Config,
+    cache_bytes,
+    head_width,
+    sizes,
+    token_operations,
+    windows,
+)
+from softlookup.widgets.interactive import InteractiveFigure
+
+LENGTHS = tuple(2**power for power in range(8, 18))
+"""Lengths of the text that can be chosen, in tokens."""
+BYTES_EACH = {2: "16 bits", 1: "8 bits"}
+
+
+def described(config: Config) -> dict[str, Any]:
+    """Write down what the script needs of one config."""
+    found = sizes(config)
+    latent = "kv_lora_rank" in config
+    n = config["num_attention_heads"]
+    width = head_width(config)
+    rope = config.get("no_rope_layers", [1] * config["num_hidden_layers"])
+    each = 2 * config["kv_lora_rank"] + config["qk_rope_head_dim"] if latent else 2 * width
+    narrow = (
+        config["kv_lora_rank"] + config["qk_rope_head_dim"] if latent else 2 * config["num_key_value_heads"] * width
+    )
+    full = (
+        n * (config["qk_nope_head_dim"] + config["qk_rope_head_dim"] + config["v_head_dim"])
+        if latent
+        else 2 * n * width
+    )
+    return {
+        "parts": {
+            "table of tokens": found.embedding,
+            "output matrix": found.output,
+            "attention": found.attention,
+            "feed-forward": found.feed_forward - found.unchosen,
+            "experts not chosen": found.unchosen,
+            "norms": found.norms,
+        },
+        "active": found.active,
+        "products": found.in_products,
+        "windows": [window or 0 for window in windows(config)],
+        "rotary": [bool(one) for one in rope],
+        "numbers": narrow,
+        "full": full,
+        "mixed": n * each,
+    }
+
+
+def describe(config: Config, length: int, each: int) -> dict[str, int]:
+    """Work out every number that the figure shows.
+
+    Args:
+        config: The entries of a config.json.
+        length: Tokens of the text.
+        each: Bytes of a number in the cache.
+
+    Returns:
+        total and active (parameters), cache (bytes), plain (bytes of a cache of full heads without windows), weights
+        and mixing (operations for one token).
+    """
+    found, record = sizes(config), described(config)
+    weights, mixing = token_operations(config, length)
+    return {
+        "total": found.total,
+        "active": found.active,
+        "cache": cache_bytes(config, length, each),
+        "plain": each * record["full"] * length * config["num_hidden_layers"],
+        "weights": weights,
+        "mixing": mixing,
+    }
+
+
+def static_table(configs: Mapping[str, Config]) -> str:
+    """Write all models at one length as HTML, for readers whose browser runs no script."""
+    length = LENGTHS[-3]
+    rows = "".join(
+        f'<tr><th scope="row">{escape(name)}</th><td>{now["total"] / 1e9:.2f}</td><td>{now["active"] / 1e9:.2f}</td>'
+        f"<td>{now['cache'] / 1e6:,.0f}</td><td>{(now['weights'] + now['mixing']) / 1e9:.1f}</td></tr>"
+        for name, now in ((name, describe(config, length, 2)) for name, config in configs.items())
+    )
+    return (
+        "<table><thead><tr><th>model</th><th>billion parameters</th><th>of them for one token</th>"
+        f"<th>MB of cache at {length:,} tokens</th><th>GFLOP for the next token</th></tr></thead>"
+        f"<tbody>{rows}</tbody></table>"
+    )
+
+
+class ConfigReader(InteractiveFigure):
+    """Choose a model, move the length of the text, and read off what the config fixes.
+
+    The script computes, since lengths are free; tests compare it with ``describe``.
+
+    Args:
+        configs: Configs by the model's name, as in ``softlookup.roofline.config_json.QUOTED``.
+        first: The model shown first.
+
+    Raises:
+        ValueError: If there is no config, or none with the name in ``first``.
+
+    Book: 15_what_changed_config.html#config-figure.
+    """
+
+    models = traitlets.Dict(help="what the script needs of each model").tag(sync=True)
+    first = traitlets.Unicode(help="the model shown first").tag(sync=True)
+    lengths = traitlets.List(traitlets.Int(), help="lengths to choose from").tag(sync=True)
+    numbers = traitlets.List(help="bytes of a number, with a name").tag(sync=True)
+
+    def __init__(self, configs: Mapping[str, Config], first: str) -> None:
+        if first not in configs:
+            raise ValueError(f"there is no config of {first!r}; wanted one of {', '.join(configs) or '(none given)'}")
+        super().__init__(
+            models={name: described(config) for name, config in configs.items()},
+            first=first,
+            lengths=list(LENGTHS),
+            numbers=[[each, name] for each, name in BYTES_EACH.items()],
+            fallback=static_table(configs),
+        )
