@@ -53,7 +53,7 @@ def test_letters_ask_for_the_one_so_many_places_back():
 
 
 def test_characters_ask_for_the_next_one_and_test_on_other_sentences():
-    draw, vocabulary = bench._characters()
+    draw, vocabulary = bench.characters()
     (ids, answers), (tested, _) = (draw(2, 400, torch.Generator().manual_seed(seed)) for seed in (0, 1))
     torch.testing.assert_close(ids[:, 1:], answers[:, :-1])
     assert ids.max() < vocabulary and not torch.equal(ids, tested)

@@ -73,11 +73,11 @@ class _Part:
 
 
 def chapter_files(book: Path) -> dict[int, Path]:
-    """The page of each chapter, by number. The slides' page is none: it has no tasks."""
+    """The page of each chapter, by number. Chapter 14 is a list of statements and is not taught."""
     wanted: dict[int, Path] = {}
     for file in sorted(book.glob("[0-9][0-9]_*.md")):
         wanted.setdefault(int(file.name[:2]), file)
-    return {number: file for number, file in wanted.items() if number <= 13}
+    return {number: file for number, file in wanted.items() if number != 14}
 
 
 @cache

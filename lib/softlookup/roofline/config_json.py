@@ -121,7 +121,7 @@ QUOTED: dict[str, dict[str, Any]] = {
 """Eight published configs by the model's name, as facts: the entries that fix sizes and layers.
 
 Source: the config.json beside each model's weights; tests build them with transformers and compare all counts.
-Book: 15_what_changed_config.html#config-eight.
+Book: 15_what_changed_more.html#config-eight.
 """
 
 
@@ -138,7 +138,7 @@ class Sizes:
         unchosen: Of the experts, those that one token does not pass through.
         added: Biases, gains and sinks, which are added or multiplied and stand in no matrix product.
 
-    Book: 15_what_changed_config.html#config-parameters.
+    Book: 15_what_changed_more.html#config-parameters.
     """
 
     embedding: int
@@ -192,10 +192,13 @@ def sizes(config: Config) -> Sizes:
     Args:
         config: The entries of a config.json, as in ``QUOTED``.
 
+    Returns:
+        The counts by part, with their sums.
+
     Raises:
         KeyError: If an entry that every config has is missing.
 
-    Book: 15_what_changed_config.html#config-parameters.
+    Book: 15_what_changed_more.html#config-parameters.
     """
     d, n, layers = config["hidden_size"], config["num_attention_heads"], config["num_hidden_layers"]
     kind, width = config["model_type"], head_width(config)
@@ -252,10 +255,13 @@ def cache_bytes(config: Config, length: int, bytes_each: int = 2) -> int:
         length: Tokens in the cache.
         bytes_each: Bytes of a number; 2 in half precision.
 
+    Returns:
+        Bytes, of all layers together.
+
     Raises:
         ValueError: If length is below 0 or bytes_each below 1.
 
-    Book: 15_what_changed_config.html#config-cache.
+    Book: 15_what_changed_more.html#config-cache.
     """
     if length < 0 or bytes_each < 1:
         raise ValueError(f"wanted length >= 0 and bytes_each >= 1; got {length} and {bytes_each}")
@@ -278,7 +284,7 @@ def token_operations(config: Config, length: int) -> tuple[int, int]:
     Returns:
         Operations with weights, and operations of scores and mixing.
 
-    Book: 15_what_changed_config.html#config-operations.
+    Book: 15_what_changed_more.html#config-operations.
     """
     n, each = config["num_attention_heads"], 2 * head_width(config)
     if "kv_lora_rank" in config:

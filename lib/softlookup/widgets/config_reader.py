@@ -107,13 +107,13 @@ class ConfigReader(InteractiveFigure):
     Raises:
         ValueError: If there is no config, or none with the name in ``first``.
 
-    Book: 15_what_changed_config.html#config-figure.
+    Book: 15_what_changed.html#what-changed-config.
     """
 
     models = traitlets.Dict(help="what the script needs of each model").tag(sync=True)
     first = traitlets.Unicode(help="the model shown first").tag(sync=True)
     lengths = traitlets.List(traitlets.Int(), help="lengths to choose from").tag(sync=True)
-    numbers = traitlets.List(help="bytes of a number, with a name").tag(sync=True)
+    numbers = traitlets.List(traitlets.List(), help="bytes of a number, with a name").tag(sync=True)
 
     def __init__(self, configs: Mapping[str, Config], first: str) -> None:
         if first not in configs:

@@ -1,0 +1,112 @@
+"""Right answers in other words to the tasks that read a config.json."""
+
+import numpy as np
+
+
+def parameters_of_shapes(config):
+    d, heads = config["hidden_size"], config["num_attention_heads"]
+    width = config.get("head_dim") or d // heads
+    q, kv = heads * width, config["num_key_value_heads"] * width
+    one = 3 * d * (config["moe_intermediate_size"] if "num_experts" in config else config["intermediate_size"])
+    fixed = d * (q + kv + kv + q) + 2 * d + d * config.get("num_experts", 0)
+    ends = d + sum(config["vocab_size"] * d for _ in range(2 - int(config["tie_word_embeddings"])))
+    return [
+        ends + config["num_hidden_layers"] * (fixed + one * many)
+        for many in (config.get("num_experts", 1), config.get("num_experts_per_tok", 1))
+    ]
+
+
+def parameters_by_layer(config):
+    d, vocab = config["hidden_size"], config["vocab_size"]
+    head = config.get("head_dim", d // config["num_attention_heads"])
+    total = met = vocab * d if config["tie_word_embeddings"] else 2 * vocab * d
+    for _ in range(config["num_hidden_layers"]):
+        layer = 2 * d + 2 * d * head * (config["num_attention_heads"] + config["num_key_value_heads"])
+        if config.get("num_experts"):
+            expert = 3 * d * config["moe_intermediate_size"]
+            layer += d * config["num_experts"]
+            total += layer + config["num_experts"] * expert
+            met += layer + config["num_experts_per_tok"] * expert
+        else:
+            total += layer + 3 * d * config["intermediate_size"]
+            met += layer + 3 * d * config["intermediate_size"]
+    return np.int64(total + d), np.int64(met + d)
+
+
+def parameters_numpy(config):
+    d = config["hidden_size"]
+    width = config.get("head_dim", d // config["num_attention_heads"])
+    rows = np.array([config["num_attention_heads"], config["num_key_value_heads"]]) * width
+    experts = config.get("num_experts", 1)
+    hidden = (
+        config.get("moe_intermediate_size", config["intermediate_size"]) if experts > 1 else config["intermediate_size"]
+    )
+    router = d * experts if "num_experts" in config else 0
+    attention = int(2 * d * rows.sum())
+    ends = d * (config["vocab_size"] * (1 + (not config["tie_word_embeddings"])) + 1)
+    all_of_them, met = (
+        ends + config["num_hidden_layers"] * (attention + router + 2 * d + 3 * d * hidden * many)
+        for many in (experts, config.get("num_experts_per_tok", 1))
+    )
+    return all_of_them, met
+
+
+def _seen(config, length):
+    return [
+        min(length, config["sliding_window"]) if kind.startswith("sliding") else length
+        for kind in config["layer_types"]
+    ]
+
+
+def cache_layers(config, length, bytes_each):
+    latent = config.get("kv_lora_rank")
+    total = 0
+    for held in _seen(config, length):
+        if latent is None:
+            total += held * (config["num_key_value_heads"] * config["head_dim"] * 2)
+        else:
+            total += held * (latent + config["qk_rope_head_dim"])
+    return total * bytes_each
+
+
+def cache_numpy(config, length, bytes_each):
+    narrow = np.array([kind == "sliding_attention" for kind in config["layer_types"]])
+    held = np.where(narrow, min(config.get("sliding_window", length), length), length)
+    each = 2 * config["num_key_value_heads"] * config["head_dim"]
+    if "kv_lora_rank" in config:
+        each = config["kv_lora_rank"] + config["qk_rope_head_dim"]
+    return held.sum() * each * bytes_each
+
+
+def cache_counted(config, length, bytes_each):
+    full = config["layer_types"].count("full_attention")
+    narrow = len(config["layer_types"]) - full
+    held = full * length + (narrow * min(length, config["sliding_window"]) if narrow else 0)
+    try:
+        each = config["kv_lora_rank"] + config["qk_rope_head_dim"]
+    except KeyError:
+        each = config["head_dim"] * (config["num_key_value_heads"] + config["num_key_value_heads"])
+    return int(held * each * bytes_each)
+
+
+def operations_layers(config, weights, length):
+    width = config["head_dim"] * config["num_attention_heads"]
+    return weights * 2 + sum(2 * 2 * width * held for held in _seen(config, length))
+
+
+def operations_numpy(config, weights, length):
+    held = np.array(_seen(config, length), dtype=np.int64)
+    return np.int64(2) * (weights + 2 * config["num_attention_heads"] * config["head_dim"] * held.sum())
+
+
+def operations_counted(config, weights, length):
+    full = config["layer_types"].count("full_attention")
+    seen = full * length + (len(config["layer_types"]) - full) * min(length, config.get("sliding_window") or length)
+    return 2 * weights + 4 * seen * config["head_dim"] * config["num_attention_heads"]
+
+
+CONFIGS = {
+    "15.parameters": [parameters_of_shapes, parameters_by_layer, parameters_numpy],
+    "15.cache": [cache_layers, cache_numpy, cache_counted],
+    "15.operations": [operations_layers, operations_numpy, operations_counted],
+}
