@@ -201,6 +201,25 @@ def linear(q, keys, values):
     return state, sum(np.asarray(k) for k in keys), out
 
 
+def routed(gates, bias, factor):
+    order = sorted(range(4), key=lambda i: gates[i] + bias[i])[-2:]
+    weights = np.zeros(4)
+    for i in order:
+        weights[i] = factor * gates[i] / sum(gates[j] for j in order)
+    return weights
+
+
+def drafts(p, q):
+    drawn = [b / 10 * (1 - min(1, a / b)) for a, b in zip(p, q, strict=True)]
+    more = [max(0, a - b) for a, b in zip(p, q, strict=True)]
+    return 1 - sum(drawn), np.array([one / sum(more) for one in more])
+
+
+def windowed(layers, every, window, length):
+    held = [length if layer % every == every - 1 else min(window, length) for layer in range(layers)]
+    return sum(held), layers * length
+
+
 SECOND = EARLY | {
     "08/combine": combine,
     "08/cached": cached,
@@ -234,5 +253,8 @@ SECOND = EARLY | {
     "13/merge": tiles,
     "13/rollout": rollout,
     "13/linear": linear,
+    "15/route": routed,
+    "15/accept": drafts,
+    "15/windows": windowed,
 }
 """The id of each question with numbers, and its answer from what was drawn, by another way."""

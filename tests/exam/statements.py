@@ -24,6 +24,19 @@ def far_gradient():
     return bool((norms.diff() >= 0).all())
 
 
+def bad_draft():
+    p, q = np.array([0.9, 0.1]), np.array([0.01, 0.99])
+    kept, left = q * np.minimum(1, p / q), np.maximum(p - q, 0)
+    return not np.allclose(kept + (1 - kept.sum()) * left / left.sum(), p)
+
+
+def delta_replaces():
+    key, state = np.array([0.6, 0.8]), np.zeros((2, 2))
+    for value in (np.array([1.0, 2.0]), np.array([-3.0, 5.0])):
+        state = state + np.outer(key, value - key @ state)
+    return np.allclose(key @ state, [-3.0, 5.0])
+
+
 def order_of_outputs():
     x = RNG.normal(size=(5, 3))
     last_alone = attend(x[-1:], x, x)
@@ -191,6 +204,9 @@ TRIED = {
     "double-prompt": lambda: 2 * 200 * 64**2 / (2 * 100 * 64**2) == 4,
     "tiles-approximate": tiles_approximate,
     "shuffled-patches": shuffled_patches,
+    "bad-draft": bad_draft,
+    "sink-takes": lambda: bool(softmax([0.0, 0.0, 1.0])[:2].sum() < 1),
+    "delta-replaces": delta_replaces,
     "zero-shot-none": lambda: bool((softmax([-20.0, -21.0]) < 0.01).all()),
 }
 """The key of each statement, and an experiment that says whether it holds."""

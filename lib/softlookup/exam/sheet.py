@@ -75,7 +75,7 @@ def draw_sheet(seed: int, chapters: Iterable[int] | None = None, points: int = 6
     if strange or not asked:
         raise ExamError(
             f"there are no questions on chapter {', '.join(map(str, strange)) or '(none given)'}: choose from chapters "
-            f"{known[0]} to {known[-1]}"
+            f"{', '.join(map(str, known))}"
         )
     available = [one for one in QUESTIONS if one.chapter in asked]
     chosen = _choose(available, points, np.random.default_rng([seed, 0]))

@@ -6,12 +6,12 @@ const CLASSES = { "table of tokens": "table", "output matrix": "output", attenti
 
 /** A large number as a person reads it: 8.03 G. */
 function readable(number, unit) {
-  const [size, prefix] = SCALES.find(([least]) => number >= least) ?? [1, ""];
+  const [size, prefix] = SCALES.find(([least]) => number >= 0.9995 * least) ?? [1, ""];
   return `${Number((number / size).toPrecision(3)).toLocaleString("en-GB")} ${prefix}${unit}`;
 }
 /** A number of parameters in words. */
 function inWords(number) {
-  return number >= 1e9 ? `${Number((number / 1e9).toPrecision(3))} billion` : `${Number((number / 1e6).toPrecision(3))} million`;
+  return number >= 0.9995e9 ? `${Number((number / 1e9).toPrecision(3))} billion` : `${Number((number / 1e6).toPrecision(3))} million`;
 }
 
 /** Every number that depends on the length. */

@@ -14,6 +14,7 @@ from softlookup.exam.bank import (
     soft_lookup,
     tokens_and_embeddings,
     training,
+    what_changed,
 )
 from softlookup.exam.question import ExamQuestion
 
@@ -31,5 +32,6 @@ QUESTIONS: tuple[ExamQuestion, ...] = (
     *roofline.QUESTIONS,
     *counting.QUESTIONS,
     *beyond_text.QUESTIONS,
+    *what_changed.QUESTIONS,
 )
 """All questions, by chapter."""
