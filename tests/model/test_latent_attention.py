@@ -2,9 +2,13 @@
 
 import pytest
 import torch
+from modern_twins import EXACT, NAMES, OURS, THEIRS, H, L, N, all_in_float64, lively, rows, step_by_step
 
+from softlookup.model._renaming import shapes, translated
 from softlookup.model.cache import LayerCache
+from softlookup.model.language import DecoderLM
 from softlookup.model.latent_attention import LatentAttention
+from softlookup.model.layers import Trace
 from softlookup.model.masks import causal_mask
 from softlookup.model.positions import RotaryPositions
 
@@ -14,6 +18,18 @@ T = 7
 
 def seeded(seed, *shape):
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+def weights_of(block, n_heads, latent, width):
+    """Give the weights of theirs under our names."""
+    up = block.kv_b_proj.weight.unflatten(0, (n_heads, -1)).mT
+    down = block.kv_a_proj_with_mqa.weight.mT
+    values = {"w_a": down[:, :latent], "w_rotary": down[:, latent:], "latent_norm.gain": block.kv_a_layernorm.weight}
+    values |= {"w_uk": up[..., :width], "w_uv": up[..., width:], "w_o": block.o_proj.weight.mT}
+    if block.q_lora_rank is None:
+        return values | {"w_q": block.q_proj.weight.mT}
+    values |= {"w_q": block.q_b_proj.weight.mT, "w_q_down": block.q_a_proj.weight.mT}
+    return values | {"query_norm.gain": block.q_a_layernorm.weight}
 
 
 def pair(query_latent):
@@ -31,16 +47,7 @@ def pair(query_latent):
     for i, weight in enumerate(block.parameters()):
         weight.data = seeded(i, *weight.shape) * 0.5 + (weight.ndim == 1)
     ours = LatentAttention(16, 3, d_query_latent=query_latent, **SIZES)
-    up = block.kv_b_proj.weight.view(3, 11, 10).mT
-    values = {"w_a": block.kv_a_proj_with_mqa.weight[:10].mT, "w_rotary": block.kv_a_proj_with_mqa.weight[10:].mT}
-    values |= {"w_uk": up[..., :6], "w_uv": up[..., 6:], "w_o": block.o_proj.weight.mT}
-    values |= {"latent_norm.gain": block.kv_a_layernorm.weight}
-    if query_latent is None:
-        values |= {"w_q": block.q_proj.weight.mT}
-    else:
-        values |= {"w_q": block.q_b_proj.weight.mT, "w_q_down": block.q_a_proj.weight.mT}
-        values |= {"query_norm.gain": block.q_a_layernorm.weight}
-    ours.load_state_dict(values)
+    ours.load_state_dict(weights_of(block, 3, 10, 6))
     x = seeded(99, 2, T, 16)
     turns = deepseek.DeepseekV3RotaryEmbedding(config)(x, torch.arange(T)[None])
     hidden = torch.zeros(1, 1, T, T).masked_fill(~torch.ones(T, T).bool().tril(), -torch.inf)
@@ -98,3 +105,55 @@ def test_expanded_equals_absorbed_with_gradients():
 def test_what_does_not_fit_is_named(call, says):
     with pytest.raises(ValueError, match=says):
         call()
+
+
+def test_a_whole_model_by_config_equals_that_of_transformers():
+    hf = pytest.importorskip("transformers", reason="transformers is not installed")
+    with all_in_float64():
+        sizes = {"kv_lora_rank": 10, "q_lora_rank": 8, "qk_nope_head_dim": H, "qk_rope_head_dim": 4, "v_head_dim": H}
+        described = hf.DeepseekV3Config(
+            **(THEIRS | sizes | {"num_key_value_heads": N, "head_dim": 4, "first_k_dense_replace": L})
+        )
+        theirs = lively(hf.DeepseekV3ForCausalLM._from_config(described, attn_implementation="eager"))
+        sizes = {"latent_width": 10, "latent_rotary_width": 4, "latent_query_width": 8}
+        config = OURS.but(positions="rotary", n_kv_heads=None, **sizes)
+        ours = DecoderLM(config).double().eval()
+        plain = config.but(latent_width=None)
+        found = {name: weight for name, weight in theirs.state_dict().items() if ".self_attn." not in name}
+        for i in range(L):  # placeholders, for names that this attention does not have
+            for mine, name in (("w_q", "q_proj"), ("w_k", "k_proj"), ("w_v", "v_proj"), ("w_o", "o_proj")):
+                shape = shapes(DecoderLM, plain)[f"decoder.layers.{i}.attention.{mine}"]
+                found[f"model.layers.{i}.self_attn.{name}.weight"] = torch.zeros(*shape).mT
+        copied = translated(found, shapes(DecoderLM, plain), NAMES, same={})
+        copied = {name: weight for name, weight in copied.items() if ".attention." not in name}
+        for i, layer in enumerate(theirs.model.layers):
+            values = weights_of(layer.self_attn, N, 10, H)
+            copied |= {f"decoder.layers.{i}.attention.{name}": weight for name, weight in values.items()}
+        ours.load_state_dict(copied)
+        ids, real = rows()
+        places = (real.long().cumsum(dim=1) - 1).clamp(min=0)
+        wanted = theirs(input_ids=ids, attention_mask=real, position_ids=places).logits
+        torch.testing.assert_close(ours(ids, real)[real], wanted[real], **EXACT)
+        logits, state = step_by_step(ours, ids, real)
+        torch.testing.assert_close(logits, wanted[:, 6:], **EXACT)
+        assert state.layers[0].k.shape[-1] == 4 and state.layers[0].v.shape[1:] == (1, 15, 10)
+        trace = Trace()
+        torch.testing.assert_close(ours(ids, real, trace=trace)[real], wanted[real], **EXACT)
+        assert trace.weights[0].shape == (3, N, 15, 15)
+        sums = trace.weights[0].sum(-1).mT[real]
+        torch.testing.assert_close(sums, torch.ones_like(sums))
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"positions": "rotary_halves"}, "latent_width is 10 and positions 'rotary_halves'; wanted 'rotary'"),
+        ({"n_kv_heads": 2}, "n_kv_heads 2; wanted None"),
+        ({"qk_norm": "head"}, "qk_norm 'head'; wanted 'none'"),
+        ({"latent_width": 0}, "latent_width must be at least 1, or None; got 0"),
+    ],
+)
+def test_parts_that_do_not_go_with_a_latent_cache_are_named(changes, says):
+    config = OURS.but(positions="rotary", n_kv_heads=None)
+    with pytest.raises(ValueError, match=says):
+        config.but(**({"latent_width": 10} | changes))

@@ -19,6 +19,7 @@ _KNOWN = {
     "qk_norm": "none",
     "attention_sinks": False,
     "n_experts": 0,
+    "latent_width": None,
     "window": None,
     "no_rotary_every": None,
     "rotary_scaling": None,

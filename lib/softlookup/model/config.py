@@ -54,6 +54,11 @@ class Config:
             head by itself (Qwen3), width all heads of a token together (OLMo 2).
         attention_sinks: Whether each head of all attention learns one logit more, which takes a share of the softmax
             and has no value (gpt-oss): a head may attend to nothing.
+        latent_width: C, where self-attention caches one vector of this width for each token, from which the keys and
+            values of all heads come, and one rotary key (DeepSeek); None for keys and values of heads. Its norms add
+            1e-6 to the variance, as DeepSeek's do.
+        latent_rotary_width: R, the width of that rotary key.
+        latent_query_width: The width of a latent vector of the queries' own; None makes queries from x.
         n_experts: E, networks of hidden width F in each layer, of which a token passes through a few that a router
             chooses; 0 for one network that all tokens pass through. They are gated by silu and have no biases.
         experts_per_token: k, through how many of them.
@@ -106,6 +111,9 @@ class Config:
     attention_scale: float | None = None
     qk_norm: QKNorm = "none"
     attention_sinks: bool = False
+    latent_width: int | None = None
+    latent_rotary_width: int = 64
+    latent_query_width: int | None = None
     n_experts: int = 0
     experts_per_token: int = 2
     n_shared_experts: int = 0
@@ -135,7 +143,7 @@ class Config:
         for name in ("vocab_size", "d_model", "n_heads", "n_layers", "d_hidden", "max_length"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1; got {getattr(self, name)}")
-        for name in ("n_decoder_layers", "head_width", "n_kv_heads", "window"):
+        for name in ("n_decoder_layers", "head_width", "n_kv_heads", "window", "latent_width", "latent_query_width"):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ValueError(f"{name} must be at least 1, or None; got {value}")
@@ -173,6 +181,14 @@ class Config:
                 f"n_experts is {self.n_experts}, activation {self.activation!r}, hidden_bias {self.hidden_bias}; "
                 "experts have the activation 'swiglu' and hidden_bias False"
             )
+        if self.latent_width is not None:
+            goes_with = {"positions": "rotary", "n_kv_heads": None, "qk_norm": "none", "attention_sinks": False}
+            goes_with |= {"attention_bias": False, "no_rotary_every": None, "rotary_scaling": None}
+            for name, wanted in goes_with.items():
+                if (got := getattr(self, name)) != wanted:
+                    raise ValueError(
+                        f"latent_width is {self.latent_width} and {name} {got!r}; wanted {wanted!r} beside it"
+                    )
         if not 0 <= self.dropout < 1:
             raise ValueError(f"dropout must be at least 0 and below 1; got {self.dropout}")
         for name in ("pad_id", "start_id", "end_id"):

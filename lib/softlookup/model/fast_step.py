@@ -23,6 +23,7 @@ from softlookup.model.feedforward import _ACTIVATIONS, FeedForward
 from softlookup.model.head import Head
 from softlookup.model.language import DecoderLM
 from softlookup.model.layers import Layer
+from softlookup.model.multihead import MultiHeadAttention
 from softlookup.model.norms import LayerNorm, RMSNorm
 from softlookup.model.positions import rotate
 from softlookup.model.transformer import Transformer
@@ -56,7 +57,13 @@ class FastStep:
                 f"positions are {config.positions!r}, window is {config.window}; this path knows neither a window nor "
                 "the positions 'shaw' and 'transformer_xl'"
             )
-        known_alone = {"qk_norm": "none", "attention_sinks": False, "no_rotary_every": None, "n_experts": 0}
+        known_alone = {
+            "qk_norm": "none",
+            "attention_sinks": False,
+            "no_rotary_every": None,
+            "n_experts": 0,
+            "latent_width": None,
+        }
         for name, known in known_alone.items():
             if (got := getattr(config, name)) != known:
                 raise ValueError(f"{name} is {got!r}; this path knows {known!r} alone")
@@ -124,7 +131,8 @@ class _FastLayer:
 
     def __init__(self, layer: Layer) -> None:
         own, cross, hidden = layer.attention, layer.cross_attention, layer.feed_forward
-        assert isinstance(hidden, FeedForward)  # a model with experts is refused before
+        # A model with experts or a latent cache is refused before.
+        assert isinstance(hidden, FeedForward) and isinstance(own, MultiHeadAttention)
         self.pre_norm = layer.attention_residual.pre_norm
         self.norm, self.hidden_norm = (
             _norm_of(layer.attention_residual.norm),

@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 from softlookup.model._inputs import check_sizes, check_weights, check_width
 from softlookup.model._sizes import check_mask
-from softlookup.model.attention import fused_attention
+from softlookup.model.attention import attend, fused_attention
 from softlookup.model.cache import LayerCache
 from softlookup.model.initialise import xavier_
 from softlookup.model.multihead import merge_heads, split_heads
@@ -89,7 +89,8 @@ class LatentAttention(nn.Module):
         *,
         cache: LayerCache | None = None,
         absorbed: bool = False,
-    ) -> Float[Tensor, "B T D"]:
+        return_weights: bool = False,
+    ) -> Float[Tensor, "B T D"] | tuple[Float[Tensor, "B T D"], Float[Tensor, "B N T S"]]:
         """Let each token look at those before it.
 
         Args:
@@ -98,9 +99,10 @@ class LatentAttention(nn.Module):
             cache: The rotary keys (as k) and latent vectors (as v) of the tokens before x; x's are added.
             absorbed: Whether w_uk is multiplied into the queries and w_uv into the output, so that no key and no value
                 of a head is ever made: the same numbers, cheaper where T is small and S large.
+            return_weights: Take the open path, and return the weights of each head beside the output.
 
         Returns:
-            The same shape as x.
+            The same shape as x; with return_weights, (output, weights).
 
         Raises:
             ValueError: If x's or the mask's shape does not fit, or x is on another device than the weights.
@@ -127,5 +129,9 @@ class LatentAttention(nn.Module):
             k, v = latent @ self.w_uk, latent @ self.w_uv
             k_turned = k_turned.expand(-1, self.n_heads, -1, -1)
         q, k = torch.cat((q, q_turned), dim=-1), torch.cat((k, k_turned), dim=-1)
-        mixed = fused_attention(q, k, v, mask, scale=self.scale, grouped=absorbed)
-        return merge_heads(mixed @ self.w_uv if absorbed else mixed) @ self.w_o
+        if return_weights:
+            mixed, weights = attend(q, k.expand(-1, self.n_heads, -1, -1), v, mask, scale=self.scale)
+        else:
+            mixed, weights = fused_attention(q, k, v, mask, scale=self.scale, grouped=absorbed), None
+        y = merge_heads(mixed @ self.w_uv if absorbed else mixed) @ self.w_o
+        return y if weights is None else (y, weights)

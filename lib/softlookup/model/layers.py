@@ -10,6 +10,7 @@ from softlookup.model.cache import LayerCache
 from softlookup.model.config import Config
 from softlookup.model.experts import Experts, Router
 from softlookup.model.feedforward import FeedForward
+from softlookup.model.latent_attention import LatentAttention
 from softlookup.model.multihead import MultiHeadAttention
 from softlookup.model.norms import LayerNorm, RMSNorm
 from softlookup.model.relative import ShawBias, TransformerXLBias
@@ -90,7 +91,9 @@ class Layer(nn.Module):
 
     def __init__(self, config: Config, *, cross: bool = False) -> None:
         super().__init__()
-        self.attention = _attention_of(config, relative=_relative_of(config))
+        self.attention = (
+            _attention_of(config, relative=_relative_of(config)) if config.latent_width is None else _latent_of(config)
+        )
         self.attention_residual = Residual(config)
         self.cross_attention = _attention_of(config) if cross else None
         self.cross_residual = Residual(config) if cross else None
@@ -134,6 +137,12 @@ class Layer(nn.Module):
             raise ValueError(f"memory is {'missing' if memory is None else 'given'}, but this layer {wanted}")
 
         def look(x: Tensor) -> Tensor:
+            if isinstance(self.attention, LatentAttention):
+                writing = cache is not None and cache.length > 0
+                y = self.attention(x, mask, cache=cache, absorbed=writing, return_weights=trace is not None)
+                if trace is not None:
+                    trace.weights.append(y[1])
+                return y if trace is None else y[0]
             options = {"bias": bias, "rotary": rotary, "cache": cache}
             return _traced(self.attention, x, None, mask, options, None if trace is None else trace.weights)
 
@@ -170,6 +179,20 @@ def _attention_of(config: Config, relative: nn.Module | None = None) -> MultiHea
         qk_norm=config.qk_norm,
         norm_eps=config.norm_eps,
         sinks=config.attention_sinks,
+    )
+
+
+def _latent_of(config: Config) -> LatentAttention:
+    assert config.latent_width is not None
+    return LatentAttention(
+        config.d_model,
+        config.n_heads,
+        d_latent=config.latent_width,
+        head_width=config.head_width or config.d_model // config.n_heads,
+        rotary_width=config.latent_rotary_width,
+        d_query_latent=config.latent_query_width,
+        rotary_base=config.rotary_base,
+        scale=config.attention_scale,
     )
 
 

@@ -98,7 +98,7 @@ class _Stack(nn.Module):
         head_width = config.head_width or config.d_model // config.n_heads
         pairing: Pairing = "halves" if config.positions == "rotary_halves" else "neighbours"
         self.rotary: RotaryPositions | None = None
-        if config.is_rotary:
+        if config.is_rotary and config.latent_width is None:
             scaling = config.rotary_scaling
             self.rotary = RotaryPositions(head_width, base=config.rotary_base, pairing=pairing, scaling=scaling)
         self.bias: ALiBi | T5Bias | None = None

@@ -160,6 +160,7 @@ class FastLoss:
         memory_place: "_Rectangle | None" = None,
     ) -> Tensor:
         def look(h: Tensor) -> Tensor:
+            assert isinstance(layer.attention, MultiHeadAttention)  # a latent cache is refused before
             return self._self_attention(layer.attention, h, place)
 
         def look_at_memory(h: Tensor) -> Tensor:
@@ -312,6 +313,7 @@ def _check(model: Transformer, epsilon: float, consistency: float, dtype: torch.
         "qk_norm": ("none",),
         "attention_sinks": (False,),
         "n_experts": (0,),
+        "latent_width": (None,),
         "window": (None,),
         "activation": ("relu",),
         "n_segments": (0,),
