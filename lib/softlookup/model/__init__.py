@@ -34,6 +34,7 @@ from softlookup.model.paged_cache import PagedCache
 from softlookup.model.positions import LearnedPositions, RotaryPositions, SinusoidalPositions, sinusoidal
 from softlookup.model.published import bert_config, bert_weights, gpt2_config, gpt2_weights, llama_config, llama_weights
 from softlookup.model.published_pairs import marian_config, marian_weights, t5_config, t5_weights
+from softlookup.model.quantised_cache import QuantisedCache
 from softlookup.model.relative import ShawBias, TransformerXLBias
 from softlookup.model.rotary_scaling import RotaryScaling
 from softlookup.model.sampling import next_token_probabilities, pick
@@ -75,6 +76,7 @@ __all__ = [
     "LinearState",
     "MultiHeadAttention",
     "PagedCache",
+    "QuantisedCache",
     "RMSNorm",
     "Residual",
     "RotaryPositions",

@@ -52,6 +52,11 @@ class LayerCache:
         return self._length if self.window is None else min(self._length, self.window - 1)
 
     @property
+    def bytes(self) -> int:
+        """How much memory the kept keys and values take, without the room to grow."""
+        return sum(t.numel() * t.element_size() for t in (self.k, self.v)) if self._length else 0
+
+    @property
     def k(self) -> Float[Tensor, "B K S H"]:
         """The keys so far; with a window, the newest W.
 
@@ -188,8 +193,7 @@ class KVCache:
     @property
     def bytes(self) -> int:
         """How much memory the kept keys and values take: those in use, without the room to grow."""
-        caches = self.layers + (self.cross or [])
-        return sum(t.numel() * t.element_size() for c in caches if c.length for t in (c.k, c.v))
+        return sum(cache.bytes for cache in self.layers + (self.cross or []))
 
     def select(self, rows: Int[Tensor, " M"]) -> "KVCache":
         """Take some rows of the batch, in the order given: beams are reordered and finished sentences dropped so.
