@@ -11,7 +11,7 @@ class QuantisedCache(LayerCache):
     """The keys and values of one attention layer, rounded to whole numbers from 0 to 2^b - 1.
 
     Keys are rounded in groups of some neighbouring positions of one channel, values in groups of all channels of one
-    position. Where a group of positions is not complete, both stay as they are. Numbers of 4 bits or fewer share a byte.
+    position. Where a group of positions is not complete, both stay as they are. Short numbers share a byte.
 
     Args:
         bits: b: 8, 4, 2 or 1.
