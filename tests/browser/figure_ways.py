@@ -144,6 +144,13 @@ WAYS = {
         [slider("input[data-ask=batch]"), slider("input[data-ask=length]", 0.9, 0.1)],
         ".mem-verdict",
     ),
+    "cfg": Ways(
+        [("input[data-ask=length]", 0.2, 0.5), ("input[data-ask=length]", 0.9, 0.5)],
+        [("select[data-ask=model]", "ArrowDown"), ("input[data-ask=length]", "ArrowLeft")]
+        + [("select[data-ask=each]", "ArrowDown"), ("input[data-ask=length]", "Home")],
+        [slider("input[data-ask=length]", 0.9, 0.1)],
+        ".cfg-words",
+    ),
     "bmt": Ways(
         [
             ".bmt-bar + .bmt-bar button:nth-child(2)",

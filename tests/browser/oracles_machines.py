@@ -8,8 +8,17 @@ from book_browser import ROOT
 from oracles import Oracle, kept, near
 
 from softlookup import roofline as rl
+from softlookup.roofline import config_json
 from softlookup.text import BytePairTokenizer, CharacterTokenizer, Vocabulary, WordTokenizer
-from softlookup.widgets import Learned, beam_tree, cache_growth, rate_explorer, roofline_explorer, sampling_explorer
+from softlookup.widgets import (
+    Learned,
+    beam_tree,
+    cache_growth,
+    config_reader,
+    rate_explorer,
+    roofline_explorer,
+    sampling_explorer,
+)
 from softlookup.widgets import batching_explorer as batching
 from softlookup.widgets import memory_explorer as memory
 from softlookup.widgets.tokenizer import CUTS, pieces
@@ -73,6 +82,15 @@ def cache_in_steps(shown: dict[str, Any]) -> None:
     assert shown["boxes"] == told["kept"]
 
 
+def config(shown: dict[str, Any]) -> None:
+    read, data = config_json.QUOTED[shown["data"]["model"]], shown["data"]
+    told = config_reader.describe(read, int(data["length"]), int(shown["each"]))
+    assert {name: int(data[name]) for name in told} == told
+    assert shown["held"] == config_json.held(read, int(data["length"]))
+    assert shown["parts"] == {name: number for name, number in config_reader.described(read)["parts"].items() if number}
+    assert data["model"] in shown["words"]
+
+
 def sampling(shown: dict[str, Any]) -> None:
     choice, at = kept(INFERENCE, "choices")["choices"][shown["place"]], shown["sliders"]
     k, p = (None if at["k"] > 50 else int(at["k"])), (None if at["p"] == 1 else at["p"])
@@ -115,6 +133,7 @@ MACHINES = [
     Oracle("mem", COUNTING, memory_explorer),
     Oracle("bmt", INFERENCE, beam_search),
     Oracle("kvc", INFERENCE, cache_in_steps),
+    Oracle("cfg", "book/15_what_changed.html", config),
     Oracle("smp", INFERENCE, sampling),
     Oracle("lrx", "book/09_training.html", learning_rates),
     Oracle("rfl", "book/11_roofline.html", roof),

@@ -84,6 +84,11 @@
       rows: all(one, ".bmt-table tbody tr").map(({ dataset }) => [Number(dataset.total), dataset.how, dataset.ids]),
       ends: all(one, ".bmt-ends li").map(({ dataset }) => [Number(dataset.score), dataset.ids]),
     }),
+    cfg: (one) => ({
+      data: { ...one.dataset }, each: one.querySelector("select[data-ask=each]").value, words: text(one, ".cfg-words"),
+      held: all(one, "[data-held]").map((layer) => Number(layer.dataset.held)),
+      parts: byKey(all(one, "li[data-part]"), (part) => part.dataset.part, (part) => Number(part.dataset.count)),
+    }),
     kvc: (one) => ({
       data: { ...one.dataset }, cached: one.querySelector("button[data-cached][aria-pressed=true]").dataset.cached,
       sizes: byKey(all(one, "select"), (select) => select.dataset.size, (select) => select.value), boxes: all(one, ".kvc-key.kvc-there").length,

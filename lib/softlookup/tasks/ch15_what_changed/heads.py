@@ -130,6 +130,7 @@ def _index_cases(rng: Rng) -> list[Case]:
                 np.maximum(dots, 0).sum(1),
                 (w[:, :, None] * np.maximum(dots, 0)).max(1),
                 (w[:, :, None] * dots).sum(1),
+                (np.exp(w)[:, :, None] * np.maximum(dots, 0)).sum(1),
             )
             if clear and (top >= s or all(best(one) != best(sums) for one in others)):
                 break
