@@ -169,12 +169,12 @@ def ring_step(k_ring, v_ring, q, k, v, position):
 # %% [markdown]
 # [[task 15.yarn]]
 #
-# Stretch rotary positions by YaRN. In training, pair `i` of `H/2` turned by `base ** (-2 * i / H)` from one position to the next, so it made $\text{length} \cdot \text{speed} / 2\pi$ turns within the trained length. Pairs with `fast_turns` turns or more keep their speed; pairs with `slow_turns` turns or fewer get it divided by `factor`. Between the two, a ramp goes from 0 to 1, **linear in the number of the pair** (which need not be whole at its ends), and blends the two speeds. Return the `H/2` speeds, and the number that queries and keys are both multiplied by: $0.1 \ln(\text{factor}) + 1$.
+# Stretch rotary positions by YaRN. In training, pair `i` of `H/2` turned by `base ** (-2 * i / H)` from one position to the next, so it made $\text{length} \cdot \text{speed} / 2\pi$ turns within the trained length. Pairs with `fast_turns` turns or more keep their speed; pairs with `slow_turns` turns or fewer get it divided by `factor`. Between the two lies a ramp: solve for the pair numbers $i$ at which a pair would make exactly `fast_turns` and exactly `slow_turns` (they need not be whole). From the first to the second, the part of the *divided* speed in the blend grows from 0 to 1, **in a straight line over $i$**. Return the `H/2` speeds, and the number that queries and keys are both multiplied by: $0.1 \ln(\text{factor}) + 1$.
 
 
 # %% 15-yarn
 def yarn(head_width, base, factor, trained_length, fast_turns, slow_turns):
-    """Six numbers -> speeds (H/2,), a number."""
+    """A whole number and five numbers -> speeds (H/2,), a number."""
     ### BEGIN SOLUTION
     pairs = np.arange(head_width // 2)
     speeds = base ** (-2 * pairs / head_width)
@@ -209,7 +209,7 @@ def accept(p, q):
 # %% [markdown]
 # [[task 15.speculate]]
 #
-# Take a whole step of speculative decoding. `drafted` are the ids of `T` tokens, drawn one after the other from the rows of `q`; `p` has the large model's probabilities at the same `T` positions and at the one behind them. Go from left to right: token $x$ at position $t$ is kept if `u[t]` times $q_x$ is **below** $p_x$. At the first that is not kept, stop, and draw one token from $\max(p - q, 0)$ of that position, divided by its sum. If all are kept, draw one more from the last row of `p`. Draw with the last number of `u`: the token whose interval of the summed probabilities contains it, as in task 10.draw. Return the ids of the kept tokens and of the one that was drawn.
+# Take a whole step of speculative decoding. `drafted` are the ids of `T` tokens, drawn one after the other from the rows of `q`; `p` has the large model's probabilities at the same `T` positions and at the one behind them. Go from left to right: token $x$ at position $t$ is kept if `u[t]` times $q_x$ is **below** $p_x$. At the first that is not kept, stop, and draw one token from $\max(p - q, 0)$ of that position, divided by its sum. If all are kept, draw one more from the last row of `p`. Draw with the last number of `u`: take the first token at which the running sum of the probabilities is **above** that number. Return the ids of the kept tokens and of the drawn one, as a tensor or a list.
 
 
 # %% 15-speculate
@@ -382,11 +382,13 @@ def wsd_rate(step, peak, warmup, stable, decay):
 
 # %% [markdown]
 # ## Read a config.json
+#
+# The entries and the three formulas are explained in [Read a config.json](../../_build/html/book/15_what_changed_more.html).
 
 # %% [markdown]
 # [[task 15.parameters]]
 #
-# Count a model's parameters from its `config.json`. `config` is a dictionary with the keys that transformers uses. Each layer has four attention matrices without biases, one gated feed-forward network of three matrices with the hidden width `intermediate_size`, and two RMSNorms; one more norm stands at the end. Where there is an entry `num_experts`, every layer has so many networks of the width `moe_intermediate_size` in place of the one, and a router, which is one matrix. Without an entry `head_dim`, the heads divide `hidden_size` evenly. With `tie_word_embeddings`, the output matrix is the table of tokens. Return the number of all parameters, and of those that one token meets: all but the experts that are not chosen.
+# Count a model's parameters from its `config.json`. `config` is a dictionary with the keys that transformers uses. Each layer has four attention matrices without biases, one gated feed-forward network of three matrices with the hidden width `intermediate_size`, and two RMSNorms; one more norm stands at the end. Where there is an entry `num_experts`, every layer has so many networks of the width `moe_intermediate_size` in place of the one, and a router, which is one matrix; a token passes through `num_experts_per_tok` of them. Without an entry `head_dim`, the heads divide `hidden_size` evenly. With `tie_word_embeddings`, the output matrix is the table of tokens. Return the number of all parameters, and of those that one token meets: all but the experts that are not chosen.
 
 
 # %% 15-parameters
@@ -412,7 +414,7 @@ def count_parameters(config):
 # %% [markdown]
 # [[task 15.cache]]
 #
-# Say how many bytes the KV cache of one sequence takes after `length` tokens. For each position that a layer holds, it keeps one key and one value for each key-value head. With an entry `kv_lora_rank` it keeps a latent of that width instead, and one rotary key of the width `qk_rope_head_dim`, which all heads share. `layer_types` has one entry for each layer: "sliding_attention" holds at most `sliding_window` positions, "full_attention" all.
+# Say how many bytes the KV cache of one sequence takes after `length` tokens. For each position that a layer holds, it keeps one key and one value for each key-value head (`num_key_value_heads` of the width `head_dim`). With an entry `kv_lora_rank` it keeps a latent of that width instead, and one rotary key of the width `qk_rope_head_dim`, which all heads share. `layer_types` has one entry for each layer: "sliding_attention" holds at most `sliding_window` positions, "full_attention" all.
 
 
 # %% 15-cache
@@ -434,7 +436,7 @@ def cache_size(config, length, bytes_each):
 # %% [markdown]
 # [[task 15.operations]]
 #
-# Count the floating-point operations of one decoding step. `weights` is how many weights the token is multiplied by. In each layer, every query head also scores the positions that it sees and mixes their values. `length` is the number of tokens so far, the new one included; layers of the type "sliding_attention" see the newest `sliding_window` of them. Count a multiply-add as two operations, and nothing but products.
+# Count the floating-point operations of one decoding step. `weights` is how many weights the token is multiplied by. In each layer, every query head (`num_attention_heads` of the width `head_dim`) also scores the positions that it sees and mixes their values. `length` is the number of tokens so far, the new one included; layers of the type "sliding_attention" see the newest `sliding_window` of them. Count a multiply-add as two operations, and nothing but products.
 
 
 # %% 15-operations

@@ -19,7 +19,7 @@ def test_record_has_all_experiments(tmp_path):
     for name, ways in {
         "expert_load": {"without", "with_bias"},
         "largest_logit": {"none_x1", "none_x10", "head_x1", "head_x10"},
-        "stretched": {"as_trained", "ntk", "yarn"},
+        "stretched": {"as_trained", "ntk", "yarn", "yarn_4"},
         "recall": {"linear", "delta"},
         "muon": {"adamw", "muon"},
     }.items():

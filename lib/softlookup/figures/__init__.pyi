@@ -31,12 +31,22 @@ from softlookup.figures.decoder_parts import decoder_parts as decoder_parts
 from softlookup.figures.decoding import step_cost as step_cost
 from softlookup.figures.distance_curve import distance_curve as distance_curve
 from softlookup.figures.first_token import first_token as first_token
+from softlookup.figures.flow import latent_scores as latent_scores
 from softlookup.figures.flow import pipeline as pipeline
 from softlookup.figures.gradient_flow import gradient_flow as gradient_flow
 from softlookup.figures.groups import head_groups as head_groups
 from softlookup.figures.head_maps import head_maps as head_maps
 from softlookup.figures.heatmaps import stages as stages
 from softlookup.figures.input_slices import input_slices as input_slices
+from softlookup.figures.kept_slots import (
+    block_tables as block_tables,
+)
+from softlookup.figures.kept_slots import (
+    draft_round as draft_round,
+)
+from softlookup.figures.kept_slots import (
+    ring_slots as ring_slots,
+)
 from softlookup.figures.layer_costs import (
     layer_operations as layer_operations,
 )

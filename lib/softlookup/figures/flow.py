@@ -1,4 +1,4 @@
-"""One head from end to end, with every matrix drawn to its shape."""
+"""One head from end to end, and a latent cache, with every matrix drawn to its shape."""
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -53,6 +53,47 @@ def pipeline(*, palette: Palette) -> Figure:
     axes.text(18.3, 3.0, "mixed by the weights", ha="center", va="bottom", size=9)
     axes.set(xlim=(-0.4, 30.4), ylim=(-1.6, 23.4), aspect="equal")
     axes.set_axis_off()
+    return figure
+
+
+def latent_scores(*, palette: Palette) -> Figure:
+    """Draw the scores of one query on a latent cache, once with the keys made and once with the matrix on its side.
+
+    Args:
+        palette: The colours to draw in.
+
+    Returns:
+        Two panels, one above the other; each matrix has as many cells as it has numbers, for S = 6, R = 5 and H = 4.
+    """
+    s, r, h = 6, 5, 4
+    figure = Figure(figsize=(6.2, 5.6))
+    figure.set_label(
+        f"Two ways to the {s} scores of a query. Expanded: the cache C ({s} by {r}) times U gives keys ({s} by {h}) "
+        f"for every head, and each has a dot product with the query ({h} numbers). Absorbed: the query times U "
+        f"transposed gives a latent query ({r} numbers), which has dot products with the cache itself."
+    )
+    made, absorbed = figure.subplots(2, 1)
+    made.set_title("expanded: keys are made, for each head")
+    _matrix(made, 0.0, 0.0, s, r, palette.mixed, "$C$, cached", "(S, R)", palette)
+    _arrow(made, (5.3, 3.0), (9.4, 3.0), palette)
+    made.text(7.3, 3.4, "$U_n$", ha="center", va="bottom", color=palette.key, size=10.5)
+    _matrix(made, 9.7, 0.0, s, h, palette.key, "$K_n$", "(S, H)", palette)
+    _arrow(made, (14.0, 3.0), (20.7, 3.0), palette)
+    _matrix(made, 15.4, 5.6, 1, h, palette.query, "$q_n$", "(H)", palette)
+    _arrow(made, (17.4, 4.2), (17.4, 3.3), palette)
+    _matrix(made, 21.0, 0.0, s, 1, palette.ink, "scores", "(S)", palette)
+    absorbed.set_title("absorbed: the matrix goes to the query, and no key is made")
+    _matrix(absorbed, 0.0, 0.0, s, r, palette.mixed, "$C$, cached", "(S, R)", palette)
+    _arrow(absorbed, (5.3, 1.4), (20.7, 1.4), palette)
+    _matrix(absorbed, 7.2, 5.6, 1, h, palette.query, "$q_n$", "(H)", palette)
+    _arrow(absorbed, (11.5, 6.1), (14.6, 6.1), palette)
+    absorbed.text(13.0, 6.5, "$U_n^T$", ha="center", va="bottom", color=palette.key, size=10.5)
+    _matrix(absorbed, 14.9, 5.6, 1, r, palette.query, "latent query", "(R)", palette)
+    _arrow(absorbed, (17.4, 4.2), (17.4, 1.7), palette)
+    _matrix(absorbed, 21.0, 0.0, s, 1, palette.ink, "scores", "(S)", palette)
+    for axes in (made, absorbed):
+        axes.set(xlim=(-0.4, 23.4), ylim=(-1.4, 8.4), aspect="equal")
+        axes.set_axis_off()
     return figure
 
 

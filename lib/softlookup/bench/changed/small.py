@@ -122,6 +122,8 @@ def _largest(model: DecoderLM, ids: Tensor) -> float:
 def stretched(plan: Sizes) -> dict[str, Any]:
     """Read texts longer than those of training, with rotary positions as trained, and slowed by NTK and by YaRN.
 
+    YaRN has its published thresholds, 32 turns and 1, and others that pairs reach within this short length: 4 and 0.5.
+
     Args:
         plan: Sizes.
 
@@ -135,6 +137,7 @@ def stretched(plan: Sizes) -> dict[str, Any]:
         "as_trained": None,
         "ntk": RotaryScaling("ntk", times),
         "yarn": RotaryScaling("yarn", times, trained_length=length),
+        "yarn_4": RotaryScaling("yarn", times, trained_length=length, fast_turns=4.0, slow_turns=0.5),
     }
     found: dict[str, Any] = {name: {"trained": [], "twice": [], "last": []} for name in scalings}
     for seed in plan.seeds:

@@ -123,12 +123,15 @@ def _delta_cases(rng: Rng) -> list[Case]:
         gates = (rng.uniform(*decays, t).astype("float32"), rng.uniform(0.2, 1.0, t).astype("float32"))
         return Case(label, (normal(rng, t, h), k, normal(rng, t, hv), *gates))
 
+    longer = case("keys that are longer and shorter than 1", 6, 4, 3, (0.5, 0.9))
+    longer.args[1][:] *= np.linspace(0.4, 1.3, 6, dtype="float32")[:, None]
     again = case("the same key again", 4, 3, 2, (0.7, 0.95))
     again.args[1][2] = again.args[1][0]
     return [
         case("T = 5, H = 3, H' = 4", 5, 3, 4, (0.6, 0.95)),
         case("T = H = H' = 4", 4, 4, 4, (0.4, 0.9)),
         again,
+        longer,
         case("one position", 1, 5, 2, (0.5, 0.9)),
         case("nine positions", 9, 2, 3, (0.8, 0.99)),
     ]

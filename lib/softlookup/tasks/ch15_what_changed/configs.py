@@ -71,22 +71,34 @@ def _gemma() -> dict[str, Any]:
 
 
 def _latent() -> dict[str, Any]:
-    named = ("num_attention_heads", "num_key_value_heads", "kv_lora_rank", "qk_rope_head_dim")
+    named = ("hidden_size", "num_hidden_layers", "num_attention_heads", "num_key_value_heads", "kv_lora_rank")
     deepseek = QUOTED["DeepSeek-V3"]
-    return {**{key: deepseek[key] for key in named}, "head_dim": 64, "layer_types": _types(61, None)}
+    return {
+        **{key: deepseek[key] for key in (*named, "qk_rope_head_dim")},
+        "head_dim": 64,
+        "layer_types": _types(61, None),
+    }
 
 
 def _cache_cases(rng: Rng) -> list[Case]:
     llama = {**_quoted("Llama 3 8B"), "head_dim": 128, "layer_types": _types(32, None)}
-    small = {"num_attention_heads": 6, "num_key_value_heads": 3, "head_dim": 5}
+    small = {"hidden_size": 40, "num_attention_heads": 6, "num_key_value_heads": 3, "head_dim": 5}
     drawn = int(rng.integers(600, 5000))
     cases = {
         "Llama 3 8B, 8,192 tokens": (llama, 8192, 2),
         "Gemma 3 1B, 4,000 tokens": (_gemma(), 4000, 2),
         "DeepSeek-V3, 1,000 tokens in 8 bits": (_latent(), 1000, 1),
         "gpt-oss 20B": (_quoted("gpt-oss 20B"), drawn, 2),
-        "a text shorter than the window": ({**small, "layer_types": _types(6, 3), "sliding_window": 50}, 20, 4),
-        "layers with windows alone": ({**small, "layer_types": [SLIDING] * 4, "sliding_window": 7}, 30, 2),
+        "a text shorter than the window": (
+            {**small, "num_hidden_layers": 6, "layer_types": _types(6, 3), "sliding_window": 50},
+            20,
+            4,
+        ),
+        "layers with windows alone": (
+            {**small, "num_hidden_layers": 4, "layer_types": [SLIDING] * 4, "sliding_window": 7},
+            30,
+            2,
+        ),
     }
     return [Case(label, args, frame="text") for label, args in cases.items()]
 
@@ -113,8 +125,16 @@ def _operation_cases(rng: Rng) -> list[Case]:
         "Llama 3 8B, 8,192 tokens": (llama, 7_504_658_432, 8192),
         "Gemma 3 1B, 4,000 tokens": (_gemma(), 999_751_680, 4000),
         "gpt-oss 20B": (_quoted("gpt-oss 20B"), 3_590_000_000, drawn),
-        "a text shorter than the window": ({**small, "layer_types": _types(6, 3), "sliding_window": 50}, 999, 20),
-        "layers with windows alone": ({**small, "layer_types": [SLIDING] * 4, "sliding_window": 7}, 4321, 30),
+        "a text shorter than the window": (
+            {**small, "num_hidden_layers": 6, "layer_types": _types(6, 3), "sliding_window": 50},
+            999,
+            20,
+        ),
+        "layers with windows alone": (
+            {**small, "num_hidden_layers": 4, "layer_types": [SLIDING] * 4, "sliding_window": 7},
+            4321,
+            30,
+        ),
     }
     return [Case(label, args, frame="text") for label, args in cases.items()]
 
