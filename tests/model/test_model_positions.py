@@ -339,7 +339,7 @@ BAD = [
     (lambda: SinusoidalPositions(4)(X, at(0, 1, device="meta")), ValueError, "offset is on meta, x on cpu"),
     (lambda: LearnedPositions(0, 4), ValueError, "max_length 0"),
     (lambda: LearnedPositions(4, 0), ValueError, "d_model 0"),
-    (lambda: LearnedPositions(2, 4)(X), ValueError, "3 tokens from position 0 on reach position 2; .* max_length = 2"),
+    (lambda: LearnedPositions(2, 4)(X), ValueError, "positions run from 0 to 2; .* max_length = 2"),
     (lambda: LearnedPositions(4, 4)(X, 2), ValueError, "reach position 4; .* max_length = 4 rows, 0 to 3"),
     (lambda: LearnedPositions(4, 4)(X, at(0, 2)), ValueError, "positions run from 0 to 4; .* max_length = 4"),
     (lambda: LearnedPositions(4, 4)(X, at(0, -1)), ValueError, "positions run from -1 to 2"),

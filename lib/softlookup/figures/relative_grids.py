@@ -13,7 +13,7 @@ def relative_grids(tables: Mapping[str, np.ndarray], *, palette: Palette) -> Fig
     """Draw tables of queries and keys side by side.
 
     Args:
-        tables: For each title, a square table (T, S) of whole numbers or halves.
+        tables: For each title, a square table (T, S) of whole numbers or halves; NaN where a key is masked.
         palette: The colours to draw in.
 
     Returns:
@@ -28,9 +28,10 @@ def relative_grids(tables: Mapping[str, np.ndarray], *, palette: Palette) -> Fig
         spare.set_axis_off()
     for axes, (title, table) in zip(panels, tables.items(), strict=False):
         table = np.asarray(table, dtype=float) + 0.0  # no minus before zero
-        decimals = 0 if np.array_equal(table, np.round(table)) else 1
-        draw_grid(axes, table, palette, title=title, decimals=decimals)
-        said.append(f"{title}, from {table.max():g} to {table.min():g}")
+        masked = np.isnan(table)
+        decimals = 0 if np.array_equal(table[~masked], np.round(table[~masked])) else 1
+        draw_grid(axes, table, palette, title=title, decimals=decimals, hidden=masked)
+        said.append(f"{title}, from {np.nanmax(table):g} to {np.nanmin(table):g}")
     figure.set_label(
         f"Position terms of the scores, a row for each query and a column for each key: {'; '.join(said)}. "
         "Along each diagonal the term is constant."

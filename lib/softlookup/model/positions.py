@@ -199,7 +199,7 @@ class LearnedPositions(nn.Module):
         if not isinstance(where, Tensor):
             if where + length > max_length:
                 raise ValueError(
-                    f"{length} tokens from position {where} on reach position {where + length - 1}; "
+                    f"positions run from {where} to {where + length - 1}; "
                     f"the table has max_length = {max_length} rows, 0 to {max_length - 1}"
                 )
             return x + self.table[where : where + length]
