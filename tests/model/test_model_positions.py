@@ -340,7 +340,7 @@ BAD = [
     (lambda: LearnedPositions(0, 4), ValueError, "max_length 0"),
     (lambda: LearnedPositions(4, 0), ValueError, "d_model 0"),
     (lambda: LearnedPositions(2, 4)(X), ValueError, "positions run from 0 to 2; .* max_length = 2"),
-    (lambda: LearnedPositions(4, 4)(X, 2), ValueError, "reach position 4; .* max_length = 4 rows, 0 to 3"),
+    (lambda: LearnedPositions(4, 4)(X, 2), ValueError, "positions run from 2 to 4; .* max_length = 4 rows, 0 to 3"),
     (lambda: LearnedPositions(4, 4)(X, at(0, 2)), ValueError, "positions run from 0 to 4; .* max_length = 4"),
     (lambda: LearnedPositions(4, 4)(X, at(0, -1)), ValueError, "positions run from -1 to 2"),
     (lambda: LearnedPositions(4, 4)(X, positions=at(0, 9, 1)), ValueError, "positions run from 0 to 9"),

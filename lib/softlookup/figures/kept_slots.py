@@ -106,8 +106,8 @@ def block_tables(
         axes.text(center, memory + 1.2, word, ha="center", va="top", size=9, color=palette.muted, bbox=box)
     axes.set(xlim=(-4.2, blocks * wide), ylim=(memory * len(tables) + 1.4, -0.4))
     axes.set_axis_off()
-    shared = [b for b in range(blocks) if len(users[b]) > 1]
-    figure.set_label(f"Blocks of {size} positions. {'; '.join(said)}. Shared: {shared}.")
+    both = [b for b in range(blocks) if len(users[b]) > 1]
+    figure.set_label(f"Blocks of {size} positions. {'; '.join(said)}. Shared: {both}.")
     return figure
 
 
