@@ -96,7 +96,7 @@ def test_check_says_the_verdicts_in_words(tmp_path: Path) -> None:
     assert result.exit_code == 1
     lines = result.output.splitlines()
     assert "04.scores: Right, 2 of 2 points" in lines and "04.scale: Not yet, 0 of 2 points" in lines
-    assert "04.spread: Still blank, 0 of 2 points" in lines
+    assert "Still blank: 04.spread" in lines
     assert "04.mix: It raised an exception, 0 of 2 points" in lines
     assert "The answer's own cell ended with SyntaxError" in result.output
     assert lines[-1] == f"total: 33 of 39 points, 11 of {len(tasks(4))} tasks right"

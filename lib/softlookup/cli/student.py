@@ -60,10 +60,15 @@ def check(notebook: Path, timeout: float) -> None:
     outcomes = rehearse(notebook, timeout, step)
     if not outcomes:
         refuse(f"{notebook.name} ran, but it contains no checks: is it one of the course's notebooks?")
+    blank = [one.task for one in outcomes if one.verdict == "blank"]
     for one in outcomes:
+        if one.verdict == "blank":
+            continue
         click.echo(f"{one.task}: {HEADLINES[one.verdict]}, {one.points:g} of {one.max:g} points")
         if one.verdict != "pass" and one.message:
             click.echo(click.wrap_text(one.message, 100, "    ", "    "))
+    if blank:
+        click.echo(click.wrap_text(f"{HEADLINES['blank']}: {', '.join(blank)}", 100, "", "    "))
     earned, best = sum(one.points for one in outcomes), sum(one.max for one in outcomes)
     right = sum(one.verdict == "pass" for one in outcomes)
     added = own_cells(read_notebook(notebook))
