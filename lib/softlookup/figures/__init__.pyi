@@ -127,5 +127,6 @@ from softlookup.figures.theme import (
 )
 from softlookup.figures.tile_flow import tile_flow as tile_flow
 from softlookup.figures.top_p import top_p as top_p
+from softlookup.figures.turned_pairs import rotary_pairs as rotary_pairs
 from softlookup.figures.turned_pairs import turned_pairs as turned_pairs
 from softlookup.figures.vocabulary_size import vocabulary_size as vocabulary_size

@@ -72,3 +72,21 @@ def draw_grid(
     axes.xaxis.tick_top()
     for spine in axes.spines.values():
         spine.set_visible(False)
+
+
+def draw_cell(axes: Axes, x: float, y: float, text: str, full: bool, color: str, palette: Palette) -> None:
+    """Draw one box with a word in it.
+
+    Args:
+        axes: Where to draw.
+        x: Its left side.
+        y: Its upper side.
+        text: What stands in it.
+        full: Whether it is filled with the colour.
+        color: Its colour.
+        palette: The colours to draw in.
+    """
+    alpha = 0.35 if full else 0.0
+    axes.add_patch(Rectangle((x, y), 1, 1, facecolor=color, alpha=alpha, edgecolor="none"))
+    axes.add_patch(Rectangle((x, y), 1, 1, fill=False, edgecolor=palette.muted, linewidth=0.8))
+    axes.text(x + 0.5, y + 0.5, text, ha="center", va="center", size=9)

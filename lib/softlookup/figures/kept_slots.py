@@ -3,10 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 
+from softlookup.figures.grid import draw_cell
 from softlookup.figures.theme import Palette
 
 
@@ -36,7 +35,7 @@ def ring_slots(window: int, first: int, last: int, *, palette: Palette) -> Figur
             next((p for p in range(t, max(t - window, -1), -1) if p % window == slot), None) for slot in range(window)
         ]
         for slot, position in enumerate(held):
-            _cell(axes, slot, row, "" if position is None else str(position), position == t, palette.query, palette)
+            draw_cell(axes, slot, row, "" if position is None else str(position), position == t, palette.query, palette)
         axes.text(-0.3, row + 0.5, f"position {t}", ha="right", va="center", size=9.5)
         what = f"overwrites {t - window}" if t >= window else "fills a slot"
         axes.text(window + 0.3, row + 0.5, what, ha="left", va="center", size=9.5, color=palette.muted)
@@ -90,7 +89,7 @@ def block_tables(
             x = left + at * wide
             for j in range(size):
                 text = str(at * size + j) if j < inside else ""
-                _cell(axes, x + j, y, text, j < inside, colors[i], palette)
+                draw_cell(axes, x + j, y, text, j < inside, colors[i], palette)
             to = memory if i == 0 else memory + 1
             axes.plot([x + size / 2, b * wide + size / 2], [end, to], color=colors[i], linewidth=1.4)
         axes.text(left - 0.4, y + 0.5, name, ha="right", va="center", size=9.5, color=colors[i])
@@ -99,7 +98,7 @@ def block_tables(
         shared = len(users[b]) > 1
         color = palette.mixed if shared else colors[users[b][0]] if users[b] else palette.faint
         for j in range(size):
-            _cell(axes, b * wide + j, memory, "", j < filled[b], color, palette)
+            draw_cell(axes, b * wide + j, memory, "", j < filled[b], color, palette)
         word = f"block {b}" + (", shared" if shared else "")
         box = {"facecolor": palette.paper, "edgecolor": "none", "pad": 1.2}  # lines pass behind the word
         center = b * wide + size / 2
@@ -109,13 +108,6 @@ def block_tables(
     both = [b for b in range(blocks) if len(users[b]) > 1]
     figure.set_label(f"Blocks of {size} positions. {'; '.join(said)}. Shared: {both}.")
     return figure
-
-
-def _cell(axes: Axes, x: float, y: float, text: str, full: bool, color: str, palette: Palette) -> None:
-    alpha = 0.35 if full else 0.0
-    axes.add_patch(Rectangle((x, y), 1, 1, facecolor=color, alpha=alpha, edgecolor="none"))
-    axes.add_patch(Rectangle((x, y), 1, 1, fill=False, edgecolor=palette.muted, linewidth=0.8))
-    axes.text(x + 0.5, y + 0.5, text, ha="center", va="center", size=9)
 
 
 def draft_round(p: Sequence[float] | np.ndarray, q: Sequence[float] | np.ndarray, *, palette: Palette) -> Figure:

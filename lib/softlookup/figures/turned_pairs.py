@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Arc
 
+from softlookup.figures.grid import draw_cell
 from softlookup.figures.theme import Palette
 
 
@@ -67,5 +68,44 @@ def turned_pairs(
     figure.set_label(
         f"A query and a key in a plane, rotated by {theta:g} radians per position; {'; '.join(said)}. Pale lines "
         "show them before the rotation."
+    )
+    return figure
+
+
+def rotary_pairs(width: int, cached: int, *, palette: Palette) -> Figure:
+    """Draw which numbers of a head form a pair, and by which position each vector is turned when keys are cached.
+
+    Args:
+        width: H, even, at most 8.
+        cached: How many keys are cached.
+        palette: The colours to draw in.
+
+    Returns:
+        One panel: the two pairings as rows of cells, one colour for each pair, and below them the cached keys and a new
+        query, each with its position.
+
+    Raises:
+        ValueError: If the width is odd or has more pairs than there are colours.
+    """
+    if width % 2 or not 2 <= width <= 8:
+        raise ValueError(f"width is {width}; wanted an even number from 2 to 8")
+    figure = Figure(figsize=(4.6, 2.6))
+    axes = figure.subplots()
+    for row, (name, of) in enumerate((("neighbours", lambda j: j // 2), ("halves", lambda j: j % (width // 2)))):
+        for j in range(width):
+            draw_cell(axes, j, 1.5 * row, str(of(j)), True, palette.series[of(j)], palette)
+        axes.text(-0.4, 1.5 * row + 0.5, name, ha="right", va="center", size=9.5)
+    for t in range(cached + 1):
+        color = palette.query if t == cached else palette.faint
+        draw_cell(axes, t + 0.6 * (t == cached), 3.6, str(t), True, color, palette)
+    axes.text(-0.4, 4.1, "turned by", ha="right", va="center", size=9.5)
+    axes.text(cached / 2, 4.8, "cached keys", ha="center", va="top", size=9, color=palette.muted)
+    axes.text(cached + 1.1, 4.8, "new query", ha="center", va="top", size=9, color=palette.query)
+    axes.set(xlim=(-3.6, max(width, cached + 2) + 0.3), ylim=(5.6, -0.2))
+    axes.set_axis_off()
+    pairs = [[j, j + width // 2] for j in range(width // 2)]
+    figure.set_label(
+        f"{width} numbers in pairs: neighbours, {[[j, j + 1] for j in range(0, width, 2)]}, or halves, {pairs}. Below, "
+        f"{cached} cached keys, turned by the positions 0 to {cached - 1}, and a new query, turned by {cached}."
     )
     return figure
