@@ -383,7 +383,7 @@ def wsd_rate(step, peak, warmup, stable, decay):
 # %% [markdown]
 # ## Read a config.json
 #
-# The entries and the three formulas are explained in [Read a config.json](../../_build/html/book/15_what_changed_more.html).
+# The entries and the three formulas are explained in [Read a config.json](../../_build/html/book/15_what_changed_more.html#config-names).
 
 # %% [markdown]
 # [[task 15.parameters]]
