@@ -127,6 +127,7 @@ FIGURES = {
         ({"j - i": np.subtract.outer(-np.arange(4), -np.arange(4)), "ALiBi": reference.alibi_bias(8, 4, 4)[0]},),
     ),
     "first_token": (figures.first_token, ([[0.1, 0.9], [0.6, 0.5]], {"whole": 40.0, "window": 90.0})),
+    "phase_moves": (figures.phase_moves, (200.0, {"products": (780.0, 1.0), "sums": (0.2, 0.2)})),
     "rotary_pairs": (figures.rotary_pairs, (8, 5)),
     "latent_scores": (figures.latent_scores, ()),
     "ring_slots": (figures.ring_slots, (4, 2, 6)),

@@ -31,7 +31,7 @@ def test_a_single_roof_has_its_regions_shaded_and_several_have_none():
     one = figures.roofline({"x": (100.0, 10.0)}, palette=LIGHT)
     two = figures.roofline({"x": (100.0, 10.0), "y": (50.0, 10.0)}, palette=LIGHT)
     words = [{text.get_text() for text in figure.axes[0].texts} for figure in (one, two)]
-    assert {"bandwidth-bound", "compute-bound", "ridge 10"} <= words[0] and len(one.axes[0].collections) == 2
+    assert {"memory-bound", "compute-bound", "ridge 10"} <= words[0] and len(one.axes[0].collections) == 2
     assert words[1] == {"x", "y", "ridge 10", "ridge 5"} and not two.axes[0].collections
 
 

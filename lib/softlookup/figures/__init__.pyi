@@ -92,6 +92,7 @@ from softlookup.figures.reading_times import reading_times as reading_times
 from softlookup.figures.refined import drifting as drifting
 from softlookup.figures.relative_grids import relative_grids as relative_grids
 from softlookup.figures.roofs import measured_roof as measured_roof
+from softlookup.figures.roofs import phase_moves as phase_moves
 from softlookup.figures.roofs import roofline as roofline
 from softlookup.figures.scaling import gradient_size as gradient_size
 from softlookup.figures.scaling import saturation as saturation

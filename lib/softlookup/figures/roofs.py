@@ -29,7 +29,7 @@ def roofline(
 
     Returns:
         One panel with both axes logarithmic; each ridge carries its intensity. The regions of a single roof are shaded
-        and named: bandwidth-bound and compute-bound.
+        and named: memory-bound and compute-bound.
     """
     figure = Figure(figsize=(5.6, 3.7))
     axes = figure.subplots()
@@ -38,7 +38,7 @@ def roofline(
     shaded = ""
     if len(roofs) == 1:
         shade_regions(axes, *first, span, palette)
-        shaded = " Shaded: bandwidth-bound left of the ridge, compute-bound right of it."
+        shaded = " Shaded: memory-bound left of the ridge, compute-bound right of it."
     for place, (name, intensity) in enumerate(sorted(marks, key=lambda mark: mark[1])):
         rate = min(first[0], first[1] * intensity)
         axes.plot(intensity, rate, "o", color=palette.ink, markersize=6, zorder=4)
@@ -110,6 +110,47 @@ def measured_roof(
     return figure
 
 
+def phase_moves(ridge: float, moves: Mapping[str, tuple[float, float]], *, palette: Palette) -> Figure:
+    """Draw how far operations move against a machine's ridge between prefill and decode.
+
+    Args:
+        ridge: FLOP/B.
+        moves: For each name the intensity in prefill and in decode, in FLOP/B.
+        palette: The colours to draw in.
+
+    Returns:
+        One panel: a row for each name, with a filled mark for prefill, a hollow one for decode and an arrow between
+        them. The sides of the ridge are shaded and named.
+    """
+    figure = Figure(figsize=(6.2, 1.1 + 0.42 * len(moves)))
+    axes = figure.subplots()
+    edges = [0.5 * min(map(min, moves.values())), 2.5 * max(ridge, *map(max, moves.values()))]
+    for name, left, right, color in (
+        ("memory-bound", edges[0], ridge, palette.query),
+        ("compute-bound", ridge, edges[1], palette.key),
+    ):
+        axes.axvspan(left, right, color=color, alpha=0.14, linewidth=0, zorder=0)
+        axes.text((left * right) ** 0.5, -0.75, name, ha="center", va="center", size=9, weight="bold")
+    said = []
+    for row, (name, (before, after)) in enumerate(moves.items()):
+        if abs(np.log(before / after)) > 0.3:
+            arrow = {"arrowstyle": "-|>", "color": palette.muted, "linewidth": 1.4, "shrinkA": 5, "shrinkB": 5}
+            axes.annotate("", (after, row), (before, row), arrowprops=arrow)
+        axes.plot(before, row, "o", color=palette.ink, markersize=7, zorder=3)
+        axes.plot(after, row, "o", color=palette.ink, markerfacecolor=palette.paper, markersize=7, zorder=2)
+        said.append(f"{name} from {intensity_words(before)} to {intensity_words(after)}")
+    axes.axvline(ridge, color=palette.ink, linestyle=":", linewidth=1.2, zorder=1)
+    axes.set_xscale("log")
+    axes.set(xlim=edges, ylim=(len(moves) - 0.4, -1.2), xlabel="arithmetic intensity (FLOP/B)")
+    axes.set_yticks(range(len(moves)), list(moves))
+    axes.tick_params(axis="y", length=0)
+    axes.minorticks_off()
+    figure.set_label(
+        f"Operations against the ridge of {intensity_words(ridge)} FLOP/B, from prefill to decode: {'; '.join(said)}."
+    )
+    return figure
+
+
 def draw_roofs(axes: Axes, roofs: Mapping[str, Roof], span: tuple[float, float], palette: Palette) -> list[str]:
     """Draw roofs in the colours of the series, and say of each where its peak and its ridge lie."""
     widest = max(peak / bandwidth for peak, bandwidth in roofs.values())
@@ -164,7 +205,7 @@ def shade_regions(axes: Axes, peak: float, bandwidth: float, span: tuple[float, 
     """Shade what lies under a roof on both sides of its ridge, and name both regions."""
     ridge, floor = peak / bandwidth, 0.5 * span[0] * bandwidth
     for name, edges, color, left in (
-        ("bandwidth-bound", (span[0], ridge), palette.query, True),
+        ("memory-bound", (span[0], ridge), palette.query, True),
         ("compute-bound", (ridge, span[1]), palette.key, False),
     ):
         top = [min(peak, bandwidth * edge) for edge in edges]
@@ -187,7 +228,7 @@ def finish(axes: Axes, roofs: Iterable[Roof], span: tuple[float, float]) -> None
     peaks, bandwidths = zip(*roofs, strict=True)
     axes.set_xlim(*span)
     axes.set_ylim(0.9 * span[0] * min(bandwidths), 2.6 * max(peaks))
-    axes.set(xlabel="arithmetic intensity (FLOP/byte)", ylabel="operations per second")
+    axes.set(xlabel="arithmetic intensity (FLOP/B)", ylabel="operations per second")
     low, high = (np.log10(edge) for edge in axes.get_ylim())
     powers = range(int(np.ceil(low)), int(np.floor(high)) + 1)
     axes.set_yticks([10.0**p for p in powers], [rate_words(10.0**p) for p in powers], size=8.5)
