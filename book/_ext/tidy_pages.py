@@ -4,7 +4,10 @@ import re
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
+from myst_nb.sphinx_ import HideInputCells
 from sphinx.application import Sphinx
+from sphinx.transforms.post_transforms import SphinxPostTransform
 
 FRONT_DOOR = """\
 <!DOCTYPE html>
@@ -44,6 +47,21 @@ def write_front_door(app: Sphinx, exception: Exception | None) -> None:
         (Path(app.outdir) / "index.html").write_text(FRONT_DOOR.format(target=target), encoding="utf-8")
 
 
+class CodeBelow(SphinxPostTransform):
+    """Put folded code behind what it draws: a reader comes for the figure."""
+
+    default_priority = HideInputCells.default_priority + 1
+    formats = ("html",)
+
+    def run(self, **kwargs: Any) -> None:
+        """Move the fold of each cell whose input alone is hidden to the cell's end."""
+        for cell in self.document.findall(nodes.container):
+            if cell.get("hide_mode") == "input" and len(cell.children) > 1:
+                code = cell.children[0]
+                cell.remove(code)
+                cell.append(code)
+
+
 MENDED = {
     'role="doc-biblioentry"': 'role="listitem"',  # deprecated, and no item of the list it stands in
     ' aria-label="Toggle hidden content"': "",  # hides the visible words, which say more
@@ -72,6 +90,7 @@ CHOOSE_THEME = (
 def setup(app: Sphinx) -> dict[str, Any]:
     """Hook them in."""
     app.add_js_file(None, body=CHOOSE_THEME)
+    app.add_post_transform(CodeBelow)
     app.connect("html-page-context", mend_roles)
     app.connect("build-finished", remove_dead_pages)
     app.connect("build-finished", write_front_door)
