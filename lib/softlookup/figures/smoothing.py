@@ -45,7 +45,7 @@ def smoothing(n_words: int, epsilon: float, *, palette: Palette) -> Figure:
     axes.text(odds[-1], plain[-1], "plain ", ha="right", va="bottom", color=palette.query, size=9)
     axes.text(odds[-1], smoothed[-1], f"smoothed, {epsilon:g} ", ha="right", va="bottom", color=palette.key, size=9)
     axes.set_xticks([0.301, 1, 2, 3, 4, 5, 6], ["0.5", "0.9", "0.99", "0.999", "", "0.99999", ""])
-    axes.set(xlabel="probability of the correct token", ylabel="loss (nats)", ylim=(0, 3.2))
+    axes.set(xlabel="probability p of the correct token (logarithmic in 1 − p)", ylabel="loss (nats)", ylim=(0, 3.2))
     figure.set_label(
         f"A token's loss against the probability of the correct token, among {n_words:,}. The plain loss falls to "
         f"0; with smoothing of {epsilon:g} it is lowest at {p[best]:.3f} and rises again."
