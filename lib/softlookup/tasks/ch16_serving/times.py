@@ -1,0 +1,88 @@
+"""Tasks on time and money: both phases, latencies, batches that stop helping, drafts, and what a token costs."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from softlookup.checking.inside.case import Case
+from softlookup.checking.published import described
+from softlookup.tasks.draws import Rng
+
+Request = list[Any]
+
+
+def _phase_cases(rng: Rng) -> list[Case]:
+    a100, h100, laptop = (312e12, 2039e9), (989.5e12, 3350e9), (4e12, 100e9)
+    drawn = float(rng.integers(3, 40)) * 1e9
+    rows = (
+        ("8 billion parameters on an A100", (8e9, 2, 131072, *a100, 1000, 16, 2000)),
+        ("a short prompt, one long sequence", (8e9, 2, 131072, *a100, 20, 1, 50_000)),
+        ("a large batch of short texts: operations limit the step", (1e9, 2, 2048, *h100, 300, 2000, 30)),
+        ("weights in 8 bits", (70e9, 1, 327680, *h100, 500, 32, 4000)),
+        ("weights in 4 bits on a laptop", (3e9, 0.5, 114688, *laptop, 12, 3, 800)),
+        ("nothing cached yet", (8e9, 2, 131072, *a100, 150, 400, 0)),
+        ("drawn", (drawn, 2, 98304, *h100, 40, 6, int(rng.integers(500, 9000)))),
+    )
+    return [Case(label, args, frame="plain") for label, args in rows]
+
+
+def _phases(
+    params: float,
+    bytes_each: float,
+    cache_bytes: int,
+    peak: float,
+    bandwidth: float,
+    prompt: int,
+    batch: int,
+    cached: int,
+) -> tuple[float, float]:
+    """By the attainable rate of each phase: the roof at its intensity."""
+    work = 2 * params * np.array([prompt, batch])
+    moved = params * bytes_each + np.array([0.0, float(batch)]) * (cached * cache_bytes)
+    rate = np.minimum(peak, bandwidth * (work / moved))
+    return float(work[0] / rate[0]), float(work[1] / rate[1])
+
+
+PHASES = described("16.phases", cases=_phase_cases, oracle=_phases, frame="plain")
+
+
+def _times(rng: Rng, arrival: float, wait: float, count: int, gap: float) -> Request:
+    """A request: when it arrived, and when each of its tokens came; every wait is a little longer than the one before."""
+    waits = gap * (1 + np.arange(count - 1) / 7 + rng.uniform(0, 0.1, count - 1))
+    return [arrival, [round(float(t), 6) for t in arrival + wait + np.concatenate([[0.0], np.cumsum(waits)])]]
+
+
+def _latency_cases(rng: Rng) -> list[Case]:
+    def some(count: int, tokens: int) -> list[Request]:
+        firsts, gaps = rng.uniform(0.1, 2.0, count), rng.uniform(0.01, 0.2, count)
+        many = rng.integers(2, tokens, count)
+        return [_times(rng, 0.4 * i, *one) for i, one in enumerate(zip(firsts, many.tolist(), gaps, strict=True))]
+
+    four = [
+        _times(rng, *one) for one in ((3.0, 0.5, 6, 0.02), (3.5, 1.9, 3, 0.11), (4.0, 0.3, 2, 0.4), (9, 0.9, 9, 0.05))
+    ]
+    cases = {
+        "four requests": four,
+        "one request, four tokens": [_times(rng, 5.0, 0.7, 4, 0.05)],
+        "two requests, one of a single token": [_times(rng, 1.0, 0.9, 1, 0.1), _times(rng, 1.2, 0.4, 5, 0.03)],
+        "twenty requests": some(20, 7),
+        "nine requests, some long": some(9, 30),
+        "forty requests": some(40, 5),
+    }
+    return [Case(label, (requests,), frame="plain") for label, requests in cases.items()]
+
+
+def _latencies(requests: list[Request]) -> Any:
+    """By counting: the least value that enough of the values do not exceed."""
+
+    def least(values: np.ndarray, percent: int) -> float:
+        enough = 100 * (values <= values[:, None]).sum(axis=1) >= percent * len(values)
+        return float(values[enough].min())
+
+    waits = [np.subtract(times, [arrival, *times[:-1]]) for arrival, times in requests]
+    first, between = np.array([one[0] for one in waits]), np.concatenate([one[1:] for one in waits])
+    return [least(first, 50), least(first, 95)], [least(between, 50), least(between, 95)]
+
+
+LATENCIES = described("16.latencies", cases=_latency_cases, oracle=_latencies, frame="plain")
