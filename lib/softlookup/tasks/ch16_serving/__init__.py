@@ -1,8 +1,21 @@
 """Chapter 16, serving: its tasks in the order of the notebook."""
 
-from softlookup.tasks.ch16_serving.times import LATENCIES, PHASES
+from softlookup.tasks.ch16_serving.blocks import APPEND, FREE, PREFIX, RAGGED
+from softlookup.tasks.ch16_serving.steps import ADMIT, BATCHES, SCHEDULE, STREAM
+from softlookup.tasks.ch16_serving.times import COST, LATENCIES, LIMIT, PHASES, SPEEDUP
 
 TASKS = (
     PHASES,
     LATENCIES,
+    LIMIT,
+    BATCHES,
+    APPEND,
+    FREE,
+    RAGGED,
+    PREFIX,
+    ADMIT,
+    SCHEDULE,
+    STREAM,
+    SPEEDUP,
+    COST,
 )

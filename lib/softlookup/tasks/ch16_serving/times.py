@@ -1,6 +1,5 @@
 """Tasks on time and money: both phases, latencies, batches that stop helping, drafts, and what a token costs."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -48,7 +47,7 @@ PHASES = described("16.phases", cases=_phase_cases, oracle=_phases, frame="plain
 
 
 def _times(rng: Rng, arrival: float, wait: float, count: int, gap: float) -> Request:
-    """A request: when it arrived, and when each of its tokens came; every wait is a little longer than the one before."""
+    """A request: when it arrived, and when each of its tokens came; the waits become longer."""
     waits = gap * (1 + np.arange(count - 1) / 7 + rng.uniform(0, 0.1, count - 1))
     return [arrival, [round(float(t), 6) for t in arrival + wait + np.concatenate([[0.0], np.cumsum(waits)])]]
 
@@ -86,3 +85,79 @@ def _latencies(requests: list[Request]) -> Any:
 
 
 LATENCIES = described("16.latencies", cases=_latency_cases, oracle=_latencies, frame="plain")
+
+
+def _limit_cases(rng: Rng) -> list[Case]:
+    a100, h100, laptop = (312e12, 2039e9), (989.5e12, 3350e9), (4e12, 100e9)
+    rows = (
+        ("no cache: the ridge alone", (8e9, 2, 131072, *a100, 0)),
+        ("8 billion parameters on an A100, 500 tokens", (8e9, 2, 131072, *a100, 500)),
+        ("the same with 4,000 tokens: the caches are slower for ever", (8e9, 2, 131072, *a100, 4000)),
+        ("70 billion in 8 bits", (70e9, 1, 327680, *h100, 900)),
+        ("4 bits on a laptop", (3e9, 0.5, 28672, *laptop, 3000)),
+        ("4 bits on a laptop, a longer text", (3e9, 0.5, 114688, *laptop, 5000)),
+        ("drawn", (float(rng.integers(3, 40)) * 1e9, 2, 24576, *h100, int(rng.integers(50, 230)))),
+    )
+    return [Case(label, args, frame="plain") for label, args in rows]
+
+
+def _limit(params: float, bytes_each: float, cache_bytes: int, peak: float, bandwidth: float, cached: int) -> Any:
+    """By what one more sequence adds to either time, and where the two lines meet."""
+    weights = params * bytes_each / bandwidth
+    more = np.array([2 * params / peak, cached * cache_bytes / bandwidth])
+    meet = weights / (more[0] - more[1]) if more[0] > more[1] else np.inf
+    return float(meet), float(1 / more.max())
+
+
+LIMIT = described("16.batch-limit", cases=_limit_cases, oracle=_limit, frame="plain")
+
+
+def _speedup_cases(rng: Rng) -> list[Case]:
+    drawn = round(float(rng.uniform(0.65, 0.9)), 3)
+    rows = (
+        ("a good draft", (0.8, 0.05, 8)),
+        ("a poor one that costs much", (0.3, 0.4, 6)),
+        ("every token is accepted", (1.0, 0.1, 5)),
+        ("no token is accepted", (0.0, 0.1, 4)),
+        ("the limit is reached", (0.95, 0.02, 3)),
+        ("a draft for nothing", (0.6, 0.0, 4)),
+        ("one token at most", (0.7, 0.2, 1)),
+        ("drawn", (drawn, 0.07, 12)),
+    )
+    return [Case(label, args, part="all" if args[0] == 1 else "core", frame="plain") for label, args in rows]
+
+
+def _speedup(acceptance: float, draft_cost: float, most: int) -> Any:
+    """By the chance of each number of tokens that a round may give."""
+    best = (0, 1.0)
+    for k in range(1, most + 1):
+        chances = [acceptance**n * (1 - acceptance) for n in range(k)] + [acceptance**k]
+        tokens = sum(chance * (n + 1) for n, chance in enumerate(chances))
+        best = max(best, (k, tokens / (k * draft_cost + 1)), key=lambda pair: pair[1])
+    return best
+
+
+SPEEDUP = described("16.speedup", cases=_speedup_cases, oracle=_speedup, frame="plain", parts={"core": 0.8, "all": 0.2})
+
+
+def _cost_cases(rng: Rng) -> list[Case]:
+    rows = (
+        ("one machine, half of the time busy", (2.0, 1, 20_000, 2_500, 0.5, 1000, 200)),
+        ("eight machines", (3.5, 8, 60_000, 9_000, 0.7, 4000, 500)),
+        ("always busy", (1.2, 1, 8_000, 400, 1.0, 300, 900)),
+        ("a long text, a short answer", (4.0, 2, 30_000, 3_000, 0.25, 50_000, 10)),
+        ("drawn", (2.4, 4, int(rng.integers(9, 50)) * 1000, int(rng.integers(1, 8)) * 900, 0.4, 700, 350)),
+    )
+    return [Case(label, args, frame="plain") for label, args in rows]
+
+
+def _cost(
+    price: float, machines: int, input_rate: float, output_rate: float, utilisation: float, prompt: int, answer: int
+) -> Any:
+    """By the busy seconds that a million tokens take, each of which costs its share of the hour."""
+    busy_second = price * machines / (60 * 60 * utilisation)
+    once = [busy_second * tokens / rate for tokens, rate in ((prompt, input_rate), (answer, output_rate))]
+    return once[0] / prompt * 1e6, once[1] / answer * 1e6, sum(once)
+
+
+COST = described("16.cost", cases=_cost_cases, oracle=_cost, frame="plain")
