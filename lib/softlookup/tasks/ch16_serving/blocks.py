@@ -162,6 +162,12 @@ def _prefix_cases(rng: Rng) -> list[Case]:
             4,
         ),
         "the same block at another place": (system[4:8] + system[:4] + question, [system], 4),
+        "two blocks of one prompt, the third of another": (
+            system + question,
+            [system[:8], other[:8] + (system + question)[8:]],
+            4,
+        ),
+        "blocks of one token, two prompts": (system, [system[:3] + other, system[:1] + question], 1),
         "nothing in common": (question, [other, system], 3),
         "no earlier prompt": (system, [], 2),
         "an earlier prompt that is shorter than a block": (system, [system[:3], other], 4),

@@ -144,7 +144,7 @@ def _stream_cases(rng: Rng) -> list[Case]:
         "two stop strings, the earlier one counts": (["one ", "## two END", " three"], ["END", "##"]),
         "within one piece": (["Yes. STOP No."], ["STOP"]),
         "no stop string": ([letters[:4], letters[4:]], []),
-        "the end of the text is the beginning of a stop string": (["go on<", "|e"], ["<|end|>"]),
+        "the end of the text is the beginning of a stop string": (["go", " on<", "|e"], ["<|end|>"]),
         "the whole text is a stop string": (["<|", "end|>"], ["<|end|>"]),
         "two stop strings, one begins inside the other": (["x a", "b", "c", "d y"], ["abce", "bcd"]),
         "a single letter": (["He", "llo; ", "there; "], [";"]),

@@ -67,7 +67,7 @@ def _latency_cases(rng: Rng) -> list[Case]:
         "two requests, one of a single token": [_times(rng, 1.0, 0.9, 1, 0.1), _times(rng, 1.2, 0.4, 5, 0.03)],
         "twenty requests": some(20, 7),
         "nine requests, some long": some(9, 30),
-        "forty requests": some(40, 5),
+        "fifty-one requests": some(51, 5),
     }
     return [Case(label, (requests,), frame="plain") for label, requests in cases.items()]
 
@@ -122,6 +122,7 @@ def _speedup_cases(rng: Rng) -> list[Case]:
         ("the limit is reached", (0.95, 0.02, 3)),
         ("a draft for nothing", (0.6, 0.0, 4)),
         ("one token at most", (0.7, 0.2, 1)),
+        ("a draft as slow as the large model", (0.9, 1.0, 3)),
         ("drawn", (drawn, 0.07, 12)),
     )
     return [Case(label, args, part="all" if args[0] == 1 else "core", frame="plain") for label, args in rows]
