@@ -236,17 +236,13 @@ def decode_attention(q, k_blocks, v_blocks, tables, lengths):
 def reusable(prompt, earlier, block_size):
     """A list of ids, a list of lists of ids, a whole number -> a whole number."""
     ### BEGIN SOLUTION
-    most = (len(prompt) - 1) // block_size
-    best = 0
+    longest = 0
     for other in earlier:
-        blocks = 0
-        while blocks < most:
-            part = slice(blocks * block_size, (blocks + 1) * block_size)
-            if prompt[part] != other[part]:
-                break
-            blocks += 1
-        best = max(best, blocks)
-    return best * block_size
+        same = 0
+        while same < min(len(prompt), len(other)) and prompt[same] == other[same]:
+            same += 1
+        longest = max(longest, same)
+    return min(longest, len(prompt) - 1) // block_size * block_size
     ### END SOLUTION
 
 

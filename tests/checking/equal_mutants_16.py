@@ -8,8 +8,6 @@ MIRRORED = "the place that far from the end is the same one"
 EARLY = "no request arrives before 0, so the later of the two times is the arrival"
 STRICT = "the lists are equally long"
 WRITERS = "as many sequences as there are blocks can write; those behind have been preempted by then"
-EMPTY = "two empty slices are equal, so the count comes to 0 at once"
-AGAIN = "what is compared once more has been found equal already"
 FILLED = "every running request is given a number of its own in one of the two loops"
 NO_GAIN = "a round without a draft is never faster than the large model alone"
 
@@ -62,12 +60,7 @@ EQUAL: list[tuple[str, str, str]] = [
     ("16.ragged", "scores = torch.einsum('bnh,bsnh->bns', q, keys) / math.sqrt(keys.shape[-1])", SIZE),
     ("16.ragged", "scores = torch.einsum('bnh,bsnh->bns', q, keys) / math.sqrt(values.shape[-1])", SIZE),
     ("16.ragged", "behind = torch.arange(values.shape[1]) >= lengths[:, None]", SIZE),
-    ("16.prefix", "blocks = -1", EMPTY),
-    ("16.prefix", "part = slice(block_size * blocks, (blocks + 1) * block_size)", COMMUTES),
-    ("16.prefix", "part = slice(blocks * block_size, block_size * (blocks + 1))", COMMUTES),
-    ("16.prefix", "part = slice(blocks * block_size, (1 + blocks) * block_size)", COMMUTES),
-    ("16.prefix", "part = slice(blocks, (blocks + 1) * block_size)", AGAIN),
-    ("16.prefix", "return block_size * best", COMMUTES),
+    ("16.prefix", "return block_size * (min(longest, len(prompt) - 1) // block_size)", COMMUTES),
     (
         "16.admit",
         "numbers = config['head_dim'] * (2 * config['num_hidden_layers'] * config['num_key_value_heads'])",

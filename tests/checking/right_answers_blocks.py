@@ -186,20 +186,22 @@ def prefix_chain(prompt, earlier, block_size):
     return blocks * block_size
 
 
-def prefix_common(prompt, earlier, block_size):
-    def common(other):
-        for i, (a, b) in enumerate(zip(prompt, other, strict=False)):
-            if a != b:
-                return i
-        return min(len(prompt), len(other))
-
-    longest = max(map(common, earlier), default=0)
-    return min(longest, len(prompt) - 1) // block_size * block_size
+def prefix_blocks(prompt, earlier, block_size):
+    most, best = (len(prompt) - 1) // block_size, 0
+    for other in earlier:
+        blocks = 0
+        while blocks < most:
+            part = slice(blocks * block_size, (blocks + 1) * block_size)
+            if prompt[part] != other[part]:
+                break
+            blocks += 1
+        best = max(best, blocks)
+    return best * block_size
 
 
 BLOCKS = {
     "16.append": [append_recursive, append_heap, append_numpy],
     "16.free": [free_pop, free_counter, free_numpy],
     "16.ragged": [ragged_loop, ragged_fused, ragged_numpy],
-    "16.prefix": [prefix_set, prefix_chain, prefix_common],
+    "16.prefix": [prefix_set, prefix_chain, prefix_blocks],
 }

@@ -169,6 +169,7 @@ def _prefix_cases(rng: Rng) -> list[Case]:
         ),
         "blocks of one token, two prompts": (system, [system[:3] + other, system[:1] + question], 1),
         "nothing in common": (question, [other, system], 3),
+        "another first token, blocks of one token": (question, [system], 1),
         "no earlier prompt": (system, [], 2),
         "an earlier prompt that is shorter than a block": (system, [system[:3], other], 4),
         "a prompt of one token": (system[:1], [system], 1),

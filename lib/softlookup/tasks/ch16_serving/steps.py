@@ -77,7 +77,8 @@ def _batches(arrivals: list[int], lengths: list[int], slots: int) -> Any:
     """Step by step, twice: who may enter is the only difference."""
     found = []
     for waits_for_all in (True, False):
-        left, waiting, running, finished, step = list(lengths), list(range(len(lengths))), [], [0] * len(lengths), 0
+        left, waiting, finished, step = list(lengths), list(range(len(lengths))), [0] * len(lengths), 0
+        running: list[int] = []
         while waiting or running:
             if not (waits_for_all and running):
                 room = slots - len(running)
