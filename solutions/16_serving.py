@@ -335,7 +335,64 @@ def streamed(pieces, stops):
 
 
 # %% [markdown]
-# ## Drafts and money
+# [[task 16.simulate]]
+#
+# Predict latencies before anything is measured. `requests` has an entry `[arrival, prompt, new]` for each request, in the order of arrival: the second in which it arrives, the length of its prompt, and how many tokens will be written. A step that computes `n` tokens takes `fixed + each * n` seconds. Before each step, the requests that have arrived by then, and no others, are waiting or running, and your `schedule` of task 16.schedule decides with `budget` and `most` what the step computes. If nobody is there, the clock moves on to the next arrival.
+#
+# The step in which a request's prompt is **completed** gives its first token, at the step's end. Each later step in which it computes a token gives one more. When all `new` tokens are written (at least one), the request leaves, and its place is empty in the next step.
+#
+# Return two lists, in seconds counted from each request's arrival: the times to first token, and the times at which the requests are complete.
+
+
+# %% 16-simulate
+def simulate(requests, budget, most, fixed, each):
+    """A list of [arrival, prompt, new], two whole numbers, two numbers -> two lists of numbers."""
+    ### BEGIN SOLUTION
+    many = len(requests)
+    computed, written, first, last = [0] * many, [0] * many, [0.0] * many, [0.0] * many
+    now, queue, running = 0.0, list(range(many)), []
+    while queue or running:
+        if not running:
+            now = max(now, requests[queue[0]][0])
+        waiting = [i for i in queue if requests[i][0] <= now]
+        prompts = [requests[i][1] for i in waiting]
+        old, begun = schedule([[requests[i][1], computed[i]] for i in running], prompts, budget, most)
+        tokens = dict(zip(running + waiting, [*old, *begun], strict=True))
+        now += fixed + each * sum(tokens.values())
+        running = [i for i in running + waiting if i in running or tokens[i] > 0]
+        queue = [i for i in queue if i not in running]
+        for i in running:
+            arrival, prompt, _ = requests[i]
+            if computed[i] < prompt:
+                computed[i] += tokens[i]
+                if computed[i] == prompt:
+                    written[i], first[i] = 1, now - arrival
+            else:
+                written[i] += tokens[i]
+            last[i] = now - arrival
+        running = [i for i in running if written[i] < requests[i][2]]
+    return first, last
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## Small numbers, drafts and money
+
+# %% [markdown]
+# [[task 16.small]]
+#
+# Say what weights of fewer bits leave for caches. Of `params` parameters, `kept` stay in 16 bits (the table of tokens, the norms). The others are stored in `bits` bits each, in groups of `group` neighbours (which divides their number), and each group has one scale of 16 bits. (llama.cpp's format Q4_0 has groups of 32.) Return how many **bytes** the weights take, and how many whole sequences of `sequence_bytes` bytes of cache fit beside them into `memory` bytes.
+
+
+# %% 16-small
+def beside_small_weights(params, kept, bits, group, memory, sequence_bytes):
+    """Six whole numbers -> bytes, a whole number."""
+    ### BEGIN SOLUTION
+    small = params - kept
+    weights = (16 * kept + bits * small + 16 * small / group) / 8
+    return weights, (memory - weights) // sequence_bytes
+    ### END SOLUTION
+
 
 # %% [markdown]
 # [[task 16.speedup]]

@@ -270,6 +270,114 @@ def stream_partition(pieces, stops):
     return out
 
 
+def simulate_schedule(requests, budget, most, fixed, each):
+    """With a scheduler from above, and a dictionary for each request."""
+    todo = [{"at": a, "prompt": p, "new": n, "done": 0, "written": 0} for a, p, n in requests]
+    running, now, found = [], 0.0, {}
+    while todo or running:
+        if not running and todo[0]["at"] > now:
+            now = todo[0]["at"]
+        waiting = [one for one in todo if one["at"] <= now]
+        parts = schedule_tokens(
+            [[r["prompt"], r["done"]] for r in running], [w["prompt"] for w in waiting], budget, most
+        )
+        given = parts[0] + parts[1]
+        now += fixed + each * sum(given)
+        for one, many in zip(running + waiting, given, strict=True):
+            if one["done"] >= one["prompt"]:
+                one["written"] += many
+            elif many:
+                one["done"] += many
+                if one["done"] >= one["prompt"]:
+                    one["written"], one["first"] = 1, now
+            if one["written"] >= one["new"]:
+                found[requests.index([one["at"], one["prompt"], one["new"]])] = one["first"], now
+        started = [w for w, many in zip(waiting, parts[1], strict=True) if many]
+        todo = [one for one in todo if one not in started]
+        running = [one for one in running + started if one["written"] < one["new"]]
+    times = [[t - requests[i][0] for t in found[i]] for i in range(len(requests))]
+    return [t[0] for t in times], [t[1] for t in times]
+
+
+def simulate_numpy(requests, budget, most, fixed, each):
+    arrival, prompt, new = (np.array(one, dtype=float) for one in zip(*requests, strict=True))
+    need, left = prompt.copy(), new - 1
+    first, last = np.full(len(new), np.nan), np.full(len(new), np.nan)
+    begun, clock = np.zeros(len(new), dtype=bool), 0.0
+    while np.isnan(last).any():
+        alive = np.isnan(last)
+        if not (alive & (arrival <= clock)).any():
+            clock = arrival[alive].min()
+        places = most - (begun & alive).sum()
+        fresh = np.flatnonzero(alive & ~begun & (arrival <= clock))[: max(0, int(places))]
+        old = np.flatnonzero(alive & begun)
+        order = np.concatenate([old[need[old] == 0], old[need[old] > 0], fresh])
+        wants = np.maximum(need[order], 1)
+        gets = np.clip(budget - (np.cumsum(wants) - wants), 0, wants)
+        clock += fixed + each * gets.sum()
+        decoding = need[order] == 0
+        left[order[decoding]] -= gets[decoding]
+        need[order[~decoding]] -= gets[~decoding]
+        begun[order[gets > 0]] = True
+        first[begun & (need == 0) & np.isnan(first)] = clock
+        last[begun & (need == 0) & (left == 0) & np.isnan(last)] = clock
+    return first - arrival, last - arrival
+
+
+def simulate_objects(requests, budget, most, fixed, each):
+    class Request:
+        def __init__(self, arrival, prompt, new):
+            self.arrival, self.prompt, self.new, self.times = arrival, prompt, new, []
+
+        def take(self, most_now):
+            self.got = min(most_now, max(self.prompt, 1))
+            return self.got
+
+        def step(self, now):
+            if self.prompt == 0:
+                self.times += [now] * self.got
+            else:
+                self.prompt -= self.got
+                self.times += [now] if self.prompt == 0 else []
+            self.got = 0
+
+    everybody = [Request(*one) for one in requests]
+    queue, running, now = deque(everybody), [], 0.0
+    while queue or running:
+        now = now if running else max(now, queue[0].arrival)
+        rest = budget
+        for one in sorted(running, key=lambda r: r.prompt > 0):
+            rest -= one.take(rest)
+        while queue and queue[0].arrival <= now and rest and len(running) < most:
+            running.append(queue.popleft())
+            rest -= running[-1].take(rest)
+        now += fixed + each * (budget - rest)
+        for one in running:
+            one.step(now)
+        running = [one for one in running if len(one.times) < one.new]
+    return [r.times[0] - r.arrival for r in everybody], [r.times[-1] - r.arrival for r in everybody]
+
+
+def small_groups(params, kept, bits, group, memory, sequence_bytes):
+    groups = (params - kept) / group
+    weights = groups * (group * bits + 16) / 8 + kept * 2
+    return weights, math.floor((memory - weights) / sequence_bytes)
+
+
+def small_bits_each(params, kept, bits, group, memory, sequence_bytes):
+    each = bits + 16 / group
+    weights = ((params - kept) * each + kept * 16) * 0.125
+    fit = 0
+    while weights + (fit + 1) * sequence_bytes <= memory:
+        fit += 1
+    return weights, fit
+
+
+def small_fractions(params, kept, bits, group, memory, sequence_bytes):
+    weights = Fraction((params - kept) * (bits * group + 16), 8 * group) + 2 * kept
+    return float(weights), int((memory - weights) / sequence_bytes)
+
+
 def speedup_formula(acceptance, draft_cost, most):
     def speed(k):
         tokens = k + 1 if acceptance == 1 else (1 - acceptance ** (k + 1)) / (1 - acceptance)
@@ -325,6 +433,8 @@ RIGHT = {
     "16.admit": [admit_accumulate, admit_pop, admit_recursive],
     "16.schedule": [schedule_tokens, schedule_numpy, schedule_queue],
     "16.stream": [stream_pattern, stream_places, stream_partition],
+    "16.simulate": [simulate_schedule, simulate_numpy, simulate_objects],
+    "16.small": [small_groups, small_bits_each, small_fractions],
     "16.speedup": [speedup_formula, speedup_numpy, speedup_running],
     "16.cost": [cost_hours, cost_numpy, cost_fractions],
     **BLOCKS,

@@ -1,8 +1,8 @@
 """Chapter 16, serving: its tasks in the order of the notebook."""
 
 from softlookup.tasks.ch16_serving.blocks import APPEND, FREE, PREFIX, RAGGED
-from softlookup.tasks.ch16_serving.steps import ADMIT, BATCHES, SCHEDULE, STREAM
-from softlookup.tasks.ch16_serving.times import COST, LATENCIES, LIMIT, PHASES, SPEEDUP
+from softlookup.tasks.ch16_serving.steps import ADMIT, BATCHES, SCHEDULE, SIMULATE, STREAM
+from softlookup.tasks.ch16_serving.times import COST, LATENCIES, LIMIT, PHASES, SMALL, SPEEDUP
 
 TASKS = (
     PHASES,
@@ -16,6 +16,8 @@ TASKS = (
     ADMIT,
     SCHEDULE,
     STREAM,
+    SIMULATE,
+    SMALL,
     SPEEDUP,
     COST,
 )

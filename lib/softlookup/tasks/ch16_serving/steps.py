@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from softlookup.checking.inside.case import Case
 from softlookup.checking.published import described
 from softlookup.tasks.draws import Rng
@@ -176,3 +178,53 @@ def _stream(pieces: list[str], stops: list[str]) -> list[str]:
 
 
 STREAM = described("16.stream", cases=_stream_cases, oracle=_stream, frame="text")
+
+
+Requests = list[list[float]]
+
+
+def _simulate_cases(rng: Rng) -> list[Case]:
+    arrivals = np.cumsum(rng.uniform(0.0, 0.3, 7)).round(3).tolist()
+    drawn = [
+        [t, int(p), int(n)] for t, p, n in zip(arrivals, rng.integers(3, 40, 7), rng.integers(1, 9, 7), strict=True)
+    ]
+    cases: dict[str, tuple[Any, ...]] = {
+        "two requests, one step apart": ([[0.0, 10, 3], [0.05, 6, 2]], 32, 4, 0.02, 0.004),
+        "a prompt in chunks beside one that decodes": ([[0.0, 4, 8], [0.03, 50, 3]], 16, 4, 0.02, 0.001),
+        "the server stands still in between": ([[0.5, 8, 2], [3.0, 5, 4], [3.01, 9, 1]], 12, 4, 0.03, 0.002),
+        "two places for four": ([[0.0, 6, 4], [0.0, 5, 2], [0.0, 7, 3], [0.01, 3, 5]], 24, 2, 0.02, 0.003),
+        "one token each": ([[0.0, 9, 1], [0.0, 20, 1], [0.4, 3, 1]], 16, 3, 0.05, 0.002),
+        "seven that were drawn": (drawn, 20, 3, 0.025, 0.0015),
+    }
+    return [Case(label, args, frame="plain") for label, args in cases.items()]
+
+
+def _simulate(requests: Requests, budget: int, most: int, fixed: float, each: float) -> Any:
+    """Every request by its own clock: what it lacks, and one list of all that happens."""
+    lacking = [[int(prompt), int(new) - 1] for _, prompt, new in requests]
+    inside: list[int] = []
+    happened: list[dict[str, float]] = [{} for _ in requests]
+    clock = 0.0
+    while any("complete" not in one for one in happened):
+        there = [i for i, (arrival, *_) in enumerate(requests) if arrival <= clock and "complete" not in happened[i]]
+        if not there:
+            clock = min(arrival for i, (arrival, *_) in enumerate(requests) if not happened[i])
+            continue
+        entering = [i for i in there if i not in inside][: most - len(inside)]
+        writing = [i for i in inside if lacking[i][0] == 0]
+        wishes = [i for i in writing] + [i for i in inside + entering if i not in writing for _ in range(lacking[i][0])]
+        computed = wishes[:budget]
+        clock += fixed + each * len(computed)
+        inside += [i for i in entering if i in computed]
+        for i in dict.fromkeys(computed):
+            prompt, new = lacking[i]
+            lacking[i] = [prompt - computed.count(i), new] if prompt else [0, new - 1]
+            if prompt and lacking[i][0] == 0:
+                happened[i]["first"] = clock
+            if lacking[i][0] == 0 and lacking[i][1] <= 0:
+                happened[i]["complete"] = clock
+                inside.remove(i)
+    return tuple([one[what] - requests[i][0] for i, one in enumerate(happened)] for what in ("first", "complete"))
+
+
+SIMULATE = described("16.simulate", cases=_simulate_cases, oracle=_simulate, frame="plain")

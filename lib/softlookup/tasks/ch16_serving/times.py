@@ -141,6 +141,30 @@ def _speedup(acceptance: float, draft_cost: float, most: int) -> Any:
 SPEEDUP = described("16.speedup", cases=_speedup_cases, oracle=_speedup, frame="plain", parts={"core": 0.8, "all": 0.2})
 
 
+def _small_cases(rng: Rng) -> list[Case]:
+    giga = 10**9
+    drawn = int(rng.integers(2, 12)) * 32 * 10**7
+    rows = (
+        ("8 billion, 4 bits in groups of 32", (8 * giga, giga, 4, 32, 24 * giga, 131072 * 4000)),
+        ("70 billion, 4 bits in groups of 128", (70 * giga, 2 * giga, 4, 128, 80 * giga, 327680 * 8000)),
+        ("8 bits", (1_600_000, 320_000, 8, 64, 4_000_000, 30_000)),
+        ("nothing stays in 16 bits", (3_200_000, 0, 3, 32, 2_000_000, 70_001)),
+        ("groups of 16", (960_000, 160_000, 2, 16, 900_000, 50_000)),
+        ("drawn", (drawn, drawn // 8, 5, 32, 16 * giga, 98304 * 2500)),
+    )
+    return [Case(label, args, frame="plain") for label, args in rows]
+
+
+def _small(params: int, kept: int, bits: int, group: int, memory: int, sequence_bytes: int) -> Any:
+    """By groups: each is a scale and its weights; what is kept takes two bytes each."""
+    groups = (params - kept) // group
+    weights = groups * (2 + group * bits / 8) + 2 * kept
+    return weights, int((memory - weights) / sequence_bytes)
+
+
+SMALL = described("16.small", cases=_small_cases, oracle=_small, frame="plain")
+
+
 def _cost_cases(rng: Rng) -> list[Case]:
     rows = (
         ("one machine, half of the time busy", (2.0, 1, 20_000, 2_500, 0.5, 1000, 200)),
