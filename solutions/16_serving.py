@@ -351,7 +351,9 @@ def simulate(requests, budget, most, fixed, each):
     many = len(requests)
     computed, written, first, last = [0] * many, [0] * many, [0.0] * many, [0.0] * many
     now, queue, running = 0.0, list(range(many)), []
-    while queue or running:
+    for _ in range(1000):  # with a scheduler that gives nobody a token, a while loop would never end
+        if not (queue or running):
+            break
         if not running:
             now = max(now, requests[queue[0]][0])
         waiting = [i for i in queue if requests[i][0] <= now]
@@ -359,7 +361,7 @@ def simulate(requests, budget, most, fixed, each):
         old, begun = schedule([[requests[i][1], computed[i]] for i in running], prompts, budget, most)
         tokens = dict(zip(running + waiting, [*old, *begun], strict=True))
         now += fixed + each * sum(tokens.values())
-        running = [i for i in running + waiting if i in running or tokens[i] > 0]
+        running += [i for i in waiting if tokens[i] > 0]
         queue = [i for i in queue if i not in running]
         for i in running:
             arrival, prompt, _ = requests[i]

@@ -9,6 +9,8 @@ EARLY = "no request arrives before 0, so the later of the two times is the arriv
 STRICT = "the lists are equally long"
 WRITERS = "as many sequences as there are blocks can write; those behind have been preempted by then"
 FILLED = "every running request is given a number of its own in one of the two loops"
+SET = "it is set again before it is read or returned"
+LIMIT = "no question takes that many steps"
 NO_GAIN = "a round without a draft is never faster than the large model alone"
 
 EQUAL: list[tuple[str, str, str]] = [
@@ -85,6 +87,28 @@ EQUAL: list[tuple[str, str, str]] = [
     ("16.schedule", "now, new = ([-1] * len(running), [0] * len(waiting))", FILLED),
     ("16.schedule", "if i + len(running) < most:", COMMUTES),
     ("16.schedule", "if len(now) + i < most:", COUNT),
+    ("16.simulate", "computed, written, first, last = (many * [0], [0] * many, [0.0] * many, [0.0] * many)", COMMUTES),
+    ("16.simulate", "computed, written, first, last = ([0] * many, many * [0], [0.0] * many, [0.0] * many)", COMMUTES),
+    ("16.simulate", "computed, written, first, last = ([0] * many, [0] * many, many * [0.0], [0.0] * many)", COMMUTES),
+    ("16.simulate", "computed, written, first, last = ([0] * many, [0] * many, [0.0] * many, many * [0.0])", COMMUTES),
+    ("16.simulate", "computed, written, first, last = ([0] * many, [-1] * many, [0.0] * many, [0.0] * many)", SET),
+    ("16.simulate", "computed, written, first, last = ([0] * many, [0] * many, [1.0] * many, [0.0] * many)", SET),
+    ("16.simulate", "computed, written, first, last = ([0] * many, [0] * many, [-1.0] * many, [0.0] * many)", SET),
+    ("16.simulate", "computed, written, first, last = ([0] * many, [0] * many, [0.0] * many, [1.0] * many)", SET),
+    ("16.simulate", "computed, written, first, last = ([0] * many, [0] * many, [0.0] * many, [-1.0] * many)", SET),
+    ("16.simulate", "now, queue, running = (-1.0, list(range(many)), [])", EARLY),
+    ("16.simulate", "for _ in range(1001):", LIMIT),
+    ("16.simulate", "for _ in range(999):", LIMIT),
+    ("16.simulate", "now += each * sum(tokens.values()) + fixed", COMMUTES),
+    ("16.simulate", "now += fixed + sum(tokens.values()) * each", COMMUTES),
+    ("16.simulate", "tokens = dict(zip(running + waiting, [*old, *begun]))", STRICT),
+    ("16.simulate", "tokens = dict(zip(running + waiting, [*old, *begun], strict=False))", STRICT),
+    ("16.simulate", "for i in tokens:", SET),
+    ("16.small", "weights = (16 * small / group + (16 * kept + bits * small)) / 8", COMMUTES),
+    ("16.small", "weights = (bits * small + 16 * kept + 16 * small / group) / 8", COMMUTES),
+    ("16.small", "weights = (kept * 16 + bits * small + 16 * small / group) / 8", COMMUTES),
+    ("16.small", "weights = (16 * kept + small * bits + 16 * small / group) / 8", COMMUTES),
+    ("16.small", "weights = (16 * kept + bits * small + small * 16 / group) / 8", COMMUTES),
     ("16.speedup", "for k in range(0, most + 1):", NO_GAIN),
     ("16.speedup", "for k in range(1, 1 + most):", COMMUTES),
     ("16.speedup", "steps = 1 + k * draft_cost", COMMUTES),

@@ -193,6 +193,14 @@ def _simulate_cases(rng: Rng) -> list[Case]:
         "a prompt in chunks beside one that decodes": ([[0.0, 4, 8], [0.03, 50, 3]], 16, 4, 0.02, 0.001),
         "the server stands still in between": ([[0.5, 8, 2], [3.0, 5, 4], [3.01, 9, 1]], 12, 4, 0.03, 0.002),
         "two places for four": ([[0.0, 6, 4], [0.0, 5, 2], [0.0, 7, 3], [0.01, 3, 5]], 24, 2, 0.02, 0.003),
+        "more requests than the budget holds": (
+            [[0.0, 2, 5], [0.0, 1, 4], [0.0, 3, 3], [0.0, 2, 6], [0.1, 1, 2]],
+            3,
+            5,
+            0.01,
+            0.002,
+        ),
+        "a first chunk of one token": ([[0.0, 7, 4], [0.0, 5, 2], [0.2, 6, 3]], 8, 4, 0.02, 0.001),
         "one token each": ([[0.0, 9, 1], [0.0, 20, 1], [0.4, 3, 1]], 16, 3, 0.05, 0.002),
         "seven that were drawn": (drawn, 20, 3, 0.025, 0.0015),
     }
