@@ -13,7 +13,7 @@
 # %% [markdown]
 # # 16 · Serving
 #
-# You will write the parts of a server for language models: what a step costs at least, how latencies are reported, how blocks of the cache are given out and taken back, which prompts share them, what a step of continuous batching computes, and what a million tokens cost.
+# You will write the parts of a server for language models: what a step costs at least, how latencies are reported, how blocks of the cache are given out and taken back, which prompts share them, what a step of continuous batching computes, which latencies to expect, and what a million tokens cost.
 #
 # [How a task works](../../_build/html/book/00_before_you_start_running.html#before-check): write your answer, run the check below it as often as you like. The chapter is *Serving* in the
 # book.
