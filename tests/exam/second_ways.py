@@ -1,7 +1,7 @@
-"""Every answer of chapters 8 to 13 once more, by another way; and the table of all of them."""
+"""Every answer of chapters 8 to 16 once more, by another way; and the table of all of them."""
 
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 from math import floor, log2, sqrt
 
 import numpy as np
@@ -220,6 +220,43 @@ def windowed(layers, every, window, length):
     return sum(held), layers * length
 
 
+def waits(arrival, times):
+    between = sorted(b - a for a, b in pairwise(times))
+
+    def least(percent):
+        return next(x for x in between if 100 * sum(y <= x for y in between) >= percent * len(between))
+
+    return times[0] - arrival, least(50), least(95)
+
+
+def admitted(free, layers, kv_heads, width, size, prompt, new):
+    token = sum(2 * width for _ in ("key", "value") for _ in range(layers * kv_heads))
+    blocks, fit = int(Fraction(free, size * token)), 0
+    while (fit + 1) * len(range(0, prompt + new, size)) <= blocks:
+        fit += 1
+    return blocks, fit
+
+
+def one_step(budget, left, first, second):
+    given = [0] * 5
+    for one, many in enumerate((1, 1, left, first, second)):
+        for _ in range(many):
+            if sum(given) < budget:
+                given[one] += 1
+    return np.array(given)
+
+
+def drafted(half, k, cost):
+    a = Fraction(str(half))
+    tokens, steps = (1 - a ** (k + 1)) / (1 - a), k * Fraction(str(cost)) + 1
+    return tuple(float(x) for x in (tokens, steps, tokens / steps))
+
+
+def million(price, rate, share):
+    seconds = 1_000_000 / rate
+    return price * (seconds / 3600) / share
+
+
 SECOND = EARLY | {
     "08/combine": combine,
     "08/cached": cached,
@@ -256,5 +293,10 @@ SECOND = EARLY | {
     "15/route": routed,
     "15/accept": drafts,
     "15/windows": windowed,
+    "16/latency": waits,
+    "16/admit": admitted,
+    "16/schedule": one_step,
+    "16/draft": drafted,
+    "16/money": million,
 }
 """The id of each question with numbers, and its answer from what was drawn, by another way."""

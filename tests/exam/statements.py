@@ -37,6 +37,18 @@ def delta_replaces():
     return np.allclose(key @ state, [-3.0, 5.0])
 
 
+def batch_for_ever():
+    weights, batches = 5.0, 2.0 ** np.arange(40)
+    return all((weights + 1.01 * batches > batches).tolist()) and bool((weights + 0.99 * batches < batches).any())
+
+
+def block_anywhere():
+    x = RNG.standard_normal((6, 3))
+    other = np.concatenate([RNG.standard_normal((2, 3)), x[2:]])
+    states = [np.stack([attend(y[t : t + 1], y[: t + 1], y[: t + 1])[0] for t in range(6)]) for y in (x, other)]
+    return np.allclose(states[0][2:4], states[1][2:4])
+
+
 def order_of_outputs():
     x = RNG.normal(size=(5, 3))
     last_alone = attend(x[-1:], x, x)
@@ -207,6 +219,12 @@ TRIED = {
     "bad-draft": bad_draft,
     "sink-takes": lambda: bool(softmax([0.0, 0.0, 1.0])[:2].sum() < 1),
     "delta-replaces": delta_replaces,
+    "batch-for-ever": batch_for_ever,
+    "mean-of-waits": lambda: np.mean([41, 41, 8]) == 30 and np.mean(np.array([41, 41, 8]) <= 30) >= 0.5,
+    "block-anywhere": block_anywhere,
+    "every-draft-pays": lambda: all(
+        (k + 2) / (k * c + c + 1) > (k + 1) / (k * c + 1) for k in range(9) for c in (0, 0.5, 0.99)
+    ),
     "zero-shot-none": lambda: bool((softmax([-20.0, -21.0]) < 0.01).all()),
 }
 """The key of each statement, and an experiment that says whether it holds."""

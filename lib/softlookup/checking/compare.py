@@ -96,7 +96,7 @@ def first_difference(got: Arrays, wanted: Arrays, case: Case) -> Difference | No
                 bad = ~close(g, w, tol, case)
             if bad.any():
                 index = tuple(int(j) for j in np.argwhere(bad)[0])
-                allowed = tol if case.absolute else tol + tol * float(np.abs(w[index]))
+                allowed = tol if case.absolute or not np.isfinite(w[index]) else tol + tol * float(np.abs(w[index]))
                 return Difference(kind, i, g, w, index, allowed, int(bad.sum()))
     for i, (g, w) in enumerate(zip(got, wanted, strict=True)):
         if another_kind(g, w, case):

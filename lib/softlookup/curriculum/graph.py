@@ -19,6 +19,7 @@ NAMES: dict[int, str] = {
     13: "Beyond text",
     14: "The slides",
     15: "What changed",
+    16: "Serving",
     90: "The capstone",
 }
 """Chapters by number, by a short name. Number 90 is the capstone."""
@@ -82,6 +83,10 @@ EDGES: tuple[Edge, ...] = (
     Edge(15, 10, "sampling and the KV cache"),
     Edge(15, 9, "Adam and the learning rate", strict=False),
     Edge(15, 13, "linear attention, which forgets nothing", strict=False),
+    Edge(16, 10, "the KV cache, and a step of writing"),
+    Edge(16, 11, "the ridge, which says what limits a phase"),
+    Edge(16, 15, "the paged cache and speculative sampling"),
+    Edge(16, 12, "parameters and bytes of a model", strict=False),
     Edge(90, 5, "your own splitting and merging"),
     Edge(90, 8, "your own masks and layers"),
     Edge(90, 9, "the loss and the steps", strict=False),
@@ -138,6 +143,7 @@ PLACES: dict[int, tuple[float, float]] = {
     13: (6, 1),
     14: (7, 4),
     15: (7, 0),
+    16: (8, 3),
     90: (7, 2),
 }
 """Where each chapter stands in the picture: its level from above, and its lane. No arrow may cross a box."""

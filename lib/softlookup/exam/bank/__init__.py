@@ -11,6 +11,7 @@ from softlookup.exam.bank import (
     one_head,
     positions,
     roofline,
+    serving,
     soft_lookup,
     tokens_and_embeddings,
     training,
@@ -33,5 +34,6 @@ QUESTIONS: tuple[ExamQuestion, ...] = (
     *counting.QUESTIONS,
     *beyond_text.QUESTIONS,
     *what_changed.QUESTIONS,
+    *serving.QUESTIONS,
 )
 """All questions, by chapter."""

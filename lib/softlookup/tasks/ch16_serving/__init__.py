@@ -1,0 +1,23 @@
+"""Chapter 16, serving: its tasks in the order of the notebook."""
+
+from softlookup.tasks.ch16_serving.blocks import APPEND, FREE, PREFIX, RAGGED
+from softlookup.tasks.ch16_serving.steps import ADMIT, BATCHES, SCHEDULE, SIMULATE, STREAM
+from softlookup.tasks.ch16_serving.times import COST, LATENCIES, LIMIT, PHASES, SMALL, SPEEDUP
+
+TASKS = (
+    PHASES,
+    LATENCIES,
+    LIMIT,
+    BATCHES,
+    APPEND,
+    FREE,
+    RAGGED,
+    PREFIX,
+    ADMIT,
+    SCHEDULE,
+    STREAM,
+    SIMULATE,
+    SMALL,
+    SPEEDUP,
+    COST,
+)

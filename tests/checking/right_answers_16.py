@@ -1,0 +1,441 @@
+"""Chapter 16: right answers written otherwise: loops, numpy, fractions."""
+
+import heapq
+import math
+import re
+from collections import deque
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+
+from right_answers_blocks import BLOCKS
+
+
+def phases_intensity(params, bytes_each, cache_bytes, peak, bandwidth, prompt, batch, cached):
+    def time(tokens, extra):
+        operations, moved = 2 * params * tokens, params * bytes_each + extra
+        return operations / min(peak, bandwidth * operations / moved)
+
+    return time(prompt, 0), time(batch, batch * cached * cache_bytes)
+
+
+def phases_numpy(params, bytes_each, cache_bytes, peak, bandwidth, prompt, batch, cached):
+    operations = 2 * params * np.array([prompt, batch])
+    moved = params * bytes_each + np.array([0, batch * cached * cache_bytes])
+    return np.maximum(operations / peak, moved / bandwidth)
+
+
+def phases_branches(params, bytes_each, cache_bytes, peak, bandwidth, prompt, batch, cached):
+    seconds = []
+    for tokens, kept in ((prompt, 0), (batch, cached)):
+        computing = tokens * params / (peak / 2)
+        reading = params * bytes_each / bandwidth
+        for _ in range(batch if kept else 0):
+            reading += kept * cache_bytes / bandwidth
+        seconds.append(computing if computing > reading else reading)
+    return tuple(seconds)
+
+
+def latencies_inverted(requests):
+    first = [times[0] - arrival for arrival, times in requests]
+    between = np.concatenate([np.diff(times) for _, times in requests])
+    return tuple(np.percentile(values, [50, 95], method="inverted_cdf") for values in (first, between))
+
+
+def latencies_loop(requests):
+    first, between = [], []
+    for arrival, times in requests:
+        before = None
+        for time in times:
+            if before is None:
+                first.append(time - arrival)
+            else:
+                between.append(time - before)
+            before = time
+    found = []
+    for values in (first, between):
+        values.sort()
+        found.append([values[-(-percent * len(values) // 100) - 1] for percent in (50, 95)])
+    return found
+
+
+def latencies_fractions(requests):
+    first = sorted(times[0] - arrival for arrival, times in requests)
+    between = sorted(b - a for _, times in requests for a, b in pairwise(times))
+
+    def at(values, share):
+        return values[math.ceil(share * len(values)) - 1]
+
+    return tuple([at(values, Fraction(1, 2)), at(values, Fraction(19, 20))] for values in (first, between))
+
+
+def limit_lines(params, bytes_each, cache_bytes, peak, bandwidth, cached):
+    # computing(B) = slope B; reading(B) = weights + slope B
+    computing = np.poly1d([2 * params / peak, 0.0])
+    reading = np.poly1d([cached * cache_bytes / bandwidth, params * bytes_each / bandwidth])
+    roots = (computing - reading).roots
+    batch = float(roots[0]) if len(roots) and roots[0] > 0 else float("inf")
+    return batch, min(1 / c if c else np.inf for c in (computing.coeffs[0], reading.coeffs[0] * bool(cached)))
+
+
+def limit_bytes(params, bytes_each, cache_bytes, peak, bandwidth, cached):
+    ridge = peak / bandwidth
+    left = 2 * params - ridge * cached * cache_bytes
+    rates = [peak / (2 * params)]
+    if cached:
+        rates.append(bandwidth / (cached * cache_bytes))
+    return ridge * params * bytes_each / left if left > 0 else math.inf, min(rates)
+
+
+def limit_fractions(params, bytes_each, cache_bytes, peak, bandwidth, cached):
+    compute = Fraction(2 * params) / Fraction(peak)
+    read = Fraction(cached * cache_bytes) / Fraction(bandwidth)
+    once = Fraction(params) * Fraction(bytes_each) / Fraction(bandwidth)
+    if read >= compute:
+        return float("inf"), float(1 / read)
+    return float(once / (compute - read)), float(1 / compute)
+
+
+def batches_heap(arrivals, lengths, slots):
+    ends, time, i = [], 0, 0
+    while i < len(arrivals):
+        time, j = max(time, arrivals[i]), i
+        while j < len(arrivals) and j < i + slots and arrivals[j] <= time:
+            ends.append(time + lengths[j])
+            j += 1
+        time, i = max(ends[i:j]), j
+    free, found = [0] * slots, []
+    for arrival, length in zip(arrivals, lengths, strict=True):
+        end = max(heapq.heappop(free), arrival) + length
+        heapq.heappush(free, end)
+        found.append(end)
+    return ends, found
+
+
+def batches_steps(arrivals, lengths, slots):
+    def run(continuous):
+        queue, running, done, now = deque(range(len(lengths))), {}, {}, 0
+        while queue or running:
+            if continuous or not running:
+                while queue and len(running) < slots and arrivals[queue[0]] <= now:
+                    one = queue.popleft()
+                    running[one] = lengths[one]
+            now += 1
+            running = {one: left - 1 for one, left in running.items()}
+            done |= {one: now for one, left in running.items() if left == 0}
+            running = {one: left for one, left in running.items() if left}
+        return [done[one] for one in range(len(lengths))]
+
+    return run(False), run(True)
+
+
+def batches_numpy(arrivals, lengths, slots):
+    arrivals, lengths = np.array(arrivals), np.array(lengths)
+    waiting, first, time = np.zeros_like(lengths), 0, 0
+    while first < len(lengths):
+        time = max(time, int(arrivals[first]))
+        last = min(first + slots, int(np.searchsorted(arrivals, time, side="right")))
+        waiting[first:last] = time + lengths[first:last]
+        time, first = int(waiting[first:last].max()), last
+    ends = np.zeros(slots, dtype=int)
+    continuous = []
+    for a, n in zip(arrivals, lengths, strict=True):
+        place = ends.argmin()
+        ends[place] = max(ends[place], a) + n
+        continuous.append(int(ends[place]))
+    return waiting, np.array(continuous)
+
+
+def admit_accumulate(memory, weights, reserve, config, bytes_each, block_size, queue):
+    per_token = bytes_each * config["head_dim"] * config["num_key_value_heads"] * config["num_hidden_layers"] * 2
+    blocks = int((memory - weights - reserve) / (per_token * block_size))
+    needs = np.cumsum([-(-(a + b) // block_size) for a, b in queue])
+    return blocks, int((needs <= blocks).sum())
+
+
+def admit_pop(memory, weights, reserve, config, bytes_each, block_size, queue):
+    shape = (2, config["num_hidden_layers"], config["num_key_value_heads"], block_size, config["head_dim"])
+    blocks = (memory - (weights + reserve)) // (math.prod(shape) * bytes_each)
+    waiting, free, inside = deque(queue), blocks, 0
+    while waiting:
+        free -= (sum(waiting.popleft()) + block_size - 1) // block_size
+        if free < 0:
+            return blocks, inside
+        inside += 1
+    return blocks, inside
+
+
+def admit_recursive(memory, weights, reserve, config, bytes_each, block_size, queue):
+    one = 2 * bytes_each * math.prod(v for k, v in config.items() if k != "num_attention_heads")
+    blocks = (memory - weights - reserve) // one // block_size
+
+    def enter(free, rest):
+        if not rest:
+            return 0
+        left = free - len(range(0, sum(rest[0]), block_size))
+        return 0 if left < 0 else 1 + enter(left, rest[1:])
+
+    return blocks, enter(blocks, queue)
+
+
+def schedule_tokens(running, waiting, budget, most):
+    given = [0] * (len(running) + len(waiting))
+    decoding = [i for i, (prompt, done) in enumerate(running) if done >= prompt]
+    prefills = [i for i, (prompt, done) in enumerate(running) if done < prompt]
+    wants = {i: 1 for i in decoding} | {i: running[i][0] - running[i][1] for i in prefills}
+    wants |= {len(running) + i: n for i, n in enumerate(waiting) if len(running) + i < most}
+    for i, n in wants.items():
+        given[i] = min(n, budget)
+        budget -= given[i]
+    return given[: len(running)], given[len(running) :]
+
+
+def schedule_numpy(running, waiting, budget, most):
+    left = np.array([prompt - done for prompt, done in running], dtype=int)
+    places = max(0, most - len(running))
+    wants = np.concatenate([np.maximum(left, 1), waiting[:places]]).astype(int)
+    last = np.concatenate([left > 0, np.full(len(wants) - len(left), 2)])
+    order = np.argsort(last, kind="stable")
+    before = np.cumsum(wants[order]) - wants[order]
+    given = np.zeros(len(running) + len(waiting), dtype=int)
+    given[order] = np.clip(budget - before, 0, wants[order])
+    return given[: len(running)], given[len(running) :]
+
+
+def schedule_queue(running, waiting, budget, most):
+    now, new = {}, {}
+    rest = budget
+    for i, (prompt, done) in enumerate(running):
+        if prompt - done <= 0 and rest > 0:
+            now[i], rest = 1, rest - 1
+    for i, (prompt, done) in enumerate(running):
+        if prompt - done > 0 and rest > 0:
+            now[i] = prompt - done if prompt - done < rest else rest
+            rest -= now[i]
+    active = len(running)
+    for i, prompt in enumerate(waiting):
+        if active >= most or rest == 0:
+            break
+        new[i] = prompt if prompt < rest else rest
+        rest, active = rest - new[i], active + 1
+    return [now.get(i, 0) for i in range(len(running))], [new.get(i, 0) for i in range(len(waiting))]
+
+
+def stream_pattern(pieces, stops):
+    whole = re.compile("|".join(map(re.escape, stops)) or "(?!)")
+    beginnings = {stop[:n] for stop in stops for n in range(1, len(stop))}
+    kept, out = "", []
+    for number, piece in enumerate(pieces):
+        kept += piece
+        if match := whole.search(kept):
+            return [*out, kept[: match.start()]]
+        cut = next((i for i in range(len(kept)) if kept[i:] in beginnings), len(kept))
+        if number == len(pieces) - 1:
+            cut = len(kept)
+        out.append(kept[:cut])
+        kept = kept[cut:]
+    return out
+
+
+def stream_places(pieces, stops):
+    text = "".join(pieces)
+    ends = np.cumsum([len(piece) for piece in pieces]).tolist()
+    seen = next((k for k, end in enumerate(ends) if any(stop in text[:end] for stop in stops)), None)
+    reached = []
+    for k, end in enumerate(ends):
+        if k == seen:
+            reached.append(min(i for i in (text[:end].find(stop) for stop in stops) if i >= 0))
+            break
+        safe = [i for i in range(end) if any(stop.startswith(text[i:end]) for stop in stops)]
+        reached.append(end if k == len(ends) - 1 or not safe else safe[0])
+    return [text[a:b] for a, b in pairwise([0, *reached])]
+
+
+def stream_partition(pieces, stops):
+    out, kept = [], ""
+    for piece in pieces:
+        kept += piece
+        heads = [kept.partition(stop)[0] for stop in stops if stop in kept]
+        if heads:
+            out.append(min(heads, key=len))
+            return out
+        going, kept = kept, ""
+        while going and not any(stop.startswith(going) for stop in stops):
+            kept += going[0]
+            going = going[1:]
+        out.append(kept)
+        kept = going
+    out[-1] += kept
+    return out
+
+
+def simulate_schedule(requests, budget, most, fixed, each):
+    """With a scheduler from above, and a dictionary for each request."""
+    todo = [{"at": a, "prompt": p, "new": n, "done": 0, "written": 0} for a, p, n in requests]
+    running, now, found = [], 0.0, {}
+    while todo or running:
+        if not running and todo[0]["at"] > now:
+            now = todo[0]["at"]
+        waiting = [one for one in todo if one["at"] <= now]
+        parts = schedule_tokens(
+            [[r["prompt"], r["done"]] for r in running], [w["prompt"] for w in waiting], budget, most
+        )
+        given = parts[0] + parts[1]
+        now += fixed + each * sum(given)
+        for one, many in zip(running + waiting, given, strict=True):
+            if one["done"] >= one["prompt"]:
+                one["written"] += many
+            elif many:
+                one["done"] += many
+                if one["done"] >= one["prompt"]:
+                    one["written"], one["first"] = 1, now
+            if one["written"] >= one["new"]:
+                found[requests.index([one["at"], one["prompt"], one["new"]])] = one["first"], now
+        started = [w for w, many in zip(waiting, parts[1], strict=True) if many]
+        todo = [one for one in todo if one not in started]
+        running = [one for one in running + started if one["written"] < one["new"]]
+    times = [[t - requests[i][0] for t in found[i]] for i in range(len(requests))]
+    return [t[0] for t in times], [t[1] for t in times]
+
+
+def simulate_numpy(requests, budget, most, fixed, each):
+    arrival, prompt, new = (np.array(one, dtype=float) for one in zip(*requests, strict=True))
+    need, left = prompt.copy(), new - 1
+    first, last = np.full(len(new), np.nan), np.full(len(new), np.nan)
+    begun, clock = np.zeros(len(new), dtype=bool), 0.0
+    while np.isnan(last).any():
+        alive = np.isnan(last)
+        if not (alive & (arrival <= clock)).any():
+            clock = arrival[alive].min()
+        places = most - (begun & alive).sum()
+        fresh = np.flatnonzero(alive & ~begun & (arrival <= clock))[: max(0, int(places))]
+        old = np.flatnonzero(alive & begun)
+        order = np.concatenate([old[need[old] == 0], old[need[old] > 0], fresh])
+        wants = np.maximum(need[order], 1)
+        gets = np.clip(budget - (np.cumsum(wants) - wants), 0, wants)
+        clock += fixed + each * gets.sum()
+        decoding = need[order] == 0
+        left[order[decoding]] -= gets[decoding]
+        need[order[~decoding]] -= gets[~decoding]
+        begun[order[gets > 0]] = True
+        first[begun & (need == 0) & np.isnan(first)] = clock
+        last[begun & (need == 0) & (left == 0) & np.isnan(last)] = clock
+    return first - arrival, last - arrival
+
+
+def simulate_objects(requests, budget, most, fixed, each):
+    class Request:
+        def __init__(self, arrival, prompt, new):
+            self.arrival, self.prompt, self.new, self.times = arrival, prompt, new, []
+
+        def take(self, most_now):
+            self.got = min(most_now, max(self.prompt, 1))
+            return self.got
+
+        def step(self, now):
+            if self.prompt == 0:
+                self.times += [now] * self.got
+            else:
+                self.prompt -= self.got
+                self.times += [now] if self.prompt == 0 else []
+            self.got = 0
+
+    everybody = [Request(*one) for one in requests]
+    queue, running, now = deque(everybody), [], 0.0
+    while queue or running:
+        now = now if running else max(now, queue[0].arrival)
+        rest = budget
+        for one in sorted(running, key=lambda r: r.prompt > 0):
+            rest -= one.take(rest)
+        while queue and queue[0].arrival <= now and rest and len(running) < most:
+            running.append(queue.popleft())
+            rest -= running[-1].take(rest)
+        now += fixed + each * (budget - rest)
+        for one in running:
+            one.step(now)
+        running = [one for one in running if len(one.times) < one.new]
+    return [r.times[0] - r.arrival for r in everybody], [r.times[-1] - r.arrival for r in everybody]
+
+
+def small_groups(params, kept, bits, group, memory, sequence_bytes):
+    groups = (params - kept) / group
+    weights = groups * (group * bits + 16) / 8 + kept * 2
+    return weights, math.floor((memory - weights) / sequence_bytes)
+
+
+def small_bits_each(params, kept, bits, group, memory, sequence_bytes):
+    each = bits + 16 / group
+    weights = ((params - kept) * each + kept * 16) * 0.125
+    fit = 0
+    while weights + (fit + 1) * sequence_bytes <= memory:
+        fit += 1
+    return weights, fit
+
+
+def small_fractions(params, kept, bits, group, memory, sequence_bytes):
+    weights = Fraction((params - kept) * (bits * group + 16), 8 * group) + 2 * kept
+    return float(weights), int((memory - weights) / sequence_bytes)
+
+
+def speedup_formula(acceptance, draft_cost, most):
+    def speed(k):
+        tokens = k + 1 if acceptance == 1 else (1 - acceptance ** (k + 1)) / (1 - acceptance)
+        return tokens / (k * draft_cost + 1)
+
+    best = max(range(most + 1), key=speed)
+    return best, speed(best)
+
+
+def speedup_numpy(acceptance, draft_cost, most):
+    k = np.arange(most + 1)
+    speeds = np.cumsum(np.power(float(acceptance), k)) / (1 + k * draft_cost)
+    return int(speeds.argmax()), speeds.max()
+
+
+def speedup_running(acceptance, draft_cost, most):
+    chance = tokens = time = 1.0
+    found = [(1.0, 0)]
+    for k in range(1, most + 1):
+        chance *= acceptance
+        tokens += chance
+        time += draft_cost
+        found.append((tokens / time, -k))
+    speed, k = max(found)
+    return -k, speed
+
+
+def cost_hours(price, machines, input_rate, output_rate, utilisation, prompt, answer):
+    def tokens_in_an_hour(rate):
+        return rate * 60 * 60 * utilisation
+
+    bill = price * machines
+    a, b = (bill / tokens_in_an_hour(rate) for rate in (input_rate, output_rate))
+    return a * 10**6, b * 10**6, a * prompt + b * answer
+
+
+def cost_numpy(price, machines, input_rate, output_rate, utilisation, prompt, answer):
+    each = np.array([price * machines]) / (3600 * utilisation * np.array([input_rate, output_rate]))
+    return [*(1e6 * each), each @ np.array([prompt, answer])]
+
+
+def cost_fractions(price, machines, input_rate, output_rate, utilisation, prompt, answer):
+    hour = Fraction(price) * machines / Fraction(utilisation)
+    one = [hour / 3600 / Fraction(rate) for rate in (input_rate, output_rate)]
+    return float(one[0] * 1_000_000), float(one[1] * 1_000_000), float(one[0] * prompt + one[1] * answer)
+
+
+RIGHT = {
+    "16.phases": [phases_intensity, phases_numpy, phases_branches],
+    "16.latencies": [latencies_inverted, latencies_loop, latencies_fractions],
+    "16.batch-limit": [limit_lines, limit_bytes, limit_fractions],
+    "16.batches": [batches_heap, batches_steps, batches_numpy],
+    "16.admit": [admit_accumulate, admit_pop, admit_recursive],
+    "16.schedule": [schedule_tokens, schedule_numpy, schedule_queue],
+    "16.stream": [stream_pattern, stream_places, stream_partition],
+    "16.simulate": [simulate_schedule, simulate_numpy, simulate_objects],
+    "16.small": [small_groups, small_bits_each, small_fractions],
+    "16.speedup": [speedup_formula, speedup_numpy, speedup_running],
+    "16.cost": [cost_hours, cost_numpy, cost_fractions],
+    **BLOCKS,
+}
