@@ -84,7 +84,7 @@ def test_append_without_a_free_block_changes_nothing():
     parent = store.start()
     k, v = filled(store, parent, 3, 2)
     child = store.fork(parent)
-    with pytest.raises(MemoryError, match="all 1 blocks are taken"):
+    with pytest.raises(MemoryError, match="0 of 1 blocks are free, 1 needed"):
         store.append(child, k[:, 0], v[:, 0])
     assert (store.owners, store.table(child), store.length(child)) == ([2], [0], 2)
     assert_attends(store, child, k, v)

@@ -47,6 +47,11 @@ class LayerCache:
         return self._length
 
     @property
+    def offset(self) -> int | Int[Tensor, " B"]:
+        """The place of the next token: one number, or one for each row where rows differ in length."""
+        return self._length
+
+    @property
     def carried(self) -> int:
         """How many earlier positions the next token may attend to: all, or W - 1 beside itself."""
         return self._length if self.window is None else min(self._length, self.window - 1)

@@ -12,6 +12,7 @@ from softlookup.model._sizes import check_bias, check_mask
 from softlookup.model.attention import attend, fused_attention
 from softlookup.model.cache import LayerCache
 from softlookup.model.norms import RMSNorm
+from softlookup.model.positions import Offset
 
 QKNorm = Literal["none", "head", "width"]
 
@@ -195,6 +196,7 @@ class MultiHeadAttention(nn.Module):
         """
         self._check_inputs(x, x if x_kv is None else x_kv)
         q_BNTH = _heads(_project(x, self.w_q, self.b_q), self.n_heads, self.q_norm)
+        offset: Offset
         if cache is not None and cache.complete:  # cross-attention: the encoder's keys do not change
             k_BKSH, v_BKSH, offset = cache.k, cache.v, 0
         else:
@@ -227,8 +229,8 @@ class MultiHeadAttention(nn.Module):
 
     def _keys_and_values(
         self, x_kv: Tensor, rotary: nn.Module | None, cache: LayerCache | None
-    ) -> tuple[Tensor, Tensor, int]:
-        offset = 0 if cache is None else cache.length
+    ) -> tuple[Tensor, Tensor, Offset]:
+        offset = 0 if cache is None else cache.offset
         k_BKSH = _heads(_project(x_kv, self.w_k, self.b_k), self.n_kv_heads, self.k_norm)
         v_BKSH = split_heads(_project(x_kv, self.w_v, self.b_v), self.n_kv_heads)
         if rotary is not None:

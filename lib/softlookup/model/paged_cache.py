@@ -10,65 +10,34 @@ from torch import Tensor
 from softlookup.model._inputs import check_sizes
 
 
-class PagedCache:
-    """Keys and values of many sequences in one store, without room reserved for tokens that may never come.
+class BlockTables:
+    """Which blocks each sequence has, in the order of its tokens, and how many sequences have each block.
 
     A sequence takes a block when its last one is full. A forked sequence shares all blocks with the one it came from;
-    whoever writes first into a block that is shared copies it (copy on write).
+    whoever writes first into a block that is shared gets a copy of it (copy on write).
 
     Args:
         n_blocks: P.
         block_size: M.
-        n_kv_heads: K.
-        head_width: H, of keys.
-        value_width: Hv, of values; None takes the width of the keys.
-        dtype: What numbers are kept in.
-        device: Where.
 
     Raises:
         ValueError: If a size is below 1.
 
     Attributes:
-        k: The keys, (P, M, K, H); slots that hold nothing have any numbers.
-        v: The values, (P, M, K, Hv).
+        block_size: M, how many tokens a block holds.
         owners: For each block, how many sequences have it in their table; 0 is free.
-
-    Cost: adding a token writes one row, or copies one block beside it; a sequence wastes at most M - 1 slots.
 
     Source: Kwon et al. 2023 (vLLM, arXiv 2309.06180), sections 4.1 to 4.4.
     Book: 15_what_changed.html#what-changed-pages.
     """
 
-    def __init__(
-        self,
-        n_blocks: int,
-        block_size: int,
-        n_kv_heads: int,
-        head_width: int,
-        *,
-        value_width: int | None = None,
-        dtype: torch.dtype = torch.float32,
-        device: torch.device | str | None = None,
-    ) -> None:
-        value_width = head_width if value_width is None else value_width
-        check_sizes(
-            n_blocks=n_blocks,
-            block_size=block_size,
-            n_kv_heads=n_kv_heads,
-            head_width=head_width,
-            value_width=value_width,
-        )
-        self.k = torch.zeros(n_blocks, block_size, n_kv_heads, head_width, dtype=dtype, device=device)
-        self.v = torch.zeros(n_blocks, block_size, n_kv_heads, value_width, dtype=dtype, device=device)
+    def __init__(self, n_blocks: int, block_size: int) -> None:
+        check_sizes(n_blocks=n_blocks, block_size=block_size)
+        self.block_size = block_size
         self.owners = [0] * n_blocks
         self._tables: dict[int, list[int]] = {}
         self._lengths: dict[int, int] = {}
         self._next = 0
-
-    @property
-    def block_size(self) -> int:
-        """M, how many tokens a block holds."""
-        return self.k.shape[1]
 
     @property
     def n_free(self) -> int:
@@ -95,10 +64,26 @@ class PagedCache:
         Raises:
             KeyError: If there is no such sequence.
         """
-        table = self.table(sequence)
-        for block in table:
+        return self.start_with(self.table(sequence), self._lengths[sequence])
+
+    def start_with(self, blocks: list[int], length: int) -> int:
+        """Begin a sequence whose first tokens stand in blocks already.
+
+        Args:
+            blocks: Their numbers, in the order of the tokens.
+            length: How many tokens they hold for this sequence.
+
+        Returns:
+            The number of the new sequence.
+
+        Raises:
+            ValueError: If so many tokens need more or fewer blocks.
+        """
+        if len(blocks) != -(-length // self.block_size):
+            raise ValueError(f"{length} tokens are given in {len(blocks)} blocks of {self.block_size}")
+        for block in blocks:
             self.owners[block] += 1
-        return self._added(table, self._lengths[sequence])
+        return self._added(list(blocks), length)
 
     def table(self, sequence: int) -> list[int]:
         """The blocks of a sequence, in the order of its tokens: entry i holds tokens i*M to (i + 1)*M - 1.
@@ -131,6 +116,121 @@ class PagedCache:
         self.table(sequence)
         return self._lengths[sequence]
 
+    def needed(self, sequence: int, tokens: int) -> int:
+        """How many free blocks a sequence would take to grow.
+
+        Args:
+            sequence: Its number.
+            tokens: By how many tokens.
+
+        Returns:
+            The number of blocks, one for a shared block that would be copied included.
+
+        Raises:
+            KeyError: If there is no such sequence.
+        """
+        table, length = self.table(sequence), self._lengths[sequence]
+        shared = tokens > 0 and length % self.block_size > 0 and self.owners[table[-1]] > 1
+        return -(-(length + tokens) // self.block_size) - len(table) + shared
+
+    def grow(self, sequence: int, tokens: int) -> list[tuple[int, int]]:
+        """Make room for tokens at the end of a sequence.
+
+        Args:
+            sequence: Its number.
+            tokens: How many.
+
+        Returns:
+            The pairs (old, new) of blocks whose content has to be copied before anything is written: one or none.
+
+        Raises:
+            KeyError: If there is no such sequence.
+            MemoryError: If more blocks are needed than are free; nothing has changed then.
+        """
+        if (needed := self.needed(sequence, tokens)) > self.n_free:
+            free = f"{self.n_free} of {len(self.owners)} blocks are free"
+            raise MemoryError(f"{free}, {needed} needed: release a sequence, or make more blocks")
+        table, copies = self._tables[sequence], []
+        if tokens > 0 and self._lengths[sequence] % self.block_size and self.owners[table[-1]] > 1:
+            copies.append((table[-1], self._taken()))
+            self.owners[table[-1]] -= 1
+            table[-1] = copies[0][1]
+        self._lengths[sequence] += tokens
+        while len(table) * self.block_size < self._lengths[sequence]:
+            table.append(self._taken())
+        return copies
+
+    def release(self, sequence: int) -> None:
+        """End a sequence. Its blocks are free unless another sequence has them, too.
+
+        Args:
+            sequence: Its number.
+
+        Raises:
+            KeyError: If there is no such sequence.
+        """
+        for block in reversed(self.table(sequence)):
+            self.owners[block] -= 1
+            if self.owners[block] == 0:
+                self._freed(block)
+        del self._tables[sequence], self._lengths[sequence]
+
+    def _added(self, table: list[int], length: int) -> int:
+        number, self._next = self._next, self._next + 1
+        self._tables[number], self._lengths[number] = table, length
+        return number
+
+    def _taken(self) -> int:
+        block = self.owners.index(0)
+        self.owners[block] = 1
+        return block
+
+    def _freed(self, block: int) -> None:
+        """Take note of a block that nobody has any more."""
+
+
+class PagedCache(BlockTables):
+    """Keys and values of many sequences in one store, without room reserved for tokens that may never come.
+
+    Args:
+        n_blocks: P.
+        block_size: M.
+        n_kv_heads: K.
+        head_width: H, of keys.
+        value_width: Hv, of values; None takes the width of the keys.
+        dtype: What numbers are kept in.
+        device: Where.
+
+    Raises:
+        ValueError: If a size is below 1.
+
+    Attributes:
+        k: The keys, (P, M, K, H); slots that hold nothing have any numbers.
+        v: The values, (P, M, K, Hv).
+
+    Cost: adding a token writes one row, or copies one block beside it; a sequence wastes at most M - 1 slots.
+
+    Source: Kwon et al. 2023 (vLLM, arXiv 2309.06180), sections 4.1 to 4.4.
+    Book: 15_what_changed.html#what-changed-pages.
+    """
+
+    def __init__(
+        self,
+        n_blocks: int,
+        block_size: int,
+        n_kv_heads: int,
+        head_width: int,
+        *,
+        value_width: int | None = None,
+        dtype: torch.dtype = torch.float32,
+        device: torch.device | str | None = None,
+    ) -> None:
+        value_width = head_width if value_width is None else value_width
+        check_sizes(n_kv_heads=n_kv_heads, head_width=head_width, value_width=value_width)
+        super().__init__(n_blocks, block_size)
+        self.k = torch.zeros(n_blocks, block_size, n_kv_heads, head_width, dtype=dtype, device=device)
+        self.v = torch.zeros(n_blocks, block_size, n_kv_heads, value_width, dtype=dtype, device=device)
+
     def append(self, sequence: int, k: Float[Tensor, "K H"], v: Float[Tensor, "K Hv"]) -> None:
         """Add a token's keys and values at the end of a sequence.
 
@@ -144,21 +244,13 @@ class PagedCache:
             ValueError: If the shapes are not those of a slot.
             MemoryError: If a block is needed and none is free; nothing has changed then.
         """
-        table = self.table(sequence)
         if k.shape != self.k.shape[2:] or v.shape != self.v.shape[2:]:
             wanted = f"{tuple(self.k.shape[2:])} and {tuple(self.v.shape[2:])}"
             raise ValueError(f"k and v have shapes {tuple(k.shape)} and {tuple(v.shape)}; wanted {wanted}")
-        slot = self._lengths[sequence] % self.block_size
-        if slot == 0:
-            table.append(self._taken())
-        elif self.owners[table[-1]] > 1:
-            new = self._taken()
-            self.k[new], self.v[new] = self.k[table[-1]], self.v[table[-1]]
-            self.owners[table[-1]] -= 1
-            table[-1] = new
-        self.k[table[-1], slot], self.v[table[-1], slot] = k, v
-        self._tables[sequence] = table
-        self._lengths[sequence] += 1
+        for old, new in self.grow(sequence, 1):
+            self.k[new], self.v[new] = self.k[old], self.v[old]
+        block, slot = self.table(sequence)[-1], (self._lengths[sequence] - 1) % self.block_size
+        self.k[block, slot], self.v[block, slot] = k, v
 
     def gather(self, sequence: int) -> tuple[Float[Tensor, "K S H"], Float[Tensor, "K S Hv"]]:
         """Collect a sequence's keys and values in the order of its tokens, for attention that knows of no blocks.
@@ -176,28 +268,3 @@ class PagedCache:
         length = self._lengths[sequence]
         k_SKH, v_SKH = (blocks[table].flatten(0, 1)[:length] for blocks in (self.k, self.v))
         return k_SKH.transpose(0, 1), v_SKH.transpose(0, 1)
-
-    def release(self, sequence: int) -> None:
-        """End a sequence. Its blocks are free unless another sequence has them, too.
-
-        Args:
-            sequence: Its number.
-
-        Raises:
-            KeyError: If there is no such sequence.
-        """
-        for block in self.table(sequence):
-            self.owners[block] -= 1
-        del self._tables[sequence], self._lengths[sequence]
-
-    def _added(self, table: list[int], length: int) -> int:
-        number, self._next = self._next, self._next + 1
-        self._tables[number], self._lengths[number] = table, length
-        return number
-
-    def _taken(self) -> int:
-        if 0 not in self.owners:
-            raise MemoryError(f"all {len(self.owners)} blocks are taken: release a sequence, or make more blocks")
-        block = self.owners.index(0)
-        self.owners[block] = 1
-        return block

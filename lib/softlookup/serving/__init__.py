@@ -1,0 +1,26 @@
+"""Serving a language model to many: a cache of blocks, a queue, a loop, and a simulator that predicts its latencies."""
+
+from softlookup.serving.blocks import Blocks, Rows
+from softlookup.serving.latency import Latency, latency, percentile
+from softlookup.serving.request import Request
+from softlookup.serving.runner import ModelRunner
+from softlookup.serving.scheduler import Rules, Scheduler
+from softlookup.serving.server import Server
+from softlookup.serving.simulator import CostRunner, Costs, poisson_arrivals, simulate
+
+__all__ = [
+    "Blocks",
+    "CostRunner",
+    "Costs",
+    "Latency",
+    "ModelRunner",
+    "Request",
+    "Rows",
+    "Rules",
+    "Scheduler",
+    "Server",
+    "latency",
+    "percentile",
+    "poisson_arrivals",
+    "simulate",
+]

@@ -1,0 +1,83 @@
+"""What a server's users feel, in a few numbers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
+
+from softlookup.serving.request import Request
+
+
+def percentile(values: Sequence[float], percent: float) -> float:
+    """The value that so many of a hundred do not exceed, by the nearest rank.
+
+    Args:
+        values: At least one, in any order.
+        percent: Above 0, at most 100.
+
+    Returns:
+        One of the values: nothing is interpolated.
+
+    Raises:
+        ValueError: If there is no value, or percent is out of its range.
+
+    Book: 16_serving.html#serving-latency.
+    """
+    if not values or not 0 < percent <= 100:
+        raise ValueError(f"{len(values)} values, percent {percent}; wanted at least one, and above 0 to 100")
+    return sorted(values)[ceil(percent * len(values) / 100) - 1]
+
+
+@dataclass(frozen=True)
+class Latency:
+    """The latencies of served requests.
+
+    Attributes:
+        first_p50_s: Half of the requests had their first token after so many seconds.
+        first_p95_s: And 95 of 100.
+        between_p50_s: Of the waits from one token to the next, half were at most so long, in seconds.
+        between_p95_s: And 95 of 100; 0 if no answer had a second token.
+        tokens_per_s: Tokens of answers, a second from the first arrival to the last token.
+        finished: How many requests had all of their answer.
+        refused: How many were refused.
+
+    Book: 16_serving.html#serving-latency.
+    """
+
+    first_p50_s: float
+    first_p95_s: float
+    between_p50_s: float
+    between_p95_s: float
+    tokens_per_s: float
+    finished: int
+    refused: int
+
+
+def latency(requests: Sequence[Request]) -> Latency:
+    """Sum up what became of requests.
+
+    Args:
+        requests: After they were served; those without a token count among the refused or not at all.
+
+    Returns:
+        Percentiles and throughput.
+
+    Raises:
+        ValueError: If none of them has a token.
+
+    Book: 16_serving.html#serving-latency.
+    """
+    served = [one for one in requests if one.times_s]
+    if not served:
+        raise ValueError(f"none of {len(requests)} requests has a token")
+    first = [one.first_token_s for one in served]
+    between = [wait for one in served for wait in one.between_s] or [0.0]
+    seconds = max(one.times_s[-1] for one in served) - min(one.arrival_s for one in served)
+    return Latency(
+        percentile(first, 50),
+        percentile(first, 95),
+        percentile(between, 50),
+        percentile(between, 95),
+        sum(len(one.times_s) for one in served) / seconds,
+        sum(one.state == "finished" for one in requests),
+        sum(one.state == "refused" for one in requests),
+    )
