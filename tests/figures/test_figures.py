@@ -122,6 +122,18 @@ FIGURES = {
     "clock_hands": (figures.clock_hands, (reference.sinusoidal(8, 8),)),
     "position_ways": (figures.position_ways, ()),
     "distance_curve": (figures.distance_curve, ({8: reference.sinusoidal(21, 8) @ reference.sinusoidal(1, 8)[0]},)),
+    "served_places": (
+        figures.served_places,
+        ({"wait": [(0, 2), (0, 5), (5, 6)], "join": [(0, 2), (0, 5), (2, 3)]}, 2),
+    ),
+    "latency_curves": (
+        figures.latency_curves,
+        (
+            [0.2, 1.2],
+            {"first": {"p50": [1.0, 9.0], "p95": [2.0, 20.0]}},
+            {"first": {"p50": [1.1, 8.0], "p95": [2.2, 30.0]}},
+        ),
+    ),
     "relative_grids": (
         figures.relative_grids,
         ({"j - i": np.subtract.outer(-np.arange(4), -np.arange(4)), "ALiBi": reference.alibi_bias(8, 4, 4)[0]},),

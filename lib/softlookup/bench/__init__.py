@@ -25,6 +25,7 @@ BENCHES = {
     "refinement": ("softlookup.bench.refinement:bench_refinement", ()),
     "roofline": ("softlookup.bench.roofline:bench_roofline", ("device", "quick")),
     "batching": ("softlookup.bench.batching:bench_batching", ("device", "quick")),
+    "serving": ("softlookup.bench.serving:bench_serving", ("quick",)),
     "digits": ("softlookup.bench.digits:bench_digits", ("quick", "kept", "weights", "say")),
     "pairs": ("softlookup.bench.pairs:bench_pairs", ("quick", "kept", "weights", "say")),
     "int8": ("softlookup.bench.int8:bench_int8", ("folder", "quick", "say")),

@@ -97,6 +97,8 @@ from softlookup.figures.roofs import roofline as roofline
 from softlookup.figures.scaling import gradient_size as gradient_size
 from softlookup.figures.scaling import saturation as saturation
 from softlookup.figures.scaling import variance as variance
+from softlookup.figures.served import latency_curves as latency_curves
+from softlookup.figures.served import served_places as served_places
 from softlookup.figures.sharpened import sharpened as sharpened
 from softlookup.figures.shifted import shifted_labels as shifted_labels
 from softlookup.figures.show import Shown as Shown

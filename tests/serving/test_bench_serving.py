@@ -1,0 +1,25 @@
+"""The serving bench: its record has what the page reads, and the committed one holds what the page says."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from softlookup.bench.harness import measured
+from softlookup.bench.serving import NAMES, bench_serving
+
+ROOT = Path(__file__).resolve().parents[2]
+COMMITTED = json.loads((ROOT / "book" / "measured" / "serving.json").read_text(encoding="utf-8"))
+
+
+def test_quick_bench_has_the_shape_of_the_committed_record():
+    quick = bench_serving(quick=True)
+    assert measured(quick) == measured(COMMITTED) and quick["ratio"] > 0
+    assert set(quick["loads"][0]["measured"]) == set(COMMITTED["loads"][0]["measured"]) >= set(NAMES)
+    assert quick["prefix"]["reused_tokens"] > 0
+
+
+def test_committed_simulator_predicts_the_times_between_tokens_below_capacity():
+    for one in COMMITTED["loads"]:
+        if one["load"] < 1:
+            assert one["measured"]["between_p50_s"] == pytest.approx(one["predicted"]["between_p50_s"], rel=0.2)
