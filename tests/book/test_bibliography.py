@@ -24,7 +24,7 @@ NEITHER = {
     *("gage1994", "watson1964", "radford2019", "goodfellow2016"),
     *("pedregosa2011", "radford2018", "devlin2018code", "chollet2015"),
     *("nvidia2021a100", "nvidia2023h100", "nvidia2024h200"),  # data sheets
-    *("nvidia2025hgx", "nvidia2025dgx", "nvidia2025gb200", "amd2023mi300x"),
+    *("nvidia2025hgx", "nvidia2025dgx", "nvidia2025gb200", "amd2023mi300x", "yu2022"),
     *("google2025v5p", "google2025v6e", "google2025jax"),
 }
 """Works without a DOI and not on arXiv: they link to the publisher's page."""

@@ -29,6 +29,7 @@ from softlookup.serving import (
     poisson_arrivals,
     simulate,
 )
+from softlookup.serving.scheduler import Policy
 
 NAMES = ("first_p50_s", "first_p95_s", "between_p50_s", "between_p95_s")
 
@@ -116,7 +117,7 @@ def _measured(plan: _Plan, model: DecoderLM) -> dict[str, Any]:
             found[way] = _noted(latency(asked))
         loads.append({"load": share, **found})
 
-    policies: dict[str, list[float]] = {"wait": [], "continuous": []}
+    policies: dict[Policy, list[float]] = {"wait": [], "continuous": []}
     for seed in range(plan.rounds):
         for policy, rates in policies.items():
             asked = _requests(plan, model, plan.calibrating, seed=6 + seed)
@@ -132,7 +133,7 @@ def _measured(plan: _Plan, model: DecoderLM) -> dict[str, Any]:
         "step_error": float(f"{median(errors):.3g}"),
         "capacity": float(f"{capacity:.4g}"),
         "loads": loads,
-        "policies": note(**{name: median(rates) for name, rates in policies.items()}),
+        "policies": note(**{str(name): median(rates) for name, rates in policies.items()}),
         "prefix": _prefix(plan, model, open_rules, served),
         "chunks": _chunks(plan, model, open_rules, served),
         "waste": {str(size): _waste(plan, model, costs, blocks(size), open_rules) for size in (1, 16, 64)},
