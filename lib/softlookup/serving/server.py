@@ -98,11 +98,12 @@ class Server:
             return False
         tokens = self.runner.run(plan)
         now_s = self.runner.now()
-        self.steps.append(([(new, request.computed + new) for request, new in plan], now_s - begun_s))
+        computed = [(new, request.computed + new) for request, new in plan]
         for (request, new), token in zip(plan, tokens, strict=True):
             request.computed += new
             if request.missing == 0 and request.state == "running":
                 self._hand_out(request, token, now_s)
+        self.steps.append((computed, self.runner.now() - begun_s))
         return True
 
     def serve(self, requests: Iterable[Request]) -> None:
