@@ -49,9 +49,8 @@ def silence(
     if how not in ("zero", "mean"):
         raise ValueError(f"how is {how!r}; wanted zero or mean")
     if (how == "mean") != (reference is not None):
-        raise ValueError(
-            f"how is {how!r} and reference {'missing' if reference is None else 'given'}; a mean wants one"
-        )
+        said = "missing" if reference is None else "given"
+        raise ValueError(f"how is {how!r} and reference is {said}; a mean wants one, a zero none")
     by_layer: dict[int, list[int]] = defaultdict(list)
     for layer, head in heads:
         by_layer[layer].append(head)

@@ -1,4 +1,4 @@
-"""What attention patterns show: heads that copy from an earlier occurrence, that look back by one, that attend to a sink.
+"""Scores of attention patterns: induction heads, previous-token heads, attention sinks.
 
 Letters of its own: P tokens of a block that is repeated.
 """

@@ -158,8 +158,7 @@ def selectivity(
 
 def _check(states: Tensor, labels: Tensor) -> None:
     if states.ndim != 2 or labels.shape != states.shape[:1]:
-        raise ValueError(
-            f"states have shape {tuple(states.shape)}, labels {tuple(labels.shape)}; wanted (M, D) and (M,)"
-        )
+        got = f"states have shape {tuple(states.shape)}, labels {tuple(labels.shape)}"
+        raise ValueError(f"{got}; wanted (M, D) and (M,)")
     if len(labels) and labels.min() < 0:
         raise ValueError(f"a label is {labels.min().item()}; wanted whole numbers from 0 on")

@@ -34,7 +34,7 @@ class Superposition:
 
     Attributes:
         sparsities: The probability of a zero, one for each model.
-        W: What compresses M features to D numbers, (I, D, M): column m is feature m's direction.
+        w: What compresses M features to D numbers, (I, D, M): column m is feature m's direction.
         b: What is added before the ReLU, (I, M).
         loss: The mean squared error, weighted by importance, over the last tenth of training, (I,).
 
@@ -42,14 +42,14 @@ class Superposition:
     """
 
     sparsities: tuple[float, ...]
-    W: Float[Tensor, "I D M"]
+    w: Float[Tensor, "I D M"]
     b: Float[Tensor, "I M"]
     loss: Float[Tensor, " I"]
 
     @property
     def norms(self) -> Float[Tensor, "I M"]:
         """The length of each feature's direction: about 1 if it is represented, about 0 if it was given up."""
-        return self.W.norm(dim=1)
+        return self.w.norm(dim=1)
 
     @property
     def interference(self) -> Float[Tensor, "I M"]:
@@ -57,8 +57,8 @@ class Superposition:
 
         0 means a dimension of its own.
         """
-        units = self.W / self.norms.clamp_min(1e-8)[:, None]
-        products_IMM = (units.mT @ self.W).square()
+        units = self.w / self.norms.clamp_min(1e-8)[:, None]
+        products_IMM = (units.mT @ self.w).square()
         return products_IMM.sum(dim=2) - products_IMM.diagonal(dim1=1, dim2=2)
 
     def represented(self, least: float = 0.5) -> list[int]:
@@ -103,7 +103,7 @@ def train_superposition(
         ValueError: If a size is below 1, the width is not below the number of features, there is no sparsity, or one
             is outside [0, 1).
 
-    Cost: 20 features, 5 dimensions, 5 sparsities: about 20 s on one core.
+    Cost: 20 features, 5 dimensions, 5 sparsities: about 2 s on one core.
 
     Source: Elhage et al. 2022 (Toy Models of Superposition), section "Demonstrating Superposition".
     Book: 17_looking_inside.html#looking-inside-superposition.
