@@ -78,7 +78,7 @@ def activation_patching(
     run: Callable[[Given, Trace], Tensor | float],
     clean: Given,
     corrupted: Given,
-    places: Sequence[Where],
+    places: Sequence[Where | list[Where]],
     *,
     positions: Sequence[int] | None = None,
 ) -> Float[Tensor, "P M"]:
@@ -89,7 +89,8 @@ def activation_patching(
             of two logits. In an encoder-decoder, it decides which stack gets the trace.
         clean: The input whose answer is to be recovered.
         corrupted: An input that differs from it in what is asked about, with as many tokens in the same places.
-        places: What to patch, as (place, layer), or (place, layer, head) for a single head.
+        places: What to patch, as (place, layer), or (place, layer, head) for a single head. A list of these is patched
+            together.
         positions: At which positions, one at a time; None patches all positions at once.
 
     Returns:
@@ -112,12 +113,19 @@ def activation_patching(
     if abs(wanted - got) < 1e-6:
         raise ValueError(f"clean and corrupted inputs both give {got:.6g}; wanted two answers that differ")
 
-    def recovered(where: Where, position: int | None) -> float:
-        key, patch = _from_the_clean_pass(kept, where, position)
-        return (float(run(corrupted, Trace({key: patch}))) - got) / (wanted - got)
+    def recovered(where: Where | list[Where], position: int | None) -> float:
+        patches: dict[tuple[str, int], Patch] = {}
+        for one in where if isinstance(where, list) else [where]:
+            key, patch = _from_the_clean_pass(kept, one, position)
+            patches[key] = _in_turn(patches[key], patch) if key in patches else patch
+        return (float(run(corrupted, Trace(patches))) - got) / (wanted - got)
 
     where_at = [None] if positions is None else positions
     return torch.tensor([[recovered(where, position) for position in where_at] for where in places])
+
+
+def _in_turn(first: Patch, second: Patch) -> Patch:
+    return lambda x: second(first(x))
 
 
 def _from_the_clean_pass(kept: Trace, where: Where, position: int | None) -> tuple[tuple[str, int], Patch]:
