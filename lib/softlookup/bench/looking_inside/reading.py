@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from softlookup.bench.inside.sizes import Sizes
+from softlookup.bench.looking_inside.sizes import Sizes
 from softlookup.looking_inside import (
     direct_attribution,
     induction_scores,
@@ -73,7 +73,8 @@ def induction(plan: Sizes, name: str) -> dict[str, Any]:
 
     Returns:
         Scores by layer and head; the loss in nats of a token of the first copy and of the second, and of the second
-        without the heads that score highest and without as many others, drawn at random, for zeros and for means.
+        without the heads that score highest, and without as many others, drawn at random from all layers and from the
+        same ones, for zeros and for means.
     """
     model = model_of(name)
     first = model.config.vocab_size // 100  # special tokens come first
@@ -86,15 +87,23 @@ def induction(plan: Sizes, name: str) -> dict[str, Any]:
     n_heads = model.config.n_heads
     order = [divmod(int(i), n_heads) for i in scores_LN.flatten().argsort(descending=True)]
     strongest, others = order[: plan.silenced], order[plan.silenced :]
-    random_sets = []
-    for seed in range(plan.draws):
-        drawn = torch.randperm(len(others), generator=torch.Generator().manual_seed(seed))[: plan.silenced]
-        random_sets.append([others[int(i)] for i in drawn])
+    sets = {"random": [_drawn(others, plan.silenced, seed) for seed in range(plan.draws)]}
+    sets["same_layers"] = [
+        [
+            head
+            for layer in sorted({layer for layer, _ in strongest})
+            for head in _drawn([one for one in others if one[0] == layer], _count(strongest, layer), seed)
+        ]
+        for seed in range(plan.draws)
+    ]
     ways: tuple[tuple[Literal["zero", "mean"], Trace | None], ...] = (("zero", None), ("mean", reference))
     without = {
         how: {
             "strongest": _copy_losses(model, ids, Trace(silence(strongest, how, reference=given)))[1],
-            "random": [_copy_losses(model, ids, Trace(silence(one, how, reference=given)))[1] for one in random_sets],
+            **{
+                kind: [_copy_losses(model, ids, Trace(silence(one, how, reference=given)))[1] for one in drawn]
+                for kind, drawn in sets.items()
+            },
         }
         for how, given in ways
     }
@@ -257,6 +266,15 @@ def _probe(x_MD: Tensor, labels: Tensor, types: Tensor, seed: int) -> Any:
     ones, zeros = labels.nonzero()[:, 0], (1 - labels).nonzero()[:, 0]
     chosen = torch.cat((ones, zeros[torch.randperm(len(zeros), generator=generator)[: len(ones)]]))
     return selectivity(x_MD[chosen], labels[chosen], types[chosen], seed=seed)
+
+
+def _drawn(heads: list[tuple[int, int]], n: int, seed: int) -> list[tuple[int, int]]:
+    order = torch.randperm(len(heads), generator=torch.Generator().manual_seed(seed))
+    return [heads[int(i)] for i in order[:n]]
+
+
+def _count(heads: list[tuple[int, int]], layer: int) -> int:
+    return sum(one == layer for one, _ in heads)
 
 
 @torch.no_grad()

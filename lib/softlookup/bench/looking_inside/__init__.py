@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from softlookup.bench.harness import benchmark
-from softlookup.bench.inside import causes, features, reading
-from softlookup.bench.inside.sizes import QUICK, Sizes
 from softlookup.bench.kept_runs import KeptRuns
+from softlookup.bench.looking_inside import causes, features, reading
+from softlookup.bench.looking_inside.sizes import QUICK, Sizes
 
 
 @benchmark("inside", Sizes(), quick=QUICK)

@@ -11,7 +11,7 @@ class Sizes:
     block: int = 50
     rows: int = 4
     silenced: int = 8
-    draws: int = 5
+    draws: int = 8
     written: int = 250
     texts: int = 40
     probe_seeds: tuple[int, ...] = (0, 1, 2)

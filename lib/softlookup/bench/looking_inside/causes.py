@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from softlookup.bench.inside.reading import CAPITAL, smollm2
-from softlookup.bench.inside.sizes import Sizes
+from softlookup.bench.looking_inside.reading import CAPITAL, smollm2
+from softlookup.bench.looking_inside.sizes import Sizes
 from softlookup.looking_inside import activation_patching
 from softlookup.model.trace import Trace
 from softlookup.model.translator import Translator, load_translator

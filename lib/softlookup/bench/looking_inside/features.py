@@ -4,7 +4,7 @@ from typing import Any
 
 import torch
 
-from softlookup.bench.inside.sizes import Sizes
+from softlookup.bench.looking_inside.sizes import Sizes
 from softlookup.looking_inside import recovered_features, sparse_features, train_autoencoder, train_superposition
 
 
