@@ -51,3 +51,8 @@ def test_every_autoencoder_accounts_for_all_its_latents(kept):
     for run in kept["autoencoder"]["runs"]:
         assert run["dead"] + run["unmatched"] + run["recovered"] <= run["latents"]
         assert run["split"] <= run["recovered"] <= kept["autoencoder"]["features"]
+
+
+def test_children_of_a_family_are_never_found_by_themselves(kept):
+    assert all(run["children"] == 0 for run in kept["families"]["runs"])
+    assert max(run["sums"] for run in kept["families"]["runs"]) == kept["families"]["children"]

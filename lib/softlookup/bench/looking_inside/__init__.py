@@ -48,6 +48,7 @@ def bench_inside(plan: Sizes, *, kept: Path | None = None, say: Callable[[str], 
         "probes": reading.probes,
         "superposition": features.superposition,
         "autoencoder": features.autoencoder,
+        "families": features.families,
     }
     for name, measure_ours in of_ours.items():
         record[name] = runs.do(name, partial(measure_ours, plan))

@@ -44,6 +44,7 @@ def gender(plan: Sizes) -> list[dict[str, Any]]:
     return [_gender_of(*pair) for pair in PAIRS]
 
 
+@torch.no_grad()
 def _gender_of(clean: str, corrupted: str, prefix: tuple[str, ...], word: str, other: str) -> dict[str, Any]:
     ours = _translator()
     config, vocabulary = ours.model.config, ours.tokenizer.vocabulary

@@ -21,6 +21,7 @@ class Sizes:
     states: int = 20_000
     latents: tuple[int, ...] = (10, 20, 40, 80)
     prices: tuple[float, ...] = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+    family_latents: tuple[int, ...] = (4, 8, 12, 24)
 
 
 QUICK = Sizes(
@@ -38,4 +39,5 @@ QUICK = Sizes(
     states=200,
     latents=(20,),
     prices=(0.1,),
+    family_latents=(8,),
 )
