@@ -190,7 +190,7 @@ def recovered_features(
     Raises:
         ValueError: If a feature has length 0, or no latent is alive.
 
-    Source: Sharkey et al. 2022 and Cunningham et al. 2023, section 3.1 (mean maximum cosine similarity).
+    Source: Sharkey et al. 2022 and Cunningham et al. 2023 (maximum cosine similarity with known features).
     Book: 17_looking_inside.html#looking-inside-autoencoder.
     """
     if not (features.norm(dim=1) > 0).all():

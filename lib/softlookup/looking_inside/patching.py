@@ -40,7 +40,7 @@ def silence(
         ValueError: If there is no head, `how` is unknown, a mean has no reference or a zero has one, or the reference
             lacks the layer. A pass raises it if the layer has no such head.
 
-    Source: Michel et al. 2019 (zeros); Wang et al. 2022, section 2.2 (means).
+    Source: Michel et al. 2019 (zeros); Wang et al. 2022 (means).
     Book: 17_looking_inside.html#looking-inside-induction.
 
     >>> sorted(silence([(0, 1), (2, 3), (0, 2)]))

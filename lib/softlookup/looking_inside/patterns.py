@@ -30,6 +30,8 @@ def repeated_blocks(
     Raises:
         ValueError: If there are fewer ids than tokens in a block, or a block has fewer than two.
 
+    Book: 17_looking_inside.html#looking-inside-induction.
+
     >>> repeated_blocks(10, 3).tolist()
     [[4, 1, 7, 4, 1, 7]]
     """

@@ -82,7 +82,7 @@ def control_labels(types: Int[Tensor, " M"], labels: Int[Tensor, " M"], *, seed:
     Raises:
         ValueError: If there is not one label for each type.
 
-    Source: Hewitt & Liang 2019, section 2. Book: 17_looking_inside.html#looking-inside-probes.
+    Source: Hewitt & Liang 2019. Book: 17_looking_inside.html#looking-inside-probes.
     """
     if types.shape != labels.shape:
         raise ValueError(f"{len(types)} types beside {len(labels)} labels: give one for each")
@@ -139,7 +139,7 @@ def selectivity(
     Raises:
         ValueError: If sizes do not fit, or fewer than two places would be left on one side.
 
-    Source: Hewitt & Liang 2019, section 3. Book: 17_looking_inside.html#looking-inside-probes.
+    Source: Hewitt & Liang 2019. Book: 17_looking_inside.html#looking-inside-probes.
     """
     _check(states, labels)
     n = round(held_out * len(states))

@@ -95,8 +95,8 @@ def direct_attribution(
         ValueError: If the model is post-norm, has a head with a layer of its own (BERT), or drops numbers; or if a
             token is not in the vocabulary, or the position not in the texts.
 
-    Source: Elhage et al. 2021 (A Mathematical Framework for Transformer Circuits), "direct" paths;
-    Wang et al. 2022, section 3.1 (direct effects on a logit difference).
+    Source: Elhage et al. 2021 (A Mathematical Framework for Transformer Circuits); Wang et al. 2022 (direct effects on
+    a logit difference).
     Book: 17_looking_inside.html#looking-inside-attribution.
     """
     stack, norm = _stack_and_last_norm(model)

@@ -23,6 +23,8 @@ def sparse_features(
 
     Returns:
         The features.
+
+    Source: Elhage et al. 2022. Book: 17_looking_inside.html#looking-inside-superposition.
     """
     values, chances = (torch.rand(tuple(shape), generator=generator) for _ in range(2))
     return values * (chances >= sparsity)

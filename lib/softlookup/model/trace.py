@@ -29,8 +29,8 @@ class Trace:
 
     Attributes:
         patches: For a place and a layer, a function that is given the tensor there and returns what stands in its
-            place, of the same shape. A place is named like its list below, in the singular where that is "state":
-            layer i's state is the one that enters it, and layer L's the one that leaves the last.
+            place, of the same shape. Places are "state" and the names of the other lists below. Layer i's state is the
+            one that enters it, and layer L's the one that leaves the last.
         states: The residual stream: the vectors that enter the first layer, then those that leave each, (B, T, D).
         weights: Each layer's self-attention weights, (B, N, T, S); S counts the keys that a window's cache still has.
         heads: What each head of self-attention gives before w_o, (B, N, T, H).
