@@ -39,7 +39,7 @@ def test_kept_record_has_the_fields_of_a_new_one_and_is_whole(quick, kept):
 
 
 def test_gender_is_read_from_the_noun_alone_in_a_new_run_as_in_the_kept_one(quick, kept):
-    for new, old in zip(quick["gender"], kept["gender"], strict=True):
+    for new, old in zip(quick["gender"], kept["gender"][:1], strict=True):
         assert new["clean_difference"] > new["corrupted_difference"]
         assert new["strongest"] == old["strongest"]
         entering = [new["encoder_states"][0][i] for i in range(len(new["source_tokens"]))]

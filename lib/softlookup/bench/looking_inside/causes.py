@@ -41,7 +41,7 @@ def gender(plan: Sizes) -> list[dict[str, Any]]:
         cross-attention, of the decoder's self-attention and of the encoder's; for the two cross-attention heads with
         the largest shares together; and for the encoder's states by layer and position.
     """
-    return [_gender_of(*pair) for pair in PAIRS]
+    return [_gender_of(*pair) for pair in PAIRS[: plan.pairs]]
 
 
 @torch.no_grad()

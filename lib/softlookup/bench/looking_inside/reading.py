@@ -229,8 +229,8 @@ def probes(plan: Sizes) -> dict[str, Any]:
         plan: Sizes.
 
     Returns:
-        For each task (is the token before a line end? is the next one?), by layer: accuracy, control accuracy and
-        selectivity, means over seeds. Both classes are equally frequent.
+        For each task (is the token before a line end? is the next one?), by layer: accuracy, control accuracy,
+        selectivity and the share of the larger class, means over seeds. As many places of either class are taken.
     """
     own = writer()
     rows = [
@@ -250,10 +250,10 @@ def probes(plan: Sizes) -> dict[str, Any]:
     x_LMD, type_M = torch.cat(states, dim=1), torch.cat(types)
     record: dict[str, Any] = {"tokens": len(type_M), "types": len(type_M.unique()), "texts": len(rows)}
     for task, labels in (("line_end_before", torch.cat(before)), ("line_end_next", torch.cat(after))):
-        record[task] = {"accuracy": [], "control": [], "selectivity": []}
+        record[task] = {"accuracy": [], "control": [], "selectivity": [], "majority": []}
         for x_MD in x_LMD:
             found = [_probe(x_MD, labels.long(), type_M, seed) for seed in plan.probe_seeds]
-            for key in ("accuracy", "control", "selectivity"):
+            for key in ("accuracy", "control", "selectivity", "majority"):
                 mean = sum(getattr(one, key) for one in found) / len(found)
                 record[task][key].append(round(mean, 4))
         record[task]["places"] = 2 * int(labels.sum())

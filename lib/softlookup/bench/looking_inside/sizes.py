@@ -12,6 +12,7 @@ class Sizes:
     rows: int = 4
     silenced: int = 8
     draws: int = 8
+    pairs: int = 4
     written: int = 250
     texts: int = 40
     probe_seeds: tuple[int, ...] = (0, 1, 2)
@@ -30,6 +31,7 @@ QUICK = Sizes(
     rows=1,
     silenced=1,
     draws=1,
+    pairs=1,
     written=40,
     texts=3,
     probe_seeds=(0,),
