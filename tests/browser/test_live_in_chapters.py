@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 
 from softlookup.live import rounded
 from softlookup.model import beam_search, load_translator
-from softlookup.model.layers import Trace
+from softlookup.model.trace import Trace
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 
