@@ -1,8 +1,9 @@
 """Latencies under load, predicted and measured: ``softlookup bench serving``.
 
 The shipped language model serves made-up requests in one process, on one thread: prompts of random tokens, answers of
-random lengths. Steps are timed first, under full load; from them come the costs that the simulator counts with. Then,
-load by load, the same requests are simulated and served, in this order. The measured clock is the real one.
+random lengths. In each of several rounds steps are timed first; from them come the costs that the simulator counts
+with. Then, load by load, the same requests are simulated and served, in this order. Of what is predicted and of what is
+measured the medians of the rounds are kept: the machine is not always equally fast.
 """
 
 from dataclasses import asdict, dataclass, replace
@@ -31,6 +32,7 @@ from softlookup.serving import (
     simulate,
 )
 from softlookup.serving.scheduler import Policy
+from softlookup.serving.simulator import Step
 
 NAMES = ("first_p50_s", "first_p95_s", "between_p50_s", "between_p95_s")
 
@@ -66,12 +68,13 @@ def bench_serving(plan: _Plan) -> dict[str, Any]:
         plan: The sizes; ``quick=True`` in their place takes those of a run of seconds.
 
     Returns:
-        A record. ``costs`` are the fitted seconds of a step, and ``step_error`` the median relative error over the
-        timed steps. ``loads`` has, for each share of ``capacity`` (requests a second that the simulator finishes when
-        all come at once), the four percentiles of latency ``predicted`` and ``measured``, tokens a second and refusals.
-        ``policies`` has tokens a second of batches that wait and of continuous ones when all requests come at once;
-        ``ratio`` is continuous over waiting. ``prefix`` says what sharing a common beginning saves, ``chunks`` what
-        cutting a long prompt does to the time between tokens, ``waste`` which share of taken slots stays empty.
+        A record. ``costs`` are the seconds of a step fitted to all timed steps, and ``step_error`` the median relative
+        error over these. ``loads`` has, for each share of ``capacity`` (requests a second that the simulator finishes
+        when all come at once), the four percentiles of latency ``predicted`` and ``measured``, tokens a second and
+        refusals, each the median of the rounds. ``policies`` has tokens a second of batches that wait and of continuous
+        ones when all requests come at once; ``ratio`` is continuous over waiting. ``prefix`` says what sharing a common
+        beginning saves, ``chunks`` what cutting a long prompt does to the time between tokens, ``waste`` which share of
+        taken slots stays empty.
     """
     writer = load_writer()
     threads = torch.get_num_threads()
@@ -96,27 +99,30 @@ def _measured(plan: _Plan, model: DecoderLM) -> dict[str, Any]:
         return server
 
     served(_requests(plan, model, plan.most, seed=0), open_rules)  # the first passes are slower than all others
-    timed = []
-    for share, seed in ((0.5, 1), (1.0, 2), (2.0, 3)):  # of a guessed rate: few, some and many in a batch
-        rate = share * _guessed_rate(plan, model, open_rules, served)
-        timed += served(_requests(plan, model, plan.calibrating, seed=seed, rate=rate), open_rules).steps
+    guessed = _guessed_rate(plan, model, open_rules, served)
+    timed: list[tuple[Step, float]] = []
+    capacity = 0.0
+    found: dict[float, dict[str, list[Latency]]] = {share: {"predicted": [], "measured": []} for share in plan.loads}
+    for _ in range(plan.rounds):
+        fresh = []
+        for share, seed in ((0.25, 0), (0.5, 1), (1.0, 2), (2.0, 3)):  # few, some and many in a batch
+            fresh += served(_requests(plan, model, plan.calibrating, seed=seed, rate=share * guessed), open_rules).steps
+        timed += fresh
+        costs = Costs.fitted(fresh)
+        capacity = capacity or _capacity(_requests(plan, model, plan.requests, seed=4), costs, blocks(), open_rules)
+        for share, ways in found.items():
+            asked = _requests(plan, model, plan.requests, seed=5, rate=share * capacity)
+            simulate(asked, costs, blocks(), rules)
+            ways["predicted"].append(latency(asked))
+            asked = _requests(plan, model, plan.requests, seed=5, rate=share * capacity)
+            served(asked, rules)
+            ways["measured"].append(latency(asked))
+    loads = [
+        {"load": share} | {way: _noted(_middle(several)) for way, several in ways.items()}
+        for share, ways in found.items()
+    ]
     costs = Costs.fitted(timed)
     errors = [abs(costs.seconds(step) / seconds - 1) for step, seconds in timed]
-
-    asked = _requests(plan, model, plan.requests, seed=4)
-    simulate(asked, costs, blocks(), open_rules)
-    capacity = len(asked) / max(one.times_s[-1] for one in asked)
-    loads = []
-    for share in plan.loads:
-        found = {}
-        for way in ("predicted", "measured"):
-            asked = _requests(plan, model, plan.requests, seed=5, rate=share * capacity)
-            if way == "predicted":
-                simulate(asked, costs, blocks(), rules)
-            else:
-                served(asked, rules)
-            found[way] = _noted(latency(asked))
-        loads.append({"load": share, **found})
 
     policies: dict[Policy, list[float]] = {"wait": [], "continuous": []}
     for seed in range(plan.rounds):
@@ -160,6 +166,17 @@ def _guessed_rate(plan: _Plan, model: DecoderLM, rules: Rules, served: Any) -> f
     served(asked, rules)
     begun_s = min(one.arrival_s for one in asked)
     return len(asked) / (max(one.times_s[-1] for one in asked) - begun_s)
+
+
+def _capacity(asked: list[Request], costs: Costs, blocks: Blocks, rules: Rules) -> float:
+    """Requests a second that are complete, if all come at once and steps take what they cost."""
+    simulate(asked, costs, blocks, rules)
+    return len(asked) / max(one.times_s[-1] for one in asked)
+
+
+def _middle(several: list[Latency]) -> Latency:
+    each = [asdict(one) for one in several]
+    return Latency(**{name: median(one[name] for one in each) for name in each[0]})
 
 
 def _noted(found: Latency) -> dict[str, float]:

@@ -76,6 +76,8 @@ def latency_curves(
             numbers = ", ".join(f"{m:.3g} ({p:.3g})" for m, p in zip(measured[title][name], line, strict=True))
             said.append(f"{title}, {name}: {numbers}")
         axes.set_yscale("log")
+        axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        axes.yaxis.set_minor_formatter(lambda value, _: f"{value:g}" if f"{value:g}"[0] in "25" else "")
         axes.set_xlim(0, 1.08 * max(loads))
         everything = np.concatenate([*lines.values(), *measured[title].values()])
         axes.set_ylim(everything.min() / 1.6, everything.max() * 2)
