@@ -19,7 +19,9 @@ def test_quick_bench_has_the_shape_of_the_committed_record():
     assert quick["prefix"]["reused_tokens"] > 0
 
 
-def test_committed_simulator_predicts_the_times_between_tokens_below_capacity():
-    for one in COMMITTED["loads"]:
-        if one["load"] < 1:
-            assert one["predicted"]["between_p50_s"] == pytest.approx(one["measured"]["between_p50_s"], rel=0.2)
+@pytest.mark.parametrize("name", NAMES)
+def test_committed_simulator_is_within_a_fifth_at_every_load_below_capacity(name):
+    below = [one for one in COMMITTED["loads"] if one["load"] < 1]
+    assert len(below) >= 4
+    for one in below:
+        assert one["measured"][name] == pytest.approx(one["predicted"][name], rel=0.2)
