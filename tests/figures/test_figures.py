@@ -138,6 +138,7 @@ FIGURES = {
         figures.layer_maps,
         ({"scores": np.eye(3, 4), "shares": np.ones((3, 4)) / 2}, ["0", "1", "2", "3"], "head", "scores"),
     ),
+    "layers_by_word": (figures.layers_by_word, (np.eye(4, 3), ["a", "small", "boat"], "shares")),
     "contributions": (figures.contributions, ({"head 1.0": 2.0, "feed-forward 1": -1.0}, 1.5, "logit")),
     "feature_directions": (figures.feature_directions, ({"dense": np.eye(3, 2), "sparse": RNG.normal(size=(3, 2))},)),
     "relative_grids": (

@@ -1,8 +1,9 @@
 """A trained model looked into: numbers by layer, what each part adds to a logit, features that share dimensions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from softlookup.figures.theme import Palette, ramp
@@ -17,7 +18,7 @@ def layer_maps(
     numbered: float = 0.1,
     palette: Palette,
 ) -> Figure:
-    """Draw one number for each layer and head, or each layer and position, as heat maps.
+    """Draw one number for each layer and head as heat maps.
 
     Args:
         maps: For each title, a table (layers, columns), the lowest layer first; it is drawn at the bottom.
@@ -37,33 +38,78 @@ def layer_maps(
         if np.ndim(table) != 2 or np.shape(table)[1] != len(columns):
             raise ValueError(f"the map {title!r} has shape {np.shape(table)}; wanted {len(columns)} columns")
     layers = max(len(table) for table in maps.values())
-    names = any(len(name) > 2 for name in columns)
-    height = max(2.2, min(0.19, 2.4 / layers + 0.12) * layers) + (1.1 if names else 0.75)
-    figure = Figure(figsize=(min(6.4, (0.45 * len(columns) + 0.9) * len(maps) + 0.3), height))
+    width = min(6.4, (0.45 * len(columns) + 0.9) * len(maps) + 0.3)
+    figure = Figure(figsize=(width, max(0.155, 0.28 - 0.01 * layers) * layers + 0.8))
     figure.set_layout_engine("constrained")
-    said = []
     for axes, (title, table) in zip(figure.subplots(1, len(maps), squeeze=False)[0], maps.items(), strict=True):
         values = np.asarray(table, dtype=float)
-        axes.pcolormesh(values, cmap=ramp(palette), vmin=0, vmax=1, edgecolors=palette.faint, linewidth=0.3)
-        shown = [(i, j) for i, j in np.argwhere(np.abs(values) >= numbered)]
-        for i, j in shown:
+        _draw_shares(axes, values, palette)
+        for i, j in np.argwhere(np.abs(values) >= numbered):
             number = f"{values[i, j]:.1f}".replace("-", "\N{MINUS SIGN}")
-            axes.text(j + 0.5, i + 0.48, number, ha="center", va="center", size=8, color=palette.ink)
-        axes.set_xticks(np.arange(len(columns)) + 0.5, columns, rotation=90 if names else 0)
-        every = 1 if len(values) <= 8 else 5
-        axes.set_yticks(np.arange(0, len(values), every) + 0.5, [str(i) for i in range(0, len(values), every)])
-        axes.tick_params(length=0, labelsize=8.5, pad=2)
+            axes.text(j + 0.5, i + 0.46, number, ha="center", va="center", size=8, color=palette.ink)
+        axes.set_xticks(np.arange(len(columns)) + 0.5, columns)
+        _number(axes.set_yticks, len(values))
         axes.set(xlabel=across, ylabel="layer")
         axes.set_title(title, size=9.5)
-        for spine in axes.spines.values():
-            spine.set_visible(False)
-        order = np.argsort(values, axis=None)[::-1][:5]
-        found = [(*np.unravel_index(i, values.shape), values.flat[i]) for i in order]
-        said.append(f"{title}: " + ", ".join(f"layer {i}, {columns[j]}: {value:.2f}" for i, j, value in found))
+    said = "; ".join(f"{title}: {_largest(np.asarray(table), columns)}" for title, table in maps.items())
+    rows = f"a row for each layer, a column for each {across}"
+    figure.set_label(f"Heat maps of {what}: {rows}. Largest: {said}.")
+    return figure
+
+
+def layers_by_word(values: np.ndarray, words: Sequence[str], what: str, *, palette: Palette) -> Figure:
+    """Draw one number for each number of layers passed and each word of a text.
+
+    Args:
+        values: A table (layers + 1, words); colours run from 0 to 1.
+        words: The words.
+        what: What the numbers are.
+        palette: The colours to draw in.
+
+    Returns:
+        One panel: a row for each word, the layers from left to right.
+
+    Raises:
+        ValueError: If there is not a column for each word.
+    """
+    if np.ndim(values) != 2 or np.shape(values)[1] != len(words):
+        raise ValueError(f"the values have shape {np.shape(values)}; wanted {len(words)} columns")
+    figure = Figure(figsize=(6.2, 0.34 * len(words) + 0.7))
+    axes = figure.subplots()
+    _draw_shares(axes, np.asarray(values, dtype=float).T, palette)
+    axes.set_yticks(np.arange(len(words)) + 0.5, words)
+    axes.set_ylim(len(words), 0)
+    _number(axes.set_xticks, len(values))
+    axes.set_xlabel("layers passed")
     figure.set_label(
-        f"Heat maps of {what}: a row for each layer, a column for each {across}. Largest: {'; '.join(said)}."
+        f"Heat map of {what}: a row for each of {len(words)} words, a column for each number of layers passed. "
+        + "; ".join(f"{word}: {_stretch(column)}" for word, column in zip(words, np.asarray(values).T, strict=True))
+        + "."
     )
     return figure
+
+
+def _draw_shares(axes: Axes, values: np.ndarray, palette: Palette) -> None:
+    axes.pcolormesh(values, cmap=ramp(palette), vmin=0, vmax=1, edgecolors=palette.faint, linewidth=0.3)
+    axes.tick_params(length=0, labelsize=9, pad=2)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+
+
+def _number(ticks: Callable[..., object], n: int) -> None:
+    every = range(0, n, 1 if n <= 8 else 5)
+    ticks([i + 0.5 for i in every], [str(i) for i in every])
+
+
+def _largest(values: np.ndarray, columns: Sequence[str]) -> str:
+    order = np.argsort(values, axis=None)[::-1][:5]
+    found = [(*np.unravel_index(i, values.shape), values.flat[i]) for i in order]
+    return ", ".join(f"layer {i}, {columns[j]}: {value:.2f}" for i, j, value in found)
+
+
+def _stretch(column: np.ndarray) -> str:
+    above = np.flatnonzero(column > 0.5)
+    return f"above one half from {above[0]} to {above[-1]} layers" if len(above) else "below one half everywhere"
 
 
 def contributions(parts: Mapping[str, float], total: float, what: str, *, palette: Palette) -> Figure:
