@@ -139,7 +139,7 @@ def recovered(clean, corrupted, mixes, weights, read):
     ### BEGIN SOLUTION
     def run(x, begin=0):
         states = [x]
-        for mix, weight in zip(mixes[begin:], weights[begin:]):
+        for mix, weight in zip(mixes[begin:], weights[begin:], strict=True):
             states.append(states[-1] + torch.tanh(mix @ states[-1] @ weight))
         return states, states[-1][-1] @ read
 
