@@ -17,6 +17,7 @@ def _shared_cases(rng: Rng) -> list[Case]:
         Case("five directions in a plane, a pentagon", (five,)),
         Case("D = 3, M = 6", (normal(rng, 3, 6, dtype="float64"),)),
         Case("D = M = 4", (normal(rng, 4, 4, dtype="float64", scale=0.6),)),
+        Case("one dimension for four features", (normal(rng, 1, 4, dtype="float64"),)),
         Case("two features at right angles", (np.diag([1.0, 2.0]),)),
         Case("a feature that was given up", (gone,), part="zero"),
         Case("opposite features", (np.array([[1.0, -0.8, 0.0], [0.0, 0.0, 1.5]]),)),

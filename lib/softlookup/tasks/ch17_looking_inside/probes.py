@@ -38,6 +38,7 @@ def _probe_cases(rng: Rng) -> list[Case]:
         case("states far from 0", 24, 3, 15, 0.5, 3.0),
         case("fewer states than numbers", 12, 9, 6, 1.0),
         case("M = 40, D = 2", 40, 2, 25, 0.01),
+        case("states of a single number", 18, 1, 11, 0.2),
     ]
 
 
@@ -88,6 +89,7 @@ def _selectivity_cases(rng: Rng) -> list[Case]:
         case("a probe that knows nothing more than the control", 26, 4, 2, 0.5, 0.95),
         case("12 places, 9 words", 12, 9, 2, 0.8, 0.3, 0.7),
         case("as many words as places", 14, 14, 4, 0.6, 0.4),
+        case("one word everywhere", 20, 1, 3, 0.7, 0.5),
     ]
 
 
