@@ -74,7 +74,7 @@ def mixture(x, weights, w_gate, w_up, w_down):
 # %% [markdown]
 # [[task 15.absorb]]
 #
-# Compute multi-head latent attention on its cache. A token is cached as a latent vector of width `R`, from which head `n` gets its keys by `w_k[n]` and its values by `w_v[n]`, and as one short key `k_position`, which is already rotated and **shared by all heads**. Each head has a query `q` for the keys and a query `q_position` for the shared key. A score is the sum of both dot products; divide it by the square root of **both widths together**. `mask` is True where a query may attend. Move the matrices to the queries' side: the cache is multiplied by them, never expanded to keys. (Any way that gives the same numbers passes.)
+# Compute multi-head latent attention on its cache. A token is cached as a latent vector of width `R`, from which head `n` gets its keys by `w_k[n]` and its values by `w_v[n]`, and as one short key `k_position`, which is already rotated and **shared by all heads**. Each head has a query `q` for the keys and a query `q_position` for the shared key. A score is the sum of both dot products; divide it by the square root of **both widths together**. `mask` is True where a query may attend. Move the matrices to the queries' side: the cache is multiplied by them, never expanded to keys. (Any way that gives the same numbers passes.) Scores may be in the hundreds.
 
 
 # %% 15-absorb
@@ -293,7 +293,7 @@ def paged_attention(q, k_blocks, v_blocks, table, length):
 # %% [markdown]
 # [[task 15.fork]]
 #
-# A sequence of `length` tokens is about to write one more into its paged cache. `table` lists its blocks; `owners[b]` says how many sequences use block `b`, 0 where it is free. A new block is the free one with the lowest number, and one block is always free.
+# A sequence of `length` tokens is about to write one more into its paged cache. `table` lists its blocks; `owners[b]` says how many sequences use block `b`, 0 where it is free. A sequence of no tokens has no block yet, and its table is empty. A new block is the free one with the lowest number, and one block is always free.
 #
 # - If all of its blocks are full, it takes a new block, at the end of its table.
 # - If its last block has room but **others use it too**, it takes a new block in its place (what is in it is copied), and the old one has one user fewer.
@@ -325,7 +325,7 @@ def append_token(table, owners, length, block_size):
 # %% [markdown]
 # [[task 15.indexer]]
 #
-# Attend to the keys that an indexer chooses, as DeepSeek-V3.2 does. The indexer has `N` small heads with queries of their own and one key for each token, which its heads share. Add up over the heads: `w` times the ReLU of the dot product. Among the keys that the query may see (`mask`), the `top` with the largest sums are chosen; all of them where fewer are visible. Then the query attends to the chosen keys alone, with scores divided by $\sqrt{H}$. Return which keys are chosen, as booleans, and the outputs.
+# Attend to the keys that an indexer chooses, as DeepSeek-V3.2 does. The indexer has `N` small heads with queries of their own and one key for each token, which its heads share. Add up over the heads: `w`, which may be negative, times the ReLU of the dot product. Among the keys that the query may see (`mask`), the `top` with the largest sums are chosen; all of them where fewer are visible. Then the query attends to the chosen keys alone, with scores divided by $\sqrt{H}$. Return which keys are chosen, as booleans, and the outputs.
 
 
 # %% 15-indexer
@@ -344,7 +344,7 @@ def indexed_attention(index_q, index_k, w, q, k, v, mask, top):
 # %% [markdown]
 # [[task 15.muon]]
 #
-# Take one step of Muon, as `torch.optim.Muon` does. Bring the running average up to date: `momentum` times the old one plus `1 - momentum` times the gradient. Look one step ahead (Nesterov): the direction is `momentum` times the **new** average plus `1 - momentum` times the gradient. Divide it by its norm (the root of the sum of all squares), and apply five times $X \leftarrow 3.4445\, X + (-4.7750\, G + 2.0315\, G^2)\, X$ with $G = X X^\top$. The step is `rate` times that, times $\sqrt{\max(1, \text{rows}/\text{columns})}$. Before it is subtracted, the weight is multiplied by `1 - rate * weight_decay`. Return the new weight and the new average.
+# Take one step of Muon, as `torch.optim.Muon` does, but in the precision of what is given (`torch` takes the five steps below in bfloat16). Bring the running average up to date: `momentum` times the old one plus `1 - momentum` times the gradient. Look one step ahead (Nesterov): the direction is `momentum` times the **new** average plus `1 - momentum` times the gradient. Divide it by its norm (the root of the sum of all squares), and apply five times $X \leftarrow 3.4445\, X + (-4.7750\, G + 2.0315\, G^2)\, X$ with $G = X X^\top$. The step is `rate` times that, times $\sqrt{\max(1, \text{rows}/\text{columns})}$. Before it is subtracted, the weight is multiplied by `1 - rate * weight_decay`. Return the new weight and the new average.
 
 
 # %% 15-muon

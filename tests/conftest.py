@@ -18,7 +18,7 @@ from jaxtyping import install_import_hook
 from softlookup.bench.site.browser import FLAGS, NAMES
 
 # Before anything imports these packages: from here on their shape annotations are checked at every call.
-_CHECKED = ("reference", "model", "text", "training")
+_CHECKED = ("reference", "model", "text", "training", "looking_inside")
 install_import_hook([f"softlookup.{part}" for part in _CHECKED], "beartype.beartype")
 
 hypothesis.settings.register_profile("softlookup", deadline=None, derandomize=True, database=None, max_examples=30)

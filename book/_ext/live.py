@@ -29,6 +29,7 @@ class Live(SphinxDirective):
     * ``order``: a sentence translated with positions and without
     * ``loss``: how probable the model finds each token of a translation (``:target:``)
     * ``writer``: the language model continues a text
+    * ``silence``: what each of its heads does to a text, and what it writes without some (``:silenced:`` at first)
     """
 
     optional_arguments = 1
@@ -38,15 +39,16 @@ class Live(SphinxDirective):
         "head": directives.positive_int,
         "text": directives.unchanged_required,
         "target": directives.unchanged_required,
+        "silenced": directives.unchanged_required,
     }
 
     def run(self) -> list[nodes.Node]:
         """Put in a place that the script fills, and a sentence for readers without scripts."""
-        kind = _one_of("full", "small", "look", "order", "loss", "writer")((self.arguments or ["full"])[0])
+        kind = _one_of("full", "small", "look", "order", "loss", "writer", "silence")((self.arguments or ["full"])[0])
         if "live" in self.env.metadata[self.env.docname]:
             raise self.error("A page has one figure with a shipped model at most: each would load it again.")
         self.env.metadata[self.env.docname]["live"] = kind
-        name = "language model" if kind == "writer" else "translator"
+        name = "language model" if kind in ("writer", "silence") else "translator"
         said = f"The {name} needs JavaScript, which is switched off in this browser."
         given = "".join(f' data-{option}="{html.escape(str(value))}"' for option, value in self.options.items())
         place = (

@@ -17,7 +17,13 @@ from typing import Any
 import yaml
 from sphinx.pycode import ModuleAnalyzer
 
-PACKAGES = ("softlookup.model", "softlookup.reference", "softlookup.roofline", "softlookup.checking")
+PACKAGES = (
+    "softlookup.model",
+    "softlookup.looking_inside",
+    "softlookup.reference",
+    "softlookup.roofline",
+    "softlookup.checking",
+)
 COVERAGE = Path(__file__).resolve().parents[1] / "coverage.yml"
 
 BOOK = re.compile(r"\bBook: (?P<places>[\w.]+\.html#[\w-]+(?:, [\w.]+\.html#[\w-]+)*)\.")

@@ -36,16 +36,20 @@ export class LanguageModel {
     });
   }
 
-  /** An empty KV cache: for each layer the keys and values of the tokens so far. */
-  start() {
-    return Array.from({ length: this.config.n_layers }, () => ({ k: [], v: [] }));
+  /**
+   * An empty KV cache: for each layer the keys and values of the tokens so far. `silenced` are heads, a layer and a head
+   * each, that give zeros while this cache is used.
+   */
+  start(silenced = []) {
+    return Array.from({ length: this.config.n_layers }, (_, i) => ({ k: [], v: [], silenced: silenced.filter(([layer]) => layer === i).map(([, head]) => head) }));
   }
 
   /**
    * Takes the tokens that the cache has not seen, and adds their keys and values to it. Returns the logits of the next
-   * token, and of each layer what the new tokens computed: queries, keys and attention weights, a row for each token.
+   * token (after each of the new ones, if `all` are asked for), and of each layer what the new tokens computed: queries,
+   * keys and attention weights, a row for each token.
    */
-  step(ids, cache) {
+  step(ids, cache, all = false) {
     const { d_model: width, n_heads: heads, n_kv_heads: shared } = this.config;
     const first = cache[0].k.length;
     const table = this.tensors.get("embedder.tokens.table");
@@ -59,6 +63,7 @@ export class LanguageModel {
       kept.k.push(...k);
       kept.v.push(...rowsOf(this.#times(normed, `${layer}.attention.w_v`), narrow));
       const seen = q.map((query, r) => attend(query, kept.k.slice(0, first + r + 1), kept.v, heads));
+      for (const { z } of seen) for (const head of kept.silenced) z.fill(0, (head * width) / heads, ((head + 1) * width) / heads);
       x = add(x, this.#times(stacked(seen.map(({ z }) => z)), `${layer}.attention.w_o`));
       const inside = this.#norm(x, `${layer}.feed_forward_residual.norm`);
       const gate = this.#times(inside, `${layer}.feed_forward.w_gate`);
@@ -66,7 +71,7 @@ export class LanguageModel {
       x = add(x, this.#times(hidden, `${layer}.feed_forward.w_2`));
       return { q, k, weights: seen.map(({ weights }) => weights) };
     });
-    const last = this.#norm(x.subarray(x.length - width), "decoder.norm");
-    return { logits: this.#times(last, "embedder.tokens.table"), layers };
+    const read = this.#norm(all ? x : x.subarray(x.length - width), "decoder.norm");
+    return { logits: this.#times(read, "embedder.tokens.table"), layers };
   }
 }

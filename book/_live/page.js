@@ -4,8 +4,9 @@ import { figure } from "./figure.js";
 import { look } from "./look.js";
 import { loss } from "./loss.js";
 import { order } from "./order.js";
+import { silence } from "./silence.js";
 import { writer } from "./writer.js";
 
-const FIGURES = { full: (root) => figure(root, true), small: (root) => figure(root, false), look, loss, order, writer };
+const FIGURES = { full: (root) => figure(root, true), small: (root) => figure(root, false), look, loss, order, silence, writer };
 
 for (const root of document.querySelectorAll("[data-live]")) FIGURES[root.dataset.live](root, root.dataset);

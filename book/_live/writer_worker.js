@@ -1,9 +1,10 @@
-// Runs the language model in a worker. In: {write: {text, how}}, and {stop: true} while it writes. Out: {read}, then
-// {wrote} for each token; see serving.js.
+// Runs the language model in a worker; see serving.js. In: {write: {text, how}}, and {stop: true} while it writes; out:
+// {read}, then {wrote} for each token. In: {without: {text, silenced, tokens}}; or {each: {text}}, out: {head} for each.
 
 import { cut, largest, pick, probabilities } from "./decoding.js";
 import { LanguageModel } from "./language_model.js";
 import { marked, textOf } from "./lines.js";
+import { logSoftmax, rowsOf } from "./numbers.js";
 import { candidatesOf, serve } from "./serving.js";
 import { Tokenizer } from "./tokens.js";
 
@@ -26,11 +27,17 @@ function record(fed, token, { logits, layers }, drawn) {
   };
 }
 
-async function write({ text, how }, say) {
+/** The tokens of a text that the model can take: between `least` and `most`. */
+function read(text, least, most, short) {
   const ids = tokenizer.encode(marked(text), false);
-  const most = model.config.max_length;
-  if (!ids.length) throw new Error("There is no word in the box. Type the beginning of a text, then press Write on.");
+  if (ids.length < least) throw new Error(short);
   if (ids.length > most) throw new Error(`The text has ${ids.length} tokens, and the model takes ${most}. Shorten it.`);
+  return ids;
+}
+
+async function write({ text, how }, say) {
+  const most = model.config.max_length;
+  const ids = read(text, 1, most, "There is no word in the box. Type the beginning of a text, then press Write on.");
   running += 1;
   const mine = running;
   const cache = model.start();
@@ -49,11 +56,50 @@ async function write({ text, how }, say) {
   return { text: textOf([...ids, ...written].map((id) => tokenizer.names[id])), full: ids.length + written.length > most };
 }
 
+/** A text's tokens, their mean loss while some heads are silenced, the logits after the last, and the cache. */
+function scored(text, silenced, room = 0) {
+  const ids = read(text, 2, model.config.max_length - room, "The loss takes at least two tokens. Type more of a text.");
+  const cache = model.start(silenced);
+  const { logits } = model.step(ids, cache, true);
+  const rows = rowsOf(logits, logits.length / ids.length);
+  const loss = -ids.slice(1).reduce((sum, id, t) => sum + logSoftmax(rows[t])[id], 0) / (ids.length - 1);
+  return { ids, loss, logits: rows.at(-1), cache };
+}
+
+/** A text's loss, the next token's probabilities and the likeliest tokens that follow, while some heads are silenced. */
+function without({ text, silenced, tokens }) {
+  const { ids, loss, logits, cache } = scored(text, silenced, tokens);
+  const p = probabilities(logits, 1);
+  let [next] = largest(p, 1);
+  const written = [next];
+  while (written.length < tokens) {
+    [next] = largest(model.step([next], cache).logits, 1);
+    written.push(next);
+  }
+  const prompt = textOf(ids.map((id) => tokenizer.names[id]));
+  return { loss, p, names: tokenizer.names, prompt, text: textOf([...ids, ...written].map((id) => tokenizer.names[id])), layers: model.config.n_layers, heads: model.config.n_heads };
+}
+
+/** The loss of a text while each head alone is silenced. */
+async function each({ text }, say) {
+  running += 1;
+  const mine = running;
+  for (let layer = 0; layer < model.config.n_layers; layer += 1) {
+    for (let head = 0; head < model.config.n_heads && running === mine; head += 1) {
+      say({ head: { layer, head, loss: scored(text, [[layer, head]]).loss } });
+      await pause();
+    }
+  }
+  return running === mine;
+}
+
 serve((header, tensors) => {
   model = new LanguageModel(header.config, tensors);
   tokenizer = new Tokenizer(header);
 }, (request, say) => {
-  if (!request.stop) return write(request.write, say);
+  if (request.write) return write(request.write, say);
+  if (request.without) return without(request.without);
+  if (request.each) return each(request.each, say);
   running += 1;
   return true;
 });

@@ -7,17 +7,19 @@ from urllib.parse import parse_qs, urlsplit
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F
 from book_browser import AXE
 from playwright.sync_api import expect
 
 from softlookup.live import rounded
-from softlookup.model import beam_search, load_translator
-from softlookup.model.layers import Trace
+from softlookup.looking_inside import silence
+from softlookup.model import beam_search, load_translator, load_writer
+from softlookup.model.trace import Trace
 
 pytestmark = [pytest.mark.browser, pytest.mark.book]
 
 LOOK, ORDER, LOSS = "book/04_one_head.html", "book/06_positions.html", "book/09_training.html"
-CROSS = "book/08_decoder_and_masks.html"
+CROSS, INSIDE = "book/08_decoder_and_masks.html", "book/17_looking_inside.html"
 PATIENCE_MS = 90_000
 SCREENS = """() => [...document.querySelectorAll(".bd-article .slf")]
   .filter((one) => one.querySelector("button, input, select") && !one.closest(".slc"))
@@ -48,6 +50,10 @@ def pressed(seen):
     expect(seen.figure.locator(".lvm-result")).to_be_visible(timeout=PATIENCE_MS)
     expect(seen.figure.locator(".lvm-go")).to_have_attribute("aria-disabled", "false", timeout=PATIENCE_MS)
     return seen.figure
+
+
+def number(text):
+    return float(text.replace("−", "-"))
 
 
 @torch.no_grad()
@@ -125,6 +131,49 @@ def test_loss_is_the_cross_entropy_of_each_label(opened, translator):
         assert f"Mean loss {mean:.2f}, perplexity {math.exp(mean):.1f}, over {len(losses)} tokens" in said
 
 
+@torch.no_grad()
+def test_silence_takes_heads_out_as_the_library_does(opened):
+    text = "ROMEO:\nWhat news, my lord? I pray you, tell me what"
+    writer = rounded(load_writer())
+    ids = torch.tensor([writer.encode(text)])
+    layers, heads = writer.model.config.n_layers, writer.model.config.n_heads
+
+    def passed(silenced, ids=ids):
+        logits = writer.model(ids, trace=Trace(dict(silence(silenced)) if silenced else {}))[0]
+        return float(F.cross_entropy(logits[:-1], ids[0, 1:])), logits[-1].softmax(-1)
+
+    def written(silenced):
+        longer = ids
+        for _ in range(24):
+            longer = torch.cat([longer, passed(silenced, longer)[1].argmax()[None, None]], 1)
+        return writer.decode(longer[0].tolist())
+
+    with opened(INSIDE) as seen:
+        seen.figure.get_by_label("A text").fill(text)
+        figure = pressed(seen)
+        whole = passed([])[0]
+        rises = {(la, n): passed([(la, n)])[0] - whole for la in range(layers) for n in range(heads)}
+        cells = [number(one) for one in figure.locator(".lvm-heads button").all_inner_texts()]
+        np.testing.assert_allclose(cells, list(rises.values()), atol=0.0051)
+        worst = max(rises, key=rises.get)
+        expect(figure.locator(".lvm-state")).to_have_text(f"Without head {worst[0]}.{worst[1]} the loss rises most.")
+        silenced = [(0, 4)]
+        for pressed_too in ((0, 4), (0, 3), (4, 1)):
+            silenced = [one for one in [*silenced, pressed_too] if [*silenced, pressed_too].count(one) == 1]
+            figure.get_by_role("button", name=f"head {pressed_too[0]}.{pressed_too[1]}").click()
+            loss, p = passed(silenced)
+            which = ", ".join(f"{la}.{n}" for la, n in sorted(silenced))
+            expect(figure.locator(".lvm-columns > div:last-child .lvm-written")).to_have_text(written(silenced))
+            if which:
+                expect(figure.locator(".lvm-said")).to_contain_text(f"without {which} ")
+            shown = [number(one) for one in figure.locator(".lvm-said strong").all_inner_texts()]
+            np.testing.assert_allclose(shown, [whole, loss], atol=0.0051)
+            for row in figure.locator(".lvm-candidates tbody tr").all():
+                token = writer.tokenizer.vocabulary.id(row.locator("th").inner_text())
+                told = row.locator("td.lvm-number").last.inner_text()
+                assert abs(float(told.replace("<", "")) - float(p[token])) < 0.0011
+
+
 def test_empty_translation_is_asked_for(opened):
     with opened(LOSS) as seen:
         box = seen.figure.get_by_label("A French translation")
@@ -135,7 +184,7 @@ def test_empty_translation_is_asked_for(opened):
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("page", [LOOK, ORDER, LOSS])
+@pytest.mark.parametrize("page", [LOOK, ORDER, LOSS, INSIDE])
 def test_figure_passes_axe_and_fits_a_phone(opened, page, theme):
     with opened(page, theme=theme, width=390) as seen:
         before = seen.figure.bounding_box()["height"]

@@ -407,7 +407,7 @@ def indexed_loop(index_q, index_k, w, q, k, v, mask, top):
 
 def indexed_ranks(index_q, index_k, w, q, k, v, mask, top):
     sums = torch.einsum("tn,tns->ts", w, torch.einsum("tnp,sp->tns", index_q, index_k).clamp(min=0))
-    sums = torch.where(mask, sums, -1.0)
+    sums = torch.where(mask, sums, -torch.inf)
     rank = (sums[:, None, :] > sums[:, :, None]).sum(-1)
     chosen = mask & (rank < top)
     return chosen, F.scaled_dot_product_attention(q, k, v, attn_mask=chosen)

@@ -1,4 +1,4 @@
-"""Every answer of chapters 8 to 16 once more, by another way; and the table of all of them."""
+"""Every answer of chapters 8 to 17 once more, by another way; and the table of all of them."""
 
 from fractions import Fraction
 from itertools import pairwise, product
@@ -257,6 +257,34 @@ def million(price, rate, share):
     return price * (seconds / 3600) / share
 
 
+def attributed(embedding, head, network, column):
+    total = [int(a) + int(b) + int(c) for a, b, c in zip(embedding, head, network, strict=True)]
+    rms = (sum(x * x for x in total) / len(total)) ** 0.5
+    return tuple(sum(int(w) * x / rms for w, x in zip(column, part, strict=True)) for part in (total, head))
+
+
+def induced(weights):
+    text = "abcabc"
+    after = [[s for s in range(1, t + 1) if text[s - 1] == text[t] and s <= t][0] for t in (3, 4, 5)]
+    return sum(weights[row][s] for row, s in enumerate(after)) / len(after)
+
+
+def brought_back(clean, corrupted, patched):
+    (top, low), (bad_top, bad_low), (new_top, new_low) = clean, corrupted, patched
+    return ((new_top - bad_top) - (new_low - bad_low)) / ((top - bad_top) - (low - bad_low))
+
+
+def selective(n, right, control):
+    return sum(1 / n for _ in range(right)) - sum(1 / n for _ in range(control))
+
+
+def encoded(state, length, below, price):
+    latents = [max(0, x) for x in (length, -below)]
+    rows = ((0.6, 0.8), (0.8, -0.6))
+    back = [sum(a * row[i] for a, row in zip(latents, rows, strict=True)) for i in range(2)]
+    return sum((x - y) ** 2 for x, y in zip(state, back, strict=True)) + price * sum(latents)
+
+
 SECOND = EARLY | {
     "08/combine": combine,
     "08/cached": cached,
@@ -298,5 +326,10 @@ SECOND = EARLY | {
     "16/schedule": one_step,
     "16/draft": drafted,
     "16/money": million,
+    "17/attribute": attributed,
+    "17/induction": induced,
+    "17/patched": brought_back,
+    "17/selectivity": selective,
+    "17/autoencoder": encoded,
 }
 """The id of each question with numbers, and its answer from what was drawn, by another way."""

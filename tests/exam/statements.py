@@ -5,6 +5,9 @@ from math import exp, log
 import numpy as np
 import torch
 
+from softlookup.looking_inside import logit_lens
+from softlookup.model import Config, DecoderLM, Trace
+
 RNG = np.random.default_rng(4)
 
 
@@ -177,6 +180,22 @@ def shuffled_patches():
     return np.allclose(attend(then, then, then).mean(axis=0), attend(now, now, now).mean(axis=0))
 
 
+def lens_at_the_end():
+    net = DecoderLM(Config(vocab_size=11, d_model=8, n_heads=2, n_layers=2, d_hidden=16, pre_norm=True))
+    trace = Trace()
+    with torch.inference_mode():
+        logits = net(torch.arange(5)[None], trace=trace)
+        return torch.allclose(logit_lens(net, trace)[-1], logits)
+
+
+def perfect_probe():
+    states, labels = RNG.normal(size=(60, 60)), RNG.choice([-1, 1], size=60)
+    w = np.linalg.solve(states, labels)
+    assert (np.sign(states @ w) == labels).all()
+    others, theirs = RNG.normal(size=(4000, 60)), RNG.choice([-1, 1], size=4000)
+    return bool((np.sign(others @ w) == theirs).mean() > 0.6)
+
+
 TRIED = {
     "fewer-than-plain": lambda: any(8 * t * d * d + 4 * t * t * d < 4 * t * d * d for t in (1, 10) for d in (4, 64)),
     "far-gradient": far_gradient,
@@ -225,6 +244,10 @@ TRIED = {
     "every-draft-pays": lambda: all(
         (k + 2) / (k * c + c + 1) > (k + 1) / (k * c + 1) for k in range(9) for c in (0, 0.5, 0.99)
     ),
+    "lens-at-the-end": lens_at_the_end,
+    "no-rise-no-use": lambda: not np.isclose(np.log([0.2, 0.5]).sum(), np.log([0.5, 0.2]).sum()),
+    "same-for-all": lambda: np.allclose(softmax([1.0, 2.0, 0.5]), softmax([4.0, 5.0, 3.5])),
+    "perfect-probe": perfect_probe,
     "zero-shot-none": lambda: bool((softmax([-20.0, -21.0]) < 0.01).all()),
 }
 """The key of each statement, and an experiment that says whether it holds."""

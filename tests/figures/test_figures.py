@@ -134,6 +134,13 @@ FIGURES = {
             {"first": {"p50": [1.1, 8.0], "p95": [2.2, 30.0]}},
         ),
     ),
+    "layer_maps": (
+        figures.layer_maps,
+        ({"scores": np.eye(3, 4), "shares": np.ones((3, 4)) / 2}, ["0", "1", "2", "3"], "head", "scores"),
+    ),
+    "layers_by_word": (figures.layers_by_word, (np.eye(4, 3), ["a", "small", "boat"], "shares")),
+    "contributions": (figures.contributions, ({"head 1.0": 2.0, "feed-forward 1": -1.0}, 1.5, "logit")),
+    "feature_directions": (figures.feature_directions, ({"dense": np.eye(3, 2), "sparse": RNG.normal(size=(3, 2))},)),
     "relative_grids": (
         figures.relative_grids,
         ({"j - i": np.subtract.outer(-np.arange(4), -np.arange(4)), "ALiBi": reference.alibi_bias(8, 4, 4)[0]},),

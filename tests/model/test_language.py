@@ -8,7 +8,8 @@ from torch import nn
 
 from softlookup.model.config import Config, Positions
 from softlookup.model.language import DecoderLM, EncoderLM
-from softlookup.model.layers import Layer, Trace
+from softlookup.model.layers import Layer
+from softlookup.model.trace import Trace
 
 POSITIONS = list(Positions.__args__)
 EXACT = {"rtol": 1e-10, "atol": 1e-10}

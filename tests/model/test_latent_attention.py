@@ -8,9 +8,9 @@ from softlookup.model._renaming import shapes, translated
 from softlookup.model.cache import LayerCache
 from softlookup.model.language import DecoderLM
 from softlookup.model.latent_attention import LatentAttention
-from softlookup.model.layers import Trace
 from softlookup.model.masks import causal_mask
 from softlookup.model.positions import RotaryPositions
+from softlookup.model.trace import Trace
 
 SIZES = {"d_latent": 10, "head_width": 6, "rotary_width": 4, "value_width": 5}
 T = 7

@@ -30,10 +30,10 @@ from softlookup.model.cache import KVCache, LayerCache
 from softlookup.model.config import Config
 from softlookup.model.fast_step import FastStep
 from softlookup.model.language import DecoderLM
-from softlookup.model.layers import Trace
 from softlookup.model.masks import causal_mask
 from softlookup.model.multihead import MultiHeadAttention
 from softlookup.model.positions import RotaryPositions
+from softlookup.model.trace import Trace
 from softlookup.model.transformer import Transformer
 
 

@@ -8,8 +8,9 @@ from torch import nn
 
 from softlookup.model.config import Config, Positions
 from softlookup.model.language import DecoderLM
-from softlookup.model.layers import Layer, Trace
+from softlookup.model.layers import Layer
 from softlookup.model.stack import Decoder
+from softlookup.model.trace import Trace
 from softlookup.model.transformer import Transformer
 
 EXACT = {"rtol": 1e-10, "atol": 1e-10}

@@ -13,8 +13,8 @@ from softlookup.bench.harness import machine
 from softlookup.bench.measures import product_rate, quantile, step_flops, wait
 from softlookup.bench.training_peer import TorchTransformer, copy_of, plain_loss
 from softlookup.model.config import Config
-from softlookup.model.layers import Trace
 from softlookup.model.objectives import cross_entropy
+from softlookup.model.trace import Trace
 from softlookup.model.transformer import Transformer
 from softlookup.text.grammar import sample
 from softlookup.training.data import Batch, PlainBatches

@@ -20,6 +20,7 @@ BENCHES = {
     "norms": ("softlookup.bench.norms:bench_norms", ("device", "quick")),
     "long-attention": ("softlookup.bench.long_attention:bench_long", ("device", "quick")),
     "changed": ("softlookup.bench.changed:bench_changed", ("root", "quick", "kept", "say")),
+    "inside": ("softlookup.bench.looking_inside:bench_inside", ("quick", "kept", "say")),
     "positions": ("softlookup.bench.positions:bench_positions", ("quick",)),
     "schedules": ("softlookup.bench.schedules:bench_schedules", ("quick", "kept", "say")),
     "refinement": ("softlookup.bench.refinement:bench_refinement", ()),

@@ -20,6 +20,7 @@ NAMES: dict[int, str] = {
     14: "The slides",
     15: "What changed",
     16: "Serving",
+    17: "Looking inside",
     90: "The capstone",
 }
 """Chapters by number, by a short name. Number 90 is the capstone."""
@@ -87,6 +88,10 @@ EDGES: tuple[Edge, ...] = (
     Edge(16, 11, "the ridge, which says what limits a phase"),
     Edge(16, 15, "the paged cache and speculative sampling"),
     Edge(16, 12, "parameters and bytes of a model", strict=False),
+    Edge(17, 5, "heads side by side, and the matrix behind them"),
+    Edge(17, 7, "the residual stream and its norms"),
+    Edge(17, 8, "causal masks and the decoder"),
+    Edge(17, 13, "what attention maps show", strict=False),
     Edge(90, 5, "your own splitting and merging"),
     Edge(90, 8, "your own masks and layers"),
     Edge(90, 9, "the loss and the steps", strict=False),
@@ -144,6 +149,7 @@ PLACES: dict[int, tuple[float, float]] = {
     14: (7, 4),
     15: (7, 0),
     16: (8, 3),
+    17: (7, 3),
     90: (7, 2),
 }
 """Where each chapter stands in the picture: its level from above, and its lane. No arrow may cross a box."""

@@ -61,6 +61,10 @@ from softlookup.figures.learning_curves import learning_curves as learning_curve
 from softlookup.figures.lengths import vector_lengths as vector_lengths
 from softlookup.figures.logit_lens import logit_lens as logit_lens
 from softlookup.figures.long_rows import long_attention as long_attention
+from softlookup.figures.looked_inside import contributions as contributions
+from softlookup.figures.looked_inside import feature_directions as feature_directions
+from softlookup.figures.looked_inside import layer_maps as layer_maps
+from softlookup.figures.looked_inside import layers_by_word as layers_by_word
 from softlookup.figures.lookup import one_hot_product as one_hot_product
 from softlookup.figures.loop_passes import loop_passes as loop_passes
 from softlookup.figures.loss_stages import loss_stages as loss_stages

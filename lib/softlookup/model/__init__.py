@@ -16,7 +16,7 @@ from softlookup.model.feedforward import FeedForward
 from softlookup.model.generate import Generated, generate
 from softlookup.model.language import DecoderLM, EncoderLM
 from softlookup.model.latent_attention import LatentAttention
-from softlookup.model.layers import Layer, Residual, Trace
+from softlookup.model.layers import Layer, Residual
 from softlookup.model.linear_attention import LinearState, linear_attention, linear_attention_step
 from softlookup.model.local_attention import local_attention
 from softlookup.model.masks import causal_mask, combine_masks, length_mask, padding_mask, window_mask
@@ -45,6 +45,7 @@ from softlookup.model.speculative import Speculated, accept_draft, speculative_g
 from softlookup.model.stack import Decoder, Embedder, Encoder
 from softlookup.model.text_encoder import TextEncoder
 from softlookup.model.tiled_attention import tiled_attention
+from softlookup.model.trace import Trace
 from softlookup.model.transformer import Transformer
 from softlookup.model.translator import Translation, Translator, load_translator
 from softlookup.model.vision import ViT, patchify, unpatchify

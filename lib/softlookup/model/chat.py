@@ -10,9 +10,9 @@ from torch import Tensor
 from softlookup.model.fast_step import FastStep
 from softlookup.model.generate import generate
 from softlookup.model.language import DecoderLM
-from softlookup.model.layers import Trace
 from softlookup.model.sampling import check_sampling
 from softlookup.model.stepping import check_length
+from softlookup.model.trace import Trace
 from softlookup.text.byte_level import ByteLevelTokenizer
 
 _TURN, _END = "<|im_start|>", "<|im_end|>"

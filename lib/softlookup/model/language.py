@@ -7,9 +7,9 @@ from torch import Tensor, nn
 from softlookup.model.cache import KVCache
 from softlookup.model.config import Config
 from softlookup.model.head import Head
-from softlookup.model.layers import Trace
 from softlookup.model.masks import padding_mask
 from softlookup.model.stack import Decoder, Embedder, Encoder
+from softlookup.model.trace import Trace
 
 
 class DecoderLM(nn.Module):

@@ -9,7 +9,7 @@ from softlookup.model._sizes import check_mask
 from softlookup.model.attention import attend, fused_attention
 from softlookup.model.cache import LayerCache
 from softlookup.model.initialise import xavier_
-from softlookup.model.multihead import merge_heads, split_heads
+from softlookup.model.multihead import Watch, merge_heads, split_heads, watched
 from softlookup.model.norms import RMSNorm
 from softlookup.model.positions import RotaryPositions
 
@@ -90,6 +90,7 @@ class LatentAttention(nn.Module):
         cache: LayerCache | None = None,
         absorbed: bool = False,
         return_weights: bool = False,
+        watch: Watch | None = None,
     ) -> Float[Tensor, "B T D"] | tuple[Float[Tensor, "B T D"], Float[Tensor, "B N T S"]]:
         """Let each token look at those before it.
 
@@ -100,6 +101,7 @@ class LatentAttention(nn.Module):
             absorbed: Whether w_uk is multiplied into the queries and w_uv into the output, so that no key and no value
                 of a head is ever made: the same numbers, cheaper where T is small and S large.
             return_weights: Take the open path, and return the weights of each head beside the output.
+            watch: As in MultiHeadAttention; the heads' outputs are as wide as their values.
 
         Returns:
             The same shape as x; with return_weights, (output, weights).
@@ -129,9 +131,14 @@ class LatentAttention(nn.Module):
             k, v = latent @ self.w_uk, latent @ self.w_uv
             k_turned = k_turned.expand(-1, self.n_heads, -1, -1)
         q, k = torch.cat((q, q_turned), dim=-1), torch.cat((k, k_turned), dim=-1)
-        if return_weights:
-            mixed, weights = attend(q, k.expand(-1, self.n_heads, -1, -1), v, mask, scale=self.scale)
+        weights = None
+        if return_weights or watch is not None:
+            k_BNSM, v_BNSM = (t.expand(-1, self.n_heads, -1, -1) for t in (k, v))
+            mixed, weights = attend(q, k_BNSM, v_BNSM, mask, scale=self.scale)
         else:
-            mixed, weights = fused_attention(q, k, v, mask, scale=self.scale, grouped=absorbed), None
-        y = merge_heads(mixed @ self.w_uv if absorbed else mixed) @ self.w_o
-        return y if weights is None else (y, weights)
+            mixed = fused_attention(q, k, v, mask, scale=self.scale, grouped=absorbed)
+        heads = mixed @ self.w_uv if absorbed else mixed
+        if watch is not None and weights is not None:
+            heads, weights = watched(watch, heads, weights, v @ self.w_uv if absorbed else v)
+        y = merge_heads(heads) @ self.w_o
+        return (y, weights) if return_weights and weights is not None else y

@@ -1,7 +1,7 @@
 """One layer of an encoder or a decoder: sublayers, each with a residual connection and a norm."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from functools import partial
 
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
@@ -14,21 +14,7 @@ from softlookup.model.latent_attention import LatentAttention
 from softlookup.model.multihead import MultiHeadAttention
 from softlookup.model.norms import LayerNorm, RMSNorm
 from softlookup.model.relative import ShawBias, TransformerXLBias
-
-
-@dataclass
-class Trace:
-    """What a forward pass leaves behind to look at: hand one in, and it is filled.
-
-    Attributes:
-        states: The vectors that enter the first layer, then those that leave each, (B, T, D).
-        weights: Each layer's self-attention weights, (B, N, T, S); S counts the keys that a window's cache still has.
-        cross_weights: Each layer's weights over the encoder's positions, (B, N, T, S).
-    """
-
-    states: list[Tensor] = field(default_factory=list)
-    weights: list[Tensor] = field(default_factory=list)
-    cross_weights: list[Tensor] = field(default_factory=list)
+from softlookup.model.trace import Trace
 
 
 def norm_of(config: Config) -> nn.Module:
@@ -112,6 +98,7 @@ class Layer(nn.Module):
         cache: LayerCache | None = None,
         cross_cache: LayerCache | None = None,
         trace: Trace | None = None,
+        index: int = 0,
     ) -> Float[Tensor, "B T D"]:
         """Refine every token's vector once.
 
@@ -124,7 +111,8 @@ class Layer(nn.Module):
             rotary: What turns queries and keys of self-attention to their places.
             cache: Keys and values of the tokens before x.
             cross_cache: The encoder's keys and values, kept from the first call on.
-            trace: Where to leave the attention weights; None takes the fused path.
+            trace: Where to leave what is computed, and what to compute on with instead; None takes the fused path.
+            index: Which layer of its stack this one is, as the trace counts them.
 
         Returns:
             The refined vectors.
@@ -137,34 +125,28 @@ class Layer(nn.Module):
             raise ValueError(f"memory is {'missing' if memory is None else 'given'}, but this layer {wanted}")
 
         def look(x: Tensor) -> Tensor:
+            watch = None if trace is None else partial(trace.see, index)
             if isinstance(self.attention, LatentAttention):
                 writing = cache is not None and cache.length > 0
-                y = self.attention(x, mask, cache=cache, absorbed=writing, return_weights=trace is not None)
-                if trace is not None:
-                    trace.weights.append(y[1])
-                return y if trace is None else y[0]
-            options = {"bias": bias, "rotary": rotary, "cache": cache}
-            return _traced(self.attention, x, None, mask, options, None if trace is None else trace.weights)
+                y = self.attention(x, mask, cache=cache, absorbed=writing, watch=watch)
+            else:
+                y = self.attention(x, None, mask, bias=bias, rotary=rotary, cache=cache, watch=watch)
+            return y if watch is None else watch("attention", y)
 
         def look_at_memory(x: Tensor) -> Tensor:
-            seen = None if trace is None else trace.cross_weights
-            return _traced(self.cross_attention, x, memory, memory_mask, {"cache": cross_cache}, seen)
+            assert self.cross_attention is not None
+            watch = None if trace is None else partial(trace.see, index, cross=True)
+            y = self.cross_attention(x, memory, memory_mask, cache=cross_cache, watch=watch)
+            return y if watch is None else watch("attention", y)
+
+        def think(x: Tensor) -> Tensor:
+            y = self.feed_forward(x)
+            return y if trace is None else trace.see(index, "feed_forward", y)
 
         x = self.attention_residual(x, look)
         if self.cross_residual is not None:
             x = self.cross_residual(x, look_at_memory)
-        return self.feed_forward_residual(x, self.feed_forward)
-
-
-def _traced(
-    attention: nn.Module | None, x: Tensor, x_kv: Tensor | None, mask: Tensor | None, options: dict, seen: list | None
-) -> Tensor:
-    assert attention is not None
-    if seen is None:
-        return attention(x, x_kv, mask, **options)
-    y, weights_BNTS = attention(x, x_kv, mask, return_weights=True, **options)
-    seen.append(weights_BNTS)
-    return y
+        return self.feed_forward_residual(x, think)
 
 
 def _attention_of(config: Config, relative: nn.Module | None = None) -> MultiHeadAttention:

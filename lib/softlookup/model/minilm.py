@@ -10,9 +10,9 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from softlookup.model.layers import Trace
 from softlookup.model.published import bert_config, bert_weights
 from softlookup.model.text_encoder import TextEncoder
+from softlookup.model.trace import Trace
 from softlookup.text.corpus import pad
 from softlookup.text.tokenizer import Tokenizer, refuse_one_string
 from softlookup.text.wordpiece import WordPieceTokenizer

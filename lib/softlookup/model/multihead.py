@@ -1,5 +1,6 @@
 """Many heads side by side, with shared key-value heads and cross-attention: one class for every chapter."""
 
+from collections.abc import Callable
 from typing import Literal, get_args
 
 import torch
@@ -15,6 +16,7 @@ from softlookup.model.norms import RMSNorm
 from softlookup.model.positions import Offset
 
 QKNorm = Literal["none", "head", "width"]
+Watch = Callable[[str, Tensor], Tensor]
 
 
 def split_heads(x: Float[Tensor, "*batch T M"], n_heads: int) -> Float[Tensor, "*batch {n_heads} T H"]:
@@ -170,6 +172,7 @@ class MultiHeadAttention(nn.Module):
         rotary: nn.Module | None = None,
         cache: LayerCache | None = None,
         return_weights: bool = False,
+        watch: Watch | None = None,
     ) -> Float[Tensor, "B T D"] | tuple[Float[Tensor, "B T D"], Float[Tensor, "B N T S"]]:
         """Let tokens look at themselves, or at others.
 
@@ -183,6 +186,8 @@ class MultiHeadAttention(nn.Module):
             rotary: A RotaryPositions that turns queries and keys to their places.
             cache: The keys and values of earlier calls; those of this call are added to it.
             return_weights: Take the open path, and return the weights of each head beside the output.
+            watch: Take the open path, and hand this function ("weights", (B, N, T, S)) and ("heads", (B, N, T, H)), the
+                heads' outputs before w_o; attention goes on with what it returns.
 
         Returns:
             The output, or (output, weights) with return_weights.
@@ -218,12 +223,15 @@ class MultiHeadAttention(nn.Module):
             check_bias(bias, shape)
         if self.sinks is not None:
             k_BKSH, v_BKSH, mask, bias = _with_sinks(self.sinks, k_BKSH, v_BKSH, mask, bias)
-        if return_weights:
+        if return_weights or watch is not None:
             k_BNSH, v_BNSH = (t.repeat_interleave(group, dim=1) for t in (k_BKSH, v_BKSH))
             z_BNTH, weights_BNTS = attend(q_BNTH, k_BNSH, v_BNSH, mask, bias=bias, scale=self.scale)
             if self.sinks is not None:
                 weights_BNTS = weights_BNTS[..., :-1]
-            return _project(merge_heads(z_BNTH), self.w_o, self.b_o), weights_BNTS
+            if watch is not None:
+                z_BNTH, weights_BNTS = watched(watch, z_BNTH, weights_BNTS, v_BNSH[:, :, : weights_BNTS.shape[-1]])
+            y_BTD = _project(merge_heads(z_BNTH), self.w_o, self.b_o)
+            return (y_BTD, weights_BNTS) if return_weights else y_BTD
         z_BNTH = fused_attention(q_BNTH, k_BKSH, v_BKSH, mask, bias=bias, scale=self.scale, grouped=group > 1)
         return _project(merge_heads(z_BNTH), self.w_o, self.b_o)
 
@@ -286,6 +294,22 @@ class MultiHeadAttention(nn.Module):
             check_weights(tensor, self.w_q, name)
         if x.shape[0] != x_kv.shape[0]:
             raise ValueError(f"x has {x.shape[0]} sequences, x_kv has {x_kv.shape[0]}: they must be equal")
+
+
+def watched(watch: Watch, z: Tensor, weights: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+    """Show the weights and the heads' outputs to a function, and go on with what it returns.
+
+    Args:
+        watch: The function; it is called with "weights", then with "heads".
+        z: The heads' outputs, (B, N, T, H).
+        weights: (B, N, T, S).
+        v: The values, (B, N, S, H), or with an axis of length 1 where heads share them.
+
+    Returns:
+        Outputs and weights; where the function has changed the weights, the outputs follow from them.
+    """
+    seen = watch("weights", weights)
+    return watch("heads", z if seen is weights else seen @ v), seen
 
 
 def _project(x: Tensor, w: Tensor, b: Tensor | None) -> Tensor:

@@ -10,10 +10,11 @@ from torch import Tensor, nn
 from softlookup.model.cache import KVCache
 from softlookup.model.config import Config
 from softlookup.model.embeddings import TokenEmbedding
-from softlookup.model.layers import Layer, Trace, norm_of
+from softlookup.model.layers import Layer, norm_of
 from softlookup.model.masks import causal_mask, combine_masks, window_mask
 from softlookup.model.positions import Layout, LearnedPositions, Pairing, RotaryPositions, SinusoidalPositions
 from softlookup.model.relative import ALiBi, T5Bias
+from softlookup.model.trace import Trace
 
 
 class Embedder(nn.Module):
@@ -148,7 +149,8 @@ class _Stack(nn.Module):
         masks = {window: self._mask(window, x.shape[1], offset, mask, x.device) for window in {*self.windows}}
         bias = None if self.bias is None else self.bias.between(x.shape[1], offset + x.shape[1], offset).to(x)
         if trace is not None:
-            trace.states.append(x)
+            trace.check_reach(len(self.layers), cross=memory is not None)
+            x = trace.see(0, "state", x)
         for i, layer in enumerate(self.each()):
             gone = 0 if cache is None else offset - cache.layers[i].carried  # keys that a window has let go
             if cache is not None and gone and cache.layers[i].window != self.windows[i]:
@@ -165,9 +167,10 @@ class _Stack(nn.Module):
                 cache=None if cache is None else cache.layers[i],
                 cross_cache=None if cache is None or cache.cross is None else cache.cross[i],
                 trace=trace,
+                index=i,
             )
             if trace is not None:
-                trace.states.append(x)
+                x = trace.see(i + 1, "state", x)
         return x if self.norm is None else self.norm(x)
 
 

@@ -4,9 +4,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from softlookup.model.config import Config
-from softlookup.model.layers import Trace
 from softlookup.model.masks import padding_mask
 from softlookup.model.stack import Embedder, Encoder
+from softlookup.model.trace import Trace
 
 
 def mean_pool(states: Float[Tensor, "B T D"], real: Bool[Tensor, "B T"]) -> Float[Tensor, "B D"]:

@@ -6,9 +6,9 @@ from torch import Tensor, nn
 from softlookup.model.cache import KVCache
 from softlookup.model.config import Config
 from softlookup.model.head import Head
-from softlookup.model.layers import Trace
 from softlookup.model.masks import padding_mask
 from softlookup.model.stack import Decoder, Embedder, Encoder
+from softlookup.model.trace import Trace
 
 
 class Transformer(nn.Module):
@@ -36,13 +36,15 @@ class Transformer(nn.Module):
         target_ids: Int[Tensor, "B T"],
         *,
         trace: Trace | None = None,
+        encoder_trace: Trace | None = None,
     ) -> Float[Tensor, "B T V"]:
         """Say, for each position of the target, which word comes next.
 
         Args:
             source_ids: The sentences, filled up with pad_id.
             target_ids: What the decoder is given: start_id, then the words known so far (teacher forcing).
-            trace: Where to leave the decoder's states and weights.
+            trace: Where to leave what the decoder computes; its patches change the decoder.
+            encoder_trace: The same for the encoder.
 
         Returns:
             Logits.
@@ -53,7 +55,7 @@ class Transformer(nn.Module):
         """
         if source_ids.shape[0] != target_ids.shape[0]:
             raise ValueError(f"{source_ids.shape[0]} sources beside {target_ids.shape[0]} targets: give one for each")
-        memory_BSD, memory_mask = self.encode(source_ids)
+        memory_BSD, memory_mask = self.encode(source_ids, trace=encoder_trace)
         # Targets are filled up on the right, where the causal mask hides the filling from every word. A mask of their
         # pads would hide too much: in T5 and Marian the id of padding is also the one that the decoder starts with.
         x_BTD = self.decoder(self.embedder(target_ids), memory_BSD, memory_mask=memory_mask, trace=trace)
@@ -77,16 +79,17 @@ class Transformer(nn.Module):
         memory_mask = padding_mask(source_ids, self.config.pad_id)
         return self.encoder(self.embedder(source_ids), memory_mask, trace=trace), memory_mask
 
-    def start(self, source_ids: Int[Tensor, "B S"]) -> KVCache:
+    def start(self, source_ids: Int[Tensor, "B S"], *, trace: Trace | None = None) -> KVCache:
         """Read the sentences, and make ready to write.
 
         Args:
             source_ids: The sentences, filled up with pad_id.
+            trace: Where to leave what the encoder computes; its patches change the encoder.
 
         Returns:
             An empty cache that knows what the encoder said, for step.
         """
-        memory_BSD, memory_mask = self.encode(source_ids)
+        memory_BSD, memory_mask = self.encode(source_ids, trace=trace)
         state = KVCache(len(self.decoder.layers), cross=True, memory_mask=memory_mask, windows=self.decoder.windows)
         state.memory = memory_BSD
         return state

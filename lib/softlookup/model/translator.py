@@ -10,7 +10,7 @@ from torch import Tensor
 
 from softlookup.model._folders import read_folder
 from softlookup.model.beam import beam_search
-from softlookup.model.layers import Trace
+from softlookup.model.trace import Trace
 from softlookup.model.transformer import Transformer
 from softlookup.text.bpe import BytePairTokenizer
 from softlookup.text.corpus import pad

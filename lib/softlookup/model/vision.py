@@ -9,9 +9,9 @@ from torch import Tensor, nn
 from softlookup.model._inputs import check_sizes, check_weights
 from softlookup.model.config import Config
 from softlookup.model.initialise import xavier_
-from softlookup.model.layers import Trace
 from softlookup.model.positions import LearnedPositions
 from softlookup.model.stack import Encoder
+from softlookup.model.trace import Trace
 
 Pooling = Literal["class", "mean"]
 

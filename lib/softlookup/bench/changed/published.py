@@ -15,9 +15,9 @@ from torch import Tensor
 from softlookup.bench.changed.sizes import Sizes
 from softlookup.model.cache import KVCache, LayerCache
 from softlookup.model.chat import ChatModel
-from softlookup.model.layers import Trace
 from softlookup.model.masks import window_mask
 from softlookup.model.smollm2 import PACKAGE, VERSION, load_smollm2
+from softlookup.model.trace import Trace
 
 _NOT_PROSE = re.compile(r"[{}$`|<>\[\]#*_\\]|^[-:(+\d]|^\s")
 

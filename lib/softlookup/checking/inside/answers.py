@@ -2,7 +2,7 @@
 
 import inspect
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -76,6 +76,13 @@ def refuse_coroutine(value: Any) -> None:
         raise Refused("a coroutine: write `def`, without `async`")
 
 
+def refuse_missing(results: Sequence[Any]) -> None:
+    """Refuse None among several results, and say which it is."""
+    for i, one in enumerate(results, 1):
+        if one is None:
+            raise Refused(f"None as result {i} of {len(results)}")
+
+
 def _stacked(value: list[Any] | tuple[Any, ...], top: bool) -> list[np.ndarray]:
     """A list's elements as arrays: loops often end in nested lists of tensors."""
     items = [to_array(item, top=False) for item in value]
@@ -111,4 +118,5 @@ def to_arrays(result: Any, count: int) -> Arrays:
             sizes = tuple(int(n) for n in getattr(result, "shape", ()))
             raise Refused(f"one array, of shape {sizes}, where {count} results are returned together (`return a, b`)")
         raise Refused(f"{len(items)} results, where {count} are returned together")
+    refuse_missing(items)
     return tuple(to_array(item) for item in items)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checking.inside.answers import NOTHING, Refused, is_tensor, refuse_coroutine
+from softlookup.checking.inside.answers import NOTHING, Refused, is_tensor, refuse_coroutine, refuse_missing
 from softlookup.checking.inside.case import Arrays
 
 MAX_DEPTH = 6
@@ -57,6 +57,7 @@ def to_texts(result: Any, count: int) -> Arrays:
     if not isinstance(result, list | tuple) or len(result) != count:
         many = f"{len(result)} results" if isinstance(result, list | tuple) else f"one {type(result).__name__}"
         raise Refused(f"{many}, where {count} results are returned together")
+    refuse_missing(result)
     return tuple(to_bytes(one) for one in result)
 
 

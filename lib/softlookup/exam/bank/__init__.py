@@ -6,6 +6,7 @@ from softlookup.exam.bank import (
     decoder_and_masks,
     encoder,
     inference,
+    looking_inside,
     many_heads,
     motivation,
     one_head,
@@ -35,5 +36,6 @@ QUESTIONS: tuple[ExamQuestion, ...] = (
     *beyond_text.QUESTIONS,
     *what_changed.QUESTIONS,
     *serving.QUESTIONS,
+    *looking_inside.QUESTIONS,
 )
 """All questions, by chapter."""

@@ -93,6 +93,7 @@ def _quantise_cases(rng: Rng) -> list[Case]:
         Case("S = H = 5, 3 bits", (*_cache(rng, 5, 5, 3), 3)),
         Case("a column and a row of equal numbers", (*equal, 2), part="equal"),
         Case("one bit", (*_cache(rng, 7, 3, 1), 1)),
+        Case("8 bits", (*_cache(rng, 9, 4, 8), 8)),
         Case("one token: each column is one number", (k[:1], v[:1], 2), part="equal"),
     ]
 
@@ -189,6 +190,7 @@ def _fork_cases(rng: Rng) -> list[Case]:
         "no block yet": ([], [1, 2, 0, 1, 0], 0, 4),
         "room for one more": ([1, 3], [0, 1, 0, 2, 0, 1], 7, 4),
         "shared by two": ([3], [1, 0, 1, 2, 0], 1, 2),
+        "shared by three": ([0, 3], [1, 2, 0, 3, 0], 6, 4),
     }
     return [Case(label, args, frame="text") for label, args in kinds.items()]
 

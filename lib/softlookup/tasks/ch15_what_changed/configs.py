@@ -27,6 +27,7 @@ def _parameter_cases(rng: Rng) -> list[Case]:
         "Qwen3 30B-A3B, its norms on queries and keys left out": _quoted("Qwen3 30B-A3B"),
         "a small model with wide heads": dense,
         "a small one with six experts": {**dense, **routed, "num_attention_heads": 8},
+        "experts, and tied": {**dense, **routed, "num_experts": 5, "tie_word_embeddings": True},
     }
     return [Case(label, (config,), frame="text") for label, config in configs.items()]
 
@@ -97,6 +98,17 @@ def _cache_cases(rng: Rng) -> list[Case]:
         "layers with windows alone": (
             {**small, "num_hidden_layers": 4, "layer_types": [SLIDING] * 4, "sliding_window": 7},
             30,
+            2,
+        ),
+        "latents, and windows in some layers": (
+            {
+                **_latent(),
+                "kv_lora_rank": 96,
+                "qk_rope_head_dim": 24,
+                "layer_types": _types(12, 4),
+                "sliding_window": 100,
+            },
+            drawn,
             2,
         ),
     }

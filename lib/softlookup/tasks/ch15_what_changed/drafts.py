@@ -28,6 +28,11 @@ def _accept_cases(rng: Rng) -> list[Case]:
         Case("zeros in p and in q", (holes_p, holes_q), part="zeros"),
         Case("p and q are equal", (same, same.copy()), part="equal"),
         Case("one row", _distributions(rng, 1, 3)),
+        Case(
+            "one row of two equal",
+            (np.vstack([same[:1], p[:1, :4] / p[:1, :4].sum()]), np.vstack([same[:1], same[1:]])),
+        ),
+        Case("p and q nearly equal", (same, same + np.array([2e-4, -3e-4, 4e-4, -3e-4]) * same.min())),
     ]
 
 
@@ -62,9 +67,10 @@ def _step(rng: Rng, length: int, vocabulary: int, kept: int) -> tuple[np.ndarray
         found = stopped[0] if len(stopped) else length
         left = p[found] if found == length else np.maximum(p[found] - q[found], 0)
         ends = (left / left.sum()).cumsum()
-        token, of_p = ((one <= u[-1]).sum() for one in (ends, p[found].cumsum()))
+        token = (ends <= u[-1]).sum()
         clear = np.abs(margin).min() > 0.01 and np.abs(ends - u[-1]).min() > 0.01
-        telling = token != left.argmax() and (found == length or token != of_p)  # neither the likeliest, nor p's
+        other = p[found] if found < length else p[-2]
+        telling = token != left.argmax() and token != (other.cumsum() <= u[-1]).sum()  # neither the likeliest, nor p's
         ways = (u[:-1] < p[at, drafted]), (drafted == p[:-1].argmax(1)), (q[at, drafted] < p[at, drafted])
         counts = {int(np.cumprod(way).sum()) for way in ways}
         if found == kept and clear and telling and (length < 4 or len(counts) > 1):
@@ -72,6 +78,10 @@ def _step(rng: Rng, length: int, vocabulary: int, kept: int) -> tuple[np.ndarray
 
 
 def _speculate_cases(rng: Rng) -> list[Case]:
+    half = np.array([[0.25, 0.25, 0.25, 0.25], [0.5, 0.25, 0.125, 0.125], [0.25, 0.5, 0.125, 0.125]])
+    draft = np.array([[0.25, 0.5, 0.125, 0.125], [0.125, 0.5, 0.25, 0.125]])
+    tie = half, draft, np.array([1, 2]), np.array([0.5, 0.25, 0.4])
+    drawn_tie = half, draft, np.array([0, 1]), np.array([0.125, 0.25, 0.75])
     return [
         Case("T = 4, the third is not kept", _step(rng, 4, 6, 2)),
         Case("T = 3, all are kept", _step(rng, 3, 5, 3)),
@@ -83,6 +93,8 @@ def _speculate_cases(rng: Rng) -> list[Case]:
         Case("T = 5, the second is not kept", _step(rng, 5, 9, 1)),
         Case("T = 3, the third is not kept", _step(rng, 3, 7, 2)),
         Case("T = 2, all are kept", _step(rng, 2, 9, 2)),
+        Case("u times q equals p: not kept", tie),
+        Case("the running sum equals u: the next token", drawn_tie),
     ]
 
 

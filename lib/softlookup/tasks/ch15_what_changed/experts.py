@@ -37,6 +37,7 @@ def _route_cases(rng: Rng) -> list[Case]:
         case("T = 7, E = 8, three of them, factor 1.8", 7, 5, 8, 3, 1.8),
         case("one of five, factor 0.5", 6, 4, 5, 1, 0.5),
         Case("one token", (x[:1], w, bias, 2, 1.5)),
+        Case("every gate plus its bias is below 0", (x, w, bias - np.float32(2), 2, 1.5)),
     ]
 
 
@@ -69,12 +70,16 @@ def _mixture_cases(rng: Rng) -> list[Case]:
         )
         return Case(label, (normal(rng, tokens, width, scale=scale), weights.astype("float32"), *matrices))
 
+    without = case("a token that no expert took but the shared one", 3, 4, 4, 3, 2)
+    without.args[1][1] = 0
     return [
         case("T = 4, E = 5, two chosen", 4, 5, 3, 6, 2),
         case("T = 3, E = 4, one chosen", 3, 4, 5, 2, 1),
         case("T = E = D = F = 3", 3, 3, 3, 3, 2),
         case("large numbers", 2, 3, 4, 5, 2, 4.0),
         case("one token, experts of width 1", 1, 4, 3, 1, 2),
+        case("three chosen of six", 3, 6, 4, 3, 3),
+        without,
     ]
 
 

@@ -11,6 +11,7 @@ from softlookup.tasks.draws import LARGE_TOLERANCE, Rng, normal, seeing_mask
 
 def _latent_cases(rng: Rng) -> list[Case]:
     def case(label: str, n: int, t: int, s: int, h: int, p: int, r: int, mask: np.ndarray, scale: float = 1.0) -> Case:
+        large: dict[str, Any] = {"part": "extreme", "tolerance": LARGE_TOLERANCE} if scale > 10 else {}
         return Case(
             label,
             (
@@ -22,13 +23,24 @@ def _latent_cases(rng: Rng) -> list[Case]:
                 normal(rng, n, r, h),
                 mask,
             ),
+            **large,
         )
+
+    def below() -> Case:
+        """Some query sees only scores far below 0: what is hidden has to be farther down."""
+        while True:
+            one = case("scores in the hundreds", 2, 3, 5, 4, 3, 4, seeing_mask(rng, 3, 5), 150.0)
+            q, q_position, latent, k_position, w_k, _, mask = one.args
+            scores = (q @ w_k.swapaxes(1, 2) @ latent.T + q_position @ k_position.T) / np.sqrt(7)
+            if np.where(mask, scores, -np.inf).max(-1).min() < -120 and not mask.all():
+                return one
 
     return [
         case("two heads, T = 3, S = 5, a mask", 2, 3, 5, 4, 2, 6, seeing_mask(rng, 3, 5)),
         case("three heads, T = S = 4, a causal mask", 3, 4, 4, 3, 5, 2, np.tril(np.ones((4, 4), dtype=bool))),
         case("one query, everything visible", 2, 1, 7, 2, 3, 5, np.ones((1, 7), dtype=bool)),
         case("one head, large scores", 1, 2, 6, 4, 4, 3, seeing_mask(rng, 2, 6), 6.0),
+        below(),
     ]
 
 
@@ -42,7 +54,7 @@ def _latent(q: Any, q_position: Any, latent: Any, k_position: Any, w_k: Any, w_v
     return torch.nn.functional.scaled_dot_product_attention(queries, keys, latent @ w_v, attn_mask=mask)
 
 
-LATENT = described("15.absorb", cases=_latent_cases, oracle=_latent, cuts=False)
+LATENT = described("15.absorb", cases=_latent_cases, oracle=_latent, parts={"core": 0.8, "extreme": 0.2}, cuts=False)
 
 
 def _sink_cases(rng: Rng) -> list[Case]:
@@ -55,6 +67,11 @@ def _sink_cases(rng: Rng) -> list[Case]:
             scores = np.where(seeing_mask(rng, t, s), scores, -np.inf).astype("float32")
         return Case(label, (scores, normal(rng, n, s, h), sink), part=part, tolerance=LARGE_TOLERANCE if lift else None)
 
+    def moved(label: str, scores: Any, sink: float) -> Case:
+        one = case(label, 2, 3, 4, 2, part="extreme")
+        given = (one.args[0] + np.float32(scores), one.args[1], one.args[2] + np.float32(sink))
+        return Case(label, given, part="extreme", tolerance=LARGE_TOLERANCE)
+
     hidden = case("a query that sees nothing", 2, 3, 4, 3, hide=True, part="extreme")
     hidden.args[0][:, 1] = -np.inf
     return [
@@ -63,6 +80,9 @@ def _sink_cases(rng: Rng) -> list[Case]:
         case("one query", 2, 1, 6, 3),
         hidden,
         case("scores about 2,000", 2, 3, 4, 2, lift=2000.0, part="extreme"),
+        moved("scores about 2,000, sinks about 0", 2000.0, 0.0),
+        moved("sinks about 2,000, scores about 0", 0.0, 2000.0),
+        moved("one query's scores far above another's", np.array([[0.0], [900.0], [-900.0]], dtype="float32"), 0.0),
     ]
 
 
@@ -112,7 +132,7 @@ NORMS = described("15.qk-norm", cases=_norm_cases, oracle=_normed, cuts=False)
 
 
 def _index_cases(rng: Rng) -> list[Case]:
-    def case(label: str, t: int, s: int, n: int, h: int, top: int, causal: bool) -> Case:
+    def case(label: str, t: int, s: int, n: int, h: int, top: int, causal: bool, signs: Any = (-1, 1, 1)) -> Case:
         offset = s - t
 
         def best(sums: np.ndarray) -> list[set[int]]:
@@ -121,17 +141,22 @@ def _index_cases(rng: Rng) -> list[Case]:
         while True:
             mask = np.tril(np.ones((t, s), dtype=bool), offset) if causal else seeing_mask(rng, t, s)
             index_q, index_k = normal(rng, t, n, 3), normal(rng, s, 3)
-            w = rng.uniform(0.2, 1.5, (t, n)).astype("float32")
+            w = (rng.uniform(0.2, 1.5, (t, n)) * rng.choice(signs, (t, n))).astype("float32")
             dots = np.einsum("tnp,sp->tns", index_q, index_k)
             sums = (w[:, :, None] * np.maximum(dots, 0)).sum(1)
             cut = [np.sort(row[seen])[::-1] for row, seen in zip(sums, mask, strict=True)]
             clear = all(len(row) <= top or row[top - 1] - row[top] > 5e-3 for row in cut)
-            others = (
+            others: tuple[Any, ...] = (
                 np.maximum(dots, 0).sum(1),
                 (w[:, :, None] * np.maximum(dots, 0)).max(1),
                 (w[:, :, None] * dots).sum(1),
                 (np.exp(w)[:, :, None] * np.maximum(dots, 0)).sum(1),
+                (np.abs(w)[:, :, None] * np.maximum(dots, 0)).sum(1),
+                np.maximum(w[:, :, None] * dots, 0).sum(1),
             )
+            if signs == (-1,):  # hidden keys at -1 would be chosen before these
+                clear = clear and any(top <= len(row) < s and row[top - 1] < -1.2 for row in cut)
+                others = ()
             if clear and (top >= s or all(best(one) != best(sums) for one in others)):
                 break
         parts = (index_q, index_k, w, normal(rng, t, h), normal(rng, s, h), normal(rng, s, h + 1), mask, top)
@@ -143,6 +168,7 @@ def _index_cases(rng: Rng) -> list[Case]:
         case("T = 2, S = 8, a mask", 2, 8, 4, 2, 3, False),
         case("more places than keys", 4, 4, 2, 5, 7, True),
         case("one query", 1, 7, 3, 4, 3, True),
+        case("every weight is negative", 3, 7, 3, 2, 2, True, (-1,)),
     ]
 
 

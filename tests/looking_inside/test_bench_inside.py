@@ -1,0 +1,58 @@
+"""The bench of what is inside trained models: its record has all experiments, and the committed run is a whole one."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from softlookup.bench.harness import measured
+from softlookup.bench.looking_inside import bench_inside
+from softlookup.bench.looking_inside.sizes import QUICK, Sizes
+
+KEPT = Path(__file__).parents[2] / "book" / "measured" / "inside.json"
+
+
+@pytest.fixture(scope="module")
+def quick():
+    return bench_inside(quick=True)
+
+
+@pytest.fixture(scope="module")
+def kept():
+    return json.loads(KEPT.read_text(encoding="utf-8"))
+
+
+def test_record_of_a_quick_run_leaves_out_smollm2(quick):
+    assert quick["ratio"] is quick["attribution"] is quick["capital"] is None
+    assert quick["sizes"] == asdict(QUICK)
+    for name in ("induction", "sinks", "lens"):
+        assert quick[name]["smollm2"] is None and quick[name]["writer"]
+
+
+def test_kept_record_has_the_fields_of_a_new_one_and_is_whole(quick, kept):
+    assert measured(kept) == measured(quick)
+    assert kept["sizes"] == json.loads(json.dumps(asdict(Sizes())))
+    assert kept["ratio"] > 1 and kept["seconds"] < 360
+    for name in ("induction", "sinks", "lens"):
+        assert kept[name]["smollm2"].keys() == kept[name]["writer"].keys() == quick[name]["writer"].keys()
+
+
+def test_gender_is_read_from_the_noun_alone_in_a_new_run_as_in_the_kept_one(quick, kept):
+    for new, old in zip(quick["gender"], kept["gender"][:1], strict=True):
+        assert new["clean_difference"] > new["corrupted_difference"]
+        assert new["strongest"] == old["strongest"]
+        entering = [new["encoder_states"][0][i] for i in range(len(new["source_tokens"]))]
+        assert max(entering) == pytest.approx(1, abs=1e-3)
+        assert sorted(entering)[:-1] == pytest.approx([0] * (len(entering) - 1), abs=1e-3)
+
+
+def test_every_autoencoder_accounts_for_all_its_latents(kept):
+    for run in kept["autoencoder"]["runs"]:
+        assert run["dead"] + run["unmatched"] + run["recovered"] <= run["latents"]
+        assert run["split"] <= run["recovered"] <= kept["autoencoder"]["features"]
+
+
+def test_children_of_a_family_are_never_found_by_themselves(kept):
+    assert all(run["children"] == 0 for run in kept["families"]["runs"])
+    assert max(run["sums"] for run in kept["families"]["runs"]) == kept["families"]["children"]

@@ -1,0 +1,112 @@
+"""Superposition and sparse autoencoders: what the papers say of them holds in small."""
+
+import pytest
+import torch
+
+from softlookup.looking_inside import (
+    SparseAutoencoder,
+    recovered_features,
+    sparse_features,
+    train_autoencoder,
+    train_superposition,
+)
+
+
+@pytest.fixture(scope="module")
+def toy():
+    return train_superposition(5, 2, (0.0, 0.95), steps=2000, batch=256, seed=1)
+
+
+def test_dense_features_get_as_many_dimensions_as_there_are_and_sparse_ones_share(toy):
+    dense, sparse = toy.represented()
+    assert dense <= 3 and sparse == 5
+    assert toy.interference[1].min() > 1.0  # five directions in a plane are in each other's way
+    assert toy.w.shape == (2, 2, 5) and toy.b.shape == toy.norms.shape == toy.interference.shape == (2, 5)
+    assert toy.loss[1] < toy.loss[0]
+
+
+def test_interference_is_what_the_others_show_along_a_direction(toy):
+    for w_DM, row_M in zip(toy.w, toy.interference, strict=True):
+        for m in range(5):
+            unit = w_DM[:, m] / w_DM[:, m].norm()
+            others = sum((unit @ w_DM[:, n]).item() ** 2 for n in range(5) if n != m)
+            assert row_M[m].item() == pytest.approx(others, rel=1e-4)
+
+
+def test_superposition_trains_each_model_as_if_alone(toy):
+    # One loss for each: the sum of the losses has no gradient from one model to another.
+    w = toy.w.clone().requires_grad_()
+    torch.relu(torch.rand(2, 8, 5) @ w.mT @ w)[0].sum().backward()
+    assert w.grad is not None and not w.grad[1].any()
+
+
+def test_features_are_zero_as_often_as_asked():
+    drawn = sparse_features((100_000, 2), torch.tensor([0.9, 0.2]), generator=torch.Generator().manual_seed(0))
+    shares = (drawn == 0).double().mean(dim=0).tolist()
+    assert shares == pytest.approx([0.9, 0.2], abs=0.01) and 0 <= drawn.min() and drawn.max() < 1
+
+
+@pytest.mark.parametrize(
+    ("sizes", "message"),
+    [
+        ((5, 5, (0.5,)), "got 5 features, width 5"),
+        ((5, 2, ()), r"sparsities are \(\); wanted one or more"),
+        ((5, 2, (1.0,)), "each at least 0 and below 1"),
+    ],
+)
+def test_superposition_refuses_sizes_that_show_nothing(sizes, message):
+    with pytest.raises(ValueError, match=message):
+        train_superposition(*sizes)
+
+
+@pytest.fixture(scope="module")
+def known():
+    """States of eight features with directions at right angles, rarely active: the case in which nothing is hard."""
+    features = torch.linalg.qr(torch.randn(8, 8, generator=torch.Generator().manual_seed(0))).Q
+    return features, sparse_features((4000, 8), 0.9, generator=torch.Generator().manual_seed(1)) @ features
+
+
+def test_autoencoder_recovers_features_at_right_angles(known):
+    features, states = known
+    model = train_autoencoder(states, 8, sparsity=0.2, steps=1500)
+    found, report = recovered_features(model, features, states), model.report(states)
+    assert found.recovered == 8 and found.split == found.dead == found.unmatched == 0
+    assert report["explained"] > 0.7 and report["active"] < 1.5 and report["dead"] == 0
+    torch.testing.assert_close(model.directions.norm(dim=1), torch.ones(8))
+
+
+def test_autoencoder_with_a_higher_price_is_sparser_and_reconstructs_less(known):
+    _, states = known
+    cheap, dear = (train_autoencoder(states, 16, sparsity=price, steps=400).report(states) for price in (0.01, 0.5))
+    assert cheap["explained"] > dear["explained"] and cheap["active"] > dear["active"]
+
+
+def test_count_of_features_says_split_unmatched_and_dead():
+    model = SparseAutoencoder(3, 5)
+    with torch.no_grad():
+        model.directions.copy_(torch.tensor([[1.0, 0, 0], [1, 0.1, 0], [0, -1, 0], [0, 0, 1], [0, 0.6, 0.8]]))
+        model.w_encoder.copy_(model.directions.mT)
+        model.b_encoder.copy_(torch.tensor([0.0, 0, 0, -100, 0]))
+    states = torch.randn(200, 3)
+    found = recovered_features(model, 2 * torch.eye(3), states)
+    assert found.latents.tolist() == [2, 0, 0]
+    assert (found.recovered, found.split, found.unmatched, found.dead) == (1, 1, 2, 1)
+    torch.testing.assert_close(found.best, torch.tensor([1.0, 0.6, 0.8]))
+    assert model.report(states)["dead"] == 1
+
+
+def test_autoencoders_refuse_what_shows_nothing(known):
+    features, states = known
+    with pytest.raises(ValueError, match="got 0 states"):
+        train_autoencoder(states[:0], 4)
+    with pytest.raises(ValueError, match="sparsity -1"):
+        train_autoencoder(states, 4, sparsity=-1.0)
+    with pytest.raises(ValueError, match="width is 3, n_latents 0; wanted at least 1"):
+        SparseAutoencoder(3, 0)
+    model = SparseAutoencoder(8, 4)
+    with pytest.raises(ValueError, match="a feature has length 0"):
+        recovered_features(model, features * 0, states)
+    with torch.no_grad():
+        model.b_encoder.fill_(-100)
+    with pytest.raises(ValueError, match="no latent is ever active"):
+        recovered_features(model, features, states)

@@ -1,0 +1,70 @@
+"""A probe finds what is there, and its control task tells learning by heart from finding."""
+
+import pytest
+import torch
+
+from softlookup.looking_inside import Probe, Selectivity, control_labels, selectivity
+
+
+def test_probe_finds_a_linear_code_and_nothing_in_noise():
+    states = torch.randn(600, 8)
+    labels = (states @ torch.randn(8, 3)).argmax(dim=1)
+    coded = states + 4 * torch.eye(8)[labels]
+    assert Probe(coded[:400], labels[:400]).accuracy(coded[400:], labels[400:]) > 0.95
+    random = torch.randint(3, (600,))
+    assert Probe(states[:400], random[:400]).accuracy(states[400:], random[400:]) < 0.45
+
+
+def test_probe_is_ridge_regression_on_one_column_for_each_class():
+    states, labels = torch.randn(50, 4).double(), torch.randint(2, (50,))
+    with_ones = torch.cat((states - states.mean(0), torch.ones(50, 1)), dim=1)
+    fitted = torch.linalg.lstsq(with_ones, torch.nn.functional.one_hot(labels).double()).solution
+    assert torch.equal(Probe(states, labels, ridge=1e-12).predict(states), (with_ones @ fitted).argmax(dim=1))
+    strong = Probe(states, labels, ridge=1e9)  # nothing but the class frequencies is left
+    assert strong.predict(states).unique().tolist() == [int(labels.bincount().argmax())]
+
+
+def test_control_labels_are_one_for_each_type_and_as_frequent_as_the_real_ones():
+    types = torch.arange(4000).repeat(2)
+    labels = (torch.arange(8000) % 10 == 0).long()
+    found = control_labels(types, labels)
+    assert torch.equal(found[:4000], found[4000:])
+    assert found.double().mean().item() == pytest.approx(0.1, abs=0.02)
+    assert not torch.equal(found, control_labels(types, labels, seed=1))
+
+
+def test_selectivity_is_low_where_states_are_the_words_and_high_where_they_are_the_task():
+    types = torch.randint(20, (2000,))
+    by_type = (types % 2).long()
+    words = torch.nn.functional.one_hot(types).float()
+    heart = selectivity(words, by_type, types)  # 20 dimensions for 20 words: any labelling of words can be learned
+    assert heart.accuracy == heart.control == 1.0 and heart.selectivity == 0.0
+    by_place = torch.randint(2, (2000,))
+    told = selectivity(torch.stack((by_place, 1 - by_place), dim=1).float(), by_place, types)
+    assert told.accuracy == 1.0 and told.control < 0.75 and told.selectivity > 0.25
+    assert told.majority == pytest.approx(0.5, abs=0.06)
+
+
+def test_selectivity_is_the_difference():
+    assert Selectivity(0.9, 0.7, 0.5).selectivity == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize(
+    ("states", "labels", "options", "message"),
+    [
+        (torch.zeros(4, 2), torch.zeros(3).long(), {}, r"shape \(4, 2\), labels \(3,\); wanted \(M, D\) and \(M,\)"),
+        (torch.zeros(4, 2), torch.zeros(4).long(), {}, "all labels are the same"),
+        (torch.zeros(4, 2), torch.tensor([0, 1, -1, 0]), {}, "a label is -1; wanted whole numbers from 0 on"),
+        (torch.zeros(4, 2), torch.tensor([0, 1, 1, 0]), {"ridge": 0.0}, "ridge is 0.0; wanted a number above 0"),
+    ],
+)
+def test_probe_refuses_what_it_cannot_learn(unchecked, states, labels, options, message):
+    with pytest.raises(ValueError, match=message):
+        Probe(states, labels, **options)
+
+
+def test_selectivity_refuses_too_little_to_try(unchecked):
+    with pytest.raises(ValueError, match="held_out 0.1 of 4 places leaves 4 and 0; wanted 2 each"):
+        selectivity(torch.zeros(4, 2), torch.tensor([0, 1, 1, 0]), torch.arange(4), held_out=0.1)
+    with pytest.raises(ValueError, match="3 types beside 4 labels"):
+        control_labels(torch.arange(3), torch.arange(4))
