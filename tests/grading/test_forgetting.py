@@ -88,6 +88,17 @@ def test_a_name_that_is_no_folder_is_refused(course: Course, name: str) -> None:
         forget(course, name)
 
 
+def test_tables_and_logs_lose_the_lines_of_the_student(course: Course) -> None:
+    table = course.root / "reports" / f"{NAME}-csv.csv"
+    table.write_bytes(b'\xef\xbb\xbfstudent,name\r\nada,"Lovelace, Ada"\r\nada-2,"a\r\nb"\r\n')
+    log = course.log("feedback")
+    log.write_text("feedback/ada/x.html written\nfeedback/ada-2/x.html written\n")
+    told = forget(course, "ada")
+    assert f"1 line of reports/{NAME}-csv.csv" in told and "1 line of logs/feedback.log" in told
+    assert table.read_bytes() == b'\xef\xbb\xbfstudent,name\r\nada-2,"a\r\nb"\r\n'
+    assert log.read_text() == "feedback/ada-2/x.html written\n"
+
+
 def test_a_star_is_a_name_and_no_pattern(course: Course) -> None:
     before = everything(course)
     assert forget(course, "*") == [] and everything(course) == before

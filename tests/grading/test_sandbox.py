@@ -17,7 +17,7 @@ from softlookup.grading.data.work import Limits
 from softlookup.grading.sandbox.inside import filter
 from softlookup.grading.sandbox.inside.filter import FORBIDDEN, program
 from softlookup.grading.sandbox.outside import bubble
-from softlookup.grading.sandbox.outside.bubble import Forking, Zygote
+from softlookup.grading.sandbox.outside.bubble import Forking, Zygote, how_it_ended
 from softlookup.grading.sandbox.outside.place import Place
 from softlookup.grading.sandbox.outside.session import Dead, Session
 
@@ -323,3 +323,9 @@ def test_what_notebooks_do_with_processes_and_sockets_still_works(begin):
         with socket.create_server(("127.0.0.1", 0)) as server: print(server.family.name)
         """
     assert printed(begin(), source).split("\n") == ["run", "thread", "loop", "[1, 2]", "AF_INET"]
+
+
+def test_a_sandbox_that_ends_without_a_word_is_told_by_its_end() -> None:
+    assert how_it_ended(-9) == "signal 9 ended it, and it said nothing"
+    assert how_it_ended(3) == "it ended with status 3 and said nothing"
+    assert how_it_ended(None) == "it runs, said nothing and is not ready"

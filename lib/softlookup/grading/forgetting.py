@@ -1,10 +1,13 @@
 """Removing a student's data from a course: gradebook, files, ledgers, reports."""
 
 import contextlib
+import csv
 import fcntl
 import glob
+import io
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +20,9 @@ from softlookup.grading.data.records import Report
 from softlookup.grading.reports.class_report import read_report
 
 STEPS = ("submitted", "autograded", "feedback")
-NOT_REACHED = "Not reached: backups, nbgrader's exchange and its folder downloaded, CSV files, returned feedback."
+NOT_REACHED = (
+    "Not reached: backups, nbgrader's exchange and its folder downloaded, CSV files outside reports/, returned feedback."
+)
 
 
 def kept_of(course: Course, student: str) -> list[str]:
@@ -37,6 +42,8 @@ def kept_of(course: Course, student: str) -> list[str]:
         count = sum(_is_about(line, student) for line in path.read_bytes().splitlines())
         if count:
             found.append(f"{count} line{'s' * (count > 1)} of {path.relative_to(course.root)}")
+    for path, (dropped, _) in _texts(course, student).items():
+        found.append(f"{dropped} line{'s' * (dropped > 1)} of {path.relative_to(course.root)}")
     return found + [f"an entry in {path.relative_to(course.root)}" for path in _reports(course, student)]
 
 
@@ -70,6 +77,8 @@ def forget(course: Course, student: str) -> list[str]:
             kept = [line for line in lines if not _is_about(line, student)]
             if len(kept) < len(lines):
                 atomic_write(path, b"".join(kept))
+        for path, (_, rest) in _texts(course, student).items():
+            atomic_write(path, rest)
         for path in _reports(course, student):
             _drop_from_report(path, student)
     return removed
@@ -140,6 +149,41 @@ def _is_about(line: bytes, student: str) -> bool:
         message.get("entered"),
         message.get("page"),
     )
+
+
+def _texts(course: Course, student: str) -> dict[Path, tuple[int, bytes]]:
+    """Grade tables and logs that name a student: how many lines do, and the text without them."""
+    found = {}
+    for path in sorted((course.root / "reports").glob("*.csv")):
+        rows = _rows_without(path, student)
+        if rows is not None:
+            found[path] = rows
+    alone = re.compile(rb"(?<![\w.-])" + re.escape(student.encode()) + rb"(?![\w.-])")
+    for path in sorted((course.root / "logs").glob("*.log")):
+        lines = path.read_bytes().splitlines(keepends=True)
+        kept = [line for line in lines if not alone.search(line)]
+        if len(kept) < len(lines):
+            found[path] = (len(lines) - len(kept), b"".join(kept))
+    return found
+
+
+def _rows_without(path: Path, student: str) -> tuple[int, bytes] | None:
+    """A table without the rows that have a student's id in a cell, None if there is none."""
+    mark, text = "", path.read_bytes().decode("utf-8", "surrogateescape")
+    if text.startswith("\ufeff"):
+        mark, text = text[0], text[1:]
+    head = text.partition("\n")[0]
+    delimiter = max(",;\t", key=head.count)
+    try:
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
+    except csv.Error:
+        return None
+    kept = [row for row in rows if student not in (cell.strip() for cell in row)]
+    if len(kept) == len(rows):
+        return None
+    out = io.StringIO(newline="")
+    csv.writer(out, delimiter=delimiter, lineterminator="\r\n" if head.endswith("\r") else "\n").writerows(kept)
+    return len(rows) - len(kept), (mark + out.getvalue()).encode("utf-8", "surrogateescape")
 
 
 @contextlib.contextmanager

@@ -27,6 +27,7 @@ NO_BUBBLEWRAP = (
 START_S = 120.0
 ANSWER_S = 10.0
 """Seconds after which a zygote that does not answer is taken to be dead or stopped."""
+ENDING_S = 0.5
 _NOBODY = "65534"
 _INSIDE = (
     *("--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp"),
@@ -295,9 +296,21 @@ class Zygote(Forking):
         return tempfile.mkdtemp(prefix="softlookup-bare-", dir=self.stage) if self.bare else _HOME
 
     def _said(self) -> str:
+        # What it writes last stands there when it has ended, which may come a moment after its connection closed.
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(ENDING_S)
         self._errors.seek(0)
         lines = self._errors.read(20_000).decode("utf-8", "replace").strip().splitlines()
-        return lines[-1][:300] if lines else "it said nothing"
+        return lines[-1][:300] if lines else how_it_ended(self.process.returncode)
+
+
+def how_it_ended(status: int | None) -> str:
+    """Say how a process ended that wrote nothing, by the status that ``subprocess`` gives."""
+    if status is None:
+        return "it runs, said nothing and is not ready"
+    if status < 0:
+        return f"signal {-status} ended it, and it said nothing"
+    return f"it ended with status {status} and said nothing"
 
 
 def _environment(library: Path) -> dict[str, str]:
