@@ -20,9 +20,7 @@ from softlookup.grading.data.records import Report
 from softlookup.grading.reports.class_report import read_report
 
 STEPS = ("submitted", "autograded", "feedback")
-NOT_REACHED = (
-    "Not reached: backups, nbgrader's exchange and its folder downloaded, CSV files outside reports/, returned feedback."
-)
+NOT_REACHED = "Not reached: backups, nbgrader's exchange and its folder downloaded, other CSV files, returned feedback."
 
 
 def kept_of(course: Course, student: str) -> list[str]:
