@@ -10,31 +10,32 @@ from softlookup.cli.shared import COURSE, FILE, HELP_STEPS, checkout, course_in,
 
 
 @click.command()
+@click.argument("assignments", metavar="[NN_topic]...", nargs=-1)
 @COURSE
 @click.option("--course-seed", "secret", help="A secret word, from which the variants of the tasks are drawn.")
 @click.option(
     "--last-help",
     type=click.Choice(["none", *HELP_STEPS]),
-    default=HELP_STEPS[-1],
-    show_default=True,
-    help="The last step of help that students can ask for at home.",
+    help=f"The last step of help that students can ask for at home. Default: {HELP_STEPS[-1]}.",
 )
-def release(folder: Path | None, secret: str | None, last_help: str) -> None:
-    """Put the assignments into a course.
+@click.option("--drop", multiple=True, metavar="TASK", help="Leave this task out. Repeatable.")
+@click.option("--points", "points", multiple=True, metavar="TASK=NUMBER", help="Points for this task. Repeatable.")
+@click.option("--all-tasks", is_flag=True, help="Forget earlier --drop and --points of these assignments.")
+@click.option(
+    "--force", is_flag=True, help="Release with another secret word, and replace changed sources; copies are kept."
+)
+def release(assignments: tuple[str, ...], folder: Path | None, **asked: Any) -> None:
+    """Put assignments into a course: those named, or all.
 
-    Without a seed they are the public ones, whose solutions are published. The seed is not written down: keep
-    it, to release the same variants again.
+    Without a seed they are the public ones, whose solutions are published. The seed is not stored, only a fingerprint
+    by which another word is refused: keep it, to release the same variants again.
+
+    A source that you changed is left as it is and named. What --drop, --points and --last-help chose holds for later
+    releases of the same assignment, too.
     """
-    from softlookup.grading import Course, new_course
+    from softlookup.cli.releasing import release_into
 
-    root = checkout()
-    folder = folder or default_course()
-    is_course = (folder / "nbgrader_config.py").is_file()
-    course = Course.at(folder) if is_course else new_course(folder, root / "nbgrader_config.py")
-    given = sources(root, secret, "" if last_help == HELP_STEPS[-1] else last_help)
-    course.release(given)
-    for name in given:
-        click.echo(f"released {name}: {folder / 'release' / name / (name + '.ipynb')}")
+    release_into(checkout(), folder or default_course(), assignments, **asked)
 
 
 @click.command()

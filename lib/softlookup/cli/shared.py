@@ -62,19 +62,11 @@ def checkout() -> Path:
         refuse(str(error))
 
 
-def sources(root: Path, secret: str | None = None, last_help: str = "") -> dict[str, Any]:
-    """The checkout's assignments, with solutions, by name.
+def sources(root: Path) -> dict[str, Any]:
+    """The checkout's assignments, with solutions, by name: the public variants."""
+    from softlookup.authoring import assignments, read_solution
 
-    Args:
-        root: The checkout.
-        secret: Draws variants other than the public ones; None draws none.
-        last_help: The last step of help that the course allows; empty for all.
-    """
-    from softlookup.authoring import assignments, draw_variants, read_solution
-
-    chosen = draw_variants(secret)
-    files = {name: root / "solutions" / f"{name}.py" for name in assignments(root)}
-    return {name: read_solution(file, chosen, last_help) for name, file in files.items()}
+    return {name: read_solution(root / "solutions" / f"{name}.py") for name in assignments(root)}
 
 
 def write(path: Path, text: str) -> None:

@@ -1,0 +1,120 @@
+"""What ``softlookup release`` does: choose, refuse what would destroy, write, note."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from softlookup.cli.shared import HELP_STEPS, refuse
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+    from softlookup.grading.course.releasing import Choices, Released
+
+
+def release_into(
+    root: Path,
+    folder: Path,
+    assignments: Sequence[str],
+    *,
+    secret: str | None,
+    last_help: str | None,
+    drop: Sequence[str],
+    points: Sequence[str],
+    all_tasks: bool,
+    force: bool,
+) -> None:
+    """Release assignments of a checkout into a course's folder, which is made if it is not there."""
+    from softlookup.authoring import assignments as all_of
+    from softlookup.grading import Course, new_course
+    from softlookup.grading.course.releasing import Released
+
+    known = all_of(root)
+    for name in assignments:
+        if name not in known:
+            refuse(f"there is no assignment {name}: there are {', '.join(known)}")
+    names = [name for name in known if name in assignments] or known
+    given = _points(points)
+    for task in (*drop, *given):
+        if not any(name.startswith(f"{task.partition('.')[0]}_") for name in names):
+            refuse(f"{task} belongs to none of the assignments that are released: {', '.join(names)}")
+    is_course = (folder / "nbgrader_config.py").is_file()
+    course = Course.at(folder) if is_course else new_course(folder, root / "nbgrader_config.py")
+    released = Released(course)
+    if (reason := released.other_words(secret)) and not force:
+        refuse(
+            f"{reason}: students would get other tasks than they have. Give the word of the first release with "
+            "--course-seed, make another course with --course, or use --force to replace the tasks. Nothing was written"
+        )
+    if reason and set(names) != set(known):
+        refuse("another secret word changes the tasks of all assignments: name none of them, to release them all")
+    choices = {name: _chosen(released, name, last_help, drop, given, all_tasks) for name in names}
+    made = {name: _made(root, name, secret, choices[name]) for name in names}
+    for name in names:
+        changed = released.changed(name, made[name])
+        if changed and not force:
+            more = f" and {len(changed) - 5} more" if len(changed) > 5 else ""
+            click.echo(
+                f"kept {name} as it is, because its source was changed ({', '.join(changed[:5])}{more}). "
+                f"'nbgrader generate_assignment {name} --force' releases it as it stands; "
+                f"'softlookup release {name} --force' replaces it and keeps a copy."
+            )
+            del made[name]
+        elif changed:
+            click.echo(f"a copy of the changed source of {name}: {released.keep_replaced(name)}")
+    for name, notebook in made.items():
+        course.release({name: notebook})
+        released.note(name, notebook, choices[name], secret)
+        left_out = f" (without {', '.join(choices[name].drop)})" if choices[name].drop else ""
+        click.echo(f"released {name}: {folder / 'release' / name / (name + '.ipynb')}{left_out}")
+
+
+def _made(root: Path, name: str, secret: str | None, choices: "Choices") -> "NotebookNode":
+    from softlookup.authoring import draw_variants, read_solution
+    from softlookup.authoring.choosing import BadChoice, choose
+
+    notebook = read_solution(root / "solutions" / f"{name}.py", draw_variants(secret), choices.last_help)
+    try:
+        return choose(notebook, choices.drop, choices.points)
+    except BadChoice as error:
+        refuse(f"{name}: {error}")
+
+
+def _chosen(
+    released: "Released",
+    name: str,
+    last_help: str | None,
+    drop: Sequence[str],
+    points: Mapping[str, float],
+    all_tasks: bool,
+) -> "Choices":
+    """What is chosen for one assignment: what the options say, else what was chosen before."""
+    from softlookup.grading.course.releasing import Choices
+
+    before = Choices() if all_tasks else released.choices(name)
+    chapter = name.partition("_")[0]
+    own = tuple(task for task in drop if task.partition(".")[0] == chapter)
+    worth = {task: number for task, number in points.items() if task.partition(".")[0] == chapter}
+    left_out = tuple(task for task in dict.fromkeys((*before.drop, *own)) if task not in worth)
+    kept = {task: number for task, number in {**before.points, **worth}.items() if task not in left_out}
+    step = released.choices(name).last_help if last_help is None else "" if last_help == HELP_STEPS[-1] else last_help
+    both = [task for task in own if task in worth]
+    if both:
+        refuse(f"{', '.join(both)} cannot be left out and have points")
+    return Choices(left_out, kept, step)
+
+
+def _points(words: Sequence[str]) -> dict[str, float]:
+    """``04.head=6`` as a task and its points."""
+    found = {}
+    for word in words:
+        task, sign, number = word.partition("=")
+        try:
+            found[task] = float(number)
+        except ValueError:
+            sign = ""
+        if not sign:
+            refuse(f"--points takes TASK=NUMBER, such as 04.head=6, and got {word}")
+    return found

@@ -1,0 +1,131 @@
+"""What a course released: enough to refuse another secret word, and to notice a source that was changed by hand.
+
+The secret itself is not stored. A slow fingerprint of it (scrypt, with a salt of its own) tells whether a word is the
+same, and guessing words by it costs as much as guessing them by the variants.
+"""
+
+import hashlib
+import hmac
+import json
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from softlookup.grading.course.folder import Course
+from softlookup.grading.course.light import nbformat
+from softlookup.grading.data.disk import atomic_write
+from softlookup.grading.data.errors import CourseError
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+RECORD = ".release.json"
+REPLACED = "replaced"
+"""The folder that keeps sources which a release replaced although they had been changed."""
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What an instructor chose for one assignment; a later release repeats it.
+
+    Attributes:
+        drop: Tasks that are left out.
+        points: Points by task, where they differ from the published ones.
+        last_help: The last step of help; empty for all.
+    """
+
+    drop: tuple[str, ...] = ()
+    points: Mapping[str, float] = field(default_factory=dict)
+    last_help: str = ""
+
+
+class Released:
+    """A course's record of its releases, in ``.release.json``."""
+
+    def __init__(self, course: Course) -> None:
+        """Read the record, empty where there is none.
+
+        Raises:
+            CourseError: If the file is damaged.
+        """
+        self.course = course
+        self._path = course.root / RECORD
+        self._record: dict[str, Any] = {"seed": None, "assignments": {}}
+        if self._path.is_file():
+            try:
+                self._record = json.loads(self._path.read_text(encoding="utf-8"))
+                self._record["seed"], self._record["assignments"].items()
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                raise CourseError(
+                    f"{self._path} is damaged: put a backup in its place, or delete it to go on without it"
+                ) from error
+
+    def other_words(self, secret: str | None) -> str:
+        """Why this secret word is not the one of the course; empty if it is, or if nothing was released yet."""
+        if not self._record["assignments"]:
+            return ""
+        kept = self._record["seed"]
+        if kept is None:
+            return "" if secret is None else "this course was released without a secret word"
+        if secret is None:
+            return "this course was released with a secret word, and none was given"
+        if hmac.compare_digest(_scrypt(secret, bytes.fromhex(kept["salt"])), bytes.fromhex(kept["scrypt"])):
+            return ""
+        return "this is not the secret word with which this course was released"
+
+    def choices(self, assignment: str) -> Choices:
+        """What was chosen for an assignment at its last release."""
+        kept = self._record["assignments"].get(assignment, {}).get("choices", {})
+        return Choices(tuple(kept.get("drop", ())), dict(kept.get("points", {})), kept.get("last_help", ""))
+
+    def changed(self, assignment: str, fresh: "NotebookNode") -> list[str]:
+        """The cells of a source that somebody changed since it was released, by name; empty if nobody did.
+
+        Args:
+            assignment: Whose source.
+            fresh: What would be written. Where no record of the release was kept, the source is compared with it.
+        """
+        path = self.course.notebook("source", ".", assignment)
+        if not path.is_file():
+            return []
+        try:
+            found = _cells(nbformat.read(path, as_version=4))
+        except Exception:  # noqa: BLE001 - whatever is wrong with it, it is not what was written
+            return ["the whole file"]
+        wrote = self._record["assignments"].get(assignment, {}).get("cells") or _cells(fresh)
+        return [name for name in {**wrote, **found} if wrote.get(name) != found.get(name)]
+
+    def keep_replaced(self, assignment: str) -> Path:
+        """Copy a source out of the way before it is written over; where it lies now."""
+        path = self.course.notebook("source", ".", assignment)
+        kept = self.course.root / REPLACED / f"{assignment}-{time.strftime('%Y%m%d-%H%M%S')}.ipynb"
+        atomic_write(kept, path.read_bytes())
+        return kept
+
+    def note(self, assignment: str, source: "NotebookNode", choices: Choices, secret: str | None) -> None:
+        """Write down what was released: the secret's fingerprint, the source's cells, and the choices."""
+        if self.other_words(secret) or not self._record["assignments"]:
+            self._record["seed"] = None
+            if secret is not None:
+                salt = os.urandom(16)
+                self._record["seed"] = {"salt": salt.hex(), "scrypt": _scrypt(secret, salt).hex()}
+        self._record["assignments"][assignment] = {"cells": _cells(source), "choices": asdict(choices)}
+        atomic_write(self._path, (json.dumps(self._record, indent=1) + "\n").encode(), mode=0o600)
+
+
+def _scrypt(secret: str, salt: bytes) -> bytes:
+    return hashlib.scrypt(secret.encode(), salt=salt, n=2**14, r=8, p=1)
+
+
+def _cells(notebook: "NotebookNode") -> dict[str, str]:
+    """A fingerprint of each cell's kind, text and points, by the cell's name."""
+    found: dict[str, str] = {}
+    for at, cell in enumerate(notebook.cells):
+        about = cell.metadata.get("nbgrader", {})
+        name = about.get("grade_id") or cell.get("id") or f"cell {at}"
+        said = json.dumps([cell.cell_type, cell.source, float(about.get("points") or 0)])
+        found[name] = hashlib.sha256(said.encode()).hexdigest()[:16]
+    return found

@@ -1,0 +1,164 @@
+"""``softlookup release`` refuses other words, leaves changed sources alone, and repeats what was chosen."""
+
+import json
+import shutil
+from pathlib import Path
+
+import nbformat
+import pytest
+from click.testing import CliRunner, Result
+
+from softlookup.authoring import draw_variants, find_root
+from softlookup.cli import main
+from softlookup.grading.course.releasing import RECORD, REPLACED
+
+ROOT = find_root()
+NAME, OTHER = "02_soft_lookup", "04_one_head"
+WORD = "a word that nobody guesses"
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkout with two assignments, as the current folder."""
+    (tmp_path / "solutions").mkdir()
+    shutil.copyfile(ROOT / "_config.yml", tmp_path / "_config.yml")
+    shutil.copyfile(ROOT / "nbgrader_config.py", tmp_path / "nbgrader_config.py")
+    for name in (NAME, OTHER):
+        shutil.copyfile(ROOT / "solutions" / f"{name}.py", tmp_path / "solutions" / f"{name}.py")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def release(*words: str) -> Result:
+    return CliRunner().invoke(main, ["release", "--course", "c", *words])
+
+
+def notebook(step: str, name: str = NAME) -> nbformat.NotebookNode:
+    return nbformat.read(Path("c", step, name, f"{name}.ipynb"), as_version=4)
+
+
+def snapshot() -> dict[str, bytes]:
+    """All files of the course but its database and logs."""
+    files = [path for part in ("source", "release") for path in Path("c", part).rglob("*.ipynb")]
+    return {str(path): path.read_bytes() for path in [*files, Path("c", RECORD)]}
+
+
+def change_points(number: float) -> None:
+    """What an instructor does by hand in source/."""
+    path = Path("c", "source", NAME, f"{NAME}.ipynb")
+    changed = nbformat.read(path, as_version=4)
+    cell = next(cell for cell in changed.cells if cell.metadata.get("nbgrader", {}).get("grade"))
+    cell.metadata.nbgrader.points = number
+    nbformat.write(changed, path)
+
+
+def test_a_seeded_course_refuses_another_word_and_none(checkout: Path) -> None:
+    assert release(NAME, "--course-seed", WORD).exit_code == 0
+    before = snapshot()
+    for words, says in (([], "none was given"), (["--course-seed", "another"], "not the secret word")):
+        refused = release(*words)
+        assert refused.exit_code == 2 and says in refused.stderr and "--force" in refused.stderr
+        assert snapshot() == before
+    assert release(NAME, "--course-seed", WORD).exit_code == 0
+    assert snapshot() == before
+
+
+def test_a_public_course_refuses_a_word(checkout: Path) -> None:
+    release(NAME)
+    assert "without a secret word" in release("--course-seed", WORD).stderr
+
+
+def test_force_takes_another_word_for_all_assignments(checkout: Path) -> None:
+    release("--course-seed", WORD)
+    assert "name none of them" in release(NAME, "--course-seed", "another", "--force").stderr
+    assert release("--course-seed", "another", "--force").exit_code == 0
+    assert release("--course-seed", "another").exit_code == 0
+    assert "not the secret word" in release("--course-seed", WORD).stderr
+
+
+def test_the_word_is_not_stored(checkout: Path) -> None:
+    release(NAME, "--course-seed", WORD)
+    record = Path("c", RECORD)
+    assert WORD not in record.read_text() and record.stat().st_mode & 0o077 == 0
+    kept = json.loads(record.read_text())["seed"]
+    assert len(bytes.fromhex(kept["salt"])) == 16 and len(bytes.fromhex(kept["scrypt"])) == 64
+    asked = draw_variants(WORD)
+    assert any(f"variant={asked[task]})" in str(notebook("release").cells) for task in asked if task[:2] == NAME[:2])
+
+
+def test_one_assignment_is_released_alone(checkout: Path) -> None:
+    release(NAME)
+    assert not Path("c", "release", OTHER).exists()
+    assert "there is no assignment 44" in release("44").stderr
+
+
+def test_a_changed_source_is_kept_and_named_and_the_others_released(checkout: Path) -> None:
+    release(NAME)
+    change_points(9)
+    before = Path("c", "source", NAME, f"{NAME}.ipynb").read_bytes()
+    said = release()
+    assert said.exit_code == 0 and f"kept {NAME} as it is" in said.output and "-check" in said.output
+    assert f"released {OTHER}" in said.output and f"released {NAME}" not in said.output
+    assert Path("c", "source", NAME, f"{NAME}.ipynb").read_bytes() == before
+
+
+def test_saved_without_a_change_is_not_changed(checkout: Path) -> None:
+    release(NAME)
+    path = Path("c", "source", NAME, f"{NAME}.ipynb")
+    path.write_text(json.dumps(json.loads(path.read_text())))
+    assert f"released {NAME}" in release(NAME).output
+
+
+def test_force_replaces_a_changed_source_and_keeps_a_copy(checkout: Path) -> None:
+    release(NAME)
+    change_points(9)
+    before = Path("c", "source", NAME, f"{NAME}.ipynb").read_bytes()
+    assert "a copy of the changed source" in release(NAME, "--force").output
+    (kept,) = Path("c", REPLACED).iterdir()
+    assert kept.read_bytes() == before
+    assert Path("c", "source", NAME, f"{NAME}.ipynb").read_bytes() != before
+
+
+def test_a_course_without_a_record_loses_nothing(checkout: Path) -> None:
+    release(NAME)
+    change_points(9)
+    Path("c", RECORD).unlink()
+    assert f"kept {NAME} as it is" in release(NAME).output
+
+
+def test_choices_hold_for_later_releases(checkout: Path) -> None:
+    drop, worth = "04.softmax-backward", "04.attention=6"
+    release(OTHER, "--drop", drop, "--drop", "04.backward", "--points", worth, "--last-help", "formula")
+    first = notebook("release", OTHER)
+    assert "04-backward" not in [cell.id for cell in first.cells] and "SOFTLOOKUP_HELP" in str(first)
+    assert "without 04.softmax-backward, 04.backward" in release(OTHER).output
+    assert notebook("release", OTHER) == first
+    release(OTHER, "--points", "04.backward=2")
+    assert "04-backward" in [cell.id for cell in notebook("release", OTHER).cells], "points bring a task back"
+    release(OTHER, "--all-tasks", "--last-help", "solution")
+    assert "SOFTLOOKUP_HELP" not in str(notebook("release", OTHER))
+    assert drop.replace(".", "-") in [cell.id for cell in notebook("release", OTHER).cells]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--points", "04.head"], "TASK=NUMBER"),
+        (["--points", "04.head=many"], "TASK=NUMBER"),
+        (["--points", "04.head=nan"], "0 or more"),
+        (["--drop", "05.split"], "belongs to none of the assignments"),
+        (["--drop", "04.none"], "is no task of this notebook"),
+        (["--drop", "04.head", "--points", "04.head=2"], "cannot be left out and have points"),
+    ],
+)
+def test_a_wrong_choice_is_refused_before_anything_is_written(checkout: Path, words: list[str], says: str) -> None:
+    refused = release(OTHER, *words)
+    assert refused.exit_code == 2 and says in refused.stderr
+    assert not Path("c", "source").exists()
+
+
+def test_a_damaged_record_is_told(checkout: Path) -> None:
+    release(NAME)
+    Path("c", RECORD).write_text("{")
+    refused = release(NAME)
+    assert refused.exit_code == 2 and "is damaged" in refused.stderr
