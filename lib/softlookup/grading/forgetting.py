@@ -2,7 +2,6 @@
 
 import contextlib
 import csv
-import fcntl
 import glob
 import io
 import json
@@ -16,6 +15,7 @@ from typing import Any
 from softlookup.grading.course.folder import Course
 from softlookup.grading.data.disk import Shelf, atomic_write, disk_trouble, unfinished
 from softlookup.grading.data.errors import CourseError
+from softlookup.grading.data.locks import lock
 from softlookup.grading.data.records import Report
 from softlookup.grading.reports.class_report import read_report
 
@@ -191,7 +191,7 @@ def _no_grader(course: Course) -> Iterator[None]:
         for folder in sorted({path.parent for path in _ledgers(course)}):
             handle = stack.enter_context(open(folder / "lock", "a"))
             try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                lock(handle.fileno(), wait=False)
             except BlockingIOError:
                 raise CourseError(f"'softlookup grade' is working on {folder.name}: wait until it ends") from None
         yield

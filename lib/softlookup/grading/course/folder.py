@@ -1,7 +1,6 @@
 """A course's folder as nbgrader lays it out: source, release, submitted, autograded, feedback, gradebook."""
 
 import contextlib
-import fcntl
 import os
 import re
 import shutil
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from softlookup.grading.course.light import nbformat
 from softlookup.grading.course.student_ids import id_trouble, left_out, shown
 from softlookup.grading.data.errors import CourseError, GradebookError
+from softlookup.grading.data.locks import lock
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -192,7 +192,7 @@ class Course:
     def one_writer(self) -> Iterator[None]:
         """Hold the right to write the gradebook; whoever else wants it waits, in this process or another."""
         with open(self.root / ".gradebook.lock", "w") as handle:
-            fcntl.flock(handle, fcntl.LOCK_EX)
+            lock(handle.fileno())
             yield
 
     def release(self, sources: "Mapping[str, NotebookNode]") -> None:

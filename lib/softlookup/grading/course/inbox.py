@@ -16,7 +16,8 @@ from softlookup.grading.data.work import digest_of
 
 STAMP, SECRET = "timestamp.txt", "submission_secret.txt"
 _STAMP_BYTES = 200
-_FOLDER = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
+_FOLDER = getattr(os, "O_PATH", 0) | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
+"""How a folder is opened; macOS and Windows lack some of these, and grade nothing."""
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,8 @@ def atomic_write(path: Path, content: bytes, mode: int = 0o644) -> None:
         try:
             with open(temporary, "wb") as file:
                 file.write(content)
-                os.fchmod(file.fileno(), mode)
+                if hasattr(os, "fchmod"):  # not on Windows before Python 3.13
+                    os.fchmod(file.fileno(), mode)
             os.replace(temporary, path)
         except OSError:
             temporary.unlink(missing_ok=True)

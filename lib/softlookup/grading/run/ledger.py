@@ -6,7 +6,6 @@ power cut may leave is cut off.
 """
 
 import contextlib
-import fcntl
 import json
 import os
 import secrets
@@ -17,6 +16,7 @@ from typing import Any
 
 from softlookup.grading.data.disk import disk_trouble
 from softlookup.grading.data.errors import CourseError
+from softlookup.grading.data.locks import lock
 from softlookup.grading.data.work import Graded, digest_of
 
 FILE = "ledger.jsonl"
@@ -268,7 +268,7 @@ def _locked(path: Path) -> int:
     """Hold the right to grade; the system takes it back when this process ends, however it ends."""
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock(fd, wait=False)
     except BlockingIOError:
         who = os.pread(fd, 20, 0).decode("ascii", "replace").strip()
         os.close(fd)

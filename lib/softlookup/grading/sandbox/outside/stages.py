@@ -3,7 +3,6 @@
 import atexit
 import contextlib
 import errno
-import fcntl
 import os
 import shutil
 import tempfile
@@ -12,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from softlookup.grading.data.errors import CourseError
+from softlookup.grading.data.locks import lock
 
 PREFIX = "softlookup-stage-"
 _YOUNG_S = 60.0
@@ -31,7 +31,7 @@ def new_stage() -> Path:
         os.close(_held.pop(gone))
     # The descriptor stays open as long as the folder is there, since the lock would go with it.
     _held[folder] = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    fcntl.flock(_held[folder], fcntl.LOCK_SH)
+    lock(_held[folder], shared=True)
     return folder
 
 
@@ -43,7 +43,7 @@ def sweep() -> None:
             try:
                 about = os.fstat(fd)
                 if about.st_uid == os.geteuid() and time.time() - about.st_mtime > _YOUNG_S:
-                    fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    lock(fd, wait=False)
                     shutil.rmtree(old, ignore_errors=True)
             finally:
                 os.close(fd)
