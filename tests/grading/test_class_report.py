@@ -12,6 +12,8 @@ from small_class import NAME
 from softlookup.grading import Course, CourseError, Record
 from softlookup.grading.reports.class_report import ClassReport, MistakeCost, class_report, read_report
 from softlookup.grading.reports.class_table import report_text
+from softlookup.grading.reports.known_answers import PUBLISHED
+from softlookup.grading.reports.side_by_side import pages_naming, students_on, write_page
 from softlookup.grading.samples.handins import rewritten
 
 BEST = sum(task.points for task in TASKS) + 3
@@ -123,6 +125,37 @@ def test_text_says_what_matters_without_colours_or_control_signs(report: ClassRe
 
 def test_the_copied_answers_of_everybody_are_nobodys_hint(report: ClassReport) -> None:
     assert report.pairs == () and "no two submissions are more alike" in report_text(report)
+
+
+def test_published_answers_are_told(report: ClassReport) -> None:
+    assert {(one.student, one.source) for one in report.known} == {
+        (s, PUBLISHED) for s in ("ada", "bo", "cy", "di", "ed")
+    }
+    text = report_text(report)
+    assert "longer answers as in the published solution" in text and "never a grade" in text
+    assert report.as_json()["alike"]["known"][0]["source"] == PUBLISHED
+
+
+def test_an_earlier_year_is_compared_and_shown_side_by_side(course: Course, tmp_path: Path, source: object) -> None:
+    own = Course.at(shutil.copytree(course.root, tmp_path / "course"))
+    odd = {
+        f"04-{name}": f"def {name}(x):\n" + "".join(f"    w{n} = x.{word}({n}) * {n}\n" for n in range(20))
+        for name, word in (("scale", "sum"), ("weights", "amax"), ("mix", "mean"))
+    }
+    hand_in(own, "ada", odd)
+    last_year = own.notebook("submitted", "ada", NAME).replace(tmp_path / f"{NAME}.ipynb")
+    hand_in(own, "ed", {name: rewritten(text) + "    '</pre><script>'\n" for name, text in odd.items()})
+    hand_in(own, "ada", {})
+    found = class_report(own, NAME, [last_year])
+    (earlier,) = (one for one in found.known if one.source == str(last_year))
+    assert earlier.student == "ed" and set(earlier.cells) == set(odd)
+    page = own.root / "reports" / f"{NAME}-alike.html"
+    assert write_page(page, NAME, found.side_by_side)
+    shown = page.read_text()
+    assert "<script" not in shown and "&lt;script&gt;" in shown and "04.weights" in shown and str(last_year) in shown
+    assert "ed" in students_on(page) and list(pages_naming(page.parent, "ed")) == [page]
+    assert list(pages_naming(page.parent, "nobody")) == []
+    assert not write_page(page, NAME, []) and not page.exists()
 
 
 def test_a_copy_is_hinted_at_with_its_cells(course: Course, tmp_path: Path, source: object) -> None:

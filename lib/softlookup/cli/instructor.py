@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from softlookup.cli.shared import COURSE, FILE, HELP_STEPS, checkout, course_in, default_course, sources, write
+from softlookup.cli.shared import COURSE, FILE, HELP_STEPS, checkout, course_in, default_course, refuse, sources, write
 
 
 @click.command()
@@ -116,18 +116,32 @@ def grade(
 @click.argument("assignment", metavar="NN_topic")
 @COURSE
 @click.option("--json", "file", type=FILE, help="Write the numbers here too.")
-def report(assignment: str, folder: Path | None, file: Path | None) -> None:
+@click.option(
+    "--earlier",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="A folder with submissions of an earlier year, to compare with. Repeatable.",
+)
+def report(assignment: str, folder: Path | None, file: Path | None, earlier: tuple[Path, ...]) -> None:
     """Show the class at a glance.
 
-    It shows who handed in, how the points are distributed, what cost the most, and which answers are alike.
+    It shows who handed in, how the points are distributed, what cost the most, and which answers are alike: to each
+    other, to the published ones, or to those of an earlier year. A page shows them side by side.
     """
     from softlookup.grading.reports.class_report import class_report
     from softlookup.grading.reports.class_table import show_class
+    from softlookup.grading.reports.side_by_side import write_page
     from softlookup.grading.reports.table import terminal
 
     course = course_in(folder)
-    found = class_report(course, assignment)
+    before = [path for one in earlier for path in sorted(one.rglob(f"{assignment}.ipynb"))]
+    if earlier and not before:
+        refuse(f"no {assignment}.ipynb lies in {', '.join(map(str, earlier))}: name folders that hold submissions")
+    found = class_report(course, assignment, before)
     show_class(terminal(), found)
+    page = Path("reports", f"{assignment}-alike.html")
+    if write_page(course.root / page, assignment, found.side_by_side):
+        click.echo(f"side by side: {(folder or default_course()) / page}")
     for sentence in course.left_out(assignment):
         click.echo(f"note: {sentence}")
     if file is not None:

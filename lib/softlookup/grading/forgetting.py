@@ -18,6 +18,7 @@ from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.locks import lock
 from softlookup.grading.data.records import Report
 from softlookup.grading.reports.class_report import read_report
+from softlookup.grading.reports.side_by_side import pages_naming
 
 STEPS = ("submitted", "autograded", "feedback")
 NOT_REACHED = "Not reached: backups, nbgrader's exchange and its folder downloaded, other CSV files, returned feedback."
@@ -120,6 +121,7 @@ def _paths(course: Course, student: str) -> list[Path]:
     for folder in (course.root / ".grading").glob("*"):
         shelved = Shelf(folder).path(student)
         found.update(path for path in (shelved, *unfinished(shelved)) if path.exists())
+    found.update(pages_naming(course.root / "reports", student))
     return sorted(found)
 
 

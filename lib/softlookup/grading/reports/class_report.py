@@ -13,12 +13,14 @@ from softlookup.checking.registry import UnknownTask, get_task
 from softlookup.grading.course.folder import Course
 from softlookup.grading.course.grade_sheet import SheetRow, read_sheet
 from softlookup.grading.course.inbox import read_submission
-from softlookup.grading.course.notebooks import BadNotebook, read_notebook, task_id
+from softlookup.grading.course.notebooks import BadNotebook, grade_id, read_notebook, task_id
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.records import GRADED, MISSING, REFUSED, HandMark, Record, Report, TaskMark, task_names
 from softlookup.grading.judging.rebuild import rebuild
 from softlookup.grading.reports.help_asked import helped
-from softlookup.grading.reports.similarity import HINT, Pair, alike, cells_of, given_by
+from softlookup.grading.reports.known_answers import KnownAnswers, known_answers, public_texts
+from softlookup.grading.reports.side_by_side import Likeness
+from softlookup.grading.reports.similarity import HINT, Cells, Pair, Tokens, alike, cells_of, given_by
 
 BARS = 10
 PAIRS = 20
@@ -83,6 +85,8 @@ class ClassReport:
         waiting: Ids of those whose written answers a person still has to read.
         helped: How much help the notebooks say was asked for: by student, by task, the number of steps.
         pairs: Submissions that are alike.
+        known: Submissions whose answers are published, shown as help, or were handed in earlier.
+        side_by_side: The answers of both, to be read.
     """
 
     assignment: str
@@ -96,6 +100,8 @@ class ClassReport:
     waiting: tuple[str, ...]
     helped: dict[str, dict[str, int]] = field(default_factory=dict)
     pairs: tuple[Pair, ...] = field(default=())
+    known: tuple[KnownAnswers, ...] = ()
+    side_by_side: tuple[Likeness, ...] = ()
 
     @property
     def quartiles(self) -> tuple[float, float, float] | None:
@@ -148,7 +154,11 @@ class ClassReport:
                 for task in self.tasks
             },
             "help": {student: dict(sorted(asked.items())) for student, asked in sorted(self.helped.items())},
-            "alike": {"hint": HINT, "pairs": [pair.as_json() for pair in self.pairs]},
+            "alike": {
+                "hint": HINT,
+                "pairs": [pair.as_json() for pair in self.pairs],
+                "known": [one.as_json() for one in self.known],
+            },
         }
 
 
@@ -182,7 +192,7 @@ def _record(student: str, message: dict[str, Any]) -> Record:
     )
 
 
-def class_report(course: Course, assignment: str) -> ClassReport:
+def class_report(course: Course, assignment: str, earlier: Iterable[Path] = ()) -> ClassReport:
     """Put together what is known of one assignment: the grade report, the gradebook, the submitted notebooks.
 
     Points come from the gradebook, where a person may have changed them since; verdicts from the grade report.
@@ -190,6 +200,7 @@ def class_report(course: Course, assignment: str) -> ClassReport:
     Args:
         course: The course's folder.
         assignment: Name of the assignment.
+        earlier: Notebooks of earlier years, to compare with.
 
     Raises:
         CourseError: If the assignment is unknown, or was not graded.
@@ -201,6 +212,9 @@ def class_report(course: Course, assignment: str) -> ClassReport:
     in_class = {line.student for line in sheet} | {record.student for record in report.records}
     message = {record.student: record for record in report.records}
     here = [message.get(student) for student in sorted(in_class)]
+    handed = _handed_in(course, assignment, sorted(lines))
+    pairs = alike(handed.tokens)
+    known = known_answers(handed.tokens, handed.given, earlier)
     return ClassReport(
         assignment=assignment,
         max=sheet[0].max if sheet else max((record.max for record in records), default=0.0),
@@ -214,7 +228,12 @@ def class_report(course: Course, assignment: str) -> ClassReport:
         tasks=tuple(_task_line(name, records, lines) for name in task_names(records)),
         waiting=tuple(sorted(line.student for line in lines.values() if line.waiting)),
         helped=helped(course, assignment, sorted(lines)),
-        pairs=tuple(alike_pairs(course, assignment, sorted(lines))),
+        pairs=tuple(pairs),
+        known=tuple(known),
+        side_by_side=(
+            *(_likeness((one.first, one.second), one.cells, handed.texts) for one in pairs[:PAIRS]),
+            *(_likeness((one.student, one.source), one.cells, handed.texts) for one in known),
+        ),
     )
 
 
@@ -222,18 +241,45 @@ def _status(sheet: Iterable[SheetRow], student: str) -> str:
     return next((line.status for line in sheet if line.student == student), MISSING)
 
 
-def alike_pairs(course: Course, assignment: str, students: Sequence[str]) -> list[Pair]:
-    """Compare these students' submitted notebooks; files that are no notebooks are left out."""
+@dataclass(frozen=True)
+class _HandedIn:
+    """What students wrote themselves: texts by student and cell, tokens likewise, and the release's tokens."""
+
+    given: dict[str, Tokens]
+    tokens: dict[str, Cells]
+    texts: dict[str, dict[str, str]]
+
+
+def _handed_in(course: Course, assignment: str, students: Sequence[str]) -> _HandedIn:
+    """Read these students' submitted notebooks; files that are no notebooks are left out."""
     release = read_notebook(course.notebook("release", ".", assignment))
-    given = given_by(release)
-    submissions = {}
+    found = _HandedIn(given_by(release), {}, {})
     for student in students:
         content = read_submission(course, assignment, student).content
         if content is not None:
             with contextlib.suppress(BadNotebook):
                 rebuilt = rebuild(release, content, f"{assignment}.ipynb").notebook
-                submissions[student] = cells_of(rebuilt, given)
-    return alike(submissions)
+                found.tokens[student] = cells_of(rebuilt, found.given)
+                found.texts[student] = answer_texts(rebuilt)
+    return found
+
+
+def answer_texts(notebook: Any) -> dict[str, str]:
+    """The text of each named cell of a notebook."""
+    return {grade_id(cell): cell.source for cell in notebook.cells if grade_id(cell)}
+
+
+def _likeness(who: tuple[str, str], cells: Iterable[str], texts: dict[str, dict[str, str]]) -> Likeness:
+    """The answers of two sources: two students, or a student and what was there before."""
+    first, second = who
+    students = who if second in texts else who[:1]
+    other = texts[second] if second in texts else None
+    if other is None and Path(second).is_file():
+        other = answer_texts(read_notebook(Path(second)))
+    answers = tuple(
+        (task_id(c), texts[first][c], public_texts(task_id(c))[second] if other is None else other[c]) for c in cells
+    )
+    return Likeness(students, who, answers)
 
 
 def _task_line(name: str, records: Sequence[Record], lines: dict[str, SheetRow]) -> TaskLine:

@@ -41,6 +41,7 @@ def show_class(console: Console, report: ClassReport) -> None:
         _say(console, f"\nwritten answers to grade by hand: {len(report.waiting)} ({_names(report.waiting)})")
     _show_help(console, report)
     _show_pairs(console, report)
+    _show_known(console, report)
 
 
 def report_text(report: ClassReport, width: int = 110) -> str:
@@ -128,4 +129,19 @@ def _show_pairs(console: Console, report: ClassReport) -> None:
         )
     if len(report.pairs) > PAIRS:
         _say(console, f"  pairs not shown: {len(report.pairs) - PAIRS}")
+    _say(console, f"  {HINT}")
+
+
+def _show_known(console: Console, report: ClassReport) -> None:
+    """Whose answers are published, shown by the check, or were handed in before."""
+    if not report.known:
+        return
+    _say(console, "\nanswers that were there before (names and numbers are not compared)", style="bold")
+    for one in report.known:
+        cells = ", ".join(task_id(cell) for cell in one.cells)
+        _say(
+            console,
+            f"  {one_line(one.student)}: {len(one.cells)} of {one.of} longer answers as in "
+            f"{one_line(one.source, 300)}; {cells}",
+        )
     _say(console, f"  {HINT}")

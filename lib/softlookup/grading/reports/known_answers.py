@@ -1,0 +1,118 @@
+"""Answers that were there before: the published solutions, what the check shows as help, hand-ins of earlier years.
+
+Compared is the structure: names, comments, layout and the values of numbers do not count (a course's variants differ in
+numbers). A short answer is written the same by many, so an answer counts from some length on, and a submission is
+reported from some answers on. It is a hint for a person, never a grade.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from softlookup.checking.published import help_texts, solution
+from softlookup.checking.registry import UnknownTask, get_task
+from softlookup.grading.course.notebooks import BadNotebook, read_notebook, task_id
+from softlookup.grading.reports.similarity import Cells, Tokens, cells_of, code_tokens, own_tokens, runs_of
+
+LONG = 40
+"""Tokens of an answer from which on it counts: shorter ones have few ways to be written."""
+
+SAME = 0.5
+"""Two answers are the same if so large a part of the runs of tokens of the longer one is in the other, too.
+
+None of some 570 independent right answers is so near the published one, and most published ones are still recognised
+after each result has been given another name on a line of its own (tests/checking/test_known_answers.py).
+"""
+
+MANY = 3
+"""A submission is reported from so many answers on that are the same as known ones."""
+
+PUBLISHED = "the published solution"
+SHOWN = "the other solution that the check shows"
+
+
+@dataclass(frozen=True)
+class KnownAnswers:
+    """A submission whose answers were there before.
+
+    Attributes:
+        student: The student's id.
+        source: Where they were, such as ``PUBLISHED`` or an earlier submission's file.
+        cells: The answers' cells, in the order of the notebook.
+        of: How many answers of this submission are long enough to count.
+    """
+
+    student: str
+    source: str
+    cells: tuple[str, ...]
+    of: int
+
+    def as_json(self) -> dict[str, Any]:
+        """The finding for a JSON file."""
+        return {"student": self.student, "source": self.source, "cells": list(self.cells), "of": self.of}
+
+
+def known_answers(
+    submissions: Mapping[str, Cells], given: Mapping[str, Tokens], earlier: Iterable[Path] = ()
+) -> list[KnownAnswers]:
+    """Find submissions with many answers that are published, shown as help, or handed in before.
+
+    Args:
+        submissions: Each student's own tokens by cell, from ``cells_of``.
+        given: The tokens of the release's solution cells.
+        earlier: Notebooks of earlier years. An answer that is published says nothing about them.
+
+    Returns:
+        The findings, those with most answers first.
+    """
+    public = {cell: public_answers(task_id(cell), tokens) for cell, tokens in given.items()}
+    found = []
+    old = {str(path): cells for path in earlier if (cells := _read(path, given))}
+    for student, cells in submissions.items():
+        long = {cell: _structure(tokens) for cell, tokens in cells.items() if len(tokens) >= LONG}
+        for source in (PUBLISHED, SHOWN):
+            same = tuple(c for c, own in long.items() if source in public[c] and alike(own, public[c][source]))
+            if len(same) >= MANY:
+                found.append(KnownAnswers(student, source, same, len(long)))
+        fresh = {c: own for c, own in long.items() if not any(alike(own, text) for text in public[c].values())}
+        for name, answers in old.items():
+            same = tuple(c for c, own in fresh.items() if c in answers and alike(own, _structure(answers[c])))
+            if len(same) >= MANY:
+                found.append(KnownAnswers(student, name, same, len(long)))
+    return sorted(found, key=lambda one: (-len(one.cells), one.student, one.source))
+
+
+def alike(one: Tokens, other: Tokens) -> bool:
+    """Whether two answers are the same but for names and numbers."""
+    mine, others = runs_of(one), runs_of(other)
+    return len(mine & others) >= SAME * max(len(mine), len(others))
+
+
+def public_texts(task: str) -> dict[str, str]:
+    """A task's answers that anybody can read, by where; none for what is no task of the course."""
+    try:
+        texts = {PUBLISHED: solution(get_task(task)), SHOWN: help_texts(task).other}
+    except (UnknownTask, ValueError, KeyError):
+        return {}
+    return {source: text for source, text in texts.items() if text}
+
+
+@cache
+def public_answers(task: str, given: Tokens) -> dict[str, Tokens]:
+    """The structures of a task's public answers, less what the release gives."""
+    return {source: _structure(own_tokens(code_tokens(text), given)) for source, text in public_texts(task).items()}
+
+
+def _read(path: Path, given: Mapping[str, Tokens]) -> Cells:
+    """The answers of an earlier notebook; none where it cannot be read."""
+    try:
+        return cells_of(read_notebook(path), given)
+    except (BadNotebook, OSError):
+        return {}
+
+
+def _structure(tokens: Tokens) -> Tokens:
+    """The tokens with all numbers made the same."""
+    return tuple("0" if word[0].isdigit() else word for word in tokens)

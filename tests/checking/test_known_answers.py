@@ -1,0 +1,87 @@
+"""Published answers are recognised in other clothes, and independent right answers are not taken for them."""
+
+import inspect
+import re
+import textwrap
+
+import nbformat
+import pytest
+
+from published import RIGHT
+from softlookup.authoring import find_root
+from softlookup.checking import get_task
+from softlookup.checking.published import solution
+from softlookup.grading.reports.known_answers import (
+    LONG,
+    MANY,
+    PUBLISHED,
+    SHOWN,
+    alike,
+    known_answers,
+    public_answers,
+    public_texts,
+)
+from softlookup.grading.reports.similarity import code_tokens, given_by, own_tokens
+from softlookup.grading.samples.handins import rewritten
+
+ROOT = find_root()
+RELEASES = sorted((ROOT / "exercises").glob("[0-9]*/*.ipynb"))
+GIVEN = {cell: tokens for path in RELEASES for cell, tokens in given_by(nbformat.read(path, as_version=4)).items()}
+
+
+def slug(task_id):
+    return task_id.replace(".", "-", 1)
+
+
+def own(task_id, text):
+    return own_tokens(code_tokens(textwrap.dedent(text)), GIVEN[slug(task_id)])
+
+
+def long_tasks():
+    """Tasks whose published answer is long enough to count."""
+    return [one for one in RIGHT if len(own(one, solution(get_task(one)))) >= LONG]
+
+
+def other_numbers(text):
+    """The same code with other numbers, as another variant of a task has them."""
+    return re.sub(r"(?<![\w.])\d+(?![\w.])", lambda found: str(int(found[0]) + 3), text)
+
+
+def test_most_tasks_have_an_answer_that_counts():
+    assert len(long_tasks()) > len(RIGHT) / 2
+
+
+@pytest.mark.parametrize(("change", "share"), [(str, 1), (other_numbers, 1), (rewritten, 0.8)])
+def test_published_answers_in_other_names_and_numbers_are_known(change, share):
+    cells = {slug(one): own(one, change(solution(get_task(one)))) for one in long_tasks()}
+    found = {one.source: one for one in known_answers({"ada": cells}, GIVEN)}[PUBLISHED]
+    assert found.of == len(cells)
+    assert len(found.cells) >= share * found.of
+
+
+def test_independent_right_answers_are_not_taken_for_published_ones():
+    """The rate of false alarms: these answers were written in other ways than the published solution."""
+    counted = wrong = 0
+    for task_id, answers in RIGHT.items():
+        public = public_answers(task_id, GIVEN[slug(task_id)])
+        for answer in answers.values() if isinstance(answers, dict) else answers:
+            tokens = own(task_id, inspect.getsource(answer))
+            if len(tokens) >= LONG and PUBLISHED in public:
+                counted += 1
+                wrong += alike(tokens, public[PUBLISHED])
+    print(f"taken for the published solution: {wrong} of {counted} independent right answers")
+    assert counted > 300
+    assert wrong <= counted / 200
+
+
+def test_an_answer_that_the_check_shows_is_known():
+    shown = {one: public_texts(one)[SHOWN] for one in RIGHT if SHOWN in public_texts(one)}
+    cells = {slug(one): own(one, text) for one, text in shown.items() if len(own(one, text)) >= LONG}
+    assert len(cells) >= MANY
+    found = {one.source: one for one in known_answers({"ada": cells}, GIVEN)}
+    assert set(found[SHOWN].cells) == set(cells)
+
+
+def test_fewer_answers_than_many_are_no_finding():
+    cells = {slug(one): own(one, solution(get_task(one))) for one in long_tasks()[: MANY - 1]}
+    assert known_answers({"ada": cells}, GIVEN) == []
