@@ -28,7 +28,20 @@ def test_help_lists_what_there_is_and_nothing_else() -> None:
     listed = call("--help").output.split("For students:")[1]
     names = {line.split()[0] for line in listed.splitlines() if line.startswith("  ") and line[2] != " "}
     students = {"check", "tasks", "train", "train-writer", "assemble", "lab", "progress"}
-    instructors = {"sample", "release", "grade", "report", "explain", "export", "extension", "forget", "exam", "slides"}
+    instructors = {
+        "sample",
+        "release",
+        "grade",
+        "report",
+        "explain",
+        "export",
+        "extension",
+        "times",
+        "forget",
+        "exam",
+        "slides",
+    }
+    instructors |= {"times"}
     assert names == {"bench", "exercises", "talk"} | students | instructors
 
 

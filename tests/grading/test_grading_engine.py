@@ -1,5 +1,6 @@
 """Grading a class: who is graded when, what is kept, what is told, and the peer that grades in place."""
 
+import datetime
 import json
 import os
 import shutil
@@ -14,6 +15,7 @@ from small_class import NAME, STUDENTS, write_course
 from softlookup.bench.nbgrader_class import grade_class
 from softlookup.grading import Course, CourseError, Report
 from softlookup.grading.data.work import Graded
+from softlookup.grading.reports.table import as_text
 from softlookup.grading.run.engine import grade_assignment
 from softlookup.grading.run.ledger import FILE
 from softlookup.grading.run.request import GradeRequest, Watcher
@@ -226,8 +228,29 @@ def test_what_is_no_plain_file_is_refused_and_not_followed(course: Course, made:
 def test_remarks_and_a_bad_timestamp_are_told(course: Course) -> None:
     shutil.copytree(course.root / "submitted" / "half-done", course.root / "submitted" / "remarked")
     (course.root / "submitted" / "remarked" / NAME / "timestamp.txt").write_text("99999-99-99 tomorrow X")
-    entry = grade(course, students=("remarked",)).as_json()["submissions"]["remarked"]
+    report = grade(course, students=("remarked",))
+    entry = report.as_json()["submissions"]["remarked"]
     assert entry["remarks"][0] == "A cell was added." and "timestamp.txt is not a time" in entry["remarks"][1]
+    assert "says nothing about being late: remarked" in as_text(report)
+
+
+def test_a_time_that_arrives_after_the_first_grading_counts_at_the_next(course: Course) -> None:
+    grade(course)
+    with course.gradebook() as book:
+        book.update_or_create_assignment(NAME, duedate=datetime.datetime(2026, 1, 1))
+    slip = course.root / "submitted" / "half-done" / NAME / "timestamp.txt"
+    slip.write_text("2026-01-01 06:00:00 UTC")
+    before = calls(course)
+    grade(course)
+    assert calls(course) == before, "nothing was graded again"
+    with course.gradebook() as book:
+        assert book.find_submission(NAME, "half-done").total_seconds_late == 6 * 3600
+
+
+def test_a_notebook_of_another_name_is_named_in_the_table(course: Course) -> None:
+    folder = course.root / "submitted" / "half-done" / NAME
+    (folder / f"{NAME}.ipynb").rename(folder / "final version.ipynb")
+    assert f"half-done: there is no file {NAME}.ipynb (there is 'final version.ipynb')" in as_text(grade(course))
 
 
 def test_a_folder_with_an_impossible_name_is_told_and_left_out(course: Course) -> None:

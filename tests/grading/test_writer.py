@@ -161,12 +161,12 @@ def test_an_extension_counts_and_is_noticed_later(course: Course) -> None:
     with course.gradebook() as book:
         book.grant_extension(NAME, "half-done", hours=2)
     with Writer(course, NAME) as writer:
-        writer.refresh_penalties()
+        writer.refresh_penalties(lambda _: None)
     assert rows(course, "half-done")["penalty"] == 1.5
     with course.gradebook() as book:
         book.grant_extension(NAME, "half-done", hours=20)
     with Writer(course, NAME) as writer:
-        writer.refresh_penalties()
+        writer.refresh_penalties(lambda _: None)
     assert rows(course, "half-done")["penalty"] is None
 
 

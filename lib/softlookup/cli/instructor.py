@@ -363,4 +363,24 @@ def slides(chapters: tuple[int, ...], out: Path) -> None:
         raise click.ClickException(str(error)) from None
 
 
-COMMANDS = (release, grade, report, explain, export, extension, forget, sample, exam, slides)
+@click.command()
+@click.argument("assignment", metavar="NN_topic")
+@click.argument("table", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE.csv")
+@COURSE
+@click.option("--zone", default="", help="Time zone of times that name none, such as Europe/London. Default: UTC.")
+def times(assignment: str, table: Path, folder: Path | None, zone: str) -> None:
+    """Write when submissions came, from a table.
+
+    FILE.csv has a column with the time (time, submitted, or Moodle's "Last modified (submission)") and one with the
+    student (id, lms_user_id, email). Late penalties follow when the class is graded again.
+    """
+    from softlookup.grading.platforms.lms_sheet import read_text
+    from softlookup.grading.platforms.times import write_times
+
+    done = write_times(course_in(folder), assignment, read_text(table), zone)
+    for note in done.notes:
+        click.echo(f"note: {note}")
+    click.echo(f"wrote the times of {len(done.written)} {'student' if len(done.written) == 1 else 'students'}")
+
+
+COMMANDS = (release, grade, report, explain, export, extension, times, forget, sample, exam, slides)

@@ -77,7 +77,7 @@ def set_due(course: Course, assignment: str, due: str) -> Deadlines:
     Raises:
         CourseError: If it is no date, the assignment is unknown, or somebody has an extension of what is taken away.
     """
-    when = _as_time(due)
+    when = as_time(due)
     with course.one_writer(), course.gradebook() as book:
         before = _deadlines(book, assignment)
         if when is None and before.extensions:
@@ -87,27 +87,39 @@ def set_due(course: Course, assignment: str, due: str) -> Deadlines:
         return _deadlines(book, assignment)
 
 
-def _as_time(text: str) -> datetime | None:
-    """A date and time in UTC; None for "none"."""
+def as_time(text: str, zone: str = "") -> datetime | None:
+    """Read a date and time as people write it.
+
+    Args:
+        text: A date and time; a time zone by name stands at its end.
+        zone: The time zone of a text that names none, "Europe/London"; UTC if it is empty.
+
+    Returns:
+        The time in UTC; None for "none".
+
+    Raises:
+        CourseError: If it is no date for sure, or the zone is unknown.
+    """
     from dateutil import parser, tz  # type: ignore[import-untyped]  # nbgrader reads dates with it
 
     if text.strip().casefold() == "none":
         return None
     wanted = f"{text!r} is not an unambiguous date: give one such as '2026-12-01 18:00 Europe/London'"
     rest, _, name = text.strip().rpartition(" ")
-    zone = tz.gettz(name) if "/" in name else None
-    if zone is None and "/" in name:
-        raise CourseError(f"there is no time zone {name!r}: give one such as Europe/London")
+    own = tz.gettz(name) if "/" in name else None
+    usual = tz.gettz(zone) if zone else None
+    for missing in [name] * ("/" in name and own is None) + [zone] * (bool(zone) and usual is None):
+        raise CourseError(f"there is no time zone {missing!r}: give one such as Europe/London")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # it warns of a zone that it does not know, and takes it for none
-            found = parser.parse(text if zone is None else rest)
+            found = parser.parse(text if own is None else rest)
     except (ValueError, OverflowError, Warning):
         raise CourseError(wanted) from None
     # The parser takes what is missing from today's date.
     if not re.search(r"\d{4}", text):
         raise CourseError(wanted)
-    found = found.replace(tzinfo=zone or found.tzinfo)
+    found = found.replace(tzinfo=own or found.tzinfo or usual)
     return found if found.tzinfo is None else found.astimezone(UTC).replace(tzinfo=None)
 
 

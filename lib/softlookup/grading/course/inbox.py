@@ -16,6 +16,7 @@ from softlookup.grading.data.work import digest_of
 
 STAMP, SECRET = "timestamp.txt", "submission_secret.txt"
 _STAMP_BYTES = 200
+NO_TIME = f"{STAMP} is not a time that can be read, so it says nothing about being late"
 _FOLDER = getattr(os, "O_PATH", 0) | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 """How a folder is opened; macOS and Windows lack some of these, and grade nothing."""
 
@@ -75,7 +76,6 @@ def handed_in_at(course: Course, assignment: str, student: str) -> tuple[datetim
     Returns:
         The time, None if nothing says it; and a remark, if the file that should say it cannot be read.
     """
-    remark = f"{STAMP} is not a time that can be read, so it says nothing about being late"
     from nbgrader.utils import parse_utc
 
     try:
@@ -85,7 +85,7 @@ def handed_in_at(course: Course, assignment: str, student: str) -> tuple[datetim
     except FileNotFoundError:
         return None, ""
     except Exception:  # it holds whatever somebody wrote, and its reader raises many things
-        return None, remark
+        return None, NO_TIME
 
 
 def read_slips(course: Course, assignment: str, student: str) -> dict[str, bytes]:

@@ -118,10 +118,14 @@ def _items(raw: bytes) -> int:
     return sum(bare.count(sign) for sign in (b"[", b"{", b",", b":"))
 
 
+OTHER_FILE = "(there is"
+"""How a sentence begins that names a notebook of another name."""
+
+
 def look_alike(path: Path) -> str:
     """Name a notebook that lies where another one was expected."""
     others = sorted(p.name for p in path.parent.glob("*.ipynb")) if path.parent.is_dir() else []
-    return f" (there is {others[0]!r})" if others else ""
+    return f" {OTHER_FILE} {others[0]!r})" if others else ""
 
 
 def grade_id(cell: NotebookNode) -> str:

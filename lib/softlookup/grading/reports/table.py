@@ -12,6 +12,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
 
+from softlookup.grading.course.inbox import NO_TIME
+from softlookup.grading.course.notebooks import OTHER_FILE
 from softlookup.grading.data.plain_text import one_line
 from softlookup.grading.data.records import GRADED, MISSING, REFUSED, Record, Report, TaskMark, task_names
 from softlookup.grading.data.work import Graded
@@ -171,9 +173,17 @@ def _show_remarks(console: Console, report: Report) -> None:
         message = ", ".join(remarked[:10]) + (", ..." if len(remarked) > 10 else "")
         said = f"submissions in which something was ignored, cut or stopped (see the report): {message}"
         console.print(said, highlight=False, soft_wrap=True, markup=False)
+    no_time = [one_line(record.student) for record in report.records if NO_TIME in record.remarks]
+    if no_time:
+        said = f"{NO_TIME}: {', '.join(no_time)}"
+        console.print(said, highlight=False, soft_wrap=True, markup=False)
     absent = [one_line(record.student) for record in report.records if record.status == MISSING]
     if absent:
         console.print(f"nothing handed in: {', '.join(absent)}", highlight=False, soft_wrap=True, markup=False)
+    for record in report.records:
+        if record.status == MISSING and OTHER_FILE in record.reason:
+            said = f"  {one_line(record.student)}: {one_line(record.reason, 400)}"
+            console.print(said, highlight=False, soft_wrap=True, markup=False)
     if report.waiting:
         console.print(f"submissions with answers to grade by hand: {len(report.waiting)}")
 

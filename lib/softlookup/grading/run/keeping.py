@@ -57,7 +57,7 @@ class Keeper:
         for student in crowded:
             self._graded_by(executor, [student], again=False)
         self._enter_the_rest()
-        self.writer.refresh_penalties()
+        self.writer.refresh_penalties(lambda one: handed_in_at(self.course, self.request.assignment, one)[0])
 
     def _graded_by(self, executor: Executor, todo: list[str], again: bool) -> list[str]:
         """Have submissions graded, and keep what it came to; give those that are to be graded again, where asked."""

@@ -9,7 +9,7 @@ import contextlib
 import datetime
 import hashlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -221,8 +221,11 @@ class Writer:
         if penalty is not None:
             sheet.late_submission_penalty = self._late._check_late_penalty(sheet, penalty)
 
-    def refresh_penalties(self) -> None:
-        """Reckon late penalties anew: a due date, an extension or a person's points may have changed since.
+    def refresh_penalties(self, handed_in: Callable[[str], datetime.datetime | None]) -> None:
+        """Reckon late penalties anew: a due date, an extension, a time or a person's points may have changed since.
+
+        Args:
+            handed_in: When a student's submission came, in UTC; None where nothing says it, and what was known stays.
 
         Raises:
             CourseError: If the gradebook cannot be written, or the course's late penalties fail.
@@ -238,10 +241,12 @@ class Writer:
                 .all()
             )
             due = book.find_assignment(self._assignment).duedate
-            for student, came, extension, penalty in rows:
+            for student, known, extension, penalty in rows:
+                came = handed_in(student) or known
                 late = came and due and came > due + (extension or datetime.timedelta(0))
-                if late or penalty is not None:
+                if late or penalty is not None or came != known:
                     submission = book.find_submission(self._assignment, student)
+                    submission.timestamp = came
                     for sheet in submission.notebooks:
                         self._penalise(submission, sheet)
 
