@@ -75,3 +75,21 @@ def test_a_time_is_not_written_through_a_link(course: Course, tmp_path: Path) ->
     folder.symlink_to(tmp_path)
     assert "handed in nothing" in write_times(course, NAME, "id,time\nada,2026-12-01 18:00\n").notes[0]
     assert not (tmp_path / "timestamp.txt").exists()
+
+
+def test_a_link_in_the_place_of_the_time_is_replaced_and_not_followed(course: Course, tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("mine")
+    slip = course.folder("submitted", "ada", NAME) / "timestamp.txt"
+    slip.symlink_to(tmp_path / "precious")
+    assert write_times(course, NAME, "id,time\nada,2026-12-01 18:00\n").written == ("ada",)
+    assert (tmp_path / "precious").read_text() == "mine" and not slip.is_symlink()
+
+
+def test_a_time_is_not_written_behind_a_link_further_up(course: Course, tmp_path: Path) -> None:
+    (tmp_path / NAME).mkdir()
+    folder = course.folder("submitted", "ada", NAME)
+    folder.rmdir()
+    folder.parent.rmdir()
+    folder.parent.symlink_to(tmp_path)
+    assert "handed in nothing" in write_times(course, NAME, "id,time\nada,2026-12-01 18:00\n").notes[0]
+    assert not (tmp_path / NAME / "timestamp.txt").exists()

@@ -88,6 +88,15 @@ def handed_in_at(course: Course, assignment: str, student: str) -> tuple[datetim
         return None, NO_TIME
 
 
+def has_folder(course: Course, assignment: str, student: str) -> bool:
+    """Whether a student's folder of an assignment is there, and no link leads to it."""
+    try:
+        with _opened(course, assignment, student):
+            return True
+    except (OSError, BadNotebook):
+        return False
+
+
 def read_slips(course: Course, assignment: str, student: str) -> dict[str, bytes]:
     """Read what nbgrader's exchange writes beside a notebook: the time, and the secret that feedback is found by.
 

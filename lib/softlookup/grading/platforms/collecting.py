@@ -27,7 +27,7 @@ from traitlets import Int
 from softlookup.grading.course.notebooks import MAX_BYTES
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.plain_text import one_line, plain
-from softlookup.grading.platforms.worksheet import Person, Worksheet, read_worksheet
+from softlookup.grading.platforms.worksheet import Person, Worksheet, class_list, read_worksheet
 
 _MOODLE = re.compile(r"_(\d+)_assignsubmission_file(?=_|$)")
 _OF_MOODLE = "assignsubmission_"
@@ -208,7 +208,7 @@ class ByLmsNumber(FileNameCollectorPlugin):
     def _people(self) -> list[Person]:
         """The class list."""
         with Gradebook(self.parent.coursedir.db_url, self.parent.coursedir.course_id) as book:
-            return [Person(one.id, str(one.lms_user_id or ""), one.email or "") for one in book.students]
+            return class_list(book)
 
     @cached_property
     def _by_number(self) -> dict[str, str]:

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from softlookup.grading.course.deadlines import as_time
 from softlookup.grading.course.folder import Course
-from softlookup.grading.course.inbox import STAMP
-from softlookup.grading.data.disk import write_whole
+from softlookup.grading.course.inbox import STAMP, has_folder
+from softlookup.grading.data.disk import atomic_write
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.plain_text import one_line
 from softlookup.grading.platforms.lms_sheet import MOODLE_KEYS, Sheet, by_key
-from softlookup.grading.platforms.worksheet import Person
+from softlookup.grading.platforms.worksheet import Person, class_list
 
 TIME_COLUMNS = ("time", "submitted", "submitted_at", "Last modified (submission)")
 """Columns that hold a time; the last one is that of Moodle's grading worksheet."""
@@ -60,7 +60,8 @@ def write_times(course: Course, assignment: str, text: str, zone: str = "") -> T
         )
     if zone:
         as_time("2000-01-01 00:00", zone)
-    known = by_key(_people(course))
+    with course.gradebook() as book:
+        known = by_key(class_list(book))
     written, notes = [], []
     for number, row in enumerate(sheet.rows, 2):
         said = row[when].strip()
@@ -76,11 +77,6 @@ def write_times(course: Course, assignment: str, text: str, zone: str = "") -> T
     return Times(tuple(written), tuple(notes))
 
 
-def _people(course: Course) -> Sequence[Person]:
-    with course.gradebook() as book:
-        return [Person(one.id, str(one.lms_user_id or ""), one.email or "") for one in book.students]
-
-
 def _whose(keys: Sequence[str], known: dict[str, Person]) -> tuple[str, str]:
     """The student whom a row names, or why there is none."""
     found = sorted({known[key].student for key in keys if key in known})
@@ -92,8 +88,7 @@ def _whose(keys: Sequence[str], known: dict[str, Person]) -> tuple[str, str]:
 
 def _write(course: Course, assignment: str, student: str, said: str, zone: str) -> str:
     """Write one time; why it could not be written, or an empty text."""
-    folder = course.folder("submitted", student, assignment)
-    if not folder.is_dir() or folder.is_symlink():
+    if not has_folder(course, assignment, student):
         return f"{one_line(student)} has handed in nothing"
     try:
         found = as_time(said, zone)
@@ -101,5 +96,6 @@ def _write(course: Course, assignment: str, student: str, said: str, zone: str) 
         return f"the time of {one_line(student)}: {error}"
     if found is None:
         return f"the time of {one_line(student)} is missing"
-    write_whole(folder / STAMP, f"{found:%Y-%m-%d %H:%M:%S} UTC\n".encode())
+    # A student may have put a link in its place: it is replaced, and not followed.
+    atomic_write(course.folder("submitted", student, assignment) / STAMP, f"{found:%Y-%m-%d %H:%M:%S} UTC\n".encode())
     return ""

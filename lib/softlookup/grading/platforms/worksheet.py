@@ -14,6 +14,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.plain_text import one_line
@@ -35,6 +36,11 @@ class Person:
     student: str
     lms_user_id: str = ""
     email: str = ""
+
+
+def class_list(book: Any) -> list[Person]:
+    """The class list of an open gradebook."""
+    return [Person(one.id, str(one.lms_user_id or ""), one.email or "") for one in book.students]
 
 
 class Worksheet:
