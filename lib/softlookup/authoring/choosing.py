@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 
 from nbformat import NotebookNode
 
-from softlookup.authoring.fill import cell_of
 from softlookup.checking.published import without_marks
 
 _POINTS = re.compile(r"\d+(?:\.\d+)? points?\b")
@@ -20,7 +19,7 @@ class BadChoice(ValueError):
 
 def chosen_tasks(notebook: NotebookNode) -> list[str]:
     """The tasks that a source notebook asks for, in its order: "04.scale", and "04.uniform" for a written answer."""
-    return [_task(name) for name in _graded(notebook)]
+    return [_task_of(cell) for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade")]
 
 
 def choose(notebook: NotebookNode, drop: Iterable[str] = (), points: Mapping[str, float] | None = None) -> NotebookNode:
@@ -59,20 +58,12 @@ def choose(notebook: NotebookNode, drop: Iterable[str] = (), points: Mapping[str
     return notebook
 
 
-def _graded(notebook: NotebookNode) -> list[str]:
-    """The names of the cells with points, without "-check"."""
-    marked = [cell.metadata.get("nbgrader", {}) for cell in notebook.cells]
-    return [one.grade_id.removesuffix("-check") for one in marked if one.get("grade")]
-
-
-def _task(slug: str) -> str:
-    return slug.replace("-", ".", 1)
-
-
 def _task_of(cell: NotebookNode) -> str:
     """The task whose answer or check a cell is; empty for any other cell."""
     about = cell.metadata.get("nbgrader", {})
-    return _task(about.grade_id.removesuffix("-check")) if about.get("grade") or about.get("solution") else ""
+    if not (about.get("grade") or about.get("solution")):
+        return ""
+    return str(about.grade_id).removesuffix("-check").replace("-", ".", 1)
 
 
 def _heading_starts(cell: NotebookNode, task: str) -> int:
@@ -134,8 +125,8 @@ def _without(notebook: NotebookNode, drop: set[str]) -> list[NotebookNode]:
 
 def _text_without(cell: NotebookNode, drop: set[str], given: set[str]) -> str:
     """A Markdown cell without the rows and headings of dropped tasks."""
-    if cell.id in {cell_of(task) for task in drop} or any(_heading_starts(cell, task) >= 0 for task in drop):
-        task = next(one for one in drop if _heading_starts(cell, one) >= 0)
+    task = next((one for one in drop if _heading_starts(cell, one) >= 0), None)
+    if task is not None:
         before = cell.source[: _heading_starts(cell, task)].rstrip()
         says = f"The next cell holds the answer to task {task}, which later cells use." if task in given else ""
         return "\n\n".join(part for part in (before, says) if part)

@@ -7,7 +7,7 @@ import difflib
 import re
 import warnings
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any
 
 from softlookup.grading.course.folder import Course
@@ -100,16 +100,14 @@ def as_time(text: str, zone: str = "") -> datetime | None:
     Raises:
         CourseError: If it is no date for sure, or the zone is unknown.
     """
-    from dateutil import parser, tz  # type: ignore[import-untyped]  # nbgrader reads dates with it
+    from dateutil import parser  # type: ignore[import-untyped]  # nbgrader reads dates with it
 
     if text.strip().casefold() == "none":
         return None
     wanted = f"{text!r} is not an unambiguous date: give one such as '2026-12-01 18:00 Europe/London'"
     rest, _, name = text.strip().rpartition(" ")
-    own = tz.gettz(name) if "/" in name else None
-    usual = tz.gettz(zone) if zone else None
-    for missing in [name] * ("/" in name and own is None) + [zone] * (bool(zone) and usual is None):
-        raise CourseError(f"there is no time zone {missing!r}: give one such as Europe/London")
+    own = _zone(name) if "/" in name else None
+    usual = _zone(zone) if zone else None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # it warns of a zone that it does not know, and takes it for none
@@ -121,6 +119,16 @@ def as_time(text: str, zone: str = "") -> datetime | None:
         raise CourseError(wanted)
     found = found.replace(tzinfo=own or found.tzinfo or usual)
     return found if found.tzinfo is None else found.astimezone(UTC).replace(tzinfo=None)
+
+
+def _zone(name: str) -> tzinfo:
+    """A time zone by its name."""
+    from dateutil import tz
+
+    found: tzinfo | None = tz.gettz(name)
+    if found is None:
+        raise CourseError(f"there is no time zone {name!r}: give one such as Europe/London")
+    return found
 
 
 def extend(course: Course, assignment: str, student: str, more: timedelta) -> Deadlines:

@@ -4,7 +4,7 @@ import contextlib
 import json
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,12 @@ from softlookup.checking.registry import UnknownTask, get_task
 from softlookup.grading.course.folder import Course
 from softlookup.grading.course.grade_sheet import SheetRow, read_sheet
 from softlookup.grading.course.inbox import read_submission
-from softlookup.grading.course.notebooks import BadNotebook, grade_id, read_notebook, task_id
+from softlookup.grading.course.notebooks import BadNotebook, read_notebook, task_id
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.records import GRADED, MISSING, REFUSED, HandMark, Record, Report, TaskMark, task_names
 from softlookup.grading.judging.rebuild import rebuild
 from softlookup.grading.reports.help_asked import helped
-from softlookup.grading.reports.known_answers import KnownAnswers, known_answers, public_texts
+from softlookup.grading.reports.known_answers import KnownAnswers, answer_texts, known_answers
 from softlookup.grading.reports.side_by_side import Likeness
 from softlookup.grading.reports.similarity import HINT, Cells, Pair, Tokens, alike, cells_of, given_by
 
@@ -230,10 +230,7 @@ def class_report(course: Course, assignment: str, earlier: Iterable[Path] = ()) 
         helped=helped(course, assignment, sorted(lines)),
         pairs=tuple(pairs),
         known=tuple(known),
-        side_by_side=(
-            *(_likeness((one.first, one.second), one.cells, handed.texts) for one in pairs[:PAIRS]),
-            *(_likeness((one.student, one.source), one.cells, handed.texts) for one in known),
-        ),
+        side_by_side=tuple(_side_by_side(pairs[:PAIRS], known, handed.texts)),
     )
 
 
@@ -264,22 +261,17 @@ def _handed_in(course: Course, assignment: str, students: Sequence[str]) -> _Han
     return found
 
 
-def answer_texts(notebook: Any) -> dict[str, str]:
-    """The text of each named cell of a notebook."""
-    return {grade_id(cell): cell.source for cell in notebook.cells if grade_id(cell)}
-
-
-def _likeness(who: tuple[str, str], cells: Iterable[str], texts: dict[str, dict[str, str]]) -> Likeness:
-    """The answers of two sources: two students, or a student and what was there before."""
-    first, second = who
-    students = who if second in texts else who[:1]
-    other = texts[second] if second in texts else None
-    if other is None and Path(second).is_file():
-        other = answer_texts(read_notebook(Path(second)))
-    answers = tuple(
-        (task_id(c), texts[first][c], public_texts(task_id(c))[second] if other is None else other[c]) for c in cells
-    )
-    return Likeness(students, who, answers)
+def _side_by_side(
+    pairs: Sequence[Pair], known: Sequence[KnownAnswers], texts: dict[str, dict[str, str]]
+) -> Iterator[Likeness]:
+    """The texts of what is alike."""
+    for pair in pairs:
+        both, mine, theirs = (pair.first, pair.second), texts[pair.first], texts[pair.second]
+        yield Likeness(both, both, tuple((task_id(cell), mine[cell], theirs[cell]) for cell in pair.cells))
+    for one in known:
+        answers = zip(one.cells, one.theirs, strict=True)
+        shown = tuple((task_id(cell), texts[one.student][cell], other) for cell, other in answers)
+        yield Likeness((one.student,), (one.student, one.source), shown)
 
 
 def _task_line(name: str, records: Sequence[Record], lines: dict[str, SheetRow]) -> TaskLine:

@@ -13,7 +13,7 @@ from typing import Any
 
 from softlookup.checking.published import help_texts, solution
 from softlookup.checking.registry import UnknownTask, get_task
-from softlookup.grading.course.notebooks import BadNotebook, read_notebook, task_id
+from softlookup.grading.course.notebooks import BadNotebook, grade_id, read_notebook, task_id
 from softlookup.grading.reports.similarity import Cells, Tokens, cells_of, code_tokens, own_tokens, runs_of
 
 LONG = 40
@@ -41,12 +41,14 @@ class KnownAnswers:
         student: The student's id.
         source: Where they were, such as ``PUBLISHED`` or an earlier submission's file.
         cells: The answers' cells, in the order of the notebook.
+        theirs: The known text of each of these cells.
         of: How many answers of this submission are long enough to count.
     """
 
     student: str
     source: str
     cells: tuple[str, ...]
+    theirs: tuple[str, ...]
     of: int
 
     def as_json(self) -> dict[str, Any]:
@@ -69,18 +71,19 @@ def known_answers(
     """
     public = {cell: public_answers(task_id(cell), tokens) for cell, tokens in given.items()}
     found = []
-    old = {str(path): cells for path in earlier if (cells := _read(path, given))}
+    old = {str(path): _read(path, given) for path in earlier}
     for student, cells in submissions.items():
         long = {cell: _structure(tokens) for cell, tokens in cells.items() if len(tokens) >= LONG}
         for source in (PUBLISHED, SHOWN):
             same = tuple(c for c, own in long.items() if source in public[c] and alike(own, public[c][source]))
             if len(same) >= MANY:
-                found.append(KnownAnswers(student, source, same, len(long)))
+                theirs = tuple(public_texts(task_id(c))[source] for c in same)
+                found.append(KnownAnswers(student, source, same, theirs, len(long)))
         fresh = {c: own for c, own in long.items() if not any(alike(own, text) for text in public[c].values())}
-        for name, answers in old.items():
+        for name, (answers, texts) in old.items():
             same = tuple(c for c, own in fresh.items() if c in answers and alike(own, _structure(answers[c])))
             if len(same) >= MANY:
-                found.append(KnownAnswers(student, name, same, len(long)))
+                found.append(KnownAnswers(student, name, same, tuple(texts[c] for c in same), len(long)))
     return sorted(found, key=lambda one: (-len(one.cells), one.student, one.source))
 
 
@@ -105,12 +108,18 @@ def public_answers(task: str, given: Tokens) -> dict[str, Tokens]:
     return {source: _structure(own_tokens(code_tokens(text), given)) for source, text in public_texts(task).items()}
 
 
-def _read(path: Path, given: Mapping[str, Tokens]) -> Cells:
-    """The answers of an earlier notebook; none where it cannot be read."""
+def answer_texts(notebook: Any) -> dict[str, str]:
+    """The text of each named cell of a notebook."""
+    return {grade_id(cell): cell.source for cell in notebook.cells if grade_id(cell)}
+
+
+def _read(path: Path, given: Mapping[str, Tokens]) -> tuple[Cells, dict[str, str]]:
+    """The answers of an earlier notebook, as tokens and as texts; none where it cannot be read."""
     try:
-        return cells_of(read_notebook(path), given)
+        notebook = read_notebook(path)
     except (BadNotebook, OSError):
-        return {}
+        return {}, {}
+    return cells_of(notebook, given), answer_texts(notebook)
 
 
 def _structure(tokens: Tokens) -> Tokens:
