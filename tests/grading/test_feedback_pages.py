@@ -5,6 +5,7 @@ import pytest
 from nbconvert import HTMLExporter
 from traitlets.config import Config
 
+from softlookup.checking.result import BOOK
 from softlookup.grading.course.folder import Course
 from softlookup.grading.data.records import HandMark, Record, TaskMark
 from softlookup.grading.feedback.pages import finish_page, page_of, points_page, refused_page
@@ -77,3 +78,13 @@ def test_plain_pages_have_the_policy_and_escape_what_they_tell(course):
     for student in ("ada", "bob"):
         text = page_of(course, "a1", student).read_text()
         assert text.index("Content-Security-Policy") < text.index("<title>") and "<script" not in text
+
+
+def test_links_lead_to_the_books_address_if_notebooks_were_released_with_one(course, monkeypatch):
+    monkeypatch.delenv("SOFTLOOKUP_BOOK", raising=False)
+    page = page_of(course, "a1", "ada")
+    page.parent.mkdir(parents=True)
+    page.write_text(f'<head></head><a href="{BOOK}book/x.html#y">z</a>')
+    (course.root / ".release.json").write_text('{"seed": null, "assignments": {}, "book": "https://example.org/b/"}')
+    finish_page(course, page)
+    assert '<a href="https://example.org/b/book/x.html#y">' in page.read_text()

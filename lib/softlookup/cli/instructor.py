@@ -383,4 +383,25 @@ def times(assignment: str, table: Path, folder: Path | None, zone: str) -> None:
     click.echo(f"wrote the times of {len(done.written)} {'student' if len(done.written) == 1 else 'students'}")
 
 
-COMMANDS = (release, grade, report, explain, export, extension, times, forget, sample, exam, slides)
+@click.command()
+@click.argument("assignment", metavar="NN_topic")
+@COURSE
+def feedback(assignment: str, folder: Path | None) -> None:
+    """Pack the feedback for Moodle's and Canvas's bulk upload.
+
+    The students' files have to have come in the platform's own archive (nbgrader zip_collect), since Moodle and Canvas
+    find students by the names in it. Moodle gets pages, Canvas gets notebooks with points and comments.
+    """
+    from softlookup.grading.data.plain_text import plain
+    from softlookup.grading.platforms.feedback_zips import feedback_zips
+
+    course = course_in(folder)
+    done = feedback_zips(course, assignment)
+    for path, count in done.zips.items():
+        shown = (folder or default_course()) / path.relative_to(course.root)
+        click.echo(f"wrote the feedback of {count} {'student' if count == 1 else 'students'} to {shown}")
+    for note in done.notes:
+        click.echo(f"note: {plain(note, 4000)}")
+
+
+COMMANDS = (release, grade, report, explain, export, feedback, extension, times, forget, sample, exam, slides)

@@ -28,6 +28,7 @@ def release_into(
 ) -> None:
     """Release assignments of a checkout into a course's folder, which is made if it is not there."""
     from softlookup.authoring import assignments as all_of
+    from softlookup.authoring.library_cell import addresses
     from softlookup.grading import Course, new_course
     from softlookup.grading.course.releasing import Released
 
@@ -64,11 +65,17 @@ def release_into(
             del made[name]
         elif changed:
             click.echo(f"a copy of the changed source of {name}: {released.keep_replaced(name)}")
+    book = addresses(root)["book"]
     for name, notebook in made.items():
         course.release({name: notebook})
-        released.note(name, notebook, choices[name], secret)
+        released.note(name, notebook, choices[name], secret, book)
         left_out = f" (without {', '.join(choices[name].drop)})" if choices[name].drop else ""
         click.echo(f"released {name}: {folder / 'release' / name / (name + '.ipynb')}{left_out}")
+    if made and not book:
+        click.echo(
+            "note: links to the book lead to ../../_build/html, which students have who work in a clone with a built "
+            "book (make lab). For others, set book under softlookup_launch in _config.yml, and release again."
+        )
 
 
 def _made(root: Path, name: str, secret: str | None, choices: "Choices") -> "NotebookNode":

@@ -81,6 +81,11 @@ class Released:
         kept = self._record["assignments"].get(assignment, {}).get("choices", {})
         return Choices(tuple(kept.get("drop", ())), dict(kept.get("points", {})), kept.get("last_help", ""))
 
+    @property
+    def book(self) -> str:
+        """The address of the rendered book that the notebooks were released with; empty if there was none."""
+        return str(self._record.get("book") or "")
+
     def changed(self, assignment: str, fresh: "NotebookNode") -> list[str]:
         """The cells of a source that somebody changed since it was released, by name; empty if nobody did.
 
@@ -105,13 +110,16 @@ class Released:
         atomic_write(kept, path.read_bytes())
         return kept
 
-    def note(self, assignment: str, source: "NotebookNode", choices: Choices, secret: str | None) -> None:
-        """Write down what was released: the secret's fingerprint, the source's cells, and the choices."""
+    def note(
+        self, assignment: str, source: "NotebookNode", choices: Choices, secret: str | None, book: str = ""
+    ) -> None:
+        """Write down what was released: the secret's fingerprint, the source's cells, choices, the book's address."""
         if self.other_words(secret) or not self._record["assignments"]:
             self._record["seed"] = None
             if secret is not None:
                 salt = os.urandom(16)
                 self._record["seed"] = {"salt": salt.hex(), "scrypt": _scrypt(secret, salt).hex()}
+        self._record["book"] = book
         self._record["assignments"][assignment] = {"cells": _cells(source), "choices": asdict(choices)}
         atomic_write(self._path, (json.dumps(self._record, indent=1) + "\n").encode(), mode=0o600)
 

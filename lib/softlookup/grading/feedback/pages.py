@@ -17,6 +17,7 @@ from traitlets.config import Config
 
 from softlookup.checking.result import BOOK
 from softlookup.grading.course.folder import Course
+from softlookup.grading.course.releasing import Released
 from softlookup.grading.data.disk import atomic_write
 from softlookup.grading.data.records import HandMark, Record, TaskMark
 from softlookup.grading.judging.cleaning import POLICY
@@ -135,7 +136,8 @@ def finish_page(course: Course, page: Path) -> None:
 def mend_links(course: Course, page: Path) -> None:
     """Let a feedback page's links into the book lead there: a verdict writes them as seen from exercises/.
 
-    The book is where SOFTLOOKUP_BOOK says, else the one that is built in a folder above the course.
+    The book is where SOFTLOOKUP_BOOK says, else at the address with which the notebooks were released, else the one
+    that is built in a folder above the course.
 
     Args:
         course: The course's folder.
@@ -143,12 +145,14 @@ def mend_links(course: Course, page: Path) -> None:
     """
     if not page.is_file() or "SOFTLOOKUP_BOOK" in os.environ:
         return
+    address = Released(course).book.rstrip("/")
     built = [folder / "_build" / "html" for folder in course.root.resolve().parents]
     book = next((folder for folder in built if (folder / "index.html").is_file()), None)
-    if book is not None:
-        text = page.read_text(encoding="utf-8")
+    if not address and book is not None:
         address = Path(os.path.relpath(book, page.resolve().parent)).as_posix()
-        page.write_text(text.replace(f'href="{BOOK}', f'href="{address}/'), encoding="utf-8")
+    if address:
+        text = page.read_text(encoding="utf-8")
+        page.write_text(text.replace(f'href="{BOOK}', f'href="{html.escape(address)}/'), encoding="utf-8")
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,7 @@
 A zip file of theirs holds names that students chose in part, and contents that they chose altogether. One of them must
 not decide where a file is written, whose it is, or whether the others' are collected.
 
-Source: Moodle, mod/assign/classes/downloader.php: "FULL NAME_PARTICIPANT_assignsubmission_file_", as a folder or in
-front of the file's name; the final underscore came and went. worksheet.py says whom a participant number means.
-Canvas, app/models/content_zipper.rb: "NAME_USER_ATTACHMENT_FILE", with "_LATE" behind the name, which holds letters and
-digits alone.
+Source: owners.py says how the platforms name files.
 """
 
 import re
@@ -14,8 +11,6 @@ import stat
 import unicodedata
 import zipfile
 import zlib
-from collections import Counter
-from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -25,13 +20,10 @@ from nbgrader.plugins import ExtractorPlugin, FileNameCollectorPlugin
 from traitlets import Int
 
 from softlookup.grading.course.notebooks import MAX_BYTES
-from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.plain_text import one_line, plain
-from softlookup.grading.platforms.worksheet import Person, Worksheet, class_list, read_worksheet
+from softlookup.grading.platforms.owners import Owners
+from softlookup.grading.platforms.worksheet import class_list
 
-_MOODLE = re.compile(r"_(\d+)_assignsubmission_file(?=_|$)")
-_OF_MOODLE = "assignsubmission_"
-_CANVAS = re.compile(r"[^_]+(?:_LATE)?_(\d+)_\d+_")
 _COPY = r"(?:[ _-]*\(?\d{1,3}\)?)?"
 _DEEP = 6
 _BROKEN = (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, ValueError, zlib.error)
@@ -156,7 +148,11 @@ class ByLmsNumber(FileNameCollectorPlugin):
         assignment: str = self.parent.coursedir.assignment_id
         parts = Path(submitted_file).relative_to(self._extracted).parts
         shown = one_line("/".join(parts), 400)
-        student, why = self._whose(parts, assignment)
+        student, why = self._owners.whose(parts)
+        if not why and not re.search(rf"(?:^|_){re.escape(assignment)}{_COPY}\.ipynb$", parts[-1]):
+            why = f"its name is not {assignment}.ipynb"
+        if not why and student in self._had:
+            why = f"{one_line(student)} handed in another one: {self._had[student]}"
         if why:
             self.log.warning("%r was left out: %s", shown, why)
             return None
@@ -171,63 +167,8 @@ class ByLmsNumber(FileNameCollectorPlugin):
         record = {"downloaded": app.downloaded_directory, "collect_step": app.extracted_directory}
         return Path(base.format(assignment_id=app.coursedir.assignment_id, **record))
 
-    def _whose(self, parts: tuple[str, ...], assignment: str) -> tuple[str, str]:
-        """The student's id, or why the file is left out."""
-        numbers = sorted(set(_numbers(parts)))
-        if len(numbers) != 1:
-            return "", f"it fits {' and '.join(numbers)}: collect it by hand" if numbers else "it names no student"
-        moodle = next((part for part in parts if _MOODLE.search(part)), "")
-        if moodle:
-            student, why = self._participant(numbers[0], moodle[: _MOODLE.search(moodle).start()])  # type: ignore[union-attr]
-        else:
-            student = self._by_number.get(numbers[0], "")
-            why = "" if student else f"the class list has no single student with the lms_user_id {numbers[0]}"
-        if why:
-            return "", why
-        if not re.search(rf"(?:^|_){re.escape(assignment)}{_COPY}\.ipynb$", parts[-1]):
-            return student, f"its name is not {assignment}.ipynb"
-        if student in self._had:
-            return student, f"{one_line(student)} handed in another one: {self._had[student]}"
-        return student, ""
-
-    def _participant(self, number: str, name: str) -> tuple[str, str]:
-        """The student behind a participant number of Moodle's."""
-        if isinstance(self._worksheet, str):
-            return "", self._worksheet
-        return self._worksheet.whose(number, name)
-
     @cached_property
-    def _worksheet(self) -> Worksheet | str:
-        """The grading worksheet, or why there is none."""
-        try:
-            return read_worksheet(self._extracted.parent, self._people)
-        except CourseError as error:
-            return str(error)
-
-    @cached_property
-    def _people(self) -> list[Person]:
-        """The class list."""
+    def _owners(self) -> Owners:
+        """Who handed in what."""
         with Gradebook(self.parent.coursedir.db_url, self.parent.coursedir.course_id) as book:
-            return class_list(book)
-
-    @cached_property
-    def _by_number(self) -> dict[str, str]:
-        """Ids by Canvas's number; a student without one is known by the id. A number of two students is nobody's."""
-        numbers = [one.lms_user_id or one.student for one in self._people]
-        count = Counter(numbers)
-        return {n: one.student for n, one in zip(numbers, self._people, strict=True) if count[n] == 1}
-
-
-def _numbers(parts: tuple[str, ...]) -> Iterator[str]:
-    """All numbers that a file's path could be meant to name; the platform writes one, students may add others.
-
-    >>> list(_numbers(("all", "Ada_7101_assignsubmission_file_", "a.ipynb"))), list(_numbers(("b_LATE_72_5_a.ipynb",)))
-    (['7101'], ['72'])
-    """
-    for part in parts:
-        yield from _MOODLE.findall(part)
-    found = _CANVAS.match(parts[-1])
-    # A path of Moodle's without a participant number, a group's for one, must not take one from a student's file name.
-    named = any(_MOODLE.search(part) for part in parts)
-    if found and len(parts) <= 2 and (named or not any(_OF_MOODLE in part for part in parts)):
-        yield found[1]
+            return Owners(class_list(book), self._extracted.parent)

@@ -1,0 +1,188 @@
+"""Feedback as the zip files that Moodle and Canvas take back, for a whole class at once.
+
+Both find a student by the name that they gave to the submitted file, so the names come from the archives that
+``nbgrader zip_collect`` unpacked.
+
+Source: Moodle, mod/assign/feedback/file/importziplib.php: a part of the path that begins with
+"NAME_PARTICIPANT_assignsubmission_file" names the student, and what follows is the file's name. Canvas,
+app/models/assignment.rb, infer_comment_context_from_filename: the first two numbers of the name are the user and the
+attachment, and the file is shown under the attachment's name. So Canvas gets notebooks, since notebooks were handed in.
+"""
+
+import contextlib
+import os
+import re
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+
+import nbformat
+from nbformat.v4 import new_markdown_cell
+
+from softlookup.grading.course.folder import Course
+from softlookup.grading.course.grade_sheet import SheetRow, read_sheet
+from softlookup.grading.course.notebooks import task_id
+from softlookup.grading.data.disk import disk_trouble
+from softlookup.grading.data.errors import CourseError
+from softlookup.grading.data.plain_text import one_line
+from softlookup.grading.platforms.lms_sheet import amount
+from softlookup.grading.platforms.owners import MOODLE, Owners
+from softlookup.grading.platforms.worksheet import class_list
+
+PLATFORMS = ("moodle", "canvas")
+_DEAD_LINK = re.compile(r'<a href="(?!https?:|#|mailto:)[^"]*"[^>]*>(.*?)</a>', re.S)
+
+
+@dataclass
+class Returned:
+    """What was packed.
+
+    Attributes:
+        zips: Each file that was written, and how many students' feedback it has.
+        notes: Who is in none of them, and why, one sentence each.
+    """
+
+    zips: dict[Path, int] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+def feedback_zips(course: Course, assignment: str) -> Returned:
+    """Pack the feedback of everybody whose notebook came in an archive of Moodle's or Canvas's.
+
+    Args:
+        course: The course's folder.
+        assignment: Name of the assignment.
+
+    Returns:
+        ``downloaded/NN_topic/feedback-moodle.zip`` and ``feedback-canvas.zip``, those that have something in them. A
+        link that leads into this computer's own files is replaced by its words.
+
+    Raises:
+        CourseError: If no archive was collected, or the gradebook does not know the assignment.
+    """
+    place = course.root / "downloaded" / assignment
+    lines = {line.student: line for line in read_sheet(course, assignment)}
+    with course.gradebook() as book:
+        owners = Owners(class_list(book), place)
+    packed: set[str] = set()
+    returned = Returned()
+    files = sorted((place / "extracted").rglob("*.ipynb"))
+    if not files:
+        raise CourseError(
+            f"no submission in {place / 'extracted'}: put the archive of Moodle or Canvas into {place / 'archive'} and "
+            f"run 'nbgrader zip_collect {assignment}' first; their names are needed to give feedback back"
+        )
+    with contextlib.ExitStack() as stack:
+        zips = {platform: stack.enter_context(_Zip(place / f"feedback-{platform}.zip")) for platform in PLATFORMS}
+        for path in files:
+            parts = path.relative_to(place / "extracted").parts
+            student, why = owners.whose(parts)
+            if not why and not _page(course, assignment, student).is_file():
+                why = f"{one_line(student)} has no feedback page: 'softlookup grade {assignment}' makes it"
+            if not why and student in packed:
+                why = f"{one_line(student)} handed in another one"
+            if why:
+                returned.notes.append(f"{one_line('/'.join(parts), 400)!r} got no feedback: {why}")
+                continue
+            packed.add(student)
+            folder = next((part for part in parts if MOODLE.search(part)), "")
+            if folder:
+                page = _page(course, assignment, student).read_text(encoding="utf-8", errors="replace")
+                zips["moodle"].add(_moodle_name(folder, assignment), _DEAD_LINK.sub(r"\1", page))
+            else:
+                zips["canvas"].add(parts[-1], _notebook(course, assignment, lines.get(student), student))
+    returned.zips = {one.path: one.count for one in zips.values() if one.count}
+    others = sorted(name for name in lines if name not in packed and _page(course, assignment, name).is_file())
+    if others:
+        shown = ", ".join(map(one_line, others))
+        returned.notes.append(f"these students' notebooks came in no archive, so no zip has their feedback: {shown}")
+    return returned
+
+
+def _page(course: Course, assignment: str, student: str) -> Path:
+    return course.notebook("feedback", student, assignment).with_suffix(".html")
+
+
+def _moodle_name(part: str, assignment: str) -> str:
+    """Where a page stands in the zip: Moodle takes the second word between underscores for the participant.
+
+    >>> _moodle_name("Ada_King_81_assignsubmission_file_04_one_head.ipynb", "04_one_head")
+    'Ada King_81_assignsubmission_file_/04_one_head.html'
+    """
+    found = MOODLE.search(part)
+    assert found is not None
+    name = part[: found.start()].replace("_", " ").strip() or "Participant"
+    return f"{name}_{found[1]}_assignsubmission_file_/{assignment}.html"
+
+
+class _Zip:
+    """A zip that is there once it is whole; one without entries is none, and an earlier one goes."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.count = path, 0
+        self._fresh = path.with_name(f".{path.name}.{os.getpid()}")
+
+    def __enter__(self) -> "_Zip":
+        with disk_trouble(self.path):
+            self._archive = zipfile.ZipFile(self._fresh, "w", zipfile.ZIP_DEFLATED)
+        return self
+
+    def add(self, name: str, content: str) -> None:
+        with disk_trouble(self.path):
+            self._archive.writestr(name, content.encode("utf-8", "replace"))
+        self.count += 1
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        with disk_trouble(self.path):
+            self._archive.close()
+            if kind is None and self.count:
+                os.replace(self._fresh, self.path)
+                return
+            self._fresh.unlink(missing_ok=True)
+            if kind is None:
+                self.path.unlink(missing_ok=True)
+
+
+def _notebook(course: Course, assignment: str, line: SheetRow | None, student: str) -> str:
+    """The graded notebook with its points and comments in front; the page's text alone where it cannot be read."""
+    path = course.notebook("autograded", student, assignment)
+    try:
+        notebook = nbformat.read(path, as_version=4)
+    except Exception:  # noqa: BLE001 - a refused notebook is not there, or not one
+        notebook = nbformat.v4.new_notebook()
+    notebook.metadata.pop("widgets", None)
+    for cell in notebook.cells:
+        for output in cell.get("outputs", ()):
+            shown = output.get("data", {}).get("text/html")
+            if shown:
+                output["data"]["text/html"] = _DEAD_LINK.sub(r"\1", "".join(shown))
+    notebook.cells.insert(0, new_markdown_cell("\n".join(_summary(course, assignment, line, student))))
+    return nbformat.writes(notebook)
+
+
+def _summary(course: Course, assignment: str, line: SheetRow | None, student: str) -> Iterator[str]:
+    """Points of each task, and what people wrote."""
+    if line is None or not line.cells:
+        yield f"# {assignment}\n\nThis notebook could not be graded."
+        return
+    yield f"# {assignment}: {amount(line.score)} / {amount(line.max)}\n"
+    if line.penalty:
+        yield f"Late: {amount(line.penalty)} points were subtracted from {amount(line.raw)}.\n"
+    yield "| task | points |\n|---|---|"
+    for name, cell in line.cells.items():
+        yield f"| {task_id(name)} | {amount(cell.points) if cell.entered else '–'} / {amount(cell.max)} |"
+    for name, comment in _comments(course, assignment, student):
+        yield f"\n**{task_id(name)}**: {escape(comment, quote=False)}"
+
+
+def _comments(course: Course, assignment: str, student: str) -> list[tuple[str, str]]:
+    from nbgrader.api import MissingEntry
+
+    with course.gradebook() as book:
+        try:
+            found = book.find_submission_notebook(assignment, assignment, student).comments
+        except MissingEntry:
+            return []
+        return [(one.name, one.comment) for one in found if one.comment]
