@@ -11,5 +11,12 @@ c.CourseDirectory.course_id = "softlookup"
 # A check takes a tenth of a second; the first cell imports torch, which can take long on a slow disk.
 c.Execute.timeout = 60
 
+# nbgrader's own autograde, and the formgrader's button for it, would run students' code without a sandbox. They refuse,
+# and name the command to run. Without this line they work as in nbgrader.
+c.Autograde.exporter_class = "softlookup.grading.platforms.for_nbgrader.NoAutograde"
+
+# Feedback goes back through the exchange to those whose notebook came through it.
+c.ExchangeFactory.release_feedback = "softlookup.grading.platforms.for_nbgrader.ReleaseFeedback"
+
 # The formgrader shows code in colours, and would take hours over some that a student may hand in.
 c.HTMLExporter.filters = {"highlight_code": "softlookup.grading.feedback.page_code.highlighted"}

@@ -57,7 +57,7 @@ if collect:
     shutil.copytree("/handins", f"/scratch/course/downloaded/{name}/archive")
     command = ["zip_collect", name, "--force"]
 else:
-    command = ["autograde", name, "--force"]
+    command = ["autograde", name, "--force", "--Autograde.exporter_class=nbconvert.exporters.NotebookExporter"]
 with open("/scratch/log", "wb") as log:
     command = [sys.executable, "-m", "nbgrader", *command]
     done = subprocess.run(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL)

@@ -10,7 +10,7 @@ import sys
 import pytest
 from small_class import NAME
 
-from softlookup.bench.nbgrader_autograde import StockAutograder, read_record
+from softlookup.bench.nbgrader_autograde import STOCK, StockAutograder, read_record
 from softlookup.grading import Course
 from softlookup.grading.feedback.pages import mend_links
 
@@ -131,7 +131,7 @@ def test_stock_nbgrader_gives_the_same_points(own_copy: Course) -> None:
         for student in own_copy.students():
             book.remove_student(student)
     env = {**os.environ, "PATH": os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])}
-    command = [sys.executable, "-m", "nbgrader", "autograde", NAME, "--student", "mistake-2", "--force"]
+    command = [sys.executable, "-m", "nbgrader", "autograde", NAME, "--student", "mistake-2", "--force", STOCK]
     run = subprocess.run(command, cwd=own_copy.root, env=env, capture_output=True, text=True, timeout=120)
     assert run.returncode == 0, run.stderr[-2000:]
     after = read_record(own_copy, NAME, "mistake-2")

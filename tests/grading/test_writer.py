@@ -17,6 +17,7 @@ from nbgrader.apps.api import NbGraderAPI
 from small_class import NAME, write_course
 from sqlalchemy import event
 
+from softlookup.bench.nbgrader_autograde import STOCK
 from softlookup.grading import Course, CourseError
 from softlookup.grading.course.notebooks import grade_id, is_solution
 from softlookup.grading.data.work import Graded, Mark
@@ -73,7 +74,7 @@ def stocked(tmp_path_factory: pytest.TempPathFactory, source: nbformat.NotebookN
         row = book.find_grade("04-uniform", NAME, NAME, "mistake-2")
         row.manual_score, row.needs_manual_grade = 2.0, False
         book.db.commit()
-    nbgrader(course, "autograde", NAME)
+    nbgrader(course, "autograde", NAME, STOCK)
     return course
 
 

@@ -18,6 +18,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from softlookup.bench.harness import benchmark
+from softlookup.bench.nbgrader_autograde import STOCK
 from softlookup.grading.course.folder import Course, new_course, use_own_programs
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.run.engine import grade_assignment
@@ -144,7 +145,7 @@ def _measured(course: Course, name: str, workers: int | None) -> tuple[float, fl
 
 def _stock(course: Course, name: str) -> None:
     use_own_programs()
-    command = [sys.executable, "-m", "nbgrader", "autograde", name]
+    command = [sys.executable, "-m", "nbgrader", "autograde", name, STOCK]
     done = subprocess.run(command, cwd=course.root, capture_output=True, text=True)
     if done.returncode:
         raise CourseError(f"stock nbgrader could not grade the class: {done.stderr.strip()[-300:]}")

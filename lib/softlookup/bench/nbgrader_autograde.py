@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+from nbconvert.exporters import NotebookExporter
 from nbgrader.api import MissingEntry
 from nbgrader.converters import Autograde
 from nbgrader.preprocessors import AssignLatePenalties, SaveAutoGrades
@@ -32,6 +33,9 @@ from softlookup.grading.course.notebooks import (
 from softlookup.grading.data.records import GRADED, MISSING, REFUSED, HandMark, Record, TaskMark
 from softlookup.grading.feedback.pages import feedback_converter, finish_page, page_of, refused_page
 
+STOCK = "--Autograde.exporter_class=nbconvert.exporters.NotebookExporter"
+"""An option of nbgrader's that lets its own autograde run, which a course's settings refuse."""
+
 
 class _OneWriterAutograde(Autograde):
     """nbgrader's Autograde, which writes the gradebook only while it holds the right to.
@@ -42,6 +46,7 @@ class _OneWriterAutograde(Autograde):
     def __init__(self, course: Course, **kwargs: Any) -> None:
         self._course = course
         super().__init__(coursedir=course.directory, **kwargs)
+        self.exporter_class = NotebookExporter
         steps: list[type] = list(self.traits()["autograde_preprocessors"].get(self))
         self.autograde_preprocessors = [
             _locked(step, course) if step in (SaveAutoGrades, AssignLatePenalties) else step for step in steps

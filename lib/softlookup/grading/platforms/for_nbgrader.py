@@ -1,0 +1,61 @@
+"""Parts of nbgrader that a course replaces in its ``nbgrader_config.py``, so that its buttons and commands do no harm.
+
+Stock ``nbgrader autograde``, which is also behind formgrader's button, runs students' code with the instructor's rights
+and overwrites what the sandboxed grader wrote. Stock ``nbgrader release_feedback`` stops at the first student whose
+notebook did not come through the exchange.
+"""
+
+import glob
+import os
+from pathlib import Path
+from typing import Any
+
+from nbconvert.exporters import NotebookExporter
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.exchange.default.release_feedback import ExchangeReleaseFeedback
+from nbgrader.utils import temp_attrs
+
+from softlookup.grading.data.plain_text import one_line
+
+_SLIPS = ("timestamp.txt", "submission_secret.txt")
+
+
+class GradingElsewhere(Exception):
+    """Autograding was asked for where it would run without the sandbox."""
+
+
+class NoAutograde(NotebookExporter):
+    """Stops nbgrader's autograde before it touches anything, and says what to run."""
+
+    def __init__(self, *, parent: Any = None, **given: Any) -> None:
+        """Refuse.
+
+        Raises:
+            GradingElsewhere: Always.
+        """
+        found: CourseDirectory | None = getattr(parent, "coursedir", None)
+        name = one_line(found.assignment_id) if found and found.assignment_id else "NN_topic"
+        one = f" --student {one_line(found.student_id)}" if found and found.student_id not in ("", "*") else ""
+        raise GradingElsewhere(
+            "nbgrader's autograde would run the students' code without a sandbox. In a terminal, in the folder of the "
+            f"course, run: softlookup grade {name}{one}"
+        )
+
+
+class ReleaseFeedback(ExchangeReleaseFeedback):
+    """Gives feedback back through the exchange to those whose notebook came through it, and names the others."""
+
+    def copy_files(self) -> None:
+        """Copy the pages into the exchange."""
+        others = sorted(
+            page.parent.parent.name
+            for page in map(Path, sorted(glob.glob(os.path.join(self.src_path, "*.html"))))
+            if not all((page.parent / slip).is_file() for slip in _SLIPS)
+        )
+        excluded = [name for name in (self.coursedir.student_id_exclude or "").split(",") if name]
+        with temp_attrs(self.coursedir, student_id_exclude=",".join([*excluded, *others])):
+            super().copy_files()
+        for name in others:
+            self.log.warning(
+                "%s got no feedback through the exchange, since the notebook did not come through it", one_line(name)
+            )
