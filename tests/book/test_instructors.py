@@ -57,6 +57,18 @@ class World:
         release = nbformat.read(self.root / "release" / NAME / FILE, as_version=4)
         return nbformat.writes(filled(release, right)).encode()
 
+    def clones(self) -> None:
+        """Two students and a guest have repositories."""
+        for name in ("ada", "ben", "guest"):
+            repository = self.root / "repositories" / f"one-head-{name}"
+            (repository / "work").mkdir(parents=True)
+            (repository / "work" / FILE).write_bytes(self.notebook(name))
+
+    def starts_again(self) -> None:
+        """The page shows several ways to collect, each from the beginning."""
+        for name in ("ada", "ben"):
+            shutil.rmtree(self.root / "submitted" / name)
+
     def submits(self) -> None:
         """Ada hands in through the exchange."""
         when = "2026-12-01 17:00:00 UTC"
@@ -116,11 +128,12 @@ def test_guide_says_what_happens(tmp_path: Path):
     reader, world = checkout(tmp_path), World(tmp_path)
     reader.here = {"/srv/nbgrader/exchange": str(world.exchange)}
     reader.before = {
+        "softlookup collect": world.clones,
         "nbgrader collect": world.submits,
         "mv ~/Downloads/*.zip": world.downloads_zips,
         "softlookup export 04_one_head --to moodle": world.exports,
     }
-    reader.after = {"jupyter lab": world.reads_answers}
+    reader.after = {"jupyter lab": world.reads_answers, "softlookup collect": world.starts_again}
     reader.follow("instructors", PAGES["instructors"])
     report = json.loads((world.root / "reports" / f"{NAME}.json").read_text())["submissions"]
     scores = {student: entry["score"] for student, entry in report.items()}

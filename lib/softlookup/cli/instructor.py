@@ -404,4 +404,29 @@ def feedback(assignment: str, folder: Path | None) -> None:
         click.echo(f"note: {plain(note, 4000)}")
 
 
-COMMANDS = (release, grade, report, explain, export, feedback, extension, times, forget, sample, exam, slides)
+@click.command()
+@click.argument("assignment", metavar="NN_topic")
+@click.argument("repositories", type=click.Path(path_type=Path, exists=True, file_okay=False), metavar="DIR")
+@COURSE
+@click.option("--roster", type=FILE, help="CSV: whose a repository is, such as GitHub Classroom's roster or grades.")
+@click.option("--prefix", default="", help="What stands in front of the student's part of the repositories' names.")
+@click.option("--force", is_flag=True, help="Replace notebooks that were collected before.")
+def collect(
+    assignment: str, repositories: Path, folder: Path | None, roster: Path | None, prefix: str, force: bool
+) -> None:
+    """Collect notebooks from a folder of git repositories.
+
+    DIR holds one repository for each student, as 'gh classroom clone student-repos' makes them. What is checked out
+    counts. Times of commits are not used, since students set them: give the times with 'softlookup times'.
+    """
+    from softlookup.grading.platforms.lms_sheet import read_text
+    from softlookup.grading.platforms.repositories import collect_repositories
+
+    text = read_text(roster) if roster else ""
+    done = collect_repositories(course_in(folder), assignment, repositories, roster=text, prefix=prefix, force=force)
+    for note in done.notes:
+        click.echo(f"note: {note}")
+    click.echo(f"collected from {len(done.students)} of {len(done.students) + len(done.notes)} repositories")
+
+
+COMMANDS = (release, collect, grade, report, explain, export, feedback, extension, times, forget, sample, exam, slides)

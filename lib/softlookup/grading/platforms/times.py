@@ -15,10 +15,10 @@ from softlookup.grading.data.plain_text import one_line
 from softlookup.grading.platforms.lms_sheet import MOODLE_KEYS, Sheet, by_key
 from softlookup.grading.platforms.worksheet import Person, class_list
 
-TIME_COLUMNS = ("time", "submitted", "submitted_at", "Last modified (submission)")
-"""Columns that hold a time; the last one is that of Moodle's grading worksheet."""
+TIME_COLUMNS = ("time", "submitted", "submitted_at", "submission_timestamp", "Last modified (submission)")
+"""Columns that hold a time; the last two are those of GitHub Classroom's grades and Moodle's grading worksheet."""
 
-ID_COLUMNS = ("id", "lms_user_id", "email", *MOODLE_KEYS)
+ID_COLUMNS = ("id", "lms_user_id", "email", "roster_identifier", *MOODLE_KEYS)
 _NONE = ("", "-")
 
 
