@@ -75,6 +75,7 @@ def grade(
     was stopped or killed.
     """
     from softlookup.grading.data.disk import write_whole
+    from softlookup.grading.judging.plain_tests import about_plain_tests
     from softlookup.grading.reports.table import LiveProgress, as_text, show_report, terminal
     from softlookup.grading.run.engine import grade_assignment
     from softlookup.grading.run.request import GradeRequest
@@ -110,6 +111,8 @@ def grade(
     click.echo(f"report:   {report_file or shown / 'reports' / (assignment + '.json')}")
     click.echo(f"feedback: {shown / 'feedback'}/STUDENT/{assignment}/{assignment}.html")
     click.echo(f"seed:     {report.seed}")
+    for sentence in about_plain_tests(course, assignment):
+        click.echo(f"note: {sentence}")
 
 
 @click.command()

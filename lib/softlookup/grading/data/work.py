@@ -51,6 +51,7 @@ class RunSettings:
         seed: Draws the inputs of all questions.
         sandbox: "bubblewrap", or "none" for code that one trusts.
         limits: What a submission may use.
+        hidden: Test cells with what the release hides, by name; pairs, since this travels.
     """
 
     assignment: str
@@ -58,6 +59,7 @@ class RunSettings:
     seed: int
     sandbox: str = "bubblewrap"
     limits: Limits = field(default_factory=Limits)
+    hidden: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)

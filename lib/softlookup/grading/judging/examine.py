@@ -25,6 +25,7 @@ from softlookup.grading.data.records import GRADED, REFUSED
 from softlookup.grading.data.work import Graded, Mark, RunSettings, digest_of
 from softlookup.grading.judging.outputs import CUT, as_outputs, weight
 from softlookup.grading.judging.own_mistakes import noted
+from softlookup.grading.judging.plain_tests import Tested, plain_tests, score_test
 from softlookup.grading.judging.rebuild import Rebuilt, ReleasedCheck, lendable, rebuild
 from softlookup.grading.judging.remote import Before, Remote, about
 from softlookup.grading.judging.zygotes import asked_by, begin_zygote, read_release
@@ -66,6 +67,8 @@ class Examiner:
                 raise
             self.new_sandbox()  # the zygote that was to be copied is gone
         self._questions: dict[tuple[str, int], TaskQuestions] = {}
+        self.plain = frozenset(plain_tests(self.release))
+        self.hidden = dict(settings.hidden)
 
     def __enter__(self) -> "Examiner":
         return self
@@ -163,6 +166,7 @@ class _Run:
         self.remarks = list(rebuilt.remarks)
         self.outputs: dict[int, list[NotebookNode]] = {}
         self.results: dict[str, CheckResult] = {}
+        self.tested: dict[str, Tested] = {}
         self.seconds: dict[str, float] = {}
         self.left_out: dict[int, str] = {}
         self.crowded = False
@@ -209,11 +213,13 @@ class _Run:
         name = grade_id(cell)
         asked = self.examiner.asked.get(name)
         if asked is None or is_solution(cell):
-            ran = session.run(cell.source)
+            ran = session.run(self.examiner.hidden.get(name, cell.source))
             most = min(self.limits.output_kb * 1024, max(0, MAX_NOTEBOOK - self.kept))
             self.outputs[at] = as_outputs(ran.outputs, most)
             self.kept += sum(map(weight, self.outputs[at]))
             self._took(name or f"cell {at + 1}", ran.seconds)
+            if name in self.examiner.plain:
+                self.tested[name] = score_test(_worth(cell), ran.outputs, ran.trouble)
             if self.outputs[at] and CUT in self.outputs[at][-1].get("text", "")[-200:]:
                 self.remarks.append(f"The output of a cell ({name or at + 1}) was longer than is kept, and was cut.")
             if ran.trouble == "time":
@@ -286,7 +292,10 @@ class _Run:
         return tuple(self._mark(cell) for cell in self.cells if is_graded(cell))
 
     def _mark(self, cell: NotebookNode) -> Mark:
-        name, best = grade_id(cell), float(cell.metadata.nbgrader.get("points", 0))
+        name, best = grade_id(cell), _worth(cell)
+        if name in self.examiner.plain:
+            test = self.tested.get(name) or Tested(0.0, "stopped", "It was not reached, or ended its process.")
+            return Mark(task_id(name), name, round(best * test.share, 4), best, test.verdict, message=test.message)
         if is_solution(cell) or self.examiner.asked.get(name) is None:
             # nbgrader's rule: a written answer that nobody touched earns nothing, any other waits for a person.
             empty = is_solution(cell) and name in self.rebuilt.untouched
@@ -319,7 +328,7 @@ class _Run:
                 continue
             # No kernel runs here, and nbgrader reads the points.
             data = {**result._repr_mimebundle_(), "text/plain": repr(result)}
-            best = float(cell.metadata.nbgrader.get("points", 0))
+            best = _worth(cell)
             if result.max_points != best and result.max_points:
                 data["text/plain"] = repr(round(best * result.points / result.max_points, 4))
             record = {"output_type": "execute_result", "data": data, "metadata": {}, "execution_count": count}
@@ -338,6 +347,10 @@ class _Run:
             lines.append(f"* `{mark.task}` {verdict}{points}{named}")
         said = ["", "What was left out or stopped:", "", *(f"* {_plain(one)}" for one in self.remarks)]
         return "\n".join(["**About this submission**", "", *lines, *(said if self.remarks else [])])
+
+
+def _worth(cell: NotebookNode) -> float:
+    return float(cell.metadata.nbgrader.get("points", 0))
 
 
 def _verdict_of(why: str) -> str:

@@ -19,6 +19,7 @@ from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.plain_text import plain
 from softlookup.grading.data.records import GRADED
 from softlookup.grading.data.work import Graded, Mark, RunSettings, digest_of
+from softlookup.grading.judging.plain_tests import hidden_tests, identity
 from softlookup.grading.run.ledger import FILE
 
 SUBMITTED, AUTOGRADED = "submitted", "autograded"
@@ -181,7 +182,8 @@ def explain(course: Course, assignment: str, student: str, examiner: ExaminerFac
         ) from None
     source, changed, content = _what_was_graded(course, assignment, student, line.graded.digest)
     seen: dict[str, CheckResult] = {}
-    with examiner(RunSettings(assignment, release, line.seed, line.sandbox)) as asking:
+    hidden = hidden_tests(course, assignment, release)
+    with examiner(RunSettings(assignment, release, line.seed, line.sandbox, hidden=hidden)) as asking:
         again = asking.examine(student, content, witness=seen.__setitem__)
     if again.status != GRADED:
         raise CourseError(f"asking the questions again failed: {again.status}, {plain(again.reason)}")
@@ -191,7 +193,7 @@ def explain(course: Course, assignment: str, student: str, examiner: ExaminerFac
         Explained(mark, then.get(mark.cell), *now.get(mark.cell, _NOTHING), result=seen.get(mark.task))
         for mark in again.marks
     )
-    other = digest_of(release.encode("utf-8", "replace")) != line.release
+    other = digest_of(identity(release, hidden).encode("utf-8", "replace")) != line.release
     return Explanation(assignment, student, line.seed, source, changed, other, tasks, again.remarks)
 
 

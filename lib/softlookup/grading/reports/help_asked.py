@@ -24,7 +24,8 @@ def helped(course: Course, assignment: str, students: Iterable[str]) -> dict[str
     Returns:
         By student, by task of this assignment, the number of steps.
     """
-    known = {task.id for task in tasks(int(assignment.partition("_")[0]))}
+    chapter = assignment.partition("_")[0]
+    known = {task.id for task in tasks(int(chapter))} if chapter.isdecimal() else set()
     found = {}
     for student in students:
         content = read_submission(course, assignment, student).content

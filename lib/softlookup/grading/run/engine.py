@@ -78,6 +78,7 @@ def grade_assignment(
             graded until then is kept, and the next call goes on from there.
     """
     # nbgrader takes long to import, and the processes that grade import this module without need of it.
+    from softlookup.grading.judging.plain_tests import hidden_tests, identity
     from softlookup.grading.run.keeping import Keeper
     from softlookup.grading.run.writer import Writer
     from softlookup.grading.sandbox.outside.bubble import readable
@@ -91,11 +92,17 @@ def grade_assignment(
     release = _release(course, request.assignment)
     students = _class(course, request)
     folder = course.root / ".grading" / request.assignment
-    ask = {"release": release, "seed": request.seed, "sandbox": request.sandbox, "again": request.again}
+    hidden = hidden_tests(course, request.assignment, release)
+    ask = {
+        "release": identity(release, hidden),
+        "seed": request.seed,
+        "sandbox": request.sandbox,
+        "again": request.again,
+    }
     with Ledger(folder, **ask) as ledger, Writer(course, request.assignment) as writer:  # type: ignore[arg-type]
         writer.check_release(nbformat.reads(release, as_version=4))
         keeper = Keeper(course, request, ledger, writer, Shelf(folder), watch or Watcher())
-        settings = RunSettings(request.assignment, release, ledger.run.seed, request.sandbox, request.limits)
+        settings = RunSettings(request.assignment, release, ledger.run.seed, request.sandbox, request.limits, hidden)
         if executor is None and request.sandbox != "none":
             keeper.about = memory_held()
         keeper.grade(students, (executor or local_executor(course, request))(settings))

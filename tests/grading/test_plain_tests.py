@@ -1,0 +1,119 @@
+"""Ordinary test cells of nbgrader's run in the sandbox and score as in nbgrader; hidden ones count, hidden."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from click.testing import CliRunner
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from sandbox_tools import NEEDS_SANDBOX
+from small_class import ROOT
+
+from softlookup.bench.nbgrader_autograde import STOCK
+from softlookup.cli import main
+from softlookup.grading import Course, GradeRequest, grade_assignment, new_course
+from softlookup.grading.judging.plain_tests import score_test
+
+NAME = "homework"
+SOLUTION = "def double(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION"
+TEST = "assert double(2) == 4\n### BEGIN HIDDEN TESTS\nassert double(-3) == -6\n### END HIDDEN TESTS"
+PARTIAL = "(double(1) == 2) + 0.5 * (double(0) == 0)"
+ANSWERS = {
+    "right": "def double(x):\n    return x + x",
+    "square": "def double(x):\n    return abs(x * 2)",  # right on what is shown
+    "wrong": "def double(x):\n    return x",
+    "raises": "def double(x):\n    raise KeyError(x)",
+    "missing": "x = 1",
+    "warns": "import sys\n\ndef double(x):\n    print('so', file=sys.stderr)\n    return 2 * x",
+    "negative": "def double(x):\n    return 2 * x\n\nbool.__add__",
+    "broken": "def double(x:\n",
+}
+
+
+def about(name: str, *, points: float | None = None, solution: bool = False) -> dict:
+    message = {"grade": points is not None, "grade_id": name, "locked": not solution, "schema_version": 3}
+    return {"nbgrader": message | {"solution": solution, "task": False} | ({"points": points} if points else {})}
+
+
+def write(folder: Path) -> Course:
+    """A notebook of an instructor's own, made with nbgrader's own means, and some students."""
+    cells = [
+        new_markdown_cell("Write `double`."),
+        new_code_cell(SOLUTION, metadata=about("double", solution=True)),
+        new_code_cell(TEST, metadata=about("test-double", points=3.0)),
+        new_code_cell(PARTIAL, metadata=about("test-partial", points=2.0)),
+    ]
+    for number, cell in enumerate(cells):
+        cell.id = f"cell-{number}"
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    course = new_course(folder, ROOT / "nbgrader_config.py")
+    course.release({NAME: new_notebook(cells=cells, metadata=kernel)})
+    release = nbformat.read(course.notebook("release", ".", NAME), as_version=4)
+    for student, code in ANSWERS.items():
+        release.cells[1].source = code
+        path = course.notebook("submitted", student, NAME)
+        path.parent.mkdir(parents=True)
+        nbformat.write(release, path)
+    return course
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
+    return write(tmp_path_factory.mktemp("plain") / "course")
+
+
+def scores(course: Course) -> dict[str, dict[str, float]]:
+    with course.gradebook() as book:
+        return {
+            one.student.id: {grade.name: float(grade.score) for sheet in one.notebooks for grade in sheet.grades}
+            for one in book.assignment_submissions(NAME)
+        }
+
+
+@NEEDS_SANDBOX
+def test_scores_are_those_of_stock_nbgrader(course: Course, tmp_path: Path) -> None:
+    report = grade_assignment(course, GradeRequest(NAME, seed=3, workers=1))
+    ours = scores(course)
+    assert ours["right"] == {"test-double": 3.0, "test-partial": 1.5}
+    assert ours["square"] == {"test-double": 0.0, "test-partial": 1.5}
+    other = write(tmp_path / "stock")
+    env = {**os.environ, "PATH": os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])}
+    command = [sys.executable, "-m", "nbgrader", "autograde", NAME, STOCK]
+    done = subprocess.run(command, cwd=other.root, env=env, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert ours == scores(other)
+    verdicts = {one.student: one.tasks["test.double"].verdict for one in report.records}
+    assert verdicts["right"] == "pass" and verdicts["square"] == verdicts["missing"] == "wrong"
+
+
+@NEEDS_SANDBOX
+def test_commands_say_what_such_a_test_is_worth_and_pages_hide_the_hidden_one(course: Course) -> None:
+    runner = CliRunner()
+    done = runner.invoke(main, ["grade", NAME, "--course", str(course.root), "--workers", "1"])
+    assert done.exit_code == 0, done.output
+    assert "test cells that check no task (test-double, test-partial) ran beside the answers" in done.output
+    page = course.notebook("feedback", "square", NAME).with_suffix(".html").read_text()
+    assert "AssertionError" in page and "HIDDEN TESTS" not in page
+    told = runner.invoke(main, ["explain", "square", NAME, "--course", str(course.root)])
+    assert told.exit_code == 0 and "test.double: wrong, 0 of 3 points" in told.output, told.output
+    assert "OTHER points" not in told.output and "release has changed" not in told.output
+    report = runner.invoke(main, ["report", NAME, "--course", str(course.root)])
+    assert report.exit_code == 0, report.output
+    again = runner.invoke(main, ["grade", NAME, "--course", str(course.root)])
+    assert "nothing has changed" in again.output
+
+
+@pytest.mark.parametrize(
+    ("text", "share", "verdict"),
+    [("1.5", 0.75, "partial"), ("2", 1.0, "pass"), ("0", 0.0, "wrong"), ("7", 1.0, "pass"), ("'done'", 1.0, "pass")],
+)
+def test_number_at_the_end_is_partial_credit(text: str, share: float, verdict: str) -> None:
+    result = score_test(2.0, [new_output("execute_result", {"text/plain": text})], "")
+    assert (result.share, result.verdict) == (share, verdict)
+
+
+def test_time_that_runs_out_is_no_pass() -> None:
+    assert score_test(2.0, [], "time").share == 0.0 and score_test(2.0, [], "").share == 1.0
