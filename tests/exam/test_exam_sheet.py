@@ -6,7 +6,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from softlookup.cli import main
-from softlookup.exam import ExamError, draw_sheet, key_markdown, parse_chapters, sheet_markdown, write_exam
+from softlookup.exam import ExamError, draw_sheet, key_markdown, parse_chapters, sheet_markdown, write_exam, write_page
+from softlookup.exam.bank import QUESTIONS
 from softlookup.exam.printed import as_html
 from softlookup.exam.written import apart
 
@@ -139,7 +140,74 @@ def test_displayed_formulas_stand_in_paragraphs_of_their_own():
 def test_files_are_written_with_what_typesets_them(tmp_path: Path):
     sheet = draw_sheet(6, [4], points=11)
     files = write_exam(sheet, tmp_path / "new")
-    assert [one.name for one in files] == [f"exam-6-{n}" for n in ("sheet.md", "sheet.html", "key.md", "key.html")]
+    assert [one.name for one in files] == ["sheet.md", "sheet.html", "key.md", "key.html"]
     assert files[0].read_text() == sheet_markdown(sheet) and "$" not in files[1].read_text().split("<body>")[1]
     assert (tmp_path / "new" / "mathjax" / "tex-chtml.js").is_file()
     assert list((tmp_path / "new" / "mathjax").rglob("*.woff"))
+    page = files[1].read_text()
+    assert "6" not in page.split("<title>")[1].split("</title>")[0] and "seed" not in page and str(tmp_path) not in page
+
+
+def test_page_leaves_room_beside_each_question_and_keeps_both_together():
+    sheet = draw_sheet(6, [4], points=11)
+    page = as_html(sheet_markdown(sheet), "t")
+    parts = page.split("<section>")[1:]
+    assert len(parts) == len(sheet.questions) and all('class="space" style="height: ' in one for one in parts)
+    assert "section:has(.space), table, .formula { break-inside: avoid }" in page and "<!--" not in page
+    assert "<section>" in (key := as_html(key_markdown(sheet), "t")) and 'class="space"' not in key
+
+
+def test_versions_ask_the_same_with_other_numbers_in_another_order():
+    plain, a, b = (draw_sheet(9, [4, 5, 8], 40, version=letter) for letter in ("", "A", "B"))
+    assert {one.question.id for one in a.questions} == {one.question.id for one in b.questions}
+    assert {one.question.id for one in a.questions} == {one.question.id for one in plain.questions}
+    assert [one.question.id for one in a.questions] != [one.question.id for one in b.questions]
+    texts = [{one.question.id: one.drawn.text for one in sheet.questions} for sheet in (plain, a, b)]
+    assert sum(texts[1][name] != texts[2][name] for name in texts[0]) > len(texts[0]) / 2
+    assert "version A" in sheet_markdown(a) and "version B" in key_markdown(b)
+    result = call("--seed", 9, "--versions", "A,B", "--points", 20)
+    assert result.exit_code == 0 and result.output.count("# Exam: transformers · version ") == 2
+    assert "give letters such as A,B" in call("--seed", 9, "--versions", "A,../B").output
+    assert "give each letter once" in call("--seed", 9, "--versions", "A,A").output
+
+
+def test_questions_are_included_and_left_out():
+    sheet = draw_sheet(3, [5], 21, include=["04/weights"], exclude=["05/shapes"])
+    ids = [one.question.id for one in sheet.questions]
+    assert "04/weights" in ids and "05/shapes" not in ids and sheet.points == 21 and sheet.chapters == (4, 5)
+    worth = sheet.questions[0].question.points
+    assert [one.question.id for one in draw_sheet(3, [5], worth, include=["04/weights"]).questions] == ["04/weights"]
+    for words, says in (
+        ({"include": ["04/nothing"]}, "there is no question 04/nothing"),
+        ({"include": ["04/weights"], "exclude": ["04/weights"]}, "both included and excluded"),
+        ({"include": ["04/weights"], "points": worth - 1}, f"have {worth} points"),
+        ({"include": ["04/weights"], "points": 999}, f"the number of points is 999: give {worth} to"),
+    ):
+        with pytest.raises(ExamError, match=says):
+            draw_sheet(3, [5], **words)
+
+
+def test_list_has_every_question():
+    lines = call("--list").output.splitlines()
+    assert len(lines) == len(QUESTIONS) and all(one.id in line for one, line in zip(QUESTIONS, lines, strict=True))
+
+
+def test_edited_sheet_becomes_a_page_again(tmp_path: Path):
+    edited = tmp_path / "sheet.md"
+    edited.write_text("# Midterm\n\n## 1. (5 points)\n\nWhat is $a<b$?\n\n<!-- space: 7.5 cm -->\n\n## 2.\n\nWhy?\n")
+    page = write_page(edited, tmp_path / "out").read_text()
+    assert "<title>Midterm</title>" in page and 'style="height: 7.5cm"' in page and page.count("<section>") == 2
+    assert r"\(a&lt;b\)" in page
+
+
+@pytest.mark.browser
+def test_printed_sheet_has_no_seed_and_no_path_and_every_question_on_one_page(tmp_path: Path):
+    pypdf = pytest.importorskip("pypdf")
+    result = call("--seed", 20261, "--chapters", "4-5", "--points", 30, "--out", tmp_path / "exam")
+    assert result.exit_code == 0, result.output
+    if "note: no PDF" in result.output:
+        pytest.skip("no Chromium here")
+    pages = [page.extract_text() for page in pypdf.PdfReader(tmp_path / "exam" / "sheet.pdf").pages]
+    text = " ".join(pages)
+    assert "20261" not in text and "file:" not in text and str(tmp_path) not in text
+    assert f"1 / {len(pages)}" in pages[0] and "Number: ___" in pages[0]

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from softlookup.cli.printing import as_pdf
 from softlookup.cli.shared import COURSE, FILE, HELP_STEPS, checkout, course_in, default_course, refuse, sources, write
 
 
@@ -312,36 +313,51 @@ def sample(folder: Path, force: bool, hostile: bool) -> None:
 
 
 @click.command()
-@click.option("--seed", required=True, type=click.IntRange(min=0), help="Seed for the questions and their numbers.")
+@click.option("--seed", type=click.IntRange(min=0), help="Seed for the questions and their numbers.")
 @click.option("--chapters", help="Such as 2-8 or 1,4,6-9. Default: all.")
 @click.option("--route", type=click.Choice(["introduction", "systems"]), help="The chapters of a route instead.")
 @click.option("--points", default=60, show_default=True, help="Points of the sheet.")
+@click.option("--include", multiple=True, metavar="ID", help="A question that has to be on it. Repeatable.")
+@click.option("--exclude", multiple=True, metavar="ID", help="A question that must not be on it. Repeatable.")
+@click.option("--versions", default="", metavar="A,B", help="Versions: the same questions with other numbers.")
 @click.option("--key", "key_alone", is_flag=True, help="Print the key alone. Default: the sheet, and the key after it.")
+@click.option("--list", "listing", is_flag=True, help="List all questions with their ids.")
 @click.option(
-    "--out", type=click.Path(path_type=Path, file_okay=False), help="Write sheet and key here: .md and .html."
+    "--from",
+    "edited",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE.md",
+    help="Make the page and PDF of an edited sheet or key.",
 )
-def exam(seed: int, chapters: str | None, route: str | None, points: int, key_alone: bool, out: Path | None) -> None:
+@click.option(
+    "--out", type=click.Path(path_type=Path, file_okay=False), help="Write sheet and key here: .md, .html, .pdf."
+)
+def exam(seed: int | None, listing: bool, edited: Path | None, out: Path | None, **asked: Any) -> None:
     """Draw an exam sheet and its key.
 
     The same seed gives the same sheet. All sums can be done by hand.
     """
-    from softlookup.exam import ExamError, draw_sheet, key_markdown, parse_chapters, sheet_markdown, write_exam
+    from softlookup.cli.exams import drawn, show
+    from softlookup.exam import ExamError, write_exam, write_page
 
-    if chapters and route:
-        raise click.UsageError("--chapters and --route cannot be combined: give one of them")
     try:
-        asked = parse_chapters(chapters) if chapters else None
-        if route:
-            from softlookup.curriculum import ROUTES
-
-            asked = [number for number in ROUTES[route].chapters if 0 < number < 90]
-        sheet = draw_sheet(seed, asked, points)
-        if out is None:
-            click.echo(key_markdown(sheet) if key_alone else f"{sheet_markdown(sheet)}\n---\n\n{key_markdown(sheet)}")
+        if listing:
+            click.echo(show())
             return
-        for path in write_exam(sheet, out):
+        if edited is not None:
+            pages = [write_page(edited, out or edited.parent)]
+        elif seed is None:
+            raise click.UsageError("Missing option '--seed'")
+        else:
+            key_alone = asked.pop("key_alone")
+            sheets = drawn(seed, **asked)
+            if out is None:
+                click.echo("\n".join(show(sheet, key_alone) for sheet in sheets), nl=False)
+                return
+            pages = [path for sheet in sheets for path in write_exam(sheet, out)]
+        for path in (*pages, *as_pdf(pages)):
             click.echo(f"wrote {path}")
-    except (ExamError, FileNotFoundError) as error:
+    except (ExamError, FileNotFoundError, ValueError) as error:
         raise click.ClickException(str(error)) from None
 
 

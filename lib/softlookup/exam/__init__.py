@@ -1,6 +1,6 @@
 """Exam questions that are drawn anew from a seed, with answers that are computed, and hints for marking."""
 
-from softlookup.exam.printed import write_exam
+from softlookup.exam.printed import write_exam, write_page
 from softlookup.exam.question import Drawn, ExamQuestion, ExpectedMistake
 from softlookup.exam.sheet import ExamError, Placed, Sheet, draw_sheet, parse_chapters
 from softlookup.exam.written import key_markdown, sheet_markdown
@@ -17,4 +17,5 @@ __all__ = [
     "parse_chapters",
     "sheet_markdown",
     "write_exam",
+    "write_page",
 ]

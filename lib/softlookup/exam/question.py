@@ -120,13 +120,17 @@ class ExamQuestion:
     minutes: int
     make: Callable[[np.random.Generator], Drawn]
 
-    def draw(self, seed: int) -> Drawn:
-        """Draw the version of a seed: the same for the same seed, whatever else is on the sheet.
+    def draw(self, seed: int, version: str = "") -> Drawn:
+        """Draw the numbers of a seed: the same for the same seed, whatever else is on the sheet.
+
+        Args:
+            seed: A whole number, 0 or more.
+            version: The version of the sheet; each has numbers of its own.
 
         Raises:
             ValueError: If the points of its marks are not its own, or if no version without flaws is found.
         """
-        rng = np.random.default_rng([seed, self.chapter, zlib.crc32(self.id.encode())])
+        rng = np.random.default_rng([seed, self.chapter, zlib.crc32(self.id.encode()), *version.encode()])
         for _ in range(ATTEMPTS):
             drawn = self.make(rng)
             if sum(points for points, _ in drawn.marks) != self.points:

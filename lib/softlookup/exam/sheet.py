@@ -1,6 +1,6 @@
 """Choose questions for a sheet: every chapter asked for in turn, points exactly as wanted."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -31,12 +31,14 @@ class Sheet:
     Attributes:
         seed: Draws which questions stand on it, and their numbers.
         chapters: The chapters asked for.
-        questions: In the order of the chapters.
+        questions: In the order of the chapters; in a version, in an order of its own.
+        version: The letter on the paper, empty if there is one version alone.
     """
 
     seed: int
     chapters: tuple[int, ...]
     questions: tuple[Placed, ...]
+    version: str = ""
 
     @cached_property
     def points(self) -> int:
@@ -49,21 +51,32 @@ class Sheet:
         return sum(one.question.minutes for one in self.questions)
 
 
-def draw_sheet(seed: int, chapters: Iterable[int] | None = None, points: int = 60) -> Sheet:
+def draw_sheet(
+    seed: int,
+    chapters: Iterable[int] | None = None,
+    points: int = 60,
+    *,
+    include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    version: str = "",
+) -> Sheet:
     """Draw a sheet: the same for the same seed, chapters and points.
 
     Args:
         seed: A whole number, 0 or more.
         chapters: Which chapters are asked about; None means all.
         points: What the sheet is to be worth.
+        include: Ids of questions that have to be on it, such as ``04/weights``, of whatever chapter.
+        exclude: Ids of questions that must not be on it.
+        version: A letter. Versions of a seed ask the same questions with other numbers, in another order.
 
     Returns:
         The sheet, whose points are exactly those asked for. Chapters take turns, so that each has a question where
         there are points enough.
 
     Raises:
-        ExamError: If the seed is below 0, a chapter has no questions, or these points cannot be had; the message
-            says what there is.
+        ExamError: If the seed is below 0, a chapter has no questions, an id is unknown, or these points cannot be
+            had; the message says what there is.
     """
     from softlookup.exam.bank import QUESTIONS
 
@@ -77,15 +90,35 @@ def draw_sheet(seed: int, chapters: Iterable[int] | None = None, points: int = 6
             f"there are no questions on chapter {', '.join(map(str, strange)) or '(none given)'}: choose from chapters "
             f"{', '.join(map(str, known))}"
         )
-    available = [one for one in QUESTIONS if one.chapter in asked]
-    chosen = _choose(available, points, np.random.default_rng([seed, 0]))
+    ids = {one.id for one in QUESTIONS}
+    unknown = [name for name in (*include, *exclude) if name not in ids]
+    both = sorted(set(include) & set(exclude))
+    if unknown or both:
+        raise ExamError(
+            f"there is no question {', '.join(unknown)}: 'softlookup exam --list' shows all"
+            if unknown
+            else f"{', '.join(both)} cannot be both included and excluded"
+        )
+    chosen = [one for one in QUESTIONS if one.id in include]
+    left = points - sum(one.points for one in chosen)
+    if left < 0:
+        raise ExamError(f"the included questions have {points - left} points: give that many, or more")
+    available = [one for one in QUESTIONS if one.chapter in asked and one.id not in (*include, *exclude)]
+    if left or not chosen:
+        chosen += _choose(available, left, np.random.default_rng([seed, 0]), points - left)
     drawn = [one for one in QUESTIONS if one in chosen]
-    placed = tuple(Placed(i, one, one.draw(seed)) for i, one in enumerate(drawn, 1))
-    return Sheet(seed, tuple(asked), placed)
+    if version:
+        order = np.random.default_rng([seed, 1, *version.encode()]).permutation(len(drawn))
+        drawn = [drawn[at] for at in order]
+    placed = tuple(Placed(i, one, one.draw(seed, version)) for i, one in enumerate(drawn, 1))
+    return Sheet(seed, tuple(sorted({*asked, *(one.chapter for one in chosen)})), placed, version)
 
 
-def _choose(available: list[ExamQuestion], points: int, rng: np.random.Generator) -> list[ExamQuestion]:
-    """Go through the chapters in turns, and take what still lets the points come out exactly."""
+def _choose(available: list[ExamQuestion], points: int, rng: np.random.Generator, included: int) -> list[ExamQuestion]:
+    """Go through the chapters in turns, and take what still lets the points come out exactly.
+
+    Messages count the points of included questions as well.
+    """
     order = _in_turns(available, rng)
     # reach[i] has a bit for each sum that the questions from i on can give.
     reach = [1]
@@ -95,11 +128,12 @@ def _choose(available: list[ExamQuestion], points: int, rng: np.random.Generator
     most = sum(one.points for one in available)
     if points < LEAST_POINTS or points > most:
         raise ExamError(
-            f"the number of points is {points}: give {LEAST_POINTS} to {most}, which is all that these chapters have"
+            f"the number of points is {points + included}: give {included or LEAST_POINTS} to {most + included}, which is "
+            "all that these chapters have"
         )
     if not reach[0] >> points & 1:
         near = min((n for n in range(1, most + 1) if reach[0] >> n & 1), key=lambda n: abs(n - points))
-        raise ExamError(f"no questions of these chapters add up to {points} points: give {near}")
+        raise ExamError(f"no questions of these chapters add up to {points + included} points: give {near + included}")
     chosen, left = [], points
     for place, one in enumerate(order):
         if one.points <= left and reach[place + 1] >> (left - one.points) & 1:

@@ -26,6 +26,7 @@ def sheet_markdown(sheet: Sheet, *, title: str = "Exam: transformers") -> str:
 
     Returns:
         Markdown with formulas between dollar signs, without answers and without the seed, which gives them away.
+        A line ``<!-- space: 5 cm -->`` stands where the sheet on paper leaves room for an answer.
     """
     return "\n\n".join([_head(sheet, title), _ABOUT, *(_asked(one) for one in sheet.questions)]) + "\n"
 
@@ -44,15 +45,16 @@ def key_markdown(sheet: Sheet, *, title: str = "Key: transformers") -> str:
 
 
 _ABOUT = (
-    "Name: ______________________________\n\nAll sums can be done by hand. Write the way to your answer: it has "
-    "points of "
-    "its own. Letters as in the course: $B$ sequences, $T$ queries, $S$ keys, $D$ model width, $N$ query heads, $K$ "
-    "key-value heads, $H$ head width, $F$ hidden width, $V$ words, $L$ layers."
+    "Name: ______________________________ Number: ____________________\n\n"
+    "All sums can be done by hand. Write the way to your answer: it has points of its own. Letters as in the course: "
+    "$B$ sequences, $T$ queries, $S$ keys, $D$ model width, $N$ query heads, $K$ key-value heads, $H$ head width, $F$ "
+    "hidden width, $V$ words, $L$ layers."
 )
 
 
 def _head(sheet: Sheet, title: str) -> str:
     chapters = ", ".join(map(str, sheet.chapters))
+    title += f" · version {sheet.version}" if sheet.version else ""
     return f"# {title}\n\n{sheet.points} points · {sheet.minutes} minutes · chapters {chapters}"
 
 
@@ -62,7 +64,12 @@ def _title(one: Placed) -> str:
 
 
 def _asked(one: Placed) -> str:
-    return f"{_title(one)}\n\n{apart(one.drawn.text)}"
+    return f"{_title(one)}\n\n{apart(one.drawn.text)}\n\n<!-- space: {_room_cm(one)} cm -->"
+
+
+def _room_cm(one: Placed) -> int:
+    """Room for an answer by hand: a centimetre a minute, and no more than fits under the question on one page."""
+    return min(max(3, one.question.minutes), 14)
 
 
 def _keyed(one: Placed) -> str:
