@@ -128,8 +128,8 @@ def _choose(available: list[ExamQuestion], points: int, rng: np.random.Generator
     most = sum(one.points for one in available)
     if points < LEAST_POINTS or points > most:
         raise ExamError(
-            f"the number of points is {points + included}: give {included or LEAST_POINTS} to {most + included}, which is "
-            "all that these chapters have"
+            f"the number of points is {points + included}: give {included or LEAST_POINTS} to {most + included}, "
+            "which is all that these chapters have"
         )
     if not reach[0] >> points & 1:
         near = min((n for n in range(1, most + 1) if reach[0] >> n & 1), key=lambda n: abs(n - points))
