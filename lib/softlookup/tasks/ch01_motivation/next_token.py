@@ -40,7 +40,7 @@ PAIRS = described(
     "01.pairs",
     cases=_pairs_cases,
     oracle=_pairs,
-    variants=({"pad": 0}, {"pad": 9}, {"pad": 1}),
+    variants=tuple({"pad": pad} for pad in (0, 9, 1, 2, 3, 4, 5, 7, 8)),
     parts={"core": 0.9, "dtype": 0.1},
 )
 
@@ -86,6 +86,6 @@ PUSH_UP = described(
     cases=_push_cases,
     oracle=_push,
     parts={"core": 0.8, "large": 0.1, "dtype": 0.1},
-    variants=({"rate": 0.5}, {"rate": 0.25}, {"rate": 2.0}),
+    variants=tuple({"rate": rate} for rate in (0.5, 0.25, 2.0, 0.1, 0.2, 0.75, 1.5, 3.0, 4.0)),
     forbids=AUTOGRAD,
 )

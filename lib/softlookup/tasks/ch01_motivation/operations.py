@@ -40,6 +40,12 @@ OPERATIONS = described(
         {"gates": 4, "layer": "an LSTM has 4"},
         {"gates": 9, "layer": "three GRUs, one on top of the other, have 9"},
         {"gates": 6, "layer": "two GRUs, one for each direction, have 6"},
+        {"gates": 3, "layer": "a GRU has 3"},
+        {"gates": 24, "layer": "six LSTMs, one on top of the other, have 24"},
+        {"gates": 12, "layer": "three LSTMs, one on top of the other, have 12"},
+        {"gates": 15, "layer": "five GRUs, one on top of the other, have 15"},
+        {"gates": 16, "layer": "four LSTMs, one on top of the other, have 16"},
+        {"gates": 20, "layer": "five LSTMs, one on top of the other, have 20"},
     ),
     forbids=("softlookup.reference",),
 )

@@ -60,5 +60,5 @@ LEAD = described(
     cases=_lead_cases,
     oracle=_lead,
     frame="plain",
-    variants=({"tau": 0.5}, {"tau": 3.0}, {"tau": 0.25}, {"tau": 1.5}),
+    variants=tuple({"tau": tau} for tau in (0.5, 3.0, 0.25, 1.5, 2.5, 0.75, 4.0, 0.4, 0.6)),
 )

@@ -31,6 +31,11 @@ BY_HAND = described(
         {"apple": 0.2, "banana": 0.1, "lemon": 0.7},
         {"apple": 0.6, "banana": 0.3, "lemon": 0.1},
         {"apple": 0.3, "banana": 0.5, "lemon": 0.2},
+        {"apple": 0.5, "banana": 0.3, "lemon": 0.2},
+        {"apple": 0.2, "banana": 0.3, "lemon": 0.5},
+        {"apple": 0.6, "banana": 0.1, "lemon": 0.3},
+        {"apple": 0.1, "banana": 0.6, "lemon": 0.3},
+        {"apple": 0.4, "banana": 0.1, "lemon": 0.5},
     ),
 )
 

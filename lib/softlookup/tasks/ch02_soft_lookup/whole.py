@@ -48,5 +48,5 @@ LOOKUP = described(
     frame="numpy",
     parts={"core": 0.8, "large": 0.2},
     forbids=ATTENTIONS,
-    variants=({"tau": 0.5}, {"tau": 3.0}, {"tau": 0.25}, {"tau": 1.5}),
+    variants=tuple({"tau": tau} for tau in (0.5, 3.0, 0.25, 1.5, 2.5, 0.75, 4.0, 0.4, 0.6)),
 )

@@ -64,7 +64,10 @@ def _scale(scores: Any, head_width: int, tau: float) -> Any:
 
 
 SCALE = described(
-    "04.scale", cases=_scale_cases, oracle=_scale, variants=({"tau": 1.0}, {"tau": 2.0}, {"tau": 0.5}, {"tau": 4.0})
+    "04.scale",
+    cases=_scale_cases,
+    oracle=_scale,
+    variants=tuple({"tau": tau} for tau in (1.0, 2.0, 0.5, 4.0, 0.25, 3.0, 0.75, 1.5, 5.0)),
 )
 
 

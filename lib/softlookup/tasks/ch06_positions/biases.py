@@ -36,12 +36,14 @@ def _buckets(back: Any, n_buckets: int, farthest: int) -> np.ndarray:
     return np.array([sum(d >= begin for begin in begins) for d in back.flatten().tolist()]).reshape(tuple(back.shape))
 
 
+SIZES = ((32, 128), (16, 64), (8, 32), (24, 96), (12, 48), (20, 100), (40, 160), (32, 256), (16, 128))
+
 BUCKETS = described(
     "06.buckets",
     cases=_bucket_cases,
     oracle=_buckets,
     forbids=("softlookup.model",),
-    variants=({"n_buckets": 32, "farthest": 128}, {"n_buckets": 16, "farthest": 64}),
+    variants=tuple({"n_buckets": n, "farthest": far} for n, far in SIZES),
 )
 
 
@@ -66,5 +68,5 @@ ALIBI = described(
     cases=_alibi_cases,
     oracle=_alibi,
     forbids=("softlookup.model", "softlookup.reference"),
-    variants=({"steep": 8.0, "named": "8"}, {"steep": 4.0, "named": "4"}, {"steep": 6.0, "named": "6"}),
+    variants=tuple({"steep": float(steep), "named": str(steep)} for steep in (8, 4, 6, 2, 3, 5, 7, 10, 12)),
 )

@@ -25,7 +25,10 @@ def _relative(n_queries: int, n_keys: int, start: int, clip: int) -> np.ndarray:
 
 
 RELATIVE = described(
-    "06.relative", cases=_relative_cases, oracle=_relative, variants=({"clip": 4}, {"clip": 3}, {"clip": 2})
+    "06.relative",
+    cases=_relative_cases,
+    oracle=_relative,
+    variants=tuple({"clip": clip} for clip in (4, 3, 2, 5, 6, 7, 8, 9, 10)),
 )
 
 

@@ -117,5 +117,5 @@ SWIGLU = described(
     oracle=_swiglu,
     parts=PARTS,
     forbids=("softlookup.model", "softlookup.reference"),
-    variants=({"beta": 1.0}, {"beta": 2.0}, {"beta": 0.5}),
+    variants=tuple({"beta": beta} for beta in (1.0, 2.0, 0.5, 1.5, 0.75, 3.0, 0.25, 1.25, 4.0)),
 )

@@ -76,5 +76,8 @@ def _hide(ids: Any, special: Any, u: Any, other: Any, mask_id: int, share: float
 
 
 MASKED_TOKENS = described(
-    "08.masked-tokens", cases=_hide_cases, oracle=_hide, variants=({"ignore": -100}, {"ignore": -1})
+    "08.masked-tokens",
+    cases=_hide_cases,
+    oracle=_hide,
+    variants=tuple({"ignore": ignore} for ignore in (-100, -1, -2, -3, -5, -7, -10, -50, -1000)),
 )

@@ -44,10 +44,13 @@ LOGITS = described(
     oracle=_oracle,
     variants=(
         {"unit": 1.0, "named": "the **natural logarithms**"},
-        {
-            "unit": 0.6931471805599453,
-            "named": "the logarithms **to the base 2** (natural logarithms divided by $\\ln 2$)",
-        },
+        *(
+            {
+                "unit": float(np.log(base)),
+                "named": f"the logarithms **to the base {base}** (natural logarithms divided by $\\ln {base}$)",
+            }
+            for base in (2, 10, 3, 4, 5, 8, 16, 20)
+        ),
     ),
     parts={"core": 0.7, "large": 0.15, "gradient": 0.15},
 )

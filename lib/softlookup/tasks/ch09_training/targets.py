@@ -39,7 +39,12 @@ def _shift(ids: Any, pad_id: int, ignore: int) -> Any:
     return pairs[..., 0], pairs[..., 1].masked_fill(pairs[..., 1] == pad_id, ignore)
 
 
-SHIFT = described("09.shift", cases=_shift_cases, oracle=_shift, variants=({"ignore": -100}, {"ignore": -1}))
+SHIFT = described(
+    "09.shift",
+    cases=_shift_cases,
+    oracle=_shift,
+    variants=tuple({"ignore": ignore} for ignore in (-100, -1, -2, -3, -5, -7, -10, -50, -1000)),
+)
 
 
 def _loss_cases(rng: Rng, epsilon: float | None = None) -> list[Case]:
@@ -92,5 +97,5 @@ SMOOTHED_LOSS = described(
     oracle=_smoothed,
     parts=PARTS,
     forbids=OWN_LOSSES,
-    variants=({"epsilon": 0.1}, {"epsilon": 0.2}),
+    variants=tuple({"epsilon": epsilon} for epsilon in (0.1, 0.2, 0.05, 0.15, 0.25, 0.3, 0.4, 0.02, 0.12)),
 )

@@ -45,5 +45,8 @@ def _score(log_p: Any, ids: Any, end_id: int, alpha: float, base: int, below: in
 
 
 SCORE = described(
-    "10.score", cases=_score_cases, oracle=_score, variants=({"base": 5, "below": 6}, {"base": 2, "below": 3})
+    "10.score",
+    cases=_score_cases,
+    oracle=_score,
+    variants=tuple({"base": base, "below": base + 1} for base in (5, 2, 1, 3, 4, 6, 7, 8, 9)),
 )

@@ -30,12 +30,24 @@ def _time(operations: Operations, peak: float, road: float, unit: float = 1.0, *
     return float(table.max(axis=1).sum() / unit)
 
 
+UNITS = (
+    (1.0, "seconds"),
+    (1e-3, "milliseconds"),
+    (1e-6, "microseconds"),
+    (1e-9, "nanoseconds"),
+    (60.0, "minutes"),
+    (3600.0, "hours"),
+    (86400.0, "days"),
+    (604800.0, "weeks"),
+    (1e-12, "picoseconds"),
+)
+
 TIME = described(
     "11.time",
     cases=_time_cases,
     oracle=_time,
     frame="plain",
-    variants=({"unit": 1.0, "named": "seconds"}, {"unit": 1e-3, "named": "milliseconds"}),
+    variants=tuple({"unit": unit, "named": named} for unit, named in UNITS),
 )
 
 

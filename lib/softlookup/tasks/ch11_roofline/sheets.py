@@ -103,5 +103,13 @@ ATTAINABLE = described(
     cases=_attainable_cases,
     oracle=_attainable,
     frame="plain",
-    variants=({"unit": 1e12, "named": "TFLOP/s"}, {"unit": 1e9, "named": "GFLOP/s"}),
+    variants=(
+        {"unit": 1e12, "named": "TFLOP/s"},
+        {"unit": 1e9, "named": "GFLOP/s"},
+        {"unit": 1e6, "named": "MFLOP/s"},
+        {"unit": 1e3, "named": "kFLOP/s"},
+        {"unit": 1.0, "named": "FLOP/s"},
+        {"unit": 1e15, "named": "PFLOP/s"},
+        {"unit": 1e18, "named": "EFLOP/s"},
+    ),
 )

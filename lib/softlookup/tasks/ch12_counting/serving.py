@@ -46,7 +46,12 @@ CACHE = described(
     cases=_fit_cases,
     oracle=_fit,
     frame="plain",
-    variants=({"kind": "half precision, two bytes", "size": 2}, {"kind": "float32, four bytes", "size": 4}),
+    variants=(
+        {"kind": "half precision, two bytes", "size": 2},
+        {"kind": "float32, four bytes", "size": 4},
+        {"kind": "FP8, one byte", "size": 1},
+        {"kind": "float64, eight bytes", "size": 8},
+    ),
 )
 
 

@@ -38,6 +38,12 @@ DAYS = described(
         {"unit": "days", "unit_s": DAY_S},
         {"unit": "hours", "unit_s": 3600.0},
         {"unit": "weeks", "unit_s": 604800.0},
+        {"unit": "minutes", "unit_s": 60.0},
+        {"unit": "seconds", "unit_s": 1.0},
+        {"unit": "fortnights", "unit_s": 1209600.0},
+        {"unit": "months of 30 days", "unit_s": 2592000.0},
+        {"unit": "quarters of 90 days", "unit_s": 7776000.0},
+        {"unit": "years of 365 days", "unit_s": 31536000.0},
     ),
 )
 

@@ -52,7 +52,11 @@ BALANCE = described(
     cases=_balance_cases,
     oracle=_balance,
     frame="plain",
-    variants=({"unit": 1e9, "named": "GB/s"}, {"unit": 1e6, "named": "MB/s"}),
+    variants=(
+        {"unit": 1e9, "named": "GB/s"},
+        {"unit": 1e6, "named": "MB/s"},
+        {"unit": 1e12, "named": "TB/s"},
+    ),
 )
 
 
