@@ -51,6 +51,8 @@ def main(argv: list[str] | None = None) -> int:
         packed, place = ROOT / "_build" / name, HTML / "_static" / name
         shutil.copytree(packed, place, ignore=shutil.ignore_patterns("*.key"), dirs_exist_ok=True)
     seconds = time.perf_counter() - began
+    if not status:
+        (HTML / ".nojekyll").touch()  # else GitHub Pages leaves out all folders that begin with an underscore
     if status:
         print(f"\nThe book did not build ({seconds:.0f} s): see the warnings above.", file=sys.stderr)
         return status

@@ -1,0 +1,52 @@
+"""What publishes the course and what images install: the files name what exists."""
+
+import re
+import tomllib
+
+import pytest
+import yaml
+from set_address import with_address
+
+from softlookup.authoring import find_root
+
+ROOT = find_root()
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def test_extras_that_are_installed_exist_and_have_pinned_versions():
+    extras = PROJECT["optional-dependencies"]
+    asked = [*re.findall(r"\.\[([a-z,]+)\]", (ROOT / "Dockerfile").read_text())]
+    asked += re.findall(r"^\.\[([a-z,]+)\]", (ROOT / "binder" / "requirements.txt").read_text(), re.M)
+    assert asked and all(name in extras for group in asked for name in group.split(","))
+    pinned = {
+        line.split("==")[0].lower() for line in (ROOT / "constraints.txt").read_text().splitlines() if "==" in line
+    }
+    for extra in ("student", "instructor"):
+        assert {re.split(r"[<>=]", one)[0].lower() for one in extras[extra]} <= pinned
+
+
+def test_workflow_calls_commands_of_the_makefile_and_publishes_what_is_built():
+    flow = yaml.safe_load((ROOT / ".github" / "workflows" / "book.yml").read_text())
+    targets = set(re.findall(r"(?m)^([a-z-]+):", (ROOT / "Makefile").read_text()))
+    steps = [step for job in flow["jobs"].values() for step in job["steps"]]
+    called = [name for step in steps for name in re.findall(r"^make (.+)$", step.get("run", ""), re.M)]
+    assert {name for line in called for name in line.split()} <= targets and "test" in called
+    assert flow["jobs"]["publish"]["needs"] == "test"
+    assert [step["with"]["path"] for step in steps if "pages-artifact" in step.get("uses", "")] == ["_build/html"]
+    (script,) = (found for step in steps for found in re.findall(r"scripts/\w+\.py", step.get("run", "")))
+    assert (ROOT / script).is_file()
+
+
+def test_address_of_the_book_is_set_and_nothing_else():
+    before = (ROOT / "_config.yml").read_text()
+    after = with_address(before, "https://example.org/soft-lookup/")
+    read = yaml.safe_load(after)["sphinx"]["config"]["softlookup_launch"]
+    assert read["book"] == "https://example.org/soft-lookup/"
+    changed = [(old, new) for old, new in zip(before.splitlines(), after.splitlines(), strict=True) if old != new]
+    assert len(changed) == 1
+
+
+@pytest.mark.parametrize("address", ["", "example.org", 'https://example.org/"', "ftp://x/", "https://a b/"])
+def test_what_is_no_address_is_refused(address: str):
+    with pytest.raises(ValueError, match="is no address"):
+        with_address((ROOT / "_config.yml").read_text(), address)
