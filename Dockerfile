@@ -6,12 +6,11 @@ COPY . /opt/soft-lookup
 WORKDIR /opt/soft-lookup
 RUN pip install --no-cache-dir -c constraints.txt '.[student]' \
  && useradd --create-home student \
- && cp -r exercises /home/student/soft-lookup \
- && chown -R student /home/student/soft-lookup
+ && cp -r exercises ~student/soft-lookup \
+ && chown -R student ~student/soft-lookup
 USER student
-WORKDIR /home/student/soft-lookup
 EXPOSE 8888
-CMD ["jupyter", "lab", "--ip=0.0.0.0", "--no-browser"]
+CMD ["sh", "-c", "cd ~/soft-lookup && exec jupyter lab --ip=0.0.0.0 --no-browser"]
 
 # The sandbox makes namespaces, which a container has to allow: docker run --security-opt seccomp=unconfined.
 FROM python:3.12-slim AS grader
