@@ -10,6 +10,7 @@ from small_class import NAME
 from test_collecting import WORKSHEET
 
 from softlookup.grading import Course, CourseError
+from softlookup.grading.data.records import Record, Report
 from softlookup.grading.platforms.feedback_zips import feedback_zips
 
 FILE = f"{NAME}.ipynb"
@@ -87,6 +88,17 @@ def test_canvas_gets_notebooks_under_the_names_that_it_gave(course: Course) -> N
     assert notebook.cells[1].source == "x = 1"
     shown = notebook.cells[1].outputs[0]["data"]["text/html"]
     assert "_build" not in shown and "Read this" in shown
+
+
+def test_refused_notebook_comes_back_with_the_reason(course: Course) -> None:
+    came(course, f"c/bannekerben_7102_90210_{FILE}")
+    course.notebook("autograded", "ben", NAME).unlink()
+    report = Report(NAME, 1, (Record("ben", "refused", 0.0, 39.0, reason="it is not a notebook <b>"),))
+    (path,) = feedback_zips(course, NAME, report).zips
+    (text,) = inside(path).values()
+    assert [cell.source for cell in nbformat.reads(text, as_version=4).cells] == [
+        f"# {NAME}\n\nThis notebook could not be graded: it is not a notebook &lt;b&gt;."
+    ]
 
 
 def test_who_gets_nothing_is_named(course: Course) -> None:

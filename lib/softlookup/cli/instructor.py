@@ -413,9 +413,11 @@ def feedback(assignment: str, folder: Path | None) -> None:
     """
     from softlookup.grading.data.plain_text import plain
     from softlookup.grading.platforms.feedback_zips import feedback_zips
+    from softlookup.grading.reports.class_report import read_report
 
     course = course_in(folder)
-    done = feedback_zips(course, assignment)
+    graded = course.root / "reports" / f"{assignment}.json"
+    done = feedback_zips(course, assignment, read_report(graded) if graded.is_file() else None)
     for path, count in done.zips.items():
         shown = (folder or default_course()) / path.relative_to(course.root)
         click.echo(f"wrote the feedback of {count} {'student' if count == 1 else 'students'} to {shown}")

@@ -27,6 +27,7 @@ from softlookup.grading.course.notebooks import task_id
 from softlookup.grading.data.disk import disk_trouble
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.plain_text import one_line
+from softlookup.grading.data.records import REFUSED, Report
 from softlookup.grading.platforms.lms_sheet import amount
 from softlookup.grading.platforms.owners import MOODLE, Owners
 from softlookup.grading.platforms.worksheet import class_list
@@ -48,12 +49,13 @@ class Returned:
     notes: list[str] = field(default_factory=list)
 
 
-def feedback_zips(course: Course, assignment: str) -> Returned:
+def feedback_zips(course: Course, assignment: str, report: Report | None = None) -> Returned:
     """Pack the feedback of everybody whose notebook came in an archive of Moodle's or Canvas's.
 
     Args:
         course: The course's folder.
         assignment: Name of the assignment.
+        report: What grading said, if it is known: it tells why a notebook was refused.
 
     Returns:
         ``downloaded/NN_topic/feedback-moodle.zip`` and ``feedback-canvas.zip``, those that have something in them. A
@@ -63,7 +65,8 @@ def feedback_zips(course: Course, assignment: str) -> Returned:
         CourseError: If no archive was collected, or the gradebook does not know the assignment.
     """
     place = course.root / "downloaded" / assignment
-    lines = {line.student: line for line in read_sheet(course, assignment)}
+    lines = {line.student: line for line in read_sheet(course, assignment, report)}
+    reasons = {one.student: one.reason for one in report.records} if report else {}
     with course.gradebook() as book:
         owners = Owners(class_list(book), place)
     packed: set[str] = set()
@@ -92,7 +95,9 @@ def feedback_zips(course: Course, assignment: str) -> Returned:
                 page = _page(course, assignment, student).read_text(encoding="utf-8", errors="replace")
                 zips["moodle"].add(_moodle_name(folder, assignment), _DEAD_LINK.sub(r"\1", page))
             else:
-                zips["canvas"].add(parts[-1], _notebook(course, assignment, lines.get(student), student))
+                zips["canvas"].add(
+                    parts[-1], _notebook(course, assignment, lines.get(student), reasons.get(student, ""))
+                )
     returned.zips = {one.path: one.count for one in zips.values() if one.count}
     others = sorted(name for name in lines if name not in packed and _page(course, assignment, name).is_file())
     if others:
@@ -145,27 +150,27 @@ class _Zip:
                 self.path.unlink(missing_ok=True)
 
 
-def _notebook(course: Course, assignment: str, line: SheetRow | None, student: str) -> str:
-    """The graded notebook with its points and comments in front; the page's text alone where it cannot be read."""
-    path = course.notebook("autograded", student, assignment)
-    try:
-        notebook = nbformat.read(path, as_version=4)
-    except Exception:  # noqa: BLE001 - a refused notebook is not there, or not one
-        notebook = nbformat.v4.new_notebook()
+def _notebook(course: Course, assignment: str, line: SheetRow | None, reason: str) -> str:
+    """The graded notebook with its points and comments in front; these alone where it could not be graded."""
+    notebook = nbformat.v4.new_notebook()
+    if line is not None and line.status != REFUSED:
+        with contextlib.suppress(OSError, ValueError, nbformat.ValidationError):
+            notebook = nbformat.read(course.notebook("autograded", line.student, assignment), as_version=4)
     notebook.metadata.pop("widgets", None)
     for cell in notebook.cells:
         for output in cell.get("outputs", ()):
             shown = output.get("data", {}).get("text/html")
             if shown:
                 output["data"]["text/html"] = _DEAD_LINK.sub(r"\1", "".join(shown))
-    notebook.cells.insert(0, new_markdown_cell("\n".join(_summary(course, assignment, line, student))))
+    notebook.cells.insert(0, new_markdown_cell("\n".join(_summary(course, assignment, line, reason))))
     return nbformat.writes(notebook)
 
 
-def _summary(course: Course, assignment: str, line: SheetRow | None, student: str) -> Iterator[str]:
+def _summary(course: Course, assignment: str, line: SheetRow | None, reason: str) -> Iterator[str]:
     """Points of each task, and what people wrote."""
-    if line is None or not line.cells:
-        yield f"# {assignment}\n\nThis notebook could not be graded."
+    if line is None or line.status == REFUSED:
+        why = f": {escape(reason, quote=False).rstrip('.')}" if reason else ""
+        yield f"# {assignment}\n\nThis notebook could not be graded{why}."
         return
     yield f"# {assignment}: {amount(line.score)} / {amount(line.max)}\n"
     if line.penalty:
@@ -173,7 +178,7 @@ def _summary(course: Course, assignment: str, line: SheetRow | None, student: st
     yield "| task | points |\n|---|---|"
     for name, cell in line.cells.items():
         yield f"| {task_id(name)} | {amount(cell.points) if cell.entered else '–'} / {amount(cell.max)} |"
-    for name, comment in _comments(course, assignment, student):
+    for name, comment in _comments(course, assignment, line.student):
         yield f"\n**{task_id(name)}**: {escape(comment, quote=False)}"
 
 
