@@ -79,14 +79,15 @@
 
   /** What was scrolled to its end fades on the left alone. */
   scrolled: async () => {
-    const parts = [...document.querySelectorAll('.bd-article .scrolls')].filter((one) => one.checkVisibility()).slice(0, 1);
+    // Looked for in each frame: what scrolled before the last change of size may fit now, and never fade.
+    const parts = () => [...document.querySelectorAll('.bd-article .scrolls')].filter((one) => one.checkVisibility()).slice(0, 1);
     const faded = (one) => one.matches('.more-left:not(.more-right)');
-    for (let frame = 0; frame < 300 && !parts.every(faded); frame += 1) {
+    for (let frame = 0; frame < 300 && !parts().every(faded); frame += 1) {
       // A font that comes late moves the end: go there again.
-      for (const one of parts) one.scrollLeft = one.scrollWidth;
+      for (const one of parts()) one.scrollLeft = one.scrollWidth;
       await new Promise(requestAnimationFrame);
     }
-    return parts.filter((one) => !faded(one)).map((one) => one.textContent.trim().slice(0, 60));
+    return parts().filter((one) => !faded(one)).map((one) => one.textContent.trim().slice(0, 60));
   },
 
   /** The addresses that a search found. */
