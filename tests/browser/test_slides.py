@@ -1,14 +1,19 @@
 """A chapter's slides, opened from the disk: nothing is fetched from outside, formulas and figures stand."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page
 
+from softlookup.authoring import find_root
 from softlookup.curriculum.export import write_slides
 
 pytestmark = pytest.mark.browser
 NAME = "04_one_head"
+ROOT = find_root()
+HEIGHT = "Reveal.getCurrentSlide().scrollHeight"
 
 
 @pytest.fixture(scope="module")
@@ -16,6 +21,31 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("slides")
     assert [path.name for path in write_slides([4], folder)] == [f"{NAME}.ipynb", f"{NAME}.html"]
     return folder
+
+
+def test_every_slide_fits(folder: Path, chromium: Browser) -> None:
+    page = chromium.new_page(viewport={"width": 1280, "height": 800})
+    page.goto((folder / f"{NAME}.html").as_uri())
+    page.evaluate("fitted")
+    high = []
+    for _ in range(page.evaluate("Reveal.getTotalSlides()")):
+        # The slide is made smaller in the tasks that follow the change: waited for, and then measured.
+        page.wait_for_function(f"{HEIGHT} <= 722 || Reveal.getCurrentSlide().style.fontSize === '44%'")
+        if page.evaluate(f"{HEIGHT} > 722 || Reveal.getCurrentSlide().scrollWidth > 1102"):
+            high.append(page.evaluate("Reveal.getCurrentSlide().textContent"))
+        page.evaluate("Reveal.next()")
+    page.close()
+    assert high == []
+
+
+def test_slides_are_printed_each_on_a_page(tmp_path: Path) -> None:
+    pypdf = pytest.importorskip("pypdf")
+    # In a process of its own: the browser of the tests holds this one's event loop.
+    command = [sys.executable, "-m", "softlookup.cli", "slides", "4", "--out", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-2000:]
+    pages = pypdf.PdfReader(tmp_path / f"{NAME}.pdf").pages
+    assert len(pages) >= 12 and all(page.extract_text().strip() for page in pages)
 
 
 def each_slide(page: Page) -> list[str]:

@@ -1,5 +1,6 @@
 """Slides hold a page's headings, formulas, tables and figures, and nothing of the book's own markup."""
 
+import copy
 from pathlib import Path
 
 import nbformat
@@ -52,6 +53,15 @@ PAGE = new_notebook(
 @pytest.fixture
 def made() -> nbformat.NotebookNode:
     return slides_notebook(PAGE, "05_heads")
+
+
+def test_interactive_figure_is_shown_as_a_picture_if_there_is_one():
+    with_picture = slides_notebook(copy.deepcopy(PAGE), "05_heads", [b"a picture"])
+    shown = [out["data"]["text/html"] for cell in with_picture.cells for out in cell.get("outputs", ())]
+    assert any("data:image/png;base64,YSBwaWN0dXJl" in html and "05_heads.html" in html for html in shown)
+    # Pictures that are not as many as the figures would stand in wrong places.
+    without = slides_notebook(copy.deepcopy(PAGE), "05_heads", [b"one", b"two"])
+    assert nbformat.writes(without) == nbformat.writes(slides_notebook(PAGE, "05_heads"))
 
 
 def kinds(notebook: nbformat.NotebookNode) -> list[tuple[str, str]]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from softlookup.cli.printing import as_pdf
+from softlookup.cli.printing import as_pdf, live_figures
 from softlookup.cli.shared import COURSE, FILE, HELP_STEPS, checkout, course_in, default_course, refuse, sources, write
 
 
@@ -370,13 +370,17 @@ def slides(chapters: tuple[int, ...], out: Path) -> None:
     They come from the page of each CHAPTER; without CHAPTER, from all pages.
 
     They open by a double click and need no network. Outputs come from the last build of the book, or from running the
-    page.
+    page. Interactive figures are shown as pictures, and a PDF is made, if the book is built and Chromium is there.
     """
     from softlookup.curriculum.export import write_slides
     from softlookup.curriculum.pages import PageError
 
     try:
-        for path in write_slides(chapters, out):
+        written = []
+        for path in write_slides(chapters, out, live=live_figures):
+            written.append(path)
+            click.echo(f"wrote {path}")
+        for path in as_pdf(written, "?print-pdf"):
             click.echo(f"wrote {path}")
     except (PageError, FileNotFoundError, RuntimeError) as error:
         raise click.ClickException(str(error)) from None

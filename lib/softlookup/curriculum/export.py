@@ -2,7 +2,7 @@
 
 import importlib.util
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -90,13 +90,20 @@ def as_html(notebook: NotebookNode) -> str:
     return str(exporter.from_notebook_node(notebook)[0])
 
 
-def write_slides(chapters: Iterable[int], folder: Path, root: Path | None = None) -> Iterable[Path]:
+Pictures = Callable[[str], Sequence[bytes]]
+"""Gives the pictures of a page's interactive figures, by the page's name."""
+
+
+def write_slides(
+    chapters: Iterable[int], folder: Path, root: Path | None = None, live: Pictures = lambda page: ()
+) -> Iterable[Path]:
     """Write the slides of chapters into a folder, each as HTML and as the notebook behind it.
 
     Args:
         chapters: Their numbers; none means all.
         folder: Made if it is not there. MathJax and reveal.js are copied into it.
         root: The checkout; the one of the current folder if None.
+        live: Pictures of interactive figures; none leaves a sentence in their place.
 
     Yields:
         Each file when it is written.
@@ -115,7 +122,7 @@ def write_slides(chapters: Iterable[int], folder: Path, root: Path | None = None
     copy_parts(vendored(Path("reveal.js"), REVEAL_PARTS[0], root), REVEAL_PARTS, folder / "reveal")
     for number in asked:
         name = files[number].stem
-        made = slides_notebook(executed(files[number], root), name)
+        made = slides_notebook(executed(files[number], root), name, live(name))
         for ending, text in ((".ipynb", nbformat.writes(made) + "\n"), (".html", as_html(made))):
             path = folder / f"{name}{ending}"
             path.write_text(text, encoding="utf-8")

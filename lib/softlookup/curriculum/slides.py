@@ -1,7 +1,8 @@
 """Slides of a chapter, made from its page: headings, formulas, tables and figures; the prose becomes notes."""
 
+import base64
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import nbformat
@@ -19,6 +20,7 @@ _LINK = re.compile(r"(?<!!)\[([^\]]*)\]\([^)]*\)")
 _DARK_IMAGE = re.compile(r'<img class="only-dark[^>]*>')
 _NOT_SHOWN = ("Summary", "Questions with answers", "Sources")
 _WIDGET = "application/vnd.jupyter.widget-view+json"
+_PICTURE = "image/png"
 LONG_FORMULA = 180
 """Characters from which a formula is set smaller, and from which two do not stand on one slide."""
 MOST_ROWS = 8
@@ -69,7 +71,7 @@ def cleaned(text: str, values: Mapping[str, Any]) -> str:
     return re.sub(r"\n{3,}", "\n\n", text).strip()
 
 
-def slides_notebook(notebook: NotebookNode, page: str) -> NotebookNode:
+def slides_notebook(notebook: NotebookNode, page: str, live: Sequence[bytes] = ()) -> NotebookNode:
     """Make a notebook of slides from an executed page.
 
     Each section with a formula, a table or a figure becomes a slide: formulas with the sentence before them, every
@@ -78,11 +80,16 @@ def slides_notebook(notebook: NotebookNode, page: str) -> NotebookNode:
     Args:
         notebook: The page, executed.
         page: Its name, such as ``04_one_head``.
+        live: Pictures (PNG) of all its interactive figures, in their order; without them a slide says where each is.
 
     Returns:
         A notebook whose cells have slide types, for nbconvert's exporter of slides.
     """
     values = said_values(notebook)
+    interactive = [out for cell in notebook.cells for out in cell.get("outputs", ()) if _WIDGET in out.get("data", {})]
+    if len(live) == len(interactive):
+        for output, picture in zip(interactive, live, strict=True):
+            output["data"][_PICTURE] = base64.b64encode(picture).decode("ascii")
     made = nbformat.v4.new_notebook()
     made.metadata.title = page
     for section in _sections(notebook):
@@ -221,9 +228,16 @@ def _cell(source: str, kind: str) -> NotebookNode:
 
 def _figure(output: Any, page: str) -> NotebookNode:
     """A drawn figure as it is, light alone; of one to be operated, where it is to be found."""
+    if _PICTURE in output["data"]:
+        says = f"The figure as it opens; operate it on the page {page}.html of the book."
+        image = f'<img src="data:image/png;base64,{output["data"][_PICTURE]}" alt="{says}">'
+        return _shown(f'<figure class="slk-figure">{image}<figcaption>{says}</figcaption></figure>')
     if _WIDGET in output["data"]:
         return _cell(f"An interactive figure: show it on the page `{page}.html` of the book.", "-")
-    html = _DARK_IMAGE.sub("", "".join(output["data"]["text/html"]))
+    return _shown(_DARK_IMAGE.sub("", "".join(output["data"]["text/html"])))
+
+
+def _shown(html: str) -> NotebookNode:
     cell = nbformat.v4.new_code_cell("", outputs=[nbformat.v4.new_output("display_data", {"text/html": html})])
     cell.metadata["slideshow"] = {"slide_type": "-"}
     return cell
