@@ -8,6 +8,7 @@ from softlookup.authoring.build import (
     notebook_text,
     read_solution,
     solution_cells,
+    with_own,
 )
 from softlookup.authoring.variants import draw_variants
 
@@ -20,4 +21,5 @@ __all__ = [
     "notebook_text",
     "read_solution",
     "solution_cells",
+    "with_own",
 ]

@@ -24,7 +24,8 @@ from softlookup.authoring import fill
 from softlookup.authoring.library_cell import addresses, library_cell
 from softlookup.authoring.variants import draw_variants
 from softlookup.checking import tasks
-from softlookup.checking.published import named_cells, without_marks
+from softlookup.checking.own import OwnTasksError, in_use, own_assignments
+from softlookup.checking.published import named, named_cells, without_marks
 
 # nbgrader's own list for `nbgrader generate_assignment`, less the two that need a database or a kernel.
 STEPS = (
@@ -70,8 +71,13 @@ def find_root(start: Path | None = None) -> Path:
 
 
 def assignments(root: Path) -> list[str]:
-    """Names of the assignments, in order: ``04_one_head``."""
+    """Names of the assignments, in order: ``04_one_head``; without those of a course's own."""
     return sorted(p.stem for p in (root / "solutions").glob("[0-9][0-9]_*.py"))
+
+
+def with_own(root: Path) -> list[str]:
+    """Names of the assignments, in order, with those of a course's own."""
+    return sorted({*assignments(root), *(one.name for one in own_assignments().values())})
 
 
 def ungraded(root: Path) -> list[Path]:
@@ -83,9 +89,10 @@ def read_solution(path: Path, variants: Mapping[str, int] | None = None, last_he
     """Read a hand-written solution as the notebook that nbgrader calls the source.
 
     Args:
-        path: A jupytext percent file, in a folder of the checkout. A cell with a title is one of nbgrader's, and the
-            title is its name: the answer to a task ("04-scale"), behind which its check is put; a written answer, with
-            its points; any other is locked.
+        path: A jupytext percent file, in a folder of the checkout. The cells of own tasks that are in use for its
+            assignment are added; an assignment of a course's own has no file here. A cell with a title is one of
+            nbgrader's, and the title is its name: the answer to a task ("04-scale"), behind which its check is put; a
+            written answer, with its points; any other is locked.
         variants: Which variant of each task; the public ones if None.
         last_help: The last step of help that the course allows; empty for all.
 
@@ -95,10 +102,10 @@ def read_solution(path: Path, variants: Mapping[str, int] | None = None, last_he
     """
     places = addresses(path.resolve().parents[1])
     chosen = draw_variants(None) if variants is None else dict(variants)
-    notebook = jupytext.reads(path.read_text(encoding="utf-8"), fmt="py:percent")
-    chapter, named = int(path.stem.split("_")[0]), named_cells(path)
+    chapter = int(path.stem.split("_")[0])
+    notebook, sources = _with_own_cells(path, chapter)
     notebook.metadata = NotebookNode(kernelspec=NotebookNode(KERNEL), language_info=NotebookNode(name="python"))
-    notebook.cells = [one for cell in notebook.cells for one in _for_nbgrader(cell, chapter, named)]
+    notebook.cells = [one for cell in notebook.cells for one in _for_nbgrader(cell, chapter, sources)]
     for index, cell in enumerate(notebook.cells):
         grader = cell.metadata.get("nbgrader")
         asked = fill.task_of(cell.source)
@@ -114,7 +121,32 @@ def read_solution(path: Path, variants: Mapping[str, int] | None = None, last_he
     return notebook
 
 
-def _for_nbgrader(cell: NotebookNode, chapter: int, named: Mapping[str, tuple[str, str]]) -> list[NotebookNode]:
+def _with_own_cells(path: Path, chapter: int) -> tuple[NotebookNode, Mapping[str, tuple[str, str]]]:
+    """A notebook with a course's own cells where they belong, and its named cells."""
+    own = own_assignments().get(chapter)
+    if own is None or own.name != path.stem:
+        return jupytext.reads(path.read_text(encoding="utf-8"), fmt="py:percent"), named_cells(path)
+    added = jupytext.reads(own.cells, fmt="py:percent")
+    place, known = f"{in_use().place}/{own.name}.py", [task.slug for task in tasks(chapter)]
+    for cell in added.cells:
+        name = cell.metadata.get("title", "").partition(" from ")[0]
+        if "### BEGIN SOLUTION" in cell.source and name not in known:
+            raise OwnTasksError(
+                f"{place} has a solution in the cell {name or 'without a name'}, which answers no task: name it after "
+                f"one ({', '.join(known)}), or describe its task in {own.name}_tasks.py"
+            )
+    if not path.is_file():
+        if not any(cell.cell_type == "code" for cell in added.cells):
+            raise OwnTasksError(f"{place} has no code cell")
+        return added, named(chapter)
+    notebook = jupytext.reads(path.read_text(encoding="utf-8"), fmt="py:percent")
+    titles = [cell.metadata.get("title", "").partition(" from ")[0] for cell in notebook.cells]
+    at = titles.index(own.after.replace(".", "-", 1)) + 1 if own.after else len(titles)
+    notebook.cells[at:at] = added.cells
+    return notebook, named(chapter)
+
+
+def _for_nbgrader(cell: NotebookNode, chapter: int, sources: Mapping[str, tuple[str, str]]) -> list[NotebookNode]:
     """A cell with nbgrader's metadata, and the check that belongs behind an answer."""
     name, points = cell.metadata.get("title", "").partition(" from ")[0], cell.metadata.get("points")
     # jupytext's own notes on a cell, and its random ids, would make every rebuild another file.
@@ -124,7 +156,7 @@ def _for_nbgrader(cell: NotebookNode, chapter: int, named: Mapping[str, tuple[st
     if cell.cell_type == "markdown":
         cell.metadata.nbgrader = _about(name, points=points, grade=True, solution=True)
         return [cell]
-    cell.source = named[name][0].rstrip("\n")
+    cell.source = sources[name][0].rstrip("\n")
     task = next((one for one in tasks(chapter) if one.slug == name), None)
     cell.metadata.nbgrader = _about(name, solution=task is not None)
     if task is None:

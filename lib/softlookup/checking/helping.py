@@ -15,7 +15,7 @@ from softlookup.checking.diagnose import SHORTCUT, Asked
 from softlookup.checking.example import work_through
 from softlookup.checking.inside.limits import calm_torch, time_limit
 from softlookup.checking.inside.probe import Answer, TimeIsUp
-from softlookup.checking.judge import Student, TaskQuestions, questions_at_home
+from softlookup.checking.judge import Student, TaskQuestions, formula_written, questions_at_home
 from softlookup.checking.nudge import nudge, size, smallest_failed
 from softlookup.checking.panel import STYLE, rich
 from softlookup.checking.published import help_texts, solution, with_constants
@@ -75,10 +75,12 @@ def forget() -> None:
     _TRIES.clear()
 
 
-def last_step() -> int:
-    """How many of the steps a course allows: all of them, unless its notebooks say otherwise."""
+def last_step(task: Task) -> int:
+    """How many of the steps there are: those that the course allows, and where no solution is here, two at most."""
     named = os.environ.get(SETTING, "")
-    return HELP_STEPS.index(named) + 1 if named in HELP_STEPS else 0 if named == "none" else len(HELP_STEPS)
+    most = HELP_STEPS.index(named) + 1 if named in HELP_STEPS else 0 if named == "none" else len(HELP_STEPS)
+    formula = formula_written(task)
+    return most if formula is None else min(most, 2 if formula else 1)
 
 
 @dataclass(frozen=True)
@@ -136,12 +138,12 @@ def noted(task: Task, student: Student, result: CheckResult) -> CheckResult:
     own.student, own.variant, own.passed = student, result.variant, result.verdict == "pass"
     result = replace(result, help=own.steps)
     if own.passed:
-        return replace(result, ways=tuple(_ways(task, result.variant)) if last_step() == len(HELP_STEPS) else ())
+        return replace(result, ways=tuple(_ways(task, result.variant)) if last_step(task) == len(HELP_STEPS) else ())
     if result.verdict not in ("partial", "wrong", "error") or SHORTCUT in result.diagnosis:
         return result
     own.failures += 1
     own.shown = result.question
-    if own.failures < NUDGE_AFTER or last_step() == 0:
+    if own.failures < NUDGE_AFTER or last_step(task) == 0:
         return result
     said, more = _nudge(task, own), f'`hint("{task.id}")` gives more help.'
     return replace(result, nudge=f"{said} {more}".strip())
@@ -156,7 +158,7 @@ def next_step(task: Task, variant: int | None = None) -> Hint:
     """
     own = tries(task.id)
     own.variant = own.variant if variant is None else variant
-    most = last_step()
+    most = last_step(task)
     if own.passed and most == len(HELP_STEPS):
         ways = [part for way in _ways(task, own.variant) for part in (way.says, "\n" + way.code)]
         return Hint(task.id, own.steps, TITLES["ways"], tuple(ways))
@@ -186,7 +188,7 @@ def _give_nudge(task: Task, own: Tries) -> Iterator[str]:
 
 
 def _give_formula(task: Task, own: Tries) -> Iterator[str]:
-    yield "\n" + help_texts(task.id).formula
+    yield "\n" + (formula_written(task) or help_texts(task.id).formula)
 
 
 def _give_example(task: Task, own: Tries) -> Iterator[str]:

@@ -9,8 +9,9 @@ from softlookup.checking.helping import Hint, next_step, noted, tries
 from softlookup.checking.inside.limits import calm_torch, time_limit
 from softlookup.checking.inside.probe import TimeIsUp, inputs_for
 from softlookup.checking.inside.source import cell_hash, shortcut
-from softlookup.checking.judge import HOME_SEED, draw, judge, no_points, questions_at_home, used_shortcut
+from softlookup.checking.judge import judge, no_points, questions_at_home, used_shortcut
 from softlookup.checking.local import LocalStudent
+from softlookup.checking.own import BAKED, OwnTasks, OwnTasksError, in_use
 from softlookup.checking.registry import UnknownTask, get_task, tasks
 from softlookup.checking.result import CheckResult
 from softlookup.checking.task import Task
@@ -69,8 +70,12 @@ def check(task_id: str, obj: Any, *, variant: int = 0) -> CheckResult:
     try:
         task = get_task(task_id)
     except UnknownTask as error:
-        said = f"Did you mean {error.near}?"
-        return CheckResult(str(task_id), "", 0.0, 0.0, "unknown", sentences=(said,))
+        sentences = [f"Did you mean {error.near}?"]
+        if in_use() == OwnTasks():
+            sentences.append(f"A task of your instructor's own needs the release's file {BAKED} beside this notebook.")
+        return CheckResult(str(task_id), "", 0.0, 0.0, "unknown", sentences=tuple(sentences))
+    except OwnTasksError as error:
+        return CheckResult(str(task_id), "", 0.0, 0.0, "error", sentences=(f"{error}.",))
     number = _number(variant, task)
     if number is None:
         said = f"There is no variant {variant!r} of this task; it has {len(task.variants)}, counted from 0."
@@ -152,7 +157,7 @@ def inputs(task_id: str, number: int, variant: int = 0) -> tuple[Any, ...]:
     Book: 00_before_you_start_running.html#before-check.
     """
     task = get_task(task_id)
-    return tuple(inputs_for(draw(task, HOME_SEED, variant)[number]))
+    return tuple(inputs_for(questions_at_home(task, variant).cases[number]))
 
 
 def _with_inputs(task: Task, result: CheckResult) -> CheckResult:

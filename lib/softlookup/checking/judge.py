@@ -5,7 +5,7 @@ it may be a pipe to a sandbox. It never hands over anything but a case's inputs.
 """
 
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Protocol
@@ -96,10 +96,29 @@ def questions(task: Task, seed: int, variant: int = 0, *, shuffled: bool = False
     return TaskQuestions(tuple(cases), tuple(wanted(task, case, task.variants[variant]) for case in cases))
 
 
+_written: dict[Task, tuple[Mapping[int, TaskQuestions], str]] = {}
+
+
+def write_down(task: Task, asked: Mapping[int, TaskQuestions], formula: str) -> None:
+    """Note the questions of a task that draws none here, and the formula that helps with it, empty if there is none.
+
+    Args:
+        task: The task.
+        asked: Its questions at home, by variant.
+        formula: What to compute, in one line.
+    """
+    _written[task] = asked, formula
+
+
+def formula_written(task: Task) -> str | None:
+    """The formula of a task whose questions are written down; None for a task that has its solution here."""
+    return _written[task][1] if task in _written else None
+
+
 @lru_cache(maxsize=32)
 def questions_at_home(task: Task, variant: int = 0) -> TaskQuestions:
-    """The questions that a check at home asks: drawn and answered at the first check of a task."""
-    return questions(task, HOME_SEED, variant)
+    """The questions that a check at home asks: drawn and answered at the first check of a task, or written down."""
+    return _written[task][0][variant] if task in _written else questions(task, HOME_SEED, variant)
 
 
 def draw(task: Task, seed: int, variant: int = 0) -> list[Case]:

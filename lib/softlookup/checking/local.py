@@ -14,7 +14,7 @@ from softlookup.checking.inside.gates import opened
 from softlookup.checking.inside.layers import called_like, layer_around
 from softlookup.checking.inside.probe import Answer, run
 from softlookup.checking.inside.source import functions_behind, names_in, reached, standing_in
-from softlookup.checking.judge import judge, questions_at_home
+from softlookup.checking.judge import formula_written, judge, questions_at_home
 from softlookup.checking.oracle import wanted
 from softlookup.checking.registry import earlier
 from softlookup.checking.task import Task
@@ -83,7 +83,7 @@ class LocalStudent:
 
     def __init__(self, task: Task, obj: Callable[..., Any]) -> None:
         self.obj, self.barred = obj, task.barred
-        self.earlier = {one.name: one for one in earlier(task)}
+        self.earlier = {one.name: one for one in earlier(task) if formula_written(one) is None}
         self.own: dict[str, Any] = {}
         self.rounds: list[tuple[Case, list[Call]]] = []
 

@@ -11,11 +11,12 @@ import tomllib
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from itertools import permutations
 from pathlib import Path
 from typing import Any
 
+from softlookup.checking.own import OwnTasksError, in_use, kept, own_assignments
 from softlookup.checking.task import Mistake, Task
 
 _NAMED = re.compile(r" (?P<name>[\w-]+)(?: from (?P<origin>[\w-]+))?")
@@ -51,14 +52,18 @@ def named_cells(path: Path) -> dict[str, tuple[str, str]]:
         By name, a cell's source and the name of the cell that it is taken from. ``# %% 90-split from 05-split`` takes a
         cell from another chapter; others name themselves.
     """
+    return _named_in(path.read_text(encoding="utf-8"), path.parent)
+
+
+def _named_in(text: str, place: Path) -> dict[str, tuple[str, str]]:
     found: dict[str, tuple[str, str]] = {}
-    for cell in re.split(r"^# %%", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
+    for cell in re.split(r"^# %%", text, flags=re.MULTILINE)[1:]:
         head, _, body = cell.partition("\n")
         if match := _NAMED.fullmatch(head):
             name, origin = match["name"], match["origin"]
             found[name] = body.strip() + "\n", name
             if origin:
-                found[name] = named_cells(solutions(int(origin.partition("-")[0]), path.parent))[origin]
+                found[name] = named_cells(solutions(int(origin.partition("-")[0]), place))[origin]
     return found
 
 
@@ -67,10 +72,26 @@ def solutions(chapter: int, place: Path | None = None) -> Path:
     return next((place or folder()).glob(f"{chapter:02d}_*.py"))
 
 
-@cache
+def is_published(chapter: int) -> bool:
+    """Whether the library has solutions of that number; a course's own assignment has none."""
+    return any(folder().glob(f"{chapter:02d}_*.py"))
+
+
+@kept
 def named(chapter: int) -> dict[str, tuple[str, str]]:
-    """The named code cells of a chapter, as ``named_cells`` reads them."""
-    return named_cells(solutions(chapter))
+    """The named code cells of a chapter, as ``named_cells`` reads them, a course's own among them."""
+    theirs = named_cells(solutions(chapter)) if is_published(chapter) else {}
+    own = own_assignments().get(chapter)
+    if own is None:
+        return theirs
+    names, after = list(theirs), own.after.replace(".", "-", 1)
+    at = names.index(after) + 1 if after in theirs else len(names)
+    mine = _named_in(own.cells, folder())
+    if both := sorted(theirs.keys() & mine.keys()):
+        raise OwnTasksError(
+            f"{in_use().place}/{own.name}.py has a cell {both[0]}, as the course has: choose another id"
+        )
+    return {name: ({**theirs, **mine})[name] for name in (*names[:at], *mine, *names[at:])}
 
 
 def without_marks(source: str) -> str:
@@ -78,7 +99,7 @@ def without_marks(source: str) -> str:
     return _MARKS.sub("", source)
 
 
-@cache
+@kept
 def cells(chapter: int) -> dict[str, str]:
     """The code cells of a chapter's notebook in their order, by name; constants of variants still carry their marks."""
     return {name: without_marks(source).strip() + "\n" for name, (source, _) in named(chapter).items()}
@@ -102,11 +123,27 @@ def described(task_id: str, **rest: Any) -> Task:
         ValueError: If nothing stands there.
     """
     chapter = int(task_id.partition(".")[0])
-    facts = _beside(chapter).get("tasks", {}).get(task_id)
+    own = own_assignments().get(chapter)
+    page = {"page": solutions(chapter).stem} if is_published(chapter) else {"page": "index", "anchor": ""}
+    facts = _beside_task(task_id).get("tasks", {}).get(task_id)
     if facts is None:
-        raise ValueError(f"{solutions(chapter).with_suffix('.toml')} has no line for {task_id} in its table [tasks]")
-    facts = {"page": solutions(chapter).stem, **facts, "returns": tuple(facts["returns"])}
+        file = f"{own.name}.toml" if own else solutions(chapter).with_suffix(".toml")
+        raise ValueError(f"{file} has no line for {task_id} in its table [tasks]")
+    facts = page | facts
+    needed = ("name", "title", "points", "minutes", "difficulty", "returns", "anchor")
+    if missing := [name for name in needed if name not in facts]:
+        raise ValueError(f"the line for {task_id} in the table [tasks] lacks {', '.join(missing)}")
+    facts["returns"] = tuple(facts["returns"])
     return Task(id=task_id, mistakes=_mistakes(task_id), **facts, **rest)
+
+
+def _beside_task(task_id: str) -> Mapping[str, Any]:
+    """What stands beside a task's solution: in the library, or in a course's folder of own tasks."""
+    chapter = int(task_id.partition(".")[0])
+    own = own_assignments().get(chapter)
+    if is_published(chapter) and (own is None or task_id in _beside(chapter).get("tasks", {})):
+        return _beside(chapter)
+    return own.facts if own else {}
 
 
 @cache
@@ -131,7 +168,7 @@ def _mistakes(task_id: str) -> tuple[Mistake, ...]:
     origin = _origin(task_id)
     if origin != task_id:
         return _mistakes(origin)
-    beside = _beside(int(task_id.partition(".")[0]))
+    beside = _beside_task(task_id)
     words = _said_often() | beside["says"]
     found = []
     for slug, edits in beside.get(task_id, {}).items():
@@ -166,7 +203,7 @@ class HelpTexts:
     differs: str = ""
 
 
-@cache
+@kept
 def help_texts(task_id: str) -> HelpTexts:
     """The texts of a task's help, which stand in ``solutions/NN_topic.help.toml``.
 
@@ -180,9 +217,10 @@ def help_texts(task_id: str) -> HelpTexts:
     if origin != task_id:
         return help_texts(origin)
     chapter = int(task_id.partition(".")[0])
-    texts = _help_beside(chapter)
+    own = own_assignments().get(chapter)
+    texts = {**(own.help if own else {}), **(_help_beside(chapter) if is_published(chapter) else {})}
     if task_id not in texts:
-        raise ValueError(f"{solutions(chapter).with_suffix('.help.toml')} has no table for {task_id}")
+        raise ValueError(f"{own.name if own else solutions(chapter).stem}.help.toml has no table for {task_id}")
     return HelpTexts(**texts[task_id])
 
 
@@ -243,7 +281,7 @@ def planted(task: Task, slugs: Sequence[str], variant: int = 0) -> str:
     raise NoEdit(f"{task.id}, {' and '.join(slugs)}: {reasons[0]}")
 
 
-@lru_cache(maxsize=4096)
+@kept
 def answer(task: Task, slugs: tuple[str, ...] = (), variant: int = 0) -> Any:
     """The published function of a task, with known mistakes planted in it.
 
@@ -313,7 +351,7 @@ def _run(trees: tuple[ast.stmt, ...]) -> dict[str, Any]:
     return space
 
 
-@cache
+@kept
 def _above(chapter: int, name: str) -> tuple[_Statement, ...]:
     found: list[_Statement] = []
     for cell in cells(chapter):
@@ -323,7 +361,7 @@ def _above(chapter: int, name: str) -> tuple[_Statement, ...]:
     raise KeyError(f"chapter {chapter} has no cell {name!r}")
 
 
-@cache
+@kept
 def _cell_statements(chapter: int, cell: str) -> tuple[_Statement, ...]:
     return tuple(_statements(cells(chapter)[cell]))
 

@@ -6,21 +6,24 @@ nothing lent to it. Where all tasks are right and this is not, a check was too w
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache, wraps
+from functools import lru_cache, wraps
 from typing import Any
 
 import numpy as np
 
-from softlookup.checking.judge import Student, TaskQuestions, judge, questions_at_home
+from softlookup.checking.judge import Student, TaskQuestions, formula_written, judge, questions_at_home
+from softlookup.checking.own import kept
 from softlookup.checking.published import composed, names_used
 from softlookup.checking.registry import earlier, tasks
 from softlookup.checking.result import CheckResult
 from softlookup.checking.task import Task
 
 
-@cache
+@kept
 def parts(task: Task) -> tuple[Task, ...]:
     """The earlier tasks whose functions the published solution of a task calls."""
+    if formula_written(task) is not None:
+        return ()
     used = names_used(task)
     return tuple(one for one in earlier(task) if one.name in used)
 

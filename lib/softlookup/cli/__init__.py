@@ -25,9 +25,10 @@ class Commands(click.Group):
         try:
             return super().invoke(ctx)
         except ValueError as error:
+            from softlookup.checking.own import OwnTasksError
             from softlookup.grading import BadNotebook, CourseError
 
-            if isinstance(error, BadNotebook | CourseError):
+            if isinstance(error, BadNotebook | CourseError | OwnTasksError):
                 refuse(str(error))
             raise
         except PermissionError as error:

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import click
 
-from softlookup.cli.shared import checkout, refuse
+from softlookup.cli.shared import COURSE, checkout, course_in, default_course, refuse
 
 
 @click.command()
@@ -16,7 +16,9 @@ from softlookup.cli.shared import checkout, refuse
 def exercises(check: bool) -> None:
     """Make exercises/ from solutions/."""
     from softlookup.authoring import build_exercises
+    from softlookup.checking.own import OwnTasks, use
 
+    use(OwnTasks())  # a course's own tasks are in its releases, never in exercises/
     root = checkout()
     stale = [str(Path(path).resolve().relative_to(root)) for path in build_exercises(root, check=check)]
     if check and stale:
@@ -31,10 +33,20 @@ def exercises(check: bool) -> None:
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Everything about each task, its known mistakes too, as JSON.")
-def tasks(as_json: bool) -> None:
-    """List the graded tasks."""
-    from softlookup.checking import tasks as all_tasks
+@click.option("--test", is_flag=True, help="Try the course's own tasks: right answer, oracle, each known mistake.")
+@COURSE
+def tasks(as_json: bool, test: bool, folder: Path | None) -> None:
+    """List the graded tasks, a course's own among them.
 
+    Own tasks lie in the folder tasks of a course.
+    """
+    from softlookup.checking import tasks as all_tasks
+    from softlookup.checking.own import FOLDER
+
+    if folder is not None or (default_course() / FOLDER).is_dir():
+        course_in(folder)
+    if test:
+        _try_own_tasks()
     listed = all_tasks()
     if as_json:
         from softlookup.in_page.packing import why_not
@@ -51,6 +63,27 @@ def tasks(as_json: bool) -> None:
         cells = (f"{task.points:g}", task.minutes, f"{task.difficulty} of 3", len(task.mistakes))
         table.add_row(task.id, task.title, *map(str, cells))
     terminal().print(table)
+
+
+def _try_own_tasks() -> NoReturn:
+    from softlookup.checking.own import FOLDER, in_use, own_assignments
+    from softlookup.checking.registry import own_tasks
+    from softlookup.checking.trial import problems
+
+    listed = [task for number in sorted(own_assignments()) for task in own_tasks(number)]
+    if not listed:
+        refuse(f"there are no own tasks in {in_use().place}: they lie in the folder {FOLDER} of a course (--course)")
+    failed = 0
+    for task in listed:
+        found = problems(task)
+        failed += bool(found)
+        many = "1 known mistake is" if len(task.mistakes) == 1 else f"{len(task.mistakes)} known mistakes are"
+        click.echo(
+            f"{task.id}: the answer agrees with the oracle; {many} rejected and named" * (not found), nl=not found
+        )
+        for sentence in found:
+            click.echo(click.wrap_text(f"{task.id}: {sentence}", 100, "", "    "))
+    raise SystemExit(1 if failed else 0)
 
 
 @click.command()

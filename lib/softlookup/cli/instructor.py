@@ -1,6 +1,7 @@
 """Commands for instructors. Each imports what it needs when it runs."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -298,16 +299,26 @@ def forget(student: str, folder: Path | None, yes: bool) -> None:
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--force", is_flag=True, help="Write into a folder that is not empty.")
 @click.option("--hostile", is_flag=True, help="Add students who attack the grader. Grade them in the sandbox alone.")
-def sample(folder: Path, force: bool, hostile: bool) -> None:
+@click.option(
+    "--tasks",
+    "own",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="A folder of own tasks, which is copied into DIR.",
+)
+def sample(folder: Path, force: bool, hostile: bool, own: Path | None) -> None:
     """Write a course with a sample class into DIR.
 
     The names of the students say what they handed in: right answers, half done ones, each known mistake, broken files.
     """
+    from softlookup.checking.own import FOLDER, read_tasks, use
     from softlookup.grading.samples.sample_class import write_sample
 
     root = checkout()
+    use(read_tasks(own or folder / FOLDER))
     given = sources(root)
     course = write_sample(folder, given, root / "nbgrader_config.py", force, hostile)
+    if own is not None and own.resolve() != (folder / FOLDER).resolve():
+        shutil.copytree(own, folder / FOLDER, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
     click.echo(f"wrote a course with {len(course.students())} students into {folder}")
     click.echo(f"next: softlookup grade {min(given)} --course {folder}")
 

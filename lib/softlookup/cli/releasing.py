@@ -27,12 +27,15 @@ def release_into(
     force: bool,
 ) -> None:
     """Release assignments of a checkout into a course's folder, which is made if it is not there."""
-    from softlookup.authoring import assignments as all_of
+    from softlookup.authoring import with_own
     from softlookup.authoring.library_cell import addresses
+    from softlookup.checking.own import BAKED, FOLDER, read_tasks, use
     from softlookup.grading import Course, new_course
     from softlookup.grading.course.releasing import Released
+    from softlookup.grading.data.disk import atomic_write
 
-    known = all_of(root)
+    use(read_tasks(folder / FOLDER))
+    known = with_own(root)
     for name in assignments:
         if name not in known:
             refuse(f"there is no assignment {name}: there are {', '.join(known)}")
@@ -67,15 +70,30 @@ def release_into(
             click.echo(f"a copy of the changed source of {name}: {released.keep_replaced(name)}")
     book = addresses(root)["book"]
     for name, notebook in made.items():
+        handed_out = course.folder("source", ".", name) / BAKED
+        if own := _for_students(notebook, name):
+            handed_out.parent.mkdir(parents=True, exist_ok=True)
+            atomic_write(handed_out, own)
+        else:
+            handed_out.unlink(missing_ok=True)
         course.release({name: notebook})
         released.note(name, notebook, choices[name], secret, book)
         left_out = f" (without {', '.join(choices[name].drop)})" if choices[name].drop else ""
         click.echo(f"released {name}: {folder / 'release' / name / (name + '.ipynb')}{left_out}")
+        if own:
+            click.echo(f"with your own tasks: hand out {BAKED} in the same folder together with the notebook")
     if made and not book:
         click.echo(
             "note: links to the book lead to ../../_build/html, which students have who work in a clone with a built "
             "book (make lab). For others, set book under softlookup_launch in _config.yml, and release again."
         )
+
+
+def _for_students(notebook: "NotebookNode", name: str) -> bytes:
+    from softlookup.authoring.choosing import chosen_tasks
+    from softlookup.checking.registry import for_students
+
+    return for_students(int(name.partition("_")[0]), chosen_tasks(notebook))
 
 
 def _made(root: Path, name: str, secret: str | None, choices: "Choices") -> "NotebookNode":

@@ -49,7 +49,9 @@ def course_in(folder: Path | None) -> "Course":
     """The course that is meant."""
     from softlookup.grading.course.folder import Course
 
-    return Course.at(folder or default_course())
+    course = Course.at(folder or default_course())
+    course.use_own_tasks()
+    return course
 
 
 def checkout() -> Path:
@@ -63,10 +65,10 @@ def checkout() -> Path:
 
 
 def sources(root: Path) -> dict[str, Any]:
-    """The checkout's assignments, with solutions, by name: the public variants."""
-    from softlookup.authoring import assignments, read_solution
+    """The checkout's assignments and those of own tasks, with solutions, by name: the public variants."""
+    from softlookup.authoring import read_solution, with_own
 
-    return {name: read_solution(root / "solutions" / f"{name}.py") for name in assignments(root)}
+    return {name: read_solution(root / "solutions" / f"{name}.py") for name in with_own(root)}
 
 
 def write(path: Path, text: str) -> None:

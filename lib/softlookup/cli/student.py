@@ -91,6 +91,7 @@ def progress(folder: Path | None, file: Path | None, run: bool, timeout: float) 
     is built, its page Your way shows the same.
     """
     from softlookup.authoring import find_root
+    from softlookup.checking.own import BAKED, OwnTasks, use
     from softlookup.grading.validate import executed
     from softlookup.progress import as_json, as_script, as_text, read_folder
     from softlookup.progress.report import SCRIPT
@@ -108,6 +109,9 @@ def progress(folder: Path | None, file: Path | None, run: bool, timeout: float) 
         if sys.stderr.isatty():
             click.echo(f"running {name} …", err=True)
 
+    handed_out = (*sorted(place.glob(f"*/{BAKED}")), *sorted(place.glob(BAKED)))
+    if handed_out:
+        use(OwnTasks(baked=handed_out))
     chapters = read_folder(place, (lambda path: executed(path, timeout)) if run else None, runs)
     if all(one.file is None for one in chapters):
         said = f"there is no notebook of the course in {place}: name the folder that contains their folders"

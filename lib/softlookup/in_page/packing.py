@@ -15,6 +15,7 @@ import numpy as np
 
 from softlookup.checking.baked import bake
 from softlookup.checking.calls import plain
+from softlookup.checking.facts import facts_of
 from softlookup.checking.inside.candidates import is_candidate
 from softlookup.checking.inside.case import Case
 from softlookup.checking.inside.probe import run
@@ -31,10 +32,12 @@ _PARTS = (
     "__init__.py",
     "in_page/__init__.py",
     "in_page/session.py",
-    "in_page/facts.py",
     "in_page/runnable.py",
-    *(f"checking/{name}.py" for name in ("baked", "calls", "compare", "diagnose", "judge", "local", "oracle", "panel")),
-    *(f"checking/{name}.py" for name in ("published", "registry", "result", "task", "words")),
+    *(
+        f"checking/{name}.py"
+        for name in ("baked", "calls", "compare", "diagnose", "facts", "judge", "local", "oracle", "panel")
+    ),
+    *(f"checking/{name}.py" for name in ("own", "published", "registry", "result", "task", "words")),
     "checking/inside/*.py",
     *("notation.py", "reference/*.py", "text/*.py", "roofline/*.py", "slide_audit/*.py", "figures/page.py"),
 )
@@ -150,15 +153,7 @@ def _in_numpy(case: Case) -> Case | None:
 
 def _facts(task: Task) -> dict[str, Any]:
     """All that is said of a task, and what its earlier functions give in its questions."""
-    kept = ("id", "name", "title", "points", "minutes", "difficulty", "anchor", "page", "returns", "frame", "forbids")
-    return {
-        **{name: getattr(task, name) for name in (*kept, "reveals", "lends", "parts", "cells")},
-        "variants": len(task.variants),
-        "parameters": [*task.parameters],
-        "mistakes": [[one.slug, one.says, one.number, one.symptom, one.anchor] for one in task.mistakes],
-        "properties": [one.__name__ for one in task.properties if one.__module__ == "softlookup.checking.words"],
-        "calls": _calls(task),
-    }
+    return {**facts_of(task), "calls": _calls(task)}
 
 
 def _calls(task: Task) -> list[list[Any]]:

@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from softlookup.checking.baked import Baked, read
+from softlookup.checking.facts import by_table, described
 from softlookup.checking.inside.case import Case
 from softlookup.checking.inside.source import shortcut
 from softlookup.checking.judge import TaskQuestions, judge, no_points, used_shortcut
@@ -34,7 +35,6 @@ from softlookup.checking.local import LocalStudent
 from softlookup.checking.registry import get_task, put, tasks
 from softlookup.checking.result import CheckResult, panel
 from softlookup.checking.task import Task
-from softlookup.in_page.facts import by_table, described
 
 MOST_PRINTED = 10_000
 """Characters of output that a page shows; the rest is counted."""

@@ -15,7 +15,7 @@ from nbformat import NotebookNode
 
 from softlookup.checking.diagnose import OTHER_VARIANT, SHORTCUT
 from softlookup.checking.inside.source import text_hash
-from softlookup.checking.registry import CHAPTERS, tasks
+from softlookup.checking.registry import chapters, tasks
 from softlookup.checking.task import Task
 from softlookup.grading.course.notebooks import (
     BadNotebook,
@@ -123,7 +123,7 @@ def read_folder(
         One state for each chapter that has tasks, in order; a notebook that is missing or broken has one too.
     """
     found = []
-    for chapter in CHAPTERS:
+    for chapter in chapters():
         file = _notebook(folder, chapter)
         blank = tuple(TaskState(task) for task in tasks(chapter))
         if file is None:

@@ -63,16 +63,21 @@ def as_text(chapters: Sequence[ChapterState]) -> str:
     return "\n".join([*_table(chapters), "", *_next(chapters), *_helped(chapters)]) + "\n"
 
 
+def _name(one: ChapterState) -> str:
+    """The chapter's name; an assignment of a course's own is called like its notebook."""
+    return NAMES.get(one.chapter, one.file.stem[3:].replace("_", " ")[:17] if one.file else "own tasks")
+
+
 def _table(chapters: Sequence[ChapterState]) -> Iterator[str]:
     yield f"{'':4}{'chapter':18}{'right':>9}{'partly':>8}{'open':>6}{'points':>14}{'minutes left':>14}"
     for one in chapters:
         if one.problem:
-            yield f"{one.chapter:>2}  {NAMES[one.chapter]:18}{plain(one.problem)}"
+            yield f"{one.chapter:>2}  {_name(one):18}{plain(one.problem)}"
             continue
         right = f"{one.count('pass')} of {len(one.tasks)}"
         partly, points = one.count("partial"), f"{one.points:g} of {one.best:g}"
         still = len(one.tasks) - one.count("pass", "partial")
-        row = f"{one.chapter:>2}  {NAMES[one.chapter]:18}{right:>9}{partly:>8}{still:>6}{points:>14}"
+        row = f"{one.chapter:>2}  {_name(one):18}{right:>9}{partly:>8}{still:>6}{points:>14}"
         row += f"{one.minutes_left:>14}" if one.minutes_left else f"{'done':>14}"
         if one.file is None:
             row += "   no notebook in this folder"

@@ -52,6 +52,7 @@ class RunSettings:
         sandbox: "bubblewrap", or "none" for code that one trusts.
         limits: What a submission may use.
         hidden: Test cells with what the release hides, by name; pairs, since this travels.
+        own_tasks: Names and contents of the files of the course's own tasks; the instructor's, and trusted.
     """
 
     assignment: str
@@ -60,6 +61,7 @@ class RunSettings:
     sandbox: str = "bubblewrap"
     limits: Limits = field(default_factory=Limits)
     hidden: tuple[tuple[str, str], ...] = ()
+    own_tasks: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)

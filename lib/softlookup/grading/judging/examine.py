@@ -4,11 +4,13 @@ The judge holds tasks, oracles, seed and points. The sandbox holds the student's
 frames (sandbox/inside/frames.py).
 """
 
+import contextlib
 import json
 import socket
+import threading
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from types import TracebackType
 
@@ -17,6 +19,7 @@ from nbformat import NotebookNode
 
 from softlookup.checking.home import not_callable, our_mistake, too_slow
 from softlookup.checking.judge import TaskQuestions, judge, no_points, questions, used_shortcut
+from softlookup.checking.own import OwnTasks, OwnTasksError, use
 from softlookup.checking.registry import get_task
 from softlookup.checking.result import HEADLINES, CheckResult
 from softlookup.grading.course.notebooks import BadNotebook, grade_id, is_graded, is_solution, task_id
@@ -44,6 +47,21 @@ _ROUNDS = 4
 """How often a submission is begun: anew after each cell that ended its process, without that cell."""
 
 
+_ONE_COURSE = threading.Lock()
+"""A process uses the own tasks of one course at a time; a Dask worker may hold the examiners of several."""
+
+
+@contextlib.contextmanager
+def _own(settings: RunSettings) -> Iterator[None]:
+    """Judge with the own tasks that travelled with the settings, and with nothing that lies in a folder here."""
+    with _ONE_COURSE:
+        use(OwnTasks(settings.own_tasks))
+        try:
+            yield
+        except OwnTasksError as error:
+            raise CourseError(str(error)) from error
+
+
 class Examiner:
     """Grades submissions of one assignment, one after the other.
 
@@ -58,7 +76,8 @@ class Examiner:
     def __init__(self, settings: RunSettings, zygote: socket.socket | None = None) -> None:
         self.settings = settings
         self.release = read_release(settings)
-        self.asked = asked_by(self.release)
+        with _own(settings):
+            self.asked = asked_by(self.release)
         self._from(begin_zygote(settings, self.release) if zygote is None else Forking(zygote))
         try:
             self._zygote.wait()
@@ -95,6 +114,10 @@ class Examiner:
         Returns:
             What it came to. Nothing that a student handed in makes it raise.
         """
+        with _own(self.settings):
+            return self._examine(student, submission, witness)
+
+    def _examine(self, student: str, submission: bytes, witness: Witness | None) -> Graded:
         begun = time.monotonic()
         digest = digest_of(submission)
         try:

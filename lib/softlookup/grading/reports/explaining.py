@@ -180,10 +180,12 @@ def explain(course: Course, assignment: str, student: str, examiner: ExaminerFac
         raise CourseError(
             f"{error.filename} cannot be read ({error.strerror}): 'softlookup release' makes it"
         ) from None
+    chapter = assignment.partition("_")[0]
+    own = tuple(one for one in course.use_own_tasks().texts if one[0].startswith(f"{chapter}_"))
     source, changed, content = _what_was_graded(course, assignment, student, line.graded.digest)
     seen: dict[str, CheckResult] = {}
     hidden = hidden_tests(course, assignment, release)
-    with examiner(RunSettings(assignment, release, line.seed, line.sandbox, hidden=hidden)) as asking:
+    with examiner(RunSettings(assignment, release, line.seed, line.sandbox, hidden=hidden, own_tasks=own)) as asking:
         again = asking.examine(student, content, witness=seen.__setitem__)
     if again.status != GRADED:
         raise CourseError(f"asking the questions again failed: {again.status}, {plain(again.reason)}")
@@ -193,7 +195,7 @@ def explain(course: Course, assignment: str, student: str, examiner: ExaminerFac
         Explained(mark, then.get(mark.cell), *now.get(mark.cell, _NOTHING), result=seen.get(mark.task))
         for mark in again.marks
     )
-    other = digest_of(identity(release, hidden).encode("utf-8", "replace")) != line.release
+    other = digest_of(identity(release, hidden, own).encode("utf-8", "replace")) != line.release
     return Explanation(assignment, student, line.seed, source, changed, other, tasks, again.remarks)
 
 

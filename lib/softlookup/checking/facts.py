@@ -1,4 +1,4 @@
-"""Tasks as a page knows them, without oracles or solutions; stand-ins that look results up."""
+"""Tasks where neither oracles nor solutions are: what is written down of them; stand-ins that look results up."""
 
 import copy
 import inspect
@@ -11,8 +11,20 @@ from softlookup.checking import words
 from softlookup.checking.task import Mistake, Task
 
 
+def facts_of(task: Task) -> dict[str, Any]:
+    """All that is said of a task, for ``described``: plain values."""
+    kept = ("id", "name", "title", "points", "minutes", "difficulty", "anchor", "page", "returns", "frame", "forbids")
+    return {
+        **{name: getattr(task, name) for name in (*kept, "reveals", "lends", "parts", "cells")},
+        "variants": len(task.variants),
+        "parameters": [*task.parameters],
+        "mistakes": [[one.slug, one.says, one.number, one.symptom, one.anchor] for one in task.mistakes],
+        "properties": [one.__name__ for one in task.properties if one.__module__ == words.__name__],
+    }
+
+
 def described(facts: Mapping[str, Any]) -> Task:
-    """Make a task of what ``packing`` wrote down.
+    """Make a task of what ``facts_of`` gave.
 
     Args:
         facts: Its facts.
@@ -39,7 +51,7 @@ def described(facts: Mapping[str, Any]) -> Task:
 
 
 def _elsewhere(*args: Any, **named: Any) -> NoReturn:
-    raise RuntimeError("a page of the book knows the answers to its own questions alone")
+    raise RuntimeError("here are the answers to the questions that were written down, and to no others")
 
 
 def _with_parameters(names: Sequence[str]) -> Callable[..., Any]:

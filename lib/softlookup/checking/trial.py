@@ -1,0 +1,83 @@
+"""Tries a task before students do: its answer against its oracle, and each known mistake against the judge."""
+
+from collections.abc import Iterator
+
+from softlookup.checking.compare import same
+from softlookup.checking.inside.case import SINGLE
+from softlookup.checking.inside.limits import calm_torch
+from softlookup.checking.judge import HOME_SEED, TaskQuestions, judge, questions
+from softlookup.checking.local import LocalStudent
+from softlookup.checking.oracle import mistaken
+from softlookup.checking.published import NoEdit, answer
+from softlookup.checking.task import Mistake, Task
+
+_SEEDS = (HOME_SEED, 11)
+
+
+def problems(task: Task) -> list[str]:
+    """What is wrong with a task, in all variants: at home, and with other inputs, as in grading.
+
+    Args:
+        task: The task, with its published solution at hand.
+
+    Returns:
+        A sentence for each problem; none if the answer agrees with the oracle in every case, and every known mistake is
+        rejected and named.
+
+    Book: instructors_task.html#instructors-task-test.
+    """
+    with calm_torch():
+        found = [
+            said for variant in range(len(task.variants)) for seed in _SEEDS for said in _tried(task, variant, seed)
+        ]
+    return list(dict.fromkeys(found))
+
+
+def _tried(task: Task, variant: int, seed: int) -> Iterator[str]:
+    try:
+        asked = questions(task, seed, variant)
+    except Exception as error:
+        yield f"its questions cannot be drawn and answered: {type(error).__name__}: {error}."
+        return
+    parts = {case.part for case in asked.cases} - {SINGLE}
+    if parts != set(task.parts):
+        yield f"its cases are in the parts {sorted(parts)}, and points are given for {sorted(task.parts)}."
+    try:
+        published = answer(task, (), variant)
+    except Exception as error:
+        yield f"the published answer does not run: {type(error).__name__}: {error}."
+        return
+    for case, right in zip(asked.cases, asked.rights, strict=True):
+        given = None if case.gradients else mistaken(task, (), case, variant)
+        if not case.gradients and (given is None or not same(given, right, case)):
+            yield f"in the case '{case.label}' the published answer does not give what the oracle gives."
+            return
+    result = judge(task, LocalStudent(task, published), variant=variant, asked=asked)
+    if result.verdict != "pass":
+        yield f"the published answer does not pass: {result.message}"
+        return
+    for mistake in task.mistakes:
+        if said := _rejected(task, mistake, variant, asked):
+            yield said
+
+
+def _rejected(task: Task, mistake: Mistake, variant: int, asked: TaskQuestions) -> str:
+    """What is wrong with a known mistake; empty if it is rejected and named."""
+    try:
+        wrong = answer(task, (mistake.slug,), variant)
+    except NoEdit as error:
+        return f"{error}."
+    except Exception as error:
+        return f"the answer with the mistake {mistake.slug} does not run: {type(error).__name__}: {error}."
+    result = judge(task, LocalStudent(task, wrong), variant=variant, asked=asked)
+    if result.verdict == "pass":
+        return f"the mistake {mistake.slug} passes: add a case in which it gives another result."
+    if result.diagnosis == (mistake.slug,):
+        return ""
+    if not result.diagnosis:
+        return f"the mistake {mistake.slug} is rejected and not named: {result.message}"
+    taken = " and ".join(result.diagnosis)
+    return (
+        f"the mistake {mistake.slug} is taken for {taken}, which gives the same results in every case: add a case that "
+        "tells them apart, or leave one out."
+    )
