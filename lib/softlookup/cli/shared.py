@@ -48,9 +48,10 @@ def default_course() -> Path:
 def course_in(folder: Path | None) -> "Course":
     """The course that is meant."""
     from softlookup.grading.course.folder import Course
+    from softlookup.grading.course.own_tasks import use_own_tasks
 
     course = Course.at(folder or default_course())
-    course.use_own_tasks()
+    use_own_tasks(course)
     return course
 
 

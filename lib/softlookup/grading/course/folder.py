@@ -11,7 +11,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from softlookup.checking.own import FOLDER, OwnTasks, read_tasks, use
 from softlookup.grading.course.light import nbformat
 from softlookup.grading.course.student_ids import id_trouble, left_out, shown
 from softlookup.grading.data.errors import CourseError, GradebookError
@@ -87,16 +86,6 @@ class Course:
     def notebook(self, step: str, student: str, assignment: str) -> Path:
         """The notebook of one step: a file named like its assignment."""
         return self.folder(step, student, assignment) / f"{assignment}.ipynb"
-
-    def use_own_tasks(self) -> OwnTasks:
-        """Use the own tasks in this course's folder ``tasks``, and no others, in this process.
-
-        Raises:
-            OwnTasksError: If a file there is no text.
-        """
-        own = read_tasks(self.root / FOLDER)
-        use(own)
-        return own
 
     def students(self) -> list[str]:
         """Ids of everybody with a folder of submissions or a row in the gradebook, sorted.

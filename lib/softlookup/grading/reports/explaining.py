@@ -15,6 +15,7 @@ from softlookup.checking.result import CheckResult
 from softlookup.grading.course.folder import Course
 from softlookup.grading.course.grade_sheet import find_assignment
 from softlookup.grading.course.inbox import read_submission
+from softlookup.grading.course.own_tasks import own_files
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.plain_text import plain
 from softlookup.grading.data.records import GRADED
@@ -180,8 +181,7 @@ def explain(course: Course, assignment: str, student: str, examiner: ExaminerFac
         raise CourseError(
             f"{error.filename} cannot be read ({error.strerror}): 'softlookup release' makes it"
         ) from None
-    chapter = assignment.partition("_")[0]
-    own = tuple(one for one in course.use_own_tasks().texts if one[0].startswith(f"{chapter}_"))
+    own = own_files(course, assignment)
     source, changed, content = _what_was_graded(course, assignment, student, line.graded.digest)
     seen: dict[str, CheckResult] = {}
     hidden = hidden_tests(course, assignment, release)

@@ -12,10 +12,8 @@ from contextlib import AbstractContextManager
 
 import nbformat
 
-from softlookup.checking.baked import read
-from softlookup.checking.own import BAKED, FOLDER
-from softlookup.checking.registry import own_tasks
 from softlookup.grading.course.folder import Course
+from softlookup.grading.course.own_tasks import own_files
 from softlookup.grading.course.student_ids import id_trouble, shown
 from softlookup.grading.data.disk import Shelf
 from softlookup.grading.data.errors import CourseError
@@ -92,7 +90,7 @@ def grade_assignment(
     if request.sandbox != "none" and (said := readable(course.root)):
         raise CourseError(said)
     course.require(request.assignment)
-    own = _own_tasks(course, request.assignment)
+    own = own_files(course, request.assignment)
     release = _release(course, request.assignment)
     students = _class(course, request)
     folder = course.root / ".grading" / request.assignment
@@ -118,20 +116,6 @@ def grade_assignment(
         if not request.students:
             ledger.mark_finished()
         return report
-
-
-def _own_tasks(course: Course, assignment: str) -> tuple[tuple[str, str], ...]:
-    """Use the course's own tasks; the files of this assignment's."""
-    own = course.use_own_tasks()
-    chapter = assignment.partition("_")[0]
-    there = {task.id for task in own_tasks(int(chapter))} if chapter.isdecimal() else set()
-    handed_out = course.folder("release", ".", assignment) / BAKED
-    if handed_out.is_file() and (gone := sorted(read(handed_out.read_bytes()).more.keys() - there)):
-        raise CourseError(
-            f"the release of {assignment} asks {', '.join(gone)}, and {course.root / FOLDER} does not describe that: "
-            f"bring the files back, or release {assignment} again"
-        )
-    return tuple(one for one in own.texts if one[0].startswith(f"{chapter}_"))
 
 
 def _release(course: Course, assignment: str) -> str:

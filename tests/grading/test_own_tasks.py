@@ -1,0 +1,272 @@
+"""A course's own tasks: found, refused where they do not fit, released without their answers, and graded."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+from click.testing import CliRunner
+from own_course import ROOT, TEXTS, WRONG, own_texts, released
+from sandbox_tools import NEEDS_SANDBOX
+
+from softlookup.authoring import build_exercises, read_solution
+from softlookup.checking import check, get_task, hint, tasks
+from softlookup.checking.own import BAKED, OwnTasks, OwnTasksError, course_above, in_use, read_tasks, use
+from softlookup.checking.trial import problems
+from softlookup.cli import main
+from softlookup.grading import Course, CourseError
+from softlookup.grading.judging.examine import Examiner
+from softlookup.grading.reports.explaining import explain
+from softlookup.grading.run.engine import grade_assignment
+from softlookup.grading.run.request import GradeRequest
+
+
+@pytest.fixture(autouse=True)
+def looked_for_again() -> Iterator[None]:
+    """No test leaves its tasks to the next one."""
+    yield
+    use(None)
+
+
+@pytest.fixture(scope="module")
+def once(tmp_path_factory: pytest.TempPathFactory) -> Course:
+    return released(tmp_path_factory.mktemp("own") / "course", "04_one_head", "99_mine")
+
+
+@pytest.fixture
+def course(once: Course, tmp_path: Path) -> Course:
+    return Course.at(Path(shutil.copytree(once.root, tmp_path / "course")))
+
+
+def order(name: str, **more: object) -> GradeRequest:
+    return GradeRequest(name, **{"seed": 5, "feedback": False, "workers": 1, **more})
+
+
+def test_own_task_stands_behind_the_task_that_it_names():
+    use(own_texts())
+    ids = [task.id for task in tasks(4)]
+    assert ids[ids.index("04.scale") + 1] == "04.colder"
+    assert [task.id for task in tasks(99)] == ["99.row-means"]
+    notebook = read_solution(ROOT / "solutions" / "04_one_head.py")
+    names = [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in notebook.cells]
+    at = names.index("04-scale-check")
+    assert names[at + 2 : at + 4] == ["04-colder", "04-colder-check"]
+    assert sum("| [04.colder](#cell-id=task-04-colder) |" in cell.source for cell in notebook.cells) == 1
+    use(OwnTasks())
+    assert "04.colder" not in [task.id for task in tasks(4)]
+    with pytest.raises(KeyError):
+        tasks(99)
+
+
+_FACTS, _MODULE = TEXTS["99_mine.toml"], TEXTS["99_mine_tasks.py"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"f04_one_head_tasks_py": TEXTS["04_one_head_tasks.py"].replace("04.colder", "04.scale")}, "04.scale, which"),
+        ({"f04_one_head_py": TEXTS["04_one_head.py"].replace("04-colder", "04-scale")}, "a cell 04-scale, as the cour"),
+        ({"f04_one_head_py": TEXTS["04_one_head.py"].replace("04.scale", "04.cold")}, "has no task 04.cold"),
+        ({"f04_one_head_toml": TEXTS["04_one_head.toml"].replace('name = "colder"', 'name = "mix"')}, "as task 04.mix"),
+        ({"f99_mine_py": None}, "99_mine.py is missing"),
+        ({"f99_mine_py": TEXTS["99_mine.py"].replace("99-row-means", "99-rows")}, "no cell '# %% 99-row-means'"),
+        ({"f99_mine_toml": _FACTS + "["}, "99_mine.toml is no TOML"),
+        ({"f99_mine_toml": _FACTS.replace("points = 3, ", "")}, "lacks points"),
+        ({"f99_mine_toml": _FACTS.replace("99.row", "99.other")}, "no line for 99.row-means"),
+        ({"f99_mine_tasks_py": "import nothing_of_that_name\n"}, "99_mine_tasks.py, line 1, could not be read"),
+        ({"f99_mine_tasks_py": _MODULE + "TASKS = ()\n"}, "a line for 99.row-means, and TASKS"),
+        ({"f99_mine_tasks_py": "TASKS = (3,)\n"}, "TASKS holds 3"),
+        ({"f04_other_py": "", "f04_other_toml": "", "f04_other_tasks_py": "TASKS = ()"}, "one number"),
+    ],
+)
+def test_own_tasks_that_do_not_fit_are_refused_in_a_sentence(changed: dict, says: str):
+    use(own_texts(**changed))
+    with pytest.raises(OwnTasksError, match=says):
+        tasks()
+
+
+def test_another_name_for_a_chapters_number_is_refused():
+    renamed = {name.replace("04_one_head", "04_other"): text for name, text in TEXTS.items()}
+    use(OwnTasks(tuple(renamed.items())))
+    with pytest.raises(OwnTasksError, match="04 is the number of 04_one_head"):
+        tasks(4)
+
+
+def test_solution_that_answers_no_task_is_never_given_out():
+    stray = "\n# %% 99-helper\ndef helper():\n    ### BEGIN SOLUTION\n    return 1\n    ### END SOLUTION\n"
+    use(own_texts(f99_mine_py=TEXTS["99_mine.py"] + stray))
+    with pytest.raises(OwnTasksError, match="99-helper, which answers no task"):
+        read_solution(ROOT / "solutions" / "99_mine.py")
+
+
+def test_trial_finds_a_wrong_oracle_and_mistakes_that_pass_or_have_no_name_of_their_own():
+    use(own_texts())
+    assert problems(get_task("04.colder")) == [] == problems(get_task("99.row-means")) == problems(get_task("04.scale"))
+    use(own_texts(f99_mine_tasks_py=_MODULE.replace("x.shape[-1]", "2")))
+    assert "does not give what the oracle gives" in problems(get_task("99.row-means"))[0]
+    more = TEXTS["04_one_head.toml"].replace("[says]", 'same = ["dim=-1", "-1"]\nas-first = ["/ tau", "* tau"]\n[says]')
+    use(own_texts(f04_one_head_toml=more + 'same = "Nothing."\nas-first = "Like the first."\n'))
+    assert [said.partition(":")[0] for said in problems(get_task("04.colder"))] == [
+        "the mistake same passes",
+        "the mistake as-first is taken for multiplied, which gives the same results in every case",
+    ]
+
+
+def test_command_tries_own_tasks_and_refuses_without_any(course: Course, tmp_path: Path):
+    done = CliRunner().invoke(main, ["tasks", "--test", "--course", str(course.root)])
+    assert done.exit_code == 0 and "04.colder: the answer agrees with the oracle; 2 known mistakes" in done.output
+    (course.root / "tasks" / "99_mine_tasks.py").write_text(_MODULE.replace("dim=-1", "dim=0"))
+    done = CliRunner().invoke(main, ["tasks", "--test", "--course", str(course.root)])
+    assert done.exit_code == 1 and "99.row-means: in the case 'unequal'" in done.output
+    shutil.rmtree(course.root / "tasks")
+    done = CliRunner().invoke(main, ["tasks", "--test", "--course", str(course.root)])
+    assert done.exit_code == 2 and "there are no own tasks" in done.output
+
+
+def test_students_get_neither_solutions_nor_oracles(course: Course):
+    for name in WRONG:
+        folder = course.root / "release" / name
+        assert sorted(os.listdir(folder)) == sorted([f"{name}.ipynb", BAKED])
+        for path in folder.iterdir():
+            content = path.read_text(errors="replace")
+            for secret in (
+                "softmax(scores / tau, dim",
+                "x.mean(dim",
+                "torch.log_softmax(scores",
+                "x.sum",
+                "gives the answer away",
+            ):
+                assert secret not in content, (path, secret)
+
+
+def test_student_checks_own_tasks_from_the_file_beside_the_notebook(
+    course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    home = Path(shutil.copytree(course.root / "release" / "04_one_head", tmp_path / "home"))
+    monkeypatch.chdir(home)
+    use(None)
+    import torch
+
+    assert in_use() == OwnTasks(baked=(home / BAKED,))
+    assert check("04.colder", lambda scores, tau: torch.softmax(scores / tau, -1)).verdict == "pass"
+    wrong = check("04.colder", lambda scores, tau: torch.softmax(scores * tau, -1))
+    assert (wrong.verdict, wrong.diagnosis) == ("wrong", ("multiplied",))
+    steps = [hint("04.colder").text() for _ in range(3)]
+    assert "softmax(scores / tau)" in steps[-1] and not any("away" in one or "def colder" in one for one in steps)
+    assert check("04.scale", lambda scores, width: scores / width**0.5).verdict == "pass"
+    (home / BAKED).write_bytes(b"damaged")
+    use(None)
+    damaged = check("04.colder", len)
+    assert damaged.verdict == "error" and "is damaged" in damaged.text()
+    (home / BAKED).unlink()
+    use(None)
+    assert BAKED in check("04.colder", len).text()
+
+
+def test_own_tasks_never_come_into_the_exercises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "tasks").mkdir()
+    for name, text in TEXTS.items():
+        (tmp_path / "tasks" / name).write_text(text)
+    monkeypatch.setenv("SOFTLOOKUP_TASKS", str(tmp_path / "tasks"))
+    use(None)
+    assert get_task("04.colder").points == 2
+    done = CliRunner().invoke(main, ["exercises", "--check"])
+    assert done.exit_code == 0, done.output
+    monkeypatch.setenv("SOFTLOOKUP_TASKS", str(tmp_path / "none"))
+    use(None)
+    with pytest.raises(OwnTasksError, match="which is no folder"):
+        tasks()
+    monkeypatch.undo()
+    use(None)
+    assert build_exercises(ROOT, check=True) == []
+
+
+@NEEDS_SANDBOX
+@pytest.mark.parametrize("name", WRONG)
+def test_own_tasks_are_graded_named_and_explained(course: Course, name: str):
+    _, task, _, _, mistake = WRONG[name]
+    report = grade_assignment(course, order(name, feedback=True)).as_json()["submissions"]
+    assert report["ada"]["tasks"][task]["verdict"] == "pass"
+    lost = report["ben"]["tasks"][task]
+    assert (lost["points"], lost["verdict"], lost["diagnosis"]) == (0, "wrong", [mistake])
+    page = course.notebook("feedback", "ben", name).with_suffix(".html")
+    assert get_task(task).mistake(mistake).says in page.read_text()
+    found = {one.mark.task: one for one in explain(course, name, "ben", Examiner).tasks}
+    assert found[task].result is not None and found[task].result.diagnosis == (mistake,) and found[task].agrees
+
+
+def plant(folder: Path) -> None:
+    """Put into a submission all that could be taken for own tasks: oracles and questions that the answer passes."""
+    (folder / "tasks").mkdir()
+    for name, text in TEXTS.items():
+        trap = "open(__file__ + '.ran', 'w').close()\n" if name.endswith("_tasks.py") else ""
+        text = text.replace("scores / tau", "scores * tau").replace("x.sum(dim=-1) / x.shape[-1]", "x.mean(dim=0)")
+        (folder / "tasks" / name).write_text(text + trap)
+    (folder / "nbgrader_config.py").write_text("c = get_config()\n")
+
+
+@NEEDS_SANDBOX
+@pytest.mark.parametrize("name", WRONG)
+def test_files_in_a_submission_change_nothing_in_grading(course: Course, name: str, monkeypatch: pytest.MonkeyPatch):
+    honest = grade_assignment(course, order(name)).as_json()["submissions"]
+    folder = course.folder("submitted", "ben", name)
+    plant(folder)
+    evil = own_texts()
+    use(OwnTasks(tuple((one, text.replace("/ tau", "* tau").replace("dim=-1", "dim=0")) for one, text in evil.texts)))
+    from softlookup.checking.registry import for_students
+
+    baked = for_students(int(name[:2]), [WRONG[name][1]])
+    assert baked
+    for place in (folder, folder.parent, course.root):
+        (place / BAKED).write_bytes(baked)
+    (folder.parent / "tasks").symlink_to(folder / "tasks")
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("SOFTLOOKUP_TASKS", str(folder / "tasks"))
+    use(None)
+    assert grade_assignment(course, order(name, again=True)).as_json()["submissions"] == honest
+    found = {one.mark.task: one for one in explain(course, name, "ben", Examiner).tasks}
+    assert found[WRONG[name][1]].mark.verdict == "wrong"
+    assert not list(course.root.rglob("*.ran"))
+
+
+def test_folder_in_a_submission_is_no_course(course: Course):
+    folder = course.folder("submitted", "ben", "04_one_head")
+    plant(folder)
+    assert course_above(folder) == course.root
+    shutil.rmtree(course.root / "tasks")
+    assert course_above(folder) == course.root
+
+
+@NEEDS_SANDBOX
+def test_release_of_own_tasks_that_are_gone_is_not_graded(course: Course):
+    for path in (course.root / "tasks").glob("99_*"):
+        path.unlink()
+    with pytest.raises(CourseError, match=r"99_mine asks 99\.row-means, and .* does not describe that"):
+        grade_assignment(course, order("99_mine"))
+
+
+@NEEDS_SANDBOX
+def test_changed_oracle_has_submissions_graded_again(course: Course):
+    assert grade_assignment(course, order("99_mine")).as_json()["submissions"]["ada"]["score"] == 3
+    path = course.root / "tasks" / "99_mine_tasks.py"
+    path.write_text(path.read_text().replace("x.sum(dim=-1) / x.shape[-1]", "x.mean(dim=0)"))
+    assert grade_assignment(course, order("99_mine")).as_json()["submissions"]["ada"]["score"] == 0
+
+
+def test_release_without_own_tasks_takes_the_file_away(course: Course):
+    for path in (course.root / "tasks").glob("04_*"):
+        path.unlink()
+    done = CliRunner().invoke(main, ["release", "04_one_head", "--course", str(course.root)])
+    assert done.exit_code == 0, done.output
+    assert os.listdir(course.root / "release" / "04_one_head") == ["04_one_head.ipynb"]
+    notebook = nbformat.read(course.notebook("release", ".", "04_one_head"), as_version=4)
+    assert not any("colder" in cell.source for cell in notebook.cells)
+
+
+def test_own_tasks_are_read_as_text_alone(tmp_path: Path):
+    (tmp_path / "99_mine.py").write_bytes(b"\xff\xfe")
+    with pytest.raises(OwnTasksError, match="cannot be read as text"):
+        read_tasks(tmp_path)
+    assert read_tasks(tmp_path / "none") == OwnTasks()
