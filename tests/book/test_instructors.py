@@ -16,7 +16,10 @@ from softlookup.authoring import read_solution
 from softlookup.checking import get_task
 from softlookup.checking.judge import judge
 from softlookup.checking.local import LocalStudent
+from softlookup.checking.own import OwnTasks, use
 from softlookup.checking.published import answer
+from softlookup.checking.registry import own_tasks
+from softlookup.checking.trial import problems
 from softlookup.grading import Course
 from softlookup.grading.samples.handins import answers, filled
 
@@ -159,27 +162,22 @@ def test_own_task_is_graded_and_its_mistakes_are_named(tmp_path: Path):
 
 
 def test_own_task_is_thirty_lines():
-    description = next(step for step in steps("", OWN_TASK) if step.file.startswith("lib/"))
-    lines = description.text.splitlines()
-    begin = next(number for number, line in enumerate(lines) if line.startswith("ROW_MEANS"))
-    assert len([line for line in lines[begin:] if line.strip()]) <= 30
+    for step in steps("", OWN_TASK):
+        if step.file.endswith("_tasks.py"):
+            assert len([line for line in step.text.splitlines() if line.strip()]) <= 30
 
 
-def test_own_task_names_its_mistakes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    # A student of this process asks for the earlier tasks of the chapter, and there is none.
-    monkeypatch.setattr("softlookup.checking.local.earlier", lambda task: ())
-    monkeypatch.setattr("softlookup.checking.published.folder", lambda: tmp_path)
-    texts = {Path(step.file).name: step.text for step in steps("", OWN_TASK) if step.file}
-    for name, text in texts.items():
-        (tmp_path / name).write_text(text)
-    shutil.copy(ROOT / "solutions" / "mistakes.toml", tmp_path)
-    names: dict = {}
-    exec(texts["ch99_warm_up.py"], names)  # noqa: S102
-    task = names["ROW_MEANS"]
-    assert [mistake.slug for mistake in task.mistakes] == ["over-columns", "not-divided"]
-    for slugs in ((), ("over-columns",), ("not-divided",), ("over-columns", "not-divided")):
-        result = judge(task, LocalStudent(task, answer(task, slugs)))
-        assert (result.verdict, result.diagnosis) == ("wrong" if slugs else "pass", slugs)
+def test_own_tasks_name_their_mistakes():
+    use(OwnTasks(tuple((Path(step.file).name, step.text) for step in steps("", OWN_TASK) if step.file)))
+    try:
+        own = [*own_tasks(4), *own_tasks(99)]
+        assert [task.id for task in own] == ["04.colder", "99.row-means"]
+        assert [len(task.mistakes) for task in own] == [3, 2]
+        assert [said for task in own for said in problems(task)] == []
+        both = ("over-columns", "not-divided")
+        assert judge(own[1], LocalStudent(own[1], answer(own[1], both))).diagnosis == both
+    finally:
+        use(None)
 
 
 @pytest.mark.parametrize("page", [*PAGES, "instructors_task"])
@@ -197,7 +195,7 @@ def test_guide_has_every_command_of_an_instructor():
     from softlookup.cli import main
 
     told = " ".join([*PAGES.values(), OWN_TASK, PLAN])
-    others = {"check", "train", "train-writer", "bench", "assemble", "lab", "progress", "talk"}
+    others = {"check", "exercises", "train", "train-writer", "bench", "assemble", "lab", "progress", "talk"}
     assert [name for name in main.commands if name not in others and f"$ softlookup {name}" not in told] == []
 
 

@@ -21,7 +21,7 @@ BAKED = "own_tasks.safetensors"
 SETTING = "SOFTLOOKUP_TASKS"
 """The environment variable that names a folder of own tasks."""
 
-_ENDINGS = ("_tasks.py", ".help.toml", ".toml", ".py")
+_SUFFIXES = ("_tasks.py", ".help.toml", ".toml", ".py")
 _NUMBERED = re.compile(r"\d\d_\w+")
 _AFTER = re.compile(r"\A# after: *(\S+) *$\n?", re.MULTILINE)
 
@@ -82,7 +82,7 @@ def read_tasks(folder: Path) -> OwnTasks:
     """
     texts = []
     for path in sorted(folder.glob("[0-9][0-9]_*")) if folder.is_dir() else []:
-        if path.name.endswith(_ENDINGS):
+        if path.name.endswith(_SUFFIXES):
             try:
                 texts.append((path.name, path.read_text(encoding="utf-8")))
             except (OSError, UnicodeDecodeError) as error:
@@ -161,16 +161,16 @@ def _assignments() -> Mapping[int, OwnAssignment]:
     tasks = in_use()
     found: dict[str, dict[str, str]] = {}
     for file, text in tasks.texts:
-        ending = next(one for one in _ENDINGS if file.endswith(one))
-        found.setdefault(file.removesuffix(ending), {})[ending] = text
+        suffix = next(one for one in _SUFFIXES if file.endswith(one))
+        found.setdefault(file.removesuffix(suffix), {})[suffix] = text
     by_number: dict[int, OwnAssignment] = {}
     for name, parts in found.items():
         where = f"{tasks.place}/{name}"
         if not _NUMBERED.fullmatch(name):
             raise OwnTasksError(f"{where}: the name has to be two digits and words, such as 99_mine")
-        for ending, what in ((".py", "the answers"), (".toml", "the facts"), ("_tasks.py", "questions and oracles")):
-            if ending not in parts:
-                raise OwnTasksError(f"{where}{ending} is missing: it holds {what} of the tasks")
+        for suffix, what in ((".py", "the answers"), (".toml", "the facts"), ("_tasks.py", "questions and oracles")):
+            if suffix not in parts:
+                raise OwnTasksError(f"{where}{suffix} is missing: it holds {what} of the tasks")
         number = int(name[:2])
         if number in by_number:
             raise OwnTasksError(f"{where} and {by_number[number].name} have one number: give one of them another")

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import click
 
-from softlookup.cli.shared import COURSE, checkout, course_in, default_course, refuse
+from softlookup.cli.shared import COURSE, checkout, default_course, refuse
 
 
 @click.command()
@@ -41,10 +41,13 @@ def tasks(as_json: bool, test: bool, folder: Path | None) -> None:
     Own tasks lie in the folder tasks of a course.
     """
     from softlookup.checking import tasks as all_tasks
-    from softlookup.checking.own import FOLDER
+    from softlookup.checking.own import FOLDER, read_tasks, use
 
+    if folder is not None and not folder.is_dir():
+        refuse(f"there is no folder {folder}")
+    # Tasks are written before their course is released, so that no course's folder is asked for.
     if folder is not None or (default_course() / FOLDER).is_dir():
-        course_in(folder)
+        use(read_tasks((folder or default_course()) / FOLDER))
     if test:
         _try_own_tasks()
     listed = all_tasks()
