@@ -113,7 +113,8 @@ def read_solution(path: Path, variants: Mapping[str, int] | None = None, last_he
         if cell.cell_type == "markdown":
             cell.source = fill.markdown(cell.source, chapter, chosen, book=places["book"])
         else:
-            cell.source = fill.code(cell.source, chosen)
+            answered = next((one for one in tasks(chapter) if grader and one.slug == grader.grade_id), None)
+            cell.source = fill.code(cell.source, chosen, answered).rstrip("\n")
             cell.outputs, cell.execution_count = [], None
     first = next(index for index, cell in enumerate(notebook.cells) if cell.cell_type == "code")
     notebook.cells.insert(first, library_cell(chapter, **places, last_help=last_help))

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 
 from softlookup.authoring.variants import constants
 from softlookup.checking import Task, get_task, tasks
-from softlookup.checking.published import CONSTANT
+from softlookup.checking.conventions import in_words
+from softlookup.checking.published import CONSTANT, in_variant
 
 PLACE = re.compile(r"\[\[([^\[\]\n]+)\]\]")
 BOOK = "../../_build/html/"
@@ -77,12 +78,20 @@ def markdown(text: str, chapter: int, chosen: Mapping[str, int], book: str = "")
             return f"{value:g}" if isinstance(value, float) else str(value)
         raise ValueError(f"[[{what}]] names neither a task nor a constant of one's variants")
 
+    asked = task_of(text)
     text = PLACE.sub(fill, text)
+    if asked and (said := in_words(get_task(asked), chosen.get(asked, 0))):
+        text = f"{text.rstrip()}\n\n{said}"
     return text.replace(f"]({BOOK}", f"]({book.rstrip('/')}/") if book else text
 
 
-def code(text: str, chosen: Mapping[str, int]) -> str:
+def code(text: str, chosen: Mapping[str, int], task: Task | None = None) -> str:
     """Set the constants of the variant in code: lines that end in ``# variant TASK:NAME``; the comment is dropped.
+
+    Args:
+        text: The cell.
+        chosen: Which variant of each task.
+        task: The task that the cell answers; it is carried over to the variant's convention.
 
     Raises:
         ValueError: If such a line names no constant.
@@ -96,6 +105,8 @@ def code(text: str, chosen: Mapping[str, int]) -> str:
         return f"{match.group('name')} = {values[task_id][key]!r}"
 
     text = CONSTANT.sub(fill, text)
+    if task is not None:
+        text = in_variant(task, text, chosen.get(task.id, 0))
     for task_id, number in chosen.items():
         if number:
             text = re.sub(

@@ -14,7 +14,8 @@ import numpy as np
 from softlookup.checking.diagnose import Given
 from softlookup.checking.inside.case import Arrays, Case
 from softlookup.checking.judge import TaskQuestions, questions_at_home
-from softlookup.checking.oracle import mistaken, wanted
+from softlookup.checking.conventions import under
+from softlookup.checking.oracle import mistaken, of_other_variant
 from softlookup.checking.task import Task
 
 _TABLE = "questions"
@@ -112,6 +113,7 @@ def bake(
 
 
 def _row(task: Task, variant: int, arrays: _Arrays, turned: Callable[[Case], Case | None]) -> dict[str, Any]:
+    task = under(task, variant)
     asked = questions_at_home(task, variant)
     found = [(case, turned(case), right) for case, right in zip(asked.cases, asked.rights, strict=True)]
     kept = [(case, other, right) for case, other, right in found if other is not None]
@@ -125,7 +127,8 @@ def _row(task: Task, variant: int, arrays: _Arrays, turned: Callable[[Case], Cas
         "rights": arrays.put([right for _, _, right in kept]),
         "given": {slug: arrays.put([mistaken(task, (slug,), case, variant) for case in valued]) for slug in slugs},
         "others": {
-            number: arrays.put([wanted(task, case, task.variants[number]) for case, _, _ in kept]) for number in others
+            number: arrays.put([of_other_variant(task, case, variant, number) for case, _, _ in kept])
+            for number in others
         },
     }
 

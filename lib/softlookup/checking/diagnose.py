@@ -6,7 +6,7 @@ from itertools import combinations
 from softlookup.checking.compare import another_kind, same
 from softlookup.checking.inside.case import CORE, Arrays, Case
 from softlookup.checking.inside.probe import FED, Answer
-from softlookup.checking.oracle import mistaken, wanted
+from softlookup.checking.oracle import mistaken, of_other_variant
 from softlookup.checking.task import Task
 
 OTHER_VARIANT = "other-variant"
@@ -30,7 +30,7 @@ class Given:
     def __init__(
         self,
         mistakes: dict[tuple[tuple[str, ...], int], Arrays | None] | None = None,
-        variants: dict[tuple[int, int], Arrays] | None = None,
+        variants: dict[tuple[int, int], Arrays | None] | None = None,
         computes: bool = True,
     ) -> None:
         self.mistakes, self.variants = mistakes or {}, variants or {}
@@ -43,12 +43,12 @@ class Given:
             self.mistakes[key] = mistaken(task, slugs, case, variant)
         return self.mistakes.get(key)
 
-    def wanted(self, task: Task, case: Case, variant: int) -> Arrays:
-        """What another variant wants."""
-        key = variant, id(case)
-        if key not in self.variants:
-            self.variants[key] = wanted(task, case, task.variants[variant])
-        return self.variants[key]
+    def of_variant(self, task: Task, case: Case, variant: int, number: int) -> Arrays | None:
+        """What the right answer to another variant gives, None where it raises an exception."""
+        key = number, id(case)
+        if key not in self.variants and self.computes:
+            self.variants[key] = of_other_variant(task, case, variant, number)
+        return self.variants.get(key)
 
 
 def _told(asked: Asked) -> list[tuple[Case, Answer, Arrays]]:
@@ -124,10 +124,24 @@ def is_right(case: Case, answer: Answer, right: Arrays) -> bool:
 
 
 def _is_other_variant(task: Task, asked: Asked, variant: int, given: Given) -> bool:
-    return any(
-        number != variant and all(is_right(case, answer, given.wanted(task, case, number)) for case, answer, _ in asked)
-        for number in range(len(task.variants))
-    )
+    return any(_fits(task, asked, variant, number, given) for number in range(len(task.variants)) if number != variant)
+
+
+def _fits(task: Task, asked: Asked, variant: int, number: int, given: Given) -> bool:
+    """Whether the right answer to another variant would have answered every case as the student's did, one wrongly."""
+    tells = False
+    for case, answer, right in asked:
+        expected = given.of_variant(task, case, variant, number)
+        if expected is None or answer.arrays is None:
+            if (expected is None) != (answer.arrays is None) and not case.gradients:
+                return False
+        elif case.gradients:
+            continue  # a published solution is run for its values alone
+        elif not is_right(case, answer, expected):
+            return False
+        else:
+            tells = tells or not same(expected, right, case)
+    return tells
 
 
 def diagnose(task: Task, asked: Asked, variant: int, given: Given | None = None) -> list[str]:
@@ -152,6 +166,9 @@ def diagnose(task: Task, asked: Asked, variant: int, given: Given | None = None)
         # No wrong numbers, so no mistake that shows in numbers; hundreds of pairs need not be tried.
         slugs = []
     core = [one for one in asked if one[0].part == CORE]
+    # Under a convention of its own, a verbatim copy of another variant's answer may give what a known mistake gives.
+    if task.published and _is_other_variant(task, asked, variant, given):
+        return [OTHER_VARIANT]
     found = _named(task, slugs, 1, asked, variant, given)
     if not found and _is_other_variant(task, asked, variant, given):
         return [OTHER_VARIANT]

@@ -18,7 +18,7 @@ from softlookup.checking.inside.probe import Answer, TimeIsUp
 from softlookup.checking.judge import Student, TaskQuestions, formula_written, questions_at_home
 from softlookup.checking.nudge import nudge, size, smallest_failed
 from softlookup.checking.panel import STYLE, rich
-from softlookup.checking.published import help_texts, solution, with_constants
+from softlookup.checking.published import help_texts, in_variant, solution
 from softlookup.checking.result import HELP_MIME, HELP_STEPS, READ, CheckResult, Way, book_link
 from softlookup.checking.task import Task
 
@@ -243,4 +243,4 @@ def _ways(task: Task, variant: int) -> Iterator[Way]:
     texts = help_texts(task.id)
     yield Way("The published answer", solution(task, variant), texts.explained)
     if texts.other:
-        yield Way("Another way", with_constants(task, texts.other, variant), texts.differs)
+        yield Way("Another way", in_variant(task, texts.other, variant), texts.differs)

@@ -5,6 +5,7 @@ import time
 from dataclasses import replace
 from typing import Any
 
+from softlookup.checking.conventions import under
 from softlookup.checking.helping import Hint, next_step, noted, tries
 from softlookup.checking.inside.limits import calm_torch, time_limit
 from softlookup.checking.inside.probe import TimeIsUp, inputs_for
@@ -80,6 +81,7 @@ def check(task_id: str, obj: Any, *, variant: int = 0) -> CheckResult:
     if number is None:
         said = f"There is no variant {variant!r} of this task; it has {len(task.variants)}, counted from 0."
         return no_points(task, "error", said)
+    task = under(task, number)
     if not callable(obj):
         return not_callable(task, type(obj).__name__, number)
     result = replace(_judged(task, obj, number), answer=cell_hash(obj))
@@ -136,7 +138,7 @@ def hint(task_id: str, *, variant: int | None = None) -> Hint:
     number = None if variant is None else _number(variant, task)
     if number is None and variant is not None:
         raise ValueError(f"{task_id} has no variant {variant!r}; it has {len(task.variants)}, counted from 0")
-    return next_step(task, number)
+    return next_step(under(task, tries(task_id).variant if number is None else number), number)
 
 
 def inputs(task_id: str, number: int, variant: int = 0) -> tuple[Any, ...]:

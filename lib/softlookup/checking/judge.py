@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from softlookup.checking.conventions import under
 from softlookup.checking.compare import Difference, first_difference, same
 from softlookup.checking.diagnose import OTHER_VARIANT, SHORTCUT, Asked, Given, diagnose, each_shows, is_right
 from softlookup.checking.inside.candidates import INSIDES
@@ -89,6 +90,7 @@ def questions(task: Task, seed: int, variant: int = 0, *, shuffled: bool = False
         variant: Which variant was asked.
         shuffled: Whether they come in another order for each seed: an answer must not count its calls.
     """
+    task = under(task, variant)
     cases = draw(task, seed, variant)
     if shuffled:
         order = np.random.default_rng([seed, zlib.crc32(task.id.encode()), variant, 1]).permutation(len(cases))
@@ -123,6 +125,7 @@ def questions_at_home(task: Task, variant: int = 0) -> TaskQuestions:
 
 def draw(task: Task, seed: int, variant: int = 0) -> list[Case]:
     """The questions of one check: the same for the same task, seed and variant."""
+    task = under(task, variant)
     rng = np.random.default_rng([seed, zlib.crc32(task.id.encode()), variant])
     cases = task.cases(rng, **task.variants[variant])
     if not task.cuts:
@@ -183,6 +186,7 @@ def judge(
     Returns:
         The result; wrong answers never raise.
     """
+    task = under(task, variant)
     asked = asked or questions(task, seed, variant)
     shown = reveals and task.reveals
 

@@ -84,3 +84,17 @@ def mistaken(task: Task, slugs: tuple[str, ...], case: Case, variant: int = 0) -
             return (to_texts if task.frame == "text" else to_arrays)(result, len(task.returns))
     except Exception:  # whatever goes wrong in wrong code
         return None
+
+
+def of_other_variant(task: Task, case: Case, variant: int, number: int) -> Arrays | None:
+    """What the right answer to another variant of a task gives in a question of this one; None where it raises.
+
+    Args:
+        task: The task.
+        case: The question, as it was asked.
+        variant: Which variant was asked.
+        number: The other one.
+    """
+    if not any((task.conventions[variant], task.conventions[number]) if task.conventions else ()):
+        return wanted(task, case, task.variants[number])
+    return mistaken(task, (), case, number)

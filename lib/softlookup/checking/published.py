@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from softlookup.checking.own import OwnTasksError, in_use, kept, own_assignments
+from softlookup.checking.rewriting import carried_over
 from softlookup.checking.task import Mistake, Task
 
 _NAMED = re.compile(r" (?P<name>[\w-]+)(?: from (?P<origin>[\w-]+))?")
@@ -239,8 +240,18 @@ def _origin(task_id: str) -> str:
 
 
 def solution(task: Task, variant: int = 0) -> str:
-    """The published solution's cell, with a variant's constants."""
-    return with_constants(task, cells(task.chapter)[task.slug], variant)
+    """The published solution's cell, with a variant's constants and under its convention."""
+    return in_variant(task, cells(task.chapter)[task.slug], variant)
+
+
+def in_variant(task: Task, source: str, variant: int) -> str:
+    """An answer's source with the constants of a variant, carried over to its convention."""
+    return _carried_over(task, with_constants(task, source, variant), variant)
+
+
+def _carried_over(task: Task, source: str, variant: int) -> str:
+    convention = task.conventions[variant] if variant < len(task.conventions) else None
+    return source if convention is None else carried_over(source, task.name, convention, torch=task.frame == "torch")
 
 
 def with_constants(task: Task, source: str, variant: int) -> str:
@@ -266,10 +277,11 @@ def planted(task: Task, slugs: Sequence[str], variant: int = 0) -> str:
     """
     reasons = []
     for order in permutations(slugs):
-        source = solution(task, variant)
+        source = with_constants(task, cells(task.chapter)[task.slug], variant)
         try:
             for slug in order:
                 source = task.mistake(slug).applied_to(source)
+            source = _carried_over(task, source, variant)
             with _quiet():
                 compile(source, "<together>", "exec")
         except ValueError as error:

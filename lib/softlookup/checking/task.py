@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from softlookup.checking.conventions import MOST, Convention, conventions
 from softlookup.checking.inside.case import CORE, Arrays, Case, LayerAnswer
 
 LIBRARY = (
@@ -89,6 +90,9 @@ class Task:
         layer: Where the answer is a class that later tasks build on: how a sound one stands in for it.
         cuts: Whether questions with an axis cut to length 1 are added; not where the rest is no such input any more.
         mistakes: The known mistakes; they stand beside the published solution (see ``published.described``).
+        varies: What a course's variants may change besides constants (see ``conventions.conventions``).
+        conventions: The convention of each variant, None where it is the published one; made from ``varies``.
+        published: The task as it is published, where this is one under another convention.
 
     Raises:
         ValueError: If the parts lack the core or do not sum to 1, or the difficulty is not 1, 2 or 3.
@@ -118,12 +122,24 @@ class Task:
     layer: LayerAnswer | None = None
     cuts: bool = True
     mistakes: tuple[Mistake, ...] = ()
+    varies: Mapping[str, Any] = field(default_factory=dict)
+    conventions: tuple[Convention | None, ...] = ()
+    published: "Task | None" = None
 
     def __post_init__(self) -> None:
         if CORE not in self.parts or abs(sum(self.parts.values()) - 1) > 1e-12:
             raise ValueError(f"{self.id}: parts must hold {CORE!r} and sum to 1, got {dict(self.parts)}")
         if self.difficulty not in (1, 2, 3):
             raise ValueError(f"{self.id}: difficulty is 1, 2 or 3, got {self.difficulty}")
+        if self.varies and not self.conventions:
+            more = self._drawn()[: max(0, MOST + 1 - len(self.variants))]
+            object.__setattr__(self, "conventions", ((None,) * len(self.variants) + more))
+            object.__setattr__(self, "variants", (*self.variants, *(self.variants[0] for _ in more)))
+
+    def _drawn(self) -> tuple[Convention, ...]:
+        given = self.parameters.values()
+        required = sum(one.default is one.empty for one in given)
+        return conventions(self.id, required, [one.name for one in given], len(self.returns), self.varies)
 
     @property
     def chapter(self) -> int:

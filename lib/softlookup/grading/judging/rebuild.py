@@ -16,6 +16,7 @@ from typing import Any
 
 from nbformat import NotebookNode
 
+from softlookup.checking.conventions import under
 from softlookup.checking.registry import UnknownTask, earlier, get_task
 from softlookup.checking.task import Task
 from softlookup.grading.course.notebooks import (
@@ -94,7 +95,7 @@ def released_check(cell: NotebookNode) -> ReleasedCheck | None:
             if type(variant) is int and 0 <= variant < len(task.variants):
                 expression = ast.unparse(node.args[1]) if len(node.args) > 1 else task.name
                 alone = len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr) and tree.body[0].value is node
-                return ReleasedCheck(task, variant, expression, alone)
+                return ReleasedCheck(under(task, variant), variant, expression, alone)
     return None
 
 

@@ -1,0 +1,236 @@
+"""Conventions of a variant: in which order arguments and results come, which tensors are transposed, what is counted.
+
+A course that draws its own variants asks for the same function under other conventions, so that an answer that was
+written for the published notebook is wrong there. Questions, right answers, the published solution and every known
+mistake are carried over by rules; nothing of a task is written twice.
+"""
+
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from hashlib import sha256
+from itertools import chain, combinations, permutations, product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from softlookup.checking.inside.case import Arrays, Case
+
+if TYPE_CHECKING:
+    from softlookup.checking.task import Property, Task
+
+MOST = 8
+"""How many conventions a task has at most, besides the published one."""
+
+
+@dataclass(frozen=True)
+class Convention:
+    """How a variant differs from the published function. Everything is empty or 1 where it does not.
+
+    Attributes:
+        order: The published places of the arguments, in the order in which they are given.
+        turned: Published places of the arguments whose last two axes are exchanged.
+        results: The published places of the results, in the order in which they are returned.
+        turned_results: Published places of the results whose last two axes are exchanged.
+        times: What the result is multiplied by.
+    """
+
+    order: tuple[int, ...] = ()
+    turned: tuple[int, ...] = ()
+    results: tuple[int, ...] = ()
+    turned_results: tuple[int, ...] = ()
+    times: int = 1
+
+    @property
+    def body(self) -> tuple[Any, ...]:
+        """What changes the body of an answer; another order of the arguments changes its first line alone."""
+        return self.turned, self.results, self.turned_results, self.times
+
+    def asked(self, case: Case) -> Case:
+        """A question of the published task, as it is asked under this convention."""
+        args = [_turned(arg) if at in self.turned else arg for at, arg in enumerate(case.args)]
+        place = {old: new for new, old in enumerate(self.order)}
+        moved = [args[old] for old in self.order] + args[len(self.order) :]
+        upstream = case.upstream
+        if upstream is not None and self.turned_results:
+            upstream = _turned(upstream)
+        fed = None if case.fed is None else (place.get(case.fed[0], case.fed[0]), *case.fed[1:])
+        gradients = tuple(place.get(at, at) for at in case.gradients)
+        return replace(case, args=tuple(moved), gradients=gradients, upstream=upstream, fed=fed)
+
+    def plain(self, case: Case) -> Case:
+        """A question that is asked under this convention, as the published task asks it; its arguments alone."""
+        return replace(case, args=tuple(self.given(case.args)))
+
+    def given(self, args: Sequence[Any]) -> list[Any]:
+        """Arguments as the published function takes them."""
+        back = list(args)
+        for new, old in enumerate(self.order):
+            back[old] = args[new]
+        return [_turned(arg) if at in self.turned else arg for at, arg in enumerate(back)]
+
+    def returned(self, results: Sequence[Any]) -> tuple[Any, ...]:
+        """Results of the published function as they are returned under this convention."""
+        own = [_turned(one) if at in self.turned_results else one for at, one in enumerate(results)]
+        own = [self.times * one for one in own] if self.times != 1 else own
+        return tuple(own[old] for old in self.results or range(len(own)))
+
+    def read(self, results: Arrays) -> Arrays:
+        """Results under this convention as the published function returns them."""
+        back = list(results)
+        for new, old in enumerate(self.results):
+            back[old] = results[new]
+        back = [_turned(one) if at in self.turned_results and one.ndim > 1 else one for at, one in enumerate(back)]
+        return tuple(one / self.times if self.times != 1 else one for one in back)
+
+
+def _turned(value: Any) -> Any:
+    """A tensor or array with its last two axes exchanged; anything else as it is."""
+    if isinstance(value, np.ndarray):
+        return np.swapaxes(value, -2, -1).copy() if value.ndim > 1 else value
+    return value.transpose(-2, -1) if hasattr(value, "transpose") else value
+
+
+def conventions(
+    task_id: str, required: int, names: Sequence[str], returns: int, varies: Mapping[str, Any]
+) -> tuple[Convention, ...]:
+    """The conventions of a task's variants, always the same ones in the same order.
+
+    Args:
+        task_id: The task; it decides which of many possible conventions are taken.
+        required: How many of its parameters have no default: only these change places.
+        names: The names of its parameters.
+        returns: How many results it has.
+        varies: What may vary, as it stands beside the solution: ``turned`` (names of parameters), ``results`` (the
+            numbers of the results that may be transposed), ``times`` (what is counted more than once), and ``order``
+            (false where the arguments keep their places).
+
+    Returns:
+        At most ``MOST``, each with another body of the answer as far as there are so many.
+    """
+    orders = list(_orders(required)) if varies.get("order", True) else []
+    turned = [names.index(name) for name in varies.get("turned", ())]
+    swapped = [one for one in permutations(range(returns)) if one != tuple(range(returns))]
+    found = [
+        Convention(*one)
+        for one in product(
+            orders or [()],
+            _subsets(turned),
+            [(), *swapped[:23]],
+            _subsets(varies.get("results", ())),
+            range(2, 10) if varies.get("times") else [1],
+        )
+    ]
+    found = sorted((one for one in found if one != Convention()), key=lambda one: _drawn(task_id, one))
+    chosen: list[Convention] = []
+    for new_body in (True, False):  # first those with bodies of their own
+        for one in found:
+            unlike = one.body not in ((), *(kept.body for kept in chosen), Convention().body)
+            if len(chosen) < MOST and one not in chosen and (unlike or not new_body):
+                chosen.append(one)
+    return tuple(chosen)
+
+
+def _drawn(task_id: str, convention: Convention) -> str:
+    return sha256(f"{task_id} {convention}".encode()).hexdigest()
+
+
+def _subsets(places: Sequence[int]) -> list[tuple[int, ...]]:
+    return list(chain.from_iterable(combinations(places, size) for size in range(len(places) + 1)))
+
+
+def _orders(count: int) -> Iterator[tuple[int, ...]]:
+    """Other orders of so many arguments: all of few, and of many those that exchange two or move all."""
+    own = tuple(range(count))
+    if count <= 3:
+        yield from (one for one in permutations(own) if one != own)
+        return
+    yield own[::-1]
+    yield from (own[by:] + own[:by] for by in range(1, count))
+    for a, b in combinations(own, 2):
+        swapped = list(own)
+        swapped[a], swapped[b] = b, a
+        yield tuple(swapped)
+
+
+@cache
+def under(task: "Task", variant: int) -> "Task":
+    """A task as one of its variants asks for it: with the questions, right answers and names of its convention.
+
+    Args:
+        task: The task, or one that this function gave.
+        variant: Which variant.
+
+    Returns:
+        The task itself where the variant keeps the published convention.
+    """
+    base = task.published or task
+    right = base.conventions[variant] if variant < len(base.conventions) else None
+    if right is None:
+        return base
+
+    def cases(rng: Any, **constants: Any) -> list[Case]:
+        return [right.asked(case) for case in base.cases(rng, **constants)]
+
+    declared = list(inspect.signature(base.oracle).parameters.values())
+    moved = [declared[old] for old in right.order] + declared[len(right.order) :]
+    signature = inspect.Signature(moved)
+    given_names = [one.name for one in declared if one.name not in base.variants[0]]
+
+    def oracle(*args: Any, **named: Any) -> Any:
+        bound = signature.bind(*args, **named).arguments
+        turned = {given_names[at] for at in right.turned}
+        own = {name: _turned(value) if name in turned else value for name, value in bound.items()}
+        result = base.oracle(**own)
+        many = right.returned(result if isinstance(result, tuple) else (result,))
+        return many if isinstance(result, tuple) else many[0]
+
+    oracle.__signature__ = signature  # type: ignore[attr-defined]
+
+    def seen(prop: "Property") -> "Property":
+        return lambda case, arrays: prop(right.plain(case), right.read(arrays))
+
+    return replace(
+        base,
+        published=base,
+        cases=cases,
+        oracle=oracle,
+        properties=tuple(map(seen, base.properties)),
+        returns=tuple(base.returns[old] for old in right.results) or base.returns,
+        cells={} if right.turned_results or right.results else base.cells,
+    )
+
+
+def in_words(task: "Task", variant: int) -> str:
+    """What a variant's convention asks for, in sentences for a student; empty where it is the published one."""
+    base = task.published or task
+    convention = base.conventions[variant] if variant < len(base.conventions) else None
+    if convention is None:
+        return ""
+    names = list(base.parameters)
+    said = []
+    if convention.order:
+        given = ", ".join([names[old] for old in convention.order] + names[len(convention.order) :])
+        said.append(f"The arguments come in this order: `{base.name}({given})`.")
+    if convention.turned:
+        which = _listed([f"`{names[at]}`" for at in convention.turned])
+        comes, its = ("comes", "its") if len(convention.turned) == 1 else ("come", "their")
+        said.append(f"{which} {comes} with {its} last two axes exchanged.")
+    if convention.turned_results:
+        if len(base.returns) == 1:
+            said.append("Return the result with its last two axes exchanged.")
+        else:
+            which = _listed([base.returns[at] for at in convention.turned_results])
+            its = "its" if len(convention.turned_results) == 1 else "their"
+            said.append(f"Return {which} with {its} last two axes exchanged.")
+    if convention.results:
+        said.append(f"Return the results in this order: {', '.join(base.returns[old] for old in convention.results)}.")
+    if convention.times != 1:
+        each = "each number" if len(base.returns) > 1 else "the number"
+        said.append(f"Return {each} for {convention.times} {base.varies['times']}, {convention.times} times as much.")
+    return f"**In your notebook.** {' '.join(said)} All else is as described above."
+
+
+def _listed(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
