@@ -58,3 +58,13 @@ RIGHT = {
     for chapter in sorted(CHAPTERS)
     for task_id, answers in import_module(f"right_answers_{chapter:02d}").RIGHT.items()
 }
+
+
+def constant_variants(task):
+    """The numbers of the variants that differ in constants alone, the published one among them."""
+    return [n for n in range(len(task.variants)) if not task.conventions or task.conventions[n] is None]
+
+
+def constants_of(task):
+    """The constants of the variants that differ in constants alone, the published ones first."""
+    return [task.variants[number] for number in constant_variants(task)]

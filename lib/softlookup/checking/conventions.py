@@ -47,6 +47,11 @@ class Convention:
         """What changes the body of an answer; another order of the arguments changes its first line alone."""
         return self.turned, self.results, self.turned_results, self.times
 
+    @property
+    def layout(self) -> list[list[int]]:
+        """All but the multiple, as plain lists."""
+        return [list(one) for one in (self.order, self.turned, self.results, self.turned_results)]
+
     def asked(self, case: Case) -> Case:
         """A question of the published task, as it is asked under this convention."""
         args = [_turned(arg) if at in self.turned else arg for at, arg in enumerate(case.args)]
@@ -103,8 +108,9 @@ def conventions(
         names: The names of its parameters.
         returns: How many results it has.
         varies: What may vary, as it stands beside the solution: ``turned`` (names of parameters), ``results`` (the
-            numbers of the results that may be transposed), ``times`` (what is counted more than once), and ``order``
-            (false where the arguments keep their places).
+            numbers of the results that may be transposed), ``times`` (what is counted more than once), ``order``
+            (false where the arguments keep their places), and ``never`` (layouts under which the published answer
+            would be right as it stands, since the transposed product is the product of the transposed, exchanged).
 
     Returns:
         At most ``MOST``, each with another body of the answer as far as there are so many.
@@ -122,11 +128,13 @@ def conventions(
             range(2, 10) if varies.get("times") else [1],
         )
     ]
-    found = sorted((one for one in found if one != Convention()), key=lambda one: _drawn(task_id, one))
+    never = [*varies.get("never", ()), [[], [], [], []]]
+    found = [one for one in found if one.times != 1 or one.layout not in never]
+    found.sort(key=lambda one: _drawn(task_id, one))
     chosen: list[Convention] = []
     for new_body in (True, False):  # first those with bodies of their own
         for one in found:
-            unlike = one.body not in ((), *(kept.body for kept in chosen), Convention().body)
+            unlike = one.body not in (Convention().body, *(kept.body for kept in chosen))
             if len(chosen) < MOST and one not in chosen and (unlike or not new_body):
                 chosen.append(one)
     return tuple(chosen)
@@ -228,7 +236,8 @@ def in_words(task: "Task", variant: int) -> str:
         said.append(f"Return the results in this order: {', '.join(base.returns[old] for old in convention.results)}.")
     if convention.times != 1:
         each = "each number" if len(base.returns) > 1 else "the number"
-        said.append(f"Return {each} for {convention.times} {base.varies['times']}, {convention.times} times as much.")
+        what = f"{convention.times} {base.varies['times']} together"
+        said.append(f"Return {each} for {what}, which is {convention.times} times as much.")
     return f"**In your notebook.** {' '.join(said)} All else is as described above."
 
 

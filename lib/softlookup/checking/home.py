@@ -86,7 +86,7 @@ def check(task_id: str, obj: Any, *, variant: int = 0) -> CheckResult:
         return not_callable(task, type(obj).__name__, number)
     result = replace(_judged(task, obj, number), answer=cell_hash(obj))
     try:
-        return _whole(task, noted(task, LocalStudent(task, obj), result))
+        return _whole(task, noted(task, LocalStudent(task, obj, _variants(task)), result))
     except (Exception, TimeIsUp):  # what is added must not take the verdict with it
         return result
 
@@ -98,15 +98,19 @@ class _Alone(LocalStudent):
         return ()
 
 
+def _variants(task: Task) -> dict[str, int]:
+    """Which variants the notebook asks for, as its checks have said since the kernel was started."""
+    return {one.id: tries(one.id).variant for one in tasks(task.chapter) if tries(one.id).student is not None}
+
+
 def _whole(task: Task, result: CheckResult) -> CheckResult:
     """Where this was the last task of its notebook to be right, the same with a sentence on all functions together."""
     every = {one.id: tries(one.id) for one in tasks(task.chapter)}
     if not compositions(task.chapter) or not all(one.passed for one in every.values()):
         return result
     own = {name: one.student.obj for name, one in every.items() if isinstance(one.student, LocalStudent)}
-    variants = {name: one.variant for name, one in every.items()}
     with calm_torch(), time_limit(TIME_LIMIT_S):
-        failing = first_failing(task.chapter, own, _Alone, variants)
+        failing = first_failing(task.chapter, own, _Alone, _variants(task))
     if failing is None:
         said = f"All {len(every)} tasks of this notebook are right, and your functions work together."
     else:
@@ -178,7 +182,9 @@ def _judged(task: Task, obj: Any, number: int) -> CheckResult:
     try:
         with calm_torch(), time_limit(TIME_LIMIT_S):
             asked = questions_at_home(task, number)
-            return _with_inputs(task, judge(task, LocalStudent(task, obj), variant=number, asked=asked))
+            return _with_inputs(
+                task, judge(task, LocalStudent(task, obj, _variants(task)), variant=number, asked=asked)
+            )
     except TimeIsUp:
         return too_slow(task, TIME_LIMIT_S, number)
     except KeyboardInterrupt:

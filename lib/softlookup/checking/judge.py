@@ -8,12 +8,14 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from types import CodeType
 from typing import Any, Protocol
 
 import numpy as np
 
-from softlookup.checking.conventions import under
 from softlookup.checking.compare import Difference, first_difference, same
+from softlookup.checking.conventions import under
+from softlookup.checking.copies import is_copy
 from softlookup.checking.diagnose import OTHER_VARIANT, SHORTCUT, Asked, Given, diagnose, each_shows, is_right
 from softlookup.checking.inside.candidates import INSIDES
 from softlookup.checking.inside.case import CORE, SINGLE, Arrays, Case
@@ -172,6 +174,8 @@ def judge(
     variant: int = 0,
     asked: TaskQuestions | None = None,
     reveals: bool = True,
+    names: bool = True,
+    code: CodeType | None = None,
 ) -> CheckResult:
     """Judge one answer.
 
@@ -182,6 +186,8 @@ def judge(
         variant: Which variant was asked.
         asked: The questions, where they have been drawn already; the seed is not looked at then.
         reveals: Whether the wanted numbers may be shown, if the task allows it.
+        names: Whether the mistake is looked for; not where the verdict alone counts.
+        code: The code of the student's function, by which a copy is known that gives no numbers.
 
     Returns:
         The result; wrong answers never raise.
@@ -196,9 +202,11 @@ def judge(
 
     def named(found: Outcome) -> list[str]:
         """The known mistakes; if none fits, once more with all that is called computed as the mistakes are."""
-        if found.failed is None or found.verdict == "blank" or _used(found):
+        if not names or found.failed is None or found.verdict == "blank" or _used(found):
             return []
         slugs = diagnose(task, found.asked, variant, asked.given)
+        if not slugs and task.published and is_copy(task, code, variant):
+            return [OTHER_VARIANT]
         leans_on = student.lendable(sound_too=True) if not slugs and found.points == 0 else ()
         if leans_on:
             again = _ask_all(task, student, asked.cases, asked.rights, leans_on)

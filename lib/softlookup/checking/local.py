@@ -1,7 +1,7 @@
 """A student whose answers come from a function in the same process, and what stands in for functions that failed."""
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, wraps
 from typing import Any
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from softlookup.checking.calls import Call, differs, plain
+from softlookup.checking.conventions import under
 from softlookup.checking.inside.case import Case
 from softlookup.checking.inside.gates import opened
 from softlookup.checking.inside.layers import called_like, layer_around
@@ -20,7 +21,7 @@ from softlookup.checking.registry import earlier
 from softlookup.checking.task import Task
 
 
-def stand_in(task: Task, asking: str = "") -> Callable[..., Any]:
+def stand_in(task: Task, asking: str = "", variant: int = 0) -> Callable[..., Any]:
     """A sound function in place of a student's own, for torch tensors and numpy arrays alike.
 
     Arguments that the task does not speak of (an extra ``dim=-1``) are left aside.
@@ -28,9 +29,11 @@ def stand_in(task: Task, asking: str = "") -> Callable[..., Any]:
     Args:
         task: The task whose function is lent.
         asking: The frame of the question meanwhile: given numbers alone, the function gives what is used there.
+        variant: Which variant of the task the notebook asks for.
     """
     import torch
 
+    task = under(task, variant)
     in_torch = task.frame == "torch"
     own = "torch" if in_torch else "numpy"
     parameters = task.parameters
@@ -47,7 +50,7 @@ def stand_in(task: Task, asking: str = "") -> Callable[..., Any]:
     def call(*args: Any, **named: Any) -> Any:
         kept = {name: turn(value) for name, value in named.items() if name in parameters}
         given = (*args, *named.values())
-        result = task.oracle(*map(turn, args if some else args[: len(parameters)]), **kept, **task.variants[0])
+        result = task.oracle(*map(turn, args if some else args[: len(parameters)]), **kept, **task.variants[variant])
         many = tuple(_like(r, given) for r in (result if isinstance(result, tuple) else (result,)))
         if in_torch and any(isinstance(a, np.ndarray) for a in given):
             many = tuple(r.numpy() for r in many)
@@ -79,11 +82,19 @@ def _cells_of(obj: Any) -> set[str]:
 
 
 class LocalStudent:
-    """Answers from an object in this process."""
+    """Answers from an object in this process.
 
-    def __init__(self, task: Task, obj: Callable[..., Any]) -> None:
+    Args:
+        task: The task.
+        obj: The answer.
+        variants: Which variants the notebook asks for in earlier tasks, by id, as far as that is known.
+    """
+
+    def __init__(self, task: Task, obj: Callable[..., Any], variants: Mapping[str, int] | None = None) -> None:
         self.obj, self.barred = obj, task.barred
-        self.earlier = {one.name: one for one in earlier(task) if formula_written(one) is None}
+        self.variants = variants or {}
+        known = (one for one in earlier(task) if formula_written(one) is None)
+        self.earlier = {one.name: under(one, self.variants.get(one.id, 0)) for one in known}
         self.own: dict[str, Any] = {}
         self.rounds: list[tuple[Case, list[Call]]] = []
 
@@ -133,7 +144,7 @@ class LocalStudent:
             return False
         case = replace(case, gradients=floats, upstream=np.ones(sound[0].shape))
         own = run(self.own[task.id], case, 1, task.barred)
-        return differs(case, own, wanted(task, case, task.variants[0]))
+        return differs(case, own, wanted(task, case, task.variants[self.variants.get(task.id, 0)]))
 
     def _instead(self, task: Task, asked: Case, own: Any) -> Any:
         """What stands in for a function of the student's, and notes each call."""
@@ -154,12 +165,13 @@ class LocalStudent:
         """Whether a function of the student's is right by itself, whichever variant it was asked for."""
         if not callable(own):
             return False
-        student = LocalStudent(task, own)
+        student = LocalStudent(task, own, self.variants)
+        known = self.variants.get(task.id)
         return any(
-            judge(task, student, variant=n, asked=questions_at_home(task, n)).verdict == "pass"
-            for n in range(len(task.variants))
+            judge(task, student, variant=n, asked=questions_at_home(task, n), names=False).verdict == "pass"
+            for n in (range(len(task.variants)) if known is None else [known])
         )
 
     def sound(self, task: Task, asked: Case) -> Callable[..., Any]:
         """A sound function of an earlier task, for one question."""
-        return stand_in(task, asked.frame)
+        return stand_in(task, asked.frame, self.variants.get(task.id, 0))

@@ -132,7 +132,7 @@ def _returned(source: str, node: ast.Return, at: _Places, convention: Convention
         return start, end, "return " + ", ".join(own(old, parts[old]) for old in order)
     if several or isinstance(value, ast.List | ast.ListComp) and convention.times != 1:
         count = len(convention.results) or 1 + max((*convention.turned_results, 0))
-        before = source[: start].rsplit("\n", 1)[-1]
+        before = source[:start].rsplit("\n", 1)[-1]
         if before.strip() or not several:
             raise NotCarriedOver("several results are returned by a line that does not name them")
         parts = [f"result_{place + 1}" for place in range(count)]

@@ -17,6 +17,7 @@ from types import TracebackType
 import nbformat
 from nbformat import NotebookNode
 
+from softlookup.checking.copies import code_of
 from softlookup.checking.home import not_callable, our_mistake, too_slow
 from softlookup.checking.judge import TaskQuestions, judge, no_points, questions, used_shortcut
 from softlookup.checking.own import OwnTasks, OwnTasksError, use
@@ -281,9 +282,14 @@ class _Run:
         drawn = self.examiner.questions(asked)
         student = Remote(session, asked, partial(self._before, asked), self.limits.answer_s)
         try:
-            return judge(task, student, variant=variant, asked=drawn, reveals=False)
+            code = code_of(self._answer(asked), task.name) if task.published else None
+            return judge(task, student, variant=variant, asked=drawn, reveals=False, code=code)
         except OutOfTime:
             return too_slow(task, self.limits.answer_s, variant)
+
+    def _answer(self, asked: ReleasedCheck) -> str:
+        """The source of a task's cell."""
+        return next((cell.source for cell in self.cells if grade_id(cell) == asked.task.slug), "")
 
     def _before(self, asked: ReleasedCheck) -> dict[str, Before]:
         """The earlier tasks that an answer leans on, by id."""

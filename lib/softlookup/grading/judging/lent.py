@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from softlookup.checking.conventions import under
 from softlookup.checking.judge import HOME_SEED, draw
 from softlookup.checking.local import stand_in
 from softlookup.checking.oracle import wanted
@@ -18,7 +19,11 @@ _ROOM = 64
 
 
 def sound(
-    name: str, args: Sequence[Any], named: Mapping[str, Any], upstream: Sequence[np.ndarray] | None = None
+    name: str,
+    args: Sequence[Any],
+    named: Mapping[str, Any],
+    upstream: Sequence[np.ndarray] | None = None,
+    variant: int = 0,
 ) -> Any:
     """Compute the function of a task, or its gradients, for a student whose own is not sound.
 
@@ -27,11 +32,12 @@ def sound(
         args: Arrays and numbers.
         named: The same, by name.
         upstream: The gradients of a loss with respect to each result; None computes the results.
+        variant: Which variant the student was asked for.
 
     Returns:
         The result, or a list with the gradient of each argument, None for what is no array of floats.
     """
-    function = stand_in(get_task(name))
+    function = stand_in(get_task(name), variant=variant)
     import torch
 
     if upstream is None:
@@ -62,7 +68,7 @@ def sound(
 
 
 @cache
-def owns(name: str) -> Own:
+def owns(name: str, variant: int = 0) -> Own:
     """What the own questions of a lent function give reason for, with room for other ways to use it.
 
     A parameter that is declared as a real number is no size. One that is at least 1 in all of its questions counts
@@ -70,14 +76,15 @@ def owns(name: str) -> Own:
 
     Args:
         name: The task's id.
+        variant: Which variant the student was asked for.
     """
-    task = get_task(name)
+    task = under(get_task(name), variant)
     real = {one: parameter.annotation is float for one, parameter in task.parameters.items()}
     given: dict[str, list[float]] = {one: [] for one in real}
     most = 0
-    cases = draw(task, HOME_SEED)
+    cases = draw(task, HOME_SEED, variant)
     # What the function imports at its first call is there before a process is forked that has to compute in time.
-    wanted(task, cases[0], task.variants[0])
+    wanted(task, cases[0], task.variants[variant])
     for case in cases:
         pairs = list(zip(real, case.args, strict=False))
         for one, value in pairs:

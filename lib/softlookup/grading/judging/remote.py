@@ -11,9 +11,10 @@ import numpy as np
 from softlookup.checking.calls import Call, differs
 from softlookup.checking.inside.case import Case
 from softlookup.checking.inside.probe import Answer, Failure
-from softlookup.checking.registry import earlier, get_task, tasks
+from softlookup.checking.registry import earlier, tasks
 from softlookup.grading.judging.lent import owns, sound
 from softlookup.grading.judging.rebuild import ReleasedCheck
+from softlookup.grading.sandbox.outside.lending import Own
 from softlookup.grading.sandbox.outside.session import OutOfTime, Session
 
 _OWN_S = 2.0
@@ -66,7 +67,7 @@ class Remote:
             self._rounds.append((some[0], []))
             begun = time.monotonic()
             try:
-                found = self.session.ask(some, results, lent, sound, begun + self.left, owns, self._note)
+                found = self.session.ask(some, results, lent, self._sound, begun + self.left, self._owns, self._note)
             except OutOfTime:
                 if not lent:
                     raise
@@ -105,7 +106,16 @@ class Remote:
         result: Any,
     ) -> None:
         """Take note of a lent call."""
-        self._rounds[-1][1].append(Call(get_task(name), args, result, named, upstream[0] if upstream else None))
+        task = self._earlier()[name].asked.task
+        self._rounds[-1][1].append(Call(task, args, result, named, upstream[0] if upstream else None))
+
+    def _sound(
+        self, name: str, args: Sequence[Any], named: Mapping[str, Any], upstream: Sequence[np.ndarray] | None = None
+    ) -> Any:
+        return sound(name, args, named, upstream, self._earlier()[name].asked.variant)
+
+    def _owns(self, name: str) -> Own:
+        return owns(name, self._earlier()[name].asked.variant)
 
     def _gives_another(self, call: Call, asked: Case) -> bool:
         """Whether the student's own function gives something else than the lent one; so does one that gives nothing."""
@@ -119,7 +129,7 @@ class Remote:
             return True
         begun = time.monotonic()
         try:
-            answer = self.session.ask([put[0]], len(task.returns), (), sound, begun + left)[0]
+            answer = self.session.ask([put[0]], len(task.returns), (), self._sound, begun + left)[0]
         except OutOfTime:
             self._silent.add(task.id)
             return True
