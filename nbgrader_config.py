@@ -18,5 +18,9 @@ c.Autograde.exporter_class = "softlookup.grading.platforms.for_nbgrader.NoAutogr
 # Feedback goes back through the exchange to those whose notebook came through it.
 c.ExchangeFactory.release_feedback = "softlookup.grading.platforms.for_nbgrader.ReleaseFeedback"
 
+# Of an assignment that was released for each student, everybody fetches their own notebook. The students' own
+# configuration needs this line, too.
+c.ExchangeFactory.fetch_assignment = "softlookup.grading.platforms.for_nbgrader.FetchOwn"
+
 # The formgrader shows code in colours, and would take hours over some that a student may hand in.
 c.HTMLExporter.filters = {"highlight_code": "softlookup.grading.feedback.page_code.highlighted"}

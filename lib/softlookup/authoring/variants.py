@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from softlookup.checking import tasks
 
 
-def draw_variants(seed: str | None) -> dict[str, int]:
+def draw_variants(seed: str | None, student: str = "") -> dict[str, int]:
     """Choose a variant for every task that has more than one.
 
     Args:
         seed: The course's secret. None is the public course: variant 0 everywhere.
+        student: Whose variants; empty for those of the whole course.
 
     Returns:
         Task id -> number of the variant. The same seed gives the same choice; without the seed it cannot be foretold.
@@ -20,7 +21,8 @@ def draw_variants(seed: str | None) -> dict[str, int]:
     chosen: dict[str, int] = {}
     for task in tasks():
         if len(task.variants) > 1 and seed is not None:
-            digest = hmac.new(seed.encode(), task.id.encode(), hashlib.sha256).digest()
+            said = f"{student}\0{task.id}" if student else task.id
+            digest = hmac.new(seed.encode(), said.encode(), hashlib.sha256).digest()
             chosen[task.id] = 1 + int.from_bytes(digest[:8], "big") % (len(task.variants) - 1)
         else:
             chosen[task.id] = 0

@@ -26,6 +26,9 @@ from softlookup.cli.shared import COURSE, FILE, HELP_STEPS, checkout, course_in,
 @click.option(
     "--force", is_flag=True, help="Release with another secret word, and replace changed sources; copies are kept."
 )
+@click.option(
+    "--per-student", is_flag=True, help="Make each student in the class a notebook with variants of their own."
+)
 def release(assignments: tuple[str, ...], folder: Path | None, **asked: Any) -> None:
     """Put assignments into a course: those named, or all.
 

@@ -1,6 +1,7 @@
 """What ``softlookup release`` does: choose, refuse what would destroy, write, note."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,12 +26,14 @@ def release_into(
     points: Sequence[str],
     all_tasks: bool,
     force: bool,
+    per_student: bool,
 ) -> None:
     """Release assignments of a checkout into a course's folder, which is made if it is not there."""
     from softlookup.authoring import with_own
     from softlookup.authoring.library_cell import addresses
     from softlookup.checking.own import BAKED, FOLDER, read_tasks, use
     from softlookup.grading import Course, new_course
+    from softlookup.grading.course.personal import keep, place
     from softlookup.grading.course.releasing import Released
     from softlookup.grading.data.disk import atomic_write
 
@@ -55,6 +58,13 @@ def release_into(
     if reason and set(names) != set(known):
         refuse("another secret word changes the tasks of all assignments: name none of them, to release them all")
     choices = {name: _chosen(released, name, last_help, drop, given, all_tasks) for name in names}
+    if per_student:
+        choices = {name: replace(one, per_student=True) for name, one in choices.items()}
+    students = course.students() if any(one.per_student for one in choices.values()) else []
+    if secret is None and any(one.per_student for one in choices.values()):
+        refuse("notebooks for each student are drawn from a secret word: give it with --course-seed")
+    if per_student and not students:
+        refuse(f"there is nobody in the class of {folder} yet: 'nbgrader db student import' enters students")
     made = {name: _made(root, name, secret, choices[name]) for name in names}
     for name in names:
         changed = released.changed(name, made[name])
@@ -77,6 +87,10 @@ def release_into(
         else:
             handed_out.unlink(missing_ok=True)
         course.release({name: notebook})
+        if choices[name].per_student:
+            for student in students:
+                keep(course, name, student, _personal(root, name, str(secret), choices[name], student))
+            click.echo(f"  and {len(students)} notebooks for each student by name: {place(course, name)}")
         released.note(name, notebook, choices[name], secret, book)
         left_out = f" (without {', '.join(choices[name].drop)})" if choices[name].drop else ""
         click.echo(f"released {name}: {folder / 'release' / name / (name + '.ipynb')}{left_out}")
@@ -96,15 +110,25 @@ def _for_students(notebook: "NotebookNode", name: str) -> bytes:
     return for_students(int(name.partition("_")[0]), chosen_tasks(notebook))
 
 
-def _made(root: Path, name: str, secret: str | None, choices: "Choices") -> "NotebookNode":
+def _made(root: Path, name: str, secret: str | None, choices: "Choices", student: str = "") -> "NotebookNode":
     from softlookup.authoring import draw_variants, read_solution
     from softlookup.authoring.choosing import BadChoice, choose
 
-    notebook = read_solution(root / "solutions" / f"{name}.py", draw_variants(secret), choices.last_help)
+    notebook = read_solution(root / "solutions" / f"{name}.py", draw_variants(secret, student), choices.last_help)
     try:
         return choose(notebook, choices.drop, choices.points)
     except BadChoice as error:
         refuse(f"{name}: {error}")
+
+
+def _personal(root: Path, name: str, secret: str, choices: "Choices", student: str) -> "NotebookNode":
+    """The notebook that one student gets."""
+    from softlookup.authoring import make_release
+    from softlookup.grading.course.personal import bind
+
+    notebook = make_release(_made(root, name, secret, choices, student))
+    bind(notebook, name, student, secret)
+    return notebook
 
 
 def _chosen(
@@ -128,7 +152,7 @@ def _chosen(
     both = [task for task in own if task in worth]
     if both:
         refuse(f"{', '.join(both)} cannot be left out and have points")
-    return Choices(left_out, kept, step)
+    return Choices(left_out, kept, step, before.per_student)
 
 
 def _points(words: Sequence[str]) -> dict[str, float]:

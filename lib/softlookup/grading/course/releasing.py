@@ -35,11 +35,13 @@ class Choices:
         drop: Tasks that are left out.
         points: Points by task, where they differ from the published ones.
         last_help: The last step of help; empty for all.
+        per_student: Whether everybody gets a notebook of their own, with other variants.
     """
 
     drop: tuple[str, ...] = ()
     points: Mapping[str, float] = field(default_factory=dict)
     last_help: str = ""
+    per_student: bool = False
 
 
 class Released:
@@ -79,7 +81,8 @@ class Released:
     def choices(self, assignment: str) -> Choices:
         """What was chosen for an assignment at its last release."""
         kept = self._record["assignments"].get(assignment, {}).get("choices", {})
-        return Choices(tuple(kept.get("drop", ())), dict(kept.get("points", {})), kept.get("last_help", ""))
+        drop, points = tuple(kept.get("drop", ())), dict(kept.get("points", {}))
+        return Choices(drop, points, kept.get("last_help", ""), bool(kept.get("per_student")))
 
     @property
     def book(self) -> str:

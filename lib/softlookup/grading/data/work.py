@@ -53,6 +53,7 @@ class RunSettings:
         limits: What a submission may use.
         hidden: Test cells with what the release hides, by name; pairs, since this travels.
         own_tasks: Names and contents of the files of the course's own tasks; the instructor's, and trusted.
+        personal: Whether each submission comes with the notebook that its student was given (``with_release``).
     """
 
     assignment: str
@@ -62,6 +63,7 @@ class RunSettings:
     limits: Limits = field(default_factory=Limits)
     hidden: tuple[tuple[str, str], ...] = ()
     own_tasks: tuple[tuple[str, str], ...] = ()
+    personal: bool = False
 
 
 @dataclass(frozen=True)
@@ -138,6 +140,17 @@ class Graded:
         """
         marks = tuple(Mark(**{**mark, "diagnosis": tuple(mark["diagnosis"])}) for mark in record["marks"])
         return cls(**{**record, "marks": marks, "remarks": tuple(record["remarks"])})
+
+
+def with_release(release: bytes, submission: bytes) -> bytes:
+    """A submission with the notebook that its student was given, as one piece that travels to a worker."""
+    return len(release).to_bytes(8, "big") + release + submission
+
+
+def parted(both: bytes) -> tuple[bytes, bytes]:
+    """The notebook that a student was given, and the submission, from what ``with_release`` made."""
+    end = 8 + int.from_bytes(both[:8], "big")
+    return both[8:end], both[end:]
 
 
 def digest_of(submission: bytes) -> str:

@@ -24,9 +24,10 @@ from softlookup.checking.own import OwnTasks, OwnTasksError, use
 from softlookup.checking.registry import get_task
 from softlookup.checking.result import HEADLINES, CheckResult
 from softlookup.grading.course.notebooks import BadNotebook, grade_id, is_graded, is_solution, task_id
+from softlookup.grading.course.personal import whose
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.records import GRADED, REFUSED
-from softlookup.grading.data.work import Graded, Mark, RunSettings, digest_of
+from softlookup.grading.data.work import Graded, Mark, RunSettings, digest_of, parted
 from softlookup.grading.judging.outputs import CUT, as_outputs, weight
 from softlookup.grading.judging.own_mistakes import noted
 from softlookup.grading.judging.plain_tests import Tested, plain_tests, score_test
@@ -109,7 +110,7 @@ class Examiner:
 
         Args:
             student: The student's id.
-            submission: The submitted file.
+            submission: The submitted file; with the student's own release where the settings say so.
             witness: Told the result of each task, with everything in it.
 
         Returns:
@@ -120,12 +121,18 @@ class Examiner:
 
     def _examine(self, student: str, submission: bytes, witness: Witness | None) -> Graded:
         begun = time.monotonic()
+        release, asked, said = self.release, self.asked, list[str]()
+        if self.settings.personal:
+            own, submission = parted(submission)
+            release = nbformat.reads(own.decode(), as_version=4)
+            asked, said = asked_by(release), list(whose(own, submission, student))
         digest = digest_of(submission)
         try:
-            rebuilt = rebuild(self.release, submission, f"{self.settings.assignment}.ipynb")
+            rebuilt = rebuild(release, submission, f"{self.settings.assignment}.ipynb")
         except BadNotebook as error:
             return Graded(student, REFUSED, digest, reason=str(error), seconds=time.monotonic() - begun)
-        round_ = _Run(self, rebuilt, witness)
+        round_ = _Run(self, rebuilt, witness, asked)
+        round_.remarks += said
         round_.play(begun + self.settings.limits.total_s)
         slowest, slowest_s = max(round_.seconds.items(), key=lambda one: one[1], default=("", 0.0))
         return Graded(
@@ -183,8 +190,10 @@ class Examiner:
 class _Run:
     """One submission on its way through the sandbox."""
 
-    def __init__(self, examiner: Examiner, rebuilt: Rebuilt, witness: Witness | None) -> None:
-        self.examiner, self.rebuilt, self.witness = examiner, rebuilt, witness
+    def __init__(
+        self, examiner: Examiner, rebuilt: Rebuilt, witness: Witness | None, asked: dict[str, ReleasedCheck | None]
+    ) -> None:
+        self.examiner, self.rebuilt, self.witness, self.asked = examiner, rebuilt, witness, asked
         self.limits = examiner.settings.limits
         self.cells: list[NotebookNode] = rebuilt.notebook.cells
         self.remarks = list(rebuilt.remarks)
@@ -223,7 +232,7 @@ class _Run:
     def _died(self, at: int, why: str) -> None:
         cell = self.cells[at]
         name = grade_id(cell)
-        asked = self.examiner.asked.get(name)
+        asked = self.asked.get(name)
         self.left_out[at] = why
         if asked is not None:
             self._judged(name, no_points(asked.task, _verdict_of(why), _ended(why), asked.variant))
@@ -235,7 +244,7 @@ class _Run:
 
     def _cell(self, session: Session, at: int, cell: NotebookNode) -> None:
         name = grade_id(cell)
-        asked = self.examiner.asked.get(name)
+        asked = self.asked.get(name)
         if asked is None or is_solution(cell):
             ran = session.run(self.examiner.hidden.get(name, cell.source))
             most = min(self.limits.output_kb * 1024, max(0, MAX_NOTEBOOK - self.kept))
@@ -295,9 +304,9 @@ class _Run:
         """The earlier tasks that an answer leans on, by id."""
         found = {}
         for one in lendable(self.rebuilt.notebook, asked):
-            name = next((name for name, each in self.examiner.asked.items() if each and each.task.id == one), "")
+            name = next((name for name, each in self.asked.items() if each and each.task.id == one), "")
             result = self.results.get(name)
-            before = self.examiner.asked.get(name) or ReleasedCheck(get_task(one), 0, get_task(one).name, True)
+            before = self.asked.get(name) or ReleasedCheck(get_task(one), 0, get_task(one).name, True)
             answers = result is not None and result.verdict not in ("stopped", "timeout")
             found[one] = Before(before, result is None or result.verdict != "pass", answers)
         return found
@@ -325,7 +334,7 @@ class _Run:
         if name in self.examiner.plain:
             test = self.tested.get(name) or Tested(0.0, "stopped", "It was not reached, or ended its process.")
             return Mark(task_id(name), name, round(best * test.share, 4), best, test.verdict, message=test.message)
-        if is_solution(cell) or self.examiner.asked.get(name) is None:
+        if is_solution(cell) or self.asked.get(name) is None:
             # nbgrader's rule: a written answer that nobody touched earns nothing, any other waits for a person.
             empty = is_solution(cell) and name in self.rebuilt.untouched
             said = "No response." if empty else ""

@@ -7,14 +7,17 @@ notebook did not come through the exchange.
 
 import glob
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
 from nbconvert.exporters import NotebookExporter
 from nbgrader.coursedir import CourseDirectory
+from nbgrader.exchange.default.fetch_assignment import ExchangeFetchAssignment
 from nbgrader.exchange.default.release_feedback import ExchangeReleaseFeedback
-from nbgrader.utils import temp_attrs
+from nbgrader.utils import get_username, temp_attrs
 
+from softlookup.grading.course.personal import FOLDER
 from softlookup.grading.data.plain_text import one_line
 
 _SLIPS = ("timestamp.txt", "submission_secret.txt")
@@ -40,6 +43,23 @@ class NoAutograde(NotebookExporter):
             "nbgrader's autograde would run the students' code without a sandbox. In a terminal, in the folder of the "
             f"course, run: softlookup grade {name}{one}"
         )
+
+
+class FetchOwn(ExchangeFetchAssignment):
+    """Fetches an assignment; of one that was released for each student, the student's own notebook."""
+
+    def do_copy(self, src: str, dest: str) -> None:
+        """Copy the folder, with the student's own notebook in the place of the common one."""
+        own = Path(src) / FOLDER
+        name = self.coursedir.student_id if self.coursedir.student_id != "*" else get_username()
+        mine = own / f"{name}.ipynb"
+        if own.is_dir() and not mine.is_file():
+            self.fail(f"no notebook was made for {one_line(name)} in this assignment: ask the instructor for it")
+        with temp_attrs(self.coursedir, ignore=[*self.coursedir.ignore, FOLDER]):
+            super().do_copy(src, dest)
+        common = Path(dest) / f"{self.coursedir.assignment_id}.ipynb"
+        if mine.is_file() and common.read_bytes() == (Path(src) / common.name).read_bytes():
+            shutil.copyfile(mine, common)  # not over an answer that was begun
 
 
 class ReleaseFeedback(ExchangeReleaseFeedback):

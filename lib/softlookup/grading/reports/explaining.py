@@ -16,10 +16,11 @@ from softlookup.grading.course.folder import Course
 from softlookup.grading.course.grade_sheet import find_assignment
 from softlookup.grading.course.inbox import read_submission
 from softlookup.grading.course.own_tasks import own_files
+from softlookup.grading.course.personal import own_release
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.plain_text import plain
 from softlookup.grading.data.records import GRADED
-from softlookup.grading.data.work import Graded, Mark, RunSettings, digest_of
+from softlookup.grading.data.work import Graded, Mark, RunSettings, digest_of, with_release
 from softlookup.grading.judging.plain_tests import hidden_tests, identity
 from softlookup.grading.run.ledger import FILE
 
@@ -185,7 +186,10 @@ def explain(course: Course, assignment: str, student: str, examiner: ExaminerFac
     source, changed, content = _what_was_graded(course, assignment, student, line.graded.digest)
     seen: dict[str, CheckResult] = {}
     hidden = hidden_tests(course, assignment, release)
-    with examiner(RunSettings(assignment, release, line.seed, line.sandbox, hidden=hidden, own_tasks=own)) as asking:
+    personal = own_release(course, assignment, student)
+    content = content if personal is None else with_release(personal, content)
+    given = {"hidden": hidden, "own_tasks": own, "personal": personal is not None}
+    with examiner(RunSettings(assignment, release, line.seed, line.sandbox, **given)) as asking:
         again = asking.examine(student, content, witness=seen.__setitem__)
     if again.status != GRADED:
         raise CourseError(f"asking the questions again failed: {again.status}, {plain(again.reason)}")

@@ -14,6 +14,7 @@ import nbformat
 
 from softlookup.grading.course.folder import Course
 from softlookup.grading.course.own_tasks import own_files
+from softlookup.grading.course.personal import is_personal
 from softlookup.grading.course.student_ids import id_trouble, shown
 from softlookup.grading.data.disk import Shelf
 from softlookup.grading.data.errors import CourseError
@@ -104,9 +105,8 @@ def grade_assignment(
     with Ledger(folder, **ask) as ledger, Writer(course, request.assignment) as writer:  # type: ignore[arg-type]
         writer.check_release(nbformat.reads(release, as_version=4))
         keeper = Keeper(course, request, ledger, writer, Shelf(folder), watch or Watcher())
-        settings = RunSettings(
-            request.assignment, release, ledger.run.seed, request.sandbox, request.limits, hidden, own
-        )
+        asked = request.assignment, release, ledger.run.seed, request.sandbox, request.limits, hidden, own
+        settings = RunSettings(*asked, personal=is_personal(course, request.assignment))
         if executor is None and request.sandbox != "none":
             keeper.about = memory_held()
         keeper.grade(students, (executor or local_executor(course, request))(settings))

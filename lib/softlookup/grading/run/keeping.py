@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from softlookup.grading.course.autograded import Autograded
 from softlookup.grading.course.folder import Course
 from softlookup.grading.course.inbox import handed_in_at, read_submission
+from softlookup.grading.course.personal import is_personal, own_release
 from softlookup.grading.data.disk import Shelf
 from softlookup.grading.data.errors import CourseError, GradebookError
 from softlookup.grading.data.records import GRADED, MISSING, REFUSED, Record, Report
-from softlookup.grading.data.work import Graded
+from softlookup.grading.data.work import Graded, with_release
 from softlookup.grading.feedback.pages import make_pages, page_of, points_page, remove_page
 from softlookup.grading.run.ledger import Ledger
 from softlookup.grading.run.request import GradeRequest, Watcher
@@ -118,11 +119,20 @@ class Keeper:
         """
         for student in todo:
             came = read_submission(self.course, self.request.assignment, student)
-            if came.content is None:
-                self.aside.append(Graded(student, came.status, reason=came.reason))
+            content, why = came.content, came.reason
+            if content is not None and is_personal(self.course, self.request.assignment):
+                own = own_release(self.course, self.request.assignment, student)
+                content = None if own is None else with_release(own, content)
+                why = (
+                    f"no notebook was made for {student}: 'softlookup release {self.request.assignment} --per-student' "
+                    "makes it"
+                )
+            if content is None:
+                status = REFUSED if came.content is not None else came.status
+                self.aside.append(Graded(student, status, came.digest, reason=why))
             else:
                 asked[student] = came.digest
-                yield student, came.content
+                yield student, content
 
     def _keep_the_rest(self) -> None:
         while self.aside:
