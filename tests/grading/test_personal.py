@@ -1,0 +1,124 @@
+"""An assignment that is released for each student: everybody is asked other variants, bound to the id."""
+
+import json
+import shutil
+
+import nbformat
+import pytest
+from click.testing import CliRunner
+
+from softlookup.authoring import draw_variants, read_solution, solution_cells
+from softlookup.authoring.build import find_root
+from softlookup.cli import main
+from softlookup.grading import Course, GradeRequest, grade
+from softlookup.grading.course.personal import own_release, place, whose
+from softlookup.grading.data.work import parted, with_release
+from softlookup.grading.reports.explaining import explain
+
+NAME = "02_soft_lookup"
+ROOT = find_root()
+SECRET = "a word that nobody knows"
+
+
+def run(*words):
+    return CliRunner().invoke(main, list(map(str, words)))
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("personal") / "course"
+    made = run("release", NAME, "--course", folder, "--course-seed", SECRET)
+    assert made.exit_code == 0, made.output
+    for student in ("ada", "ben", "cleo", "dan"):
+        hand_in(Course.at(folder), student, nbformat.v4.new_notebook())
+    made = run("release", NAME, "--course", folder, "--course-seed", SECRET, "--per-student")
+    assert made.exit_code == 0 and "4 notebooks" in made.output, made.output
+    return Course.at(folder)
+
+
+def hand_in(course, student, notebook):
+    path = course.notebook("submitted", student, NAME)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(notebook, path)
+
+
+def answered(course, student, variants):
+    """The notebook of a student, with the published answers to some variants in it."""
+    notebook = nbformat.reads(own_release(course, NAME, student).decode(), as_version=4)
+    cells = solution_cells(read_solution(ROOT / "solutions" / f"{NAME}.py", variants))
+    for cell in notebook.cells:
+        cell.source = cells.get(cell.metadata.get("nbgrader", {}).get("grade_id"), cell.source)
+    return notebook
+
+
+def test_everybody_is_graded_by_the_notebook_that_was_made_for_them(course):
+    (place(course, NAME) / "dan.ipynb").unlink()
+    own = draw_variants(SECRET, "ada")
+    hand_in(course, "ada", answered(course, "ada", own))
+    hand_in(course, "ben", answered(course, "ben", draw_variants(None)))
+    hand_in(course, "cleo", answered(course, "ada", own))
+    hand_in(course, "dan", answered(course, "ada", own))
+    report = grade(course, GradeRequest(NAME, seed=7, feedback=False)).as_json()["submissions"]
+    varied = {task for task, number in own.items() if number and task.startswith("02.")}
+    assert {mark["verdict"] for mark in report["ada"]["tasks"].values()} <= {"pass", "by hand"}
+    ben, cleo = report["ben"]["tasks"], report["cleo"]["tasks"]
+    assert all(ben[task]["verdict"] != "pass" for task in varied)
+    assert sum(ben[task]["diagnosis"] == ["other-variant"] for task in varied) >= len(varied) - 2
+    unlike = {task for task in varied if own[task] != draw_variants(SECRET, "cleo")[task]}
+    assert unlike and all(cleo[task]["verdict"] != "pass" for task in unlike)
+    assert report["dan"]["status"] == "refused"
+    assert any("made for 'ada'" in said for said in explain(course, NAME, "cleo").remarks)
+    assert {one.mark.variant for one in explain(course, NAME, "ben").tasks} != {0}
+
+
+def test_notebooks_of_one_student_are_the_same_each_time_and_those_of_two_are_not(course):
+    before = {one: own_release(course, NAME, one) for one in ("ada", "ben")}
+    assert run("release", NAME, "--course", course.root, "--course-seed", SECRET).exit_code == 0
+    assert before == {one: own_release(course, NAME, one) for one in ("ada", "ben")}
+    assert draw_variants(SECRET, "ada") != draw_variants(SECRET, "ben") != draw_variants(SECRET)
+    assert b"### BEGIN SOLUTION" not in before["ada"] and b"return" not in before["ada"].split(b"def mix")[1][:400]
+
+
+def test_notebooks_for_each_student_need_a_secret_and_a_class(tmp_path):
+    said = run("release", NAME, "--course", tmp_path / "a", "--per-student")
+    assert said.exit_code != 0 and "--course-seed" in said.output
+    said = run("release", NAME, "--course", tmp_path / "b", "--course-seed", SECRET, "--per-student")
+    assert said.exit_code != 0 and "nobody in the class" in said.output
+
+
+def test_metadata_that_do_not_fit_are_told_and_count_for_nothing(course):
+    own = own_release(course, NAME, "ada")
+    changed = json.loads(own)
+    assert list(whose(own, own, "ada")) == []
+    changed["metadata"]["softlookup"]["bound"] = "0" * 32
+    assert "missing or changed" in next(whose(own, json.dumps(changed).encode(), "ada"))
+    changed["metadata"]["softlookup"] = [["student", "ada"]]
+    assert "missing or changed" in next(whose(own, json.dumps(changed).encode(), "ada"))
+    assert "made for 'ben'" in next(whose(own, own_release(course, NAME, "ben"), "ada"))
+    assert list(whose(own, b"[" * 100_000, "ada")) != []
+
+
+def test_submission_and_release_travel_together():
+    for release, submission in ((b"", b""), (b"{}", b"x" * 300), (b"r" * 70_000, b"")):
+        assert parted(with_release(release, submission)) == (release, submission)
+
+
+def test_students_fetch_their_own_notebook_and_no_other(course, tmp_path, monkeypatch):
+    from nbgrader.coursedir import CourseDirectory
+
+    from softlookup.grading.platforms.for_nbgrader import FetchOwn
+
+    monkeypatch.setenv("JUPYTERHUB_USER", "ben")
+    source, target = place(course, NAME).parent, tmp_path / NAME
+    fetch = FetchOwn(coursedir=CourseDirectory(assignment_id=NAME), parent=None)
+    fetch.dest_path = str(target)
+    fetch.do_copy(str(source), str(target))
+    assert (target / f"{NAME}.ipynb").read_bytes() == own_release(course, NAME, "ben")
+    assert not (target / "personal").exists()
+    (target / f"{NAME}.ipynb").write_text("begun")
+    fetch.do_copy(str(source), str(target))
+    assert (target / f"{NAME}.ipynb").read_text() == "begun"
+    shutil.rmtree(target)
+    monkeypatch.setenv("JUPYTERHUB_USER", "nobody")
+    with pytest.raises(Exception, match="no notebook was made"):
+        fetch.do_copy(str(source), str(target))
