@@ -1,20 +1,25 @@
 """Variants with conventions: the published answer is wrong there and known as that, the carried-over one is right."""
 
 import itertools
+import math
+from functools import partial
 
 import numpy as np
 import pytest
+import torch
 
 from published import ROOT
 from softlookup.authoring import draw_variants, read_solution
 from softlookup.checking import check, get_task, tasks
-from softlookup.checking.conventions import MOST, Convention, conventions, in_words, under
+from softlookup.checking.conventions import MOST, Convention, conventions
+from softlookup.checking.copies import is_copy
 from softlookup.checking.helping import forget
 from softlookup.checking.inside.limits import calm_torch
 from softlookup.checking.judge import HOME_SEED, judge, questions
 from softlookup.checking.local import LocalStudent
 from softlookup.checking.published import answer, in_variant, planted, solution
 from softlookup.checking.rewriting import NotCarriedOver, carried_over
+from softlookup.checking.variant import in_words, under
 
 VARIED = [pytest.param(task, id=task.id) for task in tasks() if task.conventions]
 
@@ -22,7 +27,13 @@ VARIED = [pytest.param(task, id=task.id) for task in tasks() if task.conventions
 def verdict(task, variant, function, seed=HOME_SEED):
     asked = questions(task, seed, variant)
     with calm_torch():
-        return judge(task, LocalStudent(task, function), variant=variant, asked=asked, code=function.__code__)
+        return judge(
+            task,
+            LocalStudent(task, function),
+            variant=variant,
+            asked=asked,
+            copied=partial(is_copy, task, function.__code__, variant),
+        )
 
 
 def numbers(task):
@@ -80,9 +91,7 @@ def test_a_question_is_asked_under_the_convention_and_read_back():
 
 
 def test_carried_over_source_stays_readable():
-    source = (
-        'def mix(weights, v):\n    """Mix."""\n    ### BEGIN SOLUTION\n    return weights @ v\n    ### END SOLUTION\n'
-    )
+    source = 'def mix(weights, v):\n    """Mix."""\n    ### BEGIN SOLUTION\n    return weights @ v\n'
     made = carried_over(source, "mix", Convention((1, 0), (1,), (), (0,)), torch=True)
     assert made == (
         'def mix(v, weights):\n    """Mix. Your notebook changes this: see the text above."""\n'
@@ -139,12 +148,10 @@ def test_a_course_with_a_secret_gets_no_published_variant_where_there_are_others
 def test_a_sound_function_is_lent_under_the_convention_that_was_asked():
     """An answer may call an earlier function that failed: the one that stands in takes what the notebook says."""
     forget()
-    scale, head = get_task("04.mix"), get_task("04.head")
-    variant = next(n for n, one in enumerate(scale.conventions) if one and one.order == (1, 0) and not one.turned)
-    turns = bool(scale.conventions[variant].turned_results)
-    source = (
-        "import math, torch\n"
-        "def mix(v, weights):\n    return v\n"
+    mix = get_task("04.mix")
+    variant = next(n for n, one in enumerate(mix.conventions) if one and one.order == (1, 0) and not one.turned)
+    turns = bool(mix.conventions[variant].turned_results)
+    head = (
         "def one_head(x, w_q, w_k, w_v, mask=None):\n"
         "    q, k, v = x @ w_q, x @ w_k, x @ w_v\n"
         "    s = q @ k.mT / math.sqrt(q.shape[-1])\n"
@@ -153,10 +160,10 @@ def test_a_sound_function_is_lent_under_the_convention_that_was_asked():
         "    if mask is not None:\n        a = a.masked_fill(~mask, 0.0)\n"
         f"    return mix(v, a){'.mT' if turns else ''}\n"
     )
-    space = {}
-    exec(source, space)
+    space = {"math": math, "torch": torch}
+    exec(compile("def mix(v, weights):\n    return v\n", "<one cell>", "exec"), space)
+    exec(compile(head, "<another>", "exec"), space)
     assert check("04.mix", space["mix"], variant=variant).verdict != "pass"
     result = check("04.head", space["one_head"])
     assert result.verdict == "pass" and "04.mix" in result.text(), result.text()
-    assert head.conventions[0] is None
     forget()

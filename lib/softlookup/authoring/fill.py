@@ -5,8 +5,8 @@ from collections.abc import Mapping
 
 from softlookup.authoring.variants import constants
 from softlookup.checking import Task, get_task, tasks
-from softlookup.checking.conventions import in_words
 from softlookup.checking.published import CONSTANT, in_variant
+from softlookup.checking.variant import in_words
 
 PLACE = re.compile(r"\[\[([^\[\]\n]+)\]\]")
 BOOK = "../../_build/html/"

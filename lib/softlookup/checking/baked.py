@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checking.conventions import under
 from softlookup.checking.diagnose import Given
 from softlookup.checking.inside.case import Arrays, Case
 from softlookup.checking.judge import TaskQuestions, questions_at_home
 from softlookup.checking.oracle import mistaken, of_other_variant
 from softlookup.checking.task import Task
+from softlookup.checking.variant import under
 
 _TABLE = "questions"
 

@@ -5,20 +5,15 @@ written for the published notebook is wrong there. Questions, right answers, the
 mistake are carried over by rules; nothing of a task is written twice.
 """
 
-import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from hashlib import sha256
 from itertools import chain, combinations, permutations, product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from softlookup.checking.inside.case import Arrays, Case
-
-if TYPE_CHECKING:
-    from softlookup.checking.task import Property, Task
 
 MOST = 8
 """How many conventions a task has at most, besides the published one."""
@@ -54,12 +49,12 @@ class Convention:
 
     def asked(self, case: Case) -> Case:
         """A question of the published task, as it is asked under this convention."""
-        args = [_turned(arg) if at in self.turned else arg for at, arg in enumerate(case.args)]
+        args = [turned(arg) if at in self.turned else arg for at, arg in enumerate(case.args)]
         place = {old: new for new, old in enumerate(self.order)}
         moved = [args[old] for old in self.order] + args[len(self.order) :]
         upstream = case.upstream
         if upstream is not None and self.turned_results:
-            upstream = _turned(upstream)
+            upstream = turned(upstream)
         fed = None if case.fed is None else (place.get(case.fed[0], case.fed[0]), *case.fed[1:])
         gradients = tuple(place.get(at, at) for at in case.gradients)
         return replace(case, args=tuple(moved), gradients=gradients, upstream=upstream, fed=fed)
@@ -73,11 +68,11 @@ class Convention:
         back = list(args)
         for new, old in enumerate(self.order):
             back[old] = args[new]
-        return [_turned(arg) if at in self.turned else arg for at, arg in enumerate(back)]
+        return [turned(arg) if at in self.turned else arg for at, arg in enumerate(back)]
 
     def returned(self, results: Sequence[Any]) -> tuple[Any, ...]:
         """Results of the published function as they are returned under this convention."""
-        own = [_turned(one) if at in self.turned_results else one for at, one in enumerate(results)]
+        own = [turned(one) if at in self.turned_results else one for at, one in enumerate(results)]
         own = [self.times * one for one in own] if self.times != 1 else own
         return tuple(own[old] for old in self.results or range(len(own)))
 
@@ -86,11 +81,11 @@ class Convention:
         back = list(results)
         for new, old in enumerate(self.results):
             back[old] = results[new]
-        back = [_turned(one) if at in self.turned_results and one.ndim > 1 else one for at, one in enumerate(back)]
+        back = [turned(one) if at in self.turned_results and one.ndim > 1 else one for at, one in enumerate(back)]
         return tuple(one / self.times if self.times != 1 else one for one in back)
 
 
-def _turned(value: Any) -> Any:
+def turned(value: Any) -> Any:
     """A tensor or array with its last two axes exchanged; anything else as it is."""
     if isinstance(value, np.ndarray):
         return np.swapaxes(value, -2, -1).copy() if value.ndim > 1 else value
@@ -116,13 +111,13 @@ def conventions(
         At most ``MOST``, each with another body of the answer as far as there are so many.
     """
     orders = list(_orders(required)) if varies.get("order", True) else []
-    turned = [names.index(name) for name in varies.get("turned", ())]
+    places = [names.index(name) for name in varies.get("turned", ())]
     swapped = [one for one in permutations(range(returns)) if one != tuple(range(returns))]
     found = [
         Convention(*one)
         for one in product(
             orders or [()],
-            _subsets(turned),
+            _subsets(places),
             [(), *swapped[:23]],
             _subsets(varies.get("results", ())),
             range(2, 10) if varies.get("times") else [1],
@@ -160,86 +155,3 @@ def _orders(count: int) -> Iterator[tuple[int, ...]]:
         swapped = list(own)
         swapped[a], swapped[b] = b, a
         yield tuple(swapped)
-
-
-@cache
-def under(task: "Task", variant: int) -> "Task":
-    """A task as one of its variants asks for it: with the questions, right answers and names of its convention.
-
-    Args:
-        task: The task, or one that this function gave.
-        variant: Which variant.
-
-    Returns:
-        The task itself where the variant keeps the published convention.
-    """
-    base = task.published or task
-    right = base.conventions[variant] if variant < len(base.conventions) else None
-    if right is None:
-        return base
-
-    def cases(rng: Any, **constants: Any) -> list[Case]:
-        return [right.asked(case) for case in base.cases(rng, **constants)]
-
-    declared = list(inspect.signature(base.oracle).parameters.values())
-    moved = [declared[old] for old in right.order] + declared[len(right.order) :]
-    signature = inspect.Signature(moved)
-    given_names = [one.name for one in declared if one.name not in base.variants[0]]
-
-    def oracle(*args: Any, **named: Any) -> Any:
-        bound = signature.bind(*args, **named).arguments
-        turned = {given_names[at] for at in right.turned}
-        own = {name: _turned(value) if name in turned else value for name, value in bound.items()}
-        result = base.oracle(**own)
-        many = right.returned(result if isinstance(result, tuple) else (result,))
-        return many if isinstance(result, tuple) else many[0]
-
-    oracle.__signature__ = signature  # type: ignore[attr-defined]
-
-    def seen(prop: "Property") -> "Property":
-        return lambda case, arrays: prop(right.plain(case), right.read(arrays))
-
-    return replace(
-        base,
-        published=base,
-        cases=cases,
-        oracle=oracle,
-        properties=tuple(map(seen, base.properties)),
-        returns=tuple(base.returns[old] for old in right.results) or base.returns,
-        cells={} if right.turned_results or right.results else base.cells,
-    )
-
-
-def in_words(task: "Task", variant: int) -> str:
-    """What a variant's convention asks for, in sentences for a student; empty where it is the published one."""
-    base = task.published or task
-    convention = base.conventions[variant] if variant < len(base.conventions) else None
-    if convention is None:
-        return ""
-    names = list(base.parameters)
-    said = []
-    if convention.order:
-        given = ", ".join([names[old] for old in convention.order] + names[len(convention.order) :])
-        said.append(f"The arguments come in this order: `{base.name}({given})`.")
-    if convention.turned:
-        which = _listed([f"`{names[at]}`" for at in convention.turned])
-        comes, its = ("comes", "its") if len(convention.turned) == 1 else ("come", "their")
-        said.append(f"{which} {comes} with {its} last two axes exchanged.")
-    if convention.turned_results:
-        if len(base.returns) == 1:
-            said.append("Return the result with its last two axes exchanged.")
-        else:
-            which = _listed([base.returns[at] for at in convention.turned_results])
-            its = "its" if len(convention.turned_results) == 1 else "their"
-            said.append(f"Return {which} with {its} last two axes exchanged.")
-    if convention.results:
-        said.append(f"Return the results in this order: {', '.join(base.returns[old] for old in convention.results)}.")
-    if convention.times != 1:
-        each = "each number" if len(base.returns) > 1 else "the number"
-        what = f"{convention.times} {base.varies['times']} together"
-        said.append(f"Return {each} for {what}, which is {convention.times} times as much.")
-    return f"**In your notebook.** {' '.join(said)} All else is as described above."
-
-
-def _listed(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

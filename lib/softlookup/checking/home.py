@@ -5,7 +5,6 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from softlookup.checking.conventions import under
 from softlookup.checking.helping import Hint, next_step, noted, tries
 from softlookup.checking.inside.limits import calm_torch, time_limit
 from softlookup.checking.inside.probe import TimeIsUp, inputs_for
@@ -16,6 +15,7 @@ from softlookup.checking.own import BAKED, OwnTasks, OwnTasksError, in_use
 from softlookup.checking.registry import UnknownTask, get_task, tasks
 from softlookup.checking.result import CheckResult
 from softlookup.checking.task import Task
+from softlookup.checking.variant import under
 from softlookup.checking.whole import compositions, first_failing
 
 TIME_LIMIT_S = 10.0

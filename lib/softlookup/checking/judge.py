@@ -5,17 +5,14 @@ it may be a pipe to a sandbox. It never hands over anything but a case's inputs.
 """
 
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from types import CodeType
 from typing import Any, Protocol
 
 import numpy as np
 
 from softlookup.checking.compare import Difference, first_difference, same
-from softlookup.checking.conventions import under
-from softlookup.checking.copies import is_copy
 from softlookup.checking.diagnose import OTHER_VARIANT, SHORTCUT, Asked, Given, diagnose, each_shows, is_right
 from softlookup.checking.inside.candidates import INSIDES
 from softlookup.checking.inside.case import CORE, SINGLE, Arrays, Case
@@ -23,6 +20,7 @@ from softlookup.checking.inside.probe import Answer
 from softlookup.checking.oracle import mistaken, wanted
 from softlookup.checking.result import CheckResult
 from softlookup.checking.task import Task
+from softlookup.checking.variant import under
 from softlookup.checking.words import describe, failure_sentence, inputs_in_words
 
 SAME_AS_TWO = (
@@ -175,7 +173,7 @@ def judge(
     asked: TaskQuestions | None = None,
     reveals: bool = True,
     names: bool = True,
-    code: CodeType | None = None,
+    copied: Callable[[], bool] | None = None,
 ) -> CheckResult:
     """Judge one answer.
 
@@ -187,7 +185,7 @@ def judge(
         asked: The questions, where they have been drawn already; the seed is not looked at then.
         reveals: Whether the wanted numbers may be shown, if the task allows it.
         names: Whether the mistake is looked for; not where the verdict alone counts.
-        code: The code of the student's function, by which a copy is known that gives no numbers.
+        copied: Tells whether the code is a published answer to another variant; asked where no numbers tell it.
 
     Returns:
         The result; wrong answers never raise.
@@ -205,7 +203,7 @@ def judge(
         if not names or found.failed is None or found.verdict == "blank" or _used(found):
             return []
         slugs = diagnose(task, found.asked, variant, asked.given)
-        if not slugs and task.published and is_copy(task, code, variant):
+        if not slugs and task.published and copied is not None and copied():
             return [OTHER_VARIANT]
         leans_on = student.lendable(sound_too=True) if not slugs and found.points == 0 else ()
         if leans_on:

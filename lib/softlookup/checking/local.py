@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from softlookup.checking.calls import Call, differs, plain
-from softlookup.checking.conventions import under
 from softlookup.checking.inside.case import Case
 from softlookup.checking.inside.gates import opened
 from softlookup.checking.inside.layers import called_like, layer_around
@@ -19,6 +18,7 @@ from softlookup.checking.judge import formula_written, judge, questions_at_home
 from softlookup.checking.oracle import wanted
 from softlookup.checking.registry import earlier
 from softlookup.checking.task import Task
+from softlookup.checking.variant import under
 
 
 def stand_in(task: Task, asking: str = "", variant: int = 0) -> Callable[..., Any]:

@@ -33,11 +33,9 @@ _PARTS = (
     "in_page/__init__.py",
     "in_page/session.py",
     "in_page/runnable.py",
-    *(
-        f"checking/{name}.py"
-        for name in ("baked", "calls", "compare", "diagnose", "facts", "judge", "local", "oracle", "panel")
-    ),
-    *(f"checking/{name}.py" for name in ("own", "published", "registry", "result", "task", "words")),
+    *(f"checking/{name}.py" for name in ("baked", "calls", "compare", "conventions", "diagnose", "facts", "judge")),
+    *(f"checking/{name}.py" for name in ("local", "oracle", "own", "panel", "published", "registry", "result")),
+    *(f"checking/{name}.py" for name in ("rewriting", "task", "variant", "words")),
     "checking/inside/*.py",
     *("notation.py", "reference/*.py", "text/*.py", "roofline/*.py", "slide_audit/*.py", "figures/page.py"),
 )

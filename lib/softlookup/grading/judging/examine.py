@@ -17,7 +17,7 @@ from types import TracebackType
 import nbformat
 from nbformat import NotebookNode
 
-from softlookup.checking.copies import code_of
+from softlookup.checking.copies import code_of, is_copy
 from softlookup.checking.home import not_callable, our_mistake, too_slow
 from softlookup.checking.judge import TaskQuestions, judge, no_points, questions, used_shortcut
 from softlookup.checking.own import OwnTasks, OwnTasksError, use
@@ -291,14 +291,16 @@ class _Run:
         drawn = self.examiner.questions(asked)
         student = Remote(session, asked, partial(self._before, asked), self.limits.answer_s)
         try:
-            code = code_of(self._answer(asked), task.name) if task.published else None
-            return judge(task, student, variant=variant, asked=drawn, reveals=False, code=code)
+            return judge(
+                task, student, variant=variant, asked=drawn, reveals=False, copied=partial(self._copied, asked)
+            )
         except OutOfTime:
             return too_slow(task, self.limits.answer_s, variant)
 
-    def _answer(self, asked: ReleasedCheck) -> str:
-        """The source of a task's cell."""
-        return next((cell.source for cell in self.cells if grade_id(cell) == asked.task.slug), "")
+    def _copied(self, asked: ReleasedCheck) -> bool:
+        """Whether the cell of a task holds the published answer to another variant."""
+        source = next((cell.source for cell in self.cells if grade_id(cell) == asked.task.slug), "")
+        return is_copy(asked.task, code_of(source, asked.task.name), asked.variant)
 
     def _before(self, asked: ReleasedCheck) -> dict[str, Before]:
         """The earlier tasks that an answer leans on, by id."""

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checking.conventions import under
 from softlookup.checking.judge import HOME_SEED, draw
 from softlookup.checking.local import stand_in
 from softlookup.checking.oracle import wanted
 from softlookup.checking.registry import get_task
+from softlookup.checking.variant import under
 from softlookup.grading.sandbox.outside.lending import Number, Own, product
 
 _ROOM = 64

@@ -16,9 +16,9 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from softlookup.checking.conventions import under
 from softlookup.checking.registry import UnknownTask, earlier, get_task
 from softlookup.checking.task import Task
+from softlookup.checking.variant import under
 from softlookup.grading.course.notebooks import (
     MAX_CELLS,
     BadNotebook,

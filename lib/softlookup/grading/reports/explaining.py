@@ -7,7 +7,7 @@ import contextlib
 import json
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -188,8 +188,8 @@ def explain(course: Course, assignment: str, student: str, examiner: ExaminerFac
     hidden = hidden_tests(course, assignment, release)
     personal = own_release(course, assignment, student)
     content = content if personal is None else with_release(personal, content)
-    given = {"hidden": hidden, "own_tasks": own, "personal": personal is not None}
-    with examiner(RunSettings(assignment, release, line.seed, line.sandbox, **given)) as asking:
+    asked = RunSettings(assignment, release, line.seed, line.sandbox, hidden=hidden, own_tasks=own)
+    with examiner(replace(asked, personal=personal is not None)) as asking:
         again = asking.examine(student, content, witness=seen.__setitem__)
     if again.status != GRADED:
         raise CourseError(f"asking the questions again failed: {again.status}, {plain(again.reason)}")
