@@ -119,7 +119,6 @@ def _row(task: Task, variant: int, arrays: _Arrays, turned: Callable[[Case], Cas
     kept = [(case, other, right) for case, other, right in found if other is not None]
     valued = [case for case, _, _ in kept if not case.gradients]
     slugs = [one.slug for one in task.mistakes if one.symptom is None]
-    others = [number for number in range(len(task.variants)) if number != variant]
     return {
         "task": task.id,
         "variant": variant,
@@ -128,7 +127,7 @@ def _row(task: Task, variant: int, arrays: _Arrays, turned: Callable[[Case], Cas
         "given": {slug: arrays.put([mistaken(task, (slug,), case, variant) for case in valued]) for slug in slugs},
         "others": {
             number: arrays.put([of_other_variant(task, case, variant, number) for case, _, _ in kept])
-            for number in others
+            for number in task.others(variant)
         },
     }
 

@@ -40,7 +40,7 @@ def is_copy(task: Task, code: CodeType | None, variant: int) -> bool:
     if code is None:
         return False
     own = list(_steps(code))
-    others = (code_of(solution(task, n), task.name) for n in range(len(task.variants)) if n != variant)
+    others = (code_of(solution(task, number), task.name) for number in task.others(variant))
     return any(own == list(_steps(one)) for one in others if one is not None)
 
 

@@ -124,7 +124,7 @@ def is_right(case: Case, answer: Answer, right: Arrays) -> bool:
 
 
 def _is_other_variant(task: Task, asked: Asked, variant: int, given: Given) -> bool:
-    return any(_fits(task, asked, variant, number, given) for number in range(len(task.variants)) if number != variant)
+    return any(_fits(task, asked, variant, number, given) for number in task.others(variant))
 
 
 def _fits(task: Task, asked: Asked, variant: int, number: int, given: Given) -> bool:

@@ -141,6 +141,19 @@ class Task:
         required = sum(one.default is one.empty for one in given)
         return conventions(self.id, required, [one.name for one in given], len(self.returns), self.varies)
 
+    def others(self, variant: int) -> list[int]:
+        """The variants whose right answers are looked for in a wrong one.
+
+        Under the published convention these are the ones with other constants; else all, the published one first.
+
+        Args:
+            variant: Which variant was asked.
+        """
+        every = [number for number in range(len(self.variants)) if number != variant]
+        if not self.conventions or self.conventions[variant] is not None:
+            return every
+        return [number for number in every if self.conventions[number] is None]
+
     @property
     def chapter(self) -> int:
         """The chapter's number."""
