@@ -33,7 +33,8 @@ def release_into(
     from softlookup.authoring.library_cell import addresses
     from softlookup.checking.own import BAKED, FOLDER, read_tasks, use
     from softlookup.grading import Course, new_course
-    from softlookup.grading.course.personal import keep, place
+    from softlookup.grading.course.personal import FOLDER as FOR_EACH
+    from softlookup.grading.course.personal import keep
     from softlookup.grading.course.releasing import Released
     from softlookup.grading.data.disk import atomic_write
 
@@ -90,7 +91,8 @@ def release_into(
         if choices[name].per_student:
             for student in students:
                 keep(course, name, student, _personal(root, name, str(secret), choices[name], student))
-            click.echo(f"  and {len(students)} notebooks for each student by name: {place(course, name)}")
+            many = f"{len(students)} notebooks" if len(students) != 1 else "1 notebook"
+            click.echo(f"made {many} for single students: {folder / 'release' / name / FOR_EACH}")
         released.note(name, notebook, choices[name], secret, book)
         left_out = f" (without {', '.join(choices[name].drop)})" if choices[name].drop else ""
         click.echo(f"released {name}: {folder / 'release' / name / (name + '.ipynb')}{left_out}")
