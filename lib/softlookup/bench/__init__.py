@@ -10,6 +10,7 @@ from typing import Any
 
 BENCHES = {
     "checks": ("softlookup.bench.checks:bench_checks", ()),
+    "judges": ("softlookup.bench.judges:bench_judges", ("peers", "quick", "say")),
     "grading": ("softlookup.bench.grading:bench_grading", ("sources", "config", "quick")),
     "siege": ("softlookup.bench.siege:bench_siege", ("sources", "config", "quick", "say")),
     "book": ("softlookup.bench.site:bench_book", ("root", "quick")),
@@ -62,6 +63,7 @@ def refusals(name: str) -> tuple[type[Exception], ...]:
     known = {
         "roofline": (ValueError,),
         "refinement": (ModuleNotFoundError,),
+        "judges": (ValueError,),
         "talk": (ModuleNotFoundError, ValueError),
         "int8": missing,
         "writer": missing,

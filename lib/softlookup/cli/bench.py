@@ -16,7 +16,12 @@ from softlookup.cli.shared import checkout, refuse, sources
     "name",
     type=click.Choice(list(BENCHES)),
 )
-@click.option("--json", "file", type=click.Path(path_type=Path, dir_okay=False), help="Write the measurements here.")
+@click.option(
+    "--json",
+    "file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the measurements here; with --for, read them.",
+)
 @click.option(
     "--data",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
@@ -34,9 +39,25 @@ from softlookup.cli.shared import checkout, refuse, sources
 @click.option(
     "--weights", type=click.Path(path_type=Path, dir_okay=False), help="digits and pairs: weights of the median run."
 )
+@click.option(
+    "--peers",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="judges: a folder with the other judges, as the page on checkers says.",
+)
+@click.option(
+    "--for", "judge", metavar="JUDGE", help="judges: print what was found of a peer, as Markdown for its authors."
+)
 @click.option("--quick", is_flag=True, help="all but checks and refinement: a small run, to see that it works.")
 def bench(
-    name: str, file: Path | None, data: Path | None, figure: Path | None, device: str, weights: Path | None, quick: bool
+    name: str,
+    file: Path | None,
+    data: Path | None,
+    figure: Path | None,
+    device: str,
+    weights: Path | None,
+    peers: Path | None,
+    judge: str | None,
+    quick: bool,
 ) -> None:
     """Measure NAME against a peer.
 
@@ -44,8 +65,14 @@ def bench(
     """
     if figure is not None and figure.suffix not in (".svg", ".png"):
         refuse(f"{figure} ends in {figure.suffix!r}: name a file that ends in .svg or .png")
+    if judge is not None:
+        if name != "judges":
+            refuse(f"--for goes with judges, and not with {name}: leave it out")
+        _tell(judge, file)
+        return
     options = {
         "root": checkout,
+        "peers": lambda: peers,
         "sources": lambda: sources(checkout()),
         "config": lambda: checkout() / "nbgrader_config.py",
         "folder": lambda: data,
@@ -66,6 +93,19 @@ def bench(
     if file is not None:
         file.write_text(json.dumps(measured, indent=2) + "\n", encoding="utf-8")
     _show_record(measured)
+
+
+def _tell(judge: str, file: Path | None) -> None:
+    """Print what a record of judges says of one peer; the committed one where no other is named."""
+    from softlookup.bench.judges.issue import issue
+
+    place = file or checkout() / "book" / "measured" / "judges.json"
+    if not place.is_file():
+        refuse(f"{place} is not there: run `softlookup bench judges --json FILE` first, and name that FILE")
+    try:
+        click.echo(issue(json.loads(place.read_text(encoding="utf-8")), judge), nl=False)
+    except ValueError as wrong:
+        refuse(str(wrong))
 
 
 def _show_record(record: dict[str, Any]) -> None:

@@ -29,6 +29,7 @@ def _embed_cases(rng: Rng, pad: int) -> list[Case]:
         Case("three axes of ids, D = 6", (ids(7, 2, 4, 3), normal(rng, 7, 6))),
         Case("equal sizes everywhere", (ids(4, 4, 4), normal(rng, 4, 4))),
         Case("D = 64", (ids(7, 3), normal(rng, 7, 64))),
+        Case("the last rows of V = 300", (299 - rng.permutation(12).reshape(3, 4), normal(rng, 300, 5))),
         Case("two sequences with padding", (padded(7, 2, 4), normal(rng, 7, 5)), part="pad"),
         Case("padding alone", (np.full((2, 3), pad), normal(rng, 6, 2)), part="pad"),
         Case(
