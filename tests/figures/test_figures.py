@@ -38,6 +38,7 @@ FIGURES = {
     **BEYOND_TEXT,
     **TEACHING,
     "pipeline": (figures.pipeline, ()),
+    "accepted_wrong": (figures.accepted_wrong, ([("one", 40, 20, 0), ("another", 30, 3, 1)],)),
     "stages": (figures.stages, (Q, K, V, WORDS, np.tril(np.ones((4, 4), dtype=bool)))),
     "dependency": (figures.dependency, (WORDS, 3)),
     "variance": (figures.variance, (WIDTHS, WIDTHS * 1.1, np.full(6, 1.1))),

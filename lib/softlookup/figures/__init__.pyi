@@ -38,6 +38,7 @@ from softlookup.figures.groups import head_groups as head_groups
 from softlookup.figures.head_maps import head_maps as head_maps
 from softlookup.figures.heatmaps import stages as stages
 from softlookup.figures.input_slices import input_slices as input_slices
+from softlookup.figures.judged import accepted_wrong as accepted_wrong
 from softlookup.figures.kept_slots import (
     block_tables as block_tables,
 )

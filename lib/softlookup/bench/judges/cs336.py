@@ -69,15 +69,15 @@ def _cosine(f: Function) -> dict[str, Function]:
     return {"run_get_lr_cosine_schedule": run_get_lr_cosine_schedule}
 
 
-_NN, _OPTIMIZER = "tests/test_nn_utils.py::", "tests/test_optimizer.py::"
+_NN, _OPTIMIZER, _MODEL = "tests/test_nn_utils.py::", "tests/test_optimizer.py::", "tests/test_model.py::"
 ASKED = {
     "softmax": Asked(_NN + "test_softmax_matches_pytorch", "plain, axis, large", lambda f: {"run_softmax": f}),
     "attention": Asked(
-        "tests/test_model.py::test_scaled_dot_product_attention tests/test_model.py::test_4d_scaled_dot_product_attention",
+        f"{_MODEL}test_scaled_dot_product_attention {_MODEL}test_4d_scaled_dot_product_attention",
         "plain, heads, unequal, mask, batch mask",
         _attention,
     ),
-    "rope": Asked("tests/test_model.py::test_rope", "plain, heads, offset", _rope),
+    "rope": Asked(_MODEL + "test_rope", "plain, heads, offset", _rope),
     "cross_entropy": Asked(_NN + "test_cross_entropy", "plain, large", lambda f: {"run_cross_entropy": f}),
     "adam": Asked(_OPTIMIZER + "test_adamw", "first, later, small", _adamw),
     "cosine": Asked(_OPTIMIZER + "test_get_lr_cosine_schedule", "rising, falling, bottom, after", _cosine),

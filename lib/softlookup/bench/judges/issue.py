@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from difflib import unified_diff
 from importlib import import_module
 from inspect import getsource
 from typing import Any
@@ -54,7 +55,7 @@ def program(judge: str, function: str, wrong: str) -> str:
     given = {one.name: one for one in answers(function)}
     own = given[wrong].source.rstrip()
     name = own.partition("def ")[2].partition("(")[0]
-    others = ()
+    others: tuple[str, ...] = ()
     if asks_right:
         siblings = [one for one in ("temperature", "top_k", "top_p", "count_pairs", "merge_pair") if one != function]
         used = [one for one in siblings if any(f"'{one}'" in text for text in definitions)]
@@ -87,28 +88,25 @@ def issue(record: dict[str, Any], judge: str) -> str:
         raise ValueError(f"the record has nothing on {judge!r}: name one of {known or 'no peer'}")
     parts = [
         f"# Wrong answers that {judge} {row['version']} accepts",
-        f"We gave {judge} {row['wrong']} wrong answers to {row['functions']} of its tasks, and {row['right']} right ones. "
-        f"It accepts {row['accepted']} of the wrong ones and rejects {row['rejected']} of the right ones. An answer counts as wrong "
-        "only if it violates the task's own text or signature. If you read a task in another way, please tell us.",
+        f"We gave {judge} {row['wrong']} wrong answers to {row['functions']} functions, and {row['right']} right ones. "
+        f"It accepts {row['accepted']} of the wrong ones and rejects {row['rejected']} of the right ones. An answer "
+        "counts as wrong only if it violates the task's own text, signature or tests. If you read a task in another "
+        "way, please tell us.",
     ]
     for function in functions():
-        told = record["answers"].get(function, {})
+        told = {one["name"]: one for one in record["answers"] if one["function"] == function}
         taken = [name for name, one in told.items() if one["verdicts"].get(judge) == "accepted"]
         if not taken:
             continue
         task = import_module(f"softlookup.bench.judges.{JUDGES[judge]}").ASKED[function].task
-        right = next(answers(function)).source.splitlines()
         parts.append(f"## `{task}`: {function.replace('_', ' ')}, {len(taken)} accepted")
+        given = {one.name: one.source.splitlines() for one in answers(function)}
         for place, name in enumerate(taken):
-            source = next(one.source for one in answers(function) if one.name == name)
-            kinds = ", ".join(told[name]["differs_on"])
+            said = f"**{name}** (differs from the right answer on: {', '.join(told[name]['differs_on'])})"
             if place == 0:
-                parts.append(
-                    f"**{name}** (differs from the right answer on: {kinds})\n\n```python\n{program(judge, function, name)}\n```"
-                )
+                parts.append(f"{said}\n\n```python\n{program(judge, function, name)}\n```")
             else:
-                changed = [line for line in source.splitlines() if line not in right]
-                lost = [line for line in right if line not in source.splitlines()]
-                lines = "\n".join([*(f"- {line}" for line in lost), *(f"+ {line}" for line in changed)])
-                parts.append(f"**{name}** (differs on: {kinds})\n\n```diff\n{lines}\n```")
+                changed = list(unified_diff(given["right-1"], given[name], lineterm="", n=0))[2:]
+                lines = "\n".join(line for line in changed if not line.startswith("@@"))
+                parts.append(f"{said}\n\n```diff\n{lines}\n```")
     return "\n\n".join(parts) + "\n"

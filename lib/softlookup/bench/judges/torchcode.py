@@ -243,8 +243,8 @@ def _norm(f: Function) -> Function:
     return lambda x, gamma, beta, eps=1e-5: f(x, gamma, beta, eps)
 
 
-# Exempt is what a text leaves open: the order of patches and of pixels in them, which heads form a group, on which side of
-# a cache new keys stand, from which side pairs are merged; and what drawing a token undoes, as it normalises.
+# Exempt is what a text leaves open: the order of patches and of pixels in them, which heads form a group, on which
+# side of a cache new keys stand, from which side pairs are merged; and what drawing a token undoes, as it normalises.
 ASKED = {
     "softmax": Asked("softmax", "plain, axis, large", lambda f: lambda x, dim=-1: f(x, dim)),
     "attention": Asked("attention", "plain, unequal, gradient", lambda f: lambda q, k, v: f(q, k, v)),

@@ -57,7 +57,7 @@ def _cached(f: Function) -> dict[str, Any]:
         def __init__(self, d_model: int, num_heads: int) -> None:
             super().__init__()
             self.n = num_heads
-            self.w = nn.ParameterList(_matrices(d_model, d_model))
+            self.w = _matrices(d_model, d_model)
 
         def forward(self, x: Any, kv_cache: Any = None) -> Any:
             empty = x.new_empty(len(x), self.n, 0, x.shape[-1] // self.n)
@@ -74,7 +74,7 @@ def _sinusoids(f: Function) -> type:
     class SinusoidalPositionalEmbedding(nn.Module):
         def __init__(self, max_len: int, d_model: int) -> None:
             super().__init__()
-            self.register_buffer("pe", f(max_len, d_model))
+            self.pe = f(max_len, d_model)
 
         def forward(self, x: Any) -> Any:
             return x + self.pe[: x.shape[1]]
