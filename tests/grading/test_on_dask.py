@@ -1,6 +1,7 @@
 """Grading on a Dask cluster: a real scheduler and real workers of this machine, some of which die."""
 
 import functools
+import os
 import shutil
 import socket
 from collections.abc import Callable, Iterator
@@ -14,7 +15,9 @@ from small_class import NAME, STUDENTS, write_course
 pytest.importorskip("distributed", reason="the package distributed is not installed: pip install 'softlookup[dask]'")
 
 from dask_cluster import Cluster, cluster, noted, wait_for
+from own_course import released
 
+from softlookup.checking.own import use
 from softlookup.grading import Course, CourseError
 from softlookup.grading.data.work import Graded, RunSettings
 from softlookup.grading.run.engine import grade_assignment
@@ -270,3 +273,22 @@ def test_sandboxes_on_workers_give_the_same_report_as_at_home(
     assert {r.status for r in on_two.records} == {"graded", "refused"}
     at_home = grade_assignment(course, order(again=True))
     assert on_two.as_json() == at_home.as_json()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
+def test_own_tasks_travel_to_workers_that_cannot_see_their_folder(shared: Cluster, tmp_path: Path) -> None:
+    shared.dismiss()
+    shared.hire(2)
+    course = released(tmp_path / "course", "99_mine")
+    try:
+        asked = GradeRequest("99_mine", seed=5, feedback=False)
+        report = grade_assignment(course, asked, executor=dask_executor(shared.address)).as_json()["submissions"]
+        assert report["ada"]["score"] == 3
+        assert report["ben"]["tasks"]["99.row-means"]["diagnosis"] == ["over-columns"]
+        path = course.root / "tasks" / "99_mine_tasks.py"
+        path.write_text("import os\n\nassert os.getpid() == " + str(os.getpid()) + "\n" + path.read_text())
+        with pytest.raises(CourseError, match="cannot grade: .*99_mine_tasks.py, line 3, could not be read"):
+            grade_assignment(course, asked, executor=dask_executor(shared.address))
+    finally:
+        use(None)

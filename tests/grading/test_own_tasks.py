@@ -77,6 +77,7 @@ _FACTS, _MODULE = TEXTS["99_mine.toml"], TEXTS["99_mine_tasks.py"]
         ({"f99_mine_toml": _FACTS.replace("99.row", "99.other")}, "no line for 99.row-means"),
         ({"f99_mine_tasks_py": "import nothing_of_that_name\n"}, "99_mine_tasks.py, line 1, could not be read"),
         ({"f99_mine_tasks_py": _MODULE + "TASKS = ()\n"}, "a line for 99.row-means, and TASKS"),
+        ({"f99_mine_toml": _FACTS.replace('["means"]', '"means"')}, "needs a list of names"),
         ({"f99_mine_tasks_py": "TASKS = (3,)\n"}, "TASKS holds 3"),
         ({"f04_other_py": "", "f04_other_toml": "", "f04_other_tasks_py": "TASKS = ()"}, "one number"),
     ],
@@ -101,6 +102,13 @@ def test_solution_that_answers_no_task_is_never_given_out():
         read_solution(ROOT / "solutions" / "99_mine.py")
 
 
+@pytest.mark.parametrize(("old", "says"), [("[[task 99.row", "has no text with"), ("### BEGIN SOL", "needs the lines")])
+def test_answer_without_a_heading_or_marks_is_refused(old: str, says: str):
+    use(own_texts(f99_mine_py=TEXTS["99_mine.py"].replace(old, "")))
+    with pytest.raises(OwnTasksError, match=says):
+        read_solution(ROOT / "solutions" / "99_mine.py")
+
+
 def test_trial_finds_a_wrong_oracle_and_mistakes_that_pass_or_have_no_name_of_their_own():
     use(own_texts())
     assert problems(get_task("04.colder")) == [] == problems(get_task("99.row-means")) == problems(get_task("04.scale"))
@@ -119,7 +127,11 @@ def test_command_tries_own_tasks_and_refuses_without_any(course: Course, tmp_pat
     assert done.exit_code == 0 and "04.colder: the answer agrees with the oracle; 2 known mistakes" in done.output
     (course.root / "tasks" / "99_mine_tasks.py").write_text(_MODULE.replace("dim=-1", "dim=0"))
     done = CliRunner().invoke(main, ["tasks", "--test", "--course", str(course.root)])
-    assert done.exit_code == 1 and "99.row-means: in the case 'unequal'" in done.output
+    assert done.exit_code == 1 and "99.row-means: the published answer does not give" in done.output
+    (course.root / "tasks" / "99_mine_tasks.py").write_text(_MODULE)
+    (course.root / "tasks" / "99_mine.toml").write_text(_FACTS.replace("name =", 'anchor = "no-such", name ='))
+    done = CliRunner().invoke(main, ["tasks", "--test", "--course", str(course.root)])
+    assert done.exit_code == 1 and "book/index.md has no section (no-such)=" in done.output
     shutil.rmtree(course.root / "tasks")
     done = CliRunner().invoke(main, ["tasks", "--test", "--course", str(course.root)])
     assert done.exit_code == 2 and "there are no own tasks" in done.output

@@ -26,6 +26,7 @@ from softlookup.authoring.variants import draw_variants
 from softlookup.checking import tasks
 from softlookup.checking.own import OwnTasksError, in_use, own_assignments
 from softlookup.checking.published import named, named_cells, without_marks
+from softlookup.checking.registry import own_tasks
 
 # nbgrader's own list for `nbgrader generate_assignment`, less the two that need a database or a kernel.
 STEPS = (
@@ -135,6 +136,15 @@ def _with_own_cells(path: Path, chapter: int) -> tuple[NotebookNode, Mapping[str
             raise OwnTasksError(
                 f"{place} has a solution in the cell {name or 'without a name'}, which answers no task: name it after "
                 f"one ({', '.join(known)}), or describe its task in {own.name}_tasks.py"
+            )
+    text = "".join(cell.source for cell in added.cells if cell.cell_type == "markdown")
+    for task in own_tasks(chapter):
+        if f"[[task {task.id}]]" not in text:
+            raise OwnTasksError(f"{place} has no text with [[task {task.id}]], from which the task's heading is made")
+        if "### BEGIN SOLUTION" not in named(chapter)[task.slug][0]:
+            raise OwnTasksError(
+                f"{place}: the answer in {task.slug} needs the lines ### BEGIN SOLUTION and ### END SOLUTION: what "
+                "stands between them is removed for students"
             )
     if not path.is_file():
         if not any(cell.cell_type == "code" for cell in added.cells):

@@ -134,6 +134,8 @@ def described(task_id: str, **rest: Any) -> Task:
     needed = ("name", "title", "points", "minutes", "difficulty", "returns", "anchor")
     if missing := [name for name in needed if name not in facts]:
         raise ValueError(f"the line for {task_id} in the table [tasks] lacks {', '.join(missing)}")
+    if isinstance(facts["returns"], str):
+        raise ValueError(f'the line for {task_id} needs a list of names, returns = ["{facts["returns"]}"]')
     facts["returns"] = tuple(facts["returns"])
     return Task(id=task_id, mistakes=_mistakes(task_id), **facts, **rest)
 

@@ -95,7 +95,7 @@ def _described_in(own: OwnAssignment, theirs: tuple[Task, ...]) -> tuple[Task, .
         raise OwnTasksError(f"{place}.py says '# after: {own.after}', and {own.name} has no task {own.after}")
     try:
         exec(compile(own.module, file, "exec"), vars(module))
-        found = tuple(module.TASKS)
+        found = (module.TASKS,) if isinstance(module.TASKS, Task) else tuple(module.TASKS)
     except Exception as error:
         line = _line(error, file)
         raise OwnTasksError(f"{file}{line} could not be read: {type(error).__name__}: {error}") from error

@@ -2,12 +2,10 @@
 
 from collections.abc import Iterator
 
-from softlookup.checking.compare import same
 from softlookup.checking.inside.case import SINGLE
 from softlookup.checking.inside.limits import calm_torch
 from softlookup.checking.judge import HOME_SEED, TaskQuestions, judge, questions
 from softlookup.checking.local import LocalStudent
-from softlookup.checking.oracle import mistaken
 from softlookup.checking.published import NoEdit, answer
 from softlookup.checking.task import Mistake, Task
 
@@ -47,14 +45,9 @@ def _tried(task: Task, variant: int, seed: int) -> Iterator[str]:
     except Exception as error:
         yield f"the published answer does not run: {type(error).__name__}: {error}."
         return
-    for case, right in zip(asked.cases, asked.rights, strict=True):
-        given = None if case.gradients else mistaken(task, (), case, variant)
-        if not case.gradients and (given is None or not same(given, right, case)):
-            yield f"in the case '{case.label}' the published answer does not give what the oracle gives."
-            return
     result = judge(task, LocalStudent(task, published), variant=variant, asked=asked)
     if result.verdict != "pass":
-        yield f"the published answer does not pass: {result.message}"
+        yield f"the published answer does not give what the oracle gives: {result.message}"
         return
     for mistake in task.mistakes:
         if said := _rejected(task, mistake, variant, asked):

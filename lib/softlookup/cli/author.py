@@ -69,6 +69,7 @@ def tasks(as_json: bool, test: bool, folder: Path | None) -> None:
 
 
 def _try_own_tasks() -> NoReturn:
+    from softlookup.authoring import read_solution
     from softlookup.checking.own import FOLDER, in_use, own_assignments
     from softlookup.checking.registry import own_tasks
     from softlookup.checking.trial import problems
@@ -76,9 +77,15 @@ def _try_own_tasks() -> NoReturn:
     listed = [task for number in sorted(own_assignments()) for task in own_tasks(number)]
     if not listed:
         refuse(f"there are no own tasks in {in_use().place}: they lie in the folder {FOLDER} of a course (--course)")
-    failed = 0
+    root, failed = checkout(), 0
+    for own in own_assignments().values():
+        read_solution(root / "solutions" / f"{own.name}.py")  # refuses what students could not be given
     for task in listed:
         found = problems(task)
+        page = root / "book" / f"{task.page}.md"
+        text = page.read_text(encoding="utf-8") if page.is_file() else ""
+        if page.parent.is_dir() and task.anchor and f"({task.anchor})=" not in text:
+            found.append(f"it links to {task.book_url}, and book/{task.page}.md has no section ({task.anchor})=.")
         failed += bool(found)
         many = "1 known mistake is" if len(task.mistakes) == 1 else f"{len(task.mistakes)} known mistakes are"
         click.echo(
