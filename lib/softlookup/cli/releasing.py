@@ -26,7 +26,7 @@ def release_into(
     points: Sequence[str],
     all_tasks: bool,
     force: bool,
-    per_student: bool,
+    per_student: bool = False,
 ) -> None:
     """Release assignments of a checkout into a course's folder, which is made if it is not there."""
     from softlookup.authoring import with_own
