@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LOGS = ROOT / "_build" / "logs"
 COURSE = Path("course")
 BIN = ROOT / ".venv" / "bin"
+BOOK = "The book can be opened: _build/html/index.html. A sample class is graded meanwhile."
 STAMP = ROOT / COURSE / "logs" / "made-from"
 
 
@@ -31,11 +32,13 @@ class Step:
         name: A word or two; its log has that name.
         command: What to run, in the root of the course.
         current: Whether there is nothing to do.
+        then: What can be looked at once it is done; a sentence.
     """
 
     name: str
     command: list[str]
     current: Callable[[], bool] = lambda: False
+    then: str = ""
 
 
 class Line:
@@ -166,7 +169,7 @@ def steps() -> list[Step]:
     return [
         Step("set up", ["sh", "scripts/setup.sh"]),
         Step("exercises", [cli, "exercises"]),
-        Step("book", [str(BIN / "python"), "scripts/build_book.py"]),
+        Step("book", [str(BIN / "python"), "scripts/build_book.py"], then=BOOK),
         Step("sample class", [cli, "sample", str(COURSE)], graded),
         *(Step(f"grade {name}", grade(name), graded) for name in assignments()),
     ]
@@ -193,6 +196,8 @@ def main() -> int:
                 step = replace(step, command=[*step.command, *sandbox()])
             if not run(step, number, line):
                 return 1
+            if step.then and not graded():
+                print(f"  {step.then}", flush=True)
     except KeyboardInterrupt:
         print("\nStopped. Say 'make course' again to go on.")
         return 130
