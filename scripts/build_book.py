@@ -1,7 +1,8 @@
 """Build the book into _build/html: warnings are errors, a cell that fails stops it, nothing is fetched.
 
-python scripts/build_book.py            only what changed
-python scripts/build_book.py --fresh    everything, every cell run anew
+python scripts/build_book.py                    only what changed
+python scripts/build_book.py --fresh            everything, every cell run anew
+python scripts/build_book.py --course FOLDER    the book of a course's folder, into FOLDER/_build/html
 """
 
 import argparse
@@ -13,8 +14,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-HTML = ROOT / "_build" / "html"
-OPTIONS = [".", "-n", "-W", "--keep-going"]
+OPTIONS = ["-n", "-W", "--keep-going"]
 PACKED = ("python", "live")
 """What is packed beside the build, by scripts/pack_NAME.py into _build/NAME, and stands in _static/NAME of the book."""
 
@@ -22,13 +22,26 @@ PACKED = ("python", "live")
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Build the book into _build/html.")
     parser.add_argument("--fresh", action="store_true", help="forget earlier pages and outputs, run every cell anew")
+    parser.add_argument("--course", type=Path, metavar="FOLDER", help="build the book of this course's folder")
     arguments = parser.parse_args(argv)
+    source, settings = ROOT, []
+    if arguments.course:
+        from softlookup.grading.data.errors import CourseError
+        from softlookup.part import prepare
+
+        try:
+            settings = ["--config", str(prepare(ROOT, arguments.course))]
+        except CourseError as error:
+            print(error, file=sys.stderr)
+            return 2
+        source = arguments.course.resolve()
+    html = source / "_build" / "html"
     if not (ROOT / "book" / "_vendor" / "node_modules" / ".installed").exists():
         done = subprocess.run([sys.executable, str(ROOT / "scripts" / "vendor.py")])
         if done.returncode:
             return done.returncode
     if arguments.fresh:
-        for folder in (HTML, ROOT / "_build" / ".doctrees", ROOT / "_build" / ".jupyter_cache"):
+        for folder in (html, source / "_build" / ".doctrees", source / "_build" / ".jupyter_cache"):
             shutil.rmtree(folder, ignore_errors=True)
     # Cells run with the same Python as this script, whatever kernels and settings the reader's account has.
     environment = os.environ | {
@@ -43,20 +56,29 @@ def main(argv: list[str] | None = None) -> int:
     # Packed meanwhile: most pages take longer to run.
     packers = [ROOT / "scripts" / f"pack_{name}.py" for name in PACKED]
     packing = [subprocess.Popen([sys.executable, str(packer)], env=environment) for packer in packers]
-    command = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()", "build", *OPTIONS]
+    command = [
+        sys.executable,
+        "-c",
+        "from jupyter_book.cli.main import main; main()",
+        "build",
+        ".",
+        *settings,
+        *OPTIONS,
+    ]
     began = time.perf_counter()
-    status = subprocess.run(command, cwd=ROOT, env=environment).returncode
+    status = subprocess.run(command, cwd=source, env=environment).returncode
     status = max(abs(one.wait()) for one in packing) or status
     for name in PACKED if not status else ():
-        packed, place = ROOT / "_build" / name, HTML / "_static" / name
+        packed, place = ROOT / "_build" / name, html / "_static" / name
         shutil.copytree(packed, place, ignore=shutil.ignore_patterns("*.key"), dirs_exist_ok=True)
     seconds = time.perf_counter() - began
     if not status:
-        (HTML / ".nojekyll").touch()  # else GitHub Pages leaves out all folders that begin with an underscore
+        (html / ".nojekyll").touch()  # else GitHub Pages leaves out all folders that begin with an underscore
     if status:
         print(f"\nThe book did not build ({seconds:.0f} s): see the warnings above.", file=sys.stderr)
         return status
-    print(f"\nBuilt in {seconds:.0f} s. Open {(HTML / 'index.html').relative_to(ROOT)} in a browser.")
+    first = arguments.course / "_build" / "html" if arguments.course else html.relative_to(ROOT)
+    print(f"\nBuilt in {seconds:.0f} s. Open {first / 'index.html'} in a browser.")
     return 0
 
 

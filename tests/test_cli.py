@@ -29,6 +29,7 @@ def test_help_lists_what_there_is_and_nothing_else() -> None:
     names = {line.split()[0] for line in listed.splitlines() if line.startswith("  ") and line[2] != " "}
     students = {"check", "tasks", "train", "train-writer", "assemble", "lab", "progress"}
     instructors = {
+        "course",
         "sample",
         "release",
         "collect",

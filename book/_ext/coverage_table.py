@@ -6,6 +6,7 @@ from typing import Any
 
 from as_shown import differing
 from docutils import nodes
+from exercise_notebooks import exercises
 from page_needs import Project
 from public_names import COVERAGE, PACKAGES, documented, rows
 from section_links import link
@@ -30,16 +31,20 @@ class CoverageTable(SphinxDirective):
         self.env.note_dependency(str(COVERAGE))
         chapters: dict[int, nodes.definition_list] = {}
         made: list[nodes.Node] = []
+        here = {task.id for one in exercises(Path(self.env.srcdir)).values() for task in one.rows}
         for number, row in sorted(rows().items(), key=lambda item: int(item[0].split(".")[0])):
             chapter = int(number.split(".")[0])
+            page = page_of(row["anchor"])
+            if f"book/{page.stem}" not in self.env.found_docs:
+                continue
             if chapter not in chapters:
                 title = "Beside the chapters" if chapter >= BEYOND else f"Chapter {chapter}: {title_of(row['anchor'])}"
-                self.env.note_dependency(str(page_of(row["anchor"])))
+                self.env.note_dependency(str(page))
                 section = nodes.section(ids=[f"coverage-{chapter}"], names=[title.lower()])
                 chapters[chapter] = nodes.definition_list(classes=["coverage"])
                 section += [nodes.title("", title), chapters[chapter]]
                 made.append(section)
-            chapters[chapter] += entry(number, row)
+            chapters[chapter] += entry(number, row | {"tasks": [one for one in row["tasks"] if one in here]})
         return made
 
 

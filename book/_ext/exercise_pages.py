@@ -29,6 +29,9 @@ port.</p></div>
 </details>
 """
 
+RUNNING = "book/00_before_you_start_running"
+"""The page that says where notebooks run; a course's book may be without it."""
+
 
 def chapters(contents: Any, above: str = "") -> dict[str, str]:
     """Find the page that each page of the contents stands below.
@@ -125,12 +128,13 @@ class Head(SphinxDirective):
                 if places.install
                 else "The first of them looks whether the library is there, and says what to do where it is not."
             )
-            + " More on that: ",
+            + (" More on that: " if RUNNING in self.env.found_docs else ""),
             self.lineno,
         )
         line = nodes.paragraph("", "", *parsed, classes=["exr-library"])
-        line += link("std", "ref", "before-run", nodes.inline("", "where can I run them?"), refexplicit=True)
-        line += nodes.Text(" ")
+        if RUNNING in self.env.found_docs:
+            line += link("std", "ref", "before-run", nodes.inline("", "where can I run them?"), refexplicit=True)
+            line += nodes.Text(" ")
         return line
 
 

@@ -81,7 +81,7 @@ def node_modules(app: Sphinx) -> Path:
     Raises:
         ExtensionError: If they are not there; the message says what to run.
     """
-    folder = Path(app.srcdir) / "book/_vendor/node_modules"
+    folder = Path(__file__).resolve().parents[1] / "_vendor" / "node_modules"
     if not (folder / MATHJAX / MATHJAX_PARTS[0]).exists():
         raise ExtensionError(f"{folder} has no MathJax: run `python scripts/vendor.py` (a part of `make setup`) first")
     return folder

@@ -161,7 +161,7 @@ def write(app: Sphinx, error: Exception | None) -> None:
     told = json.dumps(record(Path(app.outdir), sorted(app.env.found_docs)), ensure_ascii=False, separators=(",", ":"))
     (place / "sections.js").write_text(f"globalThis.softlookupSections={told};", encoding="utf-8")
     modules = node_modules(app)
-    script = bundle(Path(app.srcdir, "book/_search/search.js"), modules, "--format=iife")
+    script = bundle(Path(__file__).resolve().parents[1] / "_search" / "search.js", modules, "--format=iife")
     (place / "search.js").write_text(script, encoding="utf-8")
     copy(modules / "minisearch/LICENSE.txt", place / "minisearch-licence.txt")
 

@@ -84,7 +84,8 @@ def add_lines(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     if folder == "book" and app.builder.format == "html":
         boxes_to_end(doctree)
     labels = explained().get(page, {}) if folder == "book" else {}
-    if not labels or app.builder.format != "html":
+    # A course's book may be without the list.
+    if not labels or app.builder.format != "html" or LIST not in app.env.found_docs:
         return
     found = {name: section for section in doctree.findall(nodes.section) for name in section["ids"]}
     target = app.builder.get_relative_uri(docname, LIST)

@@ -1,6 +1,8 @@
 """Cut a route into sessions: what is taught and shown, which tasks are done in class, which at home."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 
 from softlookup.checking.registry import tasks
@@ -78,7 +80,7 @@ def taught_sections(route: Route, page: Page) -> tuple[Section, ...]:
     return tuple(one for one in page.sections if one.label in only and one.label not in left_out)
 
 
-def sessions(book: Path, route: Route, length: int) -> tuple[Session, ...]:
+def sessions(book: Path, route: Route, length: int, *, without: Collection[str] = ()) -> tuple[Session, ...]:
     """Cut a route into sessions.
 
     Sections keep the order of the pages and are never parted. A session takes as many as may be taught; tasks of
@@ -88,6 +90,7 @@ def sessions(book: Path, route: Route, length: int) -> tuple[Session, ...]:
         book: The folder of the book's pages.
         route: The route.
         length: Minutes of a session.
+        without: Tasks that are done neither in class nor at home.
 
     Returns:
         The sessions, none of which takes longer than its length.
@@ -105,18 +108,24 @@ def sessions(book: Path, route: Route, length: int) -> tuple[Session, ...]:
     groups: list[list[Section]] = [[]]
     for one in units:
         if taught_minutes(one) > limit:
-            raise ValueError(f"{one.label} takes {taught_minutes(one)} minutes, and a session teaches {limit} at most")
+            least = ceil(max(map(taught_minutes, units)) / TOLD_SHARE)
+            raise ValueError(
+                f"{one.label} takes {taught_minutes(one)} minutes, and a session of {length} minutes teaches "
+                f"{limit} at most: give {least} minutes, or more"
+            )
         if sum(map(taught_minutes, groups[-1])) + taught_minutes(one) > limit:
             groups.append([])
         groups[-1].append(one)
-    return tuple(_session(number, length, tuple(group)) for number, group in enumerate(groups, 1))
+    return tuple(_session(number, length, tuple(group), without) for number, group in enumerate(groups, 1))
 
 
-def _session(number: int, length: int, taught: tuple[Section, ...]) -> Session:
+def _session(number: int, length: int, taught: tuple[Section, ...], without: Collection[str]) -> Session:
     left = length - START_MINUTES - sum(map(taught_minutes, taught))
     in_class, homework = [], []
     for one in taught:
         for task in one.tasks:
+            if task.id in without:
+                continue
             if task.minutes <= left:
                 in_class.append(task)
                 left -= task.minutes

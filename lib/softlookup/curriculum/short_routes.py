@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from softlookup.curriculum.pages import PageError, Section, read_page
+from softlookup.curriculum.pages import PageError, Section, chapter_files, read_page
 from softlookup.curriculum.tables import link_to
 
 
@@ -101,9 +101,12 @@ def minutes_of(book: Path, stops: Iterable[Stop]) -> int:
 
 
 def questions_table(book: Path, questions: Iterable[tuple[str, int, str]]) -> str:
-    """Write questions as a table in Markdown, each with a link to the section that answers it."""
+    """Write questions on the chapters that are there as a table, each with a link to the section that answers it."""
     lines = ["| you ask | read | minutes |", "| --- | --- | ---: |"]
+    here = chapter_files(book)
     for asked, chapter, label in questions:
+        if chapter not in here:
+            continue
         section = find_section(book, chapter, label)
         lines.append(f"| {asked} | {link_to(section)} | {section.minutes} |")
     return "\n".join(lines)

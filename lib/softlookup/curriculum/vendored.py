@@ -16,7 +16,7 @@ def checkout(start: Path | None = None) -> Path:
     """
     here = (start or Path.cwd()).resolve()
     for folder in (here, *here.parents, *Path(__file__).resolve().parents):
-        if (folder / "_toc.yml").is_file() and (folder / "book").is_dir():
+        if (folder / "_toc.yml").is_file() and (folder / "book" / "_ext").is_dir():
             return folder
     raise FileNotFoundError(
         f"no checkout of the course above {here}: run this in the folder that holds _toc.yml and book/"

@@ -3,7 +3,9 @@
 It can be read as it stands. The page's script finds in its ``data-`` attributes all that it needs to tick off.
 """
 
+import json
 import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -57,25 +59,45 @@ def chapters_html(book: Path) -> str:
         book: The folder of the book's sources.
     """
     pages = pages_of(book)
-    return f'<ol class="way" id="way">{"".join(_chapter(number, pages[number]) for number in CHAPTERS)}</ol>'
+    here = [number for number in CHAPTERS if pages[number]]
+    worth = points_of(book.resolve().parent / "exercises")
+    items = (_chapter(number, pages[number], set(here), worth) for number in here)
+    return f'<ol class="way" id="way">{"".join(items)}</ol>'
 
 
-def _chapter(number: int, pages: list[WayPage]) -> str:
-    strict = " ".join(map(str, sorted(needed(number))))
-    every = tasks(number)
-    sums = f"{sum(task.points for task in every):g} points, about {sum(task.minutes for task in every)} minutes"
+def points_of(exercises: Path) -> dict[str, float]:
+    """What the tasks of a folder's notebooks are worth, by task: a course may leave tasks out and give other points.
+
+    Args:
+        exercises: The folder, with a folder for each notebook.
+    """
+    found = {}
+    for path in sorted(exercises.glob("[0-9][0-9]_*/*.ipynb")):
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            about = cell["metadata"].get("nbgrader", {})
+            if about.get("grade"):
+                task = str(about["grade_id"]).removesuffix("-check").replace("-", ".", 1)
+                found[task] = float(about["points"])
+    return found
+
+
+def _chapter(number: int, pages: list[WayPage], here: Collection[int], worth: Mapping[str, float]) -> str:
+    strict = " ".join(map(str, sorted(needed(number) & set(here))))
+    every = [task for task in tasks(number) if task.id in worth]
+    sums = f"{sum(worth[task.id] for task in every):g} points, about {sum(task.minutes for task in every)} minutes"
     label = NAMES[number] if number >= 90 else f"{number} · {NAMES[number]}"
     return (
         f'<li class="way-chapter" id="way-{number}" data-chapter="{number}" data-needs="{strict}" '
         f'data-label="{escape(label)}">'
-        f'<h3><a href="{pages[0].file}">{escape(label)}</a> <span class="way-mark"></span></h3>{_needs(number)}'
+        f'<h3><a href="{pages[0].file}">{escape(label)}</a> <span class="way-mark"></span></h3>{_needs(number, here)}'
         f'<ul class="way-pages">{"".join(map(_page, pages))}</ul>'
         f'<details><summary><span class="way-count">{len(every)} tasks</span>, {sums}</summary><ul class="way-tasks">'
         + "".join(
-            f'<li data-task="{task.id}" data-minutes="{task.minutes}" data-points="{task.points:g}">'
+            f'<li data-task="{task.id}" data-minutes="{task.minutes}" data-points="{worth[task.id]:g}">'
             f'<span class="way-sign" aria-hidden="true"></span><a href="{task.book_url.removeprefix("book/")}">'
             f"{escape(task.title)}</a> <code>{task.id}</code> "
-            f'<span class="way-told">{task.points:g} point{"s" * (task.points != 1)}, {task.minutes} min</span></li>'
+            f'<span class="way-told">{worth[task.id]:g} point{"s" * (worth[task.id] != 1)}, {task.minutes} min</span>'
+            "</li>"
             for task in every
         )
         + "</ul></details></li>"
@@ -90,10 +112,12 @@ def _page(page: WayPage) -> str:
     )
 
 
-def _needs(number: int) -> str:
+def _needs(number: int, here: Collection[int]) -> str:
     def links(strict: bool) -> str:
         return ", ".join(
             f'<a href="#way-{edge.needs}">{escape(NAMES[edge.needs])}</a>'
+            if edge.needs in here
+            else f"{escape(NAMES[edge.needs])} (not in this course)"
             for edge in EDGES
             if edge.chapter == number and edge.strict == strict
         )

@@ -78,6 +78,16 @@ class Released:
             return ""
         return "this is not the secret word with which this course was released"
 
+    @property
+    def assignments(self) -> list[str]:
+        """The assignments that were released, by name."""
+        return sorted(self._record["assignments"])
+
+    @property
+    def dropped(self) -> set[str]:
+        """The tasks that were left out of them."""
+        return {task for name in self.assignments for task in self.choices(name).drop}
+
     def choices(self, assignment: str) -> Choices:
         """What was chosen for an assignment at its last release."""
         kept = self._record["assignments"].get(assignment, {}).get("choices", {})

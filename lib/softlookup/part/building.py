@@ -1,0 +1,106 @@
+"""What the book of a course's folder is built from: its settings over the checkout's, and its released notebooks."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from softlookup.checking.result import BOOK
+from softlookup.grading.course.folder import Course
+from softlookup.grading.course.releasing import Released
+from softlookup.grading.data.disk import atomic_write
+from softlookup.grading.data.errors import CourseError
+
+CONFIG = "_build/_config.yml"
+
+
+def prepare(root: Path, folder: Path) -> Path:
+    """Put together what the book of a course is built from.
+
+    The notebooks that students get are copied to ``exercises/``, where their pages are made: tasks that were left out
+    and other points show there by themselves.
+
+    Args:
+        root: The checkout.
+        folder: The course's folder.
+
+    Returns:
+        The file with all settings.
+
+    Raises:
+        CourseError: If the folder has no book, or an assignment was not released.
+
+    Book: instructors_plan.html#plan-part.
+    """
+    course = Course.at(folder)
+    for name in ("_toc.yml", "_config.yml"):
+        if not (course.root / name).is_file():
+            raise CourseError(f"{folder} has no {name}: 'softlookup course new' writes it")
+    released = Released(course)
+    for name in released.assignments:
+        source = course.notebook("release", ".", name)
+        if not source.is_file():
+            raise CourseError(f"there is no {source}: 'softlookup release {name} --course {folder}' makes it")
+        text = source.read_text(encoding="utf-8")
+        if released.book:
+            text = text.replace(released.book, BOOK)
+        target = course.root / "exercises" / name / f"{name}.ipynb"
+        if not target.is_file() or target.read_text(encoding="utf-8") != text:
+            atomic_write(target, text.encode())
+    config = settings(root, own_settings(course.root))
+    atomic_write(course.root / CONFIG, yaml.safe_dump(config, sort_keys=False, allow_unicode=True).encode())
+    return course.root / CONFIG
+
+
+def own_settings(folder: Path) -> dict[str, Any]:
+    """What a course's ``_config.yml`` says; nothing where there is none.
+
+    Args:
+        folder: The course's folder.
+
+    Raises:
+        CourseError: If it is no mapping.
+
+    Book: instructors_plan.html#plan-part.
+    """
+    path = folder / "_config.yml"
+    try:
+        found = yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    except yaml.YAMLError as error:
+        raise CourseError(f"{path} cannot be read as YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(found, dict | None):  # an empty file gives None
+        raise CourseError(f"{path} holds {type(found).__name__}, wanted lines such as 'title: Transformers'")
+    return found or {}
+
+
+def settings(root: Path, own: Mapping[str, Any]) -> dict[str, Any]:
+    """A course's settings over those of the checkout, whose files are named by their whole paths.
+
+    Args:
+        root: The checkout.
+        own: What the course's ``_config.yml`` says.
+    """
+    whole = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
+    whole["logo"] = str(root / whole["logo"])
+    whole["html"]["favicon"] = str(root / whole["html"]["favicon"])
+    sphinx = whole["sphinx"]
+    sphinx["local_extensions"] = {
+        "left_out": str(root / "book/_ext"),
+        **{name: str(root / place) for name, place in sphinx["local_extensions"].items()},
+    }
+    sphinx["config"]["extensions"].append("left_out")
+    for key in ("html_static_path", "templates_path"):
+        sphinx["config"][key] = [str(root / place) for place in sphinx["config"][key]]
+    merged = _over(whole, {key: value for key, value in own.items() if key != "session_minutes"})
+    merged["sphinx"]["config"]["html_theme_options"]["logo"]["text"] = str(merged["title"])
+    return merged
+
+
+def _over(whole: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """One mapping over another, at any depth."""
+    both = dict(whole)
+    for key, value in own.items():
+        deeper = isinstance(value, Mapping) and isinstance(both.get(key), Mapping)
+        both[key] = _over(both[key], value) if deeper else value
+    return both

@@ -1,0 +1,101 @@
+"""The schedule of a part of the course: its sessions, and in one sentence what the part leaves out but builds on."""
+
+from collections.abc import Collection, Iterable
+from itertools import groupby
+from pathlib import Path
+
+from softlookup.checking.task import Task
+from softlookup.curriculum import EDGES, NAMES, Route, Session, sessions
+from softlookup.curriculum.pages import chapter_files
+from softlookup.curriculum.sessions import OUTSIDE
+from softlookup.curriculum.tables import FIGURE_SAYS, link_to
+
+
+def left_out_sentence(chapters: Collection[int]) -> str:
+    """Name the chapters that others need and that are left out.
+
+    Args:
+        chapters: The chapters that are taken.
+
+    Returns:
+        One sentence, empty where nothing is missing.
+
+    >>> left_out_sentence([5])
+    'This course leaves out chapter 4 (One head), which chapter 5 needs.'
+
+    Book: instructors_plan.html#plan-part.
+    """
+    said = []
+    for strict in (True, False):
+        missing: dict[int, list[int]] = {}
+        for edge in EDGES:
+            if edge.strict == strict and edge.chapter in chapters and edge.needs not in chapters:
+                missing.setdefault(edge.needs, []).append(edge.chapter)
+        for left, by in sorted(missing.items()):
+            verb = ("needs" if len(by) == 1 else "need") if strict else ("builds on" if len(by) == 1 else "build on")
+            said.append(f"{named([left])} ({NAMES[left]}), which {named(by)} {verb}")
+    return f"This course leaves out {'; and '.join(said)}." if said else ""
+
+
+def schedule_page(book: Path, chapters: Iterable[int], minutes: int, dropped: Collection[str] = ()) -> str:
+    """Write the page of the schedule.
+
+    Args:
+        book: The folder of the pages.
+        chapters: The chapters that are taken.
+        minutes: How long a session is.
+        dropped: Tasks that the course leaves out.
+
+    Returns:
+        Markdown.
+
+    Raises:
+        ValueError: If a section does not fit into a session.
+
+    Book: instructors_plan.html#plan-part.
+    """
+    chapters = sorted(chapters)
+    told = [number for number in chapters if number in chapter_files(book) and number not in OUTSIDE]
+    home = [number for number in chapters if number not in told]
+    route = Route("course", "", "", tuple(told))
+    parts = ["# Schedule", "*What is taught when, which tasks are done in class, and which at home?*"]
+    cut = sessions(book, route, minutes, without=dropped) if told else ()
+    if told:
+        count = len(cut)
+        meetings = "1 session" if count == 1 else f"{count} sessions"
+        parts.append(
+            f"{meetings} of {minutes} minutes on {named(told)}. The tasks that do not fit into a session are homework."
+        )
+    if home:
+        parts.append(f"To be done at home: {', '.join(f'{named([one])} ({NAMES[one]})' for one in home)}.")
+    if sentence := left_out_sentence(chapters):
+        parts.append(sentence)
+    return "\n\n".join([*parts, *map(_session, cut)]) + "\n"
+
+
+def _session(one: Session) -> str:
+    """A session under a heading of its own, where a lecturer puts day and room."""
+    taught = [
+        f"- **{NAMES[chapter]}**: {', '.join(map(link_to, group))}"
+        for chapter, group in groupby(one.sections, lambda section: section.chapter)
+    ]
+    shown = f"- Shown: {', '.join(FIGURE_SAYS[name] for name in one.figures)}" if one.figures else ""
+    lines = [*taught, shown, _tasks("Tasks in class", one.tasks), _tasks("Homework", one.homework)]
+    return f"## Session {one.number}\n\n" + "\n".join(filter(None, lines))
+
+
+def _tasks(lead: str, several: Iterable[Task]) -> str:
+    several = list(several)
+    names = ", ".join(f"`{task.id}`" for task in several)
+    return f"- {lead} ({sum(task.minutes for task in several)} min): {names}" if several else ""
+
+
+def named(chapters: Iterable[int]) -> str:
+    """Chapters by number, in words: "chapters 4, 5 and 8"; the capstone has no number for readers."""
+    numbers = [str(number) for number in sorted(chapters) if number < 90]
+    words = f"{'chapter' if len(numbers) == 1 else 'chapters'} {_listed(numbers)}" if numbers else ""
+    return " and ".join(filter(None, (words, "the capstone" if any(one >= 90 for one in chapters) else "")))
+
+
+def _listed(words: list[str]) -> str:
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
