@@ -11,6 +11,7 @@ from softlookup.grading.course.folder import Course
 from softlookup.grading.course.releasing import Released
 from softlookup.grading.data.disk import atomic_write
 from softlookup.grading.data.errors import CourseError
+from softlookup.part.contents import files
 
 CONFIG = "_build/_config.yml"
 
@@ -38,7 +39,10 @@ def prepare(root: Path, folder: Path) -> Path:
         if not (course.root / name).is_file():
             raise CourseError(f"{folder} has no {name}: 'softlookup course new' writes it")
     released = Released(course)
+    shown = {*files(yaml.safe_load((course.root / "_toc.yml").read_text(encoding="utf-8")))}
     for name in released.assignments:
+        if f"exercises/{name}/{name}" not in shown:
+            continue  # an assignment of the course's own, without a page
         source = course.notebook("release", ".", name)
         if not source.is_file():
             raise CourseError(f"there is no {source}: 'softlookup release {name} --course {folder}' makes it")
