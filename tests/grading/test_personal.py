@@ -1,5 +1,6 @@
 """An assignment that is released for each student: everybody is asked other variants, bound to the id."""
 
+import copy
 import json
 import shutil
 
@@ -7,12 +8,14 @@ import nbformat
 import pytest
 from click.testing import CliRunner
 
-from softlookup.authoring import draw_variants, read_solution, solution_cells
+from softlookup.authoring import draw_variants, make_release, read_solution, solution_cells
 from softlookup.authoring.build import find_root
+from softlookup.checking import get_task
+from softlookup.checking.conventions import Convention
 from softlookup.cli import main
 from softlookup.grading import Course, GradeRequest, grade_assignment
 from softlookup.grading.course.personal import own_release, place, whose
-from softlookup.grading.data.work import parted, with_release
+from softlookup.grading.data.work import RunSettings, parted, with_release
 from softlookup.grading.reports.explaining import explain
 from softlookup.grading.workers.making import make_examiner
 
@@ -123,3 +126,25 @@ def test_students_fetch_their_own_notebook_and_no_other(course, tmp_path, monkey
     monkeypatch.setattr("softlookup.grading.platforms.for_nbgrader.get_username", lambda: "nobody")
     with pytest.raises(Exception, match="no notebook was made"):
         fetch.do_copy(str(source), str(target))
+
+
+def test_a_lent_function_takes_what_the_notebook_asks_for():
+    """The head is right and calls a function that is not; another task was lent something before it."""
+    variant = 6
+    assert get_task("04.mix").conventions[variant] == Convention((1, 0), (), (), (0,))
+    release = make_release(read_solution(ROOT / "solutions" / "04_one_head.py", {"04.mix": variant}))
+    cells = solution_cells(read_solution(ROOT / "solutions" / "04_one_head.py", {"04.mix": variant}))
+    cells["04-mix"] = "def mix(v, weights):\n    return v\n"
+    cells["04-softmax"] = "def softmax(x):\n    return x\n"
+    cells["04-column"] = cells["04-column"].replace("torch.softmax(scaled, dim=-1)", "softmax(scaled)")
+    cells["04-head"] = (
+        "def one_head(x, w_q, w_k, w_v, mask=None):\n"
+        "    q, k, v = project(x, w_q, w_k, w_v)\n"
+        "    return mix(v, attention_weights(q, k, mask)).mT\n"
+    )
+    for cell in (filled := copy.deepcopy(release)).cells:
+        cell.source = cells.get(cell.metadata.get("nbgrader", {}).get("grade_id"), cell.source)
+    with make_examiner(RunSettings("04_one_head", nbformat.writes(release), 5)) as examiner:
+        graded = examiner.examine("ada", nbformat.writes(filled).encode())
+    marks = {mark.task: mark.verdict for mark in graded.marks}
+    assert (marks["04.mix"], marks["04.column"], marks["04.head"]) == ("wrong", "pass", "pass"), graded.marks

@@ -146,10 +146,10 @@ class Slow:
 def test_a_round_with_lent_functions_that_takes_too_long_takes_no_points() -> None:
     asked = ReleasedCheck(get_task("04.weights"), 0, "attention_weights", True)
     cases = [Case("a", ()), Case("b", ()), Case("c", ())]
-    found = list(Remote(Slow(1), asked, dict, 5.0).answers(cases, 1, ("04.softmax",)))  # type: ignore[arg-type]
+    found = list(Remote(Slow(1), asked, dict, 5.0, {}).answers(cases, 1, ("04.softmax",)))  # type: ignore[arg-type]
     assert [one.failure and one.failure.kind for one in found] == [None, "raised", "raised"]
     with pytest.raises(OutOfTime):
-        list(Remote(Slow(0), asked, dict, 5.0).answers(cases, 1))  # type: ignore[arg-type]
+        list(Remote(Slow(0), asked, dict, 5.0, {}).answers(cases, 1))  # type: ignore[arg-type]
 
 
 class Named(torch.Tensor):

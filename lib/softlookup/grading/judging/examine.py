@@ -196,6 +196,7 @@ class _Run:
         self.examiner, self.rebuilt, self.witness, self.asked = examiner, rebuilt, witness, asked
         self.limits = examiner.settings.limits
         self.cells: list[NotebookNode] = rebuilt.notebook.cells
+        self.variants = {one.task.id: one.variant for one in asked.values() if one is not None}
         self.remarks = list(rebuilt.remarks)
         self.outputs: dict[int, list[NotebookNode]] = {}
         self.results: dict[str, CheckResult] = {}
@@ -289,7 +290,7 @@ class _Run:
         if held.shortcut is not None and held.shortcut in task.barred:
             return used_shortcut(task, held.shortcut, variant)
         drawn = self.examiner.questions(asked)
-        student = Remote(session, asked, partial(self._before, asked), self.limits.answer_s)
+        student = Remote(session, asked, partial(self._before, asked), self.limits.answer_s, self.variants)
         try:
             return judge(
                 task, student, variant=variant, asked=drawn, reveals=False, copied=partial(self._copied, asked)

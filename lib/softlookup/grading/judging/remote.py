@@ -44,11 +44,18 @@ class Remote:
         asked: That task.
         earlier: Finds the earlier tasks whose functions the answer calls, by id.
         seconds: How long all answers together may take.
+        variants: Which variant the notebook asks for in each task, by id: one process computes all that is lent in it.
     """
 
     def __init__(
-        self, session: Session, asked: ReleasedCheck, earlier: Callable[[], dict[str, Before]], seconds: float
+        self,
+        session: Session,
+        asked: ReleasedCheck,
+        earlier: Callable[[], dict[str, Before]],
+        seconds: float,
+        variants: Mapping[str, int],
     ) -> None:
+        self._variants = variants
         self.session, self.asked, self.left, self.left_for_own = session, asked, seconds, seconds
         self._earlier = functools.cache(earlier)
         self._silent: set[str] = set()
@@ -112,10 +119,10 @@ class Remote:
     def _sound(
         self, name: str, args: Sequence[Any], named: Mapping[str, Any], upstream: Sequence[np.ndarray] | None = None
     ) -> Any:
-        return sound(name, args, named, upstream, self._earlier()[name].asked.variant)
+        return sound(name, args, named, upstream, self._variants.get(name, 0))
 
     def _owns(self, name: str) -> Own:
-        return owns(name, self._earlier()[name].asked.variant)
+        return owns(name, self._variants.get(name, 0))
 
     def _gives_another(self, call: Call, asked: Case) -> bool:
         """Whether the student's own function gives something else than the lent one; so does one that gives nothing."""
