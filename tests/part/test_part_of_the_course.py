@@ -1,0 +1,37 @@
+"""A part of the chapters in a lecturer's own folder."""
+
+from pathlib import Path
+
+from softlookup.part import chapters_of, contents, left_out_sentence, schedule_page, write_pages
+from softlookup.part.contents import files
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_contents_have_the_chosen_chapters_alone() -> None:
+    pages = [*files(contents(ROOT, [2, 90]))]
+    numbered = [page for page in pages if page.partition("/")[2][:2].isdigit()]
+    assert {page.partition("/")[2].partition("/")[0] for page in numbered} == {
+        "02_soft_lookup",
+        "13_beyond_text_capstone",
+        "90_capstone",
+    }
+    assert "book/schedule" in pages and "book/instructors" not in pages
+
+
+def test_left_out_sentence_names_what_is_needed() -> None:
+    assert left_out_sentence([5]) == "This course leaves out chapter 4 (One head), which chapter 5 needs."
+    assert left_out_sentence(chapters_of(ROOT)) == ""
+
+
+def test_schedule_page_leaves_out_dropped_tasks() -> None:
+    assert "`02.mix`" in schedule_page(ROOT / "book", [2], 45)
+    assert "`02.mix`" not in schedule_page(ROOT / "book", [2], 45, {"02.mix"})
+
+
+def test_write_pages_keeps_what_was_changed(tmp_path: Path) -> None:
+    write_pages(ROOT, tmp_path, [2], "One", 75)
+    page = tmp_path / "book" / "schedule.md"
+    page.write_text("# Mine\n", encoding="utf-8")
+    again = write_pages(ROOT, tmp_path, [2], "One", 50)
+    assert again.kept == ["book/schedule.md"] and page.read_text(encoding="utf-8") == "# Mine\n"
