@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from softlookup.authoring import assignments, find_root, make_release, read_solution
-from softlookup.authoring.library_cell import BadSetting, addresses, library_cell
+from softlookup.authoring.library_cell import NEEDS, BadSetting, addresses, library_cell
 
 ROOT = find_root()
 NAME = "04_one_head"
@@ -36,13 +36,13 @@ def test_library_cell_is_the_first_code_of_every_committed_notebook():
         assert not any(grader.get("grade_id", "").endswith("-library") for grader in graders[1:])
 
 
-def test_library_cell_leaves_nothing_but_check_where_the_library_is():
+def test_library_cell_leaves_check_and_the_version_where_the_library_is():
     import softlookup
 
     names = {}
     exec(library_cell(4).source, names)
     assert names.pop("check") is softlookup.check
-    assert set(names) == {"__builtins__"}
+    assert set(names) == {"__builtins__", "__version__"}
 
 
 def test_library_cell_says_in_one_sentence_what_to_do_where_the_library_is_missing():
@@ -71,7 +71,7 @@ def test_library_cell_with_an_address_fetches_the_library_where_it_is_missing():
         "    def run_line_magic(self, name, line):\n"
         "        print(name, line)\n"
         "        sys.modules['softlookup'] = made = types.ModuleType('softlookup')\n"
-        "        made.check = 'brought'\n"
+        "        made.check, made.__version__ = 'brought', '9.0'\n"
         "get_ipython = Shell\n"
     )
     alone = [sys.executable, "-I", "-S", "-c", stage + library_cell(4, install=ADDRESS).source + "\nprint(check)"]
@@ -83,6 +83,30 @@ def test_library_cell_with_an_address_fetches_nothing_where_the_library_is():
     names = {}  # without get_ipython: calling it would raise
     exec(library_cell(4, install=ADDRESS).source, names)
     assert callable(names["check"])
+
+
+@pytest.mark.parametrize(
+    ("install", "told"),
+    [("", "run `git pull` and `make setup`"), (ADDRESS, f"run `%pip install --upgrade --no-deps {ADDRESS}`")],
+)
+def test_library_cell_says_how_an_older_library_becomes_newer_and_goes_on(install, told, monkeypatch, capsys):
+    import softlookup
+
+    source = library_cell(4, install=install).source
+    for version, older in [("0.1.9", True), ("0.0.2rc1", True), (softlookup.__version__, False), ("1.0.dev3", False)]:
+        monkeypatch.setattr(softlookup, "__version__", version)
+        names = {}
+        exec(source, names)
+        said = capsys.readouterr().out
+        assert callable(names["check"])
+        assert (f"softlookup {version} is older than this notebook" in said and told in said) if older else said == ""
+        assert said.count("\n") == older
+
+
+def test_notebooks_need_no_library_newer_than_this_one():
+    import softlookup
+
+    assert tuple(map(int, softlookup.__version__.split(".")[:2])) >= NEEDS
 
 
 def test_settings_of_a_course_reach_its_notebooks(tmp_path, monkeypatch):

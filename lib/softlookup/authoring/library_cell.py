@@ -1,7 +1,8 @@
 """The first code cell of every notebook: it sees that the library is there, or says how it gets there.
 
 As shipped it installs nothing. A course that sets an address in ``_config.yml`` gets notebooks whose first cell
-fetches the library from it, as Colab and many hubs need.
+fetches the library from it, as Colab and many hubs need. Where the library is older than the notebook needs, the cell
+prints how to get a newer one, and the notebook goes on.
 """
 
 from pathlib import Path
@@ -11,10 +12,13 @@ import yaml
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
+NEEDS = (0, 2)
+"""The oldest library that the notebooks work with. Raise it only when they need something newer: each one changes."""
+
 SAYS = """\
 # `check` comes from the library softlookup. `make setup` installs it, and `make lab` opens notebooks where it is.
 try:
-    from softlookup import check
+    from softlookup import __version__, check
 except ModuleNotFoundError as missing:
     if missing.name != "softlookup":
         raise
@@ -28,10 +32,23 @@ except ModuleNotFoundError as missing:
 FETCHES = """\
 # `check` comes from the library softlookup. Where it is missing, as on Colab, this cell installs it.
 try:
-    from softlookup import check
+    from softlookup import __version__, check
 except ModuleNotFoundError:
     get_ipython().run_line_magic("pip", {command!r})
-    from softlookup import check
+    from softlookup import __version__, check
+"""
+
+RENEWS = (
+    "in the course's folder, run `git pull` and `make setup`; elsewhere, install a new copy of that folder with pip"
+)
+
+OLDER = """
+if tuple(map(int, __version__.split(".")[:2])) < {needs}:
+    print(
+        f"softlookup {{__version__}} is older than this notebook, which needs {least} or newer:",
+        {command!r},
+        "and restart the kernel.",
+    )
 """
 
 HELPS = """
@@ -87,7 +104,9 @@ def library_cell(chapter: int, install: str = "", book: str = "", last_help: str
         last_help: The last step of help that the course allows, or "none"; where it is empty, all are given.
     """
     command = f"install --quiet --no-deps {install}"
+    newer = f"run `%pip install --upgrade --no-deps {install}`" if install else RENEWS
     source = FETCHES.format(command=command) if install else SAYS
+    source += OLDER.format(needs=NEEDS, least=".".join(map(str, NEEDS)), command=newer)
     if book:
         source += LEADS.format(book=book)
     if last_help:

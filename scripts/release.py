@@ -1,0 +1,68 @@
+"""Tags a release of the course: the version in pyproject.toml, with its section of CHANGELOG.md as the tag's message.
+
+Usage: python scripts/release.py
+"""
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+class NotReady(Exception):
+    """Something is missing for a release; the message says what."""
+
+
+def section(changelog: str, version: str) -> str:
+    """The text below ``## VERSION`` in a changelog, up to the next version.
+
+    Raises:
+        NotReady: If there is no such section, or nothing in it.
+    """
+    found = re.search(rf"(?ms)^## {re.escape(version)}(?: .*?)?$\n(.*?)(?=^## |\Z)", changelog)
+    if not found or not found[1].strip():
+        raise NotReady(f"CHANGELOG.md has no section '## {version}': write down what is new in it")
+    return found[1].strip()
+
+
+def release(root: Path) -> str:
+    """Tag the commit that is checked out.
+
+    Returns:
+        The name of the tag.
+
+    Raises:
+        NotReady: If files disagree about the version, the changelog says nothing of it, something is not committed, or
+            the tag is there already.
+    """
+    version = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    text = section((root / "CHANGELOG.md").read_text(encoding="utf-8"), version)
+    for name, pattern in {
+        "lib/softlookup/__init__.py": r'^__version__ = "(.+)"$',
+        "CITATION.cff": r"^version: (\S+)$",
+    }.items():
+        said = re.search(pattern, (root / name).read_text(encoding="utf-8"), re.M)
+        if not said or said[1] != version:
+            raise NotReady(f"{name} has version {said[1] if said else 'none'}, and pyproject.toml has {version}")
+    if _git(root, "status", "--porcelain"):
+        raise NotReady("there are changes that are not committed: commit them first")
+    tag = f"v{version}"
+    if _git(root, "tag", "--list", tag):
+        raise NotReady(f"the tag {tag} is there already: raise the version in pyproject.toml")
+    # Headings of the changelog begin with #, which git would take for comments.
+    _git(root, "tag", "--annotate", tag, "--cleanup=verbatim", "--message", f"Soft Lookup {version}\n\n{text}\n")
+    return tag
+
+
+def _git(root: Path, *words: str) -> str:
+    return subprocess.run(["git", "-C", root, *words], check=True, capture_output=True, text=True).stdout
+
+
+if __name__ == "__main__":
+    try:
+        print(f"tagged {release(ROOT)}: publish it with 'git push origin main --follow-tags'")
+    except NotReady as error:
+        sys.exit(f"release: {error}")
