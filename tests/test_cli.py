@@ -33,6 +33,8 @@ def test_help_lists_what_there_is_and_nothing_else() -> None:
         "sample",
         "release",
         "collect",
+        "comment",
+        "share",
         "grade",
         "report",
         "explain",

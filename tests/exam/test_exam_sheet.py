@@ -217,3 +217,24 @@ def test_printed_sheet_has_no_seed_and_no_path_and_every_question_on_one_page(tm
     text = " ".join(pages)
     assert "20261" not in text and "file:" not in text and str(tmp_path) not in text
     assert f"1 / {len(pages)}" in pages[0] and "Number: ___" in pages[0]
+
+
+def test_exam_of_a_course_keeps_to_its_chapters_and_tasks(tmp_path):
+    from click.testing import CliRunner
+
+    from softlookup.cli import main
+    from softlookup.cli.exams import drawn
+    from softlookup.exam.bank import QUESTIONS
+
+    folder = tmp_path / "course"
+    known = {one.id: {mistake.task for mistake in one.draw(0).expected} - {""} for one in QUESTIONS if one.chapter == 4}
+    dropped = sorted(set.union(*known.values()) - {"04.head"})[0]
+    about = {one for one, tasks in known.items() if dropped in tasks}
+    made = CliRunner().invoke(main, ["release", "04_one_head", "--course", str(folder), "--drop", dropped])
+    assert made.exit_code == 0 and about, made.output
+    how = {"route": None, "points": 10, "include": (), "exclude": (), "versions": "", "folder": folder}
+    for seed in range(12):
+        sheet = drawn(seed, chapters=None, **how)[0]
+        assert sheet.chapters == (4,) and not about & {one.question.id for one in sheet.questions}
+    with pytest.raises(ExamError, match="none of these chapters"):
+        drawn(1, chapters="5-8", **how)

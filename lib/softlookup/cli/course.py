@@ -38,7 +38,7 @@ def new(
     """Make a course of some chapters in FOLDER.
 
     FOLDER gets the assignments, as by 'softlookup release', and the pages of the book with a schedule.
-    'softlookup course book FOLDER' builds the book. For an exam, give 'softlookup exam' the same --chapters.
+    'softlookup course book FOLDER' builds the book. 'softlookup exam --course FOLDER' draws an exam.
 
     The same command adds chapters later, and brings newer pages. What you have changed in FOLDER stays as it is.
     """

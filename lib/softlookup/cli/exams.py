@@ -1,6 +1,7 @@
 """What ``softlookup exam`` draws and prints."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -18,11 +19,15 @@ def drawn(
     include: Sequence[str],
     exclude: Sequence[str],
     versions: str,
+    folder: Path | None = None,
 ) -> "list[Sheet]":
     """Draw one sheet, or one for each version.
 
+    With a course's folder, the questions are on its chapters, and none is on a task that was left out there.
+
     Raises:
         ExamError: If there is no such sheet.
+        CourseError: If the folder is no course.
     """
     from softlookup.exam import ExamError, draw_sheet, parse_chapters
 
@@ -33,12 +38,36 @@ def drawn(
         from softlookup.curriculum import ROUTES
 
         asked = [number for number in ROUTES[route].chapters if 0 < number < 90]
+    if folder is not None:
+        taught, dropped = _of_course(folder)
+        asked = [number for number in asked or taught if number in taught]
+        if not asked:
+            raise ExamError(f"none of these chapters is in the course {folder}: it has {', '.join(map(str, taught))}")
+        exclude = [*exclude, *(one for one in _about(dropped) if one not in (*include, *exclude))]
     letters = [letter.strip() for letter in versions.split(",")] if versions else [""]
     if versions and not all(letter.isalnum() and letter.isascii() and len(letter) <= 8 for letter in letters):
         raise ExamError(f"the versions are {versions!r}: give letters such as A,B")
     if len(set(letters)) < len(letters):
         raise ExamError(f"the versions are {versions!r}: give each letter once")
     return [draw_sheet(seed, asked, points, include=include, exclude=exclude, version=letter) for letter in letters]
+
+
+def _of_course(folder: Path) -> tuple[list[int], set[str]]:
+    """The chapters of a course that exams ask about, and the tasks that were left out of it."""
+    from softlookup.exam.bank import QUESTIONS
+    from softlookup.grading import Course
+    from softlookup.grading.course.releasing import Released
+
+    released = Released(Course.at(folder))
+    numbers = {int(name.partition("_")[0]) for name in released.assignments}
+    return sorted(numbers & {one.chapter for one in QUESTIONS}), released.dropped
+
+
+def _about(tasks: set[str]) -> list[str]:
+    """The questions that expect a mistake known from one of these tasks."""
+    from softlookup.exam.bank import QUESTIONS
+
+    return [one.id for one in QUESTIONS if tasks & {mistake.task for mistake in one.draw(0).expected}] if tasks else []
 
 
 def show(sheet: "Sheet | None" = None, key_alone: bool = False) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from softlookup.cli import by_hand
 from softlookup.cli.printing import as_pdf, live_figures
 from softlookup.cli.shared import COURSE, FILE, HELP_STEPS, checkout, course_in, default_course, refuse, sources, write
 
@@ -330,6 +331,12 @@ def sample(folder: Path, force: bool, hostile: bool, own: Path | None) -> None:
 @click.option("--seed", type=click.IntRange(min=0), help="Seed for the questions and their numbers.")
 @click.option("--chapters", help="Such as 2-8 or 1,4,6-9. Default: all.")
 @click.option("--route", type=click.Choice(["introduction", "systems"]), help="The chapters of a route instead.")
+@click.option(
+    "--course",
+    "folder",
+    type=click.Path(path_type=Path),
+    help="A course's folder: its chapters, without the tasks left out there.",
+)
 @click.option("--points", default=60, show_default=True, help="Points of the sheet.")
 @click.option("--include", multiple=True, metavar="ID", help="A question that has to be on it. Repeatable.")
 @click.option("--exclude", multiple=True, metavar="ID", help="A question that must not be on it. Repeatable.")
@@ -468,4 +475,7 @@ def collect(
     click.echo(f"collected from {len(done.students)} of {len(done.students) + len(done.notes)} repositories")
 
 
-COMMANDS = (release, collect, grade, report, explain, export, feedback, extension, times, forget, sample, exam, slides)
+COMMANDS = (
+    *(release, collect, grade, report, explain, *by_hand.COMMANDS, export, feedback, extension, times),
+    *(forget, sample, exam, slides),
+)

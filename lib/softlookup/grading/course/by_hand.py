@@ -1,0 +1,140 @@
+"""Written answers that wait for a person: shared out among several graders, and comments that are used again.
+
+Points and comments themselves stay in nbgrader's gradebook, where the formgrader shows and changes them.
+"""
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from softlookup.grading.course.folder import Course
+from softlookup.grading.course.notebooks import task_id
+from softlookup.grading.data.disk import atomic_write
+from softlookup.grading.data.errors import CourseError
+
+COMMENTS = "comments.json"
+_COLUMNS = ("student", "grader", "formgrader")
+
+
+@dataclass(frozen=True)
+class Share:
+    """Whose answers a grader reads.
+
+    Attributes:
+        student: Who wrote them.
+        grader: Who reads them.
+        formgrader: The page of the formgrader that shows them, below its own address.
+        waits: Whether any answer still waits for points.
+    """
+
+    student: str
+    grader: str
+    formgrader: str
+    waits: bool
+
+
+def share_out(course: Course, assignment: str, graders: Sequence[str]) -> list[Share]:
+    """Divide the submissions with written answers among graders, evenly; who has some already keeps them.
+
+    The table is kept as ``reports/NN_topic-shares.csv``; submissions that come later go to whoever has fewest.
+
+    Args:
+        course: The course.
+        assignment: Whose submissions.
+        graders: Names of those who grade.
+
+    Returns:
+        A share for each submission, by student.
+
+    Raises:
+        CourseError: If nobody is named, a name is empty or doubled, or nothing was graded yet.
+    """
+    if not graders or len(set(graders)) < len(graders) or not all(name.strip() for name in graders):
+        raise CourseError(f"graders are named once each, such as ana,ben, and got {','.join(graders) or 'nobody'}")
+    course.require(assignment)
+    path = course.root / "reports" / f"{assignment}-shares.csv"
+    before = dict[str, str]()
+    if path.is_file():
+        with open(path, encoding="utf-8", newline="") as file:
+            before = {row["student"]: row["grader"] for row in csv.DictReader(file)}
+    found: list[Share] = []
+    with course.gradebook() as book:
+        for submission in sorted(book.assignment_submissions(assignment), key=lambda one: str(one.student.id)):
+            for notebook in submission.notebooks:
+                by_hand = [grade for grade in notebook.grades if grade.cell.cell_type == "markdown"]
+                if by_hand:
+                    waits = any(grade.needs_manual_grade for grade in by_hand)
+                    found.append(Share(submission.student.id, "", f"/formgrader/submissions/{notebook.id}", waits))
+    if not found:
+        raise CourseError(f"no graded submission of {assignment} has a written answer: 'softlookup grade' comes first")
+    load = {name: sum(before.get(one.student) == name for one in found) for name in graders}
+    shares = []
+    for one in found:
+        grader = before.get(one.student, "")
+        if grader not in load:
+            grader = min(graders, key=lambda name: load[name])
+            load[grader] += 1
+        shares.append(Share(one.student, grader, one.formgrader, one.waits))
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    writer.writerows((one.student, one.grader, one.formgrader) for one in shares)
+    atomic_write(path, text.getvalue().encode())
+    return shares
+
+
+def saved_comments(course: Course) -> dict[str, dict[str, str]]:
+    """Comments that were saved to be used again, by task and name.
+
+    Raises:
+        CourseError: If their file is damaged.
+    """
+    path = course.root / COMMENTS
+    if not path.is_file():
+        return {}
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        return {str(task): {str(name): str(text) for name, text in one.items()} for task, one in found.items()}
+    except (ValueError, AttributeError) as error:
+        raise CourseError(f"{path} is damaged: put a backup in its place, or delete it to begin anew") from error
+
+
+def save_comment(course: Course, task: str, name: str, text: str) -> None:
+    """Save a comment on a task under a name; another one of that name is replaced."""
+    every = saved_comments(course)
+    every.setdefault(task, {})[name] = text
+    atomic_write(course.root / COMMENTS, (json.dumps(every, indent=1, ensure_ascii=False) + "\n").encode())
+
+
+def comment(course: Course, assignment: str, student: str, task: str, text: str) -> None:
+    """Put a comment on a student's answer into the gradebook, behind those that stand there.
+
+    Args:
+        course: The course.
+        assignment: The assignment.
+        student: Whose answer.
+        task: Its task, "04.uniform".
+        text: The comment; nothing is done where it stands there already.
+
+    Raises:
+        CourseError: If there is no such graded answer.
+    """
+    course.require(assignment)
+    with course.gradebook() as book:
+        cells = [
+            one
+            for submission in book.assignment_submissions(assignment)
+            if submission.student.id == student
+            for notebook in submission.notebooks
+            for one in notebook.comments
+        ]
+        found = next((one for one in cells if task_id(one.name) == task), None)
+        if found is None:
+            has = ", ".join(sorted({task_id(one.name) for one in cells})) or "none"
+            raise CourseError(f"{student} has no graded answer to {task} in {assignment}; answers there: {has}")
+        own = found.manual_comment or ""
+        if text not in own:
+            found.manual_comment = f"{own}\n\n{text}".strip()
+            book.db.commit()

@@ -1,0 +1,85 @@
+"""Written answers: shared out evenly and for good, and comments that are kept and used again."""
+
+import csv
+
+import pytest
+from click.testing import CliRunner
+from paper_class import enter, full, paper_course
+from small_class import NAME
+
+from softlookup.cli import main
+from softlookup.grading import CourseError
+from softlookup.grading.course.by_hand import COMMENTS, comment, saved_comments, share_out
+from softlookup.grading.forgetting import forget
+
+
+@pytest.fixture
+def course(tmp_path_factory, source):
+    made = paper_course(tmp_path_factory, source)
+    for student in ("ada", "ben", "cleo", "dan", "eve"):
+        enter(made, student, full())
+    return made
+
+
+def run(*words):
+    return CliRunner().invoke(main, list(map(str, words)))
+
+
+def of(shares):
+    return {one.student: one.grader for one in shares}
+
+
+def test_shares_are_even_and_stay_when_more_come_in(course):
+    first = of(share_out(course, NAME, ["ana", "bo"]))
+    assert sorted(map(list(first.values()).count, ("ana", "bo"))) == [2, 3]
+    enter(course, "aaron", full())
+    later = of(share_out(course, NAME, ["ana", "bo"]))
+    assert {one: later[one] for one in first} == first
+    assert sorted(map(list(later.values()).count, ("ana", "bo"))) == [3, 3]
+    without = of(share_out(course, NAME, ["ana", "cy"]))
+    assert all(without[one] == "ana" for one, grader in later.items() if grader == "ana")
+    assert set(without.values()) == {"ana", "cy"}
+
+
+def test_shares_lead_to_the_formgrader_and_forget_reaches_them(course):
+    said = run("share", NAME, "--between", "ana,bo", "--course", course.root)
+    assert said.exit_code == 0 and "ana: 3 submissions" in said.output, said.output
+    path = course.root / "reports" / f"{NAME}-shares.csv"
+    with open(path, newline="") as file:
+        rows = list(csv.DictReader(file))
+    with course.gradebook() as book:
+        assert rows[0]["formgrader"].endswith(book.find_submission(NAME, "ada").notebooks[0].id)
+    forget(course, "ada")
+    assert "ada" not in path.read_text()
+
+
+@pytest.mark.parametrize("graders", [[], ["ana", "ana"], ["ana", " "]])
+def test_graders_are_named_once(course, graders):
+    with pytest.raises(CourseError, match="named once"):
+        share_out(course, NAME, graders)
+
+
+def test_a_comment_is_saved_and_used_again(course):
+    said = run("comment", NAME, "ada", "04.uniform", "Say why.", "--save", "why", "--course", course.root)
+    assert said.exit_code == 0, said.output
+    for _ in range(2):
+        assert run("comment", NAME, "ben", "04.uniform", "--use", "why", "--course", course.root).exit_code == 0
+    comment(course, NAME, "ben", "04.uniform", "And what follows?")
+    with course.gradebook() as book:
+        notebook = book.find_submission(NAME, "ben").notebooks[0]
+        kept = next(one.comment for one in notebook.comments if one.name == "04-uniform")
+    assert kept == "Say why.\n\nAnd what follows?"
+    assert saved_comments(course) == {"04.uniform": {"why": "Say why."}}
+    assert "why: Say why." in run("comment", NAME, "--course", course.root).output
+
+
+def test_comments_that_cannot_be_made_are_told(course):
+    assert (
+        "no comment nope is saved"
+        in run("comment", NAME, "ada", "04.uniform", "--use", "nope", "--course", course.root).output
+    )
+    assert "has no graded answer" in run("comment", NAME, "zoe", "04.uniform", "x", "--course", course.root).output
+    assert "needs a student" in run("comment", NAME, "ada", "--course", course.root).output
+    (course.root / COMMENTS).write_text("[")
+    with pytest.raises(CourseError, match="is damaged"):
+        saved_comments(course)
