@@ -37,19 +37,22 @@ def noted(log: Path, settings: RunSettings) -> Noted:
 
 
 class Cluster:
-    """A scheduler, and workers that come and go."""
+    """A scheduler, and workers that come and go; with a certificate they speak over TLS alone."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, certificate: Path | None = None) -> None:
         self.folder = folder
+        pem = str(certificate)
+        self.tls = ["--tls-ca-file", pem, "--tls-cert", pem, "--tls-key", pem] if certificate else []
         told = folder / "scheduler.json"
         self._log = open(folder / "log", "ab")
-        self.scheduler = self._start("scheduler", "--port", "0", "--scheduler-file", str(told))
+        protocol = ["--protocol", "tls"] if certificate else []
+        self.scheduler = self._start("scheduler", "--port", "0", "--scheduler-file", str(told), *protocol)
         wait_for(lambda: told.exists() and told.read_text().endswith("}"))
         self.address: str = json.loads(told.read_text())["address"]
         self.workers: dict[str, subprocess.Popen] = {}
 
     def _start(self, what: str, *options: str, **environment: str) -> subprocess.Popen:
-        plain = ["--host", "127.0.0.1", "--no-dashboard", *options]
+        plain = ["--host", "127.0.0.1", "--no-dashboard", *self.tls, *options]
         path = os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])
         return subprocess.Popen(
             [sys.executable, "-m", f"distributed.cli.dask_{what}", *plain],
@@ -111,9 +114,9 @@ class Cluster:
 
 
 @contextmanager
-def cluster(folder: Path) -> Iterator[Cluster]:
+def cluster(folder: Path, certificate: Path | None = None) -> Iterator[Cluster]:
     folder.mkdir()
-    begun = Cluster(folder)
+    begun = Cluster(folder, certificate)
     try:
         yield begun
     finally:

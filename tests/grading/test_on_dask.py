@@ -4,6 +4,7 @@ import functools
 import os
 import shutil
 import socket
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -292,3 +293,24 @@ def test_own_tasks_travel_to_workers_that_cannot_see_their_folder(shared: Cluste
             grade_assignment(course, asked, executor=dask_executor(shared.address))
     finally:
         use(None)
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl, which makes the certificate, is not installed")
+def test_cluster_with_tls_is_spoken_to_with_a_certificate_and_not_without(course, tmp_path):
+    """The certificate comes from Dask's own configuration, as the guide says."""
+    import dask
+
+    pem = tmp_path / "cluster.pem"
+    how = ["-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=cluster"]
+    made = ["openssl", "req", *how, "-keyout", str(tmp_path / "key.pem"), "-out", str(tmp_path / "cert.pem")]
+    subprocess.run(made, check=True, capture_output=True)
+    pem.write_bytes((tmp_path / "key.pem").read_bytes() + (tmp_path / "cert.pem").read_bytes())
+    own = {f"distributed.comm.tls.{name}": str(pem) for name in ("ca-file", "client.cert", "client.key")}
+    with dask.config.set(own), cluster(tmp_path / "cluster", pem) as begun:
+        assert begun.address.startswith("tls://")
+        begun.hire(1)
+        report = grade_assignment(course, order(), executor=begun.faked())
+        without = dict.fromkeys(own, None)
+        with dask.config.set(without), pytest.raises(CourseError, match="no Dask scheduler"):
+            grade_assignment(course, order(again=True), executor=begun.faked())
+    assert report.as_json() == graded_at_home(course)
