@@ -60,7 +60,7 @@ os.environ["SOFTLOOKUP_HELP"] = {last!r}  # the last step of help that `hint` gi
 LEADS = """
 import os
 
-os.environ.setdefault("SOFTLOOKUP_BOOK", {book!r})  # where the checks' links to the book lead
+_ = os.environ.setdefault("SOFTLOOKUP_BOOK", {book!r})  # where the checks' links to the book lead
 """
 
 
