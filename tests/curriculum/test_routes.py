@@ -137,7 +137,7 @@ def test_longer_sessions_are_fewer():
 
 
 def test_section_that_fits_no_session_is_refused():
-    with pytest.raises(ValueError, match="minutes, and a session teaches 6 at most"):
+    with pytest.raises(ValueError, match="minutes, and a session of 10 minutes teaches 6 at most"):
         sessions(BOOK, ROUTES["systems"], 10)
 
 

@@ -148,6 +148,9 @@ class Task:
 
         Args:
             variant: Which variant was asked.
+
+        Returns:
+            Their numbers.
         """
         every = [number for number in range(len(self.variants)) if number != variant]
         if not self.conventions or self.conventions[variant] is not None:
