@@ -71,6 +71,10 @@ def main(argv: list[str] | None = None) -> int:
     for name in PACKED if not status else ():
         packed, place = ROOT / "_build" / name, html / "_static" / name
         shutil.copytree(packed, place, ignore=shutil.ignore_patterns("*.key"), dirs_exist_ok=True)
+    if arguments.course and not status:
+        from softlookup.part import keep_to_notebook
+
+        keep_to_notebook(source, html / "_static" / "python" / "facts.js")
     seconds = time.perf_counter() - began
     if not status:
         (html / ".nojekyll").touch()  # else GitHub Pages leaves out all folders that begin with an underscore

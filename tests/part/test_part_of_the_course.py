@@ -1,8 +1,9 @@
 """A part of the chapters in a lecturer's own folder."""
 
+import json
 from pathlib import Path
 
-from softlookup.part import chapters_of, contents, left_out_sentence, schedule_page, write_pages
+from softlookup.part import chapters_of, contents, keep_to_notebook, left_out_sentence, schedule_page, write_pages
 from softlookup.part.contents import files
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,3 +36,16 @@ def test_write_pages_keeps_what_was_changed(tmp_path: Path) -> None:
     page.write_text("# Mine\n", encoding="utf-8")
     again = write_pages(ROOT, tmp_path, [2], "One", 50)
     assert again.kept == ["book/schedule.md"] and page.read_text(encoding="utf-8") == "# Mine\n"
+
+
+def test_pages_leave_other_variants_to_the_notebook(tmp_path: Path) -> None:
+    notebook = tmp_path / "exercises" / "04_one_head" / "04_one_head.ipynb"
+    notebook.parent.mkdir(parents=True)
+    cells = [{"source": ['check("04.mix", mix, variant=3)\n']}, {"source": ['check("04.head", one_head)']}]
+    notebook.write_text(json.dumps({"cells": cells}))
+    facts = tmp_path / "facts.js"
+    record = {"tasks": ["04.mix", "04.head"], "not": {"04.scale": "why"}}
+    facts.write_text(f"globalThis.softlookupFacts={json.dumps(record)};")
+    assert keep_to_notebook(tmp_path, facts) == ["04.mix"]
+    told = json.loads(facts.read_text().removeprefix("globalThis.softlookupFacts=").removesuffix(";"))
+    assert told["tasks"] == ["04.head"] and set(told["not"]) == {"04.scale", "04.mix"}

@@ -1,6 +1,6 @@
 """A part of the course in a lecturer's own folder: its pages, its schedule, and what its book is built from."""
 
-from softlookup.part.building import own_settings, prepare
+from softlookup.part.building import keep_to_notebook, own_settings, prepare
 from softlookup.part.contents import chapters_of, contents
 from softlookup.part.folder import Written, write_pages
 from softlookup.part.schedule import left_out_sentence, schedule_page
@@ -9,6 +9,7 @@ __all__ = [
     "Written",
     "chapters_of",
     "contents",
+    "keep_to_notebook",
     "left_out_sentence",
     "own_settings",
     "prepare",

@@ -1,5 +1,7 @@
 """What the book of a course's folder is built from: its settings over the checkout's, and its released notebooks."""
 
+import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,8 @@ from softlookup.grading.data.errors import CourseError
 from softlookup.part.contents import files
 
 CONFIG = "_build/_config.yml"
+_VARIANT = re.compile(r'check\(\\?"([\w.-]+)\\?", \w+, variant=\d+\)')
+_FACTS = "globalThis.softlookupFacts="
 
 
 def prepare(root: Path, folder: Path) -> Path:
@@ -108,3 +112,25 @@ def _over(whole: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
         deeper = isinstance(value, Mapping) and isinstance(both.get(key), Mapping)
         both[key] = _over(both[key], value) if deeper else value
     return both
+
+
+def keep_to_notebook(folder: Path, facts: Path) -> list[str]:
+    """Leave tasks to the notebook of which the course asks another variant: pages judge the published ones alone.
+
+    Args:
+        folder: The course's folder, with the notebooks of its book.
+        facts: The script that tells pages which tasks they can judge; it is written again.
+
+    Returns:
+        The tasks.
+
+    Book: instructors_plan.html#plan-part.
+    """
+    notebooks = (path.read_text(encoding="utf-8") for path in sorted((folder / "exercises").glob("*/*.ipynb")))
+    varied = {task for text in notebooks for task in _VARIANT.findall(text)}
+    record = json.loads(facts.read_text(encoding="utf-8").removeprefix(_FACTS).removesuffix(";"))
+    left = [task for task in record["tasks"] if task in varied]
+    record["tasks"] = [task for task in record["tasks"] if task not in varied]
+    record["not"] |= dict.fromkeys(left, "your course asks another variant of it than the one that pages can judge")
+    atomic_write(facts, f"{_FACTS}{json.dumps(record)};".encode())
+    return left
