@@ -14,7 +14,6 @@ import nbformat
 
 from softlookup.grading.course.folder import Course
 from softlookup.grading.course.own_tasks import own_files
-from softlookup.grading.course.personal import is_personal
 from softlookup.grading.course.student_ids import id_trouble, shown
 from softlookup.grading.data.disk import Shelf
 from softlookup.grading.data.errors import CourseError
@@ -106,7 +105,7 @@ def grade_assignment(
         writer.check_release(nbformat.reads(release, as_version=4))
         keeper = Keeper(course, request, ledger, writer, Shelf(folder), watch or Watcher())
         asked = request.assignment, release, ledger.run.seed, request.sandbox, request.limits, hidden, own
-        settings = RunSettings(*asked, personal=is_personal(course, request.assignment))
+        settings = RunSettings(*asked, personal=keeper.personal)
         if executor is None and request.sandbox != "none":
             keeper.about = memory_held()
         keeper.grade(students, (executor or local_executor(course, request))(settings))

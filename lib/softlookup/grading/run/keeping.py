@@ -34,6 +34,7 @@ class Keeper:
 
     def __post_init__(self) -> None:
         self.autograded = Autograded(self.course, self.request.assignment)
+        self.personal = is_personal(self.course, self.request.assignment)
         self.not_entered: GradebookError | None = None
         self.aside: deque[Graded] = deque()
         self.marks: dict[str, str] = {}
@@ -120,7 +121,7 @@ class Keeper:
         for student in todo:
             came = read_submission(self.course, self.request.assignment, student)
             content, why = came.content, came.reason
-            if content is not None and is_personal(self.course, self.request.assignment):
+            if content is not None and self.personal:
                 own = own_release(self.course, self.request.assignment, student)
                 content = None if own is None else with_release(own, content)
                 why = (
