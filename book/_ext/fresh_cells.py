@@ -9,6 +9,7 @@ more and says what is wrong.
 import json
 import os
 import shutil
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -34,7 +35,10 @@ CLOCK_S = 0.1
 """How far the times of files may lag behind the clock."""
 
 AT_ONCE = 4
-"""Kernels at a time, if there are as many processors: each holds a torch in memory."""
+"""Kernels at a time, or readers and writers of pages, if there are as many processors: each holds a torch in memory."""
+
+UNDECLARED = ("sphinx_jupyterbook_latex", "sphinx_multitoc_numbering")
+"""Jupyter Book's extensions that do not say whether pages may be read side by side: what they do to HTML comes after it."""
 
 
 @dataclass
@@ -65,6 +69,19 @@ def keep_in_one_place(app: Sphinx, config: Config) -> None:
         shutil.rmtree(old.parent, ignore_errors=True)
     config.nb_execution_cache_path = str(folder)
     config.softlookup_extensions = Project(Path(app.srcdir), config.softlookup_package).extensions
+
+
+def processors() -> int:
+    """Count the processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def side_by_side(app: Sphinx, config: Config) -> None:
+    """Have Sphinx read and write pages in several processes; on Linux, where a fork of one with threads is sound."""
+    for name in UNDECLARED:
+        if name in app.extensions:
+            app.extensions[name].parallel_read_safe = True
+    app.parallel = min(AT_ONCE, processors()) if sys.platform == "linux" else 1
 
 
 def kept(app: Sphinx) -> Kept:
@@ -106,8 +123,7 @@ def run_pages(app: Sphinx, env: Any, names: list[str]) -> None:
 
 def run_all(app: Sphinx, store: Kept, pages: list[Page]) -> None:
     """Run pages, as many at a time as there are processors, and keep what comes out."""
-    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    at_once = min(AT_ONCE, processors, len(pages))
+    at_once = min(AT_ONCE, processors(), len(pages))
     log.info("running the cells of %d pages, %d at a time", len(pages), at_once)
     with ThreadPoolExecutor(at_once) as pool:
         runs = [(page, pool.submit(run_page, store, page, app.config)) for page in pages]
@@ -158,6 +174,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_config_value("softlookup_package", "softlookup", "env")
     app.add_config_value("softlookup_extensions", "", "env")
     app.connect("config-inited", keep_in_one_place, priority=100)
+    app.connect("config-inited", side_by_side)
     app.connect("env-get-outdated", pages_out_of_date)
     app.connect("env-before-read-docs", run_pages)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -3,8 +3,9 @@
 Beside each kept page lies a record of what its kernel loaded, opened, listed and looked for (`kernel_watch.py`), with
 hashes. A page without a record, or with one that does not hold any more, runs again. Three things nobody can watch, so
 the record is wider than what was seen: where a page starts a process, it needs every file of the library; where it
-loads a package whose native code opens files itself, it needs all files of that kind; and every page needs the
-versions of everything installed. What is not noticed: a page that asks only whether a file is there, and opens none.
+loads a package whose native code opens files itself, it needs all files of that kind; and every page needs everything
+that was installed, in its version. A package that came later counts where the page looked for a module of its name.
+What is not noticed: a page that asks only whether a file or a package is there, and opens or imports none.
 """
 
 import hashlib
@@ -93,11 +94,30 @@ class Project:
 
     @cached_property
     def environment(self) -> str:
-        """Hash the versions of Python and of all that is installed, and the rules by which records are made."""
-        installed = {f"{one.name}=={one.version}" for one in importlib.metadata.distributions()}
+        """Hash Python's version and the rules by which records are made."""
         rules = [Path(__file__).with_name(name).read_text(encoding="utf-8") for name in (WATCH.name, "page_needs.py")]
-        told = [sys.version, platform.machine(), *sorted(installed), *rules]
+        told = [sys.version, platform.machine(), *rules]
         return hashlib.sha256("\0".join(told).encode()).hexdigest()[:16]
+
+    @cached_property
+    def installed(self) -> dict[str, str]:
+        """Give the version of everything that is installed, by name."""
+        found: dict[str, str] = {}
+        for one in importlib.metadata.distributions():
+            found.setdefault(one.name, one.version)  # Python imports the first that it finds
+        return found
+
+    @cached_property
+    def provides(self) -> dict[str, set[str]]:
+        """Give the packages that a module's first name may come from."""
+        return {name: {*packages} for name, packages in importlib.metadata.packages_distributions().items()}
+
+    def installed_otherwise(self, before: dict[str, str], sought: list[str]) -> bool:
+        """Say whether what was installed is not any more, or what came since has a module that was looked for."""
+        if any(self.installed.get(name) != version for name, version in before.items()):
+            return True
+        came = self.installed.keys() - before.keys()
+        return bool(came) and any(came & self.provides.get(name, set()) for name in sought)
 
     @cached_property
     def extensions(self) -> str:
@@ -130,6 +150,8 @@ class Project:
         }
         return {
             "environment": self.environment,
+            "installed": self.installed,
+            "sought": sorted({module.partition(".")[0] for module in seen["imports"]} - sys.stdlib_module_names),
             "everything": self.everything if seen["started"] else None,
             "files": {name: self.hash(name) for name in sorted(files)},
             "folders": {name: self.listing(name) for name in sorted(map(self.name, seen["folders"]))},
@@ -138,7 +160,7 @@ class Project:
 
     def changed(self, needs: dict[str, Any]) -> str | None:
         """Say in a word or two what is not as a record has it; None where all is."""
-        if needs["environment"] != self.environment:
+        if needs["environment"] != self.environment or self.installed_otherwise(needs["installed"], needs["sought"]):
             return "what is installed"
         if needs["everything"] not in (None, self.everything):
             return "the library"

@@ -51,11 +51,15 @@ def test_page_whose_module_is_gone_fails_instead_of_showing_what_it_once_said(bo
     assert book.build() == ["second"] and "24" in book.shows("second")
 
 
-def test_all_pages_run_when_another_version_of_something_is_installed(book):
-    info = book.root / "elsewhere" / "numbertools-2.0.dist-info"
-    book.write(str(info / "METADATA"), "Metadata-Version: 2.1\nName: numbertools\nVersion: 2.0\n")
-    assert book.build(front=str(info.parent)) == ["first", "second"]
+def test_page_runs_when_another_version_of_what_was_installed_comes_and_not_when_something_is_added(book):
+    info = book.root / "elsewhere" / "numbertools.dist-info"
+    about = "Metadata-Version: 2.1\nName: numbertools\nVersion: {}\n"
+    book.write(str(info / "METADATA"), about.format("2.0"))
     assert book.build(front=str(info.parent)) == []
+    book.page("second", "from tinylib.two import number\nnumber + 2")
+    assert book.build(front=str(info.parent)) == ["second"]
+    book.write(str(info / "METADATA"), about.format("2.1"))
+    assert book.build(front=str(info.parent)) == ["second"]
 
 
 def test_page_that_starts_a_process_or_lists_a_folder_runs_when_a_file_comes_that_it_never_opened(book):

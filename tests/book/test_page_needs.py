@@ -135,13 +135,36 @@ def test_page_that_loads_what_reads_past_python_needs_all_such_files(project, tm
     assert project().needs(seen | {"modules": ["numpy"]})["files"] == {}
 
 
-def test_page_is_stale_when_another_version_of_anything_is_installed(project, seen, tmp_path, monkeypatch):
+@pytest.fixture
+def install(tmp_path, monkeypatch):
+    """Put a package of one module beside what is installed."""
+
+    def put(name, version):
+        info = tmp_path / f"site-{version}" / f"{name}-{version}.dist-info"
+        info.mkdir(parents=True)
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+        (info / "top_level.txt").write_text(f"{name}\n")
+        monkeypatch.syspath_prepend(info.parent)
+
+    return put
+
+
+def test_page_is_stale_when_another_version_of_anything_is_installed(project, seen, install):
+    install("numbertools", "2.0")
     needs = project().needs(seen("1"))
-    info = tmp_path / "site" / "numbertools-2.0.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: numbertools\nVersion: 2.0\n")
-    monkeypatch.syspath_prepend(tmp_path / "site")
+    assert project().changed(needs) is None
+    install("numbertools", "2.1")
     assert project().changed(needs) == "what is installed"
+
+
+def test_page_is_stale_when_a_package_comes_that_it_looked_for_and_not_when_another_does(project, seen, install):
+    tries = "try:\n    import numbertools.primes\nexcept ImportError:\n    pass"
+    needs = project().needs(seen(tries))
+    install("wordtools", "1.0")
+    assert project().changed(needs) is None
+    install("numbertools", "2.0")
+    assert project().changed(needs) == "what is installed"
+    assert project().changed(project().needs(seen("1"))) is None
 
 
 def test_watch_leaves_out_what_is_installed_and_what_is_built(project, seen, tmp_path):

@@ -82,10 +82,13 @@
     // Looked for in each frame: what scrolled before the last change of size may fit now, and never fade.
     const parts = () => [...document.querySelectorAll('.bd-article .scrolls')].filter((one) => one.checkVisibility()).slice(0, 1);
     const faded = (one) => one.matches('.more-left:not(.more-right)');
-    for (let frame = 0; frame < 300 && !parts().every(faded); frame += 1) {
-      // A font that comes late moves the end: go there again.
-      for (const one of parts()) one.scrollLeft = one.scrollWidth;
-      await new Promise(requestAnimationFrame);
+    for (let round = 0; round < 150 && !parts().every(faded); round += 1) {
+      // From its beginning each time: a part that stands at its end already moves no further, and tells the page nothing.
+      // A font that comes late moves the end.
+      for (const place of [() => 0, (one) => one.scrollWidth]) {
+        for (const one of parts()) one.scrollLeft = place(one);
+        await new Promise(requestAnimationFrame);
+      }
     }
     return parts().filter((one) => !faded(one)).map((one) => one.textContent.trim().slice(0, 60));
   },

@@ -26,6 +26,14 @@ def test_students_names_are_distinct_and_files_as_told(source: nbformat.Notebook
     assert handed_in["blank"].text == nbformat.writes(make_release(source))
 
 
+def test_smaller_class_leaves_out_mistakes_and_no_other_kind(source: nbformat.NotebookNode) -> None:
+    everybody = {h.student for h in hand_ins(source, make_release(source))}
+    some = {h.student for h in hand_ins(source, make_release(source), mistakes=2)}
+    assert {"mistake-1", "mistake-2"} < some < everybody
+    assert everybody - some == {name for name in everybody if name.startswith("mistake-")} - some
+    assert len(some) == len({name for name in everybody if not name.startswith("mistake-")}) + 2
+
+
 def test_published_solutions_hold_no_marks(source: nbformat.NotebookNode) -> None:
     for text in answers(source).values():
         assert "SOLUTION" not in text

@@ -304,12 +304,17 @@ def forget(student: str, folder: Path | None, yes: bool) -> None:
 @click.option("--force", is_flag=True, help="Write into a folder that is not empty.")
 @click.option("--hostile", is_flag=True, help="Add students who attack the grader. Grade them in the sandbox alone.")
 @click.option(
+    "--mistakes",
+    type=click.IntRange(min=0),
+    help="How many students hand in known mistakes, one of each task. Default: as many as it takes for all.",
+)
+@click.option(
     "--tasks",
     "own",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     help="A folder of own tasks, which is copied into DIR.",
 )
-def sample(folder: Path, force: bool, hostile: bool, own: Path | None) -> None:
+def sample(folder: Path, force: bool, hostile: bool, mistakes: int | None, own: Path | None) -> None:
     """Write a course with a sample class into DIR.
 
     The names of the students say what they handed in: right answers, half done ones, each known mistake, broken files.
@@ -320,7 +325,7 @@ def sample(folder: Path, force: bool, hostile: bool, own: Path | None) -> None:
     root = checkout()
     use(read_tasks(own or folder / FOLDER))
     given = sources(root)
-    course = write_sample(folder, given, root / "nbgrader_config.py", force, hostile)
+    course = write_sample(folder, given, root / "nbgrader_config.py", force, hostile, mistakes)
     if own is not None and own.resolve() != (folder / FOLDER).resolve():
         shutil.copytree(own, folder / FOLDER, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
     click.echo(f"wrote a course with {len(course.students())} students into {folder}")

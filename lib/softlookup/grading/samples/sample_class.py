@@ -24,7 +24,12 @@ _OURS = (
 
 
 def write_sample(
-    folder: Path, sources: Mapping[str, NotebookNode], config: Path, force: bool = False, hostile: bool = False
+    folder: Path,
+    sources: Mapping[str, NotebookNode],
+    config: Path,
+    force: bool = False,
+    hostile: bool = False,
+    mistakes: int | None = None,
 ) -> Course:
     """Write a course with a sample class that has handed everything in.
 
@@ -37,6 +42,7 @@ def write_sample(
         config: The nbgrader_config.py that the course gets.
         force: Write into a folder that holds other things too; only what a course consists of is replaced.
         hostile: Add those who attack the grader; a marker then keeps the class from being graded without a sandbox.
+        mistakes: How many students hand in known mistakes, one of each task; as many as it takes for all if not given.
 
     Returns:
         The course.
@@ -64,7 +70,7 @@ def write_sample(
     for name, source in sources.items():
         release = nbformat.read(course.notebook("release", ".", name), as_version=4)
         record[name] = {}
-        for handin in hand_ins(source, release):
+        for handin in hand_ins(source, release, mistakes):
             if handin.waits and name != first:
                 continue
             path = course.notebook("submitted", handin.student, name)
@@ -95,12 +101,13 @@ def planted(course: Course, assignment: str) -> dict[str, dict[str, str]]:
     return {student: about["planted"] for student, about in record.items() if about["planted"]}
 
 
-def hand_ins(source: NotebookNode, release: NotebookNode) -> Iterable[HandIn]:
+def hand_ins(source: NotebookNode, release: NotebookNode, mistakes: int | None = None) -> Iterable[HandIn]:
     """What each student of the sample class hands in for one assignment.
 
     Args:
         source: The notebook with solutions.
         release: The notebook as students get it.
+        mistakes: The most students who hand in known mistakes.
 
     Yields:
         The right ones, the unfinished ones, one for each rank of known mistakes, the broken ones.
@@ -115,7 +122,7 @@ def hand_ins(source: NotebookNode, release: NotebookNode) -> Iterable[HandIn]:
     half = {slug: right[slug] for slug in codes[: len(codes) // 2]}
     yield HandIn.of("half-done", filled(release, half), "the first half is right, the rest is untouched")
     yield HandIn.of("blank", release, "nothing filled in")
-    for rank in range(max((len(_plantable(task)) for task in known), default=0)):
+    for rank in range(max((len(_plantable(task)) for task in known), default=0))[:mistakes]:
         wrong, which = dict(right), {}
         for task in known:
             mistakes = _plantable(task)
