@@ -98,6 +98,7 @@ def test_bench_finds_every_interactive_figure_and_keeps_the_limit(chromium):
 
 @pytest.mark.book
 @pytest.mark.browser
+@pytest.mark.slow  # that a page gives verdicts is held by tests/browser/test_in_page.py
 def test_bench_waits_for_verdicts_in_a_page(chromium):
     need_book()
     record = in_page.wait_for_verdicts(chromium, {"disk": HTML.as_uri() + "/"}, HTML.parents[1], rounds=1)

@@ -9,7 +9,7 @@ from book_browser import HTML, ROOT, Seen, built_pages
 from listening import listening
 from playwright.sync_api import Browser
 
-from softlookup.bench.site.browser import serving, settle
+from softlookup.bench.site.browser import PATIENCE_MS, serving, settle
 from softlookup.bench.site.engines import Engine, Firefox, NoEngine, WebKit
 
 
@@ -57,6 +57,7 @@ def visit(chromium: Browser) -> Callable:
             choose = "localStorage.setItem('mode', '{0}'); localStorage.setItem('theme', '{0}')"
             context.add_init_script(choose.format(theme))
             page = context.new_page()
+            page.set_default_timeout(PATIENCE_MS)
             seen = Seen(page)
             page.on("request", lambda request: seen.requests.append(request.url))
             page.on("requestfailed", lambda request: seen.complaints.append(f"failed: {request.url}"))

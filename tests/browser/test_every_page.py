@@ -20,9 +20,9 @@ def views():
 
 
 def served():
-    """Give every fourth page, and in the long run all of them."""
+    """Give every tenth page, and in the long run all of them."""
     for number, page in enumerate(built_pages()):
-        yield pytest.param(page, marks=(pytest.mark.slow,) if number % 4 else (), id=page)
+        yield pytest.param(page, marks=(pytest.mark.slow,) if number % 10 else (), id=page)
 
 
 def address(html, page):

@@ -37,8 +37,8 @@ def questions_drawn_once(monkeypatch):
     )
 
 
-def verdicts(task, obj, seeds=(0, 1)):
-    """At home, and as in grading with other inputs."""
+def verdicts(task, obj, seeds=(0,)):
+    """At home, and as in grading with other inputs; the long run draws more of them."""
     yield check(task.id, obj)
     for seed in seeds:
         yield judge(task, LocalStudent(task, obj), seed=seed)
@@ -81,21 +81,21 @@ def test_blank_fails_with_not_implemented_alone(task):
 
 @pytest.mark.parametrize(("task", "mistake"), ALL_MISTAKES, ids=by_id)
 def test_known_mistake_is_rejected_and_named(task, mistake):
-    assert_named(task, mistake, (0, 1))
+    assert_named(task, mistake, (0,))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
 def test_known_mistakes_are_rejected_and_named_on_more_seeds(task):
     for mistake in task.mistakes:
-        assert_named(task, mistake, (2, 3, 4))
+        assert_named(task, mistake, (1, 2, 3, 4))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
 def test_right_answers_pass_on_more_seeds(task):
     for right in (world(task.chapter)[task.name], *RIGHT.get(task.id, ())):
-        for result in verdicts(task, right, (2, 3, 4)):
+        for result in verdicts(task, right, (1, 2, 3, 4)):
             assert (result.verdict, result.points) == ("pass", task.points), result.text()
 
 

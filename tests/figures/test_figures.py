@@ -23,6 +23,7 @@ from softlookup.figures.cost import with_unit
 from softlookup.figures.decoding import save_step_cost
 from softlookup.figures.grid import draw_grid
 from softlookup.figures.page import grid, say, table
+from softlookup.figures.show import Shown
 from softlookup.figures.theme import style
 
 RNG = np.random.default_rng(7)
@@ -173,9 +174,24 @@ def svg(name: str, palette_name: str) -> str:
     return render_svg(draw, {palette.name: palette for palette in PALETTES}[palette_name], *args)
 
 
-@pytest.fixture(params=FIGURES)
-def drawn(request: pytest.FixtureRequest):
-    return FIGURES[request.param]
+class Drawn:
+    """A figure, drawn once for all tests that only look at it."""
+
+    def __init__(self, name: str) -> None:
+        self.name, (self.draw, self.args) = name, FIGURES[name]
+
+    @functools.cached_property
+    def figure(self) -> Figure:
+        return self.draw(*self.args, palette=LIGHT)
+
+    @functools.cached_property
+    def shown(self) -> Shown:
+        return show(self.draw, *self.args, caption="What to see <here>.")
+
+
+@pytest.fixture(params=FIGURES, scope="module")
+def drawn(request: pytest.FixtureRequest) -> Drawn:
+    return Drawn(request.param)
 
 
 def words_of(figure: Figure) -> str:
@@ -192,29 +208,24 @@ def test_every_public_figure_is_tried_here():
     assert drawing == set(FIGURES)
 
 
-@pytest.mark.parametrize("name", FIGURES)
-def test_figure_is_byte_for_byte_the_same_when_drawn_again(name):
-    draw, args = FIGURES[name]
-    assert svg(name, "dark") == render_svg(draw, DARK, *args)
-    assert not re.search(r"20\d\d-\d\d|<dc:date>|Matplotlib v", svg(name, "dark"))
+def test_figure_is_byte_for_byte_the_same_when_drawn_again(drawn):
+    assert svg(drawn.name, "dark") == render_svg(drawn.draw, DARK, *drawn.args)
+    assert not re.search(r"20\d\d-\d\d|<dc:date>|Matplotlib v", svg(drawn.name, "dark"))
 
 
-@pytest.mark.parametrize("name", FIGURES)
-def test_figure_is_drawn_in_each_themes_own_ink(name):
-    light, dark = svg(name, "light"), svg(name, "dark")
+def test_figure_is_drawn_in_each_themes_own_ink(drawn):
+    light, dark = svg(drawn.name, "light"), svg(drawn.name, "dark")
     assert LIGHT.ink in light and DARK.ink not in light
     assert DARK.ink in dark and LIGHT.ink not in dark
 
 
 def test_figure_says_in_words_what_it_shows(drawn):
-    draw, args = drawn
-    alt = draw(*args, palette=LIGHT).get_label()
+    alt = drawn.figure.get_label()
     assert 40 < len(alt) < 420 and alt.endswith(".")
 
 
 def test_shown_figure_has_both_images_with_their_words(drawn):
-    draw, args = drawn
-    page = show(draw, *args, caption="What to see <here>.")._repr_html_()
+    page = drawn.shown._repr_html_()
     images = re.findall(
         r'<img class="(only-\w+) dark-light" src="data:image/(?:svg\+xml|png;base64),[^"]+" alt="([^"]+)"',
         page,
@@ -227,10 +238,8 @@ def test_shown_figure_has_both_images_with_their_words(drawn):
 
 
 def test_wide_figure_keeps_its_letters_readable_on_a_phone(drawn):
-    draw, args = drawn
-    shown = show(draw, *args)
+    shown, figure = drawn.shown, drawn.figure
     assert f'class="slk-scroll" style="--slk-least:{shown.least_px}px"' in shown._repr_html_()
-    figure = draw(*args, palette=LIGHT)
     sizes = [text.get_fontsize() for axes in figure.axes for text in axes.texts]
     sizes += [tick.get_fontsize() for axes in figure.axes for tick in axes.get_xticklabels()]
     least_scale = shown.least_px / (figure.get_figwidth() * 72)  # CSS pixels for one point of the drawing
@@ -263,11 +272,10 @@ def test_show_refuses_a_figure_without_words():
 
 
 def test_drawing_stands_in_the_page_as_text_that_is_the_drawing_again(drawn):
-    draw, args = drawn
-    kind, data = show(draw, *args).dark.split(",", 1)
+    kind, data = drawn.shown.dark.split(",", 1)
     if kind == "data:image/svg+xml":
         assert re.search(r"[\"<>#&\n]|[^\x20-\x7e]", data) is None
-        again, wanted = ElementTree.fromstring(unquote(data)), ElementTree.fromstring(render_svg(draw, DARK, *args))
+        again, wanted = ElementTree.fromstring(unquote(data)), ElementTree.fromstring(svg(drawn.name, "dark"))
         assert ElementTree.tostring(again) == ElementTree.tostring(wanted)
 
 
