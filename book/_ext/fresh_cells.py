@@ -38,7 +38,8 @@ AT_ONCE = 4
 """Kernels at a time, or readers and writers of pages, if there are as many processors: each holds a torch in memory."""
 
 UNDECLARED = ("sphinx_jupyterbook_latex", "sphinx_multitoc_numbering")
-"""Jupyter Book's extensions that do not say whether pages may be read side by side: what they do to HTML comes after it."""
+"""Jupyter Book's extensions that do not say whether pages may be read side by side: each changes the page at hand, or
+works when all pages are read."""
 
 
 @dataclass
