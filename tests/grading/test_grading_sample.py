@@ -28,7 +28,7 @@ def test_students_names_are_distinct_and_files_as_told(source: nbformat.Notebook
 
 def test_smaller_class_leaves_out_mistakes_and_no_other_kind(source: nbformat.NotebookNode) -> None:
     everybody = {h.student for h in hand_ins(source, make_release(source))}
-    some = {h.student for h in hand_ins(source, make_release(source), mistakes=2)}
+    some = {h.student for h in hand_ins(source, make_release(source), most=2)}
     assert {"mistake-1", "mistake-2"} < some < everybody
     assert everybody - some == {name for name in everybody if name.startswith("mistake-")} - some
     assert len(some) == len({name for name in everybody if not name.startswith("mistake-")}) + 2

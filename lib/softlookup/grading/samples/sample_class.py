@@ -101,13 +101,13 @@ def planted(course: Course, assignment: str) -> dict[str, dict[str, str]]:
     return {student: about["planted"] for student, about in record.items() if about["planted"]}
 
 
-def hand_ins(source: NotebookNode, release: NotebookNode, mistakes: int | None = None) -> Iterable[HandIn]:
+def hand_ins(source: NotebookNode, release: NotebookNode, most: int | None = None) -> Iterable[HandIn]:
     """What each student of the sample class hands in for one assignment.
 
     Args:
         source: The notebook with solutions.
         release: The notebook as students get it.
-        mistakes: The most students who hand in known mistakes.
+        most: The most students who hand in known mistakes; as many as it takes for all if not given.
 
     Yields:
         The right ones, the unfinished ones, one for each rank of known mistakes, the broken ones.
@@ -122,7 +122,7 @@ def hand_ins(source: NotebookNode, release: NotebookNode, mistakes: int | None =
     half = {slug: right[slug] for slug in codes[: len(codes) // 2]}
     yield HandIn.of("half-done", filled(release, half), "the first half is right, the rest is untouched")
     yield HandIn.of("blank", release, "nothing filled in")
-    for rank in range(max((len(_plantable(task)) for task in known), default=0))[:mistakes]:
+    for rank in range(max((len(_plantable(task)) for task in known), default=0))[:most]:
         wrong, which = dict(right), {}
         for task in known:
             mistakes = _plantable(task)
