@@ -6,9 +6,10 @@ import pytest
 from click.testing import CliRunner
 from sandbox_tools import NEEDS_SANDBOX
 
-from softlookup.bench.siege import WORST_S, _all_graded, _lost
+from softlookup.bench.siege import _all_graded, _lost
 from softlookup.cli import main
 from softlookup.grading.data.records import GRADED, REFUSED, Record, Report
+from softlookup.grading.data.work import Limits
 
 
 def report_of(**students):
@@ -37,6 +38,8 @@ def test_bench_siege_gives_a_row_for_each_kind_and_neighbours_lose_nothing(tmp_p
     done = CliRunner().invoke(main, ["bench", "siege", "--quick", "--json", str(file)])
     assert done.exit_code == 0, done.output
     record = json.loads(file.read_text())
-    assert record["ratio"] == pytest.approx(record["worst_s"] / WORST_S) and record["ratio"] < 1
+    assert record["ratio"] == pytest.approx(record["worst_s"] / record["limit_s"])
+    assert record["worst_s"] < record["limit_s"] == Limits().once_s
+    assert record["limit_graded_again_s"] == Limits().worst_s
     assert len({row["kind"] for row in record["kinds"]}) == len(record["kinds"]) > 5
     assert record["neighbours_lose"] == 0 and record["every_batch_ended"] is True

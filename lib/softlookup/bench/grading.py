@@ -1,7 +1,9 @@
 """How fast a class is graded: ``softlookup bench grading``.
 
 The same honest submissions go through stock ``nbgrader autograde`` and through this grader, one after the other in one
-run, each in a course of its own. Both have to give the same scores. Feedback pages are made by neither.
+run, each in a course of its own. Both have to give the same scores. Feedback pages are made by neither. The floor, what
+no sandboxing grader can do without, is measured beside each class (``grading_floor``), and clocks tell where the rest
+goes (``grading_parts``).
 """
 
 import shutil
@@ -17,6 +19,8 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
+from softlookup.bench.grading_floor import Floor, floor
+from softlookup.bench.grading_parts import parts
 from softlookup.bench.harness import benchmark
 from softlookup.bench.nbgrader_autograde import STOCK
 from softlookup.grading.course.folder import Course, new_course, use_own_programs
@@ -61,7 +65,9 @@ def bench_grading(
         texts = honest(sources[name], _release(root / "release", name, sources[name], config))
         ours = _class(root / "ours", name, sources[name], config, texts, submissions)
         stock = _class(root / "stock", name, sources[name], config, texts, submissions)
+        at_once = workers or processors()
         ours_s = _grade(ours, name, workers)
+        least = _floor(ours, name, at_once)
         begun = time.perf_counter()
         _stock(stock, name)
         stock_s = time.perf_counter() - begun
@@ -70,8 +76,12 @@ def bench_grading(
         for size in growth:
             course = _class(root / f"class-{size}", name, sources[name], config, texts, size)
             seconds, peak_mb = _measured(course, name, workers)
-            sizes.append({"submissions": size, "ms_per_submission": 1e3 * seconds / size, "peak_mb": peak_mb})
+            floor_s = _floor(course, name, at_once).seconds
+            row = {"submissions": size, "ms_per_submission": 1e3 * seconds / size, "peak_mb": peak_mb}
+            sizes.append({**row, "floor_ms_per_submission": 1e3 * floor_s / size, "ratio_to_floor": seconds / floor_s})
             shutil.rmtree(course.root)
+        one_by_one = _class(root / "parts", name, sources[name], config, texts, submissions)
+        took = parts(one_by_one, name, _floor(one_by_one, name, 1).code_s)
     from importlib.metadata import version
 
     return {
@@ -79,11 +89,15 @@ def bench_grading(
         "ratio_of": "seconds of stock nbgrader autograde / of softlookup grade, on the same submissions",
         "same_scores": same,
         "submissions": submissions,
-        "workers": workers or processors(),
+        "workers": at_once,
         "stock_s": stock_s,
         "ours_s": ours_s,
         "stock_ms_per_submission": 1e3 * stock_s / submissions,
         "ours_ms_per_submission": 1e3 * ours_s / submissions,
+        "floor_ms_per_submission": 1e3 * least.seconds / submissions,
+        "ratio_to_floor": ours_s / least.seconds,
+        "floor_start_s": least.start_s,
+        "parts_ms_per_submission": {part: 1e3 * seconds / submissions for part, seconds in took.items()},
         "classes": sizes,
         "peer": f"nbgrader {version('nbgrader')}",
     }
@@ -117,15 +131,23 @@ def _grade(course: Course, name: str, workers: int | None) -> float:
     return time.perf_counter() - begun
 
 
+def _floor(course: Course, name: str, workers: int) -> Floor:
+    """The floor for the class that a course holds."""
+    release = course.notebook("release", ".", name).read_text(encoding="utf-8")
+    texts = [course.notebook("submitted", one, name).read_text(encoding="utf-8") for one in course.students()]
+    return floor(name, release, texts, workers)
+
+
 _ALONE = """
-import resource, sys, time
+import sys
 from pathlib import Path
 from softlookup.grading.course.folder import Course
 from softlookup.bench.grading import _grade
 if __name__ == "__main__":
     workers = int(sys.argv[3]) or None
     seconds = _grade(Course.at(Path(sys.argv[1])), sys.argv[2], workers)
-    print(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    held = Path("/proc/self/status").read_text().split()
+    print(seconds, held[held.index("VmHWM:") + 1])
 """
 
 
@@ -139,8 +161,7 @@ def _measured(course: Course, name: str, workers: int | None) -> tuple[float, fl
     if done.returncode:
         raise CourseError(f"grading {course.root} failed: {done.stderr.strip()[-300:]}")
     seconds, peak = done.stdout.split()[-2:]
-    unit = 1024**2 if sys.platform == "darwin" else 1024
-    return float(seconds), float(peak) / unit
+    return float(seconds), float(peak) / 1024
 
 
 def _stock(course: Course, name: str) -> None:

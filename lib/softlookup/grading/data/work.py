@@ -14,6 +14,10 @@ ONE_THREAD = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 """Environment variables that give a process one thread for its arithmetic."""
 
 
+ENDING_S = 10.0
+"""Seconds by which a submission may overrun its time: until it is seen and killed, and what it answered is judged."""
+
+
 @dataclass(frozen=True)
 class Limits:
     """What one submission may use.
@@ -39,6 +43,16 @@ class Limits:
     processes: int = 64
     output_kb: int = 64
     answer_mb: int = 16
+
+    @property
+    def once_s(self) -> float:
+        """Seconds that one submission may take, whatever it does."""
+        return self.total_s + ENDING_S
+
+    @property
+    def worst_s(self) -> float:
+        """Seconds that one submission may cost a class: one that had to wait for a processor is graded once more."""
+        return 2 * self.once_s
 
 
 @dataclass(frozen=True)

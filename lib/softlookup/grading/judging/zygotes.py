@@ -68,13 +68,13 @@ def begin_zygote(settings: RunSettings, release: NotebookNode) -> Zygote:
     """
     tasks = [asked.task for asked in asked_by(release).values() if asked is not None]
     hidden = {name for task in tasks for name in task.forbids}
-    imports = _imports(release)
-    if not any(name.startswith("softlookup.") and name != "softlookup.checking" for name in imports):
+    modules = imports(release)
+    if not any(name.startswith("softlookup.") and name != "softlookup.checking" for name in modules):
         hidden |= set(LIBRARY)  # else a given cell needs them, and the gates alone stand before them
-    return Zygote(settings.sandbox, imports, sorted({task.barred for task in tasks}), sorted(hidden))
+    return Zygote(settings.sandbox, modules, sorted({task.barred for task in tasks}), sorted(hidden))
 
 
-def _imports(release: NotebookNode) -> list[str]:
+def imports(release: NotebookNode) -> list[str]:
     """The modules that a release imports, and those that its checks need: imported once, before all submissions."""
     names = {"numpy", "torch"}
     for cell in release.cells:

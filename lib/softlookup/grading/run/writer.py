@@ -174,8 +174,9 @@ class Writer:
                     return
             else:
                 message = {"timestamp": handed_in} if handed_in else {}
-                # Until nbgrader has put a new submission together, it is no row that could be written.
-                with book.db.no_autoflush:
+                # Until nbgrader has put a new submission together, it is no row that could be written; then it waits
+                # for its points, so that each row is written once.
+                with book.db.no_autoflush, self._not_written():
                     submission = book.update_or_create_submission(self._assignment, graded.student, **message)
             changed = _changed(graded.notebook, self._checksums)
             points = {mark.cell: mark.points for mark in graded.marks}
@@ -326,6 +327,16 @@ class Writer:
             seconds=graded.seconds,
             remarks=graded.remarks,
         )
+
+    @contextlib.contextmanager
+    def _not_written(self) -> Iterator[None]:
+        """Within a commit, keep what nbgrader's API makes in memory for the moment."""
+        session = self._book.db
+        flush, session.commit = session.commit, lambda: None
+        try:
+            yield
+        finally:
+            session.commit = flush
 
     @contextlib.contextmanager
     def _one_commit(self) -> Iterator[Any]:

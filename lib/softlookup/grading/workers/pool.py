@@ -30,7 +30,10 @@ _JUDGES = {**dict.fromkeys(ONE_THREAD, "1"), "CUDA_VISIBLE_DEVICES": ""}
 """What a judge's environment says. One that computes gradients where there is a GPU could not fork one that does."""
 START_S, CLOSING_S = 300.0, 5.0
 DIED_TWICE = "the process that graded it died twice"
-_JUDGING = ("softlookup.grading.judging.examine", "torch", "nbconvert.filters.markdown_mistune")
+_JUDGING = (
+    *("softlookup.grading.judging.examine", "torch", "nbconvert.filters.markdown_mistune"),
+    "torch.fx.experimental.symbolic_shapes",  # the first way back from a given gradient imports it, with 500 modules
+)
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,8 @@ def _call(libc: Any, name: str, *args: Any) -> None:
         raise _Trouble(f"{name} was refused ({os.strerror(ctypes.get_errno())})")
 
 
-def _own_namespaces(libc: Any, disk_mb: int) -> None:
+def own_namespaces(libc: Any, disk_mb: int) -> None:
+    """Enter namespaces of one's own, with empty places to write; what is forked next is the first process in them."""
     uid, gid = os.getuid(), os.getgid()
     _call(libc, "unshare", _NAMESPACES)
     for name, text in (("setgroups", "deny"), ("uid_map", f"1000 {uid} 1"), ("gid_map", f"1000 {gid} 1")):
@@ -56,7 +57,7 @@ def _own_namespaces(libc: Any, disk_mb: int) -> None:
         _call(libc, "mount", b"devpts", b"/dev/pts", b"devpts", _MS_NOSUID | _MS_NOEXEC, some)
 
 
-def _no_rights(libc: Any) -> None:
+def no_rights(libc: Any) -> None:
     """Give up every capability, and calls that no notebook needs: what was covered must stay covered."""
     from softlookup.grading.sandbox.inside import filter
 
@@ -68,21 +69,21 @@ def _no_rights(libc: Any) -> None:
     filter.install(libc)
 
 
-def _held_kb() -> dict[str, int]:
+def held_kb() -> dict[str, int]:
     """Kilobytes of addresses (VmSize) and of memory of one's own (VmData) so far; read while /proc is there."""
     with open("/proc/self/status") as file:
         return {line.split(":")[0]: int(line.split()[1]) for line in file if line.startswith(("VmSize", "VmData"))}
 
 
-def _limit(about: dict[str, Any], held_kb: dict[str, int]) -> None:
+def limit(about: dict[str, Any], held: dict[str, int]) -> None:
     """Set the limits, inside the new namespace of users: there the number of processes is counted by itself."""
     megabyte = 1 << 20
     resource.setrlimit(resource.RLIMIT_CPU, (about["cpu_s"], about["cpu_s"] + 2))
     memory = about["memory_mb"] * megabyte
     for kind, most in (
-        (resource.RLIMIT_DATA, held_kb["VmData"] * 1024 + memory),
+        (resource.RLIMIT_DATA, held["VmData"] * 1024 + memory),
         # Counts what is mapped and not in memory too, so it stands in only where no control group counts exactly.
-        *(((resource.RLIMIT_AS, held_kb["VmSize"] * 1024 + memory),) if about["addresses"] else ()),
+        *(((resource.RLIMIT_AS, held["VmSize"] * 1024 + memory),) if about["addresses"] else ()),
         (resource.RLIMIT_FSIZE, about["disk_mb"] * megabyte),
         (resource.RLIMIT_NOFILE, 256),
         (resource.RLIMIT_CORE, 1),  # the only limit that also holds where cores are piped into a program (core(5))
@@ -124,10 +125,10 @@ def _between(link: socket.socket, status: int, about: dict[str, Any], shell: Any
         libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         with open("/proc/self/oom_score_adj", "w") as file:
             file.write("1000")
-        held_kb = _held_kb()
+        held = held_kb()
         link.sendmsg([b"begin"])  # carries this process's number: the judge moves it into a control group meanwhile
         if not about["bare"]:
-            _own_namespaces(libc, about["disk_mb"])
+            own_namespaces(libc, about["disk_mb"])
         if link.recv(1) != b"!":
             raise _Trouble("the judge is gone")
         child = os.fork()  # in the same control group
@@ -137,9 +138,9 @@ def _between(link: socket.socket, status: int, about: dict[str, Any], shell: Any
                 libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
                 os.setsid()  # in the zygote's process group it could signal the zygote and all other submissions
                 link.sendmsg([b"hello"])  # carries the process's number as the judge sees it
-                _limit(about, held_kb)
+                limit(about, held)
                 if not about["bare"]:
-                    _no_rights(libc)
+                    no_rights(libc)
                 _submission(link, about, shell)
             finally:
                 os._exit(70)
@@ -152,6 +153,32 @@ def _between(link: socket.socket, status: int, about: dict[str, Any], shell: Any
         os.write(status, json.dumps(record).encode())
     finally:
         os._exit(0)
+
+
+def load(modules: list[str]) -> None:
+    """Import what submissions need, and begin what is begun by a first call."""
+    for name in modules:
+        try:
+            import_module(name)
+        except ImportError as error:
+            print(f"not imported beforehand: {error}", file=sys.stderr)
+    if "torch" in sys.modules:
+        torch = sys.modules["torch"]
+        torch.set_num_threads(1)
+        torch.set_num_interop_threads(1)
+        # The first way back from a given gradient imports 500 modules. It starts no thread where there is no GPU.
+        ones = torch.ones(2, 2, requires_grad=True)
+        torch.softmax(ones @ ones, -1).backward(torch.ones(2, 2))
+        torch.manual_seed(0)  # looks for accelerators when it is called first
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed(0)  # a part of numpy that is imported when it is asked for
+
+
+def stand_still() -> None:
+    """Make ready to be forked: what is there stays, and no fork looks for garbage in it."""
+    gc.collect()
+    gc.freeze()
+    _in_large_pages()
 
 
 def _in_large_pages() -> None:
@@ -186,21 +213,7 @@ def main() -> None:
     control = socket.socket(fileno=int(sys.argv[1]))
     record = json.loads(sys.argv[2])
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    for name in record["modules"]:
-        try:
-            import_module(name)
-        except ImportError as error:
-            print(f"not imported beforehand: {error}", file=sys.stderr)
-    if "torch" in sys.modules:
-        torch = sys.modules["torch"]
-        torch.set_num_threads(1)
-        torch.set_num_interop_threads(1)
-        # The first way back from a given gradient imports 500 modules. It starts no thread where there is no GPU.
-        ones = torch.ones(2, 2, requires_grad=True)
-        torch.softmax(ones @ ones, -1).backward(torch.ones(2, 2))
-        torch.manual_seed(0)  # looks for accelerators when it is called first
-    if "numpy" in sys.modules:
-        sys.modules["numpy"].random.seed(0)  # a part of numpy that is imported when it is asked for
+    load(record["modules"])
     from softlookup.checking.inside.gates import prepare
     from softlookup.grading.sandbox.inside import filter, shell, submission  # noqa: F401 - once, and not in each fork
 
@@ -212,9 +225,7 @@ def main() -> None:
     for names in record["forbidden"]:
         prepare(tuple(names))  # now that all is imported: gates are looked up by what is
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those between
-    gc.collect()
-    gc.freeze()
-    _in_large_pages()
+    stand_still()
     control.send(b"ready")
     while True:
         message, descriptors, _, _ = socket.recv_fds(control, 65536, 2)

@@ -35,6 +35,9 @@ _INSIDE = (
     *("--chdir", "/tmp", "--remount-ro", "/dev", "--remount-ro", "/", "--"),
 )
 _HOME = "/tmp/notebook"
+_PLAINLY = ("-s", "-B", "-P")
+"""Python's options: nothing of the user's own, no compiled files written, no folder put on the path."""
+
 _SYSTEM = ("lib", "lib64", "lib32", "bin", "sbin")
 
 # What a submission may import of the library: nothing that knows an answer.
@@ -96,11 +99,21 @@ def trouble() -> str:
     except SandboxError as error:
         return str(error)
     command += ["unshare", "--user", "--mount", "--pid", "--net", "--ipc", "--fork", "true"]
-    done = subprocess.run(command, capture_output=True, text=True, env=_environment(Path("/")))
+    done = subprocess.run(command, capture_output=True, text=True, env=environment(Path("/")))
     if done.returncode == 0:
         return ""
     said = done.stderr.strip().splitlines() or ["it said nothing"]
     return f"bubblewrap is installed, but does not work on this machine ({said[-1][:200]})"
+
+
+def sandboxed(stage: Path) -> list[str]:
+    """The command that starts this Python in a sandbox, with a staged library at /softlookup; arguments follow.
+
+    Raises:
+        SandboxError: If there is nothing to start it in.
+    """
+    before = [*_bubblewrap(), "--ro-bind", str(stage), "/softlookup", *_INSIDE, *_less_rights()]
+    return [*before, str(_seen(Path(sys.executable))), *_PLAINLY]
 
 
 def readable(folder: Path) -> str:
@@ -210,26 +223,26 @@ class Zygote(Forking):
         if sandbox not in ("bubblewrap", "none"):
             raise ValueError(f"sandbox is {sandbox!r}; wanted 'bubblewrap' or 'none'")
         bare = sandbox == "none"
-        before = [] if bare else [*_bubblewrap(), "--ro-bind"]
+        if not bare:
+            _bubblewrap()  # what is missing is said before a folder is made
         self.stage = staged(hidden)
-        before += [] if bare else [str(self.stage), "/softlookup", *_INSIDE, *_less_rights()]
         # Messages keep their ends: several may wait until everything is imported.
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         super().__init__(ours, bare)
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the zygote
         there = self.stage if bare else Path("/softlookup")
-        executable = sys.executable if bare else str(_seen(Path(sys.executable)))
+        python = [sys.executable, *_PLAINLY] if bare else sandboxed(self.stage)
         script = str(there / "softlookup/grading/sandbox/inside/zygote.py")
         record = json.dumps({"modules": list(modules), "forbidden": [list(one) for one in forbidden]})
         fd, self._begun, self._ready = theirs.fileno(), time.monotonic(), False
         try:
             self.process = subprocess.Popen(
-                [*before, executable, "-s", "-B", "-P", script, str(fd), record],
+                [*python, script, str(fd), record],
                 pass_fds=(fd,),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=self._errors,
-                env=_environment(there),
+                env=environment(there),
                 start_new_session=True,
             )
         finally:
@@ -313,7 +326,7 @@ def how_it_ended(status: int | None) -> str:
     return f"it ended with status {status} and said nothing"
 
 
-def _environment(library: Path) -> dict[str, str]:
+def environment(library: Path) -> dict[str, str]:
     """What a submission finds in its environment: nothing of the instructor's, and the same each time."""
     return {
         "PATH": "/usr/bin:/bin",

@@ -1,0 +1,130 @@
+"""Where the grader's time goes: clocks around its functions, put there from outside while a class is graded.
+
+The class is graded in this process, one submission at a time, so that the parts add up to the whole. Each clock runs
+while its function does and no inner one's: what a part took is its own.
+"""
+
+import contextlib
+import functools
+import importlib
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from softlookup.grading.course.folder import Course
+from softlookup.grading.data.work import Graded, RunSettings
+from softlookup.grading.run.engine import grade_assignment
+from softlookup.grading.run.request import GradeRequest
+from softlookup.grading.workers.making import make_examiner
+
+INSIDE = "the student's code"
+CLOCKS = {
+    "reading the hand-in": ("grading.run.keeping:read_submission", "grading.judging.examine:rebuild"),
+    "starting and ending the sandbox": (
+        *("grading.judging.examine:Examiner.session", "grading.sandbox.outside.session:Session.close"),
+    ),
+    INSIDE: ("grading.sandbox.inside.frames:Channel.receive",),
+    "calls over the channel": (
+        "grading.sandbox.outside.session:Session._asked",
+        "grading.sandbox.outside.session:Session.ask",
+    ),
+    "judging": ("grading.judging.examine:_Run._check",),
+    "naming mistakes": ("checking.judge:diagnose",),
+    "the graded notebook": ("grading.judging.examine:_Run.notebook",),
+    "the ledger": (
+        "grading.run.keeping:Shelf.put",
+        "grading.run.ledger:Ledger.add",
+        "grading.run.ledger:Ledger.mark_entered",
+    ),
+    "the gradebook": ("grading.run.writer:Writer.enter", "grading.run.writer:Writer.refresh_penalties"),
+    "autograded/": ("grading.course.autograded:Autograded.put",),
+    "the report": ("grading.run.keeping:Keeper.report",),
+    "the start, once for a class": (
+        "grading.judging.examine:Examiner.__init__",
+        "grading.judging.examine:Examiner.questions",
+    ),
+}
+"""The parts, each with its functions: the module below softlookup, and the name in it."""
+
+AROUND = "around it in the sandbox"
+REST = "the rest"
+
+
+@dataclass
+class _Clocks:
+    """Seconds of each part; the part on top of the stack is the one whose clock runs."""
+
+    took: dict[str, float] = field(default_factory=dict)
+    stack: list[str] = field(default_factory=lambda: [REST])
+    since: float = field(default_factory=time.perf_counter)
+
+    def turn(self) -> None:
+        now = time.perf_counter()
+        self.took[self.stack[-1]] = self.took.get(self.stack[-1], 0.0) + now - self.since
+        self.since = now
+
+    def around(self, part: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def timed(*args: Any, **named: Any) -> Any:
+            self.turn()
+            self.stack.append(part)
+            try:
+                return function(*args, **named)
+            finally:
+                self.turn()
+                self.stack.pop()
+
+        return timed
+
+
+@contextlib.contextmanager
+def _clocks() -> Iterator[_Clocks]:
+    clocks = _Clocks()
+    with contextlib.ExitStack() as undo:
+        for part, places in CLOCKS.items():
+            for place in places:
+                module, _, name = place.partition(":")
+                *path, last = name.split(".")
+                holder: Any = importlib.import_module(f"softlookup.{module}")
+                for one in path:
+                    holder = getattr(holder, one)
+                own = getattr(holder, last)
+                setattr(holder, last, clocks.around(part, own))
+                undo.callback(setattr, holder, last, own)
+        yield clocks
+
+
+class _Here:
+    """Grades in this process, one after the other."""
+
+    def __init__(self, settings: RunSettings) -> None:
+        self._settings = settings
+
+    def run(self, submissions: Iterable[tuple[str, bytes]]) -> Iterator[Graded]:
+        with make_examiner(self._settings) as examiner:
+            for student, submission in submissions:
+                yield examiner.examine(student, submission)
+
+
+def parts(course: Course, assignment: str, code_s: float) -> dict[str, float]:
+    """Grade a class in this process, with clocks.
+
+    Args:
+        course: The course's folder, with submissions.
+        assignment: The assignment.
+        code_s: Seconds of the students' code alone, one after the other, which no clock outside of the sandbox tells
+            from the shell, the gates and the copies around it.
+
+    Returns:
+        Seconds of each part, in the order of CLOCKS, and of the rest.
+    """
+    with _clocks() as clocks:
+        grade_assignment(course, GradeRequest(assignment, seed=1, feedback=False), executor=_Here)
+        clocks.turn()
+    found = {}
+    for part in (*CLOCKS, REST):
+        found[part] = clocks.took.get(part, 0.0)
+        if part == INSIDE:
+            found |= {INSIDE: code_s, AROUND: max(0.0, found[part] - code_s)}
+    return found
