@@ -9,7 +9,10 @@ from sandbox_tools import NEEDS_SANDBOX
 from small_class import NAME, ROOT
 
 from softlookup.bench.grading import honest
+from softlookup.bench.grading_floor import floor
+from softlookup.bench.grading_parts import AROUND, _Clocks
 from softlookup.cli import main
+from softlookup.grading.samples.handins import answers, filled
 
 
 def test_honest_submissions_are_the_sample_class_without_its_accidents(source):
@@ -17,6 +20,34 @@ def test_honest_submissions_are_the_sample_class_without_its_accidents(source):
     texts = honest(source, release)
     assert len(texts) == len(set(texts)) > 30
     assert not any("while True" in text or "no_such_thing" in text for text in texts)
+
+
+@NEEDS_SANDBOX
+def test_floor_runs_the_cells_and_makes_the_calls_of_every_check(source):
+    text = (ROOT / "exercises" / NAME / f"{NAME}.ipynb").read_text(encoding="utf-8")
+    release = nbformat.reads(text, as_version=4)
+    right = nbformat.writes(filled(release, answers(source)))
+    checks = sum(one.cell_type == "code" and one.source.startswith("check(") for one in release.cells)
+    both, blank = floor(NAME, text, [right, text], 2), floor(NAME, text, [text], 1)
+    assert (both.answered, blank.answered) == (checks, 0)
+    assert 0 < both.code_s < 2 * both.seconds and blank.code_s < blank.seconds
+
+
+def test_clocks_count_the_time_of_an_inner_part_once(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("softlookup.bench.grading_parts.time.perf_counter", lambda: now[0])
+    clocks = _Clocks()
+
+    def passes(seconds, then=lambda: None):
+        now[0] += seconds
+        then()
+        now[0] += seconds
+
+    inner = clocks.around("inner", passes)
+    clocks.around("outer", passes)(1.0, lambda: inner(10.0))
+    now[0] += 100.0
+    clocks.turn()
+    assert clocks.took == {"the rest": 100.0, "outer": 2.0, "inner": 20.0}
 
 
 @pytest.mark.slow
@@ -29,4 +60,8 @@ def test_bench_grading_gives_a_record_with_a_ratio_and_the_same_scores(tmp_path)
     assert record["same_scores"] is True and record["ratio"] > 0 and record["submissions"] == 3
     assert [one["submissions"] for one in record["classes"]] == [3, 6]
     assert all(one["peak_mb"] > 0 and one["ms_per_submission"] > 0 for one in record["classes"])
+    assert all(one["ratio_to_floor"] > 1 for one in (record, *record["classes"]))
+    assert record["ours_ms_per_submission"] > record["floor_ms_per_submission"] > 0
+    took = record["parts_ms_per_submission"]
+    assert all(took[part] > 0 for part in took if part not in ("naming mistakes", AROUND))
     assert {"machine", "peer", "workers"} <= record.keys()
