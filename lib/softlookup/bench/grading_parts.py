@@ -57,7 +57,7 @@ class _Clocks:
 
     took: dict[str, float] = field(default_factory=dict)
     stack: list[str] = field(default_factory=lambda: [REST])
-    since: float = field(default_factory=time.perf_counter)
+    since: float = field(default_factory=lambda: time.perf_counter())
 
     def turn(self) -> None:
         now = time.perf_counter()
