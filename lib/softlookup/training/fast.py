@@ -12,7 +12,8 @@ Four things make the difference on a CPU, and all four help on a GPU as well:
 softlookup.model stays the text to read. Without dropout and in float32, this gives the same loss and gradients (test).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -28,6 +29,7 @@ from softlookup.model.objectives import teacher_forcing
 from softlookup.model.stack import Decoder, Encoder
 from softlookup.model.transformer import Transformer
 from softlookup.training.data import Batch
+from softlookup.training.short_attention import ShortAttention
 from softlookup.training.vocabulary_loss import ROWS, Disagreement, VocabularyLoss
 
 
@@ -90,11 +92,14 @@ class FastLoss:
         # Padding hides behind the words of its sentence: the causal mask is enough for the target, as in the model.
         source = _Rectangle(source_ids, (source_ids != pad_id)[:, None, :])
         target = _Rectangle(inputs, causal_mask(inputs.shape[1], device=inputs.device)[None])
-        memory = self._embed(source)
+        self._joined = _joined(model, self.dtype)
+        rows = model.embedder.tokens(torch.cat((source.ids.flatten(), target.ids.flatten()))[None])[0]
+        source_rows, target_rows = rows.split((source.ids.numel(), target.ids.numel()))
+        memory = self._embed(source_rows, source)
         for layer in model.encoder.each():
             memory = self._layer(layer, memory, source)
         memory = _last_norm(model.encoder, memory).to(self.dtype)
-        x = self._embed(target)
+        x = self._embed(target_rows, target)
         for layer in model.decoder.each():
             x = self._layer(layer, x, target, memory, source)
         x = _last_norm(model.decoder, x)
@@ -142,9 +147,9 @@ class FastLoss:
         if (source_ids == config.pad_id).all(dim=1).any():
             raise ValueError(f"a sentence of source_ids is nothing but padding (id {config.pad_id}); wanted a token")
 
-    def _embed(self, place: "_Rectangle") -> Tensor:
+    def _embed(self, rows: Tensor, place: "_Rectangle") -> Tensor:
         embedder = self.model.embedder
-        x = embedder.tokens(place.ids)
+        x = rows.view(*place.ids.shape, -1)
         if embedder.positions is not None:
             x = embedder.positions(x)
         if embedder.norm is not None:
@@ -178,43 +183,44 @@ class FastLoss:
         return residual.norm(x + self._dropped(sublayer(x.to(self.dtype)), residual.dropout))
 
     def _self_attention(self, layer: MultiHeadAttention, x: Tensor, place: "_Rectangle") -> Tensor:
-        qkv = self._linear(x, _beside(layer.w_q, layer.w_k, layer.w_v), _beside(layer.b_q, layer.b_k, layer.b_v))
-        q, k, v = place.heads(qkv, layer.head_width).split((layer.n_heads, layer.n_kv_heads, layer.n_kv_heads))
-        return self._linear(place.rows(self._attend(layer, q, k, v, place)), layer.w_o, layer.b_o)
+        qkv = self._linear(x, (layer.w_q, layer.w_k, layer.w_v), (layer.b_q, layer.b_k, layer.b_v))
+        return self._linear(self._attend(layer, qkv, None, place, place), (layer.w_o,), (layer.b_o,))
 
     def _cross_attention(
         self, layer: MultiHeadAttention, x: Tensor, place: "_Rectangle", memory: Tensor, memory_place: "_Rectangle"
     ) -> Tensor:
-        q = place.heads(self._linear(x, layer.w_q, layer.b_q), layer.head_width)
-        kv = self._linear(memory, _beside(layer.w_k, layer.w_v), _beside(layer.b_k, layer.b_v))
-        k, v = memory_place.heads(kv, layer.head_width).chunk(2)
-        return self._linear(place.rows(self._attend(layer, q, k, v, memory_place)), layer.w_o, layer.b_o)
+        q = self._linear(x, (layer.w_q,), (layer.b_q,))
+        kv = self._linear(memory, (layer.w_k, layer.w_v), (layer.b_k, layer.b_v))
+        return self._linear(self._attend(layer, q, kv, place, memory_place), (layer.w_o,), (layer.b_o,))
 
-    def _attend(self, layer: MultiHeadAttention, q: Tensor, k: Tensor, v: Tensor, seen: "_Rectangle") -> Tensor:
-        """Let queries (N, B, T, H) look at keys and values (K, B, S, H); the result is (B, T, N*H)."""
-        grouped = layer.n_kv_heads < layer.n_heads
-        if q.is_cuda:
-            q, k, v = (t.transpose(0, 1) for t in (q, k, v))
-            z = F.scaled_dot_product_attention(q, k, v, seen.mask[:, None], scale=layer.scale, enable_gqa=grouped)
-            return z.transpose(1, 2).flatten(2)
-        # On short sentences torch's fused CPU kernel spends several times longer in the backward pass than this does.
-        if grouped:
-            k, v = (t.repeat_interleave(layer.n_heads // layer.n_kv_heads, dim=0) for t in (k, v))
-        scale = layer.head_width**-0.5 if layer.scale is None else layer.scale
-        unseen = seen.unseen(layer.n_heads, q.shape[2], q.dtype)
-        scores = torch.baddbmm(unseen, q.flatten(0, 1), k.flatten(0, 1).mT, alpha=scale)
-        # In float32 at least: on rows as short as these bfloat16's softmax takes four times as long.
-        weights = torch.softmax(scores, dim=-1, dtype=torch.promote_types(self.dtype, torch.float32))
-        z = torch.bmm(weights.to(self.dtype), v.flatten(0, 1))
-        return z.unflatten(0, (layer.n_heads, -1)).permute(1, 2, 0, 3).flatten(2)
+    def _attend(
+        self, layer: MultiHeadAttention, rows: Tensor, memory_rows: Tensor | None, place: "_Rectangle", seen: "_Rectangle"
+    ) -> Tensor:
+        """Let queries in rows look at the keys and values beside them, or in the rows of a memory; give rows."""
+        n_heads, n_kv_heads, width = layer.n_heads, layer.n_kv_heads, layer.head_width
+        if rows.is_cuda:
+            heads = place.heads(rows, width)
+            q, kv = (heads[:n_heads], heads[n_heads:]) if memory_rows is None else (heads, seen.heads(memory_rows, width))
+            q, k, v = (t.transpose(0, 1) for t in (q, *kv.chunk(2)))
+            z = F.scaled_dot_product_attention(
+                q, k, v, seen.mask[:, None], scale=layer.scale, enable_gqa=n_kv_heads < n_heads
+            )
+            return place.rows(z.transpose(1, 2).flatten(2))
+        scale = width**-0.5 if layer.scale is None else layer.scale
+        group = n_heads // n_kv_heads
+        sizes = (*place.ids.shape, seen.ids.shape[1], n_kv_heads, group, width)
+        unseen = seen.unseen(n_kv_heads, group, place.ids.shape[1], torch.promote_types(self.dtype, torch.float32))
+        return ShortAttention.apply(rows, memory_rows, unseen, sizes, scale)
 
     def _feed_forward(self, layer: nn.Module, x: Tensor) -> Tensor:
         assert isinstance(layer, FeedForward)  # a model with experts is refused before
-        return self._linear(F.relu(self._linear(x, layer.w_1, layer.b_1)), layer.w_2, layer.b_2)
+        hidden = self._linear(x, (layer.w_1,), (layer.b_1,))
+        return self._linear(F.relu(hidden, inplace=True), (layer.w_2,), (layer.b_2,))
 
-    def _linear(self, x: Tensor, w: Tensor | None, b: Tensor | None) -> Tensor:
-        assert w is not None
-        return x @ w.to(self.dtype) if b is None else torch.addmm(b.to(self.dtype), x, w.to(self.dtype))
+    def _linear(self, x: Tensor, w: tuple[Tensor, ...], b: tuple[Tensor | None, ...]) -> Tensor:
+        """Multiply by matrices that stand side by side, and add their biases."""
+        joined = self._joined[w[0]]
+        return x @ joined if b[0] is None else torch.addmm(self._joined[b[0]], x, joined)
 
     def _dropped(self, x: Tensor, dropout: nn.Dropout) -> Tensor:
         if not dropout.training or dropout.p == 0:
@@ -282,20 +288,61 @@ class _Rectangle:
         x = rows[: self.ids.numel()].view(*self.ids.shape, -1, width)
         return x.permute(2, 0, 1, 3).contiguous()
 
-    def unseen(self, n_heads: int, n_queries: int, dtype: torch.dtype) -> Tensor:
-        """Give what is added to the scores, (N*B, T, S): 0 where seen, else the lowest number. Made once."""
-        key = (n_heads, n_queries, dtype)
+    def unseen(self, n_kv_heads: int, group: int, n_queries: int, dtype: torch.dtype) -> Tensor:
+        """Give what is added to the scores, (K*B, G*T, S): 0 where seen, else the lowest number. Made once."""
+        key = (n_kv_heads, group, n_queries, dtype)
         if key not in self._unseen:
             one = torch.zeros(self.mask.shape, dtype=dtype, device=self.mask.device)
-            one.masked_fill_(~self.mask, torch.finfo(dtype).min)
-            shape = (n_heads, len(self.ids), n_queries, self.ids.shape[1])
-            self._unseen[key] = one.expand(shape).flatten(0, 1)
+            one = one.masked_fill_(~self.mask, torch.finfo(dtype).min)[:, None]
+            shape = (n_kv_heads, len(self.ids), group, n_queries, self.ids.shape[1])
+            self._unseen[key] = one.expand(shape).flatten(2, 3).flatten(0, 1)
         return self._unseen[key]
 
 
-def _beside(*parts: Tensor | None) -> Tensor | None:
-    given = [part for part in parts if part is not None]
-    return torch.cat(given, dim=-1) if given else None
+class _SideBySide(torch.autograd.Function):
+    """Copy matrices side by side, in another dtype, and their gradients back: all of a model's in one call."""
+
+    @staticmethod
+    def forward(ctx: Any, dtype: torch.dtype, counts: Sequence[int], *parts: Tensor) -> tuple[Tensor, ...]:
+        """Join the first counts[0] parts along their last axis, then the next counts[1], and so on."""
+        joined, places, begun = [], [], 0
+        for count in counts:
+            group = parts[begun : begun + count]
+            begun += count
+            widths = [part.shape[-1] for part in group]
+            joined.append(group[0].new_empty((*group[0].shape[:-1], sum(widths)), dtype=dtype))
+            places += joined[-1].split(widths, dim=-1)
+        torch._foreach_copy_(places, parts)
+        ctx.parts, ctx.counts = [(part.shape, part.dtype) for part in parts], counts
+        return tuple(joined)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+        """Cut the gradients apart again."""
+        given = [grads[0].new_empty(shape, dtype=dtype) for shape, dtype in ctx.parts]
+        places, begun = [], 0
+        for grad, count in zip(grads, ctx.counts, strict=True):
+            places += grad.split([part.shape[-1] for part in given[begun : begun + count]], dim=-1)
+            begun += count
+        torch._foreach_copy_(given, places)
+        return None, None, *given
+
+
+def _joined(model: Transformer, dtype: torch.dtype) -> dict[Tensor, Tensor]:
+    """All matrices and biases of the layers in another dtype, those of one product side by side, by the first of each."""
+    groups: list[tuple[Tensor, ...]] = []
+    for layer in (*model.encoder.each(), *model.decoder.each()):
+        hidden, own, cross = layer.feed_forward, layer.attention, layer.cross_attention
+        assert isinstance(hidden, FeedForward) and isinstance(own, MultiHeadAttention)  # others are refused before
+        groups += [(own.w_q, own.w_k, own.w_v), (own.w_o,), (hidden.w_1,), (hidden.w_2,)]
+        groups += [(own.b_q, own.b_k, own.b_v), (own.b_o,), (hidden.b_1,), (hidden.b_2,)]
+        if cross is not None:
+            groups += [(cross.w_q,), (cross.w_k, cross.w_v), (cross.w_o,)]
+            groups += [(cross.b_q,), (cross.b_k, cross.b_v), (cross.b_o,)]
+    groups = [group for group in groups if group[0] is not None]
+    flat = [part for group in groups for part in group]
+    joined = _SideBySide.apply(dtype, [len(group) for group in groups], *flat)
+    return {group[0]: tensor for group, tensor in zip(groups, joined, strict=True)}
 
 
 def _last_norm(stack: Encoder | Decoder, x: Tensor) -> Tensor:

@@ -26,31 +26,36 @@ class VocabularyLoss(torch.autograd.Function):
         """Sum up the loss chunk by chunk, and the gradients with it; arguments as VocabularyLoss.apply's."""
         n, v = len(labels), len(table)
         wide = torch.promote_types(dtype, torch.float32)
-        weights, h_all = table.to(dtype), states.to(dtype)
-        mean_row = weights.to(wide).sum(dim=0) * (epsilon / v)
-        right_rows = weights.index_select(0, labels)
-        right = (h_all.to(wide) * right_rows.to(wide)).sum(dim=-1)
-        total = -(1 - epsilon) * right.sum() - (h_all.to(wide) @ mean_row).sum()
+        states, weights, h_all = states.to(wide), table.to(dtype), states.to(dtype)
+        right_rows = table.index_select(0, labels).to(wide)
+        mean_row = table.sum(dim=0, dtype=wide) * (epsilon / v)
+        total = -(1 - epsilon) * (states * right_rows).sum() - (states @ mean_row).sum()
         needs_gradient = ctx.needs_input_grad[0] or ctx.needs_input_grad[1]
-        if needs_gradient:
-            grad_states = -(1 - epsilon) * right_rows.to(wide) - mean_row
-            grad_table = (h_all.to(wide).sum(dim=0) * (-epsilon / v)).repeat(v, 1)
-            grad_table.index_add_(0, labels, h_all.to(wide), alpha=epsilon - 1)
+        grad_states = torch.sub(-mean_row, right_rows, alpha=1 - epsilon)
+        grad_table = states.sum(dim=0) * (-epsilon / v)  # one row, until the first chunk's gradient is added
+        logits_of_right, p_of_right = states.new_empty((2, n, 1))
         for start in range(0, n, chunk):
             rows = slice(start, min(start + chunk, n))
             count = rows.stop - start
             h = F.pad(h_all[rows], (0, 0, 0, -count % ROWS))  # rows of zeros add nothing to the table's gradient
             logits = h @ weights.mT
             p = torch.softmax(logits, dim=-1)
-            # log(sum(exp(logits))) is the highest logit less the log of its share.
-            total += (logits.amax(dim=-1).to(wide) - p.amax(dim=-1).to(wide).log())[:count].sum()
+            logits_of_right[rows] = logits[:count].gather(1, labels[rows, None]).to(wide)
+            p_of_right[rows] = p[:count].gather(1, labels[rows, None]).to(wide)
             if needs_gradient:
                 grad_states[rows] += (p @ weights)[:count]
-                grad_table += p.mT @ h
+                by_chunk = p.mT @ h
+                grad_table = grad_table.add_(by_chunk) if start else grad_table + by_chunk
+        # log(sum(exp(logits))) is the label's logit less the log of its share, unless that has vanished.
+        log_sums = logits_of_right - p_of_right.log()
+        vanished = (p_of_right < torch.finfo(dtype).tiny).nonzero()[:, 0]
+        for rows in vanished.split(chunk):
+            log_sums[rows] = torch.logsumexp((h_all[rows] @ weights.mT).to(wide), dim=-1, keepdim=True)
         if needs_gradient:
+            grad_table.index_add_(0, labels, states, alpha=epsilon - 1)
             ctx.save_for_backward(grad_states, grad_table)
         ctx.n = n
-        return total / n
+        return (total + log_sums.sum()) / n
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
