@@ -13,10 +13,10 @@ from collections.abc import Callable
 from functools import partial
 
 import torch
-import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from softlookup.model._sizes import check_ids
 from softlookup.model.attention import fused_attention
 from softlookup.model.cache import KVCache, LayerCache
 from softlookup.model.feedforward import _ACTIVATIONS, FeedForward
@@ -71,6 +71,12 @@ class FastStep:
         self._logits = _head_of(model.head)
         self._layers = [_FastLayer(layer) for layer in model.decoder.each()]
         self._norm = None if model.decoder.norm is None else _norm_of(model.decoder.norm)
+        embedder, self._added_rows = model.embedder, None  # what is added to a token at every position
+        if embedder.positions is not None:
+            nothing = torch.zeros(1, config.max_length, config.d_model).to(embedder.tokens.table)
+            with torch.no_grad():
+                self._added_rows = embedder.positions(nothing)[0]
+        self._embedding_norm = None if embedder.norm is None else _norm_of(embedder.norm)
         self._turns = None  # sines, then cosines, of every position
         if model.decoder.rotary is not None:
             table, rotary = model.embedder.tokens.table, model.decoder.rotary
@@ -112,7 +118,7 @@ class FastStep:
             raise ValueError(f"the state, of {len(state.layers)} layers, comes from another kind of model")
         if any(cache.window is not None for cache in state.layers):
             raise ValueError("the state keeps the positions of a window; this path's model has none")
-        x_BD = model.embedder(ids, seen)[:, 0]
+        x_BD = self._embed(ids, seen)
         decoder = model.decoder
         bias = None if decoder.bias is None else decoder.bias.between(1, seen + 1, seen).to(x_BD)
         turn = None
@@ -124,6 +130,19 @@ class FastStep:
             x_BD = layer(x_BD, state.layers[i], bias, turn, cross_cache, state.memory_mask)
         x_BD = x_BD if self._norm is None else self._norm(x_BD)
         return self._logits(x_BD), state
+
+    def _embed(self, ids: Tensor, seen: int) -> Tensor:
+        embedder = self.model.embedder
+        table, scale = embedder.tokens.table, embedder.tokens.scale
+        if embedder.segments is not None or seen >= self.model.config.max_length or ids.device != table.device:
+            return embedder(ids, seen)[:, 0]  # which adds a segment, or says what is wrong
+        check_ids("ids", ids, table.shape[0])
+        x_BD = torch.embedding(table, ids[:, 0])
+        if scale is not None:
+            x_BD = x_BD * scale
+        if self._added_rows is not None:
+            x_BD = x_BD + self._added_rows[seen]
+        return x_BD if self._embedding_norm is None else self._embedding_norm(x_BD)
 
 
 class _FastLayer:
@@ -179,17 +198,17 @@ class _FastLayer:
     def _look(
         self, x_BD: Tensor, cache: LayerCache, bias: Tensor | None, turn: Callable[[Tensor], Tensor] | None
     ) -> Tensor:
-        heads = self.qkv(x_BD).view(len(x_BD), -1, 1, self.head_width)
-        q_BN1H, k_BK1H, v_BK1H = heads.split(self.heads, dim=1)
+        heads = self.qkv(x_BD).view(x_BD.shape[0], -1, 1, self.head_width)
+        q_BN1H, k_BK1H, v_BK1H = heads.split_with_sizes(self.heads, 1)
         if turn is not None:  # queries and keys at once: they stand side by side, and at the same position
             n_heads, n_kv_heads, _ = self.heads
-            q_BN1H, k_BK1H = turn(heads[:, : n_heads + n_kv_heads]).split((n_heads, n_kv_heads), dim=1)
+            q_BN1H, k_BK1H = turn(heads[:, : n_heads + n_kv_heads]).split_with_sizes((n_heads, n_kv_heads), 1)
         k_BKSH, v_BKSH = cache.append(k_BK1H, v_BK1H)
         z_BN1H = fused_attention(q_BN1H, k_BKSH, v_BKSH, None, bias=bias, scale=self.scale, grouped=self.grouped)
         return self.o(z_BN1H.flatten(1))
 
     def _look_at_memory(self, x_BD: Tensor, cache: LayerCache, mask: Tensor | None) -> Tensor:
-        q_BN1H = self.cross_q(x_BD).view(len(x_BD), -1, 1, self.head_width)
+        q_BN1H = self.cross_q(x_BD).view(x_BD.shape[0], -1, 1, self.head_width)
         z_BN1H = fused_attention(q_BN1H, cache.k, cache.v, mask, scale=self.scale, grouped=self.grouped)
         return self.cross_o(z_BN1H.flatten(1))
 
@@ -210,7 +229,7 @@ class _Product:
         self.packs = w.device.type == "cpu" and w.dtype == torch.float32 and torch.backends.mkldnn.is_available()
 
     def __call__(self, x: Tensor) -> Tensor:
-        if not self.packs or len(x) < 2:
+        if not self.packs or x.shape[0] < 2:
             return x @ self.w if self.b is None else torch.addmm(self.b, x, self.w)
         if self.packed is None:
             self.packed = torch.ops.mkldnn._reorder_linear_weight(self.w.detach().T.contiguous())
@@ -234,6 +253,6 @@ def _head_of(head: Head) -> Callable[[Tensor], Tensor]:
 
 def _norm_of(norm: nn.Module) -> Callable[[Tensor], Tensor]:
     if isinstance(norm, LayerNorm):
-        return partial(F.layer_norm, normalized_shape=norm.gain.shape, weight=norm.gain, bias=norm.shift, eps=norm.eps)
+        return partial(torch.layer_norm, normalized_shape=norm.gain.shape, weight=norm.gain, bias=norm.shift, eps=norm.eps)
     assert isinstance(norm, RMSNorm)
-    return partial(F.rms_norm, normalized_shape=norm.gain.shape, weight=norm.gain, eps=norm.eps)
+    return partial(torch.rms_norm, normalized_shape=norm.gain.shape, weight=norm.gain, eps=norm.eps)
