@@ -253,6 +253,8 @@ def _head_of(head: Head) -> Callable[[Tensor], Tensor]:
 
 def _norm_of(norm: nn.Module) -> Callable[[Tensor], Tensor]:
     if isinstance(norm, LayerNorm):
-        return partial(torch.layer_norm, normalized_shape=norm.gain.shape, weight=norm.gain, bias=norm.shift, eps=norm.eps)
+        return partial(
+            torch.layer_norm, normalized_shape=norm.gain.shape, weight=norm.gain, bias=norm.shift, eps=norm.eps
+        )
     assert isinstance(norm, RMSNorm)
     return partial(torch.rms_norm, normalized_shape=norm.gain.shape, weight=norm.gain, eps=norm.eps)

@@ -1,13 +1,15 @@
 """The fast way to a training loss: the plain model's own weights, the same numbers, and less time.
 
-Four things make the difference on a CPU, and all four help on a GPU as well:
+These make the difference on a CPU, and all but the last help on a GPU as well:
 
 * products in bfloat16, which such machines multiply at several times their float32 rate; sums, norms, softmax and the
   weights themselves stay in float32;
 * the vocabulary's logits are made for real tokens only, a few hundred rows at a time, and their gradient at once: the
   (tokens, V) matrix, the largest of the whole step, never exists;
 * query, key and value come from one product, and so do the keys and values of cross-attention;
-* dropout draws eight decisions from each 64-bit random number, instead of one decision from each number.
+* the weights of all layers are copied to the products' dtype in one call, and their gradients back in one;
+* dropout draws eight decisions from each 64-bit random number, instead of one decision from each number;
+* attention over short sentences has its backward pass written by hand (short_attention.py).
 
 softlookup.model stays the text to read. Without dropout and in float32, this gives the same loss and gradients (test).
 """
@@ -62,6 +64,7 @@ class FastLoss:
         _check(model, epsilon, consistency, dtype, chunk)
         self.model, self.epsilon, self.consistency = model, epsilon, consistency
         self.dtype, self.chunk = dtype, chunk
+        self._joined: dict[Tensor, Tensor] = {}  # the weights that products are done with, during a call
 
     def __call__(
         self, source_ids: Int[Tensor, "B S"], inputs: Int[Tensor, "B T"], labels: Int[Tensor, "B T"]
@@ -103,6 +106,7 @@ class FastLoss:
         for layer in model.decoder.each():
             x = self._layer(layer, x, target, memory, source)
         x = _last_norm(model.decoder, x)
+        self._joined = {}
         states, right = x.index_select(0, real), labels.flatten().index_select(0, real)
         table = model.embedder.tokens.table
         loss = VocabularyLoss.apply(states, table, right, self.epsilon, self.dtype, self.chunk)
@@ -183,25 +187,30 @@ class FastLoss:
         return residual.norm(x + self._dropped(sublayer(x.to(self.dtype)), residual.dropout))
 
     def _self_attention(self, layer: MultiHeadAttention, x: Tensor, place: "_Rectangle") -> Tensor:
-        qkv = self._linear(x, (layer.w_q, layer.w_k, layer.w_v), (layer.b_q, layer.b_k, layer.b_v))
-        return self._linear(self._attend(layer, qkv, None, place, place), (layer.w_o,), (layer.b_o,))
+        qkv = self._linear(x, layer.w_q, layer.b_q)
+        return self._linear(self._attend(layer, qkv, None, place, place), layer.w_o, layer.b_o)
 
     def _cross_attention(
         self, layer: MultiHeadAttention, x: Tensor, place: "_Rectangle", memory: Tensor, memory_place: "_Rectangle"
     ) -> Tensor:
-        q = self._linear(x, (layer.w_q,), (layer.b_q,))
-        kv = self._linear(memory, (layer.w_k, layer.w_v), (layer.b_k, layer.b_v))
-        return self._linear(self._attend(layer, q, kv, place, memory_place), (layer.w_o,), (layer.b_o,))
+        q = self._linear(x, layer.w_q, layer.b_q)
+        kv = self._linear(memory, layer.w_k, layer.b_k)
+        return self._linear(self._attend(layer, q, kv, place, memory_place), layer.w_o, layer.b_o)
 
     def _attend(
-        self, layer: MultiHeadAttention, rows: Tensor, memory_rows: Tensor | None, place: "_Rectangle", seen: "_Rectangle"
+        self,
+        layer: MultiHeadAttention,
+        rows: Tensor,
+        memory_rows: Tensor | None,
+        place: "_Rectangle",
+        seen: "_Rectangle",
     ) -> Tensor:
         """Let queries in rows look at the keys and values beside them, or in the rows of a memory; give rows."""
         n_heads, n_kv_heads, width = layer.n_heads, layer.n_kv_heads, layer.head_width
         if rows.is_cuda:
             heads = place.heads(rows, width)
-            q, kv = (heads[:n_heads], heads[n_heads:]) if memory_rows is None else (heads, seen.heads(memory_rows, width))
-            q, k, v = (t.transpose(0, 1) for t in (q, *kv.chunk(2)))
+            kv = heads[n_heads:] if memory_rows is None else seen.heads(memory_rows, width)
+            q, k, v = (t.transpose(0, 1) for t in (heads[:n_heads], *kv.chunk(2)))
             z = F.scaled_dot_product_attention(
                 q, k, v, seen.mask[:, None], scale=layer.scale, enable_gqa=n_kv_heads < n_heads
             )
@@ -210,17 +219,17 @@ class FastLoss:
         group = n_heads // n_kv_heads
         sizes = (*place.ids.shape, seen.ids.shape[1], n_kv_heads, group, width)
         unseen = seen.unseen(n_kv_heads, group, place.ids.shape[1], torch.promote_types(self.dtype, torch.float32))
-        return ShortAttention.apply(rows, memory_rows, unseen, sizes, scale)
+        attended: Tensor = ShortAttention.apply(rows, memory_rows, unseen, sizes, scale)
+        return attended
 
     def _feed_forward(self, layer: nn.Module, x: Tensor) -> Tensor:
         assert isinstance(layer, FeedForward)  # a model with experts is refused before
-        hidden = self._linear(x, (layer.w_1,), (layer.b_1,))
-        return self._linear(F.relu(hidden, inplace=True), (layer.w_2,), (layer.b_2,))
+        hidden = self._linear(x, layer.w_1, layer.b_1)
+        return self._linear(F.relu(hidden, inplace=True), layer.w_2, layer.b_2)
 
-    def _linear(self, x: Tensor, w: tuple[Tensor, ...], b: tuple[Tensor | None, ...]) -> Tensor:
-        """Multiply by matrices that stand side by side, and add their biases."""
-        joined = self._joined[w[0]]
-        return x @ joined if b[0] is None else torch.addmm(self._joined[b[0]], x, joined)
+    def _linear(self, x: Tensor, w: Tensor, b: Tensor | None) -> Tensor:
+        """Multiply by the matrices that begin with w, side by side, and add their biases."""
+        return x @ self._joined[w] if b is None else torch.addmm(self._joined[b], x, self._joined[w])
 
     def _dropped(self, x: Tensor, dropout: nn.Dropout) -> Tensor:
         if not dropout.training or dropout.p == 0:
@@ -276,7 +285,7 @@ class _Rectangle:
     def __init__(self, ids: Tensor, mask: Tensor) -> None:
         """Take the ids (B, T), and the mask (B or 1, T or 1, T): True = may be seen."""
         self.ids, self.mask = ids, mask
-        self._unseen: dict[tuple[int, int, torch.dtype], Tensor] = {}
+        self._unseen: dict[tuple[int, int, int, torch.dtype], Tensor] = {}
 
     def rows(self, x: Tensor) -> Tensor:
         """Lay (B, T, D) out as rows, filled up to a multiple of ROWS."""
@@ -329,8 +338,8 @@ class _SideBySide(torch.autograd.Function):
 
 
 def _joined(model: Transformer, dtype: torch.dtype) -> dict[Tensor, Tensor]:
-    """All matrices and biases of the layers in another dtype, those of one product side by side, by the first of each."""
-    groups: list[tuple[Tensor, ...]] = []
+    """Give the layers' weights in another dtype, those of one product side by side, by the first of each."""
+    groups: list[tuple[Tensor | None, ...]] = []
     for layer in (*model.encoder.each(), *model.decoder.each()):
         hidden, own, cross = layer.feed_forward, layer.attention, layer.cross_attention
         assert isinstance(hidden, FeedForward) and isinstance(own, MultiHeadAttention)  # others are refused before
@@ -339,10 +348,9 @@ def _joined(model: Transformer, dtype: torch.dtype) -> dict[Tensor, Tensor]:
         if cross is not None:
             groups += [(cross.w_q,), (cross.w_k, cross.w_v), (cross.w_o,)]
             groups += [(cross.b_q,), (cross.b_k, cross.b_v), (cross.b_o,)]
-    groups = [group for group in groups if group[0] is not None]
-    flat = [part for group in groups for part in group]
-    joined = _SideBySide.apply(dtype, [len(group) for group in groups], *flat)
-    return {group[0]: tensor for group, tensor in zip(groups, joined, strict=True)}
+    parts = [[part for part in group if part is not None] for group in groups if group[0] is not None]
+    joined = _SideBySide.apply(dtype, [len(group) for group in parts], *(part for group in parts for part in group))
+    return {group[0]: tensor for group, tensor in zip(parts, joined, strict=True)}
 
 
 def _last_norm(stack: Encoder | Decoder, x: Tensor) -> Tensor:
