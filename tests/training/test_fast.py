@@ -264,6 +264,17 @@ def test_vocabulary_loss_passes_torchs_gradient_check():
     assert not loss(states.detach(), table.detach()).requires_grad
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_vocabulary_loss_of_a_label_whose_share_vanishes_is_as_large_as_it_is(dtype):
+    states = torch.tensor([[200.0, 0.0], [0.0, 1.0], [300.0, 0.0]], requires_grad=True)
+    table, labels = torch.tensor([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]]), torch.tensor([1, 2, 1])
+    loss = VocabularyLoss.apply(states, table, labels, 0.0, dtype, 2)
+    wanted = F.cross_entropy(states @ table.mT, labels)
+    assert wanted > 300
+    torch.testing.assert_close(loss, wanted, rtol=1e-2, atol=0)
+    torch.testing.assert_close(*(torch.autograd.grad(each, states)[0] for each in (loss, wanted)), rtol=1e-2, atol=1e-2)
+
+
 def test_disagreement_is_the_mean_of_both_divergences(device):
     states = torch.randn(12, 5, dtype=torch.float64, device=device, requires_grad=True)
     table = torch.randn(9, 5, dtype=torch.float64, device=device, requires_grad=True)

@@ -1,0 +1,55 @@
+"""Attention by hand over short sentences: torch's attention and its gradients, in rows, with filling rows left out."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from softlookup.training.short_attention import ShortAttention
+
+
+def case(kv_heads, group, across, seed=0, b=3, t=4, s=5, h=2, filling=3):
+    """Rows, what is unseen, and sizes; some keys of every sentence are hidden."""
+    rng = torch.Generator().manual_seed(seed)
+    s = s if across else t
+    sizes = (b, t, s, kv_heads, group, h)
+
+    def rows(n, heads):
+        return torch.randn(n + filling, heads * h, generator=rng, dtype=torch.float64, requires_grad=True)
+
+    own = rows(b * t, kv_heads * group + (0 if across else 2 * kv_heads))
+    memory = rows(b * s, 2 * kv_heads) if across else None
+    hidden_BS = torch.arange(s) >= torch.tensor([s, s - 1, 1])[:, None]
+    unseen = torch.zeros(kv_heads, b, group * t, s, dtype=torch.float64)
+    unseen = unseen.masked_fill(hidden_BS[:, None], torch.finfo(torch.float64).min).flatten(0, 1)
+    return own, memory, unseen, sizes, hidden_BS
+
+
+def by_torch(own, memory, sizes, hidden_BS, scale):
+    b, t, s, kv_heads, group, h = sizes
+    n_heads = kv_heads * group
+    heads = own[: b * t].view(b, t, -1, h).transpose(1, 2)
+    kv = heads[:, n_heads:] if memory is None else memory[: b * s].view(b, s, -1, h).transpose(1, 2)
+    mask = ~hidden_BS[:, None, None]
+    z = F.scaled_dot_product_attention(heads[:, :n_heads], *kv.chunk(2, dim=1), mask, scale=scale, enable_gqa=True)
+    return z.transpose(1, 2).reshape(b * t, -1)
+
+
+@pytest.mark.parametrize("across", [False, True], ids=["self", "cross"])
+@pytest.mark.parametrize(("kv_heads", "group"), [(2, 1), (2, 3), (1, 2)])
+def test_short_attention_gives_torchs_output_and_gradients(kv_heads, group, across):
+    own, memory, unseen, sizes, hidden_BS = case(kv_heads, group, across)
+    given = [own] if memory is None else [own, memory]
+    out = ShortAttention.apply(own, memory, unseen, sizes, 0.7)
+    n = sizes[0] * sizes[1]
+    wanted = by_torch(own, memory, sizes, hidden_BS, 0.7)
+    torch.testing.assert_close(out[:n], wanted)
+    assert out[n:].shape == (3, kv_heads * group * 2) and (out[n:] == 0).all()
+    weight = torch.randn_like(wanted)
+    got = torch.autograd.grad((out[:n] * weight).sum(), given)
+    for mine, theirs in zip(got, torch.autograd.grad((wanted * weight).sum(), given), strict=True):
+        torch.testing.assert_close(mine, theirs)
+
+
+def test_short_attention_passes_torchs_gradient_check():
+    own, memory, unseen, sizes, _ = case(2, 2, across=True, t=2, s=3)
+    assert torch.autograd.gradcheck(lambda q, kv: ShortAttention.apply(q, kv, unseen, sizes, 0.5), (own, memory))
