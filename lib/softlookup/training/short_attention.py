@@ -1,7 +1,7 @@
 """Attention over short sentences on a CPU, forward and backward by hand, on rows as matrix products leave them.
 
 Sentences of ten to thirty tokens make many small products, and what stands around them costs more than they do. torch's
-softmax takes several times as long on rows under 16 numbers as its plain operations do, products in bfloat16 prepare a
+softmax spends several times as long on rows under 16 numbers as its plain operations do, products in bfloat16 prepare a
 kernel for each new size, and every change of layout or dtype is a pass over memory. So this computes in float32, and
 each change of layout is a change of dtype at the same time.
 
