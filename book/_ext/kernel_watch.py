@@ -34,6 +34,7 @@ class Watch:
         self.files: set[str] = set()
         self.folders: set[str] = set()
         self.imports: dict[str, list[str]] = {}
+        self.sought: set[str] = set()
         self.started: list[str] = []
 
     def belongs(self, path: str) -> bool:
@@ -46,6 +47,15 @@ class Watch:
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
         """Note what is looked for, and where; find nothing, so that the search goes on."""
+        self.note_import(name, path)
+        asking = sys._getframe(1)
+        while asking.f_back is not None and asking.f_code.co_filename.startswith(IMPORTING):
+            asking = asking.f_back
+        if not asking.f_code.co_filename.startswith((sys.prefix, sys.base_prefix)):
+            self.sought.add(name)  # by a cell or by the library, and not by a package that can do without
+
+    def note_import(self, name: str, path: Any = None) -> None:
+        """Note where an import of this name may look in the project."""
         where = [os.path.abspath(one or os.curdir) for one in (sys.path if path is None else path)]
         self.imports[name] = [one for one in where if self.belongs(one)]
 
@@ -77,6 +87,7 @@ class Watch:
             "files": sorted(self.files),
             "folders": sorted(self.folders),
             "imports": self.imports,
+            "sought": sorted(self.sought),
             "started": self.started,
             "modules": sorted({name.partition(".")[0] for name in list(sys.modules)}),
         }
@@ -101,7 +112,7 @@ def begin(asked: dict[str, Any]) -> None:
 
     watch = Watch(**asked)
     for name in {name.partition(".")[0] for name in list(sys.modules)}:
-        watch.find_spec(name)
+        watch.note_import(name)
     sys.meta_path.insert(0, watch)
     sys.addaudithook(watch)
     get_ipython().events.register("post_run_cell", watch.write)

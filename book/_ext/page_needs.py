@@ -4,7 +4,7 @@ Beside each kept page lies a record of what its kernel loaded, opened, listed an
 hashes. A page without a record, or with one that does not hold any more, runs again. Three things nobody can watch, so
 the record is wider than what was seen: where a page starts a process, it needs every file of the library; where it
 loads a package whose native code opens files itself, it needs all files of that kind; and every page needs everything
-that was installed, in its version. A package that came later counts where the page looked for a module of its name.
+that was installed, in its version. A package that came later counts where a cell or the library looked for it.
 What is not noticed: a page that asks only whether a file or a package is there, and opens or imports none.
 """
 
@@ -151,7 +151,7 @@ class Project:
         return {
             "environment": self.environment,
             "installed": self.installed,
-            "sought": sorted({module.partition(".")[0] for module in seen["imports"]} - sys.stdlib_module_names),
+            "sought": sorted({module.partition(".")[0] for module in seen["sought"]} - sys.stdlib_module_names),
             "everything": self.everything if seen["started"] else None,
             "files": {name: self.hash(name) for name in sorted(files)},
             "folders": {name: self.listing(name) for name in sorted(map(self.name, seen["folders"]))},

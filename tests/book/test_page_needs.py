@@ -129,7 +129,7 @@ def test_page_that_starts_a_process_needs_the_whole_library(project, seen, tmp_p
 
 
 def test_page_that_loads_what_reads_past_python_needs_all_such_files(project, tmp_path):
-    seen = {"files": [], "folders": [], "imports": {}, "started": [], "modules": ["safetensors", "numpy"]}
+    seen = {"files": [], "folders": [], "imports": {}, "sought": [], "started": [], "modules": ["safetensors", "numpy"]}
     needs = project().needs(seen)
     assert files(needs) == {"lib/somelib/weights.safetensors"}
     assert project().needs(seen | {"modules": ["numpy"]})["files"] == {}
@@ -165,6 +165,12 @@ def test_page_is_stale_when_a_package_comes_that_it_looked_for_and_not_when_anot
     install("numbertools", "2.0")
     assert project().changed(needs) == "what is installed"
     assert project().changed(project().needs(seen("1"))) is None
+
+
+def test_what_a_package_tries_by_itself_is_not_looked_for_by_the_page(project, seen):
+    told = seen("import requests, somelib.one\ntry:\n    import numbertools\nexcept ImportError:\n    pass")
+    assert {"simplejson", "numbertools"} <= told["imports"].keys(), "requests takes simplejson where it is"
+    assert project().needs(told)["sought"] == ["numbertools", "requests", "somelib"]
 
 
 def test_watch_leaves_out_what_is_installed_and_what_is_built(project, seen, tmp_path):
