@@ -98,7 +98,6 @@ def generate(
     totals_B = torch.zeros(n_rows, dtype=torch.float64, device=device)
     rows_M = torch.arange(n_rows, device=device)  # which sentences the running batch holds
     going_M = torch.ones_like(rows_M, dtype=torch.bool)
-    nothing_ended = True
     for length in range(1, max_new_tokens + 1):
         log_p_MV = prefixes.next_log_probabilities()
         if temperature == 0:
@@ -107,19 +106,14 @@ def generate(
             probabilities_MV = next_token_probabilities(log_p_MV, temperature=temperature, top_k=top_k, top_p=top_p)
             tokens_M = pick(probabilities_MV, _uniforms(n_rows, generator, device)[rows_M])
         log_p_M = log_p_MV.gather(1, tokens_M[:, None])[:, 0].double()
-        if nothing_ended:  # the same as below, for the rows as they are
-            totals_B += log_p_M
-            ids_BT[:, prompt_length + length - 1] = tokens_M
-        else:
-            totals_B.index_add_(0, rows_M, torch.where(going_M, log_p_M, 0.0))
-            tokens_M = torch.where(going_M, tokens_M, pad_id)
-            ids_BT[rows_M, prompt_length + length - 1] = tokens_M
+        totals_B.index_add_(0, rows_M, torch.where(going_M, log_p_M, 0.0))
+        tokens_M = torch.where(going_M, tokens_M, pad_id)
+        ids_BT[rows_M, prompt_length + length - 1] = tokens_M
         prefixes.append(tokens_M)
         if end_id is None:
             continue
         ends_M = going_M & (tokens_M == end_id)
         if ends_M.any():
-            nothing_ended = False
             lengths_B[rows_M[ends_M]] = length
             going_M = going_M & ~ends_M
             if not going_M.any():
