@@ -167,6 +167,7 @@ class Writer:
         """
         with self._one_commit() as book:
             book.update_or_create_student(graded.student)
+            book.db.flush()  # below, the student is looked for in the table
             if graded.status == MISSING:
                 try:
                     submission = book.find_submission(self._assignment, graded.student)
@@ -174,9 +175,8 @@ class Writer:
                     return
             else:
                 message = {"timestamp": handed_in} if handed_in else {}
-                # Until nbgrader has put a new submission together, it is no row that could be written; then it waits
-                # for its points, so that each row is written once.
-                with book.db.no_autoflush, self._not_written():
+                # Until nbgrader has put a new submission together, it is no row that could be written.
+                with book.db.no_autoflush:
                     submission = book.update_or_create_submission(self._assignment, graded.student, **message)
             changed = _changed(graded.notebook, self._checksums)
             points = {mark.cell: mark.points for mark in graded.marks}
@@ -329,25 +329,15 @@ class Writer:
         )
 
     @contextlib.contextmanager
-    def _not_written(self) -> Iterator[None]:
-        """Within a commit, keep what nbgrader's API makes in memory for the moment."""
-        session = self._book.db
-        flush, session.commit = session.commit, lambda: None
-        try:
-            yield
-        finally:
-            session.commit = flush
-
-    @contextlib.contextmanager
     def _one_commit(self) -> Iterator[Any]:
-        """Hold back the commits that nbgrader's API makes at each step, and make one at the end."""
+        """Hold back the commits that nbgrader's API makes at each step: one at the end writes each row once."""
         session = self._book.db
         commit = session.commit
         quiet, app_log.disabled = app_log.disabled, True  # nbgrader logs what one sentence says here
         try:
             with self._course.one_writer():
                 try:
-                    session.commit = session.flush
+                    session.commit = lambda: None
                     yield self._book
                     commit()
                 except BaseException:
