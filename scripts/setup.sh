@@ -1,7 +1,7 @@
 #!/bin/sh
 # Sets up what the course needs, inside this folder: .venv with the pinned packages and the book's browser libraries.
 #   sh scripts/setup.sh        everything, with what tests, benchmarks and printing need besides
-#   sh scripts/setup.sh look   what the book, the notebooks and grading need: half the time
+#   sh scripts/setup.sh look   what the book, the notebooks and grading need
 # Two system programs are added where that is possible: bubblewrap, and for everything chromium.
 # A second run that finds nothing changed costs a fraction of a second. PYTHON=/path/to/python3 picks another Python.
 set -eu

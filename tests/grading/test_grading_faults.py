@@ -169,7 +169,7 @@ def test_a_killed_worker_costs_nobody_anything(big_class: Course, tmp_path: Path
 
 def test_ctrl_c_stops_cleanly_and_a_second_run_goes_on(big_class: Course, tmp_path: Path) -> None:
     course = Course.at(Path(shutil.copytree(big_class.root, tmp_path / "course")))
-    grader = begun(course, sleep_s=1.0)  # so that it is not over before it is stopped, on a busy machine either
+    grader = begun(course, sleep_s=1.0)  # so that it is not over before it is stopped, even on a busy machine
     wait_for(functools.partial(called, course, 6), grader)
     workers = workers_of(grader)
     grader.send_signal(signal.SIGINT)

@@ -265,7 +265,7 @@ def test_vocabulary_loss_passes_torchs_gradient_check():
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_vocabulary_loss_of_a_label_whose_share_vanishes_is_as_large_as_it_is(dtype):
+def test_vocabulary_loss_of_a_label_whose_probability_underflows_is_exact(dtype):
     states = torch.tensor([[200.0, 0.0], [0.0, 1.0], [300.0, 0.0]], requires_grad=True)
     table, labels = torch.tensor([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]]), torch.tensor([1, 2, 1])
     loss = VocabularyLoss.apply(states, table, labels, 0.0, dtype, 2)

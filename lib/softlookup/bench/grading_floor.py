@@ -132,7 +132,7 @@ def floor(assignment: str, release: str, texts: Sequence[str], workers: int, see
 
 
 def inside() -> None:
-    """The process that all submissions are forked from, in the sandbox; it is told its work on its standard input."""
+    """The process that all submissions are forked from, in the sandbox; it reads its work from its standard input."""
     begun = time.perf_counter()
     record = pickle.load(sys.stdin.buffer)
     from softlookup.grading.sandbox.inside import zygote

@@ -22,7 +22,8 @@ INSIDE = "the student's code"
 CLOCKS = {
     "reading the hand-in": ("grading.run.keeping:read_submission", "grading.judging.examine:rebuild"),
     "starting and ending the sandbox": (
-        *("grading.judging.examine:Examiner.session", "grading.sandbox.outside.session:Session.close"),
+        "grading.judging.examine:Examiner.session",
+        "grading.sandbox.outside.session:Session.close",
     ),
     INSIDE: ("grading.sandbox.inside.frames:Channel.receive",),
     "calls over the channel": (

@@ -36,8 +36,8 @@ class FastStep:
 
     Args:
         model: A decoder-only model or an encoder-decoder, in eval mode. The matrices of query, key and value are copied
-            side by side, as are those of a gate and of what it gates; on a CPU a tied table is copied too. Once the
-            model has learnt more or has been moved, make a new FastStep.
+            side by side, as are those of a gate and of what it gates; absolute positions are copied, and on a CPU a
+            tied table too. Once the model has learnt more or has been moved, make a new FastStep.
 
     Raises:
         TypeError: If the model is neither.

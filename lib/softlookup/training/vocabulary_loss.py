@@ -31,8 +31,9 @@ class VocabularyLoss(torch.autograd.Function):
         mean_row = table.sum(dim=0, dtype=wide) * (epsilon / v)
         total = -(1 - epsilon) * (states * right_rows).sum() - (states @ mean_row).sum()
         needs_gradient = ctx.needs_input_grad[0] or ctx.needs_input_grad[1]
-        grad_states = torch.sub(-mean_row, right_rows, alpha=1 - epsilon)
-        grad_table = states.sum(dim=0) * (-epsilon / v)  # one row, until the first chunk's gradient is added
+        if needs_gradient:
+            grad_states = torch.sub(-mean_row, right_rows, alpha=1 - epsilon)
+            grad_table = states.sum(dim=0) * (-epsilon / v)  # one row, until the first chunk's gradient is added
         logits_of_right, p_of_right = states.new_empty((2, n, 1))
         for start in range(0, n, chunk):
             rows = slice(start, min(start + chunk, n))
@@ -46,7 +47,7 @@ class VocabularyLoss(torch.autograd.Function):
                 grad_states[rows] += (p @ weights)[:count]
                 by_chunk = p.mT @ h
                 grad_table = grad_table.add_(by_chunk) if start else grad_table + by_chunk
-        # log(sum(exp(logits))) is the label's logit less the log of its share, unless that has vanished.
+        # log(sum(exp(logits))) is the label's logit minus its log-probability, unless the probability underflows.
         log_sums = logits_of_right - p_of_right.log()
         vanished = (p_of_right < torch.finfo(dtype).tiny).nonzero()[:, 0]
         for rows in vanished.split(chunk):

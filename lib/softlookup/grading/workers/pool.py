@@ -31,8 +31,10 @@ _JUDGES = {**dict.fromkeys(ONE_THREAD, "1"), "CUDA_VISIBLE_DEVICES": ""}
 START_S, CLOSING_S = 300.0, 5.0
 DIED_TWICE = "the process that graded it died twice"
 _JUDGING = (
-    *("softlookup.grading.judging.examine", "torch", "nbconvert.filters.markdown_mistune"),
-    "torch.fx.experimental.symbolic_shapes",  # the first way back from a given gradient imports it, with 500 modules
+    "softlookup.grading.judging.examine",
+    "torch",
+    "nbconvert.filters.markdown_mistune",
+    "torch.fx.experimental.symbolic_shapes",  # the first backward pass from a given gradient imports it, and 500 more
 )
 
 

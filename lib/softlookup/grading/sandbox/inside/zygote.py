@@ -166,7 +166,7 @@ def load(modules: list[str]) -> None:
         torch = sys.modules["torch"]
         torch.set_num_threads(1)
         torch.set_num_interop_threads(1)
-        # The first way back from a given gradient imports 500 modules. It starts no thread where there is no GPU.
+        # The first backward pass from a given gradient imports 500 modules. It starts no thread where there is no GPU.
         ones = torch.ones(2, 2, requires_grad=True)
         torch.softmax(ones @ ones, -1).backward(torch.ones(2, 2))
         torch.manual_seed(0)  # looks for accelerators when it is called first
