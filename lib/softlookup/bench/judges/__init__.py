@@ -139,12 +139,12 @@ def bench_judges(plan: Sizes, *, peers: Path | None = None, say: Callable[[str],
     best = max(both, key=lambda one: 1 - one["accepted_by_peer"] / one["wrong"], default=None)
     askers = {function: [one for one in JUDGES if function in asked_by(one)] for function in chosen}
     wrong = [one for one in given.values() if not one.right]
-    told: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     for one in wrong:
         key = one.function, one.name
         verdicts = {f["judge"]: _said(row) for f in found for row in f["rows"] if (row["function"], row["name"]) == key}
         facts = {"known": list(one.known), "differs_on": sorted(differs[key]), "verdicts": verdicts}
-        told.append({"function": one.function, "name": one.name, **facts})
+        rows.append({"function": one.function, "name": one.name, **facts})
     return {
         "ratio": best and (1 - best["accepted_here"] / best["wrong"]) / (1 - best["accepted_by_peer"] / best["wrong"]),
         "ratio_of": "share of wrong answers rejected by the course / by the best peer, on the answers that both are "
@@ -158,6 +158,6 @@ def bench_judges(plan: Sizes, *, peers: Path | None = None, say: Callable[[str],
         "wrong": len(wrong),
         "wrong_unlisted": sum(not one.known for one in wrong),
         "right": len(given) - len(wrong),
-        "answers": told,
+        "answers": rows,
         "seconds": round(time.perf_counter() - begun_s, 1),
     }

@@ -23,8 +23,8 @@ class Share:
     """Whose answers a grader reads.
 
     Attributes:
-        student: Who wrote them.
-        grader: Who reads them.
+        student: The student's id.
+        grader: The grader's name.
         formgrader: The page of the formgrader that shows them, below its own address.
         waits: Whether any answer still waits for points.
     """
