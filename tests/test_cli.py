@@ -153,14 +153,14 @@ def test_check_wants_a_notebook_with_checks(tmp_path: Path) -> None:
 def test_release_draws_variants_from_the_seed(checkout: Path) -> None:
     notebooks = []
     for folder, words in [("a", []), ("b", ["--course-seed", "plum"]), ("c", ["--course-seed", "plum"])]:
-        assert call("release", "--course", folder, *words).exit_code == 0
+        assert call("release", NAME, "--course", folder, *words).exit_code == 0
         notebooks.append(Path(folder, "release", NAME, f"{NAME}.ipynb").read_text())
     assert notebooks[0] != notebooks[1] and notebooks[1] == notebooks[2]
     assert "plum" not in notebooks[1]
 
 
 def test_release_says_in_the_notebook_which_help_is_the_last(checkout: Path) -> None:
-    assert call("release", "--course", "d", "--last-help", "formula").exit_code == 0
+    assert call("release", NAME, "--course", "d", "--last-help", "formula").exit_code == 0
     assert "SOFTLOOKUP_HELP" in Path("d", "release", NAME, f"{NAME}.ipynb").read_text()
     assert "SOFTLOOKUP_HELP" not in (ROOT / "exercises" / NAME / f"{NAME}.ipynb").read_text()
 

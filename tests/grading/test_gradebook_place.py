@@ -2,7 +2,8 @@
 
 import pytest
 
-from softlookup.grading.course.folder import Course
+from softlookup.authoring import find_root
+from softlookup.grading.course.folder import new_course
 
 
 @pytest.mark.parametrize(
@@ -13,7 +14,8 @@ from softlookup.grading.course.folder import Course
         ("postgresql://grader:secret@db.example:5432/grades", "postgresql://grader:***@db.example:5432/grades"),
     ],
 )
-def test_the_place_of_the_gradebook_is_shown_without_a_password(own_copy: Course, monkeypatch, address, shown):
-    monkeypatch.chdir(own_copy.root.parent)
-    own_copy.directory.db_url = address
-    assert own_copy.gradebook_place() == shown
+def test_the_place_of_the_gradebook_is_shown_without_a_password(tmp_path, monkeypatch, address, shown):
+    monkeypatch.chdir(tmp_path)
+    course = new_course(tmp_path / "course", find_root() / "nbgrader_config.py")
+    course.directory.db_url = address
+    assert course.gradebook_place() == shown

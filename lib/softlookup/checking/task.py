@@ -1,5 +1,6 @@
 """What a graded task is: one description, read by the check at home and by the grader alike."""
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -180,7 +181,7 @@ class Task:
     @property
     def parameters(self) -> dict[str, inspect.Parameter]:
         """What a student's function is given, as the oracle declares it: without the constants of a variant."""
-        declared = inspect.signature(self.oracle).parameters
+        declared = _parameters(self.oracle)
         return {name: parameter for name, parameter in declared.items() if name not in self.variants[0]}
 
     def input_names(self, case: Case) -> list[str]:
@@ -192,7 +193,7 @@ class Task:
         Returns:
             A name for each of its arguments: the oracle's, or a layer's parameters where it takes them all in one.
         """
-        names = list(inspect.signature(self.oracle).parameters)
+        names = list(_parameters(self.oracle))
         if len(names) < len(case.args):
             rest = len(case.args) - case.sizes - len(case.parameters)
             names = [*names[: case.sizes], *case.parameters, *(f"input {i + 1}" for i in range(rest))]
@@ -257,3 +258,8 @@ class Task:
             "variants": len(self.variants),
             "mistakes": [{"slug": m.slug, "number": m.number, "says": m.says} for m in self.mistakes],
         }
+
+
+@functools.cache
+def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(function).parameters

@@ -6,7 +6,6 @@ nothing.
 """
 
 import ast
-import copy
 import re
 import warnings
 from collections.abc import Iterable, Sequence
@@ -160,7 +159,8 @@ def rebuild(release: NotebookNode, raw: bytes, name: str) -> Rebuilt:
 
 
 def _copy(release: NotebookNode) -> NotebookNode:
-    return copy.deepcopy(release)
+    """A notebook whose cells can be filled in; their metadata are the release's own, and stay as they are."""
+    return NotebookNode({**release, "cells": [NotebookNode(cell) for cell in release.cells]})
 
 
 def _sources(release: NotebookNode) -> frozenset[str]:

@@ -1,13 +1,15 @@
 """The one writer: enters what grading came to into nbgrader's gradebook, one commit for each submission.
 
-Everything goes through nbgrader's own API and follows its SaveAutoGrades and AssignLatePenalties, so that the
-formgrader, its feedback and its exports find what stock autograde would have written. What a person gave is never
-touched.
+What is written follows nbgrader's SaveAutoGrades and AssignLatePenalties, so that the formgrader, its feedback and its
+exports find what stock autograde would have written. What a person gave is never touched. A submission that is new
+becomes rows of nbgrader's tables at once: its API would make an object of each grade and comment first, which takes
+three times as long. One that is there is changed through the API.
 """
 
 import contextlib
 import datetime
 import hashlib
+import json
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -15,9 +17,20 @@ from itertools import groupby
 from typing import Any
 
 import nbformat
-from nbgrader.api import Comment, Grade, InvalidEntry, MissingEntry, SubmittedAssignment, SubmittedNotebook
+from nbformat.v4.rwbase import rejoin_lines
+from nbgrader.api import (
+    Comment,
+    Grade,
+    InvalidEntry,
+    MissingEntry,
+    Student,
+    SubmittedAssignment,
+    SubmittedNotebook,
+    new_uuid,
+)
 from nbgrader.preprocessors import AssignLatePenalties
-from nbgrader.utils import compute_checksum
+from nbgrader.utils import compute_checksum, parse_utc
+from sqlalchemy import insert
 from sqlalchemy.exc import SQLAlchemyError
 from tornado.log import app_log
 
@@ -78,6 +91,15 @@ class GradebookRow:
     mark: str
 
 
+@dataclass(frozen=True)
+class _Sheet:
+    """A notebook of the assignment, and the cells that each submission has a grade or a comment for, by their ids."""
+
+    id: str
+    grades: tuple[str, ...]
+    comments: tuple[str, ...]
+
+
 class Writer:
     """The gradebook's page of one assignment, open for writing."""
 
@@ -99,8 +121,9 @@ class Writer:
                 sheet = self._book.find_notebook(self._assignment, self._assignment)
             except MissingEntry:
                 raise CourseError(f"the gradebook has no notebook {self._assignment} in {self._assignment}") from None
-            self._page_id, self.max = page.id, float(page.max_score)
+            self._page_id, self.max, self._due = page.id, float(page.max_score), page.duedate
             self._read_cells(sheet)
+            self._sheets = tuple(map(_sheet, page.notebooks))
             self._late = self._late_step()
             self._book.db.rollback()  # nothing stays locked while submissions are graded
             self._open = stack.pop_all()
@@ -165,43 +188,96 @@ class Writer:
         Raises:
             CourseError: If the gradebook cannot be written, or the course's late penalties fail.
         """
+        changed = _changed(graded.notebook, self._checksums)
+        points = {mark.cell: mark.points for mark in graded.marks}
         with self._one_commit() as book:
-            book.update_or_create_student(graded.student)
-            book.db.flush()  # below, the student is looked for in the table
-            if graded.status == MISSING:
-                try:
-                    submission = book.find_submission(self._assignment, graded.student)
-                except MissingEntry:
-                    return
-            else:
-                message = {"timestamp": handed_in} if handed_in else {}
-                # Until nbgrader has put a new submission together, it is no row that could be written.
-                with book.db.no_autoflush:
-                    submission = book.update_or_create_submission(self._assignment, graded.student, **message)
-            changed = _changed(graded.notebook, self._checksums)
-            points = {mark.cell: mark.points for mark in graded.marks}
+            if not book.db.query(Student.id).filter(Student.id == graded.student).scalar():
+                book.add_student(graded.student)
+                book.db.flush()
+            known = book.db.query(SubmittedAssignment.id).filter(
+                SubmittedAssignment.assignment_id == self._page_id, SubmittedAssignment.student_id == graded.student
+            )
+            if known.scalar():
+                self._change(graded, points, changed, handed_in)
+            elif graded.status != MISSING:
+                self._add(graded, points, changed, handed_in)
+
+    def _change(
+        self,
+        graded: Graded,
+        points: dict[str, float | None],
+        changed: set[str],
+        handed_in: datetime.datetime | None,
+    ) -> None:
+        """Enter a submission that the gradebook has."""
+        submission = self._book.find_submission(self._assignment, graded.student)
+        if handed_in and graded.status != MISSING:
+            submission.timestamp = parse_utc(handed_in)
+        for sheet in submission.notebooks:
+            for grade in sheet.grades:
+                for name, value in self._points(grade.cell_id, grade.manual_score, graded.status, points, changed):
+                    setattr(grade, name, value)
+            if graded.status == GRADED:
+                for comment in sheet.comments:
+                    comment.auto_comment = self._comment(comment.cell_id, changed)
+            self._penalise(submission, sheet)
+
+    def _add(
+        self,
+        graded: Graded,
+        points: dict[str, float | None],
+        changed: set[str],
+        handed_in: datetime.datetime | None,
+    ) -> None:
+        """Enter a submission that the gradebook does not have: the rows that nbgrader's add_submission would make."""
+        came, own, db = parse_utc(handed_in), new_uuid(), self._book.db
+        db.execute(
+            insert(SubmittedAssignment),
+            [{"id": own, "assignment_id": self._page_id, "student_id": graded.student, "timestamp": came}],
+        )
+        for sheet in self._sheets:
+            about = {"notebook_id": new_uuid()}
+            db.execute(
+                insert(SubmittedNotebook),
+                [{"id": about["notebook_id"], "notebook_id": sheet.id, "assignment_id": own}],
+            )
+            empty = {"auto_score": None, "needs_manual_grade": True}
+            grades = [
+                {**about, "cell_id": one, **empty, **dict(self._points(one, None, graded.status, points, changed))}
+                for one in sheet.grades
+            ]
+            said = (self._comment(one, changed) if graded.status == GRADED else None for one in sheet.comments)
+            comments = [
+                {**about, "cell_id": one, "auto_comment": text} for one, text in zip(sheet.comments, said, strict=True)
+            ]
+            for table, rows in ((Grade, grades), (Comment, comments)):
+                if rows:
+                    db.execute(insert(table), rows)
+        if came and self._due and came > self._due:
+            submission = self._book.find_submission(self._assignment, graded.student)
             for sheet in submission.notebooks:
-                for grade in sheet.grades:
-                    self._enter_points(grade, graded.status, points, changed)
-                if graded.status == GRADED:
-                    for comment in sheet.comments:
-                        name = self._answer_names.get(comment.cell_id)
-                        comment.auto_comment = "No response." if name and name not in changed else None
                 self._penalise(submission, sheet)
 
-    def _enter_points(self, grade: Any, status: str, points: dict[str, float | None], changed: set[str]) -> None:
-        cell = self.cells.get(grade.cell_id)
+    def _points(
+        self, cell_id: str, manual: float | None, status: str, points: dict[str, float | None], changed: set[str]
+    ) -> Iterator[tuple[str, Any]]:
+        """What grading changes in the row of a cell: names of columns, and values."""
+        cell = self.cells.get(cell_id)
+        auto: float | None
         if status != GRADED:
-            grade.auto_score, grade.needs_manual_grade = 0.0, False
-        elif cell is None:
+            auto, waits = 0.0, False
+        elif cell is None or cell.is_task:
             return
-        elif not cell.is_task:
-            if cell.by_hand:
-                # As nbgrader has it: an answer that nobody touched needs no reading.
-                grade.auto_score = None if cell.name in changed else 0.0
-            else:
-                grade.auto_score = points.get(cell.name, 0.0)
-            grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
+        else:
+            # As nbgrader has it: an answer that nobody touched needs no reading.
+            untouched = None if cell.name in changed else 0.0
+            auto = untouched if cell.by_hand else points.get(cell.name, 0.0)
+            waits = manual is not None or auto is None
+        yield from (("auto_score", auto), ("needs_manual_grade", waits))
+
+    def _comment(self, cell_id: str, changed: set[str]) -> str | None:
+        name = self._answer_names.get(cell_id)
+        return "No response." if name and name not in changed else None
 
     def _penalise(self, submission: Any, sheet: Any) -> None:
         """Give the late penalty that the course's own plugin asks for; a student's extension counts."""
@@ -359,5 +435,13 @@ def _changed(notebook: str, checksums: dict[str, str]) -> set[str]:
     """Names of the solution cells that differ from the release."""
     if not notebook:
         return set()
-    cells = nbformat.v4.reads(notebook).cells
-    return {grade_id(c) for c in cells if is_solution(c) and compute_checksum(c) != checksums.get(grade_id(c))}
+    content = json.loads(notebook)
+    content["cells"] = [cell for cell in content["cells"] if is_solution(cell)]
+    answers = rejoin_lines(nbformat.from_dict(content)).cells
+    return {grade_id(cell) for cell in answers if compute_checksum(cell) != checksums.get(grade_id(cell))}
+
+
+def _sheet(notebook: Any) -> _Sheet:
+    tasks = [cell.id for cell in notebook.task_cells]
+    grades, answers = ([cell.id for cell in cells] for cells in (notebook.grade_cells, notebook.solution_cells))
+    return _Sheet(notebook.id, (*grades, *tasks), (*answers, *tasks))
