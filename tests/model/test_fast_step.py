@@ -6,7 +6,7 @@ import torch
 from softlookup.model.beam import beam_search
 from softlookup.model.cache import KVCache
 from softlookup.model.config import Config
-from softlookup.model.fast_step import FastStep
+from softlookup.model.fast_step import FastStep, _packing_pays
 from softlookup.model.generate import generate
 from softlookup.model.language import DecoderLM, EncoderLM
 from softlookup.model.transformer import Transformer
@@ -130,14 +130,31 @@ def test_single_tokens_alone_go_the_short_way(monkeypatch):
     assert calls == [2]
 
 
-def test_weights_are_packed_for_several_rows_in_float32_on_a_cpu_alone(device):
+@pytest.mark.parametrize("positions", ["rotary", "rotary_halves"])
+def test_positions_turn_short_floats_as_the_plain_model_does(positions):
+    model = made(DecoderLM, {"positions": positions}, dtype=torch.bfloat16)
+    fast, text = FastStep(model), torch.tensor([[4, 5, 6, 7]])
+    state = fast.step(text[:, :3])[1]
+    torch.testing.assert_close(fast.step(text[:, 3:], state)[0], model(text)[:, -1], atol=0.1, rtol=0.1)
+
+
+@pytest.mark.parametrize("pays", [True, False])
+def test_weights_are_packed_for_several_rows_in_float32_where_that_pays(device, monkeypatch, pays):
+    monkeypatch.setattr("softlookup.model.fast_step._packing_pays", lambda: pays)
     for dtype, rows in ((torch.float32, 1), (torch.float32, 2), (torch.float64, 2)):
         model = made(DecoderLM, {}, device, dtype)
         fast = FastStep(model)
-        generate(fast, torch.full((rows, 1), 4, device=device), max_new_tokens=3)
+        prompts = torch.full((rows, 1), 4, device=device)
+        written = generate(fast, prompts, max_new_tokens=3)
         packed = fast._layers[0].qkv.packed is not None
         can = device.type == "cpu" and torch.backends.mkldnn.is_available()
-        assert packed == (can and rows > 1 and dtype == torch.float32)
+        assert packed == (pays and can and rows > 1 and dtype == torch.float32)
+        assert torch.equal(written.ids, generate(model, prompts, max_new_tokens=3).ids)
+
+
+def test_clocks_decide_once_whether_packing_pays():
+    _packing_pays.cache_clear()
+    assert _packing_pays() in (True, False) and _packing_pays.cache_info().misses == 1
 
 
 def test_the_model_goes_on_from_the_fast_ways_state_without_gradient():

@@ -4,13 +4,15 @@ One new token is multiplied so little that what stands around the products decid
 modules, weights looked up by name, checks of shapes that cannot have changed, dropout that drops nothing. Here all that
 is settled once, query, key and value come from one product, and so do both halves of a gated feed-forward network. On
 a CPU the weights themselves are what a step waits for, so they are laid out once in the order in which they are read:
-a tied table by columns for one token, all matrices as oneDNN wants them for tokens of several sequences.
+a tied table by columns for one token, and for tokens of several sequences all matrices as oneDNN wants them, where
+that is quicker than MKL's product of the plain ones (on some processors it is by far, on others never).
 
 softlookup.model's other files stay the text to read. This gives the same logits up to rounding (test).
 """
 
+import time
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 
 import torch
 from jaxtyping import Float, Int
@@ -25,7 +27,7 @@ from softlookup.model.language import DecoderLM
 from softlookup.model.layers import Layer
 from softlookup.model.multihead import MultiHeadAttention
 from softlookup.model.norms import LayerNorm, RMSNorm
-from softlookup.model.positions import rotate
+from softlookup.model.positions import RotaryPositions, rotate
 from softlookup.model.transformer import Transformer
 
 
@@ -77,12 +79,8 @@ class FastStep:
             with torch.no_grad():
                 self._added_rows = embedder.positions(nothing)[0]
         self._embedding_norm = None if embedder.norm is None else _norm_of(embedder.norm)
-        self._turns = None  # sines, then cosines, of every position
-        if model.decoder.rotary is not None:
-            table, rotary = model.embedder.tokens.table, model.decoder.rotary
-            positions = torch.arange(config.max_length, device=table.device)
-            dtype = torch.promote_types(table.dtype, torch.float32)
-            self._turns = rotary._rows(positions).to(dtype)
+        rotary, table = model.decoder.rotary, model.embedder.tokens.table
+        self._turns = None if rotary is None else _Turns(rotary, config.max_length, table)
 
     def start(self, *given: Tensor) -> KVCache:
         """Make ready to write, as the model itself does.
@@ -121,10 +119,7 @@ class FastStep:
         x_BD = self._embed(ids, seen)
         decoder = model.decoder
         bias = None if decoder.bias is None else decoder.bias.between(1, seen + 1, seen).to(x_BD)
-        turn = None
-        if decoder.rotary is not None and self._turns is not None:
-            sin, cos = self._turns[seen].chunk(2)
-            turn = partial(rotate, sin=sin, cos=cos, pairing=decoder.rotary.pairing)
+        turn = None if self._turns is None else self._turns.at(seen)
         for i, layer in enumerate(self._layers):
             cross_cache = None if state.cross is None else state.cross[i]
             x_BD = layer(x_BD, state.layers[i], bias, turn, cross_cache, state.memory_mask)
@@ -136,8 +131,11 @@ class FastStep:
         table, scale = embedder.tokens.table, embedder.tokens.scale
         if embedder.segments is not None or seen >= self.model.config.max_length or ids.device != table.device:
             return embedder(ids, seen)[:, 0]  # which adds a segment, or says what is wrong
-        check_ids("ids", ids, table.shape[0])
-        x_BD = torch.embedding(table, ids[:, 0])
+        try:
+            x_BD = torch.embedding(table, ids[:, 0])
+        except (IndexError, RuntimeError):
+            check_ids("ids", ids, table.shape[0])  # which says what is wrong
+            raise
         if scale is not None:
             x_BD = x_BD * scale
         if self._added_rows is not None:
@@ -220,20 +218,78 @@ class _FastLayer:
         return self.second(self.act(gate_BF) * hidden_BF)
 
 
+class _Turns:
+    """The rotations of one token's queries and keys, for every position: fewer operations than rotate takes.
+
+    A pair that stands side by side is one complex number, and its turn a product. Of pairs in two halves, the row and
+    the row with its halves exchanged are each multiplied once.
+    """
+
+    def __init__(self, rotary: RotaryPositions, max_length: int, table: Tensor) -> None:
+        dtype = torch.promote_types(table.dtype, torch.float32)
+        sin, cos = rotary._rows(torch.arange(max_length, device=table.device)).to(dtype).chunk(2, dim=-1)
+        self._side_by_side, self._own_dtype = rotary.pairing == "neighbours", table.dtype == dtype
+        if self._side_by_side:
+            self._complex = torch.complex(cos, sin)
+        self._cos, self._sin = torch.cat((cos, cos), dim=-1), torch.cat((-sin, sin), dim=-1)
+
+    def at(self, position: int) -> Callable[[Tensor], Tensor]:
+        """The turn of one position."""
+        if self._side_by_side and self._own_dtype:
+            return partial(_turned_pairs, turn=self._complex[position])
+        if self._side_by_side:
+            sin, cos = (rows[position].chunk(2)[1] for rows in (self._sin, self._cos))
+            return partial(rotate, cos=cos, sin=sin)
+        return partial(_turned_halves, cos=self._cos[position], sin=self._sin[position])
+
+
+def _turned_pairs(x: Tensor, turn: Tensor) -> Tensor:
+    return torch.view_as_real(torch.view_as_complex(x.unflatten(-1, (-1, 2))) * turn).flatten(-2)
+
+
+def _turned_halves(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    first, second = x.chunk(2, dim=-1)
+    return torch.addcmul(x * cos, torch.cat((second, first), dim=-1), sin).to(x.dtype)
+
+
 class _Product:
-    """x @ w + b for the few rows of a step: by the plain weights for one row, by packed ones for more, on a CPU."""
+    """x @ w + b for the few rows of a step; on some CPUs by packed weights where there are several rows."""
 
     def __init__(self, w: Tensor, b: Tensor | None) -> None:
         self.w, self.b = w, b
         self.packed: Tensor | None = None  # made when a second row is first seen: most models write one text at a time
-        self.packs = w.device.type == "cpu" and w.dtype == torch.float32 and torch.backends.mkldnn.is_available()
+        self.may_pack = w.device.type == "cpu" and w.dtype == torch.float32 and torch.backends.mkldnn.is_available()
 
     def __call__(self, x: Tensor) -> Tensor:
-        if not self.packs or x.shape[0] < 2:
-            return x @ self.w if self.b is None else torch.addmm(self.b, x, self.w)
-        if self.packed is None:
-            self.packed = torch.ops.mkldnn._reorder_linear_weight(self.w.detach().T.contiguous())
-        return torch.ops.mkldnn._linear_pointwise(x, self.packed, self.b, "none", [], "")
+        if self.may_pack and x.shape[0] > 1 and _packing_pays():
+            if self.packed is None:
+                self.packed = _packed(self.w)
+            return _by_packed(x, self.packed, self.b)
+        return torch.mm(x, self.w) if self.b is None else torch.addmm(self.b, x, self.w)
+
+
+def _packed(w: Tensor) -> Tensor:
+    return torch.ops.mkldnn._reorder_linear_weight(w.detach().T.contiguous())
+
+
+def _by_packed(x: Tensor, packed: Tensor, b: Tensor | None) -> Tensor:
+    return torch.ops.mkldnn._linear_pointwise(x, packed, b, "none", [], "")
+
+
+@cache
+def _packing_pays() -> bool:
+    """Whether a product of few rows is quicker by packed weights on this machine: both are clocked once, for 10 ms."""
+    x, w = torch.ones(8, 512), torch.ones(512, 2048)
+    packed, took = _packed(w), []
+    for product in (partial(torch.mm, x, w), partial(_by_packed, x, packed, None)):
+        product()
+        rounds = []
+        for _ in range(20):
+            begun = time.perf_counter()
+            product()
+            rounds.append(time.perf_counter() - begun)
+        took.append(min(rounds))
+    return took[1] < took[0]
 
 
 def _head_of(head: Head) -> Callable[[Tensor], Tensor]:

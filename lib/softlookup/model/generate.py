@@ -95,20 +95,23 @@ def generate(
     device = prompt_ids.device
     ids_BT = torch.nn.functional.pad(prefixes.ids, (0, max_new_tokens), value=pad_id)
     lengths_B = torch.full((n_rows,), max_new_tokens, device=device)
-    totals_B = torch.zeros(n_rows, dtype=torch.float64, device=device)
+    log_p_BT = torch.zeros(n_rows, max_new_tokens, dtype=torch.float64, device=device)
     rows_M = torch.arange(n_rows, device=device)  # which sentences the running batch holds
+    kept: slice | Tensor = slice(None)  # the same, and all of them until some are dropped
     going_M = torch.ones_like(rows_M, dtype=torch.bool)
+    some_ended = False  # and are still in the batch
     for length in range(1, max_new_tokens + 1):
         log_p_MV = prefixes.next_log_probabilities()
         if temperature == 0:
-            tokens_M = log_p_MV.argmax(dim=-1)
+            log_p_M, tokens_M = log_p_MV.max(dim=-1)
         else:
             probabilities_MV = next_token_probabilities(log_p_MV, temperature=temperature, top_k=top_k, top_p=top_p)
             tokens_M = pick(probabilities_MV, _uniforms(n_rows, generator, device)[rows_M])
-        log_p_M = log_p_MV.gather(1, tokens_M[:, None])[:, 0].double()
-        totals_B.index_add_(0, rows_M, torch.where(going_M, log_p_M, 0.0))
-        tokens_M = torch.where(going_M, tokens_M, pad_id)
-        ids_BT[rows_M, prompt_length + length - 1] = tokens_M
+            log_p_M = log_p_MV.gather(1, tokens_M[:, None])[:, 0]
+        if some_ended:
+            log_p_M, tokens_M = torch.where(going_M, log_p_M, 0.0), torch.where(going_M, tokens_M, pad_id)
+        log_p_BT[kept, length - 1] = log_p_M.double()
+        ids_BT[kept, prompt_length + length - 1] = tokens_M
         prefixes.append(tokens_M)
         if end_id is None:
             continue
@@ -116,13 +119,15 @@ def generate(
         if ends_M.any():
             lengths_B[rows_M[ends_M]] = length
             going_M = going_M & ~ends_M
+            some_ended = True
             if not going_M.any():
                 break
             if drop_finished:
                 still_M = going_M.nonzero()[:, 0]
                 prefixes.select(still_M)
-                rows_M, going_M = rows_M[still_M], going_M[still_M]
-    return Generated(ids_BT[:, : prompt_length + int(lengths_B.max())], lengths_B, totals_B, prompt_length)
+                rows_M, going_M, some_ended = rows_M[still_M], going_M[still_M], False
+                kept = rows_M
+    return Generated(ids_BT[:, : prompt_length + int(lengths_B.max())], lengths_B, log_p_BT.sum(dim=1), prompt_length)
 
 
 def _uniforms(n_rows: int, generator: torch.Generator | None, device: torch.device) -> Tensor:
