@@ -4,7 +4,7 @@ These make the difference on a CPU, and all but the last help on a GPU as well:
 
 * products in bfloat16, which such machines multiply at several times their float32 rate; sums, norms, softmax and the
   weights themselves stay in float32;
-* the vocabulary's logits are made for real tokens only, a few hundred rows at a time, and their gradient at once: the
+* the vocabulary's logits are made for real tokens only, a thousand rows at a time, and their gradient at once: the
   (tokens, V) matrix, the largest of the whole step, never exists;
 * query, key and value come from one product, and so do the keys and values of cross-attention;
 * the weights of all layers are copied to the products' dtype in one call, and their gradients back in one;
@@ -59,7 +59,7 @@ class FastLoss:
         epsilon: float = 0.0,
         consistency: float = 0.0,
         dtype: torch.dtype = torch.bfloat16,
-        chunk: int = 512,
+        chunk: int = 1024,
     ) -> None:
         _check(model, epsilon, consistency, dtype, chunk)
         self.model, self.epsilon, self.consistency = model, epsilon, consistency

@@ -1,4 +1,4 @@
-"""Losses over a large vocabulary without its logits: a few hundred rows at a time, with their gradient at once."""
+"""Losses over a large vocabulary without its logits: a thousand rows at a time, with their gradient at once."""
 
 from typing import Any
 
