@@ -4,7 +4,10 @@ import datetime
 import json
 import os
 import shutil
+import signal
 import sqlite3
+import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import nbformat
@@ -14,7 +17,7 @@ from small_class import NAME, STUDENTS, write_course
 
 from softlookup.bench.nbgrader_class import grade_class
 from softlookup.grading import Course, CourseError, Report
-from softlookup.grading.data.work import Graded
+from softlookup.grading.data.work import Graded, RunSettings
 from softlookup.grading.reports.table import as_text
 from softlookup.grading.run.engine import grade_assignment
 from softlookup.grading.run.ledger import FILE
@@ -336,3 +339,33 @@ def test_the_peer_grades_in_place_and_a_killed_process_costs_only_its_own(course
     assert [n for n, _, _ in seen] == list(range(1, len(STUDENTS) + 1)) and {of for _, of, _ in seen} == {len(STUDENTS)}
     assert {r.student for r in report.records if r.status == "refused"} == {"half-done", "not-json"}
     assert "the disk is full" in {r.student: r for r in report.records}["not-json"].reason
+
+
+def test_ctrl_c_that_python_drops_stops_all_the_same(
+    course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Finalised:
+        def __del__(self) -> None:
+            signal.raise_signal(signal.SIGINT)  # what its handler raises is dropped
+
+    class Pressed:
+        def __init__(self, settings: RunSettings) -> None:
+            self.inner = here(calls=course.root / "calls")(settings)
+
+        def run(self, submissions: Iterable[tuple[str, bytes]]) -> Iterator[Graded]:
+            for number, graded in enumerate(self.inner.run(submissions)):
+                if number == 1:
+                    Finalised()
+                yield graded
+
+    dropped = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda unraisable: dropped.append(unraisable.exc_type))
+    with pytest.raises(KeyboardInterrupt):
+        grade_assignment(course, GradeRequest(NAME, feedback=False), executor=Pressed)
+    assert dropped == [KeyboardInterrupt]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    before = (course.root / "calls").read_text().split()
+    assert 2 <= len(before) < len(STUDENTS)
+    report = grade(course)
+    assert not set(before) & set((course.root / "calls").read_text().split()[len(before) :])
+    assert len(report.records) == len(STUDENTS)

@@ -14,6 +14,7 @@ from softlookup.grading.data.errors import CourseError, GradebookError
 from softlookup.grading.data.records import GRADED, MISSING, REFUSED, Record, Report
 from softlookup.grading.data.work import Graded, with_release
 from softlookup.grading.feedback.pages import make_pages, page_of, points_page, remove_page
+from softlookup.grading.run.interrupts import kept_interrupts
 from softlookup.grading.run.ledger import Ledger
 from softlookup.grading.run.request import GradeRequest, Watcher
 from softlookup.grading.run.writer import Writer
@@ -67,13 +68,15 @@ class Keeper:
         crowded = []
         results = executor.run(self._submissions(todo, asked))
         try:
-            for graded in results:
-                digest = asked.pop(graded.student, None)
-                if digest is not None and again and graded.crowded:
-                    crowded.append(graded.student)
-                elif digest is not None:  # a cluster that lost sight of a worker may answer twice
-                    self._keep(dataclasses.replace(graded, digest=digest, crowded=False))
-                self._keep_the_rest()
+            with kept_interrupts() as check_interrupt:
+                for graded in results:
+                    digest = asked.pop(graded.student, None)
+                    if digest is not None and again and graded.crowded:
+                        crowded.append(graded.student)
+                    elif digest is not None:  # a cluster that lost sight of a worker may answer twice
+                        self._keep(dataclasses.replace(graded, digest=digest, crowded=False))
+                    self._keep_the_rest()
+                    check_interrupt()
         finally:
             close = getattr(results, "close", None)
             if close:

@@ -1,9 +1,11 @@
 """Runs the cells of a notebook as a kernel would, in IPython, and keeps so much of their output."""
 
+import ast
 import contextlib
 import io
 import sys
 import traceback
+import warnings
 from typing import Any
 
 from IPython.core.displayhook import DisplayHook
@@ -96,6 +98,9 @@ class CellShell:
         shell.displayhook = Hook(shell=shell, parent=shell)
         shell.display_trap.hook = shell.displayhook
         shell.ask_exit = sys.exit  # type: ignore[attr-defined]  # what exit() calls in a notebook
+        transform = shell.transform_cell
+        # Looking for magics takes longer than most cells run.
+        shell.transform_cell = lambda cell: cell if _is_python(cell) else transform(cell)  # type: ignore[method-assign]
         # "%matplotlib inline" (or widget, or qt) begins many cells, and there is nobody to look at figures.
         shell.enable_matplotlib = lambda gui=None: ("agg", "agg")  # type: ignore[method-assign]
         shell.showtraceback = self._raised  # type: ignore[method-assign]
@@ -161,3 +166,14 @@ class CellShell:
             return False, None, "time"
         except BaseException as error:
             return False, None, f"{type(error).__name__}: {error}"[:300]
+
+
+def _is_python(cell: str) -> bool:
+    """Whether a cell is Python as it stands: no magics, no copied prompts (of which ``In [1]: x`` is Python, too)."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # they come when the cell is compiled
+            ast.parse(cell)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return not cell.lstrip().startswith("In [")

@@ -1,0 +1,38 @@
+"""Ctrl-C that is not lost: Python drops what is raised while an object is finalised, with a line on stderr at most."""
+
+import contextlib
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from types import FrameType
+
+
+@contextlib.contextmanager
+def kept_interrupts() -> Iterator[Callable[[], None]]:
+    """Remember a Ctrl-C until the work can be stopped.
+
+    Where another handler is set, or this is not the main thread, nothing is changed.
+
+    Yields:
+        Raises KeyboardInterrupt if Ctrl-C was pressed and Python has dropped it.
+    """
+    pressed = False
+
+    def note(number: int, frame: FrameType | None) -> None:
+        nonlocal pressed
+        pressed = True
+        signal.default_int_handler(number, frame)
+
+    def check() -> None:
+        if pressed:
+            raise KeyboardInterrupt
+
+    ours = threading.current_thread() is threading.main_thread()
+    ours = ours and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if ours:
+        signal.signal(signal.SIGINT, note)
+    try:
+        yield check
+    finally:
+        if ours:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
