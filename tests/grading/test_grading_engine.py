@@ -341,9 +341,7 @@ def test_the_peer_grades_in_place_and_a_killed_process_costs_only_its_own(course
     assert "the disk is full" in {r.student: r for r in report.records}["not-json"].reason
 
 
-def test_ctrl_c_that_python_drops_stops_all_the_same(
-    course: Course, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ctrl_c_that_python_drops_stops_all_the_same(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     class Finalised:
         def __del__(self) -> None:
             signal.raise_signal(signal.SIGINT)  # what its handler raises is dropped
