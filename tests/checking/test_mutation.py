@@ -75,10 +75,13 @@ def test_all_mutants_are_killed_or_equal(chapter):
     assert not left, f"{len(left)} of {len(everything)} mutants survive:\n" + "\n\n".join(left)
 
 
-def test_every_explained_mutant_still_exists_and_survives():
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("part", range(4))
+def test_every_explained_mutant_still_exists_and_survives(part):
     """An explanation that explains nothing any more is dropped from the list."""
     by_key = {(m.task_id, m.line): m for chapter in sorted(CHAPTERS) for m in mutants_of(chapter)}
     for task_id, line, reason in EQUAL:
         assert len(reason) > 10
         assert (task_id, line) in by_key, f"{task_id}, {line}: no such mutant"
+    for task_id, line, _ in sorted(EQUAL)[part::4]:
         assert survives(by_key[task_id, line]), f"{task_id}, {line}: it is killed now"
