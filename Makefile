@@ -10,8 +10,7 @@ export PATH := $(BIN):$(PATH)
 export PYTHON
 # Threads of torch that wait for each other sleep: where they spin, and others work beside, training takes ten times as long.
 export OMP_WAIT_POLICY := PASSIVE
-# Each worker begins with half of all files and takes over from the other when it is done: what a file's tests share is made once.
-PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
+PYTEST := $(BIN)/python -m pytest -n 2
 
 .PHONY: help setup look course test test-long book pdf lab lint exercises check-exercises clean
 
