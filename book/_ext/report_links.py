@@ -14,6 +14,7 @@ from docutils import nodes
 from page_needs import Project
 from sphinx.application import Sphinx
 from sphinx.config import Config
+from sphinx.environment import BuildEnvironment
 from sphinx.errors import ExtensionError
 
 OWN_PAGE = "book/mistakes"
@@ -95,9 +96,15 @@ def name_build(app: Sphinx) -> None:
     app.softlookup_build = build_of(app.config, Path(app.srcdir))  # type: ignore[attr-defined]
 
 
+def with_own_page(app: Sphinx, env: BuildEnvironment, *which: set[str]) -> list[str]:
+    """Make the page on mistakes in every build: it shows the build, whose name the pages that lead to it have."""
+    return [OWN_PAGE] if OWN_PAGE in env.found_docs else []
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Hook it in."""
     app.connect("builder-inited", name_build)
+    app.connect("env-get-outdated", with_own_page)
     app.add_config_value("softlookup_report", "", "html")
     app.connect("config-inited", lambda app, config: config.softlookup_report and template(config.softlookup_report))
     app.connect("html-page-context", add_link)
