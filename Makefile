@@ -39,8 +39,9 @@ book: look  ## the rendered book, in _build/html
 pdf: setup book  ## the book on paper: each chapter and the whole, in _build/pdf (Chromium prints it)
 	$(BIN)/python scripts/build_pdf.py
 
+# One notebook computes at a time: where threads spin, it writes tokens at three times the speed.
 lab: look  ## JupyterLab on your own copies of the notebooks, in my_work
-	@env -u OMP_WAIT_POLICY $(BIN)/softlookup lab  # one notebook computes at a time: where threads spin, it writes tokens at three times the speed
+	@env -u OMP_WAIT_POLICY $(BIN)/softlookup lab
 
 lint: setup  ## ruff, mypy, eslint
 	$(BIN)/ruff check .

@@ -10,7 +10,7 @@ that is quicker than MKL's product of the plain ones (on some processors it is b
 softlookup.model's other files stay the text to read. This gives the same logits up to rounding (test).
 """
 
-import time
+import timeit
 from collections.abc import Callable
 from functools import cache, partial
 
@@ -27,7 +27,7 @@ from softlookup.model.language import DecoderLM
 from softlookup.model.layers import Layer
 from softlookup.model.multihead import MultiHeadAttention
 from softlookup.model.norms import LayerNorm, RMSNorm
-from softlookup.model.positions import RotaryPositions, rotate
+from softlookup.model.positions import RotaryPositions
 from softlookup.model.transformer import Transformer
 
 
@@ -228,26 +228,22 @@ class _Turns:
     def __init__(self, rotary: RotaryPositions, max_length: int, table: Tensor) -> None:
         dtype = torch.promote_types(table.dtype, torch.float32)
         sin, cos = rotary._rows(torch.arange(max_length, device=table.device)).to(dtype).chunk(2, dim=-1)
-        self._side_by_side, self._own_dtype = rotary.pairing == "neighbours", table.dtype == dtype
-        if self._side_by_side:
-            self._complex = torch.complex(cos, sin)
-        self._cos, self._sin = torch.cat((cos, cos), dim=-1), torch.cat((-sin, sin), dim=-1)
+        self._turned: Callable[..., Tensor] = _turned_halves
+        self._tables: tuple[Tensor, ...] = torch.cat((cos, cos), dim=-1), torch.cat((-sin, sin), dim=-1)
+        if rotary.pairing == "neighbours":
+            self._turned, self._tables = _turned_pairs, (torch.complex(cos, sin),)
 
     def at(self, position: int) -> Callable[[Tensor], Tensor]:
         """The turn of one position."""
-        if self._side_by_side and self._own_dtype:
-            return partial(_turned_pairs, turn=self._complex[position])
-        if self._side_by_side:
-            sin, cos = (rows[position].chunk(2)[1] for rows in (self._sin, self._cos))
-            return partial(rotate, cos=cos, sin=sin)
-        return partial(_turned_halves, cos=self._cos[position], sin=self._sin[position])
+        return partial(self._turned, *(rows[position] for rows in self._tables))
 
 
-def _turned_pairs(x: Tensor, turn: Tensor) -> Tensor:
-    return torch.view_as_real(torch.view_as_complex(x.unflatten(-1, (-1, 2))) * turn).flatten(-2)
+def _turned_pairs(turn: Tensor, x: Tensor) -> Tensor:
+    pairs = torch.view_as_complex(x.to(turn.dtype.to_real()).unflatten(-1, (-1, 2)))
+    return torch.view_as_real(pairs * turn).flatten(-2).to(x.dtype)
 
 
-def _turned_halves(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+def _turned_halves(cos: Tensor, sin: Tensor, x: Tensor) -> Tensor:
     first, second = x.chunk(2, dim=-1)
     return torch.addcmul(x * cos, torch.cat((second, first), dim=-1), sin).to(x.dtype)
 
@@ -280,16 +276,9 @@ def _by_packed(x: Tensor, packed: Tensor, b: Tensor | None) -> Tensor:
 def _packing_pays() -> bool:
     """Whether a product of few rows is quicker by packed weights on this machine: both are clocked once, for 10 ms."""
     x, w = torch.ones(8, 512), torch.ones(512, 2048)
-    packed, took = _packed(w), []
-    for product in (partial(torch.mm, x, w), partial(_by_packed, x, packed, None)):
-        product()
-        rounds = []
-        for _ in range(20):
-            begun = time.perf_counter()
-            product()
-            rounds.append(time.perf_counter() - begun)
-        took.append(min(rounds))
-    return took[1] < took[0]
+    products = partial(torch.mm, x, w), partial(_by_packed, x, _packed(w), None)
+    plain_s, packed_s = (min(timeit.repeat(product, number=1, repeat=20)) for product in products)
+    return packed_s < plain_s
 
 
 def _head_of(head: Head) -> Callable[[Tensor], Tensor]:

@@ -97,7 +97,6 @@ def generate(
     lengths_B = torch.full((n_rows,), max_new_tokens, device=device)
     log_p_BT = torch.zeros(n_rows, max_new_tokens, dtype=torch.float64, device=device)
     rows_M = torch.arange(n_rows, device=device)  # which sentences the running batch holds
-    kept: slice | Tensor = slice(None)  # the same, and all of them until some are dropped
     going_M = torch.ones_like(rows_M, dtype=torch.bool)
     some_ended = False  # and are still in the batch
     for length in range(1, max_new_tokens + 1):
@@ -110,6 +109,7 @@ def generate(
             log_p_M = log_p_MV.gather(1, tokens_M[:, None])[:, 0]
         if some_ended:
             log_p_M, tokens_M = torch.where(going_M, log_p_M, 0.0), torch.where(going_M, tokens_M, pad_id)
+        kept = slice(None) if len(rows_M) == n_rows else rows_M  # a slice is written to in half the time
         log_p_BT[kept, length - 1] = log_p_M.double()
         ids_BT[kept, prompt_length + length - 1] = tokens_M
         prefixes.append(tokens_M)
@@ -126,7 +126,6 @@ def generate(
                 still_M = going_M.nonzero()[:, 0]
                 prefixes.select(still_M)
                 rows_M, going_M, some_ended = rows_M[still_M], going_M[still_M], False
-                kept = rows_M
     return Generated(ids_BT[:, : prompt_length + int(lengths_B.max())], lengths_B, log_p_BT.sum(dim=1), prompt_length)
 
 

@@ -3,7 +3,7 @@
 What is written follows nbgrader's SaveAutoGrades and AssignLatePenalties, so that the formgrader, its feedback and its
 exports find what stock autograde would have written. What a person gave is never touched. A submission that is new
 becomes rows of nbgrader's tables at once: its API would make an object of each grade and comment first, which takes
-three times as long. One that is there is changed through the API.
+twice as long. One that is there is changed through the API.
 """
 
 import contextlib
@@ -100,6 +100,16 @@ class _Sheet:
     comments: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class _Entry:
+    """A submission on its way into the gradebook: what grading came to, when it was handed in, and what follows."""
+
+    graded: Graded
+    came: datetime.datetime | None
+    points: dict[str, float | None]
+    changed: set[str]
+
+
 class Writer:
     """The gradebook's page of one assignment, open for writing."""
 
@@ -188,8 +198,8 @@ class Writer:
         Raises:
             CourseError: If the gradebook cannot be written, or the course's late penalties fail.
         """
-        changed = _changed(graded.notebook, self._checksums)
         points = {mark.cell: mark.points for mark in graded.marks}
+        entry = _Entry(graded, parse_utc(handed_in), points, _changed(graded.notebook, self._checksums))
         with self._one_commit() as book:
             if not book.db.query(Student.id).filter(Student.id == graded.student).scalar():
                 book.add_student(graded.student)
@@ -198,86 +208,62 @@ class Writer:
                 SubmittedAssignment.assignment_id == self._page_id, SubmittedAssignment.student_id == graded.student
             )
             if known.scalar():
-                self._change(graded, points, changed, handed_in)
+                self._change(entry)
             elif graded.status != MISSING:
-                self._add(graded, points, changed, handed_in)
+                self._add(entry)
 
-    def _change(
-        self,
-        graded: Graded,
-        points: dict[str, float | None],
-        changed: set[str],
-        handed_in: datetime.datetime | None,
-    ) -> None:
+    def _change(self, entry: _Entry) -> None:
         """Enter a submission that the gradebook has."""
-        submission = self._book.find_submission(self._assignment, graded.student)
-        if handed_in and graded.status != MISSING:
-            submission.timestamp = parse_utc(handed_in)
+        submission = self._book.find_submission(self._assignment, entry.graded.student)
+        if entry.came and entry.graded.status != MISSING:
+            submission.timestamp = entry.came
         for sheet in submission.notebooks:
             for grade in sheet.grades:
-                for name, value in self._points(grade.cell_id, grade.manual_score, graded.status, points, changed):
+                for name, value in self._points(entry, grade.cell_id, grade.manual_score).items():
                     setattr(grade, name, value)
-            if graded.status == GRADED:
+            if entry.graded.status == GRADED:
                 for comment in sheet.comments:
-                    comment.auto_comment = self._comment(comment.cell_id, changed)
+                    comment.auto_comment = self._comment(entry, comment.cell_id)
             self._penalise(submission, sheet)
 
-    def _add(
-        self,
-        graded: Graded,
-        points: dict[str, float | None],
-        changed: set[str],
-        handed_in: datetime.datetime | None,
-    ) -> None:
+    def _add(self, entry: _Entry) -> None:
         """Enter a submission that the gradebook does not have: the rows that nbgrader's add_submission would make."""
-        came, own, db = parse_utc(handed_in), new_uuid(), self._book.db
-        db.execute(
-            insert(SubmittedAssignment),
-            [{"id": own, "assignment_id": self._page_id, "student_id": graded.student, "timestamp": came}],
-        )
+        student, own = entry.graded.student, new_uuid()
+        about = {"id": own, "assignment_id": self._page_id, "student_id": student, "timestamp": entry.came}
+        tables: dict[Any, list[dict[str, Any]]] = {SubmittedAssignment: [about]}
         for sheet in self._sheets:
-            about = {"notebook_id": new_uuid()}
-            db.execute(
-                insert(SubmittedNotebook),
-                [{"id": about["notebook_id"], "notebook_id": sheet.id, "assignment_id": own}],
-            )
-            empty = {"auto_score": None, "needs_manual_grade": True}
-            grades = [
-                {**about, "cell_id": one, **empty, **dict(self._points(one, None, graded.status, points, changed))}
-                for one in sheet.grades
-            ]
-            said = (self._comment(one, changed) if graded.status == GRADED else None for one in sheet.comments)
-            comments = [
-                {**about, "cell_id": one, "auto_comment": text} for one, text in zip(sheet.comments, said, strict=True)
-            ]
-            for table, rows in ((Grade, grades), (Comment, comments)):
-                if rows:
-                    db.execute(insert(table), rows)
-        if came and self._due and came > self._due:
-            submission = self._book.find_submission(self._assignment, graded.student)
+            of = {"notebook_id": new_uuid()}
+            row = {"id": of["notebook_id"], "notebook_id": sheet.id, "assignment_id": own}
+            tables.setdefault(SubmittedNotebook, []).append(row)
+            empty = {**of, "auto_score": None, "needs_manual_grade": True}
+            grades = [{**empty, "cell_id": one, **self._points(entry, one, None)} for one in sheet.grades]
+            tables.setdefault(Grade, []).extend(grades)
+            comments = [{**of, "cell_id": one, "auto_comment": self._comment(entry, one)} for one in sheet.comments]
+            tables.setdefault(Comment, []).extend(comments)
+        for table, rows in tables.items():
+            if rows:
+                self._book.db.execute(insert(table), rows)
+        if entry.came and self._due and entry.came > self._due:
+            submission = self._book.find_submission(self._assignment, student)
             for sheet in submission.notebooks:
                 self._penalise(submission, sheet)
 
-    def _points(
-        self, cell_id: str, manual: float | None, status: str, points: dict[str, float | None], changed: set[str]
-    ) -> Iterator[tuple[str, Any]]:
-        """What grading changes in the row of a cell: names of columns, and values."""
+    def _points(self, entry: _Entry, cell_id: str, manual: float | None) -> dict[str, Any]:
+        """What grading changes in the row of a cell, by the names of columns."""
+        if entry.graded.status != GRADED:
+            return {"auto_score": 0.0, "needs_manual_grade": False}
         cell = self.cells.get(cell_id)
-        auto: float | None
-        if status != GRADED:
-            auto, waits = 0.0, False
-        elif cell is None or cell.is_task:
-            return
-        else:
-            # As nbgrader has it: an answer that nobody touched needs no reading.
-            untouched = None if cell.name in changed else 0.0
-            auto = untouched if cell.by_hand else points.get(cell.name, 0.0)
-            waits = manual is not None or auto is None
-        yield from (("auto_score", auto), ("needs_manual_grade", waits))
+        if cell is None or cell.is_task:
+            return {}
+        # As nbgrader has it: an answer that nobody touched needs no reading.
+        untouched = None if cell.name in entry.changed else 0.0
+        auto = untouched if cell.by_hand else entry.points.get(cell.name, 0.0)
+        return {"auto_score": auto, "needs_manual_grade": manual is not None or auto is None}
 
-    def _comment(self, cell_id: str, changed: set[str]) -> str | None:
+    def _comment(self, entry: _Entry, cell_id: str) -> str | None:
         name = self._answer_names.get(cell_id)
-        return "No response." if name and name not in changed else None
+        untouched = entry.graded.status == GRADED and name and name not in entry.changed
+        return "No response." if untouched else None
 
     def _penalise(self, submission: Any, sheet: Any) -> None:
         """Give the late penalty that the course's own plugin asks for; a student's extension counts."""
