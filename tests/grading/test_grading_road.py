@@ -42,6 +42,7 @@ def test_right_answers_in_other_words_earn_all_points(report: dict) -> None:
 
 
 def test_half_done_earns_the_first_half(report: dict) -> None:
+    assert report["submissions"]["half-done"]["status"] == "graded", report["submissions"]["half-done"]
     marks = list(report["submissions"]["half-done"]["tasks"].values())
     middle = len(marks) // 2
     assert {m["verdict"] for m in marks[:middle]} == {"pass"} and {m["verdict"] for m in marks[middle:]} == {"blank"}

@@ -13,7 +13,7 @@ from softlookup.grading.judging.examine import Examiner
 from softlookup.grading.samples.handins import answers, filled
 
 pytestmark = NEEDS_SANDBOX
-LIMITS = Limits(cell_s=8, answer_s=8, total_s=60)
+LIMITS = Limits(cell_s=8, answer_s=4, total_s=60)
 WRONG = "def {name}(*given):\n    return 0.0"
 BEAM = """def extend_cache(*given):
     beam_search(torch.full((5, 5), -1.6, dtype=torch.float64), 0, 1, 4, {limit}, 1.0)

@@ -101,6 +101,17 @@ def test_fast_loss_in_float64_is_exact_for_every_chunk(chunk, epsilon):
     assert worst(gradients(model, loss), gradients(model, wanted_loss)) < 1e-10
 
 
+def test_fast_losses_that_write_over_each_others_logits_are_exact():
+    model = a_model(dtype=torch.float64)
+    fast = FastLoss(model, dtype=torch.float64, chunk=100)
+    batches = [some_ids(seed, rows) for seed, rows in enumerate((2, 15, 3))]
+    losses = [fast(*ids) for ids in batches]  # none has been through backward() when the next one comes
+    for loss, ids in zip(losses, batches, strict=True):
+        wanted_loss = plain_loss(model, ids, 0.0)
+        torch.testing.assert_close(loss, wanted_loss, rtol=1e-12, atol=1e-12)
+        assert worst(gradients(model, loss), gradients(model, wanted_loss)) < 1e-10
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_fast_loss_fills_rows_up_without_a_trace(seed):
     model = a_model(seed)

@@ -5,7 +5,8 @@ These make the difference on a CPU, and all but the last help on a GPU as well:
 * products in bfloat16, which such machines multiply at several times their float32 rate; sums, norms, softmax and the
   weights themselves stay in float32;
 * the vocabulary's logits are made for real tokens only, a thousand rows at a time, and their gradient at once: the
-  (tokens, V) matrix, the largest of the whole step, never exists;
+  (tokens, V) matrix, the largest of the whole step, never exists, and each step's logits stand where the last one's
+  stood;
 * query, key and value come from one product, and so do the keys and values of cross-attention;
 * the weights of all layers are copied to the products' dtype in one call, and their gradients back in one;
 * dropout draws eight decisions from each 64-bit random number, instead of one decision from each number;
@@ -32,7 +33,7 @@ from softlookup.model.stack import Decoder, Encoder
 from softlookup.model.transformer import Transformer
 from softlookup.training.data import Batch
 from softlookup.training.short_attention import ShortAttention
-from softlookup.training.vocabulary_loss import ROWS, Disagreement, VocabularyLoss
+from softlookup.training.vocabulary_loss import ROWS, Disagreement, VocabularyLoss, filled_up
 
 
 class FastLoss:
@@ -64,6 +65,7 @@ class FastLoss:
         _check(model, epsilon, consistency, dtype, chunk)
         self.model, self.epsilon, self.consistency = model, epsilon, consistency
         self.dtype, self.chunk = dtype, chunk
+        self._logits: Tensor | None = None
         self._joined: dict[Tensor, Tensor] = {}  # the weights that products are done with, during a call
 
     def __call__(
@@ -109,7 +111,7 @@ class FastLoss:
         self._joined = {}
         states, right = x.index_select(0, real), labels.flatten().index_select(0, real)
         table = model.embedder.tokens.table
-        loss = VocabularyLoss.apply(states, table, right, self.epsilon, self.dtype, self.chunk)
+        loss = VocabularyLoss.apply(states, table, right, self.epsilon, self.dtype, self.chunk, self._room(states))
         if twice:
             loss = loss + self.consistency * Disagreement.apply(states, table, self.dtype, self.chunk)
         return loss
@@ -134,6 +136,13 @@ class FastLoss:
             )
         inputs, labels = teacher_forcing(batch.target_ids, batch.pad_id)
         return self(batch.source_ids, inputs, labels) * batch.tokens
+
+    def _room(self, states: Tensor) -> Tensor:
+        """Give the memory for a chunk's logits and keep it: new memory costs more time than what is written there."""
+        rows = filled_up(min(self.chunk, len(states)))
+        if self._logits is None or len(self._logits) < rows or self._logits.device != states.device:
+            self._logits = states.new_empty((rows, self.model.config.vocab_size), dtype=self.dtype)
+        return self._logits
 
     def _check_ids(self, source_ids: Tensor, inputs: Tensor, labels: Tensor) -> None:
         config = self.model.config

@@ -11,6 +11,11 @@ from torch import Tensor
 ROWS = 64
 
 
+def filled_up(count: int) -> int:
+    """Give the least multiple of ROWS that is not below count."""
+    return count + -count % ROWS
+
+
 class VocabularyLoss(torch.autograd.Function):
     """Cross-entropy over a large vocabulary, chunk by chunk; the gradient is made in the forward pass.
 
@@ -21,9 +26,31 @@ class VocabularyLoss(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, states: Tensor, table: Tensor, labels: Tensor, epsilon: float, dtype: torch.dtype, chunk: int
+        ctx: Any,
+        states: Tensor,
+        table: Tensor,
+        labels: Tensor,
+        epsilon: float,
+        dtype: torch.dtype,
+        chunk: int,
+        room: Tensor | None = None,
     ) -> Tensor:
-        """Sum up the loss chunk by chunk, and the gradients with it; arguments as VocabularyLoss.apply's."""
+        """Sum up the loss chunk by chunk, and the gradients with it.
+
+        Args:
+            ctx: What the backward pass is handed.
+            states: The last layer's states, (n, D).
+            table: One row for each of the vocabulary, (V, D).
+            labels: The right rows' numbers, (n,).
+            epsilon: Label smoothing.
+            dtype: What products are done in.
+            chunk: How many rows' logits are held at once.
+            room: Written over by logits, then by probabilities: (R, V) in dtype, R at least chunk, filled up to a
+                multiple of ROWS. None takes new memory, which costs the system more time than the softmax takes.
+
+        Returns:
+            The mean loss.
+        """
         n, v = len(labels), len(table)
         wide = torch.promote_types(dtype, torch.float32)
         states, weights, h_all = states.to(wide), table.to(dtype), states.to(dtype)
@@ -35,13 +62,15 @@ class VocabularyLoss(torch.autograd.Function):
             grad_states = torch.sub(-mean_row, right_rows, alpha=1 - epsilon)
             grad_table = states.sum(dim=0) * (-epsilon / v)  # one row, until the first chunk's gradient is added
         logits_of_right, p_of_right = states.new_empty((2, n, 1))
+        if room is None:
+            room = weights.new_empty((filled_up(min(chunk, n)), v))
         for start in range(0, n, chunk):
             rows = slice(start, min(start + chunk, n))
             count = rows.stop - start
             h = F.pad(h_all[rows], (0, 0, 0, -count % ROWS))  # rows of zeros add nothing to the table's gradient
-            logits = h @ weights.mT
-            p = torch.softmax(logits, dim=-1)
+            logits = torch.mm(h, weights.mT, out=room[: len(h)])
             logits_of_right[rows] = logits[:count].gather(1, labels[rows, None]).to(wide)
+            p = torch.softmax(logits, dim=-1, out=logits)
             p_of_right[rows] = p[:count].gather(1, labels[rows, None]).to(wide)
             if needs_gradient:
                 grad_states[rows] += (p @ weights)[:count]
@@ -63,7 +92,7 @@ class VocabularyLoss(torch.autograd.Function):
         """Hand out the gradients made in the forward pass."""
         grad_states, grad_table = ctx.saved_tensors
         scale = grad / ctx.n
-        return grad_states * scale, grad_table * scale, None, None, None, None
+        return grad_states * scale, grad_table * scale, None, None, None, None, None
 
 
 class Disagreement(torch.autograd.Function):
