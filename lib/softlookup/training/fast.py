@@ -33,7 +33,7 @@ from softlookup.model.stack import Decoder, Encoder
 from softlookup.model.transformer import Transformer
 from softlookup.training.data import Batch
 from softlookup.training.short_attention import ShortAttention
-from softlookup.training.vocabulary_loss import ROWS, Disagreement, VocabularyLoss, filled_up
+from softlookup.training.vocabulary_loss import Disagreement, VocabularyLoss, fill_up, room_for_logits
 
 
 class FastLoss:
@@ -139,9 +139,9 @@ class FastLoss:
 
     def _room(self, states: Tensor) -> Tensor:
         """Give the memory for a chunk's logits and keep it: new memory costs more time than what is written there."""
-        rows = filled_up(min(self.chunk, len(states)))
-        if self._logits is None or len(self._logits) < rows or self._logits.device != states.device:
-            self._logits = states.new_empty((rows, self.model.config.vocab_size), dtype=self.dtype)
+        n = len(states)
+        if self._logits is None or len(self._logits) < min(self.chunk, n) or self._logits.device != states.device:
+            self._logits = room_for_logits(n, self.chunk, self.model.embedder.tokens.table, self.dtype)
         return self._logits
 
     def _check_ids(self, source_ids: Tensor, inputs: Tensor, labels: Tensor) -> None:
@@ -297,9 +297,8 @@ class _Rectangle:
         self._unseen: dict[tuple[int, int, int, torch.dtype], Tensor] = {}
 
     def rows(self, x: Tensor) -> Tensor:
-        """Lay (B, T, D) out as rows, filled up to a multiple of ROWS."""
-        x = x.flatten(0, 1)
-        return F.pad(x, (0, 0, 0, -len(x) % ROWS))
+        """Lay (B, T, D) out as rows, filled up."""
+        return fill_up(x.flatten(0, 1))
 
     def heads(self, rows: Tensor, width: int) -> Tensor:
         """Take the filling rows off and cut the rest into heads, (heads, B, T, H)."""

@@ -11,9 +11,15 @@ from torch import Tensor
 ROWS = 64
 
 
-def filled_up(count: int) -> int:
-    """Give the least multiple of ROWS that is not below count."""
-    return count + -count % ROWS
+def fill_up(x: Tensor) -> Tensor:
+    """Add rows of zeros to x (n, D), up to a multiple of ROWS."""
+    return F.pad(x, (0, 0, 0, -len(x) % ROWS))
+
+
+def room_for_logits(n: int, chunk: int, weights: Tensor, dtype: torch.dtype) -> Tensor:
+    """Give memory for the logits of chunk rows, or of n if there are no more: (R, V) in dtype, R filled up."""
+    rows = min(chunk, n)
+    return weights.new_empty((rows + -rows % ROWS, len(weights)), dtype=dtype)
 
 
 class VocabularyLoss(torch.autograd.Function):
@@ -45,8 +51,8 @@ class VocabularyLoss(torch.autograd.Function):
             epsilon: Label smoothing.
             dtype: What products are done in.
             chunk: How many rows' logits are held at once.
-            room: Written over by logits, then by probabilities: (R, V) in dtype, R at least chunk, filled up to a
-                multiple of ROWS. None takes new memory, which costs the system more time than the softmax takes.
+            room: What room_for_logits gave, for as many rows or more; it is written over. None takes new memory, which
+                costs the system more time than the softmax takes.
 
         Returns:
             The mean loss.
@@ -63,11 +69,11 @@ class VocabularyLoss(torch.autograd.Function):
             grad_table = states.sum(dim=0) * (-epsilon / v)  # one row, until the first chunk's gradient is added
         logits_of_right, p_of_right = states.new_empty((2, n, 1))
         if room is None:
-            room = weights.new_empty((filled_up(min(chunk, n)), v))
+            room = room_for_logits(n, chunk, table, dtype)
         for start in range(0, n, chunk):
             rows = slice(start, min(start + chunk, n))
             count = rows.stop - start
-            h = F.pad(h_all[rows], (0, 0, 0, -count % ROWS))  # rows of zeros add nothing to the table's gradient
+            h = fill_up(h_all[rows])  # rows of zeros add nothing to the table's gradient
             logits = torch.mm(h, weights.mT, out=room[: len(h)])
             logits_of_right[rows] = logits[:count].gather(1, labels[rows, None]).to(wide)
             p = torch.softmax(logits, dim=-1, out=logits)
@@ -115,7 +121,7 @@ class Disagreement(torch.autograd.Function):
         for start in range(0, n, chunk):
             rows = slice(start, min(start + chunk, n))
             count = rows.stop - start
-            pair = [F.pad(half[rows], (0, 0, 0, -count % ROWS)) for half in h_all.split(n)]
+            pair = [fill_up(half[rows]) for half in h_all.split(n)]
             log_p, log_q = (torch.log_softmax(h @ weights.mT, dim=-1, dtype=wide) for h in pair)
             p, q, d = log_p.exp(), log_q.exp(), log_p - log_q
             for side, (h, one, other, apart) in enumerate(((pair[0], p, q, d), (pair[1], q, p, d.neg()))):
