@@ -46,8 +46,9 @@ def raw(header, body=b"", mark=frames.MARK):
 
 @given(st.lists(ARRAYS, max_size=3))
 def test_frames_bring_arrays_back_as_they_were(arrays):
-    header, back = taken_apart(frames.pack({"a": 1}, arrays))
-    assert header == {"a": 1}
+    packed = frames.pack({"a": 1}, arrays)
+    header, back = taken_apart(packed)
+    assert header == {"a": 1} and frames.sizes(packed[:16])[1] == frames.weight(arrays)
     for before, after in zip(arrays, back, strict=True):
         assert after.shape == before.shape and after.dtype == before.dtype.newbyteorder("=")
         np.testing.assert_array_equal(after, before)

@@ -4,6 +4,7 @@ An answer may be anything that travels. Shapes are compared before any number is
 memory than the right one; and nothing that a number does (NaN, overflow) becomes a warning.
 """
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,12 +49,17 @@ def tolerance(got: np.ndarray, inputs: Arrays, asked: float | None = None) -> fl
     """
     if asked is not None:
         # An answer that went through float32 is held to what float32 can do, however strict the case is.
-        return max(asked, TOLERANCE["float32"]) if got.dtype.name == "float32" else asked
-    names = [a.dtype.name for a in inputs if a.dtype.kind == "f"]
-    if got.dtype.name == "float32":
+        return max(asked, TOLERANCE["float32"]) if got.dtype.type is np.float32 else asked
+    kinds = [a.dtype for a in inputs if a.dtype.kind == "f"]
+    if got.dtype.type is np.float32:
         # A right answer that went through float32 somewhere is held to what float32 can do.
-        names.append("float32")
-    return max((TOLERANCE.get(name, 1e-10) for name in names), default=1e-10)
+        kinds.append(got.dtype)
+    return max(map(_tolerance_of, kinds), default=1e-10)
+
+
+@functools.cache
+def _tolerance_of(dtype: np.dtype) -> float:
+    return TOLERANCE.get(dtype.name, 1e-10)  # numpy takes longer for the name than for a small comparison
 
 
 def close(got: np.ndarray, wanted: np.ndarray, tol: float, case: Case) -> np.ndarray:

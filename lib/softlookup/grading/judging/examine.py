@@ -374,8 +374,8 @@ class _Run:
                 data["text/plain"] = repr(round(best * result.points / result.max_points, 4))
             record = {"output_type": "execute_result", "data": data, "metadata": {}, "execution_count": count}
             cell.outputs = [nbformat.from_dict(record)]
-        note = nbformat.v4.new_markdown_cell(self._summary(), id="about-this-submission")
-        self.rebuilt.notebook.cells.insert(0, note)
+        note = {"cell_type": "markdown", "id": "about-this-submission", "metadata": {}, "source": self._summary()}
+        self.rebuilt.notebook.cells.insert(0, nbformat.from_dict(note))
         return self.rebuilt.notebook
 
     def _summary(self) -> str:

@@ -55,9 +55,7 @@ def pack(header: Mapping[str, Any], arrays: Sequence[np.ndarray] = ()) -> bytes:
     record, bodies = [], []
     for array in arrays:
         plain = np.ascontiguousarray(array).reshape(np.shape(array))
-        plain = plain.astype(plain.dtype.newbyteorder("<"), copy=False)
-        if plain.dtype.str not in DTYPES:
-            raise FrameError(f"an array of {plain.dtype} cannot travel; booleans, integers and floats can")
+        plain = plain.astype(_written(plain.dtype), copy=False)
         record.append([plain.dtype.str, list(plain.shape)])
         bodies.append(plain.tobytes())
     try:
@@ -68,6 +66,23 @@ def pack(header: Mapping[str, Any], arrays: Sequence[np.ndarray] = ()) -> bytes:
     if len(head) > HEADER_BYTES or len(body) > BODY_BYTES:
         raise FrameError(f"the frame is too large: {len(head):,} bytes of header, {len(body):,} of arrays")
     return _HEAD.pack(MARK, len(head), len(body)) + head + body
+
+
+def weight(arrays: Sequence[np.ndarray]) -> int:
+    """How many bytes arrays have in a frame.
+
+    Raises:
+        FrameError: If one of them cannot travel.
+    """
+    return sum(array.size * _written(array.dtype).itemsize for array in arrays)
+
+
+def _written(dtype: np.dtype) -> np.dtype:
+    """How a dtype is written in a frame."""
+    little = dtype.newbyteorder("<")
+    if little.str not in DTYPES:
+        raise FrameError(f"an array of {little} cannot travel; booleans, integers and floats can")
+    return little
 
 
 def sizes(head: bytes, body_bytes: int = BODY_BYTES) -> tuple[int, int]:

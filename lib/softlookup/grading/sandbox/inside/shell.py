@@ -98,13 +98,45 @@ class CellShell:
         shell.displayhook = Hook(shell=shell, parent=shell)
         shell.display_trap.hook = shell.displayhook
         shell.ask_exit = sys.exit  # type: ignore[attr-defined]  # what exit() calls in a notebook
-        transform = shell.transform_cell
-        # Looking for magics takes longer than most cells run.
-        shell.transform_cell = lambda cell: cell if _is_python(cell) else transform(cell)  # type: ignore[method-assign]
+        self._read_once()
         # "%matplotlib inline" (or widget, or qt) begins many cells, and there is nobody to look at figures.
         shell.enable_matplotlib = lambda gui=None: ("agg", "agg")  # type: ignore[method-assign]
         shell.showtraceback = self._raised  # type: ignore[method-assign]
         shell.showsyntaxerror = self._raised  # type: ignore[method-assign]
+
+    def _read_once(self) -> None:
+        """Read a cell that is Python as it stands once. IPython looks for magics in it, for await, and then parses it.
+
+        Each of these takes longer than most cells run.
+        """
+        shell, trees = self.shell, dict[str, ast.Module]()
+        transform, asynchronous, parse = shell.transform_cell, shell.should_run_async, shell.compile.ast_parse
+
+        def as_python(cell: str) -> str:
+            trees.clear()
+            try:
+                with warnings.catch_warnings(record=True) as said:
+                    tree = parse(cell)
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
+                return transform(cell)
+            if cell.lstrip().startswith("In ["):  # a prompt that was copied along: `In [1]: x` is Python, too
+                return transform(cell)
+            if not said:  # else it is parsed once more, where its warnings are shown
+                trees[cell] = tree
+            return cell
+
+        def awaits(cell: str, *, transformed_cell: str | None = None, **others: Any) -> bool:
+            text = transformed_cell or ""
+            return ("await" in text or "async" in text) and asynchronous(
+                cell, transformed_cell=transformed_cell, **others
+            )
+
+        def parsed(source: str, *args: Any, **named: Any) -> ast.Module:
+            return trees.pop(source, None) or parse(source, *args, **named)
+
+        shell.transform_cell = as_python  # type: ignore[method-assign]
+        shell.should_run_async = awaits  # type: ignore[method-assign]
+        shell.compile.ast_parse = parsed  # type: ignore[method-assign]
 
     def _raised(self, *args: Any, **named: Any) -> None:
         """Keep an exception as a kernel would send it; the lines of the machinery around a cell are left out."""
@@ -166,14 +198,3 @@ class CellShell:
             return False, None, "time"
         except BaseException as error:
             return False, None, f"{type(error).__name__}: {error}"[:300]
-
-
-def _is_python(cell: str) -> bool:
-    """Whether a cell is Python as it stands: no magics, no copied prompts (of which ``In [1]: x`` is Python, too)."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # they come when the cell is compiled
-            ast.parse(cell)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return not cell.lstrip().startswith("In [")

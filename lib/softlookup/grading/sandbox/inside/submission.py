@@ -98,9 +98,10 @@ class Inside:
                     failure = answer.failure
                     if failure is None:
                         try:
-                            size += len(frames.pack({}, answer.arrays or ()))
+                            size += (weight := frames.weight(answer.arrays or ()))
                             if size > frames.BODY_BYTES:
-                                raise frames.FrameError(f"with those before it has {size:,} bytes")
+                                size -= weight
+                                raise frames.FrameError(f"it is too large ({weight:,} bytes after {size:,} before)")
                         except frames.FrameError as error:
                             failure = Failure("kind", f"Your function's result cannot be taken: {error}.")
                     there = failure is None and answer.arrays is not None
