@@ -135,8 +135,8 @@ class CellShell:
             return trees.pop(source, None) or parse(source, *args, **named)
 
         shell.transform_cell = as_python  # type: ignore[method-assign]
-        shell.should_run_async = awaits  # type: ignore[method-assign]
-        shell.compile.ast_parse = parsed  # type: ignore[method-assign]
+        shell.should_run_async = awaits  # type: ignore[method-assign,assignment]
+        shell.compile.ast_parse = parsed
 
     def _raised(self, *args: Any, **named: Any) -> None:
         """Keep an exception as a kernel would send it; the lines of the machinery around a cell are left out."""
