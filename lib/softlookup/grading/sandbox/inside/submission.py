@@ -98,10 +98,10 @@ class Inside:
                     failure = answer.failure
                     if failure is None:
                         try:
-                            size += (weight := frames.weight(answer.arrays or ()))
-                            if size > frames.BODY_BYTES:
-                                size -= weight
+                            weight = frames.weight(answer.arrays or ())
+                            if size + weight > frames.BODY_BYTES:
                                 raise frames.FrameError(f"it is too large ({weight:,} bytes after {size:,} before)")
+                            size += weight
                         except frames.FrameError as error:
                             failure = Failure("kind", f"Your function's result cannot be taken: {error}.")
                     there = failure is None and answer.arrays is not None
