@@ -5,7 +5,7 @@ These travel between processes and machines, and into the ledger, so they hold n
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from softlookup.grading.data.records import GRADED, MISSING, REFUSED
@@ -141,7 +141,7 @@ class Graded:
 
     def as_json(self) -> dict[str, Any]:
         """What the ledger holds: all but the notebook, which lies in autograded/."""
-        record = asdict(self)
+        record = {**vars(self), "marks": tuple(dict(vars(mark)) for mark in self.marks)}
         del record["notebook"]
         return record
 

@@ -1,8 +1,10 @@
 """Keeps what grading comes to: ledger, autograded/, gradebook, feedback, in this order and by one process."""
 
 import dataclasses
+import datetime
+import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from softlookup.grading.course.autograded import Autograded
@@ -21,6 +23,9 @@ from softlookup.grading.run.writer import Writer
 from softlookup.grading.workers.making import Executor
 from softlookup.grading.workers.pool import processors
 
+_TOGETHER, _TOGETHER_S = 32, 1.0
+"""How many submissions are entered in one commit at most, and how many seconds the first of them waits for others."""
+
 
 @dataclass
 class Keeper:
@@ -38,6 +43,8 @@ class Keeper:
         self.personal = is_personal(self.course, self.request.assignment)
         self.not_entered: GradebookError | None = None
         self.aside: deque[Graded] = deque()
+        self.waiting: list[tuple[Graded, datetime.datetime | None]] = []
+        self.since = 0.0
         self.marks: dict[str, str] = {}
         self.about = ""  # a sentence for the instructor on how submissions are held here
         for sentence in (*self.course.left_out(self.request.assignment), *self.course.names_as_markup()):
@@ -81,7 +88,9 @@ class Keeper:
             close = getattr(results, "close", None)
             if close:
                 close()
+            self._enter_waiting()  # after a Ctrl-C as well
         self._keep_the_rest()
+        self._enter_waiting()
         if asked:
             raise CourseError(f"no result came back for some submissions ({len(asked)}): run the same command again")
         return crowded
@@ -106,14 +115,14 @@ class Keeper:
             if came.content is None:
                 same = (graded.status, graded.reason) == (came.status, came.reason)
             if same and not entry.entered and (graded.status != GRADED or self.shelf.get(student) is not None):
-                if self.not_entered is None:
-                    self._try_to_enter(graded)
+                self._wait(self._shelved(graded), handed_in_at(self.course, self.request.assignment, student)[0])
             elif not same or not entry.entered:
                 todo.append(student)
             elif graded.status == GRADED and not (student in held and self.autograded.has(student)):
                 todo.append(student)
             elif graded.status == REFUSED and student not in held:
                 todo.append(student)
+        self._enter_waiting()
         return todo
 
     def _submissions(self, todo: list[str], asked: dict[str, str]) -> Iterator[tuple[str, bytes]]:
@@ -143,8 +152,8 @@ class Keeper:
             self._keep(self.aside.popleft())
 
     def _keep(self, graded: Graded) -> None:
-        """Write down what grading came to: the notebook, the line, then the gradebook."""
-        _, remark = handed_in_at(self.course, self.request.assignment, graded.student)
+        """Write down what grading came to: the notebook, the line; the gradebook gets it with the next ones."""
+        came, remark = handed_in_at(self.course, self.request.assignment, graded.student)
         if remark:
             graded = dataclasses.replace(graded, remarks=(*graded.remarks, remark))
         # The notebook first: a line in the ledger without it could not be entered.
@@ -152,34 +161,54 @@ class Keeper:
             self.shelf.put(graded.student, graded.notebook)
         self.ledger.add(graded)
         self.watch.step(graded.student, graded)
-        # A gradebook that refused once would let every submission wait for it: it is asked again at the end.
-        if self.not_entered is None:
-            self._try_to_enter(graded)
+        self._wait(graded, came)
 
-    def _try_to_enter(self, graded: Graded) -> None:
+    def _wait(self, graded: Graded, came: datetime.datetime | None) -> None:
+        """Have a submission entered, in one commit with others: a commit takes longer than all that is in it."""
+        # A gradebook that refused once would let every submission wait for it: it is asked again at the end.
+        if self.not_entered is not None:
+            return
+        if not self.waiting:
+            self.since = time.monotonic()
+        self.waiting.append((graded, came))
+        if len(self.waiting) == _TOGETHER or time.monotonic() - self.since > _TOGETHER_S:
+            self._enter_waiting()
+
+    def _enter_waiting(self) -> None:
+        """Enter what waits. What cannot be entered hinders nothing else that waits with it."""
+        group, self.waiting = self.waiting, []
+        if not group:
+            return
         try:
-            self._enter(graded)
+            try:
+                self._enter(group)
+            except CourseError:
+                if len(group) == 1:
+                    raise
+                for one in group:
+                    self._enter([one])
         except GradebookError as error:
             self.not_entered = error
             self.watch.say(f"{error}; grading continues, and its results are kept in the ledger")
 
-    def _enter(self, graded: Graded) -> None:
-        """Enter a graded submission into autograded/ and the gradebook; doing it twice changes nothing."""
-        student, name = graded.student, self.request.assignment
-        if graded.status == GRADED:
-            notebook = self.shelf.get(student)
-            if notebook is None:
-                raise CourseError(f"the graded notebook of {student} was removed: run the same command again")
-            came, _ = handed_in_at(self.course, name, student)
-            self.writer.enter(dataclasses.replace(graded, notebook=notebook), came)
-            self.autograded.put(student, notebook)
-        else:
-            came = handed_in_at(self.course, name, student)[0] if graded.status == REFUSED else None
-            self.writer.enter(graded, came)
-            self.autograded.remove(student)
-            remove_page(self.course, name, student)
-        self.ledger.mark_entered(student)
-        self.shelf.drop(student)
+    def _shelved(self, graded: Graded) -> Graded:
+        """What the ledger holds, with the notebook."""
+        notebook = self.shelf.get(graded.student) if graded.status == GRADED else ""
+        if notebook is None:
+            raise CourseError(f"the graded notebook of {graded.student} was removed: run the same command again")
+        return dataclasses.replace(graded, notebook=notebook)
+
+    def _enter(self, group: Sequence[tuple[Graded, datetime.datetime | None]]) -> None:
+        """Enter graded submissions into the gradebook and autograded/; doing it twice changes nothing."""
+        self.writer.enter_all([(one, None if one.status == MISSING else came) for one, came in group])
+        for one, _ in group:
+            if one.status == GRADED:
+                self.autograded.put(one.student, one.notebook)
+            else:
+                self.autograded.remove(one.student)
+                remove_page(self.course, self.request.assignment, one.student)
+            self.ledger.mark_entered(one.student)
+            self.shelf.drop(one.student)
 
     def _enter_the_rest(self) -> None:
         """Ask a gradebook that refused once more.
@@ -192,7 +221,8 @@ class Keeper:
         waiting = [s for s in self.ledger.students() if not self.ledger.of(s).entered]  # type: ignore[union-attr]
         for number, student in enumerate(waiting):
             try:
-                self._enter(self.ledger.graded(student))
+                came, _ = handed_in_at(self.course, self.request.assignment, student)
+                self._enter([(self._shelved(self.ledger.graded(student)), came)])
             except GradebookError as error:
                 left = len(waiting) - number
                 raise GradebookError(

@@ -1,4 +1,4 @@
-"""The one writer: enters what grading came to into nbgrader's gradebook, one commit for each submission.
+"""The one writer: enters what grading came to into nbgrader's gradebook, some submissions in one commit.
 
 What is written follows nbgrader's SaveAutoGrades and AssignLatePenalties, so that the formgrader, its feedback and its
 exports find what stock autograde would have written. What a person gave is never touched. A submission that is new
@@ -11,7 +11,7 @@ import datetime
 import hashlib
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -189,7 +189,7 @@ class Writer:
             )
 
     def enter(self, graded: Graded, handed_in: datetime.datetime | None = None) -> None:
-        """Enter one submission, in one commit; entering it again changes nothing.
+        """Enter one submission, as ``enter_all`` does.
 
         Args:
             graded: What grading came to, with its notebook.
@@ -198,19 +198,42 @@ class Writer:
         Raises:
             CourseError: If the gradebook cannot be written, or the course's late penalties fail.
         """
-        points = {mark.cell: mark.points for mark in graded.marks}
-        entry = _Entry(graded, parse_utc(handed_in), points, _changed(graded.notebook, self._checksums))
-        with self._one_commit() as book:
-            if not book.db.query(Student.id).filter(Student.id == graded.student).scalar():
-                book.add_student(graded.student)
-                book.db.flush()
-            known = book.db.query(SubmittedAssignment.id).filter(
-                SubmittedAssignment.assignment_id == self._page_id, SubmittedAssignment.student_id == graded.student
+        self.enter_all([(graded, handed_in)])
+
+    def enter_all(self, submissions: Sequence[tuple[Graded, datetime.datetime | None]]) -> None:
+        """Enter submissions in one commit, all of them or none; entering them again changes nothing.
+
+        Args:
+            submissions: What grading came to, with the notebook, each student once; and when it came, in UTC, if that
+                is known.
+
+        Raises:
+            CourseError: If the gradebook cannot be written, or the course's late penalties fail.
+        """
+        entries = [
+            _Entry(
+                graded,
+                parse_utc(came),
+                {mark.cell: mark.points for mark in graded.marks},
+                _changed(graded.notebook, self._checksums),
             )
-            if known.scalar():
-                self._change(entry)
-            elif graded.status != MISSING:
-                self._add(entry)
+            for graded, came in submissions
+        ]
+        students = [entry.graded.student for entry in entries]
+        with self._one_commit() as book:
+            enrolled = {one for (one,) in book.db.query(Student.id).filter(Student.id.in_(students))}
+            for student in students:
+                if student not in enrolled:
+                    book.add_student(student)
+            book.db.flush()
+            submitted = book.db.query(SubmittedAssignment.student_id).filter(
+                SubmittedAssignment.assignment_id == self._page_id, SubmittedAssignment.student_id.in_(students)
+            )
+            known = {one for (one,) in submitted}
+            self._add([e for e in entries if e.graded.student not in known and e.graded.status != MISSING])
+            for entry in entries:
+                if entry.graded.student in known:
+                    self._change(entry)
 
     def _change(self, entry: _Entry) -> None:
         """Enter a submission that the gradebook has."""
@@ -226,27 +249,30 @@ class Writer:
                     comment.auto_comment = self._comment(entry, comment.cell_id)
             self._penalise(submission, sheet)
 
-    def _add(self, entry: _Entry) -> None:
-        """Enter a submission that the gradebook does not have: the rows that nbgrader's add_submission would make."""
-        student, own = entry.graded.student, new_uuid()
-        about = {"id": own, "assignment_id": self._page_id, "student_id": student, "timestamp": entry.came}
-        tables: dict[Any, list[dict[str, Any]]] = {SubmittedAssignment: [about]}
-        for sheet in self._sheets:
-            of = {"notebook_id": new_uuid()}
-            row = {"id": of["notebook_id"], "notebook_id": sheet.id, "assignment_id": own}
-            tables.setdefault(SubmittedNotebook, []).append(row)
-            empty = {**of, "auto_score": None, "needs_manual_grade": True}
-            grades = [{**empty, "cell_id": one, **self._points(entry, one, None)} for one in sheet.grades]
-            tables.setdefault(Grade, []).extend(grades)
-            comments = [{**of, "cell_id": one, "auto_comment": self._comment(entry, one)} for one in sheet.comments]
-            tables.setdefault(Comment, []).extend(comments)
+    def _add(self, entries: Sequence[_Entry]) -> None:
+        """Enter submissions that the gradebook does not have: the rows that nbgrader's add_submission would make."""
+        tables: dict[Any, list[dict[str, Any]]] = {}
+        for entry in entries:
+            own = new_uuid()
+            about = {"id": own, "assignment_id": self._page_id, "student_id": entry.graded.student}
+            tables.setdefault(SubmittedAssignment, []).append({**about, "timestamp": entry.came})
+            for sheet in self._sheets:
+                of = {"notebook_id": new_uuid()}
+                row = {"id": of["notebook_id"], "notebook_id": sheet.id, "assignment_id": own}
+                tables.setdefault(SubmittedNotebook, []).append(row)
+                empty = {**of, "auto_score": None, "needs_manual_grade": True}
+                grades = [{**empty, "cell_id": one, **self._points(entry, one, None)} for one in sheet.grades]
+                tables.setdefault(Grade, []).extend(grades)
+                comments = [{**of, "cell_id": one, "auto_comment": self._comment(entry, one)} for one in sheet.comments]
+                tables.setdefault(Comment, []).extend(comments)
         for table, rows in tables.items():
             if rows:
                 self._book.db.execute(insert(table), rows)
-        if entry.came and self._due and entry.came > self._due:
-            submission = self._book.find_submission(self._assignment, student)
-            for sheet in submission.notebooks:
-                self._penalise(submission, sheet)
+        for entry in entries:
+            if entry.came and self._due and entry.came > self._due:
+                submission = self._book.find_submission(self._assignment, entry.graded.student)
+                for sheet in submission.notebooks:
+                    self._penalise(submission, sheet)
 
     def _points(self, entry: _Entry, cell_id: str, manual: float | None) -> dict[str, Any]:
         """What grading changes in the row of a cell, by the names of columns."""
