@@ -11,7 +11,7 @@ from small_class import NAME, ROOT
 
 from softlookup.grading.course.notebooks import BadNotebook, grade_id, notebook_json
 from softlookup.grading.judging.cleaning import NOT_SHOWN
-from softlookup.grading.judging.rebuild import MAX_SOURCE, lendable, rebuild, released_check
+from softlookup.grading.judging.rebuild import MAX_SOURCE, Leaning, rebuild, released_check
 from softlookup.grading.samples.handins import answers, filled
 
 
@@ -248,10 +248,10 @@ def test_asked_in_reads_task_and_variant_from_the_release():
     ],
     ids=["calls", "none", "own", "through another", "later", "syntax"],
 )
-def test_lendable_reads_the_text_and_believes_nobody(release, source, texts, lent):
+def test_leaning_reads_the_text_and_believes_nobody(release, source, texts, lent):
     notebook = filled(release, {**answers(source), "04-head": "def one_head(q): return q", **texts})
     asked = released_check(cell_of(release, "04-weights-check"))
-    assert lendable(notebook, asked) == tuple(f"04.{name}" for name in lent.split())
+    assert Leaning(notebook).on(asked) == tuple(f"04.{name}" for name in lent.split())
 
 
 def test_rebuild_says_that_a_check_is_missing(release, handed):

@@ -102,12 +102,14 @@ def floor(assignment: str, release: str, texts: Sequence[str], workers: int, see
     from softlookup.grading.data.work import Limits, RunSettings
     from softlookup.grading.judging.zygotes import imports, read_release
     from softlookup.grading.sandbox.outside.bubble import environment, sandboxed, staged
+    from softlookup.grading.workers.pool import processors
 
     distinct = list(dict.fromkeys(texts))
     modules = imports(read_release(RunSettings(assignment, release, seed)))
     record = {
         "modules": modules,
         "workers": workers,
+        "apart": workers == processors(),
         "works": works(assignment, release, distinct, seed),
         "order": [distinct.index(text) for text in texts],
         "limits": {**asdict(Limits()), "bare": False, "addresses": False},
@@ -143,17 +145,22 @@ def inside() -> None:
     order, works_, limits = record["order"], record["works"], record["limits"]
     libc = ctypes.CDLL(None, use_errno=True)
     slots = mmap.mmap(-1, _SLOT.size * len(order))
-    running: set[int] = set()
+    # As in grading, each keeps to a processor of its own where there are just as many.
+    free = [[one] if record["apart"] else list(os.sched_getaffinity(0)) for one in sorted(os.sched_getaffinity(0))]
+    free = (free * record["workers"])[: record["workers"]]
+    running: dict[int, list[int]] = {}
     begun = time.perf_counter()
     for number, work in enumerate(order):
-        if len(running) == record["workers"]:
-            running.discard(_ended())
+        if not free:
+            free.append(running.pop(_ended()))
+        own = free.pop()
         if pid := os.fork():
-            running.add(pid)
+            running[pid] = own
         else:
+            zygote.keep_to(own)
             _between(zygote, libc, limits, works_[work], memoryview(slots)[_SLOT.size * number :])
     while running:
-        running.discard(_ended())
+        del running[_ended()]
     seconds = time.perf_counter() - begun
     each = list(_SLOT.iter_unpack(slots[:]))
     print(seconds, sum(one[0] for one in each), start_s, sum(one[1] for one in each))

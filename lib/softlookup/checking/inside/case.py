@@ -17,9 +17,9 @@ SINGLE = "single"
 """The part of questions with an axis of length 1, which are made from the others; it has to be right like the core."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Case:
-    """One question to the student's object: plain inputs, and what is looked at in the answer.
+    """One question to the student's object: plain inputs, and what is looked at in the answer. It equals itself alone.
 
     Attributes:
         label: What is special about it, in words for the student ("a mask, unequal sizes").

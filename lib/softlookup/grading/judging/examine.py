@@ -11,7 +11,7 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cached_property, partial
 from types import TracebackType
 
 import nbformat
@@ -31,7 +31,7 @@ from softlookup.grading.data.work import Graded, Mark, RunSettings, digest_of, p
 from softlookup.grading.judging.outputs import CUT, as_outputs, weight
 from softlookup.grading.judging.own_mistakes import noted
 from softlookup.grading.judging.plain_tests import Tested, plain_tests, score_test
-from softlookup.grading.judging.rebuild import Rebuilt, ReleasedCheck, lendable, rebuild
+from softlookup.grading.judging.rebuild import Leaning, Rebuilt, ReleasedCheck, rebuild
 from softlookup.grading.judging.remote import Before, Remote, about
 from softlookup.grading.judging.zygotes import asked_by, begin_zygote, read_release
 from softlookup.grading.sandbox.outside import cgroups
@@ -207,6 +207,11 @@ class _Run:
         self.failed_on: dict[str, str] = {}  # checks that the judge itself failed on, and the remark on each
         self.kept = 0
 
+    @cached_property
+    def leaning(self) -> Leaning:
+        """Which earlier tasks answers lean on; nobody asks where all are right."""
+        return Leaning(self.rebuilt.notebook)
+
     def play(self, until: float) -> None:
         """Run all cells; begin anew, without it, where one ends the process."""
         for _ in range(_ROUNDS):
@@ -306,7 +311,7 @@ class _Run:
     def _before(self, asked: ReleasedCheck) -> dict[str, Before]:
         """The earlier tasks that an answer leans on, by id."""
         found = {}
-        for one in lendable(self.rebuilt.notebook, asked):
+        for one in self.leaning.on(asked):
             name = next((name for name, each in self.asked.items() if each and each.task.id == one), "")
             result = self.results.get(name)
             before = self.asked.get(name) or ReleasedCheck(get_task(one), 0, get_task(one).name, True)

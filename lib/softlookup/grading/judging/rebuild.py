@@ -8,7 +8,7 @@ nothing.
 import ast
 import re
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -118,8 +118,12 @@ def rebuild(release: NotebookNode, raw: bytes, name: str) -> Rebuilt:
     if len(cells) > MAX_CELLS:
         remarks.append(f"The notebook has {len(cells):,} cells; the first {MAX_CELLS:,} were read.")
         cells = cells[:MAX_CELLS]
-    handed = _by_name(cells)
-    released = {grade_id(cell) for cell in release.cells} - {""}
+    names = [_name(cell) for cell in cells]
+    handed: dict[str, list[dict[str, Any]]] = {}
+    for own, one in zip(names, cells, strict=True):
+        if own:
+            handed.setdefault(own, []).append(one)
+    released = {grade_id(cell): at for at, cell in enumerate(release.cells) if grade_id(cell)}
     untouched, gone, changed = set(), [], []
     for cell in notebook.cells:
         own = grade_id(cell)
@@ -140,11 +144,12 @@ def rebuild(release: NotebookNode, raw: bytes, name: str) -> Rebuilt:
             gone.append(task_id(own))
         elif is_graded(cell) and any(_text(one) != cell.source for one in handed[own]):
             changed.append(task_id(own))
-    for names, what in ((gone, "missing"), (changed, "changed")):
-        if names:
-            remarks.append(f"The check cell of {', '.join(names)} was {what}; the released one was used.")
-    extra = [cell for cell in cells if _name(cell) not in released and cell.get("cell_type") == "code"]
-    strange = sum(1 for cell in extra if _text(cell).strip() and _text(cell) not in _sources(release))
+    for those, what in ((gone, "missing"), (changed, "changed")):
+        if those:
+            remarks.append(f"The check cell of {', '.join(those)} was {what}; the released one was used.")
+    known = {"", *(cell.source for cell in release.cells)}
+    own_code = (c for own, c in zip(names, cells, strict=True) if own not in released and c.get("cell_type") == "code")
+    strange = sum(bool(text.strip()) and text not in known for text in map(_text, own_code))
     if strange:
         many = (
             "1 cell that is not in the released notebook was"
@@ -152,8 +157,8 @@ def rebuild(release: NotebookNode, raw: bytes, name: str) -> Rebuilt:
             else (f"{strange:,} cells that are not in the released notebook were")
         )
         remarks.append(f"{many} left out: what an answer needs belongs in its cell.")
-    order = [_name(cell) for cell in cells if _name(cell) in released]
-    if order != sorted(order, key=[grade_id(c) for c in release.cells].index):
+    order = [released[own] for own in names if own in released]
+    if order != sorted(order):
         remarks.append("Cells stand in another order than in the released notebook; that one's order was used.")
     return Rebuilt(notebook, tuple(remarks), frozenset(untouched))
 
@@ -161,10 +166,6 @@ def rebuild(release: NotebookNode, raw: bytes, name: str) -> Rebuilt:
 def _copy(release: NotebookNode) -> NotebookNode:
     """A notebook whose cells can be filled in; their metadata are the release's own, and stay as they are."""
     return NotebookNode({**release, "cells": [NotebookNode(cell) for cell in release.cells]})
-
-
-def _sources(release: NotebookNode) -> frozenset[str]:
-    return frozenset(cell.source for cell in release.cells)
 
 
 def _cells(content: dict[str, Any], name: str) -> list[dict[str, Any]]:
@@ -194,14 +195,6 @@ def _text(cell: dict[str, Any]) -> str:
         source = "".join(source)
     # Half of a surrogate pair is no text: it could be neither written to a file nor compiled.
     return source.encode("utf-8", "replace").decode("utf-8") if isinstance(source, str) else ""
-
-
-def _by_name(cells: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    found: dict[str, list[dict[str, Any]]] = {}
-    for cell in cells:
-        if _name(cell):
-            found.setdefault(_name(cell), []).append(cell)
-    return found
 
 
 def _chosen(cell: NotebookNode, handed: Sequence[dict[str, Any]]) -> tuple[str, list[str]]:
@@ -234,33 +227,34 @@ def _with_pictures(cell: NotebookNode, taken: str, handed: Sequence[dict[str, An
     return [f"{one} of {own} left out: only PNG and JPEG pictures below 1.5 MB are taken."] if left_out else []
 
 
-def lendable(notebook: NotebookNode, asked: ReleasedCheck) -> tuple[str, ...]:
-    """Tell which functions of earlier tasks an answer calls, from the text of its cell and of those it leans on.
+class Leaning:
+    """Tells which functions of earlier tasks an answer calls, from the text of its cell and of those it leans on.
 
     Those may be given cells as well. A function of an earlier name that stands in the answer's own cell is a part
     of the answer.
 
     Args:
         notebook: The rebuilt notebook.
-        asked: The task.
-
-    Returns:
-        Ids of the earlier tasks.
     """
-    code = [(at, cell) for at, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
-    cells = {grade_id(cell) or f"cell {at}": _names(cell.source) for at, cell in code}
-    homes = {name: cell for cell, names in cells.items() for name in names.given}
-    own = asked.task.slug
-    seen, todo = {own}, [own]
-    used: set[str] = set()
-    while todo:
-        names = cells.get(todo.pop(), _Names()).used
-        used |= names
-        more = {homes[name] for name in names if name in homes} - seen
-        seen |= more
-        todo += sorted(more)
-    inside = cells.get(own, _Names()).given
-    return tuple(one.id for one in earlier(asked.task) if one.name in used and one.name not in inside)
+
+    def __init__(self, notebook: NotebookNode) -> None:
+        code = [(at, cell) for at, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
+        self._cells = {grade_id(cell) or f"cell {at}": _names(cell.source) for at, cell in code}
+        self._homes = {name: cell for cell, names in self._cells.items() for name in names.given}
+
+    def on(self, asked: ReleasedCheck) -> tuple[str, ...]:
+        """Ids of the earlier tasks whose functions the answer to a task calls."""
+        own = asked.task.slug
+        seen, todo = {own}, [own]
+        used: set[str] = set()
+        while todo:
+            names = self._cells.get(todo.pop(), _Names()).used
+            used |= names
+            more = {self._homes[name] for name in names if name in self._homes} - seen
+            seen |= more
+            todo += sorted(more)
+        inside = self._cells.get(own, _Names()).given
+        return tuple(one.id for one in earlier(asked.task) if one.name in used and one.name not in inside)
 
 
 @dataclass(frozen=True)

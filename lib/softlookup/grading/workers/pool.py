@@ -64,6 +64,7 @@ class _Job:
 class _Worker:
     process: ForkServerProcess
     pipe: Connection
+    processor: int | None = None
     job: _Job | None = None
     ready: bool = False
     since: float = 0.0
@@ -81,6 +82,7 @@ class Pool:
         patience_s: float = 600.0,
         lend: Callable[[], socket.socket] | None = None,
         modules: Sequence[str] = (),
+        own_processors: bool = False,
     ) -> None:
         """Prepare a pool; processes start when there is work.
 
@@ -91,9 +93,11 @@ class Pool:
             patience_s: Seconds after which a worker that does not answer is ended.
             lend: Called here for each worker; what it gives is the only argument of make there. None: make has none.
             modules: What all workers import; it is imported once, by the process that they are forked from.
+            own_processors: Whether each worker keeps to a processor of its own, where there are just as many.
         """
         self._make, self._count, self._log, self._patience_s = make, workers, log, patience_s
         self._lend, self._modules = lend, modules
+        self._processors = _mine() if own_processors and len(_mine()) == workers else []
         self._crew: list[_Worker] = []
         self._waiting: deque[_Job] = deque()
         self._false_starts = 0
@@ -147,12 +151,14 @@ class Pool:
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload([__name__, *self._modules])
         ours, theirs = context.Pipe()
+        taken = {worker.processor for worker in self._crew}
+        own = next((one for one in self._processors if one not in taken), None)
         with one_thread(), contextlib.closing(self._lend()) if self._lend else contextlib.nullcontext() as lent:
             make = functools.partial(self._make, lent) if lent else self._make
-            process = context.Process(target=serve, args=(make, theirs, self._log), daemon=True)
+            process = context.Process(target=serve, args=(make, theirs, self._log, own), daemon=True)
             process.start()
         theirs.close()
-        return _Worker(process, ours, since=time.monotonic())
+        return _Worker(process, ours, own, since=time.monotonic())
 
     def _collect(self) -> list[Answer]:
         """Wait until something happens; give what came of it."""
@@ -290,7 +296,9 @@ class LocalExecutor:
             CourseError: If no submission can be graded here.
         """
         with self._lend() if self._lend else contextlib.nullcontext() as lend:
+            # Judge and submission take turns: on one processor each finds in the caches what it left there.
             made = {"log": self._log, "patience_s": self._patience_s, "lend": lend, "modules": _JUDGING}
+            made["own_processors"] = True
             pool = Pool(_Examining(self._make), self._workers, **made)  # type: ignore[arg-type]
             with contextlib.closing(pool.run(submissions)) as answers:  # type: ignore[type-var]
                 for answer in answers:
@@ -314,9 +322,12 @@ class _Examining:
 
 def processors() -> int:
     """How many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return len(_mine()) or os.cpu_count() or 1
+
+
+def _mine() -> list[int]:
+    """The numbers of the processors that this process may use; empty where the system does not tell."""
+    return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
 
 
 def encode(graded: Graded) -> bytes:

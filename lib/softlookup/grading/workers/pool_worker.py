@@ -22,14 +22,19 @@ Doing = Callable[[str, bytes], bytes]
 """Does one job: a name and bytes in, bytes out."""
 
 
-def serve(make: Callable[[], AbstractContextManager[Doing]], pipe: Connection, log: Path) -> None:
+def serve(
+    make: Callable[[], AbstractContextManager[Doing]], pipe: Connection, log: Path, processor: int | None = None
+) -> None:
     """Do jobs until there are no more. A job that raises ends the process, so that the next one finds a clean one.
 
     Args:
         make: Gives a context that yields what does a job.
         pipe: Jobs come from here and answers go there.
         log: The file that takes what is printed.
+        processor: The one that it keeps to; None leaves that to the system.
     """
+    if processor is not None:
+        os.sched_setaffinity(0, {processor})
     # Ctrl-C reaches the whole group; the parent decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _leave)

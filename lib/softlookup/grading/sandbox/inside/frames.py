@@ -13,6 +13,7 @@ import socket
 import struct
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -42,15 +43,30 @@ class TooLate(FrameError):
     """The other side did not answer in time."""
 
 
-def pack(header: Mapping[str, Any], arrays: Sequence[np.ndarray] = ()) -> bytes:
-    """Make a frame.
+@dataclass(frozen=True)
+class Part:
+    """A part of a header with the arrays in it, written once for many frames.
+
+    Attributes:
+        text: The part, as the inside of a JSON object.
+        record: What a header says of the arrays, as JSON.
+        body: The arrays' bytes.
+    """
+
+    text: str
+    record: str
+    body: bytes
+
+
+def part(header: Mapping[str, Any], arrays: Sequence[np.ndarray]) -> Part:
+    """Write a part of a header for many frames.
 
     Args:
-        header: What JSON can hold. The key "arrays" is ours.
+        header: What JSON can hold, with at least one key.
         arrays: Arrays of booleans, integers or floats, of any strides.
 
     Raises:
-        FrameError: If an array is of another kind, or the frame would be too large.
+        FrameError: If an array is of another kind, or the header is not plain.
     """
     record, bodies = [], []
     for array in arrays:
@@ -58,14 +74,32 @@ def pack(header: Mapping[str, Any], arrays: Sequence[np.ndarray] = ()) -> bytes:
         plain = plain.astype(_written(plain.dtype), copy=False)
         record.append([plain.dtype.str, list(plain.shape)])
         bodies.append(plain.tobytes())
-    try:
-        head = json.dumps({**header, "arrays": record}).encode("utf-8", "replace")
-    except (TypeError, ValueError, RecursionError) as error:
-        raise FrameError(f"the header is not plain: {error}") from None
-    body = b"".join(bodies)
+    return Part(_json(header)[1:-1], _json(record), b"".join(bodies))
+
+
+def pack(header: Mapping[str, Any], arrays: Sequence[np.ndarray] | Part = ()) -> bytes:
+    """Make a frame.
+
+    Args:
+        header: What JSON can hold. The key "arrays" is ours.
+        arrays: Arrays of booleans, integers or floats, of any strides; or another part of the header, with its arrays.
+
+    Raises:
+        FrameError: If an array is of another kind, or the frame would be too large.
+    """
+    written = arrays if isinstance(arrays, Part) else part({}, arrays)
+    inside = [text for text in (_json(header)[1:-1], written.text, f'"arrays": {written.record}') if text]
+    head, body = f"{{{', '.join(inside)}}}".encode("utf-8", "replace"), written.body
     if len(head) > HEADER_BYTES or len(body) > BODY_BYTES:
         raise FrameError(f"the frame is too large: {len(head):,} bytes of header, {len(body):,} of arrays")
     return _HEAD.pack(MARK, len(head), len(body)) + head + body
+
+
+def _json(value: Any) -> str:
+    try:
+        return json.dumps(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise FrameError(f"the header is not plain: {error}") from None
 
 
 def weight(arrays: Sequence[np.ndarray]) -> int:
@@ -246,12 +280,14 @@ class Channel:
     def __init__(self, link: socket.socket, body_bytes: int = BODY_BYTES) -> None:
         self.link, self.body_bytes = link, body_bytes
 
-    def send(self, header: Mapping[str, Any], arrays: Sequence[np.ndarray] = (), deadline: float | None = None) -> None:
+    def send(
+        self, header: Mapping[str, Any], arrays: Sequence[np.ndarray] | Part = (), deadline: float | None = None
+    ) -> None:
         """Send a frame.
 
         Args:
             header: What JSON can hold.
-            arrays: Its arrays.
+            arrays: Its arrays; or another part of the header, with its arrays.
             deadline: By when it has to be gone, by time.monotonic; None waits for ever.
 
         Raises:

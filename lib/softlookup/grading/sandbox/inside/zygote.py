@@ -6,6 +6,7 @@ handed two descriptors: a connection to the judge, and a pipe on which it tells 
 gets namespaces of its own (users, mounts, processes, network, System V), empty places to write, limits, and no rights.
 """
 
+import contextlib
 import ctypes
 import gc
 import json
@@ -155,6 +156,12 @@ def _between(link: socket.socket, status: int, about: dict[str, Any], shell: Any
         os._exit(0)
 
 
+def keep_to(processors: list[int]) -> None:
+    """Run on these processors alone, and whatever is forked; where that is refused, the system chooses."""
+    with contextlib.suppress(OSError):
+        os.sched_setaffinity(0, processors)
+
+
 def load(modules: list[str]) -> None:
     """Import what submissions need, and begin what is begun by a first call."""
     for name in modules:
@@ -244,10 +251,12 @@ def main() -> None:
                 os.close(descriptors[0])
         else:
             link_fd, status = descriptors
+            about = json.loads(message)
+            keep_to(about["processors"])  # those of the judge, with which it takes turns
             if os.fork() == 0:
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                 control.close()
-                _between(socket.socket(fileno=link_fd), status, json.loads(message), cells)
+                _between(socket.socket(fileno=link_fd), status, about, cells)
             os.close(link_fd)
             os.close(status)
 

@@ -52,6 +52,7 @@ class Place:
             "disk_mb": limits.disk_mb,
             "processes": limits.processes,
             "output_kb": limits.output_kb,
+            "processors": sorted(os.sched_getaffinity(0)),
             "addresses": self.group is not None and self.group.memory is None,
         }
         try:

@@ -7,7 +7,7 @@ import socket
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -167,28 +167,12 @@ class Session:
             Dead: If the process does not survive it, or answers with something else.
             OutOfTime: If it takes too long.
         """
-        arrays: list[np.ndarray] = []
         left = deadline - time.monotonic()
         if left <= 0:
             raise OutOfTime
-        put = [
-            {
-                "args": frames.plain(tuple(case.args), arrays),
-                "upstream": frames.plain(case.upstream, arrays),
-                "gradients": list(case.gradients),
-                "layer": [case.sizes, list(case.parameters)],
-                "frame": case.frame,
-                "fed": None if case.fed is None else list(case.fed),
-            }
-            for case in cases
-        ]
-        header = {"do": "ask", "cases": put, "results": results, "lent": list(lent)}
-        # What a text task lends takes time that grows with the square of a text.
-        least = 512 if any(case.frame == "text" for case in cases) else 8192
-        most = max(least, 2 * max(lending.largest(case.args, arrays) for case in cases))
-        # A gradient is lent where one is asked for, or gone down: elsewhere it would be an answer, not a part of one.
-        inside = all(case.gradients or case.descends for case in cases)
-        reply, back = self._asked(header, arrays, left, Lending(lent, sound, owns, note, most, inside))
+        put = _put(tuple(cases))
+        lending_ = Lending(lent, sound, owns, note, put.most, put.inside)
+        reply, back = self._asked({"do": "ask", "results": results, "lent": list(lent)}, put.part, left, lending_)
         if reply.get("late") is True:
             raise OutOfTime
         answers = reply.get("answers")
@@ -223,7 +207,7 @@ class Session:
     def _asked(
         self,
         header: Mapping[str, Any],
-        arrays: Sequence[np.ndarray],
+        arrays: Sequence[np.ndarray] | frames.Part,
         seconds: float,
         lent: Lending | None = None,
     ) -> tuple[dict[str, Any], list[np.ndarray]]:
@@ -308,6 +292,43 @@ class Session:
         if reply.get("exit") == 0:
             return "it ended its own process"
         return f"its process ended with status {reply.get('exit', 'unknown')}"
+
+
+@dataclass(frozen=True)
+class _Put:
+    """Questions as they are put to every submission of a class.
+
+    Attributes:
+        part: They, written for frames.
+        most: The largest size that they give reason for, where functions are lent.
+        inside: Whether gradients are lent.
+    """
+
+    part: frames.Part
+    most: int
+    inside: bool
+
+
+@lru_cache(maxsize=256)
+def _put(cases: tuple[Case, ...]) -> _Put:
+    arrays: list[np.ndarray] = []
+    put = [
+        {
+            "args": frames.plain(tuple(case.args), arrays),
+            "upstream": frames.plain(case.upstream, arrays),
+            "gradients": list(case.gradients),
+            "layer": [case.sizes, list(case.parameters)],
+            "frame": case.frame,
+            "fed": None if case.fed is None else list(case.fed),
+        }
+        for case in cases
+    ]
+    # What a text task lends takes time that grows with the square of a text.
+    least = 512 if any(case.frame == "text" for case in cases) else 8192
+    most = max(least, 2 * max(lending.largest(case.args, arrays) for case in cases))
+    # A gradient is lent where one is asked for, or gone down: elsewhere it would be an answer, not a part of one.
+    inside = all(case.gradients or case.descends for case in cases)
+    return _Put(frames.part({"cases": put}, arrays), most, inside)
 
 
 def _ran(reply: Mapping[str, Any], begun: float) -> Ran:

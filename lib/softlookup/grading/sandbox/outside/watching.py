@@ -6,6 +6,7 @@ and waited for a processor is not counted, as long as all its processes together
 
 import threading
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -35,8 +36,46 @@ class _Request:
     rung: float = 0.0
 
 
+class _Looking:
+    """The thread that looks: begun with the first watch of a process, at rest while there is none."""
+
+    def __init__(self) -> None:
+        self._there = threading.Condition()
+        self._looks: list[Callable[[], None]] = []
+        self._thread: threading.Thread | None = None
+
+    def watch(self, look: Callable[[], None]) -> None:
+        """Look, from now on."""
+        with self._there:
+            self._looks.append(look)
+            if self._thread is None or not self._thread.is_alive():  # a fork does not take it along
+                self._thread = threading.Thread(target=self._all, daemon=True)
+                self._thread.start()
+            self._there.notify()
+
+    def leave(self, look: Callable[[], None]) -> None:
+        """Look no longer: when this returns, nobody does."""
+        with self._there:
+            self._looks.remove(look)
+
+    def _all(self) -> None:
+        while True:
+            time.sleep(_WATCH_S)
+            with self._there:
+                while not self._looks:
+                    self._there.wait()
+                for look in self._looks:
+                    try:
+                        look()
+                    except Exception:  # what cannot be looked at hinders no other
+                        traceback.print_exc()
+
+
+_LOOKING = _Looking()
+
+
 class Watch:
-    """Watches one submission in a thread of its own, from now until it is closed.
+    """Watches one submission from now until it is closed; one thread looks at all that this process watches.
 
     Args:
         pid: The number of its first process.
@@ -65,9 +104,8 @@ class Watch:
         self.waited, self.crowded = 0.0, False
         self._waited_before = 0.0
         self._request: _Request | None = None
-        self._lock, self._over = threading.Lock(), threading.Event()
-        self._thread = threading.Thread(target=self._look, daemon=True)
-        self._thread.start()
+        self._lock = threading.Lock()
+        _LOOKING.watch(self.look)
 
     def most(self, seconds: float) -> float:
         """When a request with that limit rings by itself, in seconds; in a sandbox it is rung before from outside."""
@@ -87,22 +125,21 @@ class Watch:
 
     def close(self) -> None:
         """Look no longer."""
-        self._over.set()
-        self._thread.join()
+        _LOOKING.leave(self.look)
 
     def too_much(self) -> str:
         """Why it is stopped, where it held too much memory."""
         return f"its processes held more than {self._limits.memory_mb:,} MB of memory"
 
-    def _look(self) -> None:
-        while not self._over.wait(_WATCH_S):
-            with self._lock:
-                self._look_at_time(time.monotonic(), self._request)
-            if self._group is None:
-                continue
-            counted = self._group.memory is not None
-            if self._group.out_of_memory() if counted else holds_more(self._pid, self._limits.memory_mb):
-                self._kill(self.too_much())
+    def look(self) -> None:
+        """Look once."""
+        with self._lock:
+            self._look_at_time(time.monotonic(), self._request)
+        if self._group is None:
+            return
+        counted = self._group.memory is not None
+        if self._group.out_of_memory() if counted else holds_more(self._pid, self._limits.memory_mb):
+            self._kill(self.too_much())
 
     def _look_at_time(self, now: float, request: _Request | None) -> None:
         if request is not None and self._group is not None:
