@@ -55,6 +55,12 @@ def test_frames_bring_arrays_back_as_they_were(arrays):
         assert after.flags.writeable and after.flags.owndata
 
 
+@given(st.lists(ARRAYS, max_size=3))
+def test_a_part_that_was_written_before_makes_the_same_frame(arrays):
+    whole = frames.pack({"a": "ä", "cases": [1, {"b": None}]}, arrays)
+    assert frames.pack({"a": "ä"}, frames.part({"cases": [1, {"b": None}]}, arrays)) == whole
+
+
 @given(VALUES)
 def test_frames_bring_values_back_as_they_were(value):
     arrays = []

@@ -48,6 +48,18 @@ def test_next_place_stands_ready_and_shares_nothing_with_the_present(ahead: Ahea
     session.close()
 
 
+def test_a_submission_keeps_to_the_processors_of_its_judge(zygote: Zygote) -> None:
+    mine = os.sched_getaffinity(0)
+    for few in ({max(mine)}, mine):
+        try:
+            os.sched_setaffinity(0, few)
+            session = Session(Place(zygote, LIMITS, 3), time.monotonic() + 20)
+        finally:
+            os.sched_setaffinity(0, mine)
+        assert printed(session, "import os; print(sorted(os.sched_getaffinity(0)))") == str(sorted(few))
+        session.close()
+
+
 def test_place_whose_process_died_is_not_given_out(ahead: Ahead) -> None:
     first, dead = ahead.take(), waiting(ahead)
     os.kill(dead.pid, signal.SIGKILL)

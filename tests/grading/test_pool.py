@@ -58,6 +58,27 @@ def test_pool_answers_each_job_once_with_its_bytes(tmp_path: Path) -> None:
     assert {content.split()[1] for content in answers.values()} == {b"1"}, "one thread each"
 
 
+@dataclass(frozen=True)
+class Where:
+    """A worker that says on which processors it may run."""
+
+    @contextlib.contextmanager
+    def __call__(self) -> Iterator[Callable[[str, bytes], bytes]]:
+        yield lambda name, payload: f"{os.getpid()} {sorted(os.sched_getaffinity(0))}".encode()
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_workers_keep_to_processors_of_their_own_where_there_are_just_as_many(tmp_path: Path, more: int) -> None:
+    mine = sorted(os.sched_getaffinity(0))
+    workers = Pool(Where(), len(mine) + more, log=tmp_path / "log", own_processors=True)
+    jobs = ((f"job-{n}", b"") for n in range(4 * len(mine)))
+    told = {a.content.decode().split(" ", 1)[0]: a.content.decode().split(" ", 1)[1] for a in workers.run(jobs)}
+    if more:
+        assert set(told.values()) == {str(mine)}
+    else:
+        assert len(set(told.values())) == len(told) and set(told.values()) <= {f"[{one}]" for one in mine}
+
+
 def test_pool_takes_jobs_only_as_it_needs_them(tmp_path: Path) -> None:
     taken = []
 

@@ -3,7 +3,9 @@
 import os
 import subprocess
 import sys
+import threading
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -21,7 +23,8 @@ from softlookup.grading.sandbox.outside.watching import MOST, Watch, _Request
 @pytest.fixture
 def looks(monkeypatch):
     """Look at a request of 10 s at given times, with what its processes used and waited for until then."""
-    monkeypatch.setattr(watching, "_WATCH_S", 1000.0)
+    nobody = SimpleNamespace(watch=lambda look: None, leave=lambda look: None)
+    monkeypatch.setattr(watching, "_LOOKING", nobody)
 
     def at(*times: tuple[float, float, float]) -> tuple[float, bool]:
         rung: list[float] = []
@@ -37,6 +40,29 @@ def looks(monkeypatch):
         return (rung[0] if rung else 0.0), watch.crowded
 
     return at
+
+
+def test_one_thread_looks_at_all_until_each_is_closed():
+    looked = {"first": threading.Event(), "second": threading.Event()}
+
+    def watch(name: str) -> Watch:
+        def kill(why: str) -> None:
+            looked[name].set()
+            if name == "first":
+                raise OSError("it cannot be ended")
+
+        return Watch(1, LIMITS, 0.0, None, kill, lambda: None)
+
+    first = watch("first")
+    before = threading.active_count()
+    second = watch("second")
+    assert threading.active_count() == before
+    assert all(one.wait(20) for one in looked.values()), "and what goes wrong with one hinders no other"
+    first.close()
+    for one in looked.values():
+        one.clear()
+    assert looked["second"].wait(20) and not looked["first"].is_set()
+    second.close()
 
 
 def test_an_endless_loop_that_had_its_time_is_over_at_once(looks):

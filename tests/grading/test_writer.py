@@ -135,6 +135,31 @@ def test_a_submission_is_one_commit(course: Course) -> None:
     assert len(commits) == 2
 
 
+def test_submissions_together_are_one_commit_and_the_same_rows(course: Course) -> None:
+    graded = as_graded(course, "half-done")
+    new = [dataclasses.replace(graded, student=f"new-{n}") for n in range(3)]
+    late = datetime(2026, 1, 2, 5)
+    commits = []
+    with Writer(course, NAME) as writer:
+        event.listen(writer._book.engine, "commit", lambda connection: commits.append(1))
+        writer.enter_all([(graded, late), *((one, late) for one in new)])
+    assert len(commits) == 1
+    wanted = rows(course, "half-done")
+    own = {"students": wanted["students"]}
+    assert [rows(course, one.student) | own for one in new] == [wanted] * 3 and wanted["penalty"] == 2.5
+
+
+def test_one_that_cannot_be_entered_hinders_no_other(course: Course) -> None:
+    """A course whose late penalty fails for one student, all of whose submissions are late."""
+    for student in ("a-first", "broken", "z-last"):
+        folder = course.folder("submitted", student, NAME)
+        shutil.copytree(course.folder("submitted", "half-done", NAME), folder)
+    with pytest.raises(CourseError, match="late penalty failed for broken"):
+        grade_assignment(course, GradeRequest(NAME, seed=1, feedback=False), executor=here())
+    with course.gradebook() as book:
+        assert book.find_submission(NAME, "a-first") and "broken" not in [one.id for one in book.students]
+
+
 def test_what_fails_halfway_leaves_no_trace(course: Course) -> None:
     with course.gradebook() as book:
         before = len(book.students)

@@ -38,7 +38,7 @@ CLOCKS = {
         "grading.run.ledger:Ledger.add",
         "grading.run.ledger:Ledger.mark_entered",
     ),
-    "the gradebook": ("grading.run.writer:Writer.enter", "grading.run.writer:Writer.refresh_penalties"),
+    "the gradebook": ("grading.run.writer:Writer.enter_all", "grading.run.writer:Writer.refresh_penalties"),
     "autograded/": ("grading.course.autograded:Autograded.put",),
     "the report": ("grading.run.keeping:Keeper.report",),
     "the start, once for a class": (

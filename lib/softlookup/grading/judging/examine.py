@@ -139,7 +139,7 @@ class Examiner:
             student,
             GRADED,
             digest,
-            round_.marks(),
+            round_.marks,
             remarks=tuple(round_.remarks),
             notebook=json.dumps(round_.notebook(), sort_keys=True, ensure_ascii=False) + "\n",
             seconds=time.monotonic() - begun,
@@ -333,8 +333,9 @@ class _Run:
         record = f"There was no function `{asked.task.name}` to check: {why}."
         return no_points(asked.task, "error", record, asked.variant)
 
+    @cached_property
     def marks(self) -> tuple[Mark, ...]:
-        """What each graded cell came to."""
+        """What each graded cell came to, once all have been run."""
         return tuple(self._mark(cell) for cell in self.cells if is_graded(cell))
 
     def _mark(self, cell: NotebookNode) -> Mark:
@@ -386,7 +387,7 @@ class _Run:
     def _summary(self) -> str:
         """What stands above the notebook: each task in a line, and what was left out or stopped."""
         lines = []
-        for mark in self.marks():
+        for mark in self.marks:
             verdict = HEADLINES.get(mark.verdict, "Read by a person")
             points = "" if mark.points is None else f", {mark.points:g} of {mark.max:g} points"
             named = f" ({', '.join(mark.diagnosis)})" if mark.diagnosis else ""

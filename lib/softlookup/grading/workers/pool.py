@@ -331,10 +331,11 @@ def _mine() -> list[int]:
 
 
 def encode(graded: Graded) -> bytes:
-    """What grading came to as bytes, its notebook with it."""
-    return json.dumps({**graded.as_json(), "notebook": graded.notebook}).encode()
+    """What grading came to as bytes: a line of JSON, and its notebook as it is."""
+    return json.dumps(graded.as_json()).encode() + b"\n" + graded.notebook.encode("utf-8", "surrogatepass")
 
 
 def decode(content: bytes) -> Graded:
     """Read back what encode gave."""
-    return Graded.from_json(json.loads(content))
+    record, _, notebook = content.partition(b"\n")
+    return Graded.from_json({**json.loads(record), "notebook": notebook.decode("utf-8", "surrogatepass")})
