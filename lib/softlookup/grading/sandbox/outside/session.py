@@ -171,8 +171,8 @@ class Session:
         if left <= 0:
             raise OutOfTime
         put = _put(tuple(cases))
-        lending_ = Lending(lent, sound, owns, note, put.most, put.inside)
-        reply, back = self._asked({"do": "ask", "results": results, "lent": list(lent)}, put.part, left, lending_)
+        lends = Lending(lent, sound, owns, note, put.most, put.inside)
+        reply, back = self._asked({"do": "ask", "results": results, "lent": list(lent)}, put.part, left, lends)
         if reply.get("late") is True:
             raise OutOfTime
         answers = reply.get("answers")
