@@ -149,7 +149,7 @@ def test_submissions_together_are_one_commit_and_the_same_rows(course: Course) -
     assert [rows(course, one.student) | own for one in new] == [wanted] * 3 and wanted["penalty"] == 2.5
 
 
-def test_one_that_cannot_be_entered_hinders_no_other(course: Course) -> None:
+def test_one_that_cannot_be_entered_hinders_none_before_it(course: Course) -> None:
     """A course whose late penalty fails for one student, all of whose submissions are late."""
     for student in ("a-first", "broken", "z-last"):
         folder = course.folder("submitted", student, NAME)

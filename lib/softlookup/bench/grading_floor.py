@@ -146,8 +146,8 @@ def inside() -> None:
     libc = ctypes.CDLL(None, use_errno=True)
     slots = mmap.mmap(-1, _SLOT.size * len(order))
     # As in grading, each keeps to a processor of its own where there are just as many.
-    free = [[one] if record["apart"] else list(os.sched_getaffinity(0)) for one in sorted(os.sched_getaffinity(0))]
-    free = (free * record["workers"])[: record["workers"]]
+    mine = sorted(os.sched_getaffinity(0))
+    free = [[one] for one in mine] if record["apart"] else [mine] * record["workers"]
     running: dict[int, list[int]] = {}
     begun = time.perf_counter()
     for number, work in enumerate(order):

@@ -175,7 +175,7 @@ class Keeper:
             self._enter_waiting()
 
     def _enter_waiting(self) -> None:
-        """Enter what waits. What cannot be entered hinders nothing else that waits with it."""
+        """Enter what waits. Where one cannot be entered, each is tried by itself, so those before it are."""
         group, self.waiting = self.waiting, []
         if not group:
             return
