@@ -30,6 +30,7 @@ def test_floor_runs_the_cells_and_makes_the_calls_of_every_check(source):
     checks = sum(one.cell_type == "code" and one.source.startswith("check(") for one in release.cells)
     both, blank = floor(NAME, text, [right, text], 2), floor(NAME, text, [text], 1)
     assert (both.answered, blank.answered) == (checks, 0)
+    assert both.imported == 0, "what is loaded in each process would be counted once for every submission"
     assert 0 < both.code_s < 2 * both.seconds and blank.code_s < blank.seconds
 
 

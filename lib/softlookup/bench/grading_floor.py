@@ -4,10 +4,11 @@ In it: for each submission a process forked from one that has the libraries load
 same rights given up, the student's cells, the calls that the first round of each check makes of the student's functions
 (the gradients that it asks for, too), and the process's end. As many at a time as the grader has workers.
 
-Not in it: loading the libraries, which happens once; control groups; a shell for notebooks (cells are compiled and
-executed as they stand); a channel (cells and inputs are in memory before the fork, and nothing comes back but a count
-and a time); gates in front of forbidden functions, time limits, catching what is printed; comparing, naming mistakes,
-asking again with functions lent; reading and writing files, the gradebook, the report.
+Not in it: loading the libraries and what this file needs for the calls, which happens once; control groups; a shell for
+notebooks (cells are compiled and executed as they stand); a channel (cells and inputs are in memory before the fork,
+and nothing comes back but counts and a time); gates in front of forbidden functions, time limits, catching what is
+printed; comparing, naming mistakes, asking again with functions lent; reading and writing files, the gradebook, the
+report.
 """
 
 import ctypes
@@ -26,7 +27,7 @@ from typing import Any
 
 from softlookup.checking.inside.case import Case
 
-_SLOT = struct.Struct("di")
+_SLOT = struct.Struct("dii")
 
 
 @dataclass(frozen=True)
@@ -51,12 +52,15 @@ class Floor:
         code_s: Seconds in the students' cells and functions, added up over the submissions.
         start_s: Seconds until the libraries were loaded.
         answered: How many checks had all their calls answered, added up over the submissions.
+        imported: How many modules of this library were loaded by the submissions' processes, added up: each of them
+            would take its time once for every submission, and belongs before the first fork.
     """
 
     seconds: float
     code_s: float
     start_s: float
     answered: int
+    imported: int
 
 
 def works(assignment: str, release: str, texts: Sequence[str], seed: int) -> list[Work]:
@@ -129,15 +133,16 @@ def floor(assignment: str, release: str, texts: Sequence[str], workers: int, see
         shutil.rmtree(stage, ignore_errors=True)
     if done.returncode:
         raise RuntimeError(f"the floor could not be measured: {done.stderr.decode(errors='replace').strip()[-300:]}")
-    seconds, code_s, start_s, answered = done.stdout.split()[-4:]
-    return Floor(float(seconds), float(code_s), float(start_s), int(answered))
+    seconds, code_s, start_s, answered, imported = done.stdout.split()[-5:]
+    return Floor(float(seconds), float(code_s), float(start_s), int(answered), int(imported))
 
 
 def inside() -> None:
     """The process that all submissions are forked from, in the sandbox; it reads its work from its standard input."""
     begun = time.perf_counter()
     record = pickle.load(sys.stdin.buffer)
-    from softlookup.grading.sandbox.inside import zygote
+    from softlookup.checking.inside import probe  # noqa: F401 - once, and not in each fork
+    from softlookup.grading.sandbox.inside import filter, zygote  # noqa: F401
 
     zygote.load(record["modules"])
     zygote.stand_still()
@@ -163,7 +168,7 @@ def inside() -> None:
         del running[_ended()]
     seconds = time.perf_counter() - begun
     each = list(_SLOT.iter_unpack(slots[:]))
-    print(seconds, sum(one[0] for one in each), start_s, sum(one[1] for one in each))
+    print(seconds, sum(one[0] for one in each), start_s, sum(one[1] for one in each), sum(one[2] for one in each))
 
 
 def _ended() -> int:
@@ -175,7 +180,7 @@ def _ended() -> int:
 
 def _between(zygote: Any, libc: Any, limits: dict[str, Any], work: Work, slot: memoryview) -> None:
     """Enter the namespaces; the process that is forked in them is the submission's, as in grading."""
-    status = 1
+    status, loaded = 1, _own_modules()
     try:
         held = zygote.held_kb()
         zygote.own_namespaces(libc, limits["disk_mb"])
@@ -190,10 +195,14 @@ def _between(zygote: Any, libc: Any, limits: dict[str, Any], work: Work, slot: m
                 os.dup2(nothing, number)
             begun = time.perf_counter()
             answered = _run(work)
-            _SLOT.pack_into(slot, 0, time.perf_counter() - begun, answered)
+            _SLOT.pack_into(slot, 0, time.perf_counter() - begun, answered, _own_modules() - loaded)
             status = 0
     finally:
         os._exit(status)
+
+
+def _own_modules() -> int:
+    return sum(name.startswith("softlookup.") for name in sys.modules)
 
 
 def _run(work: Work) -> int:
