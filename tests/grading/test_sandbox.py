@@ -40,10 +40,15 @@ def test_a_submission_runs_cells_as_a_kernel_does(begin):
     assert ran.trouble == "ZeroDivisionError" and ran.outputs[0]["ename"] == "ZeroDivisionError"
     assert printed(session, "In [1]: y = 2\nIn [2]: print(y)") == "2" and printed(session, ">>> print(y + 1)") == "3"
     assert printed(session, "await __import__('asyncio').sleep(0, print('waited'))") == "waited"
-    assert printed(session, "get_ipython().run_cell('1 is 1'); print('after')").count("SyntaxWarning") == 1
+    assert printed(session, "1 is 1\nprint('after')").count("SyntaxWarning") == 1
     session.run("import warnings; warnings.simplefilter('always')")
     assert "invalid escape" in printed(session, "x = '\\d'")
     assert session.run("def f(:").trouble == "SyntaxError"
+    ran = session.run("print('so far')\nreturn 3")
+    assert ran.trouble == "SyntaxError" and ran.outputs[0]["text"] == "so far\n"
+    ran = session.run("def half(x):\n    return x // 0\nhalf(2)")
+    assert "return x // 0" in "".join(ran.outputs[0]["traceback"])
+    assert printed(session, "import inspect\nprint(inspect.getsource(half))").endswith("return x // 0")
     assert session.run("import sys; sys.exit()").trouble == "SystemExit"
     assert printed(session, "print('still here')") == "still here"
 

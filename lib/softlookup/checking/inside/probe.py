@@ -96,11 +96,16 @@ def _changed(case: Case, inputs: list[Any]) -> bool:
     for before, after in zip(case.args, inputs, strict=True):
         if isinstance(before, np.ndarray):
             now = to_array(after)
-            if now.shape != before.shape or not np.array_equal(before, now, equal_nan=before.dtype.kind == "f"):
+            if now.shape != before.shape or not _same(before, now):
                 return True
         elif isinstance(before, list | dict | tuple) and not is_candidate(before) and not _alike(before, after):
             return True
     return False
+
+
+def _same(before: np.ndarray, now: np.ndarray) -> bool:
+    """Whether arrays of one shape hold the same numbers, NaN in the same places."""
+    return bool((before == now).all()) or np.array_equal(before, now, equal_nan=before.dtype.kind == "f")
 
 
 def _recorded(case: Case, inputs: list[Any]) -> bool:
@@ -214,16 +219,27 @@ def _fail(obj: Callable[..., Any], error: BaseException) -> Failure:
     return Failure("raised", said, f"line {frames[-1].lineno} of `{frames[-1].name}`{code}")
 
 
+_handlers: tuple[list[Any], list[Any]] = ([], [])
+"""The references to handlers that logging held when it was looked at last, and those to handlers with streams."""
+
+
 def _stream_handlers() -> list[Any]:
     """All log handlers that write to a stream and not to a file.
 
     logging keeps a list of all handlers that there are, to flush them in the end; to ask a thousand loggers for theirs
-    takes longer than most answers.
+    takes longer than most answers, and so does to look at each handler again where they are the same.
     """
-    found = [reference() for reference in list(getattr(logging, "_handlerList", ()))]
-    kinds = (logging.StreamHandler, logging.FileHandler)
+    global _handlers
+    there = list(getattr(logging, "_handlerList", ()))
+    if there != _handlers[0]:
+        _handlers = there, [reference for reference in there if _has_stream(reference())]
+    return [handler for reference in _handlers[1] if (handler := reference()) is not None]
+
+
+def _has_stream(handler: Any) -> bool:
     # The last resort has no stream of its own: it looks for stderr when it is used.
-    return [h for h in found if isinstance(h, kinds[0]) and not isinstance(h, kinds[1]) and "stream" in vars(h)]
+    kinds = (logging.StreamHandler, logging.FileHandler)
+    return isinstance(handler, kinds[0]) and not isinstance(handler, kinds[1]) and "stream" in vars(handler)
 
 
 @contextlib.contextmanager

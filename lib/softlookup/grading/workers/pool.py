@@ -30,12 +30,7 @@ _JUDGES = {**dict.fromkeys(ONE_THREAD, "1"), "CUDA_VISIBLE_DEVICES": ""}
 """What a judge's environment says. One that computes gradients where there is a GPU could not fork one that does."""
 START_S, CLOSING_S = 300.0, 5.0
 DIED_TWICE = "the process that graded it died twice"
-_JUDGING = (
-    "softlookup.grading.judging.examine",
-    "torch",
-    "nbconvert.filters.markdown_mistune",
-    "torch.fx.experimental.symbolic_shapes",  # the first backward pass from a given gradient imports it, and 500 more
-)
+_JUDGING = "softlookup.grading.workers.preloaded"
 
 
 @dataclass(frozen=True)
@@ -297,7 +292,7 @@ class LocalExecutor:
         """
         with self._lend() if self._lend else contextlib.nullcontext() as lend:
             # Judge and submission take turns: on one processor each finds in the caches what it left there.
-            made = {"log": self._log, "patience_s": self._patience_s, "lend": lend, "modules": _JUDGING}
+            made = {"log": self._log, "patience_s": self._patience_s, "lend": lend, "modules": (_JUDGING,)}
             made["own_processors"] = True
             pool = Pool(_Examining(self._make), self._workers, **made)  # type: ignore[arg-type]
             with contextlib.closing(pool.run(submissions)) as answers:  # type: ignore[type-var]

@@ -68,13 +68,8 @@ def part(header: Mapping[str, Any], arrays: Sequence[np.ndarray]) -> Part:
     Raises:
         FrameError: If an array is of another kind, or the header is not plain.
     """
-    record, bodies = [], []
-    for array in arrays:
-        plain = np.ascontiguousarray(array).reshape(np.shape(array))
-        plain = plain.astype(_written(plain.dtype), copy=False)
-        record.append([plain.dtype.str, list(plain.shape)])
-        bodies.append(plain.tobytes())
-    return Part(_json(header)[1:-1], _json(record), b"".join(bodies))
+    record, body = _laid_out(arrays)
+    return Part(_json(header)[1:-1], _json(record), body)
 
 
 def pack(header: Mapping[str, Any], arrays: Sequence[np.ndarray] | Part = ()) -> bytes:
@@ -87,12 +82,28 @@ def pack(header: Mapping[str, Any], arrays: Sequence[np.ndarray] | Part = ()) ->
     Raises:
         FrameError: If an array is of another kind, or the frame would be too large.
     """
-    written = arrays if isinstance(arrays, Part) else part({}, arrays)
-    inside = [text for text in (_json(header)[1:-1], written.text, f'"arrays": {written.record}') if text]
-    head, body = f"{{{', '.join(inside)}}}".encode("utf-8", "replace"), written.body
+    if isinstance(arrays, Part):
+        inside = [text for text in (_json(header)[1:-1], arrays.text, f'"arrays": {arrays.record}') if text]
+        text, body = f"{{{', '.join(inside)}}}", arrays.body
+    else:
+        record, body = _laid_out(arrays)
+        text = _json({**header, "arrays": record})
+    head = text.encode("utf-8", "replace")
     if len(head) > HEADER_BYTES or len(body) > BODY_BYTES:
         raise FrameError(f"the frame is too large: {len(head):,} bytes of header, {len(body):,} of arrays")
     return _HEAD.pack(MARK, len(head), len(body)) + head + body
+
+
+def _laid_out(arrays: Sequence[np.ndarray]) -> tuple[list[Any], bytes]:
+    """What a header says of arrays, and their bytes, one array after the other."""
+    record: list[Any] = []
+    bodies = []
+    for array in arrays:
+        plain = np.ascontiguousarray(array).reshape(np.shape(array))
+        plain = plain.astype(_written(plain.dtype), copy=False)
+        record.append([plain.dtype.str, list(plain.shape)])
+        bodies.append(plain.tobytes())
+    return record, b"".join(bodies)
 
 
 def _json(value: Any) -> str:

@@ -5,7 +5,7 @@ import contextlib
 import io
 import sys
 import traceback
-import warnings
+import types
 from typing import Any
 
 from IPython.core.displayhook import DisplayHook
@@ -98,45 +98,50 @@ class CellShell:
         shell.displayhook = Hook(shell=shell, parent=shell)
         shell.display_trap.hook = shell.displayhook
         shell.ask_exit = sys.exit  # type: ignore[attr-defined]  # what exit() calls in a notebook
-        self._read_once()
         # "%matplotlib inline" (or widget, or qt) begins many cells, and there is nobody to look at figures.
         shell.enable_matplotlib = lambda gui=None: ("agg", "agg")  # type: ignore[method-assign]
         shell.showtraceback = self._raised  # type: ignore[method-assign]
         shell.showsyntaxerror = self._raised  # type: ignore[method-assign]
 
-    def _read_once(self) -> None:
-        """Read a cell that is Python as it stands once. IPython looks for magics in it, for await, and then parses it.
+    def _compiled(self, source: str) -> list[types.CodeType] | None:
+        """Compile a cell that is Python as it stands; None where IPython has to read it.
 
-        Each of these takes longer than most cells run.
+        IPython looks for magics in a cell, for await, and parses it, and then goes through it statement by statement:
+        each of these takes longer than most cells run.
         """
-        shell, trees = self.shell, dict[str, ast.Module]()
-        transform, asynchronous, parse = shell.transform_cell, shell.should_run_async, shell.compile.ast_parse
+        shell = self.shell
+        # A prompt that was copied along, `In [1]: x`, is Python, too.
+        if shell.ast_transformers or "await" in source or "async" in source or source.lstrip().startswith("In ["):
+            return None
+        callbacks = shell.events.callbacks
+        if callbacks["pre_run_cell"] or callbacks["post_run_cell"]:
+            return None
+        name = shell.compile.cache(source, shell.execution_count)  # has its lines, for tracebacks and for who reads them
+        try:
+            tree = shell.compile.ast_parse(source, name)
+            shown = [tree.body.pop()] if tree.body and isinstance(tree.body[-1], ast.Expr) else []
+            found = [shell.compile(tree, name, "exec")] if tree.body else []
+            return found + ([shell.compile(ast.Interactive(shown), name, "single")] if shown else [])
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None  # nothing has been run, and IPython says what is wrong
 
-        def as_python(cell: str) -> str:
-            trees.clear()
-            try:
-                with warnings.catch_warnings(record=True) as said:
-                    tree = parse(cell)
-            except (SyntaxError, ValueError, RecursionError, MemoryError):
-                return transform(cell)
-            if cell.lstrip().startswith("In ["):  # a prompt that was copied along: `In [1]: x` is Python, too
-                return transform(cell)
-            if not said:  # else it is parsed once more, where its warnings are shown
-                trees[cell] = tree
-            return cell
-
-        def awaits(cell: str, *, transformed_cell: str | None = None, **others: Any) -> bool:
-            text = transformed_cell or ""
-            return ("await" in text or "async" in text) and asynchronous(
-                cell, transformed_cell=transformed_cell, **others
-            )
-
-        def parsed(source: str, *args: Any, **named: Any) -> ast.Module:
-            return trees.pop(source, None) or parse(source, *args, **named)
-
-        shell.transform_cell = as_python  # type: ignore[method-assign]
-        shell.should_run_async = awaits  # type: ignore[method-assign,assignment]
-        shell.compile.ast_parse = parsed
+    def _run(self, source: str) -> BaseException | None:
+        """Run a cell, and give the exception that it ended with."""
+        shell, codes = self.shell, self._compiled(source)
+        if codes is None:
+            result = shell.run_cell(source, store_history=False)
+            return result.error_before_exec or result.error_in_exec
+        try:
+            shell.events.trigger("pre_execute")
+            with shell.builtin_trap, shell.display_trap:
+                for code in codes:
+                    exec(code, shell.user_global_ns, shell.user_ns)
+        except BaseException as error:
+            self._raised()
+            return error
+        finally:
+            shell.events.trigger("post_execute")
+        return None
 
     def _raised(self, *args: Any, **named: Any) -> None:
         """Keep an exception as a kernel would send it; the lines of the machinery around a cell are left out."""
@@ -171,8 +176,7 @@ class CellShell:
         out, err = _Stream("stdout", kept), _Stream("stderr", kept)
         try:
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), time_limit(seconds):
-                result = self.shell.run_cell(source, store_history=False)
-            error = result.error_before_exec or result.error_in_exec
+                error = self._run(source)
             if error is not None:
                 trouble = "time" if isinstance(error, TimeIsUp) else type(error).__name__
         except TimeIsUp:
