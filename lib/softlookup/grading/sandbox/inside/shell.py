@@ -116,9 +116,7 @@ class CellShell:
         callbacks = shell.events.callbacks
         if callbacks["pre_run_cell"] or callbacks["post_run_cell"]:
             return None
-        name = shell.compile.cache(
-            source, shell.execution_count
-        )  # has its lines, for tracebacks and for who reads them
+        name = shell.compile.cache(source, shell.execution_count)  # tracebacks show its lines
         try:
             tree = shell.compile.ast_parse(source, name)
             shown = [tree.body.pop()] if tree.body and isinstance(tree.body[-1], ast.Expr) else []
