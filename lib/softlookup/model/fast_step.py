@@ -165,7 +165,7 @@ class _FastLayer:
         if cross is not None and layer.cross_residual is not None:
             self.cross_norm = _norm_of(layer.cross_residual.norm)
             self.cross_q, self.cross_o = _Product(cross.w_q, cross.b_q), _Product(cross.w_o, cross.b_o)
-        self.gated = hidden.w_gate is not None
+        self.gated, self.gate_and_gated = hidden.w_gate is not None, (hidden.w_1.shape[1],) * 2
         self.first, self.second = _Product(hidden.w_1, hidden.b_1), _Product(hidden.w_2, hidden.b_2)
         if hidden.w_gate is not None:
             b_both = None
@@ -214,7 +214,7 @@ class _FastLayer:
         hidden = self.first(x_BD)
         if not self.gated:
             return self.second(self.act(hidden))
-        gate_BF, hidden_BF = hidden.chunk(2, dim=-1)
+        gate_BF, hidden_BF = hidden.split_with_sizes(self.gate_and_gated, -1)
         return self.second(self.act(gate_BF) * hidden_BF)
 
 
@@ -244,8 +244,8 @@ def _turned_pairs(turn: Tensor, x: Tensor) -> Tensor:
 
 
 def _turned_halves(cos: Tensor, sin: Tensor, x: Tensor) -> Tensor:
-    first, second = x.chunk(2, dim=-1)
-    return torch.addcmul(x * cos, torch.cat((second, first), dim=-1), sin).to(x.dtype)
+    turned = torch.addcmul(x * cos, x.roll(x.shape[-1] // 2, -1), sin)  # rolled by half the width, halves change places
+    return turned if turned.dtype == x.dtype else turned.to(x.dtype)
 
 
 class _Product:
@@ -302,4 +302,14 @@ def _norm_of(norm: nn.Module) -> Callable[[Tensor], Tensor]:
             torch.layer_norm, normalized_shape=norm.gain.shape, weight=norm.gain, bias=norm.shift, eps=norm.eps
         )
     assert isinstance(norm, RMSNorm)
-    return partial(torch.rms_norm, normalized_shape=norm.gain.shape, weight=norm.gain, eps=norm.eps)
+    gain = norm.gain.detach()
+    if gain.dtype != torch.float32 or gain.device.type != "cpu":
+        return partial(torch.rms_norm, normalized_shape=gain.shape, weight=gain, eps=norm.eps)
+    # x / sqrt(mean(x^2) + eps), by torch's one kernel for lengths; rms_norm takes six on a CPU.
+    width = len(gain)
+    scaled, least = gain * width**0.5, torch.tensor((width * norm.eps) ** 0.5)
+
+    def normed(x: Tensor) -> Tensor:
+        return x / torch.hypot(torch.linalg.vector_norm(x, dim=-1, keepdim=True), least) * scaled
+
+    return normed
