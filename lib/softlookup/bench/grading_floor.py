@@ -52,8 +52,8 @@ class Floor:
         code_s: Seconds in the students' cells and functions, added up over the submissions.
         start_s: Seconds until the libraries were loaded.
         answered: How many checks had all their calls answered, added up over the submissions.
-        imported: How many modules of this library were loaded by the submissions' processes, added up: each of them
-            would take its time once for every submission, and belongs before the first fork.
+        imported: How many modules the submissions' processes loaded, added up. All but what students import of their
+            own belongs before the first fork: it would take its time once for every submission.
     """
 
     seconds: float
@@ -180,7 +180,7 @@ def _ended() -> int:
 
 def _between(zygote: Any, libc: Any, limits: dict[str, Any], work: Work, slot: memoryview) -> None:
     """Enter the namespaces; the process that is forked in them is the submission's, as in grading."""
-    status, loaded = 1, _own_modules()
+    status, loaded = 1, len(sys.modules)
     try:
         held = zygote.held_kb()
         zygote.own_namespaces(libc, limits["disk_mb"])
@@ -195,14 +195,10 @@ def _between(zygote: Any, libc: Any, limits: dict[str, Any], work: Work, slot: m
                 os.dup2(nothing, number)
             begun = time.perf_counter()
             answered = _run(work)
-            _SLOT.pack_into(slot, 0, time.perf_counter() - begun, answered, _own_modules() - loaded)
+            _SLOT.pack_into(slot, 0, time.perf_counter() - begun, answered, len(sys.modules) - loaded)
             status = 0
     finally:
         os._exit(status)
-
-
-def _own_modules() -> int:
-    return sum(name.startswith("softlookup.") for name in sys.modules)
 
 
 def _run(work: Work) -> int:
