@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from softlookup.checking.inside.case import Case
+from softlookup.checking.inside.probe import called, inputs_for
 
 _SLOT = struct.Struct("dii")
 
@@ -141,8 +142,7 @@ def inside() -> None:
     """The process that all submissions are forked from, in the sandbox; it reads its work from its standard input."""
     begun = time.perf_counter()
     record = pickle.load(sys.stdin.buffer)
-    from softlookup.checking.inside import probe  # noqa: F401 - once, and not in each fork
-    from softlookup.grading.sandbox.inside import filter, zygote  # noqa: F401
+    from softlookup.grading.sandbox.inside import filter, zygote  # noqa: F401 - the filter once, and not in each fork
 
     zygote.load(record["modules"])
     zygote.stand_still()
@@ -222,8 +222,6 @@ def _run(work: Work) -> int:
 
 
 def _call(answer: Any, case: Case) -> None:
-    from softlookup.checking.inside.probe import called, inputs_for
-
     result = called(answer, case, inputs_for(case))
     if case.gradients:
         import torch

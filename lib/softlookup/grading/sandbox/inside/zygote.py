@@ -163,8 +163,11 @@ def keep_to(processors: list[int]) -> None:
 
 
 def load(modules: list[str]) -> None:
-    """Import what submissions need, and begin what is begun by a first call."""
-    gc.disable()  # what is imported stays; to look for garbage in it takes a fifth of the time
+    """Import what submissions need, and begin what is begun by a first call.
+
+    Until ``stand_still`` nobody looks for garbage: what is imported stays, and a look takes a fifth of the time.
+    """
+    gc.disable()
     for name in modules:
         try:
             import_module(name)
