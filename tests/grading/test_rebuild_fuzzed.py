@@ -10,7 +10,8 @@ import pytest
 from small_class import NAME, ROOT
 
 from softlookup.grading.course.notebooks import BadNotebook, grade_id, is_graded, read_notebook, verdict_of
-from softlookup.grading.judging.rebuild import Leaning, rebuild, released_check
+from softlookup.grading.judging.names import Leaning
+from softlookup.grading.judging.rebuild import rebuild, released_check
 from softlookup.grading.reports.similarity import cells_of, given_by
 from softlookup.grading.samples.handins import answers, filled
 
@@ -140,7 +141,7 @@ def dealt_with(release, raw, folder, number):
     json.dumps(rebuilt.notebook, ensure_ascii=False, allow_nan=False).encode()
     for cell in rebuilt.notebook.cells:
         if is_graded(cell) and (asked := released_check(cell)) is not None:
-            Leaning(rebuilt.notebook).on(asked)
+            Leaning(rebuilt.notebook).on(asked.task)
             return
 
 

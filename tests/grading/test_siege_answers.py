@@ -20,7 +20,8 @@ from softlookup.checking.inside.limits import calm_torch
 from softlookup.checking.inside.probe import Answer
 from softlookup.checking.inside.source import functions_behind, shortcut, standing_in
 from softlookup.checking.registry import get_task, tasks
-from softlookup.grading.judging.rebuild import Leaning, ReleasedCheck
+from softlookup.grading.judging.names import Leaning
+from softlookup.grading.judging.rebuild import ReleasedCheck
 from softlookup.grading.judging.remote import Remote
 from softlookup.grading.sandbox.outside import bubble
 from softlookup.grading.sandbox.outside.session import OutOfTime
@@ -118,7 +119,7 @@ def lent_to(task_id: str, cells: dict[str, str]) -> tuple[str, ...]:
         for name, text in cells.items()
     ]
     task = get_task(task_id)
-    return Leaning(nbformat.v4.new_notebook(cells=told)).on(ReleasedCheck(task, 0, task.name, True))
+    return Leaning(nbformat.v4.new_notebook(cells=told)).on(task)
 
 
 def test_a_lent_function_is_called_with_the_names_of_the_students_own() -> None:

@@ -177,8 +177,8 @@ def earlier(task: Task) -> tuple[Task, ...]:
 
     A function whose values are the whole answer of its task is never lent: to call it would be to read the answer.
     """
-    chapter = tasks(task.chapter)
-    before = chapter[: chapter.index(task)] if task in chapter else ()
+    ids = [one.id for one in tasks(task.chapter)]  # a task under a variant's convention is another object
+    before = tasks(task.chapter)[: ids.index(task.id)] if task.id in ids else ()
     return tuple(one for one in before if one.lends and one.reveals)
 
 

@@ -45,19 +45,20 @@ def lab(options: tuple[str, ...]) -> None:
 @click.argument("notebook", type=click.Path(path_type=Path))
 @click.option("--timeout", default=60.0, show_default=True, help="Seconds that one cell may take.")
 def check(notebook: Path, timeout: float) -> None:
-    """Run NOTEBOOK in a fresh kernel and show its verdicts.
+    """Run in a fresh kernel what of NOTEBOOK is graded, and show its verdicts.
 
+    Notes say which cells do not count, and what to do about it.
     Exit status 0 if every task is right, 1 if not, 2 if the file cannot be run.
     """
     from softlookup.checking.result import HEADLINES
-    from softlookup.grading.course.notebooks import own_cells, read_notebook
     from softlookup.grading.validate import rehearse
 
     def step(number: int, total: int) -> None:
         if sys.stderr.isatty():
             click.echo(f"\rcell {number} of {total} ", nl=number == total, err=True)
 
-    outcomes = rehearse(notebook, timeout, step)
+    rehearsal = rehearse(notebook, timeout, step)
+    outcomes = rehearsal.outcomes
     if not outcomes:
         refuse(f"{notebook.name} ran, but it contains no checks: is it one of the course's notebooks?")
     blank = [one.task for one in outcomes if one.verdict == "blank"]
@@ -71,10 +72,11 @@ def check(notebook: Path, timeout: float) -> None:
         click.echo(click.wrap_text(f"{HEADLINES['blank']}: {', '.join(blank)}", 100, "", "    "))
     earned, best = sum(one.points for one in outcomes), sum(one.max for one in outcomes)
     right = sum(one.verdict == "pass" for one in outcomes)
-    added = own_cells(read_notebook(notebook))
-    if added:
-        many = "one cell of your own is" if added == 1 else f"{added} cells of your own are"
-        click.echo(f"note: {many} ignored by grading: put whatever an answer needs into the cell of that answer")
+    for remark in rehearsal.remarks:
+        click.echo(click.wrap_text(f"note: {remark}", 100, "", "    "))
+    if rehearsal.written:
+        worth = sum(rehearsal.written.values())
+        click.echo(f"a person grades {', '.join(rehearsal.written)} ({worth:g} points)")
     click.echo(f"total: {earned:g} of {best:g} points, {right} of {len(outcomes)} tasks right")
     raise SystemExit(0 if right == len(outcomes) else 1)
 

@@ -1,23 +1,28 @@
-"""Runs a notebook the way a student would, and says what its checks say, in words."""
+"""Runs at home what will be graded: the notebook put into its release, and what its checks say, in words."""
 
 import subprocess
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from nbformat import NotebookNode
 
+from softlookup.grading.as_released import as_released
 from softlookup.grading.course.notebooks import (
+    cells_in,
     error_of,
     grade_id,
+    is_graded,
     is_solution,
+    read_file,
     read_notebook,
     task_id,
     verdict_cells,
     verdict_of,
     verdict_without_check,
 )
+from softlookup.grading.judging.rebuild import rebuild
 
 
 @dataclass(frozen=True)
@@ -39,10 +44,25 @@ class Outcome:
     message: str
 
 
+@dataclass(frozen=True)
+class Rehearsal:
+    """What a notebook comes to.
+
+    Attributes:
+        outcomes: One for each check, in the order of the notebook.
+        remarks: What of the notebook does not count, or was found elsewhere than expected: sentences for the student.
+        written: Points of the answers that a person grades, by task.
+    """
+
+    outcomes: list[Outcome]
+    remarks: tuple[str, ...] = ()
+    written: Mapping[str, float] = field(default_factory=dict)
+
+
 def rehearse(
     path: Path, timeout_s: float = 60.0, done: Callable[[int, int], None] = lambda number, total: None
-) -> list[Outcome]:
-    """Run a notebook in a fresh kernel, on past errors, and gather the verdicts.
+) -> Rehearsal:
+    """Run in a fresh kernel what of a notebook counts, on past errors, and gather the verdicts.
 
     Args:
         path: The notebook; it is not changed.
@@ -50,20 +70,23 @@ def rehearse(
         done: Called after each code cell with how many have run and how many there are.
 
     Returns:
-        One outcome for each check, in the order of the notebook.
+        The verdicts, and what is to be said about the notebook.
 
     Raises:
         BadNotebook: If the file is not a notebook.
     """
-    notebook = executed(path, timeout_s, done)
+    notebook, remarks = _rebuilt(path)
+    _execute(notebook, path.resolve().parent, timeout_s, done)
     answers = {task_id(grade_id(cell)): error_of(cell) for cell in notebook.cells if is_solution(cell)}
-    return [_outcome(task, cell, answers.get(task)) for task, cell in verdict_cells(notebook)]
+    outcomes = [_outcome(task, cell, answers.get(task)) for task, cell in verdict_cells(notebook)]
+    by_hand = [cell for cell in notebook.cells if is_solution(cell) and is_graded(cell)]
+    return Rehearsal(outcomes, remarks, {task_id(grade_id(cell)): _worth(cell) for cell in by_hand})
 
 
 def executed(
     path: Path, timeout_s: float = 60.0, done: Callable[[int, int], None] = lambda number, total: None
 ) -> NotebookNode:
-    """Run a notebook in a fresh kernel, on past errors.
+    """Run in a fresh kernel what of a notebook counts, on past errors.
 
     Args:
         path: The notebook; it is not changed.
@@ -71,14 +94,24 @@ def executed(
         done: Called after each code cell with how many have run and how many there are.
 
     Returns:
-        The notebook with the outputs of this run.
+        The notebook as it is graded, with the outputs of this run.
 
     Raises:
         BadNotebook: If the file is not a notebook.
     """
-    notebook = read_notebook(path)
+    notebook, _ = _rebuilt(path)
     _execute(notebook, path.resolve().parent, timeout_s, done)
     return notebook
+
+
+def _rebuilt(path: Path) -> tuple[NotebookNode, tuple[str, ...]]:
+    """A notebook as it is graded, and what is to be said about it; as it stands where it checks no known task."""
+    raw = read_file(path)
+    release = as_released(cells_in(raw, path.name), path)
+    if release is None:
+        return read_notebook(path), ()
+    rebuilt = rebuild(release, raw, path.name)
+    return rebuilt.notebook, rebuilt.remarks
 
 
 def _execute(notebook: NotebookNode, folder: Path, timeout_s: float, done: Callable[[int, int], None]) -> None:
@@ -112,9 +145,12 @@ def _execute(notebook: NotebookNode, folder: Path, timeout_s: float, done: Calla
 
 def _outcome(task: str, cell: NotebookNode, answer_error: str | None) -> Outcome:
     record = verdict_of(cell)
-    best = float(cell.metadata.get("nbgrader", {}).get("points", 0))
+    best = _worth(cell)
     if record is not None:
-        return Outcome(task, record["verdict"], float(record["points"]), float(record["max"]), record["message"])
+        usual = float(record["max"])
+        best = best if is_graded(cell) else usual  # a course may give other points than the check knows of
+        points = round(best * float(record["points"]) / usual, 4) if usual else 0.0
+        return Outcome(task, record["verdict"], points, best, record["message"])
     verdict = verdict_without_check(cell)
     if verdict == "stopped":
         says = "The kernel ended before this check."
@@ -126,3 +162,7 @@ def _outcome(task: str, cell: NotebookNode, answer_error: str | None) -> Outcome
     else:
         says = f"The check could not run: {error_of(cell)}."
     return Outcome(task, verdict, 0.0, best, says)
+
+
+def _worth(cell: NotebookNode) -> float:
+    return float(cell.metadata.get("nbgrader", {}).get("points", 0))

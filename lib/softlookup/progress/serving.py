@@ -4,7 +4,6 @@ Jupyter's own ``/files`` shows pages of a folder in a sandbox, in which neither 
 """
 
 import asyncio
-from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from tornado import web
 
 from softlookup.checking.result import HEADLINES
 from softlookup.grading.course.notebooks import BadNotebook
-from softlookup.grading.validate import Outcome, rehearse
+from softlookup.grading.validate import Rehearsal, rehearse
 from softlookup.progress.workplace import START, WELCOME, WORK
 
 PLACE = "softlookup-book"
@@ -75,15 +74,16 @@ class Validation(APIHandler):
         if not path.is_relative_to(root):
             raise web.HTTPError(404)
         try:
-            outcomes = await asyncio.to_thread(rehearse, path)
+            rehearsal = await asyncio.to_thread(rehearse, path)
         except BadNotebook as problem:
             self.finish({"lines": [f"{str(problem)[:1].upper()}{str(problem)[1:]}."]})
             return
-        self.finish(_in_words(outcomes))
+        self.finish(_in_words(rehearsal))
 
 
-def _in_words(outcomes: Sequence[Outcome]) -> dict[str, list[Any]]:
-    """The verdicts on a notebook, in the words of its checks."""
+def _in_words(rehearsal: Rehearsal) -> dict[str, list[Any]]:
+    """The verdicts on a notebook, in the words of its checks, and what of it does not count."""
+    outcomes = rehearsal.outcomes
     if not outcomes:
         return {"lines": ["This notebook ran, but it holds no checks: it is none of the course's."]}
     points, best = sum(one.points for one in outcomes), sum(one.max for one in outcomes)
@@ -91,6 +91,7 @@ def _in_words(outcomes: Sequence[Outcome]) -> dict[str, list[Any]]:
     blank = sum(one.verdict == "blank" for one in outcomes)
     lines = [f"{right} of {len(outcomes)} tasks are right: {points:g} of {best:g} points."]
     lines += [f"{blank} still blank."] * bool(blank)
+    lines += rehearsal.remarks
     rows = [
         [one.task, f"{HEADLINES[one.verdict]}, {one.points:g} of {one.max:g}", one.message]
         for one in outcomes

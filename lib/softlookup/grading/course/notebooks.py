@@ -20,6 +20,8 @@ MAX_ITEMS = 2_000_000
 
 # A text that nobody closes reaches to the end: were it no match, the search would begin anew at every quote in it.
 _TEXTS = re.compile(rb'"(?:[^"\\]+|\\.)*+"?', re.S)
+CONFLICT = re.compile(r"(?m)^(?:<{7}|={7}|>{7})(?: |\r?$)")
+"""What Git writes into a file where two versions could not be merged."""
 Kind = TypeVar("Kind")
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -30,6 +32,27 @@ class BadNotebook(ValueError):
 
 class NoNotebook(BadNotebook):
     """There is no file at all."""
+
+
+def read_file(path: Path) -> bytes:
+    """Read the file of a notebook that somebody else wrote.
+
+    Raises:
+        NoNotebook: If there is no such file.
+        BadNotebook: If it is not a regular file, or larger than 50 MB.
+    """
+    if path.is_symlink():
+        raise BadNotebook(f"{path.name} is a link, not a file: hand in the notebook itself")
+    if not path.exists():
+        raise NoNotebook(f"there is no file {path.name}{look_alike(path)}")
+    if not path.is_file():
+        raise BadNotebook(f"{path.name} is not a file")
+    size = path.stat().st_size
+    if size > MAX_BYTES:
+        raise BadNotebook(
+            f"{path.name} has {size:,} bytes, more than the {MAX_BYTES:,} that are read: clear its outputs"
+        )
+    return path.read_bytes()
 
 
 def read_notebook(path: Path) -> NotebookNode:
@@ -46,18 +69,7 @@ def read_notebook(path: Path) -> NotebookNode:
         BadNotebook: If it is not a regular file, empty, larger than 50 MB, of too many cells or items, not JSON, or
             JSON but no notebook.
     """
-    if path.is_symlink():
-        raise BadNotebook(f"{path.name} is a link, not a file: hand in the notebook itself")
-    if not path.exists():
-        raise NoNotebook(f"there is no file {path.name}{look_alike(path)}")
-    if not path.is_file():
-        raise BadNotebook(f"{path.name} is not a file")
-    size = path.stat().st_size
-    if size > MAX_BYTES:
-        raise BadNotebook(
-            f"{path.name} has {size:,} bytes, more than the {MAX_BYTES:,} that are read: clear its outputs"
-        )
-    content = notebook_json(path.read_bytes(), path.name)
+    content = notebook_json(read_file(path), path.name)
     cells = content.get("cells")
     if isinstance(cells, list) and len(cells) > MAX_CELLS:
         raise BadNotebook(f"{path.name} has {len(cells):,} cells, more than the {MAX_CELLS:,} that are read")
@@ -98,15 +110,42 @@ def notebook_json(raw: bytes, name: str) -> dict[str, Any]:
     if _items(raw) > MAX_ITEMS:
         raise BadNotebook(f"{name} holds more than {MAX_ITEMS:,} items, more than are read: clear its outputs")
     try:
-        content = json.loads(raw.decode("utf-8"))
+        text = raw.decode(json.detect_encoding(raw))  # with a byte order mark or without
     except UnicodeDecodeError:
         raise BadNotebook(f"{name} is not a notebook: it is not text in UTF-8") from None
+    try:
+        content = json.loads(text)
     except (ValueError, RecursionError) as error:
+        if clash := CONFLICT.search(text):
+            line = text.count("\n", 0, clash.start()) + 1
+            raise BadNotebook(
+                f"{name} holds the marks of a Git merge (line {line}): keep one of the two versions, delete the lines "
+                "with <<<<<<<, ======= and >>>>>>>, and open it in Jupyter to see that it is whole"
+            ) from None
         where = f" (line {error.lineno}, column {error.colno})" if isinstance(error, json.JSONDecodeError) else ""
         raise BadNotebook(f"{name} is not a notebook: it is not JSON, or its JSON breaks off{where}") from None
     if not (isinstance(content, dict) and "nbformat" in content and ("cells" in content or "worksheets" in content)):
         raise BadNotebook(f"{name} is JSON, but not a notebook: it has no cells")
     return content
+
+
+def cells_in(raw: bytes, name: str) -> list[dict[str, Any]]:
+    """The cells of a file that may hold anything.
+
+    Raises:
+        BadNotebook: If the file is no notebook of format 4.
+    """
+    content = notebook_json(raw, name)
+    version = content.get("nbformat")
+    if version != 4:
+        record = version if type(version) is int else "something else than a number"
+        raise BadNotebook(
+            f"{name} is a notebook of format {record}: save it in format 4, which all versions since 2014 write"
+        )
+    cells = content.get("cells")
+    if not isinstance(cells, list):
+        raise BadNotebook(f"{name} is not a sound notebook: its cells are no list")
+    return [cell for cell in cells if isinstance(cell, dict)]
 
 
 def _items(raw: bytes) -> int:
@@ -144,11 +183,6 @@ def is_solution(cell: NotebookNode) -> bool:
     """Whether the student fills in this cell."""
     about = cell.get("metadata", {}).get("nbgrader", {})
     return isinstance(about, dict) and bool(about.get("solution", False))
-
-
-def own_cells(notebook: NotebookNode) -> int:
-    """How many cells with code a student added; these are left out when the notebook is graded."""
-    return sum(cell.cell_type == "code" and not grade_id(cell) and bool(cell.source.strip()) for cell in notebook.cells)
 
 
 def task_id(name: str) -> str:

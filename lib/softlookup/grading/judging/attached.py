@@ -1,5 +1,6 @@
 """Pictures that stand in a text answer: what a notebook calls the attachments of a cell."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from softlookup.grading.judging.outputs import picture
@@ -10,7 +11,7 @@ MAX_TOGETHER = 4_000_000
 """Characters of base64 that the pictures of one cell may have together."""
 
 
-def attached(cell: dict[str, Any]) -> tuple[dict[str, dict[str, str]], int]:
+def attached(cell: Mapping[str, Any]) -> tuple[dict[str, dict[str, str]], int]:
     """Take the pictures that a cell brings along.
 
     Args:

@@ -28,10 +28,11 @@ from softlookup.grading.course.personal import whose
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.records import GRADED, REFUSED
 from softlookup.grading.data.work import Graded, Mark, RunSettings, digest_of, parted
+from softlookup.grading.judging.names import Leaning
 from softlookup.grading.judging.outputs import CUT, as_outputs, weight
 from softlookup.grading.judging.own_mistakes import noted
 from softlookup.grading.judging.plain_tests import Tested, plain_tests, score_test
-from softlookup.grading.judging.rebuild import Leaning, Rebuilt, ReleasedCheck, rebuild
+from softlookup.grading.judging.rebuild import Rebuilt, ReleasedCheck, rebuild
 from softlookup.grading.judging.remote import Before, Remote, about
 from softlookup.grading.judging.zygotes import asked_by, begin_zygote, read_release
 from softlookup.grading.sandbox.outside import cgroups
@@ -311,7 +312,7 @@ class _Run:
     def _before(self, asked: ReleasedCheck) -> dict[str, Before]:
         """The earlier tasks that an answer leans on, by id."""
         found = {}
-        for one in self.leaning.on(asked):
+        for one in self.leaning.on(asked.task):
             name = next((name for name, each in self.asked.items() if each and each.task.id == one), "")
             result = self.results.get(name)
             before = self.asked.get(name) or ReleasedCheck(get_task(one), 0, get_task(one).name, True)

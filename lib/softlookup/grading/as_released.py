@@ -1,0 +1,119 @@
+"""The notebook that a student was given, found or made again: a check at home starts from it, as grading does."""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+from softlookup.checking.own import course_above
+from softlookup.checking.published import is_published, solutions
+from softlookup.grading.course.folder import Course
+from softlookup.grading.course.notebooks import grade_id, is_graded, is_solution, read_notebook, task_id
+from softlookup.grading.course.personal import own_release
+from softlookup.grading.judging.matching import handed_in, match, text_of
+from softlookup.grading.judging.rebuild import ReleasedCheck, released_check
+
+
+def as_released(cells: Sequence[Mapping[str, Any]], path: Path) -> NotebookNode | None:
+    """The notebook as it was given out.
+
+    In a course's folder that is the released one. Elsewhere it is made from the published solutions, for the tasks,
+    the variants and the points that the notebook itself asks for. Cells with nbgrader's marks that the published
+    notebook lacks are the course's own, and are taken as they stand.
+
+    Args:
+        cells: What the student has: the cells of a file that may hold anything.
+        path: Where it lies.
+
+    Returns:
+        The release, None where the notebook checks no task that is known.
+    """
+    notebook = NotebookNode(nbformat=4, nbformat_minor=5, metadata=NotebookNode(), cells=[*map(_sound, cells)])
+    checks = [check for cell in notebook.cells if (check := released_check(cell)) is not None]
+    if not checks:
+        return None
+    chapter = checks[0].task.chapter
+    name = solutions(chapter).stem if is_published(chapter) else path.stem
+    if (root := course_above(path.resolve().parent)) is not None and (found := _in_course(Course.at(root), name, path)):
+        return found
+    if not is_published(chapter):
+        return _with_own([], notebook)
+    return _with_own(_made(notebook, [one for one in checks if one.task.chapter == chapter]), notebook)
+
+
+def _sound(cell: Mapping[str, Any]) -> NotebookNode:
+    """A cell with nothing but kind, text, id and nbgrader's marks."""
+    about = cell.get("metadata")
+    about = about.get("nbgrader") if isinstance(about, dict) else None
+    kind = "code" if cell.get("cell_type") == "code" else "markdown"
+    metadata = {"nbgrader": about} if isinstance(about, dict) else {}
+    return nbformat.from_dict({"cell_type": kind, "source": text_of(cell), "metadata": metadata, "id": cell.get("id")})
+
+
+def _in_course(course: Course, name: str, path: Path) -> NotebookNode | None:
+    released = course.notebook("release", ".", name)
+    if personal := own_release(course, name, path.resolve().parent.parent.name):
+        return nbformat.reads(personal.decode(), as_version=4)
+    return read_notebook(released) if released.is_file() else None
+
+
+def _made(notebook: NotebookNode, checks: list[ReleasedCheck]) -> list[NotebookNode]:
+    """The cells of the published notebook, with what a course chose."""
+    from softlookup.authoring import make_release, read_solution
+    from softlookup.authoring.choosing import choose, chosen_tasks
+
+    path = solutions(checks[0].task.chapter)
+    exercise = path.parents[1] / "exercises" / path.stem / f"{path.stem}.ipynb"
+    variants = {one.task.id: one.variant for one in checks}
+    public = not any(variants.values()) and exercise.is_file()
+    source = nbformat.read(exercise, as_version=4) if public else read_solution(path, variants)
+    every, there = chosen_tasks(source), _asked(notebook)
+    drop = [task for task in every if task not in there]
+    points = {task: worth for task, worth in _points(notebook).items() if task in there and task in every}
+    usual = {task_id(grade_id(cell)): cell.metadata.nbgrader.points for cell in source.cells if is_graded(cell)}
+    points = {task: worth for task, worth in points.items() if worth != usual[task]}
+    if public and not drop and not points:
+        return list(source.cells)
+    source = read_solution(path, variants) if public else source
+    return list(make_release(choose(source, drop, points)).cells)
+
+
+def _asked(notebook: NotebookNode) -> set[str]:
+    """The tasks of which a notebook holds anything: a heading, an answer or a check."""
+    found = {check.task.id for cell in notebook.cells if (check := released_check(cell)) is not None}
+    for cell in notebook.cells:
+        found |= {task_id(name) for name in (grade_id(cell), str(cell.get("id", ""))) if name}
+        if cell.cell_type == "markdown":
+            found |= {one.replace("-", ".", 1) for one in re.findall(r"(?m)^(?:### )?Task (\S+) ·", cell.source)}
+    return found
+
+
+def _points(notebook: NotebookNode) -> dict[str, float]:
+    """The points that nbgrader's marks give to tasks."""
+    marked = [(cell, cell.metadata.nbgrader.get("points")) for cell in notebook.cells if is_graded(cell)]
+    return {task_id(grade_id(cell)): worth for cell, worth in marked if type(worth) in (int, float) and worth >= 0}
+
+
+def _with_own(cells: list[NotebookNode], notebook: NotebookNode) -> NotebookNode:
+    """A notebook of these cells, with the cells of a student's notebook that nbgrader marked and these lack."""
+    known = {grade_id(cell): cell for cell in cells if grade_id(cell)}
+    matched = match(cells, handed_in(notebook.cells)).cells
+    behind: dict[str, list[NotebookNode]] = {"": []}
+    last = ""
+    for cell in notebook.cells:
+        name = grade_id(cell)
+        if name in known:
+            last = name
+        elif name and (is_graded(cell) or is_solution(cell) or cell.metadata.nbgrader.get("locked")):
+            behind.setdefault(last, []).append(cell)
+    made = list(behind[""])
+    for cell in cells:
+        name = grade_id(cell)
+        if name.endswith("-library") and name in matched:
+            # A course's own says where its library and its book are.
+            cell = NotebookNode({**cell, "source": matched[name][0].text})
+        made += [cell, *behind.get(name, [] if name else [])] if name else [cell]
+    return NotebookNode({**notebook, "cells": made})

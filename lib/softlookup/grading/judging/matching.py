@@ -1,0 +1,319 @@
+"""Which cells of a submission are which cells of the release, also where an editor lost nbgrader's marks."""
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from nbformat import NotebookNode
+
+from softlookup.grading.course.notebooks import grade_id, is_graded, is_solution, task_id
+from softlookup.grading.data.plain_text import plain
+from softlookup.grading.judging.names import Statement, needed, parsed, statements
+
+MAX_SOURCE = 200_000
+"""Characters of one solution cell; no answer is so long."""
+
+MAX_LOOSE = 400_000
+"""Characters of cells without a mark that are searched for answers, together."""
+
+
+@dataclass(frozen=True, eq=False)
+class Handed:
+    """A cell of a submission.
+
+    Attributes:
+        at: Its place among the cells of the file, counted from 0.
+        code: Whether it is a code cell.
+        text: Its source.
+        content: All that the file says of it, which may be anything.
+    """
+
+    at: int
+    code: bool
+    text: str
+    content: Mapping[str, Any]
+
+    @property
+    def words(self) -> str:
+        """What a person finds it by: its number, and how it begins."""
+        first = next((line.strip() for line in self.text.split("\n") if line.strip()), "")
+        begin = plain(first, 40).replace("`", "'")
+        return f"cell {self.at + 1} (`{begin}`)" if begin else f"cell {self.at + 1}"
+
+
+def handed_in(cells: Sequence[Mapping[str, Any]]) -> list[Handed]:
+    """The cells of a file that may hold anything."""
+    return [Handed(at, one.get("cell_type") == "code", text_of(one), one) for at, one in enumerate(cells)]
+
+
+def text_of(cell: Mapping[str, Any]) -> str:
+    """The source of a cell of a file that may hold anything, with one kind of line end."""
+    source = cell.get("source", "")
+    if isinstance(source, list) and all(isinstance(line, str) for line in source):
+        source = "".join(source)
+    # Half of a surrogate pair is no text: it could be neither written to a file nor compiled.
+    text = source.encode("utf-8", "replace").decode("utf-8") if isinstance(source, str) else ""
+    return text.replace("\r\n", "\n") if "\r" in text else text
+
+
+def _mark(cell: Mapping[str, Any]) -> str:
+    """The name that nbgrader gave a cell, if the file says one."""
+    about = cell.get("metadata")
+    about = about.get("nbgrader") if isinstance(about, dict) else None
+    named = about.get("grade_id") if isinstance(about, dict) else None
+    return named if isinstance(named, str) else ""
+
+
+def same_source(one: str, other: str, code: bool = True) -> bool:
+    """Whether two cells say the same: white space at the ends of lines and the layout of code are no difference."""
+    if one == other or _bare(one) == _bare(other):
+        return True
+    if not code or len(one) > MAX_SOURCE:
+        return False
+    both = parsed(one), parsed(other)
+    return bool(both[0].body) and ast.dump(both[0]) == ast.dump(both[1])
+
+
+def _bare(text: str) -> str:
+    return "\n".join(line.rstrip() for line in text.split("\n")).strip("\n")
+
+
+@lru_cache(maxsize=1024)
+def answer_name(check: str) -> str:
+    """The name of the function that a released check cell hands over; empty if it hands over something else."""
+    for node in ast.walk(parsed(check)):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) == "check":
+            if len(node.args) > 1 and isinstance(node.args[1], ast.Name):
+                return node.args[1].id
+    return ""
+
+
+def defines(text: str, name: str) -> bool:
+    """Whether a cell gives something to a global name."""
+    if re.search(rf"(?m)^(?:(?:async\s+)?def|class)\s+{name}\b|^{name}\b\s*[:=]", text):
+        return True
+    return name in text and any(name in one.defines for one in statements(text))
+
+
+@dataclass
+class Matched:
+    """The cells of a submission, by the cells of the release.
+
+    Attributes:
+        cells: The cells that are this released one, by its grade_id; several where it was copied.
+        loose: Code cells that are none of the released ones.
+        found: Answers that were found without a mark: by grade_id, where they stand, and their text.
+        said: Sentences about what was found, and about what was not.
+    """
+
+    cells: dict[str, list[Handed]] = field(default_factory=dict)
+    loose: list[Handed] = field(default_factory=list)
+    found: dict[str, tuple[Handed, str]] = field(default_factory=dict)
+    said: list[str] = field(default_factory=list)
+
+    def place(self, name: str) -> float:
+        """Where a released cell stands in the submission; infinite if it is not there."""
+        return min((one.at for one in self.cells.get(name, ())), default=float("inf"))
+
+
+def match(release: Sequence[NotebookNode], cells: Sequence[Handed]) -> Matched:
+    """Find out which cell is which.
+
+    A cell is known by nbgrader's mark; where that is lost, by its id or its source. The answer to a task is also
+    known by the function that it defines, as far as the task's own cell does not define it.
+
+    Args:
+        release: The released cells.
+        cells: The submitted ones.
+    """
+    released = {grade_id(cell): cell for cell in release if grade_id(cell)}
+    texts = {_bare(cell.source) for cell in release}
+    result, unmarked = Matched(), list[Handed]()
+    for one in cells:
+        mark = _mark(one.content)
+        if mark in released:
+            result.cells.setdefault(mark, []).append(one)
+        else:
+            unmarked.append(one)
+    gone = {name: cell for name, cell in released.items() if name not in result.cells}
+    by_source = {_bare(cell.source): name for name, cell in gone.items() if cell.cell_type == "code"}
+    for one in unmarked:
+        name = str(one.content.get("id"))
+        if name not in gone or one.code != (gone[name].cell_type == "code"):
+            name = by_source.get(_bare(one.text), "") if one.code and by_source else ""
+        if name:
+            result.cells.setdefault(name, []).append(one)
+        elif one.code and one.text.strip() and _bare(one.text) not in texts:
+            result.loose.append(one)
+    if any(is_solution(cell) and cell.cell_type == "markdown" for cell in gone.values()):
+        _find_written(release, cells, result)
+    _find_answers(release, result)
+    return result
+
+
+def _find_written(release: Sequence[NotebookNode], cells: Sequence[Handed], result: Matched) -> None:
+    """Find written answers without a mark: the text behind the released text that stands before the answer."""
+    known = {one.at for several in result.cells.values() for one in several}
+    texts = [None if one.code else _bare(one.text) for one in cells]
+    for before, cell in zip(release, release[1:], strict=False):
+        name = grade_id(cell)
+        if cell.cell_type == "markdown" and is_solution(cell) and name not in result.cells:
+            asked = _bare(before.source)
+            at = texts.index(asked) + 1 if asked in texts else len(cells)
+            if at < len(cells) and texts[at] is not None and at not in known:
+                result.cells[name] = [cells[at]]
+
+
+def _find_answers(release: Sequence[NotebookNode], result: Matched) -> None:
+    """Find the answers that do not stand in their own cells, by the functions that they define."""
+    checks = {task_id(grade_id(cell)): cell for cell in release if is_graded(cell) and cell.cell_type == "code"}
+    asked: dict[str, tuple[NotebookNode, str, str]] = {}
+    for cell in release:
+        check = checks.get(task_id(grade_id(cell))) if is_solution(cell) and cell.cell_type == "code" else None
+        if check is not None and (name := answer_name(check.source)):
+            asked[grade_id(cell)] = cell, name, grade_id(check)
+    lost = {}
+    for own, (cell, name, until) in asked.items():
+        filled = [one for one in result.cells.get(own, []) if not same_source(one.text, cell.source)]
+        if not any(defines(one.text, name) for one in filled if len(one.text) <= MAX_SOURCE):
+            lost[own] = name, until, filled
+    if not lost:
+        return
+    homes = _homes(result, {name for name, _, _ in lost.values()})
+    names = {name for _, name, _ in asked.values()}
+    found, doubtful = [], []
+    for own, (name, until, parts) in lost.items():
+        several = _candidates(own, name, until, homes, result)
+        if len({text for _, text in several}) > 1:
+            doubtful.append((own, name, [one for one, _ in several]))
+        elif several:
+            one, text = several[-1]
+            alone = sum(any(other in part.defines for part in statements(one.text)) for other in names) == 1
+            text = one.text if alone and one in result.loose else text
+            joined = sorted([*((part.at, part.text) for part in parts), (one.at, text)])
+            result.found[own] = one, "\n\n".join(part for _, part in joined)
+            found.append((own, one))
+    for own, name, places in doubtful:
+        where = ", ".join(one.words for one in places[:3])
+        result.said.append(
+            f"The cell of {task_id(own)} is not filled in, and several others define `{name}`: {where}. Copy the one "
+            "that counts into the cell of the answer."
+        )
+    if found:
+        where = ", ".join(f"{task_id(own)} in {one.words}" for own, one in found[:3])
+        more = f" and {len(found) - 3} more" if len(found) > 3 else ""
+        result.said.append(
+            f"Answers were found outside of their own cells, by the names of their functions: {where}{more}. They "
+            "count as if they stood in their cells."
+        )
+    whole = {one for own, (one, text) in result.found.items() if one.text in text}
+    result.loose = [one for one in result.loose if one not in whole]
+
+
+def _homes(result: Matched, names: set[str]) -> list[tuple[Handed, str, Statement]]:
+    """Where functions are defined, in the submission's order: the cell, its grade_id if it has one, the statement."""
+    marked = [(one, own) for own, several in result.cells.items() for one in several]
+    spare = MAX_LOOSE
+    found = []
+    for one, own in sorted([*((one, "") for one in result.loose), *marked], key=lambda pair: pair[0].at):
+        if any(name in one.text for name in names) and len(one.text) <= spare:
+            spare -= len(one.text)
+            found += [(one, own, part) for part in statements(one.text) if part.callable and part.defines & names]
+    return found
+
+
+def _candidates(
+    own: str, name: str, check: str, homes: Sequence[tuple[Handed, str, Statement]], result: Matched
+) -> list[tuple[Handed, str]]:
+    """Where the answer to a task may stand: the last definition before its check, else any in a cell without a mark.
+
+    A definition between the task's own cell and its check is what a kernel hands to the check.
+    """
+    until = result.place(check)
+    since = result.place(own) if result.place(own) < until else -1.0
+    here = [(one, mark, part) for one, mark, part in homes if name in part.defines and mark != own]
+    before = [(one, part) for one, _, part in here if since < one.at <= until]
+    if before and until < float("inf"):
+        last = before[-1][0]
+        return [(last, "\n\n".join(part.text for one, part in before if one is last))]
+    loose = dict.fromkeys(one for one, mark, _ in here if not mark) or dict.fromkeys(one for one, _, _ in here)
+    return [(one, "\n\n".join(part.text for other, _, part in here if other is one)) for one in loose]
+
+
+class Pool:
+    """What stands in cells that are not taken: definitions that an answer may need.
+
+    Args:
+        cells: Those cells, in the order of the submission.
+    """
+
+    def __init__(self, cells: Sequence[Handed]) -> None:
+        self._parts: list[tuple[Handed, Statement]] = []
+        spare = MAX_LOOSE
+        for one in sorted(cells, key=lambda one: one.at):
+            if len(one.text) <= spare:
+                spare -= len(one.text)
+                self._parts += [(one, part) for part in statements(one.text)]
+
+    def __bool__(self) -> bool:
+        return bool(self._parts)
+
+    def for_answer(self, text: str, known: frozenset[str], until: float) -> tuple[str, dict[str, Handed]]:
+        """An answer with what it needs of these cells before it.
+
+        Args:
+            text: The answer.
+            known: The names that there are without it.
+            until: Where the answer's check stands: what comes after it was not there when it was checked.
+
+        Returns:
+            The source, and which names were taken from which cells.
+        """
+        usable = [(one, part) for one, part in self._parts if one.at <= until] or self._parts
+        have, todo, taken = set(known), [text], set[int]()
+        names: dict[str, Handed] = {}
+        while todo:
+            want = needed(todo.pop()) - have
+            have |= want
+            for at, (one, part) in enumerate(usable):
+                if at not in taken and part.defines & want:
+                    taken.add(at)
+                    todo.append(part.text)
+                    names |= dict.fromkeys(part.defines & want, one)
+        parts = [usable[at][1].text for at in sorted(taken)]
+        return (_before(text, "\n".join(parts)), names) if parts else (text, {})
+
+
+def _before(text: str, more: str) -> str:
+    """Lines put before a cell's own, behind a magic that has to stand first."""
+    if text.lstrip().startswith("%%"):
+        first, _, rest = text.lstrip().partition("\n")
+        return f"{first}\n{more}\n\n{rest}"
+    return f"{more}\n\n{text}"
+
+
+def spread(names: Mapping[str, Mapping[str, Handed]]) -> Iterator[str]:
+    """Sentences about names that were taken along, one for each cell that they stand in.
+
+    Args:
+        names: For each answer, by its grade_id, the names and their cells.
+    """
+    by_cell: dict[Handed, tuple[dict[str, None], dict[str, None]]] = {}
+    for own, taken in names.items():
+        for name, cell in taken.items():
+            wanted, tasks = by_cell.setdefault(cell, ({}, {}))
+            wanted[name[:40]], tasks[task_id(own)] = None, None
+    for cell, (wanted, tasks) in sorted(by_cell.items(), key=lambda one: one[0].at):
+        yield (
+            f"{_listed([f'`{name}`' for name in wanted])} in {cell.words}, which is no answer's cell, "
+            f"{'was' if len(wanted) == 1 else 'were'} copied into the answer to {_listed(list(tasks))}. What an answer "
+            "needs belongs in its own cell: move it there."
+        )
+
+
+def _listed(words: list[str], most: int = 4) -> str:
+    words = words if len(words) <= most else [*words[:most], f"{len(words) - most} more"]
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
