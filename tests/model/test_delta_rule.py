@@ -73,6 +73,26 @@ def test_a_strong_write_replaces_what_the_key_held_and_strong_decay_stays_finite
     assert all(x.isfinite().all() for x in gated_delta_rule(*given))
 
 
+@pytest.mark.parametrize("least", [-torch.inf, -1e30, -200.0])
+@pytest.mark.parametrize("chunk", [1, 4, 64])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_a_gate_that_forgets_all_forgets_all_in_steps_and_chunks_and_on_the_way_back(dtype, chunk, least):
+    given = draw(8, t=13, dtype=dtype)
+    given[3][..., [0, 5, 6, 11]] = least
+    given[3][0, 0] = least
+    given = [x.requires_grad_() for x in given]
+    state = torch.randn(2, 3, 4, 5, dtype=dtype, requires_grad=True)
+    grad = torch.randn(2, 3, 13, 5, dtype=dtype)
+    results = []
+    for out, last in (gated_delta_rule(*given, state=state, chunk=chunk), stepwise(given, state)):
+        results.append([out, last, *torch.autograd.grad((out * grad).sum() + last.sum(), (*given, state))])
+    for got, wanted in zip(*results, strict=True):
+        assert got.isfinite().all()
+        torch.testing.assert_close(got, wanted, rtol=0, atol=1e-10 if dtype == torch.float64 else 1e-4)
+    begun_late = [x.detach()[..., 6:, :] if x.ndim == 4 else x.detach()[..., 6:] for x in given]
+    torch.testing.assert_close(results[0][0][..., 6:, :], gated_delta_rule(*begun_late)[0], rtol=0, atol=1e-5)
+
+
 @pytest.mark.parametrize("mistake", ["error before decay", "no scale", "undecayed mask", "no error"])
 def test_known_mistakes_give_other_numbers(mistake):
     q, k, v, log_decay, strength = draw(7, batch=(1, 1), t=6)

@@ -34,6 +34,18 @@ def in_the_open(q, k, v, mask):
     return model.attend(q, k, v, mask)[0]
 
 
+def hiding_by_bias(form, share=0.0):
+    """Give the form another way to hide keys: by -inf in a bias, and a share of them by the mask."""
+
+    def hidden(q, k, v, mask):
+        by_mask = mask | (torch.rand(mask.shape).to(mask.device) >= share)
+        bias = torch.zeros(mask.shape, dtype=q.dtype, device=q.device).masked_fill(~mask, float("-inf"))
+        out = form(q, k, v, by_mask if share else None, bias=bias)
+        return out if isinstance(out, torch.Tensor) else out[0]
+
+    return hidden
+
+
 def numbers(x):
     return x.double().cpu().numpy()
 
@@ -101,7 +113,9 @@ def test_rows_with_nothing_to_see_never_pass_through_nan_on_the_way_back(device,
 
 def test_fused_form_needs_no_help_from_torch_on_rows_with_nothing_to_see(device, monkeypatch):
     def textbook(q, k, v, attn_mask=None, scale=None, enable_gqa=False):
-        scores = (q @ k.mT / q.shape[-1] ** 0.5).masked_fill(~attn_mask, float("-inf"))
+        scores = q @ k.mT / q.shape[-1] ** 0.5
+        hidden = attn_mask.dtype == torch.bool
+        scores = scores.masked_fill(~attn_mask, float("-inf")) if hidden else scores + attn_mask
         return torch.softmax(scores, -1) @ v  # NaN in such rows, as some of torch's kernels have been
 
     q, k, v, grad, mask = draw(2, device)
@@ -109,8 +123,37 @@ def test_fused_form_needs_no_help_from_torch_on_rows_with_nothing_to_see(device,
     wanted = run(model.scaled_dot_product_attention, q, k, v, grad, mask)
     monkeypatch.setattr(F, "scaled_dot_product_attention", textbook)
     assert textbook(q, k, v, mask)[1].isnan().all()
-    for got, want in zip(run(model.scaled_dot_product_attention, q, k, v, grad, mask), wanted, strict=True):
-        torch.testing.assert_close(got, want)
+    for form in (model.scaled_dot_product_attention, hiding_by_bias(model.scaled_dot_product_attention)):
+        for got, want in zip(run(form, q, k, v, grad, mask), wanted, strict=True):
+            torch.testing.assert_close(got, want)
+
+
+@pytest.mark.parametrize("dtype", list(TOLERANCE))
+@pytest.mark.parametrize("share", [0.0, 0.5], ids=["bias alone", "bias and mask"])
+@pytest.mark.parametrize("form", [model.attend, model.scaled_dot_product_attention], ids=["open", "fused"])
+def test_minus_infinity_in_a_bias_hides_as_a_mask_does(device, dtype, share, form):
+    q, k, v, grad, mask = draw(10, device, dtype, (2, 3))
+    mask[0, 1, 1] = False
+    for tested in (mask, mask[1, 2], torch.zeros_like(mask)):  # one shape for all, and a batch that sees nothing
+        wanted = run(in_the_open if form is model.attend else form, q, k, v, grad, tested)
+        got = run(hiding_by_bias(form, share), q, k, v, grad, tested)
+        for one, other in zip(got, wanted, strict=True):
+            assert one.dtype == dtype
+            torch.testing.assert_close(one, other, rtol=0, atol=TOLERANCE[dtype])
+        assert (got[0].masked_select(~tested.any(-1, keepdim=True)) == 0).all()
+
+
+@pytest.mark.parametrize("form", [model.attend, model.scaled_dot_product_attention], ids=["open", "fused"])
+def test_gradients_of_a_bias_hold_by_finite_differences_fully_hidden_rows_included(device, form):
+    q, k, v, _, mask = draw(11, device)
+    mask[1] = False
+    bias = torch.randn(3, 5, dtype=torch.float64).to(device).requires_grad_()
+
+    def mixed(bias):
+        out = form(q, k, v, bias=bias.masked_fill(~mask, float("-inf")))
+        return out if isinstance(out, torch.Tensor) else out[0]
+
+    assert torch.autograd.gradcheck(mixed, bias)
 
 
 def test_gradients_hold_by_finite_differences_fully_masked_rows_included(device):

@@ -145,6 +145,27 @@ def test_a_batch_with_nothing_to_see_gives_zeros_and_zero_gradients(device):
         assert all((p.grad == 0).all() for p in layer.parameters())
 
 
+@pytest.mark.parametrize("return_weights", [False, True])
+@pytest.mark.parametrize("sinks", [False, True])
+def test_a_row_hidden_by_mask_and_bias_together_gives_zeros_with_a_cache_too(device, return_weights, sinks):
+    layer = MultiHeadAttention(D, N, n_kv_heads=2, sinks=sinks).to(device, torch.float64)
+    x = torch.randn(B, T, D, dtype=torch.float64).to(device).requires_grad_()
+    mask = torch.ones(T, T, dtype=torch.bool, device=device).tril()
+    bias = torch.zeros(N, T, T, dtype=torch.float64, device=device)
+    bias[:, 1, :2] = float("-inf")  # the mask hides the third key
+    cache, parts = model.LayerCache(), []
+    for start, end in ((0, 1), (1, 2), (2, 3)):
+        more = {"bias": bias[:, start:end, :end], "return_weights": return_weights, "cache": cache}
+        parts.append(layer(x[:, start:end], None, mask[start:end, :end], **more))
+    whole = layer(x, None, mask, bias=bias, return_weights=return_weights)
+    if return_weights:
+        parts, whole = [part[0] for part in parts], whole[0]
+    torch.testing.assert_close(torch.cat(parts, dim=1), whole)
+    assert (whole[:, 1] == 0).all() and (whole[:, [0, 2]].abs().sum(-1) > 0).all()
+    whole.sum().backward()
+    assert all(one.grad.isfinite().all() for one in (x, *layer.parameters()))
+
+
 @pytest.mark.parametrize(("head_width", "n_kv_heads"), WIDTHS)
 def test_parameter_shapes_and_count_are_as_documented(head_width, n_kv_heads):
     layer = MultiHeadAttention(D, N, head_width=head_width, n_kv_heads=n_kv_heads)

@@ -27,7 +27,8 @@ def attention_weights(
         q: Queries, one row for each position that looks.
         k: Keys, one row for each position that is looked at.
         mask: Boolean, True = may attend; (T, S), or as many axes as the weights, each 1 or of their size.
-        bias: Numbers added to the scaled scores (ALiBi, T5 and their kind), of a shape that spreads over the scores.
+        bias: Numbers added to the scaled scores (ALiBi, T5 and their kind), of a shape that spreads over the scores;
+            -inf hides a key as the mask does.
         scale: What the dot products are multiplied by; None means 1/sqrt(H).
 
     Returns:
@@ -46,16 +47,18 @@ def attention_weights(
     dtype = torch.promote_types(q.dtype, torch.float32)
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
     scores_TS = q.to(dtype) @ k.to(dtype).mT * scale
+    hidden = None
     if bias is not None:
         check_bias(bias, tuple(scores_TS.shape))
-        scores_TS = scores_TS + bias
-    if mask is None:
+        scores_TS, hidden = scores_TS + bias, bias.isneginf()
+    if mask is not None:
+        check_mask(mask, tuple(scores_TS.shape))
+        hidden = ~mask if hidden is None else hidden | ~mask
+    if hidden is None:
         return torch.softmax(scores_TS, dim=-1).to(q.dtype)
-    check_mask(mask, tuple(scores_TS.shape))
     # The smallest finite number, not -inf: a row of nothing but -inf would pass through NaN on both ways.
-    scores_TS = scores_TS.masked_fill(~mask, torch.finfo(scores_TS.dtype).min)
-    weights_TS = torch.softmax(scores_TS, dim=-1)
-    return weights_TS.masked_fill(~mask, 0.0).to(q.dtype)
+    scores_TS = scores_TS.masked_fill(hidden, torch.finfo(scores_TS.dtype).min)
+    return torch.softmax(scores_TS, dim=-1).masked_fill(hidden, 0.0).to(q.dtype)
 
 
 def attend(
@@ -74,7 +77,7 @@ def attend(
         k: Keys.
         v: Values, one for each key; their width Hv may differ from H.
         mask: Boolean, True = may attend; (T, S), or as many axes as the weights, each 1 or of their size.
-        bias: Numbers added to the scaled scores, of a shape that spreads over them.
+        bias: Numbers added to the scaled scores, of a shape that spreads over them; -inf hides a key.
         scale: What the dot products are multiplied by; None means 1/sqrt(H).
 
     Returns:
@@ -109,7 +112,7 @@ def scaled_dot_product_attention(
         k: Keys.
         v: Values, one for each key; their width Hv may differ from H.
         mask: Boolean, True = may attend; (T, S), or as many axes as the weights, each 1 or of their size.
-        bias: Numbers added to the scaled scores, of a shape that spreads over them.
+        bias: Numbers added to the scaled scores, of a shape that spreads over them; -inf hides a key.
         scale: What the dot products are multiplied by; None means 1/sqrt(H).
 
     Returns:
@@ -161,12 +164,13 @@ def fused_attention(
     Returns:
         The output, (*batch, T, Hv).
     """
+    added = mask
     if bias is not None:
-        bias = bias.to(q.dtype).expand(*bias.shape[:-2], q.shape[-2], k.shape[-2])
-    if mask is None:
-        return F.scaled_dot_product_attention(q, k, v, attn_mask=bias, scale=scale, enable_gqa=grouped)
-    blind_T1 = ~mask.any(dim=-1, keepdim=True)
-    may_look = mask | blind_T1
-    added = may_look if bias is None else bias.masked_fill(~may_look, -math.inf)
+        added = bias.to(q.dtype).expand(*bias.shape[:-2], q.shape[-2], k.shape[-2])
+        added = added if mask is None else added.masked_fill(~mask, -math.inf)
+    if added is None:
+        return F.scaled_dot_product_attention(q, k, v, scale=scale, enable_gqa=grouped)
+    blind_T1 = (~added if bias is None else added.isneginf()).all(dim=-1, keepdim=True)
+    added = added.masked_fill(blind_T1, bias is None)  # True of a mask, 0 of a bias: may attend
     output = F.scaled_dot_product_attention(q, k, v, attn_mask=added, scale=scale, enable_gqa=grouped)
     return output.masked_fill(blind_T1, 0.0)

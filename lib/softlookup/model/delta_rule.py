@@ -30,7 +30,7 @@ def gated_delta_rule_step(
         q: The query of this position.
         k: Its key, of length 1 in published models: to be brought to it before.
         v: Its value.
-        log_decay: The logarithm of what the state is multiplied by; not above 0.
+        log_decay: The logarithm of what the state is multiplied by; not above 0, and -inf forgets all.
         strength: How much of the difference is written, 0 to 1.
 
     Returns:
@@ -72,7 +72,7 @@ def gated_delta_rule(
         q: Queries.
         k: Keys, of length 1 in published models: to be brought to it before.
         v: Values.
-        log_decay: The logarithm of what the state is multiplied by at each position; not above 0.
+        log_decay: The logarithm of what the state is multiplied by at each position; not above 0, and -inf forgets all.
         strength: How much of each difference is written, 0 to 1.
         state: What an earlier call handed back; None: zeros.
         chunk: C, how many positions are taken at once.
@@ -97,17 +97,21 @@ def gated_delta_rule(
     outputs = []
     for q_CH, k_CH, v_CH, log_C, strength_C in pieces:
         length = log_C.shape[-1]
-        total_C = log_C.cumsum(dim=-1)
-        seen_CC = torch.ones(length, length, dtype=torch.bool, device=q.device).tril()
-        # From position s to t the state decays by the product over s + 1 to t.
-        decay_CC = (total_C[..., :, None] - total_C[..., None, :]).masked_fill(~seen_CC, -torch.inf).exp()
+        # A decay of 0 begins anew. It is counted and not summed, since -inf - (-inf) would be NaN.
+        anew_C = log_C.exp() == 0
+        total_C, begun_C = log_C.masked_fill(anew_C, 0.0).cumsum(dim=-1), anew_C.cumsum(dim=-1)
+        kept_CC = begun_C[..., :, None] == begun_C[..., None, :]
+        kept_CC = kept_CC & torch.ones(length, length, dtype=torch.bool, device=q.device).tril()
+        # From position s to t the state decays by the product over s + 1 to t, and from before the chunk by all.
+        decay_CC = (total_C[..., :, None] - total_C[..., None, :]).masked_fill(~kept_CC, -torch.inf).exp()
+        decay_C = total_C.masked_fill(begun_C > 0, -torch.inf).exp()
         system_CC = (strength_C[..., None] * decay_CC * (k_CH @ k_CH.mT)).tril(-1)
-        found_CH = total_C.exp()[..., None] * (k_CH @ state)
+        found_CH = decay_C[..., None] * (k_CH @ state)
         wanted_CH = strength_C[..., None] * (v_CH - found_CH)
         written_CH = torch.linalg.solve_triangular(system_CC, wanted_CH, upper=False, unitriangular=True)
-        outputs.append(total_C.exp()[..., None] * (q_CH @ state) + (decay_CC * (q_CH @ k_CH.mT)) @ written_CH)
+        outputs.append(decay_C[..., None] * (q_CH @ state) + (decay_CC * (q_CH @ k_CH.mT)) @ written_CH)
         left_C = decay_CC[..., -1, :, None]
-        state = total_C[..., -1, None, None].exp() * state + (left_C * k_CH).mT @ written_CH
+        state = decay_C[..., -1, None, None] * state + (left_C * k_CH).mT @ written_CH
     return torch.cat(outputs, dim=-2).to(q.dtype), state
 
 
