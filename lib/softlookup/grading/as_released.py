@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from nbformat import NotebookNode
 
 from softlookup.checking.own import course_above
 from softlookup.checking.published import is_published, solutions
+from softlookup.checking.registry import tasks
 from softlookup.grading.course.folder import Course
 from softlookup.grading.course.notebooks import grade_id, is_graded, is_solution, read_notebook, task_id
 from softlookup.grading.course.personal import own_release
@@ -60,25 +62,50 @@ def _in_course(course: Course, name: str, path: Path) -> NotebookNode | None:
     return read_notebook(released) if released.is_file() else None
 
 
-def _made(notebook: NotebookNode, checks: list[ReleasedCheck]) -> list[NotebookNode]:
+def _made(notebook: NotebookNode, checks: list[ReleasedCheck]) -> Sequence[NotebookNode]:
     """The cells of the published notebook, with what a course chose."""
+    path = solutions(checks[0].task.chapter)
+    variants = {one.task.id: one.variant for one in checks}
+    if any(variants.values()):
+        variants |= _by_their_text(notebook, path, variants)
+    there = _asked(notebook)
+    points = {task: worth for task, worth in _points(notebook).items() if task in there}
+    return _built(path, tuple(sorted(variants.items())), frozenset(there), tuple(sorted(points.items())))
+
+
+@lru_cache(maxsize=8)  # a student presses Validate more than once
+def _built(
+    path: Path, variants: tuple[tuple[str, int], ...], there: frozenset[str], points: tuple[tuple[str, float], ...]
+) -> Sequence[NotebookNode]:
     from softlookup.authoring import make_release, read_solution
     from softlookup.authoring.choosing import choose, chosen_tasks
 
-    path = solutions(checks[0].task.chapter)
     exercise = path.parents[1] / "exercises" / path.stem / f"{path.stem}.ipynb"
-    variants = {one.task.id: one.variant for one in checks}
-    public = not any(variants.values()) and exercise.is_file()
-    source = nbformat.read(exercise, as_version=4) if public else read_solution(path, variants)
-    every, there = chosen_tasks(source), _asked(notebook)
-    drop = [task for task in every if task not in there]
-    points = {task: worth for task, worth in _points(notebook).items() if task in there and task in every}
+    public = exercise.is_file() and not any(number for _, number in variants)
+    source = nbformat.read(exercise, as_version=4) if public else read_solution(path, dict(variants))
     usual = {task_id(grade_id(cell)): cell.metadata.nbgrader.points for cell in source.cells if is_graded(cell)}
-    points = {task: worth for task, worth in points.items() if worth != usual[task]}
-    if public and not drop and not points:
+    drop = [task for task in chosen_tasks(source) if task not in there]
+    others = {task: worth for task, worth in points if task in usual and worth != usual[task]}
+    if public and not drop and not others:
         return list(source.cells)
-    source = read_solution(path, variants) if public else source
-    return list(make_release(choose(source, drop, points)).cells)
+    source = read_solution(path, dict(variants)) if public else source
+    return list(make_release(choose(source, drop, others)).cells)
+
+
+def _by_their_text(notebook: NotebookNode, path: Path, known: Mapping[str, int]) -> dict[str, int]:
+    """The variants of tasks whose checks are gone, by what their texts and their cells ask for."""
+    from softlookup.authoring import read_solution
+
+    lost = [one for one in tasks(int(path.stem[:2])) if one.id not in known and len(one.variants) > 1]
+    texts = {text_of(cell).strip() for cell in notebook.cells}
+    found: dict[str, int] = {}
+    for number in range(1, max((len(one.variants) for one in lost), default=0)):
+        source = read_solution(path, {one.id: min(number, len(one.variants) - 1) for one in lost})
+        asked = {cell.source.strip() for cell in source.cells if cell.cell_type == "markdown"} & texts
+        for one in lost:
+            if any(f"Task {one.id} ·" in text for text in asked):
+                found.setdefault(one.id, number)
+    return found
 
 
 def _asked(notebook: NotebookNode) -> set[str]:
@@ -97,7 +124,7 @@ def _points(notebook: NotebookNode) -> dict[str, float]:
     return {task_id(grade_id(cell)): worth for cell, worth in marked if type(worth) in (int, float) and worth >= 0}
 
 
-def _with_own(cells: list[NotebookNode], notebook: NotebookNode) -> NotebookNode:
+def _with_own(cells: Sequence[NotebookNode], notebook: NotebookNode) -> NotebookNode:
     """A notebook of these cells, with the cells of a student's notebook that nbgrader marked and these lack."""
     known = {grade_id(cell): cell for cell in cells if grade_id(cell)}
     matched = match(cells, handed_in(notebook.cells)).cells

@@ -296,7 +296,7 @@ def _before(text: str, more: str) -> str:
 
 
 def spread(names: Mapping[str, Mapping[str, Handed]]) -> Iterator[str]:
-    """Sentences about names that were taken along, one for each cell that they stand in.
+    """Sentences about names that were copied into answers, one for each cell that they stand in.
 
     Args:
         names: For each answer, by its grade_id, the names and their cells.
@@ -305,12 +305,12 @@ def spread(names: Mapping[str, Mapping[str, Handed]]) -> Iterator[str]:
     for own, taken in names.items():
         for name, cell in taken.items():
             wanted, tasks = by_cell.setdefault(cell, ({}, {}))
-            wanted[name[:40]], tasks[task_id(own)] = None, None
+            wanted[f"`{name[:40]}`"], tasks[task_id(own)] = None, None
     for cell, (wanted, tasks) in sorted(by_cell.items(), key=lambda one: one[0].at):
+        them = "it was" if len(wanted) == 1 else "they were"
         yield (
-            f"{_listed([f'`{name}`' for name in wanted])} in {cell.words}, which is no answer's cell, "
-            f"{'was' if len(wanted) == 1 else 'were'} copied into the answer to {_listed(list(tasks))}. What an answer "
-            "needs belongs in its own cell: move it there."
+            f"The answer to {_listed(list(tasks))} uses {_listed(list(wanted))} from {cell.words}: {them} copied into "
+            "the answer. What an answer needs belongs in its own cell: move it there."
         )
 
 

@@ -160,13 +160,11 @@ def rebuild(release: NotebookNode, raw: bytes, name: str) -> Rebuilt:
     if those := [own for cell, own in changed if not is_graded(cell)]:
         remarks.append(f"The given cell {', '.join(those)} was changed; the released one was used.")
     used = {one.at for names in along.values() for one in names.values()}
-    if strange := sum(one.at not in used for one in matched.loose):
-        many = (
-            "1 cell that is not in the released notebook was"
-            if strange == 1
-            else (f"{strange:,} cells that are not in the released notebook were")
-        )
-        remarks.append(f"{many} left out: what an answer needs belongs in its cell.")
+    if strange := [one for one in matched.loose if one.at not in used]:
+        many = f"{len(strange):,} cells that are not in the released notebook were"
+        many = "1 cell that is not in the released notebook was" if len(strange) == 1 else many
+        which = ", ".join([one.words for one in strange[:3]] + ["..."] * (len(strange) > 3))
+        remarks.append(f"{many} left out: {which}. What an answer needs belongs in its cell.")
     places = [matched.place(grade_id(cell)) for cell in release.cells if grade_id(cell) in matched.cells]
     if places != sorted(places):
         remarks.append("Cells stand in another order than in the released notebook; that one's order was used.")

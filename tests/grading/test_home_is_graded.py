@@ -1,0 +1,116 @@
+"""What is checked at home is what is graded: the same points for the same file, however it was left."""
+
+import itertools
+import json
+import random
+
+import mangled
+import nbformat
+import pytest
+from sandbox_tools import NEEDS_SANDBOX
+from small_class import ROOT
+
+from softlookup.authoring import draw_variants, make_release, read_solution
+from softlookup.grading.as_released import as_released
+from softlookup.grading.course.notebooks import BadNotebook, cells_in, grade_id, is_graded, is_solution
+from softlookup.grading.data.work import Limits, RunSettings
+from softlookup.grading.judging.examine import Examiner
+from softlookup.grading.judging.rebuild import rebuild
+from softlookup.grading.samples.handins import answers, filled
+from softlookup.grading.validate import rehearse
+
+CHAPTERS = ("04_one_head", "08_decoder_and_masks", "10_inference")
+MORE = 1
+"""How many notebooks of each kind: with the chapters and two courses some two hundred in all."""
+
+
+class Given:
+    """A chapter as a course released it, filled in rightly."""
+
+    def __init__(self, name, seed):
+        self.name, self.source = name, read_solution(ROOT / "solutions" / f"{name}.py", draw_variants(seed))
+        self.release = make_release(self.source)
+        self.blank = {grade_id(cell): cell.source for cell in self.release.cells}
+        self.right = json.loads(nbformat.writes(filled(self.release, answers(self.source))))
+        for cell in self.right["cells"]:
+            cell["source"] = "".join(cell["source"])
+        self.best = sum(c.metadata.nbgrader.points for c in self.release.cells if is_graded(c) and not is_solution(c))
+
+    def at_home(self, raw, folder):
+        """The notebook that a check at home runs, and what it says beforehand."""
+        path = folder / "mine.ipynb"
+        made = as_released(cells_in(raw, path.name), path)
+        assert made is not None
+        return rebuild(made, raw, path.name)
+
+
+@pytest.fixture(scope="module", params=list(itertools.product(CHAPTERS, (None, "a word of ours"))), ids=str)
+def given(request):
+    return Given(*request.param)
+
+
+@pytest.fixture(scope="module")
+def examiner(given):
+    limits = Limits(cell_s=10, answer_s=10)
+    with Examiner(RunSettings(given.name, nbformat.writes(given.release), 7, limits=limits)) as one:
+        yield one
+
+
+def sources(notebook):
+    named = [(grade_id(cell), cell.source) for cell in notebook.cells if grade_id(cell)]
+    return [one for one in named if not one[0].endswith("-library")]
+
+
+@NEEDS_SANDBOX
+def test_mangled_notebooks_earn_at_home_what_they_earn_graded(given, examiner, tmp_path):
+    rng = random.Random(f"{given.name} {given.best}")
+    seen = {}
+    for how, number in itertools.product((*mangled.HARMLESS, *mangled.COSTS), range(MORE)):
+        raw = mangled.mangled(given.right, how, rng, given.blank.__getitem__)
+        home, graded = given.at_home(raw, tmp_path), rebuild(given.release, raw, "x.ipynb")
+        what = f"{how.__name__} {number}: {home.remarks}"
+        assert sources(home.notebook) == sources(graded.notebook), what
+        assert home.remarks == graded.remarks, what
+        key = tuple(sources(graded.notebook))
+        if key not in seen:
+            marks = examiner.examine("somebody", raw).marks
+            seen[key] = sum(mark.points or 0 for mark in marks if mark.verdict != "by hand")
+        if how in mangled.HARMLESS:
+            assert seen[key] == given.best, what
+            assert how not in mangled.UNSEEN or not home.remarks, what
+        else:
+            assert seen[key] < given.best and home.remarks, what
+
+
+@pytest.mark.parametrize("how", mangled.AS_FILES)
+def test_a_file_in_another_encoding_is_read(how, tmp_path):
+    given = Given(CHAPTERS[0], None)
+    raw = how(json.dumps(given.right, indent=1).encode())
+    assert given.at_home(raw, tmp_path).remarks == rebuild(given.release, raw, "x.ipynb").remarks == ()
+
+
+def test_the_marks_of_a_merge_are_named_with_their_line():
+    raw = mangled.merge_in_the_file(json.dumps(Given(CHAPTERS[0], None).right, indent=1).encode())
+    with pytest.raises(BadNotebook, match=r"x.ipynb holds the marks of a Git merge \(line \d+\): keep one"):
+        cells_in(raw, "x.ipynb")
+
+
+@NEEDS_SANDBOX
+@pytest.mark.parametrize("name", CHAPTERS[:2])
+def test_a_fresh_kernel_and_the_grader_give_the_same_points(name, tmp_path):
+    """Some right, some wrong, some blank; a constant in a cell of one's own; all marks lost."""
+    given, rng = Given(name, "another word"), random.Random(5)
+    spoiled = mangled.answers(given.right)
+    spoiled[1]["source"] = spoiled[1]["source"].replace("return ", "return 2 * ", 1)
+    spoiled[-1]["source"] = given.blank[mangled.named(spoiled[-1])]
+    mangled.constant_in_a_cell_of_ones_own(given.right, rng)
+    mangled.no_metadata_and_no_ids(given.right, rng)
+    path = tmp_path / "mine.ipynb"
+    path.write_text(json.dumps(given.right))
+    home = rehearse(path)
+    with Examiner(RunSettings(name, nbformat.writes(given.release), 7)) as one:
+        graded = one.examine("somebody", path.read_bytes())
+    marks = {mark.task: mark.points for mark in graded.marks if mark.verdict != "by hand"}
+    assert {outcome.task: outcome.points for outcome in home.outcomes} == marks
+    assert 0 < sum(marks.values()) < given.best and set(home.remarks) <= set(graded.remarks)
+    assert any("`HALF`" in remark and "`WHOLE`" in remark for remark in home.remarks)
