@@ -1,0 +1,119 @@
+"""A variant is graded as variant 0 is: the same answer earns the same, and one mistake costs no more."""
+
+from functools import cache
+
+import pytest
+
+from published import ROOT
+from softlookup.authoring import assignments, draw_variants, read_solution, solution_cells
+from softlookup.checking import get_task, tasks
+from softlookup.checking.inside.limits import calm_torch
+from softlookup.checking.judge import HOME_SEED, judge, questions
+from softlookup.checking.local import LocalStudent
+from softlookup.checking.own import kept
+from softlookup.checking.published import NoEdit, names_used, planted
+from softlookup.checking.registry import CHAPTERS, earlier
+from softlookup.checking.variant import under
+
+SEEDS = (None, "spring", "summer", "autumn")
+"""The public course, and three with a secret."""
+
+
+@cache
+def asked_by(seed):
+    return draw_variants(seed)
+
+
+@cache
+def cells(chapter, seed):
+    """The code cells of a course's notebook but for the checks, in order, by grade_id."""
+    name = next(one for one in assignments(ROOT) if one.startswith(f"{chapter:02d}_"))
+    source = read_solution(ROOT / "solutions" / f"{name}.py", asked_by(seed))
+    return [
+        (cell.metadata.nbgrader.grade_id, cell.source)
+        for cell in source.cells
+        if cell.cell_type == "code" and not cell.metadata.nbgrader.grade
+    ]
+
+
+def world(chapter, seed, replaced=None):
+    """Everything that a course's notebook defines, with one answer replaced."""
+    space = {"__name__": "__main__"}
+    for name, source in cells(chapter, seed):
+        source = (replaced or {}).get(name, source)
+        exec(compile(source, f"<{name} {hash(source)}>", "exec"), space)
+    return space
+
+
+@kept
+def asked(task, variant):
+    return questions(task, HOME_SEED, variant)
+
+
+def points(task_id, seed, space):
+    variants = asked_by(seed)
+    task = under(get_task(task_id), variants[task_id])
+    student = LocalStudent(task, space[task.name], variants)
+    with calm_torch():
+        return judge(task, student, variant=variants[task_id], asked=asked(task, variants[task_id]), names=False).points
+
+
+@cache
+def leaning_on(task_id):
+    """The later tasks of the notebook whose published solutions call a task's function, directly or through others."""
+    used, chapter = {get_task(task_id).name}, tasks(get_task(task_id).chapter)
+    found = []
+    for task in chapter[[one.id for one in chapter].index(task_id) + 1 :]:
+        if used & names_used(task):
+            used.add(task.name)
+            found.append(task.id)
+    return tuple(found)
+
+
+EARLY = [task for chapter in sorted(CHAPTERS) for task in tasks(chapter) if leaning_on(task.id)]
+
+
+@pytest.mark.parametrize("seed", SEEDS[1:])
+@pytest.mark.parametrize("chapter", sorted(CHAPTERS))
+def test_a_variant_is_lent_the_same_earlier_functions(chapter, seed):
+    for task in tasks(chapter):
+        changed = under(task, asked_by(seed)[task.id])
+        assert earlier(changed) == earlier(task)
+        assert set(LocalStudent(changed, print).earlier) == set(LocalStudent(task, print).earlier)
+
+
+@pytest.mark.parametrize("seed", SEEDS[1:])
+@pytest.mark.parametrize("chapter", sorted(CHAPTERS))
+def test_the_solution_of_a_variant_earns_everything(chapter, seed):
+    space = world(chapter, seed)
+    for task in tasks(chapter):
+        assert points(task.id, seed, space) == task.points, task.id
+
+
+def lost(task, slug, seed):
+    """What a known mistake costs, by task: its own and all that lean on it; None where it does not fit in."""
+    try:
+        wrong = planted(task, (slug,), asked_by(seed)[task.id])
+    except NoEdit:
+        return None
+    space = world(task.chapter, seed, {task.slug: wrong})
+    return {one: get_task(one).points - points(one, seed, space) for one in (task.id, *leaning_on(task.id))}
+
+
+def assert_costs_the_same(task, slugs):
+    for slug in slugs:
+        public = lost(task, slug, None)
+        for seed in SEEDS[1:]:
+            assert lost(task, slug, seed) in (public, None), f"{slug} under {seed!r}"
+
+
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("task", EARLY, ids=lambda task: task.id)
+def test_a_mistake_in_an_early_task_costs_what_it_costs_in_variant_0(task):
+    assert_costs_the_same(task, [task.mistakes[0].slug])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", EARLY, ids=lambda task: task.id)
+def test_every_mistake_in_an_early_task_costs_what_it_costs_in_variant_0(task):
+    assert_costs_the_same(task, [one.slug for one in task.mistakes])
