@@ -198,7 +198,7 @@ def soft_lookup(q, k, v):
 # What does a soft lookup return as $\tau$ goes to 0, and what as $\tau$ grows without bound? The inputs are `scores` `(T, S)` and values `v`
 # `(S, W)`. Return both limits, each of shape `(T, W)` with a row for each query: first the cold one ($\tau$ to 0), then the hot one. Pay
 # attention to ties: softmax gives equal scores equal weights at every temperature. Only equal scores tie: as $\tau$ goes to 0, even a lead of
-# 0.0001 takes all the weight.
+# 0.0001 takes all the weight, however large the scores are.
 
 
 # %% 02-limit

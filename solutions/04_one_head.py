@@ -183,8 +183,8 @@ def one_token(q, k, v):
 #
 # A mask says which query may attend to which key: boolean, `True` = may attend. It has the shape of the scores or one that broadcasts to it:
 # `(T, S)`, `(B, T, S)`, `(B, 1, S)`, with more leading axes where the scores have them. Where the mask is `False`, the weight is exactly 0,
-# however large the score is (scores may be in the thousands, positive or negative), and the rest of the row still sums to 1. A query that may
-# attend to no key (a fully masked row) gets a row of zeros, never NaN.
+# however large the score is (scores may be in the tens of thousands, positive or negative), and the rest of the row still sums to 1. A query
+# that may attend to no key (a fully masked row) gets a row of zeros, never NaN.
 #
 # [[task 04.weights]]
 #

@@ -163,7 +163,7 @@ def unpack_heads(x, w_qkv, n_heads):
 #
 # Compute attention in all heads at once, each head by itself: scores divided by $\sqrt{H}$, mask, softmax, mix. `q` has shape `(B, N, T, H)`,
 # `k` has `(B, N, S, H)` and `v` has `(B, N, S, H')`. Return shape `(B, N, T, H')`, in the dtype of the inputs. Gradients must flow to `q`,
-# `k` and `v`. Scores may be in the thousands, masked ones too: no result and no gradient may be NaN. torch's own attention and this
+# `k` and `v`. Scores may be in the tens of thousands, masked ones too: no result and no gradient may be NaN. torch's own attention and this
 # library's are not allowed.
 
 

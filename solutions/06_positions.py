@@ -325,7 +325,7 @@ def to_halves(w, n_heads):
 #
 # Compute one whole step of a decoder with a KV cache. There are `S` keys, at positions 0, 1, 2, …, not rotated yet; the `T` queries are those of the **newest** `T` tokens.
 # Rotate what must be rotated, scale by $1/\sqrt{H}$, let no query attend to later keys, and mix the values. `q` has shape `(B, N, T, H)`, `k` has `(B, N, S, H)`, `v` has
-# `(B, N, S, H')`, and `T` is at most `S`. Return shape `(B, N, T, H')`. torch's own attention and this library's are not allowed.
+# `(B, N, S, H')`, and `T` is at most `S`. Return shape `(B, N, T, H')`. Scores may be in the tens of thousands. torch's own attention and this library's are not allowed.
 
 
 # %% 06-cached

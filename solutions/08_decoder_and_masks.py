@@ -219,8 +219,8 @@ def log_probabilities(x, table):
 # [[task 08.cross-attention]]
 #
 # Compute attention in `N` heads from one sequence to another: queries come from `x`, keys and values from `memory`. Split into heads, compute the scores, divide by $\sqrt{H}$, mask, apply the softmax, mix the values, merge the heads, and
-# multiply by `w_o`. The mask has any shape that broadcasts to `(B, N, T, S)`, so it may differ between heads, or have fewer axes. If all keys of a query are masked, its mixed values are zeros. `split_heads` and `merge_heads` are given at the
-# top. torch's own attention and this library's are not allowed.
+# multiply by `w_o`. The mask has any shape that broadcasts to `(B, N, T, S)`, so it may differ between heads, or have fewer axes. If all keys of a query are masked, its mixed values are zeros. Scores may be in the tens
+# of thousands. `split_heads` and `merge_heads` are given at the top. torch's own attention and this library's are not allowed.
 
 
 # %% 08-cross-attention

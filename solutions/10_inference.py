@@ -103,7 +103,7 @@ def with_temperature(logits, temperature):
 # %% [markdown]
 # [[task 10.top-k]]
 #
-# Keep **exactly** the `k` most likely tokens of each row (among equal logits, those with the lowest ids; all tokens, if there are fewer than `k`). Return probabilities: 0 for the other tokens, while those of the kept tokens sum to 1, in their original proportions.
+# Keep **exactly** the `k` most likely tokens of each row (among equal logits, those with the lowest ids; all tokens, if there are fewer than `k`). Logits may be in the tens of thousands. Return probabilities: 0 for the other tokens, while those of the kept tokens sum to 1, in their original proportions.
 
 
 # %% 10-top-k
@@ -240,7 +240,7 @@ def extend_cache(k, v, new_k, new_v, rows):
 # %% [markdown]
 # [[task 10.attend]]
 #
-# Compute causal attention for the newest tokens. There are `T` queries and `S` keys, `S` at least `T`; the queries belong to the **last** `T` of the `S` tokens, and each may attend to its own token and to all earlier ones. There are `N` query heads and `K` key-value heads; `K` divides `N`, and each key-value head serves `N/K` neighbouring query heads (query heads 0 to N/K - 1 use key-value head 0, and so on). Scores are divided by $\sqrt{H}$. torch's own attention and this library's are not allowed.
+# Compute causal attention for the newest tokens. There are `T` queries and `S` keys, `S` at least `T`; the queries belong to the **last** `T` of the `S` tokens, and each may attend to its own token and to all earlier ones. There are `N` query heads and `K` key-value heads; `K` divides `N`, and each key-value head serves `N/K` neighbouring query heads (query heads 0 to N/K - 1 use key-value head 0, and so on). Scores are divided by $\sqrt{H}$; they may be in the tens of thousands. torch's own attention and this library's are not allowed.
 
 
 # %% 10-attend

@@ -58,8 +58,8 @@ def intensity(reads, writes, operations, bits):
 # How many bytes does a small program move between memory and processor? The program is a list of steps, in order. Each step is a list of two: the name of the array that it makes, and the names of the arrays that it reads, such as `["x",
 # ["a", "b"]]`; a step may read the same name twice. No name is made twice. All arrays have `n` numbers of `bytes_per_number` bytes. `keep` lists those of the made arrays that are needed at the end; the others are not.
 #
-# Return two integers, both in bytes: **apart**, where every step is a separate pass that reads each of its arrays once (also an array that it names twice) and writes the array that it makes; and **fused**, where one pass does all steps
-# position by position: arrays that the program does not make itself are read once, those in `keep` are written once, and everything else stays inside the processor.
+# Return two integers, both in bytes: **apart**, where every step is a separate pass that reads each of its arrays once (also an array that it names twice) and writes the array that it makes; and **fused**, where one pass does all steps,
+# whether or not their results are needed, position by position: arrays that the program does not make itself are read once, those in `keep` are written once, and everything else stays inside the processor.
 
 
 # %% 11-fuse

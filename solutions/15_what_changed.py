@@ -325,7 +325,7 @@ def append_token(table, owners, length, block_size):
 # %% [markdown]
 # [[task 15.indexer]]
 #
-# Attend to the keys that an indexer chooses, as DeepSeek-V3.2 does. The indexer has `N` small heads with queries of their own and one key for each token, which its heads share. Add up over the heads: `w`, which may be negative, times the ReLU of the dot product. Among the keys that the query may see (`mask`), the `top` with the largest sums are chosen; all of them where fewer are visible. Then the query attends to the chosen keys alone, with scores divided by $\sqrt{H}$. Return which keys are chosen, as booleans, and the outputs.
+# Attend to the keys that an indexer chooses, as DeepSeek-V3.2 does. The indexer has `N` small heads with queries of their own and one key for each token, which its heads share. Add up over the heads: `w`, which may be negative, times the ReLU of the dot product. Among the keys that the query may see (`mask`), the `top` with the largest sums are chosen; all of them where fewer are visible. Then the query attends to the chosen keys alone, with scores divided by $\sqrt{H}$, which may be in the tens of thousands. Return which keys are chosen, as booleans, and the outputs.
 
 
 # %% 15-indexer

@@ -207,7 +207,7 @@ def release(tables, owners, ended):
 # %% [markdown]
 # [[task 16.ragged]]
 #
-# Compute the attention of a decoding step for a batch whose sequences differ in length. (Task 15.pages does this for one sequence and one head.) `k_blocks` and `v_blocks` hold `P` blocks of `M` tokens for `K` key-value heads. Row `b` of `tables` lists the blocks of sequence `b` in the order of its text, filled up with `-1` at the end to the longest; `lengths[b]` says how many tokens it has, the newest included. Each sequence has **one** query for each of `N` heads, and `N / K` **neighbouring** heads share a key-value head. A query attends to all tokens of its own sequence, and to nothing else. Divide scores by $\sqrt{H}$.
+# Compute the attention of a decoding step for a batch whose sequences differ in length. (Task 15.pages does this for one sequence and one head.) `k_blocks` and `v_blocks` hold `P` blocks of `M` tokens for `K` key-value heads. Row `b` of `tables` lists the blocks of sequence `b` in the order of its text, filled up with `-1` at the end to the longest; `lengths[b]` says how many tokens it has, the newest included. Each sequence has **one** query for each of `N` heads, and `N / K` **neighbouring** heads share a key-value head. A query attends to all tokens of its own sequence, and to nothing else. Divide scores by $\sqrt{H}$; they may be in the tens of thousands.
 
 
 # %% 16-ragged

@@ -29,4 +29,5 @@ EQUAL: list[tuple[str, str, str]] = [
     ("02.analogy", "target = table[c] + (table[a] - table[b])", ADDS_UP),
     ("02.analogy", "cosines = table @ target / (np.linalg.norm(target) * np.linalg.norm(table, axis=1))", COMMUTES),
     ("02.analogy", "cosines = table @ target / (np.linalg.norm(table, axis=-1) * np.linalg.norm(target))", TWO_AXES),
+    ("02.analogy", "cosines[[a, b, c]] = -10000.0", "no cosine is below -1"),
 ]

@@ -86,4 +86,9 @@ EQUAL: list[tuple[str, str, str]] = [
     ("06.cached", "s = q @ k.transpose(--2, -1) / math.sqrt(q.shape[-1])", FOUR_AXES),
     ("06.cached", "s = q @ k.transpose(-2, -1) / math.sqrt(k.shape[-1])", SAME_WIDTH),
     ("06.cached", "i = start + torch.arange(n_queries)[:, None]", COMMUTES),
+    (
+        "06.buckets",
+        "return torch.where(back <= alone, back, far)",
+        "the first logarithm is 0, which gives the same bucket",
+    ),
 ]

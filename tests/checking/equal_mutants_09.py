@@ -12,6 +12,7 @@ BOUND = "the bound lies between what sound and broken pieces give, with room on 
 CHOICE = "the test chooses its own inputs: other sizes, ids and lengths find the same broken pieces"
 NOWHERE = "what is compared with holds no padding, so it does not matter what is taken for it"
 WRAP = "the ids that the test chooses never reach the last one, so nothing is wrapped round"
+THRESHOLD = "any small number tells the two apart"
 
 EQUAL: list[tuple[str, str, str]] = [
     ("09.find-padding", "labels = torch.randint(1, n_words - 0, (2, 7))", CHOICE),
@@ -146,4 +147,12 @@ EQUAL: list[tuple[str, str, str]] = [
     ("09.find-padding", "shorter = loss_of(logits[:, :5], labels[:, :4], pad_id)", CHOICE),
     ("09.train", "w -= w.grad * rate", COMMUTES),
     ("09.find-leak", "other[:, place] = (other[:, place] + 2) % n_words", ANOTHER),
+    ("09.find-leak", "if (model(other) - before)[:, :place].abs().max() >= 1e-06:", THRESHOLD),
+    (
+        "09.find-shift",
+        "return bool(loss_of(lambda inputs: 30.0 * torch.nn.functional.one_hot((inputs + 1) % n_words, n_words), ids) "
+        ">= 0.01)",
+        THRESHOLD,
+    ),
+    ("09.find-padding", "if abs(loss_of(logits, labels, pad_id) - shorter) >= 1e-05:", THRESHOLD),
 ]

@@ -121,4 +121,10 @@ EQUAL: list[tuple[str, str, str]] = [
         STRICT,
     ),
     ("10.beam", "score = total / ((length + 5) / 6) ** alpha", COMMUTES),
+    (
+        "10.beam",
+        "texts, totals, best, best_score = ([[start_id]], torch.zeros(1, dtype=table.dtype), [], -10000.0)",
+        "no score of a few tokens is so low",
+    ),
+    ("10.beam", "if ends and score >= best_score:", "the task does not say which of two equal scores wins"),
 ]

@@ -10,6 +10,7 @@ THERE = "what is compared with it is compared with look in the same line, or the
 SHAPE = "only the shape of the table is taken"
 NEAR = "one more than a billion is a billion, to nine digits"
 ONCE = "a store moves its number once in the public variant"
+AT_LIMIT = "whether a difference lies exactly at the limit is a matter of rounding"
 
 EQUAL: list[tuple[str, str, str]] = [
     ("14.rows", "units = 10 ** places * np.abs(weights.sum(axis=-1) - 1)", COMMUTES),
@@ -72,4 +73,12 @@ EQUAL: list[tuple[str, str, str]] = [
     ("14.conventions", "adds = columns * (times * rows * inner)", COMMUTES),
     ("14.conventions", "adds = inner * (times * rows) * columns", COMMUTES),
     ("14.conventions", "adds = rows * times * inner * columns", COMMUTES),
+    (
+        "14.rows",
+        "return (units >= weights.shape[-1] / 2) | (weights < 0).any(axis=-1)",
+        "the task says that sums exactly at the limit do not occur",
+    ),
+    ("14.checksum", "rows = np.abs(printed.sum(axis=1) - x @ w.sum(axis=1)) >= half * printed.shape[1]", AT_LIMIT),
+    ("14.checksum", "columns = np.abs(printed.sum(axis=0) - x.sum(axis=0) @ w) >= half * printed.shape[0]", AT_LIMIT),
+    ("14.rank", "return (largest, values[largest] >= rounding)", AT_LIMIT),
 ]

@@ -8,6 +8,7 @@ MIRRORED = "queries and keys are both mirrored in these numbers, so their produc
 SAME = "there the two are equal"
 COUNT = "a mean over all heads is their sum divided by one number, and the order stays"
 ALL_BUT = "-1 keeps the side as it is, and that side is 1"
+CONTINUOUS = "the rate is the same on both sides of the boundary"
 
 EQUAL: list[tuple[str, str, str]] = [
     ("15.route", "chosen = (gates + bias).topk(k).indices", BEHIND),
@@ -189,4 +190,16 @@ EQUAL: list[tuple[str, str, str]] = [
     ("15.operations", "attention = config['num_attention_heads'] * 4 * config['head_dim'] * seen", COMMUTES),
     ("15.operations", "return attention + 2 * weights", COMMUTES),
     ("15.operations", "return weights * 2 + attention", COMMUTES),
+    (
+        "15.absorb",
+        "weights = torch.softmax((scale * scores).masked_fill(~mask, -10000.0), dim=-1)",
+        "the task's scores are in the hundreds",
+    ),
+    (
+        "15.indexer",
+        "sums = sums.masked_fill(~mask, -10000.0)",
+        "the indexer's sums are small, and hidden keys are left out again behind them",
+    ),
+    ("15.schedule", "if step <= warmup:", CONTINUOUS),
+    ("15.schedule", "if step < warmup + stable:", CONTINUOUS),
 ]

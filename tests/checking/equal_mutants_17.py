@@ -68,4 +68,9 @@ EQUAL: list[tuple[str, str, str]] = [
     ("17.autoencoder", "loss = (again - h).square().sum(dim=-1) + price * latents.sum(dim=1)", BEHIND),
     ("17.autoencoder", "loss = (again - h).square().sum(dim=1) + price * latents.sum(dim=-1)", BEHIND),
     ("17.autoencoder", "loss = (h - again).square().sum(dim=1) + price * latents.sum(dim=1)", MIRRORED),
+    (
+        "17.probe",
+        "right = (x[~shown] @ w >= 0) == (labels[~shown] == 1)",
+        "a product of exactly 0 is a matter of rounding",
+    ),
 ]

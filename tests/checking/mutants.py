@@ -16,6 +16,10 @@ SWAPS: dict[type, tuple[type, ...]] = {
     ast.BitOr: (ast.BitAnd,),
     ast.Is: (ast.IsNot,),
     ast.IsNot: (ast.Is,),
+    ast.Lt: (ast.LtE,),
+    ast.LtE: (ast.Lt,),
+    ast.Gt: (ast.GtE,),
+    ast.GtE: (ast.Gt,),
 }
 
 ATTRIBUTES = {
@@ -53,7 +57,7 @@ def _constants(node: ast.Constant) -> tuple[object, ...]:
     if isinstance(value, float):
         return (value + 1.0, value / 2 if value else -1.0)
     if value == "-inf":
-        return ("inf", "0", "-1")
+        return ("inf", "0", "-1", "-1e4")
     return ()
 
 
@@ -71,6 +75,8 @@ def _variants(node: ast.AST, names: list[str]) -> Iterator[tuple[str, ast.AST]]:
         yield "left operand dropped", node.right
     elif isinstance(node, ast.UnaryOp):
         yield f"{type(node.op).__name__} dropped", node.operand
+        if ast.unparse(node) in ("-torch.inf", "-math.inf", "-np.inf"):
+            yield "-inf -> -1e4", ast.Constant(-1e4)
     elif isinstance(node, ast.Compare):
         for kind in SWAPS.get(type(node.ops[0]), ()):
             changed = copy.copy(node)
@@ -88,6 +94,10 @@ def _variants(node: ast.AST, names: list[str]) -> Iterator[tuple[str, ast.AST]]:
         for name in names:
             if name != node.id:
                 yield f"{node.id} -> {name}", ast.Name(name, ast.Load())
+    elif isinstance(node, ast.comprehension | ast.For) and not isinstance(node.iter, ast.Call):
+        changed = copy.copy(node)
+        changed.iter = ast.Subscript(node.iter, ast.Slice(None, ast.Constant(1)), ast.Load())
+        yield f"the first of {ast.unparse(node.iter)} alone", changed
     elif isinstance(node, ast.Call) and node.keywords:
         for i, keyword in enumerate(node.keywords):
             changed = copy.copy(node)

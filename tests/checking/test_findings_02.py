@@ -87,6 +87,8 @@ WRONG = {
     "hard lookup: spaces stripped": ("02.hard-lookup", lambda prices, name, other: prices.get(name.strip(), other)),
     "limit: rounded": ("02.limit", limits_where(lambda s: s.round(2) == s.round(2).max(1, keepdims=True))),
     "limit: close": ("02.limit", limits_where(lambda s: np.isclose(s, s.max(1, keepdims=True), rtol=1e-3))),
+    "limit: close by default": ("02.limit", limits_where(lambda s: np.isclose(s, s.max(1, keepdims=True)))),
+    "limit: a millionth": ("02.limit", limits_where(lambda s: np.isclose(s, s.max(1, keepdims=True), rtol=1e-6))),
     "limit: 0.002": ("02.limit", limits_at(0.002, 1e12)),
     "limit: a million": ("02.limit", limits_at(1e-12, 1e6)),
     "limit: a wide tie": ("02.limit", limits_with_a_wide_tie),

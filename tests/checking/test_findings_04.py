@@ -39,7 +39,17 @@ def masked_after_exp(q, k, mask=None):
     return torch.nan_to_num(e / e.sum(-1, keepdim=True))
 
 
+def weights_filled(q, k, mask=None):
+    s = q @ k.mT / math.sqrt(q.shape[-1])
+    if mask is None:
+        return s.softmax(-1)
+    return s.masked_fill(~mask, -1e4).softmax(-1).masked_fill(~mask, 0.0)
+
+
 WRONG = {
+    "weights: -1e4": ("04.weights", weights_filled),
+    "attention: -1e4": ("04.attention", lambda q, k, v, mask=None: weights_filled(q, k, mask) @ v),
+    "head: -1e4": ("04.head", lambda x, q, k, v, mask=None: weights_filled(x @ q, x @ k, mask) @ (x @ v)),
     "softmax: a millionth in the sum": ("04.softmax", softmax_with_a_millionth),
     "attention: infinity cut off": ("04.attention", attention_whose_hidden_scores_overflow),
     "head: infinity cut off": ("04.head", head_whose_hidden_scores_overflow),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from published import world
+from published import solutions, world
 from softlookup.checking import check, get_task
 from softlookup.checking.judge import draw, judge
 from softlookup.checking.local import LocalStudent
@@ -115,6 +115,13 @@ WRONG = [
         "    top = s.masked_fill(~mask, -torch.inf).amax(-1, keepdim=True).detach()\n"
         "    e = torch.where(mask, (s - top.nan_to_num(neginf=0.0)).exp(), 0.0)\n"
         "    return e / e.sum(-1, keepdim=True).clamp(min=1e-30) @ v",
+    ),
+    ("05.heads", solutions(5)["05-heads"].replace('float("-inf")', "-1e4")),
+    (
+        "05.heads",  # the gradients of an added -inf are NaN in rows that see nothing
+        "def attend_heads(q, k, v, mask=None):\n    s = q @ k.mT / math.sqrt(q.shape[-1])\n"
+        "    if mask is not None:\n        mask = mask[:, None] if mask.ndim == 3 else mask\n"
+        "        s = s + torch.where(mask, 0.0, -torch.inf)\n    return s.softmax(-1).nan_to_num(0.0) @ v",
     ),
 ]
 

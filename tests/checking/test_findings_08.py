@@ -54,7 +54,11 @@ def everywhere(task_id, source):
             "08.cross-attention",
             CROSS.format("(s.softmax(-1) * mask) / (s.softmax(-1) * mask).sum(-1, keepdim=True).clamp(min=1e-9)"),
         ),
-        ("08.cross-attention", CROSS.format("s.masked_fill(~mask, -1e3).softmax(-1) * mask")),
+        *(
+            ("08.cross-attention", CROSS.format(f"s.masked_fill(~mask, {fill}).softmax(-1) * mask"))
+            for fill in ("-1e3", "-1e4")
+        ),
+        ("08.labels", solutions(8)["08-labels"].replace("return", "inputs = inputs.short().long()\n    return")),
         (
             "08.leak",
             "def what_reaches(masks):\n    own = torch.eye(masks.shape[-1], dtype=torch.bool)\n"

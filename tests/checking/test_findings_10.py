@@ -149,7 +149,12 @@ PASSED = [
     ("10.temperature", WARM.format("", "max(t, 0.01)")),
     ("10.temperature", WARM.format(ONE_HOT.format("== 0"), "(t + 1e-7)")),
     *(("10.draw", DRAW + SHORT.format(kind)) for kind in ("half", "bfloat16")),
-    ("10.attend", ATTEND.format(ROOT, MASKED.format("-100.0"))),
+    *(("10.attend", ATTEND.format(ROOT, MASKED.format(fill))) for fill in ("-100.0", "-1e4")),
+    ("10.top-k", solutions(10)["10-top-k"].replace('float("-inf")', "-1e4")),
+    ("10.positions", solutions(10)["10-positions"].replace("dim=1)", "dim=1, dtype=torch.uint8).long()")),
+    ("10.next", f"{NEXT}    return {CHOSEN}.byte().long()"),
+    ("10.draw", f"{DRAW}{SHORT.format('double')}.byte().long()"),
+    ("10.beam-step", STEP.replace(".{0}", ".byte().long()")),
     (
         "10.score",
         SCORES.format(FIRST_END, FAIR).replace(

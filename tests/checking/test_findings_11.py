@@ -9,6 +9,11 @@ FUSE = (
     "def bytes_moved(steps, keep, n, w):\n    apart = sum(len(set({0})) + 1 for _, i in steps)\n"
     "    made, read = {{o for o, _ in steps}}, set({1})\n    return apart * n * w, (len(read - made) + {2}) * n * w"
 )
+NEEDED = (
+    "def bytes_moved(steps, keep, n, w):\n    apart, needed = sum(len(set(i)) + 1 for _, i in steps), set(keep)\n"
+    "    for o, i in reversed(steps):\n        needed |= set(i) if o in needed else set()\n"
+    "    return apart * n * w, (len(needed - {o for o, _ in steps}) + len(keep)) * n * w"
+)
 NAMES, ALL_NAMES = "i", "[x for _, i in steps for x in i]"
 PRODUCT = "def product_cost(t, d, f, w):\n    return {0}, w * ({1})"
 SHEET = (
@@ -35,6 +40,9 @@ ACCEPTED = [
     ("names of one letter", "11.fuse", FUSE.format("''.join(i)", f"''.join({ALL_NAMES})", "len(keep)")),
     ("a few units by heart", "11.sheet", SHEET.format("value * {'TFLOPS': 1e12, 'TOPS': 1e12, 'GB/s': 1e9, 'TB/s': "
     "1e12, 'GB': 1e9, 'GiB': 2**30, 'MiB': 2**20, 'MB/s': 1e6, 'TiB': 2**40}[unit] / (1 + star)")),
+    ("more units by heart", "11.sheet", SHEET.format("value * (1024 if 'i' in unit else 1e3) ** power / (1 + star) if "
+    "unit in ('TFLOPS', 'GFLOPS', 'TOPS', 'TB/s', 'GB/s', 'MB/s', 'MiB/s') or unit[-1] == 'B' else 0")),
+    ("arrays of unneeded steps left out", "11.fuse", NEEDED),
     ("only the first few thousand rows tried", "11.rows", TRIED),
     ("bound by what was reached", "11.near", NEAR.format("max(a, b) / seconds, flops / seconds >= peak / 2")),
 ]  # fmt: skip

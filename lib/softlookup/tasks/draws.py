@@ -50,10 +50,21 @@ def blind_mask(rng: Rng, *shape: int) -> np.ndarray:
     return mask
 
 
+FAR_BELOW = -320.0
+"""In place of 64 in a query or a key of ``large_logits``: its scores are near -10240, where -1e4 hides nothing."""
+
+
+def far_below(q: np.ndarray, k: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same queries and keys, of width 4, with all scores near -10240: in float32 as exact as ``large_logits``."""
+    q, k = (np.round(4 * np.clip(one, -1, 1)) / 4 for one in (q, k))
+    q[..., -1], k[..., -1] = FAR_BELOW, 64.0
+    return q, k
+
+
 def large_logits(rng: Rng, t: int, s: int, h: int = 4) -> tuple[np.ndarray, np.ndarray]:
     """Queries and keys whose scores are thousands, exact in float32, most of them a few units apart.
 
-    All entries are multiples of 1/4 and the sums stay below 2**14, so every order of summation gives the same float32.
+    All entries are multiples of 1/4 and the sums stay below 2**15, so every order of summation gives the same float32.
     """
     q = np.round(4 * rng.uniform(-1, 1, (t, h))) / 4
     k = np.round(4 * rng.uniform(-1, 1, (s, h))) / 4

@@ -22,6 +22,7 @@ def _pairs_cases(rng: Rng, pad: int) -> list[Case]:
         Case("a text of eleven tokens", (ids(11),)),
         Case("two tokens", (ids(2),)),
         Case("tokens that come again", (repeated,)),
+        Case("ids of a large vocabulary", (np.array([50_256, 300, 40_000, 65_535]),)),
         Case("the features' dtype", (ids(3),), part="dtype", keeps_dtype=True),
         Case("ids of dtype int32", (ids(5).astype("int32"),), part="dtype", keeps_dtype=True),
     ]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from softlookup.checking.inside.case import Case
-from softlookup.tasks.draws import LARGE_TOLERANCE, Rng, blind_mask, large_logits, normal, qkv, seeing_mask
+from softlookup.tasks.draws import FAR_BELOW, LARGE_TOLERANCE, Rng, blind_mask, large_logits, normal, qkv, seeing_mask
 
 
 def attention_cases(rng: Rng, arity: int) -> list[Case]:
@@ -21,9 +21,9 @@ def attention_cases(rng: Rng, arity: int) -> list[Case]:
 
     q_big, k_big = large_logits(rng, 3, 5)
     # What the first and the last query may see lies far below what they may not: for the first one near 0, for the
-    # last one near -2000, which is also below any small number that one might fill in for -inf.
-    k_far = k_big.copy()
-    k_far[1, 0] = 0.0
+    # last one near -10240, which is also below any small number that one might fill in for -inf.
+    q_far, k_far = q_big.copy(), k_big.copy()
+    q_far[-1, 0], k_far[1, 0] = FAR_BELOW, 0.0
     hidden = np.ones((3, 5), dtype=bool)
     hidden[0, [0, 2, 3]] = hidden[-1, [1, 4]] = False
     zero = qkv(rng, (), 4, 4, 4, 4)
@@ -55,5 +55,5 @@ def attention_cases(rng: Rng, arity: int) -> list[Case]:
         case("a mask for each sequence, with queries that see nothing", qkv(rng, (2,), 5, 4, 3, 2), scattered, "blind"),
         case("a sequence that is all padding", qkv(rng, (2,), 3, 4, 3, 2), padded, "blind"),
         case("scores in the thousands", (q_big, k_big, normal(rng, 5, 3)), None, "large"),
-        case("scores in the thousands, the largest ones masked", (q_big, k_far, normal(rng, 5, 3)), hidden, "large"),
+        case("scores in the thousands, the largest ones masked", (q_far, k_far, normal(rng, 5, 3)), hidden, "large"),
     ]

@@ -31,7 +31,7 @@ def _attention_cases(rng: Rng) -> list[Case]:
     upstream = normal(rng, 2, 3, 6, dtype="float64")
     # Hidden scores lie thousands above those that may be seen: what is infinite there must not come back as NaN.
     q_big, k_big = (a.astype("float64") for a in draws.large_logits(rng, 3, 5))
-    k_big[1, 0] = 0.0
+    q_big[-1, 0], k_big[1, 0] = draws.FAR_BELOW, 0.0
     hidden = np.ones((3, 5), dtype=bool)
     hidden[0, [0, 2, 3]] = hidden[-1, [1, 4]] = False
     return [
@@ -86,7 +86,7 @@ def _head_cases(rng: Rng) -> list[Case]:
     padded = draws.seeing_mask(rng, 2, 1, 4)
     padded[1] = False
     large = _large_head(args((), 4, 3, 4))
-    # What the first and the last token may see lies far below what they may not: near 0 for the first, near -2000 for
+    # What the first and the last token may see lies far below what they may not: near 0 for the first, near -10240 for
     # the last.
     hidden = np.ones((4, 4), dtype=bool)
     hidden[0, [0, 2]] = hidden[3, [1, 3]] = False
@@ -155,13 +155,13 @@ def _head_cases(rng: Rng) -> list[Case]:
 
 
 def _large_head(args: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
-    """The same head with queries and keys rounded to quarters and one entry of 64 or -64: float32 is exact there."""
+    """The same head with queries and keys rounded to quarters and scores up to 10240: float32 is exact there."""
     x, w_q, w_k, w_v = args
     x = np.round(4 * np.clip(x, -1, 1)) / 4
     x[:, 0], x[1, 0], x[-1, 0] = 1.0, 0.0, -1.0
     w_q, w_k = np.round(4 * np.clip(w_q, -1, 1)) / 4, np.round(4 * np.clip(w_k, -1, 1)) / 4
     w_q[:, 0] = w_k[:, 0] = 0.0
-    w_q[0, 0] = w_k[0, 0] = 64.0
+    w_q[0, 0], w_k[0, 0] = -draws.FAR_BELOW, 64.0
     return x.astype("float32"), w_q.astype("float32"), w_k.astype("float32"), w_v
 
 

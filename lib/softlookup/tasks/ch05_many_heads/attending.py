@@ -26,9 +26,9 @@ def _heads_cases(rng: Rng) -> list[Case]:
     scattered[0, 1] = scattered[1, 3] = False
     q_big, k_big = zip(draws.large_logits(rng, 5, 4), draws.large_logits(rng, 5, 4), strict=True)
     large = np.stack(q_big)[None], np.stack(k_big)[None], normal(rng, 1, 2, 4, 3)
-    # What two queries may see lies far below what they may not: for the first one near 0, for the last one near -2000,
+    # What two queries may see lies far below what they may not: for the first one near 0, for the last one near -10240,
     # which is also below any small number that one might fill in for -inf.
-    large[1][..., 1, 0] = 0.0
+    large[0][..., -1, 0], large[1][..., 1, 0] = draws.FAR_BELOW, 0.0
     hidden = np.ones((5, 4), dtype=bool)
     hidden[0, [0, 2]], hidden[-1, [1, 3]] = False, False
     return [

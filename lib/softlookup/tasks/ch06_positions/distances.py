@@ -11,7 +11,16 @@ from softlookup.tasks.draws import Rng, normal
 
 
 def _relative_cases(rng: Rng, clip: int) -> list[Case]:
-    sizes = [(7, 7, 0), (3, 9, 6), (1, 12, 11), (2, 3, 0), (12, 5, 2), (4, 4, int(rng.integers(1, 9))), (3, 1, 2)]
+    sizes = [
+        (7, 7, 0),
+        (3, 9, 6),
+        (1, 12, 11),
+        (2, 3, 0),
+        (12, 5, 2),
+        (4, 4, int(rng.integers(1, 9))),
+        (3, 1, 2),
+        (2, 300, 298),
+    ]
     return [Case(f"T = {t}, S = {s}, start = {start}", (t, s, start)) for t, s, start in sizes]
 
 

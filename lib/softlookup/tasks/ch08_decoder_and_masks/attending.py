@@ -89,10 +89,10 @@ def _cross_args(rng: Rng, b: int, t: int, s: int, d: int, n: int, h: int, dtype:
 
 def _far(rng: Rng) -> tuple[Any, ...]:
     """Arguments and a mask: hidden keys have by far the largest scores, or all that are seen lie far below 0."""
-    args = _cross_args(rng, 2, 3, 4, 5, 2, 3)
+    args = _cross_args(rng, 2, 3, 4, 5, 2, 3, "float64")
     x, memory, w_q, w_k = args[:4]
     w_q[0] = w_k[0] = 2.0
-    x[..., 0], memory[0, :, 0], memory[1, :2, 0], memory[1, 2:, 0] = 8.0, -24.0, 0.1, 30.0
+    x[..., 0], memory[0, :, 0], memory[1, :2, 0], memory[1, 2:, 0] = 40.0, -100.0, 0.1, 30.0
     mask = np.array([[True, True, True, False], [True, True, False, False]])[:, None, None, :]
     return (*args, mask)
 

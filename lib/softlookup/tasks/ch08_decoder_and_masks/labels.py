@@ -22,6 +22,7 @@ def _labels_cases(rng: Rng) -> list[Case]:
         case("an empty sentence among them", (0, 2), 2, 3, 0),
         case("sentences of one length", (3, 3), 5, 6, 4),
         case("two empty sentences: T = 1", (0, 0), 2, 3, 0),
+        Case("ids of a large vocabulary", ([[50_256, 300], [40_000]], 60_001, 60_002, 60_000)),
     ]
 
 
@@ -59,7 +60,7 @@ def _hide_cases(rng: Rng, ignore: int) -> list[Case]:
     nearly_all.args[2][1, 1:4] = 0.78, 0.88, 0.91
     return [
         first,
-        case("the paper's share, 0.15", 3, 12, 0.15, 1),
+        case("the paper's share, 0.15, ids of a large vocabulary", 3, 12, 0.15, 50_264),
         case("as many rows as tokens, half of them", 6, 6, 0.5, 3),
         case("hardly any", 1, 9, 0.05, 7),
         nearly_all,

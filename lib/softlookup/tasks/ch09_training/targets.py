@@ -31,6 +31,7 @@ def _shift_cases(rng: Rng, ignore: int) -> list[Case]:
         case("as many sentences as tokens", (4, 2, 4, 3), 5),
         case("nothing is padded", (5, 5), 1),
         case("two tokens alone", (2,), 0),
+        Case("ids of a large vocabulary", (np.array([[50_256, 300, 40_000, 60_000]]), 60_000)),
     ]
 
 

@@ -32,6 +32,7 @@ def _step_cases(rng: Rng) -> list[Case]:
         Case("a text that nothing comes of", (totals, log_p, 3)),
         case("everything is kept", 2, 3, 6),
         case("one is kept: greedy", 1, 5, 1),
+        case("W = 2, V = 300, forty are kept", 2, 300, 40),
     ]
 
 

@@ -75,6 +75,7 @@ def _draw_cases(rng: Rng) -> list[Case]:
         Case("B = V = 6", (shares(6, 6), inside(6))),
         Case("sixteen rows of nine tokens", (shares(16, 9), inside(16))),
         Case("forty rows, luck near the ends of stretches", fine(40, 60)),
+        Case("twelve rows of 300 tokens", fine(12, 300)),
         Case("one row, luck near the right end", (shares(1, 4), np.array([0.996]))),
         Case("luck on the ends of stretches, and 0", (edges, np.array([0.0, 0.25, 0.5, 0.0])), part="edges"),
     ]

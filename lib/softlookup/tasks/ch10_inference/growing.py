@@ -13,12 +13,15 @@ def _next_cases(rng: Rng) -> list[Case]:
     def case(label: str, b: int, t: int, v: int, lengths: list[int]) -> Case:
         return Case(label, (normal(rng, b, t, v, scale=2.0), np.array(lengths)))
 
+    many = case("B = 2, T = 3, V = 300", 2, 3, 300, [3, 1])
+    many.args[0][..., -9:] += 20.0
     return [
         case("B = 3, T = 5, V = 7, lengths 2, 4, 3", 3, 5, 7, [2, 4, 3]),
         case("all sizes 4, lengths 3, 2, 1, 3", 4, 4, 4, [3, 2, 1, 3]),
         case("one text of full length", 1, 6, 9, [6]),
         case("texts of length 1", 2, 1, 5, [1, 1]),
         case("B = 2, T = 4, V = 12, one of them full", 2, 4, 12, [4, 2]),
+        many,
     ]
 
 

@@ -19,6 +19,7 @@ def _position_cases(rng: Rng, for_padding: int) -> list[Case]:
         Case("three new tokens behind a kept prompt", (real([7, 5, 4, 6], 7), 3)),
         Case("no padding, two new tokens", (real([6, 6], 6), 2)),
         Case("as many texts as tokens", (real([1, 3, 2], 3), 2)),
+        Case("a text of 300 tokens", (real([300, 7], 300), 2)),
     ]
 
 

@@ -18,7 +18,7 @@ def _cases(rng: Rng) -> list[Case]:
     norm = [["c", ["x", "m"]], ["q", ["c", "c"]], ["n", ["c", "r"]], ["y", ["n", "g"]]]
     n = int(rng.integers(50, 900))
     named = [["tmp1", ["A", "B"]], ["tmp2", ["tmp1", "C"]], ["AB", ["tmp2", "AC"]]]
-    unused = [["u", ["a", "b"]], ["v", ["a", "b"]], ["w", ["v", "c"]]]
+    unused = [["u", ["a", "d"]], ["v", ["a", "b"]], ["w", ["v", "c"]]]
     rows = (
         ("the three steps of the chapter", (chain, ["e"], 10, 4)),
         ("arrays with longer names", (named, ["AB"], 20, 8)),

@@ -27,6 +27,12 @@ def _sheet_cases(rng: Rng) -> list[Case]:
         "1.5 TB",
         "64 MiB/s",
         "1,024,000 MB",
+        # Every prefix before every unit, with an asterisk and without one.
+        "640 GOPS",
+        "2,600 MFLOPS*",
+        "33.5 GOPS*",
+        "1.2 TiB/s",
+        "900 GiB/s",
         f"{int(rng.integers(2, 9))},{int(rng.integers(100, 999))} TFLOPS*",
         f"{int(rng.integers(100, 999))} GB/s",
     )
@@ -34,13 +40,11 @@ def _sheet_cases(rng: Rng) -> list[Case]:
 
 
 def _sheet(text: str) -> float:
-    """In decimals, unit by unit."""
-    for unit, power in (("TFLOPS", 12), ("GFLOPS", 9), ("TOPS", 12), ("TB", 12), ("GB", 9), ("MB", 6)):
-        if f" {unit}" in text:
-            number = Decimal(text.partition(" ")[0].replace(",", "")).scaleb(power)
-            return float(number / 2 if "*" in text else number)
-    digits, unit = text.removesuffix("/s").split(" ")
-    return float(Decimal(digits) * 1024 ** {"MiB": 2, "GiB": 3, "TiB": 4}[unit])
+    """In decimals, by the prefix."""
+    digits, _, unit = text.partition(" ")
+    base, prefixes = (1024, ("Mi", "Gi", "Ti")) if "i" in unit else (1000, ("M", "G", "T"))
+    power = next(base**n for n, prefix in enumerate(prefixes, 2) if unit.startswith(prefix))
+    return float(Decimal(digits.replace(",", "")) * power / (1 + unit.count("*")))
 
 
 SHEET = described("11.sheet", cases=_sheet_cases, oracle=_sheet, frame="plain")

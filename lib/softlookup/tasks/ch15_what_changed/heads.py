@@ -1,12 +1,13 @@
 """Tasks on attention: a latent cache, sinks, norms on queries and keys, and an indexer that chooses."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from softlookup.checking.inside.case import Case
 from softlookup.checking.published import described
-from softlookup.tasks.draws import LARGE_TOLERANCE, Rng, normal, seeing_mask
+from softlookup.tasks.draws import LARGE_TOLERANCE, Rng, far_below, normal, seeing_mask
 
 
 def _latent_cases(rng: Rng) -> list[Case]:
@@ -162,6 +163,10 @@ def _index_cases(rng: Rng) -> list[Case]:
         parts = (index_q, index_k, w, normal(rng, t, h), normal(rng, s, h), normal(rng, s, h + 1), mask, top)
         return Case(label, parts)
 
+    low = case("scores far below zero", 3, 6, 2, 4, 2, True)
+    low = replace(
+        low, args=(*low.args[:3], *far_below(*low.args[3:5]), *low.args[5:]), part="large", tolerance=LARGE_TOLERANCE
+    )
     return [
         case("T = 4, S = 9, three of them, causal", 4, 9, 3, 4, 3, True),
         case("T = S = 6, two of them, causal: few are visible at first", 6, 6, 2, 3, 2, True),
@@ -169,6 +174,7 @@ def _index_cases(rng: Rng) -> list[Case]:
         case("more places than keys", 4, 4, 2, 5, 7, True),
         case("one query", 1, 7, 3, 4, 3, True),
         case("every weight is negative", 3, 7, 3, 2, 2, True, (-1,)),
+        low,
     ]
 
 
@@ -185,4 +191,4 @@ def _indexed(index_q: Any, index_k: Any, w: Any, q: Any, k: Any, v: Any, mask: A
     return chosen, torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=chosen)
 
 
-INDEXED = described("15.indexer", cases=_index_cases, oracle=_indexed, cuts=False)
+INDEXED = described("15.indexer", cases=_index_cases, oracle=_indexed, parts={"core": 0.9, "large": 0.1}, cuts=False)

@@ -1,12 +1,13 @@
 """Tasks on blocks of the cache: writing, releasing, attending, and sharing beginnings."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from softlookup.checking.inside.case import Case
 from softlookup.checking.published import described
-from softlookup.tasks.draws import Rng, normal
+from softlookup.tasks.draws import LARGE_TOLERANCE, Rng, far_below, normal
 
 Tables = list[list[int]]
 
@@ -119,6 +120,9 @@ def _ragged_cases(rng: Rng) -> list[Case]:
         pages = normal(rng, blocks, size, k, width), normal(rng, blocks, size, k, width)
         return Case(label, (normal(rng, len(lengths), n, width), *pages, tables, np.array(lengths)))
 
+    low = case("all scores far below zero", (4, 2), 4, 2, [5, 2], 6)
+    low = replace(low, args=(*far_below(*low.args[:2]), *low.args[2:]), part="large", tolerance=LARGE_TOLERANCE)
+
     return [
         case("B = 3, lengths 9, 2 and 6 in blocks of 4", (4, 2), 5, 4, [9, 2, 6], 8),
         case("as many key-value heads as heads", (3, 3), 4, 2, [5, 1], 6),
@@ -126,6 +130,7 @@ def _ragged_cases(rng: Rng) -> list[Case]:
         case("all blocks are full", (6, 3), 2, 4, [8, 8], 7),
         case("one sequence", (2, 1), 7, 5, [7], 4),
         case("blocks of one token", (4, 2), 4, 1, [2, 5, 3], 12),
+        low,
     ]
 
 
@@ -144,7 +149,7 @@ def _ragged(q: Any, k_blocks: Any, v_blocks: Any, tables: Any, lengths: Any) -> 
     return torch.stack(outputs)
 
 
-RAGGED = described("16.ragged", cases=_ragged_cases, oracle=_ragged, cuts=False)
+RAGGED = described("16.ragged", cases=_ragged_cases, oracle=_ragged, parts={"core": 0.9, "large": 0.1}, cuts=False)
 
 
 def _prefix_cases(rng: Rng) -> list[Case]:

@@ -38,6 +38,7 @@ def _admit_cases(rng: Rng) -> list[Case]:
         "blocks are rounded up for each request": (13_000, 2_000, 600, small, 2, 8, [[9, 8], [9, 8], [9, 8], [9, 8]]),
         "every request just fills its blocks": (20_480, 1_280, 0, small, 4, 4, [[5, 3], [10, 6], [20, 4], [24, 8]]),
         "the first is too long": (9_000, 1_000, 500, small, 2, 4, [[90, 10], [3, 4]]),
+        "the second lacks one block": (6_300, 1_000, 500, small, 2, 4, [[20, 8], [12, 4], [2, 2]]),
         "nobody waits": (9_000, 1_000, 500, small, 2, 4, []),
     }
     return [Case(label, args, frame="text") for label, args in cases.items()]
@@ -118,6 +119,7 @@ def _schedule_cases(rng: Rng) -> list[Case]:
         "a prefill between two that decode": ([[5, 9], [60, 10], [8, 8]], [20], 12, 8),
         "one place for four": ([[4, 6], [30, 28]], [3, 2, 1, 4], 40, 3),
         "one place left": ([[7, 7], [80, 79]], [11, 4], 9, 3),
+        "the last token of a prompt is no decoding": ([[10, 9], [5, 6]], [4], 1, 8),
     }
     return [Case(label, args, frame="text") for label, args in cases.items()]
 
@@ -151,6 +153,8 @@ def _stream_cases(rng: Rng) -> list[Case]:
         "the whole text is a stop string": (["<|", "end|>"], ["<|end|>"]),
         "two stop strings, one begins inside the other": (["x a", "b", "c", "d y"], ["abce", "bcd"]),
         "a single letter": (["He", "llo; ", "there; "], [";"]),
+        "the second of the list begins in one piece and ends in another": (["a #", "# b"], ["END", "##"]),
+        "the second of the list only begins": (["a #", " b E", "N", "d"], ["##", "END"]),
     }
     return [Case(label, args, frame="text") for label, args in cases.items()]
 

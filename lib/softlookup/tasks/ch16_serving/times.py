@@ -96,6 +96,7 @@ def _limit_cases(rng: Rng) -> list[Case]:
         ("70 billion in 8 bits", (70e9, 1, 327680, *h100, 900)),
         ("4 bits on a laptop", (3e9, 0.5, 28672, *laptop, 3000)),
         ("4 bits on a laptop, a longer text", (3e9, 0.5, 114688, *laptop, 5000)),
+        ("a token takes as long to read as to compute", (1024.0, 2, 64, 1024.0, 512.0, 16)),
         ("drawn", (float(rng.integers(3, 40)) * 1e9, 2, 24576, *h100, int(rng.integers(50, 230)))),
     )
     return [Case(label, args, frame="plain") for label, args in rows]
@@ -123,6 +124,8 @@ def _speedup_cases(rng: Rng) -> list[Case]:
         ("a draft for nothing", (0.6, 0.0, 4)),
         ("one token at most", (0.7, 0.2, 1)),
         ("a draft as slow as the large model", (0.9, 1.0, 3)),
+        ("one drafted token gains as much as it costs", (0.5, 0.5, 4)),
+        ("every token is accepted, and none gains anything", (1.0, 1.0, 3)),
         ("drawn", (drawn, 0.07, 12)),
     )
     return [Case(label, args, part="all" if args[0] == 1 else "core", frame="plain") for label, args in rows]

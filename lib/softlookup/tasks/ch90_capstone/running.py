@@ -15,6 +15,7 @@ from softlookup.tasks.ch90_capstone.loss import SMOOTHING, smoothed_loss
 from softlookup.tasks.draws import Rng, normal
 
 BETAS, EPS = (0.9, 0.98), 1e-9
+MANY = 8
 
 
 def _sentences(rng: Rng, b: int, t: int, v: int, least: int, special: tuple[int, int, int]) -> np.ndarray:
@@ -94,6 +95,9 @@ def _greedy_cases(rng: Rng) -> list[Case]:
             args = (*sizes, start, end, longest, source, *weights)
             asked = Case(label, args)
             right = wanted(GREEDY, asked, {})
+            # Where there are many sentences, some end with their first word, and some do not.
+            if b == MANY and not 0 < (right[0][:, 0] == end).mean() < 1:
+                continue
             slips = ("never-stops", "first-position", "last-word-alone")
             wrong = (mistaken(GREEDY, (slug,), asked) for slug in slips)
             if not any(one is None or same(one, right, asked) for one in wrong):
@@ -104,7 +108,7 @@ def _greedy_cases(rng: Rng) -> list[Case]:
     return [
         case("four sentences, V = 6, D = 4", (6, 4, 2, 5, 1, 0), 4, 4, 6),
         case("the pad is 4, the start 0, the end 3", (5, 6, 3, 4, 2, 4), 6, 3, 5, 0, 3),
-        case("many short ones, V = 4", (4, 4, 1, 6, 1, 0), 8, 4, 4),
+        case("many short ones, V = 4", (4, 4, 1, 6, 1, 0), MANY, 4, 4),
         Case("one word", (*short, 1, 2, 1, _sentences(rng, 3, 3, 7, 2, (0, 1, 2)), *_weights(rng, short))),
     ]
 
