@@ -2,6 +2,7 @@
 
 import contextlib
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -39,14 +40,40 @@ def time_limit(seconds: float) -> Iterator[None]:
 
 @contextlib.contextmanager
 def calm_torch() -> Iterator[None]:
-    """One thread (small tensors would wait for each other), and gradients on, whatever the notebook switched."""
+    """One thread (small tensors would wait for each other), gradients on, nothing compiled, whatever was switched."""
     import torch
 
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
         with torch.inference_mode(False), torch.enable_grad(), np.errstate(all="ignore"):
-            with torch.autograd.set_detect_anomaly(False):
+            with torch.autograd.set_detect_anomaly(False), uncompiled():
                 yield
     finally:
         torch.set_num_threads(before)
+
+
+@contextlib.contextmanager
+def uncompiled() -> Iterator[None]:
+    """Run as written what ``torch.compile`` has made, or makes meanwhile.
+
+    Compiling needs a C++ compiler and many seconds, and the compiled code is the same function. To import torch's
+    compiler takes a second, so this reaches it only once somebody else has imported it.
+    """
+    import torch
+
+    own: Any = torch.compile
+    with contextlib.ExitStack() as stack:
+
+        def in_eager(*args: Any, **named: Any) -> Any:
+            made = own(*args, **named)
+            stack.enter_context(torch.compiler.set_stance("force_eager"))
+            return made
+
+        if "torch._dynamo" in sys.modules:
+            stack.enter_context(torch.compiler.set_stance("force_eager"))
+        torch.compile = in_eager
+        try:
+            yield
+        finally:
+            torch.compile = own

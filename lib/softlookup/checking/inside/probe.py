@@ -20,6 +20,7 @@ from softlookup.checking.inside.answers import Refused, is_tensor, to_array, to_
 from softlookup.checking.inside.candidates import is_candidate, made
 from softlookup.checking.inside.case import Arrays, Case
 from softlookup.checking.inside.gates import closed
+from softlookup.checking.inside.printed import Printed
 from softlookup.checking.inside.products import Fed, counting
 from softlookup.checking.inside.source import functions_behind
 from softlookup.checking.inside.texts import to_texts
@@ -248,12 +249,14 @@ def _has_stream(handler: Any) -> bool:
 def _caught_output() -> Iterator[io.StringIO]:
     """Keep what is printed, warned and logged away from the notebook: nbgrader takes stderr for a failure."""
     out = io.StringIO()
-    # Assigned, not set by setStream: that flushes, and a student may have closed the stream.
-    handlers = [(handler, handler.stream) for handler in _stream_handlers()]
+    stream = Printed(out.write)
+    # Assigned, not set by setStream: that flushes, and a student may have closed the stream. One that has no stream yet
+    # opens its own when it needs it, as torch's handler for traces of its compiler does.
+    handlers = [(handler, own) for handler in _stream_handlers() if (own := handler.stream) is not None]
     for handler, _ in handlers:
-        handler.stream = out
+        handler.stream = stream
     try:
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), warnings.catch_warnings():
+        with contextlib.redirect_stdout(stream), contextlib.redirect_stderr(stream), warnings.catch_warnings():
             # A warning is noise, never a verdict, whatever filters are set around here.
             warnings.simplefilter("default")
             warnings.showwarning = lambda said, kind, *place: print(f"{kind.__name__}: {said}", file=out)
@@ -312,7 +315,7 @@ def run(obj: Callable[..., Any], case: Case, results: int = 1, forbids: tuple[st
 
 
 def _cut(out: io.StringIO) -> str:
-    text = "" if out.closed else out.getvalue()
+    text = out.getvalue()
     if len(text) <= MAX_PRINTED:
         return text
     return text[:MAX_PRINTED] + f"\n… and {len(text) - MAX_PRINTED:,} characters more"

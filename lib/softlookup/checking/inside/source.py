@@ -41,34 +41,46 @@ def functions_behind(obj: Any) -> list[types.FunctionType]:
 
 
 def _functions_of(obj: Any) -> list[types.FunctionType]:
-    """The function that something is, or the methods of its class where that is a student's."""
-    if isinstance(obj, types.FunctionType):
-        return [obj]
-    if isinstance(obj, functools.partial | types.MethodType):
-        return []
-    if hasattr(obj, "__wrapped__") and not isinstance(obj, type):
-        return []
-    kind = obj if isinstance(obj, type) else type(obj)
-    if kind.__module__ == "__main__":
-        return [member for member in vars(kind).values() if isinstance(member, types.FunctionType)]
-    return []
+    """The function that something is, if it is one."""
+    return [obj] if isinstance(obj, types.FunctionType) else []
 
 
 def _behind(obj: Any) -> list[Any]:
-    """What something hands its calls to, as far as it says so itself."""
+    """What something hands its calls to, as far as it says so itself; all parts of a student's class or object."""
     if isinstance(obj, functools.partial):
         return [one for one in (obj.func, *obj.args, *obj.keywords.values()) if callable(one)]
     if isinstance(obj, types.MethodType):
-        return [obj.__func__, type(obj.__self__)]
+        return [obj.__func__, obj.__self__]
     if isinstance(obj, types.FunctionType):
         contents = [_contents(cell) for cell in obj.__closure__ or ()]
-        inside = [one for one in contents if isinstance(one, types.FunctionType | functools.partial)]
-        return _wrapped(obj) + inside
-    return [] if isinstance(obj, type) else _wrapped(obj)
+        return _wrapped(obj) + [one for one in contents if isinstance(one, types.FunctionType) or _leads_on(one)]
+    if not isinstance(obj, type):
+        own = [type(obj), *getattr(obj, "__dict__", {}).values()] if _is_own(type(obj)) else []
+        return _wrapped(obj) + [one for one in own if isinstance(one, types.FunctionType) or _leads_on(one)]
+    members = [member for kind in obj.__mro__ if _is_own(kind) for member in vars(kind).values()]
+    return [getattr(one, name) for one in members for name in _HELD if hasattr(one, name)] + [
+        one for one in members if isinstance(one, types.FunctionType) or _leads_on(one)
+    ]
+
+
+_HELD = ("__func__", "fget", "func")
+"""Where a static or class method, a property, and a cached property or partial method keep their functions."""
+
+
+def _leads_on(value: Any) -> bool:
+    """Whether something is, or holds, a student's function without being one: a method, an object, a class."""
+    kind = value if isinstance(value, type) else type(value)
+    return isinstance(value, functools.partial | types.MethodType) or _is_own(kind) or bool(_wrapped(value))
+
+
+def _is_own(kind: type) -> bool:
+    """Whether a class is one that the student wrote."""
+    return kind.__module__ == "__main__"
 
 
 def _wrapped(obj: Any) -> list[Any]:
-    return [obj.__wrapped__] if hasattr(obj, "__wrapped__") else []
+    """What something says that it wraps; a compiled module of torch's has another name for it."""
+    return [getattr(obj, name) for name in ("__wrapped__", "_orig_mod") if hasattr(obj, name)]
 
 
 def text_hash(text: str) -> str:
@@ -113,7 +125,8 @@ def reached(obj: Any, stop: frozenset[str] = frozenset()) -> list[types.Function
             inside = target if isinstance(target, list | tuple) else [target]
             inside = list(target.values()) if isinstance(target, dict) else inside
             for one in inside:
-                if isinstance(one, functools.partial) or getattr(one, "__module__", None) == function.__module__:
+                home = getattr(one, "__module__", None)
+                if isinstance(one, functools.partial) or home == function.__module__ or hasattr(one, "_orig_mod"):
                     todo += functions_behind(one)
     return found
 

@@ -2,10 +2,10 @@
 
 import ast
 import contextlib
-import io
 import sys
 import traceback
 import types
+from functools import partial
 from typing import Any
 
 from IPython.core.displayhook import DisplayHook
@@ -14,21 +14,8 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 from softlookup.checking.inside.limits import time_limit
+from softlookup.checking.inside.printed import Printed
 from softlookup.checking.inside.probe import TimeIsUp
-
-
-class _Stream(io.TextIOBase):
-    """A stream of which only so much is kept."""
-
-    def __init__(self, name: str, kept: "_Kept") -> None:
-        self.name, self._kept = name, kept
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, text: str) -> int:
-        self._kept.stream(self.name, str(text))
-        return len(text)
 
 
 class _Kept:
@@ -173,7 +160,7 @@ class CellShell:
         """
         self.kept = kept = _Kept(room)
         trouble = ""
-        out, err = _Stream("stdout", kept), _Stream("stderr", kept)
+        out, err = (Printed(partial(kept.stream, name), name) for name in ("stdout", "stderr"))
         try:
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), time_limit(seconds):
                 error = self._run(source)
