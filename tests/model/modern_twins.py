@@ -11,7 +11,7 @@ from test_against_huggingface import in_double
 from softlookup.model._renaming import layers, shapes, spread, translated
 from softlookup.model.config import Config
 from softlookup.model.language import DecoderLM
-from softlookup.model.published import _LLAMA, _LLAMA_LAYER
+from softlookup.model.published import _LLAMA, _LLAMA_LAYER, llama_config, llama_weights
 
 V, D, N, K, H, L = 40, 24, 4, 2, 6, 4
 EXACT = {"rtol": 1e-9, "atol": 1e-9}
@@ -26,8 +26,7 @@ THEIRS = {
     "tie_word_embeddings": False, "attention_bias": False, "pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 3,
     "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0},
 }  # fmt: skip
-NORMS = {"attention.q_norm": "self_attn.q_norm", "attention.k_norm": "self_attn.k_norm"}
-NAMES = spread(_LLAMA) | layers(L, "decoder.layers", "model.layers", _LLAMA_LAYER | NORMS)
+NAMES = spread(_LLAMA) | layers(L, "decoder.layers", "model.layers", _LLAMA_LAYER)
 
 
 @contextlib.contextmanager
@@ -55,11 +54,13 @@ def made(**changes):
 
 
 def twins(hf, name, changes, **description):
-    """Make a whole model of theirs and of ours with the same weights."""
+    """Make a whole model of theirs, and ours from its description, which says these changes; with the same weights."""
     described = getattr(hf, f"{name}Config")(**(THEIRS | description))
     theirs = lively(getattr(hf, f"{name}ForCausalLM")._from_config(described, attn_implementation="eager"))
-    ours = DecoderLM(OURS.but(**changes)).double().eval()
-    ours.load_state_dict(translated(theirs.state_dict(), shapes(DecoderLM, ours.config), NAMES, same={}))
+    config = llama_config(described)
+    assert config == OURS.but(**changes)
+    ours = DecoderLM(config).double().eval()
+    ours.load_state_dict(llama_weights(theirs.state_dict(), config))
     return ours, theirs
 
 

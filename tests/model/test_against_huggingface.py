@@ -7,6 +7,7 @@ precision; with those steps in float64 too (`in_double`), they agree like the ot
 
 import contextlib
 import dataclasses
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -56,6 +57,10 @@ def bert_config_of(description):
     return bert_config(description, start_id=1, end_id=2)
 
 
+LIKE_LLAMA = {
+    "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
+    "intermediate_size": 40, "max_position_embeddings": 40, "pad_token_id": None, "bos_token_id": 1, "eos_token_id": 2,
+}  # fmt: skip
 KINDS = {
     "bert": Kind(
         "BertForMaskedLM", "BertConfig", EncoderLM, bert_config_of, bert_weights,
@@ -66,11 +71,10 @@ KINDS = {
         "GPT2LMHeadModel", "GPT2Config", DecoderLM, gpt2_config, gpt2_weights,
         {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 32, "bos_token_id": 5, "eos_token_id": 5},
     ),
-    "llama": Kind(
-        "LlamaForCausalLM", "LlamaConfig", DecoderLM, llama_config, llama_weights,
-        {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
-         "intermediate_size": 40, "max_position_embeddings": 40},
-    ),
+    "llama": Kind("LlamaForCausalLM", "LlamaConfig", DecoderLM, llama_config, llama_weights, LIKE_LLAMA),
+    "mistral": Kind("MistralForCausalLM", "MistralConfig", DecoderLM, llama_config, llama_weights, LIKE_LLAMA),
+    "qwen3": Kind("Qwen3ForCausalLM", "Qwen3Config", DecoderLM, llama_config, llama_weights, LIKE_LLAMA),
+    "smollm3": Kind("SmolLM3ForCausalLM", "SmolLM3Config", DecoderLM, llama_config, llama_weights, LIKE_LLAMA),
     "marian": Kind(
         "MarianMTModel", "MarianConfig", Transformer, marian_config, marian_weights,
         {"d_model": 32, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 4,
@@ -84,6 +88,8 @@ KINDS = {
         {"d_model": 32, "d_kv": 6, "d_ff": 40, "num_layers": 2, "num_heads": 4, "decoder_start_token_id": 0},
     ),
 }  # fmt: skip
+
+PAIRS = ("marian", "t5")
 
 # Each case sets switches away from their defaults, so that no field of the description goes unread.
 CASES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -100,6 +106,17 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
         {"head_dim": 10, "attention_bias": True, "mlp_bias": True, "tie_word_embeddings": True, "rms_norm_eps": 1e-3,
          "rope_parameters": {"rope_type": "default", "rope_theta": 300.0}, "pad_token_id": 0},
     ),
+    "mistral": ("mistral", {"sliding_window": 3}),
+    "mistral-no-window": ("mistral", {"sliding_window": None, "head_dim": 6}),
+    "qwen3": ("qwen3", {"sliding_window": 3}),  # a window that is switched off
+    "qwen3-every-third-global": (
+        "qwen3",
+        {"num_hidden_layers": 4, "use_sliding_window": True, "sliding_window": 3, "attention_bias": True,
+         "head_dim": 10,
+         "layer_types": ["sliding_attention", "sliding_attention", "full_attention", "sliding_attention"]},
+    ),
+    "smollm3": ("smollm3", {"num_hidden_layers": 4, "tie_word_embeddings": False, "mlp_bias": True}),
+    "smollm3-every-second-without-rotary": ("smollm3", {"no_rope_layers": [1, 0], "attention_bias": True}),
     "marian": ("marian", {"activation_function": "swish"}),
     "marian-relu-unscaled": ("marian", {"activation_function": "relu", "scale_embedding": False}),
     "marian-gelu-deep-decoder": ("marian", {"activation_function": "gelu", "decoder_layers": 3}),
@@ -107,7 +124,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "t5-v1.1": ("t5", {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": False, "num_decoder_layers": 1}),
 }  # fmt: skip
 # Without in_double, the float64 logits of these carry float32's rounding.
-HALF_IN_FLOAT32 = ("llama", "t5")
+HALF_IN_FLOAT32 = ("llama", "mistral", "qwen3", "smollm3", "t5")
 
 
 class in_double(TorchFunctionMode):
@@ -146,7 +163,8 @@ def pair(hf, case, dtype=torch.float64, *, lively=1.0):
     theirs = theirs.to(dtype)
     if name == "marian" and dtype == torch.float64:
         exact_sinusoids(theirs)
-    config = kind.config(description)
+    config = kind.config(json.loads(description.to_json_string()))  # what save_pretrained writes
+    assert config == kind.config(description)  # whole, with all defaults
     ours = kind.ours(config).to(dtype).eval()
     ours.load_state_dict(kind.weights(theirs.state_dict(), config))
     return ours, theirs
@@ -181,8 +199,8 @@ def run(case, ours, theirs, *, left=True):
         ids, real = rows([9, 12, 4], 12, config.pad_id)
         segments = torch.randint(config.n_segments, ids.shape, generator=torch.Generator().manual_seed(5))
         return ours(ids, segments), theirs(input_ids=ids, attention_mask=real, token_type_ids=segments).logits, real
-    if name in ("gpt2", "llama"):
-        ids, real = rows([9, 12, 4], 12, config.pad_id, left=left)
+    if KINDS[name].ours is DecoderLM:
+        ids, real = rows([9, 12, 4] if left else [12, 12, 12], 12, config.pad_id, left=True)
         places = (real.long().cumsum(dim=1) - 1).clamp(min=0)
         return ours(ids, real), theirs(input_ids=ids, attention_mask=real, position_ids=places).logits, real
     # 40 source tokens reach T5's wide buckets.
@@ -191,6 +209,33 @@ def run(case, ours, theirs, *, left=True):
     target[:, 0] = config.start_id
     wanted = theirs(input_ids=source, attention_mask=source_real, decoder_input_ids=target).logits
     return ours(source, target), wanted, real
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_missing_entries_and_null_mean_what_transformers_takes_or_are_refused_by_name(hf, name):
+    kind = KINDS[name]
+    described = getattr(hf, kind.description)
+    whole = json.loads(json.dumps(described(vocab_size=V, **kind.common).to_dict()))
+    assert kind.config(whole) == kind.config(described(vocab_size=V, **kind.common))
+    for entry in whole.keys() - {"model_type"}:
+        missing = {key: value for key, value in whole.items() if key != entry}
+        for description in (missing, missing | {entry: None}):
+            try:
+                got = kind.config(description)
+            except ValueError as error:
+                assert entry in str(error), (entry, error)
+                continue
+            if entry == "num_key_value_heads" and entry in description:
+                assert got.n_kv_heads == got.n_heads
+            elif not entry.endswith("token_id"):  # there another one stands in
+                try:
+                    wanted = described(**description)
+                except Exception:  # they refuse null there
+                    wanted = described(**missing)
+                assert got == kind.config(wanted), (entry, description.get(entry, "missing"))
+    for strange in ({"strange": 1}, {"quantization_config": {"bits": 4}}, {"is_encoder_decoder": name not in PAIRS}):
+        with pytest.raises(ValueError, match=f"{next(iter(strange))} (= |is )"):
+            kind.config(whole | strange)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -203,8 +248,8 @@ def test_logits_equal_in_float32(hf, case):
 
 @pytest.mark.parametrize("case", CASES)
 def test_logits_equal_in_float64(hf, case):
-    # On the left, padding in float64 makes NaN of their Llama: its mask's -1.8e308 is -inf in their float32 softmax.
-    got, wanted, real = run(case, *pair(hf, case), left=not case.startswith("llama"))
+    # Padding in float64 makes NaN of their Llama and its kin: their mask's -1.8e308 is -inf in their float32 softmax.
+    got, wanted, real = run(case, *pair(hf, case), left=KINDS[CASES[case][0]].common is not LIKE_LLAMA)
     tolerance = 1e-5 if CASES[case][0] in HALF_IN_FLOAT32 else 1e-10
     torch.testing.assert_close(got[real], wanted[real], rtol=tolerance, atol=tolerance)
 
@@ -259,7 +304,7 @@ def an_end(written):
     return None
 
 
-@pytest.mark.parametrize("case", ["gpt2", "gpt2-untied-relu", "llama", "llama-wide-heads-biases"])
+@pytest.mark.parametrize("case", [case for case, (name, _) in CASES.items() if KINDS[name].ours is DecoderLM])
 def test_decoder_only_models_continue_alike_with_and_without_a_cache(hf, case):
     ours, theirs = pair(hf, case, lively=5.0)
     pad_id = ours.config.pad_id

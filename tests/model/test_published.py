@@ -24,6 +24,8 @@ LLAMA = {
     "num_key_value_heads": 32, "intermediate_size": 11008, "hidden_act": "silu", "max_position_embeddings": 4096,
     "rms_norm_eps": 1e-5, "rope_scaling": None, "tie_word_embeddings": False, "bos_token_id": 1, "eos_token_id": 2,
 }  # fmt: skip
+SLIDING = LLAMA | {"model_type": "qwen3", "num_hidden_layers": 5, "use_sliding_window": True, "sliding_window": 4}
+SMOLLM3 = LLAMA | {"model_type": "smollm3", "num_hidden_layers": 5}
 MARIAN = {
     "model_type": "marian", "vocab_size": 58101, "decoder_vocab_size": None, "d_model": 512, "encoder_layers": 6,
     "decoder_layers": 6, "encoder_attention_heads": 8, "decoder_attention_heads": 8, "encoder_ffn_dim": 2048,
@@ -96,7 +98,7 @@ def test_descriptions_may_be_objects():
 @pytest.mark.parametrize(
     ("config", "description", "message"),
     [
-        (gpt2_config, BERT, "model_type is 'bert'; this library has 'gpt2' alone"),
+        (gpt2_config, BERT, "model_type is 'bert'; this library has gpt2 alone"),
         (bert_config, BERT | {"position_embedding_type": "relative_key"}, "position_embedding_type is 'relative_key'"),
         (bert_config, BERT | {"hidden_act": "relu"}, "hidden_act is 'relu'; this library has 'gelu' alone"),
         (bert_config, BERT | {"tie_word_embeddings": False}, "tie_word_embeddings is False"),
@@ -109,7 +111,27 @@ def test_descriptions_may_be_objects():
         (llama_config, LLAMA | {"rope_scaling": {"type": "linear", "factor": 2.0}}, "rotary positions are .*linear"),
         (llama_config, LLAMA | {"rope_parameters": {"rope_type": "yarn"}}, "rotary positions are .*yarn"),
         (llama_config, LLAMA | {"rope_parameters": {"partial_rotary_factor": 0.5}}, "partial_rotary_factor"),
-        (llama_config, LLAMA | {"pretraining_tp": 2}, "pretraining_tp is 2"),
+        (llama_config, LLAMA | {"sliding_window": 8}, "^sliding_window = 8: not understood for model_type 'llama'"),
+        (llama_config, LLAMA | {"auto_map": {"AutoModel": "a.B"}}, "^auto_map = {'AutoModel': 'a.B'}: not understood"),
+        (
+            llama_config,
+            LLAMA | {"model_type": "qwen2"},
+            "model_type is 'qwen2'; this library has llama, mistral, qwen3",
+        ),
+        (llama_config, LLAMA | {"rope_scaling": "yarn"}, "rope_scaling is 'yarn'; wanted a mapping"),
+        (llama_config, LLAMA | {"rope_theta": "1e4"}, "rope_theta is '1e4'; wanted a number"),
+        (llama_config, LLAMA | {"rms_norm_eps": "0"}, "rms_norm_eps is '0'; wanted a number"),
+        (
+            llama_config,
+            SLIDING | {"layer_types": ["sliding_attention"] * 3 + ["full_attention"] * 2},
+            "3, 4 of 5; this",
+        ),
+        (
+            llama_config,
+            SLIDING | {"layer_types": ["full_attention"] + ["sliding_attention"] * 4},
+            "attention are 0 of 5",
+        ),
+        (llama_config, SMOLLM3 | {"no_rope_layers": [0] * 5}, "layers without rotary positions are 0, 1, 2, 3, 4 of 5"),
         (llama_config, LLAMA | {"hidden_act": "gelu"}, "hidden_act is 'gelu'"),
         (llama_config, LLAMA | {"eos_token_id": [2, 3]}, r"eos_token_id is \[2, 3\]; wanted one id"),
         (marian_config, MARIAN | {"decoder_vocab_size": 9}, "decoder_vocab_size is 9; this library has 58101 alone"),

@@ -1,10 +1,14 @@
 """Published configs: each is built by transformers without numbers, and its counts are the course's."""
 
+import dataclasses
+import json
+
 import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
-from transformers import AutoConfig, AutoModelForCausalLM
+from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForImageTextToText
 
+from softlookup.describing.decoders import KINDS
 from softlookup.roofline import MODELS, config_json, parameters
 
 PUBLISHED = {
@@ -58,8 +62,8 @@ def test_operations_are_those_that_torch_counts(name):
 
 def test_layers_and_caches_follow_the_windows():
     gemma, oss, mistral = (config_json.QUOTED[name] for name in ("Gemma 3 1B", "gpt-oss 20B", "Mistral 7B"))
-    assert [i for i, window in enumerate(config_json.windows(gemma)) if window is None] == [5, 11, 17, 23]
-    assert config_json.windows(oss)[:3] == [128, None, 128]
+    assert [i for i, window in enumerate(config_json.read(gemma).windows) if window is None] == [5, 11, 17, 23]
+    assert config_json.read(oss).windows[:3] == (128, None, 128)
     assert config_json.held(gemma, 600)[:6] == [512] * 5 + [600]
     assert config_json.cache_bytes(mistral, 10**6) == config_json.cache_bytes(mistral, 4096)
     assert config_json.cache_bytes(config_json.QUOTED["DeepSeek-V3"], 100, 1) == 100 * 61 * (512 + 64)
@@ -72,5 +76,231 @@ def test_llama_counts_as_in_the_table_of_models():
 def test_sizes_that_cannot_be_are_refused():
     with pytest.raises(ValueError, match="wanted length >= 0 and bytes_each >= 1; got -1 and 2"):
         config_json.cache_bytes(config_json.QUOTED["Llama 3 8B"], -1)
-    with pytest.raises(KeyError, match="hidden_size"):
-        config_json.sizes({"model_type": "llama"})
+
+
+TINY = {
+    "hidden_size": 48, "num_hidden_layers": 7, "num_attention_heads": 6, "num_key_value_heads": 2, "head_dim": 10,
+    "intermediate_size": 40, "vocab_size": 50, "pad_token_id": None, "bos_token_id": 1, "eos_token_id": 2,
+}  # fmt: skip
+TYPES = ["sliding_attention", "full_attention", "full_attention"] * 2 + ["sliding_attention"]
+EXPERTS = {"num_local_experts": 5, "num_experts_per_tok": 2}
+NARROW = {"num_experts": 5, "num_experts_per_tok": 2, "moe_intermediate_size": 12}
+LATENT = {
+    "kv_lora_rank": 14, "q_lora_rank": 18, "qk_nope_head_dim": 6, "qk_rope_head_dim": 4, "v_head_dim": 8,
+    "num_key_value_heads": 6, "head_dim": 4, "moe_intermediate_size": 12, "n_routed_experts": 5,
+    "num_experts_per_tok": 2, "n_group": 1, "topk_group": 1,
+}  # fmt: skip
+# At least one for each model_type that is read, then its entries set away from their defaults.
+DESCRIBED = [
+    ("llama", {}),
+    ("llama", {"attention_bias": True, "mlp_bias": True, "tie_word_embeddings": True}),
+    ("mistral", {"sliding_window": 5}),
+    ("mixtral", EXPERTS),
+    ("mixtral", {**EXPERTS, "sliding_window": 5}),
+    ("qwen2", {"sliding_window": 5}),
+    ("qwen2", {"use_sliding_window": True, "sliding_window": 5, "max_window_layers": 3}),
+    ("qwen2", {"use_sliding_window": True, "sliding_window": 5, "max_window_layers": 0}),
+    ("qwen2_moe", {**NARROW, "shared_expert_intermediate_size": 21}),
+    ("qwen2_moe", {**NARROW, "qkv_bias": False, "decoder_sparse_step": 3, "mlp_only_layers": [2]}),
+    ("qwen2_moe", {**NARROW, "use_sliding_window": True, "sliding_window": 5, "max_window_layers": 4}),
+    ("qwen3", {"attention_bias": True, "layer_types": TYPES, "use_sliding_window": True, "sliding_window": 5}),
+    ("qwen3_moe", {**NARROW, "use_sliding_window": True, "sliding_window": 5}),
+    ("qwen3_moe", {**NARROW, "mlp_only_layers": [0, 3], "attention_bias": True}),
+    ("gemma2", {"sliding_window": 5, "attention_bias": True}),
+    ("gemma2", {"layer_types": TYPES, "tie_word_embeddings": False}),
+    ("gemma3_text", {"sliding_window": 5}),
+    ("gemma3_text", {"sliding_window_pattern": 2, "attention_bias": True}),
+    ("smollm3", {"attention_bias": True, "mlp_bias": True, "tie_word_embeddings": False}),
+    ("smollm3", {"use_sliding_window": True, "sliding_window": 5, "no_rope_layer_interval": 3}),
+    ("gpt_oss", EXPERTS),
+    ("gpt_oss", {**EXPERTS, "attention_bias": False, "layer_types": TYPES}),
+    ("deepseek_v3", LATENT),
+    ("deepseek_v3", {**LATENT, "first_k_dense_replace": 0, "n_shared_experts": 2, "attention_bias": True}),
+    ("deepseek_v3", {**LATENT, "first_k_dense_replace": 7, "q_lora_rank": None}),
+]
+assert {kind for kind, _ in DESCRIBED} == set(KINDS)
+NAMES = [f"{kind}-{i}" for i, (kind, _) in enumerate(DESCRIBED)]
+
+
+def described(kind, more):
+    return AutoConfig.for_model(kind, **{**TINY, **more})
+
+
+def made(description):
+    with torch.device("meta"):
+        return AutoModelForCausalLM.from_config(description, attn_implementation="eager")
+
+
+def weights_and_windows(description):
+    """What transformers makes of a description: how many weights, and which windows its masks have."""
+    window, types = getattr(description, "sliding_window", None), getattr(description, "layer_types", None)
+    kinds = types or ["sliding_attention"] * description.num_hidden_layers
+    windows = tuple(window if kind == "sliding_attention" else None for kind in kinds)
+    return sum(one.numel() for one in made(description).parameters()), windows
+
+
+def found(config):
+    return config_json.sizes(config).total, config_json.read(config).windows
+
+
+@pytest.mark.parametrize(("kind", "more"), DESCRIBED, ids=NAMES)
+def test_every_model_type_counts_as_the_model_that_transformers_builds(kind, more):
+    description = described(kind, more)
+    wanted = weights_and_windows(description)
+    assert found(json.loads(description.to_json_string())) == wanted  # what save_pretrained writes
+    assert found(json.loads(json.dumps(description.to_dict()))) == wanted  # with all defaults
+    assert found({"model_type": kind, **TINY, **more}) == wanted
+
+
+@pytest.mark.parametrize(("kind", "more"), DESCRIBED, ids=NAMES)
+def test_operations_of_every_model_type_without_experts_are_those_that_torch_counts(kind, more):
+    if KINDS[kind].expert_width is not None:
+        pytest.skip("which experts compute depends on numbers, which a model on the meta device does not have")
+    tokens, description = 4, described(kind, more)
+    model = made(description)
+    with torch.device("meta"), FlopCounterMode(display=False) as counter:
+        ids, mask = torch.zeros(1, tokens, dtype=torch.long), torch.zeros(1, 1, tokens, tokens)
+        masks = dict.fromkeys(("full_attention", "sliding_attention"), mask)
+        mask = mask if getattr(description, "layer_types", None) is None else masks
+        model(ids, attention_mask=mask, position_ids=torch.arange(tokens)[None], use_cache=False)
+    counted = counter.get_total_flops()
+    assert counted == tokens * sum(config_json.token_operations(description.to_dict(), tokens))
+
+
+def runs(description):
+    """Whether their model of a description computes anything."""
+    try:
+        AutoModelForCausalLM.from_config(description, attn_implementation="eager")(torch.zeros(1, 3, dtype=torch.long))
+    except Exception:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(("kind", "more"), DESCRIBED, ids=NAMES)
+def test_a_missing_entry_and_null_mean_what_transformers_takes(kind, more):
+    whole = json.loads(json.dumps(described(kind, more).to_dict()))
+    assert runs(described(kind, more))
+    for name in {*KINDS[kind].entries} & {*whole}:
+        missing = {key: value for key, value in whole.items() if key != name}
+        for config in (missing, {**missing, name: None}):
+            try:
+                description = AutoConfig.for_model(**config)
+                wanted = weights_and_windows(description)
+            except Exception:  # transformers cannot build that: null is read like missing, or refused by name
+                wanted = None
+            try:
+                got = found(config)
+            except ValueError as error:
+                assert name in str(error), (config, error)
+                # Without the switch, SmolLM3's masks have the window of layer_types and its attention has none.
+                contradiction = (kind, name) == ("smollm3", "use_sliding_window")
+                assert wanted is None or contradiction or not runs(description), (config, error)
+            else:
+                assert wanted is None or got == wanted, config
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_tables_defaults_are_those_of_transformers(kind):
+    theirs = {field.name: field.default for field in dataclasses.fields(type(AutoConfig.for_model(kind)))}
+    for name, default in KINDS[kind].entries.items():
+        if name in theirs:
+            assert theirs[name] == default or not (theirs[name] or default), name
+        else:
+            assert (name, default) in {("head_dim", None), ("sliding_window_pattern", 6)}
+
+
+@pytest.mark.parametrize(
+    ("kind", "inside"), [("gemma3", ("gemma3_text", {"sliding_window": 5})), ("llava", ("mistral", {}))]
+)
+def test_of_a_model_of_text_and_images_the_text_decoder_is_counted(kind, inside):
+    images = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8}
+    images |= {"image_size": 8, "patch_size": 4}
+    description = AutoConfig.for_model(
+        kind, text_config={"model_type": inside[0], **TINY, **inside[1]}, vision_config=images
+    )
+    with torch.device("meta"):
+        model = AutoModelForImageTextToText.from_config(description)
+    counted = sum(w.numel() for name, w in model.named_parameters() if "vision" not in name and "projector" not in name)
+    for config in (description.to_dict(), json.loads(description.to_json_string())):
+        assert config_json.sizes(config).total == counted
+    untied = {**description.to_dict(), "tie_word_embeddings": False}  # the whole model's word counts
+    assert config_json.sizes(untied).output == TINY["vocab_size"] * TINY["hidden_size"]
+
+
+SMALL = {"model_type": "qwen2", **TINY}
+LINEAR = ["linear_attention"] * 3 + ["full_attention"] * 4
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"model_type": "qwen3_next"}, "model_type is 'qwen3_next'; this library has llama, mistral, "),
+        ({"model_type": None}, "no entry that is not null for model_type"),
+        ({"hidden_size": None}, "the description has no entry that is not null for hidden_size"),
+        ({"hidden_size": "48"}, "hidden_size is '48'; wanted a whole number of at least 1"),
+        ({"num_hidden_layers": 0}, "num_hidden_layers is 0; wanted a whole number of at least 1"),
+        ({"tie_word_embeddings": "no"}, "tie_word_embeddings is 'no'; wanted true or false"),
+        ({"num_key_value_heads": 4}, "num_attention_heads 6 does not divide by num_key_value_heads 4"),
+        ({"head_dim": None, "hidden_size": 50}, "hidden_size 50 does not divide by 6 heads; give .* as head_dim"),
+        ({"layer_types": LINEAR}, "layer_types has linear_attention; this library has full_attention and sliding_att"),
+        ({"layer_types": LINEAR[3:]}, "layer_types has 4 values; wanted 7, one for each layer"),
+        ({"layer_types": "full"}, "layer_types is 'full'; wanted a list"),
+        ({"layer_types": TYPES}, r"layer 0 has sliding_attention, .* \(use_sliding_window is false\)"),
+        ({"model_type": "gemma2", "sliding_window": None}, "layer 0 has sliding_attention, but there is no sliding_w"),
+        ({"model_type": "llama", "sliding_window": 5}, "^sliding_window = 5: not understood for model_type 'llama'"),
+        ({"shared_expert_intermediate_size": 9}, "^shared_expert_intermediate_size = 9: not understood for .*'qwen2'"),
+        ({"strange": [0] * 40, "use_mrope": True}, r"^strange = \[0, .*\.\.\., use_mrope = True: not understood for"),
+        ({"model_type": "mixtral", **EXPERTS, "num_experts": 4}, "names of one entry, but their values differ"),
+        ({"model_type": "mixtral", **EXPERTS, "num_experts_per_tok": 9}, "num_experts_per_tok is 9; wanted at most 5"),
+        ({"model_type": "deepseek_v3", **LATENT, "moe_layer_freq": 2}, "moe_layer_freq is 2; this library has 1 alone"),
+        ({"model_type": "gemma3"}, "the description has no field text_config"),
+        (
+            {"model_type": "gemma3", "text_config": SMALL, "audio_config": {"a": 1}},
+            "audio_config = {'a': 1}.*not",
+        ),
+        ({"model_type": "gemma3", "text_config": {"model_type": "t5"}}, "model_type is 't5'; this library has llama"),
+    ],
+)
+def test_what_is_not_understood_is_refused_by_name(changes, says):
+    config = {**SMALL, **changes}
+    if "text_config" in changes or changes.get("model_type") == "gemma3":
+        config = changes
+    with pytest.raises(ValueError, match=says):
+        config_json.sizes(config)
+
+
+# What else stands in the published files of these models.
+BESIDES = {
+    "SmolLM2 135M": {
+        "is_llama_config": True, "rope_interleaved": False, "rope_scaling": None, "mlp_bias": False,
+        "transformers.js_config": {"dtype": "q4"}, "torch_dtype": "bfloat16", "bos_token_id": 1,
+    },
+    "SmolLM3 3B": {"max_window_layers": 28, "pretraining_tp": 2, "use_sliding_window": False, "sliding_window": None},
+    "gpt-oss 20B": {
+        "experts_per_token": 4, "initial_context_length": 4096, "quantization_config": {"quant_method": "mxfp4"},
+        "attention_bias": True, "swiglu_limit": 7.0, "rope_scaling": {"rope_type": "yarn", "truncate": False},
+    },
+    "Qwen3 30B-A3B": {
+        "max_window_layers": 48, "use_sliding_window": False, "sliding_window": None, "decoder_sparse_step": 1,
+        "mlp_only_layers": [], "norm_topk_prob": True, "router_aux_loss_coef": 0.001, "attention_bias": False,
+    },
+    "DeepSeek-V3": {
+        "auto_map": {"AutoConfig": "configuration_deepseek.DeepseekV3Config"}, "moe_layer_freq": 1, "ep_size": 1,
+        "num_nextn_predict_layers": 1, "n_group": 8, "topk_group": 4, "topk_method": "noaux_tc", "seq_aux": True,
+        "scoring_func": "sigmoid", "routed_scaling_factor": 2.5, "aux_loss_alpha": 0.001, "attention_bias": False,
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "besides"), BESIDES.items(), ids=BESIDES)
+def test_published_files_are_read_whole(name, besides):
+    assert config_json.sizes({**config_json.QUOTED[name], **besides}).total == PUBLISHED[name]
+
+
+def test_entries_that_change_no_count_and_null_ones_are_taken():
+    more = {"strange": None, "use_mrope": False, "rope_scaling": {"rope_type": "yarn"}, "image_token_id": 3}
+    assert config_json.sizes({**SMALL, **more, "quantization_config": {"bits": 4}}) == config_json.sizes(SMALL)
+    with pytest.raises(TypeError, match="the description is a list; wanted the mapping that a config.json holds"):
+        config_json.sizes([SMALL])
+    with pytest.raises(TypeError, match="text_config is 3; wanted a mapping"):
+        config_json.sizes({"model_type": "gemma3", "text_config": 3})

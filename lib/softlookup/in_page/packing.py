@@ -36,8 +36,10 @@ _PARTS = (
     *(f"checking/{name}.py" for name in ("baked", "calls", "compare", "conventions", "diagnose", "facts", "judge")),
     *(f"checking/{name}.py" for name in ("local", "oracle", "own", "panel", "published", "registry", "result")),
     *(f"checking/{name}.py" for name in ("rewriting", "task", "variant", "words")),
+    *(f"checking/{name}.py" for name in ("errors", "habits", "slips", "symptoms")),
     "checking/inside/*.py",
-    *("notation.py", "reference/*.py", "text/*.py", "roofline/*.py", "slide_audit/*.py", "figures/page.py"),
+    *("notation.py", "reference/*.py", "text/*.py", "describing/*.py", "roofline/*.py", "slide_audit/*.py"),
+    "figures/page.py",
 )
 """What of the library runs in a page: neither tasks nor their solutions; of the rest what cells of chapters use."""
 

@@ -1,4 +1,4 @@
-"""Renaming published tensors, and reading the descriptions beside them: what all models have in common.
+"""Renaming published tensors: what all models have in common.
 
 A table has our name on the left and the name of their module on the right. A row with {} stands for a matrix w and its
 bias b, one that ends in norm for its gain and shift, one that ends in table for the table itself.
@@ -6,7 +6,6 @@ bias b, one that ends in norm for its gain and shift, one that ends in table for
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -121,83 +120,3 @@ def translated(
             raise ValueError(f"{theirs} gives a shape of {tuple(tensor.shape)}; {ours} wants {tuple(wanted[ours])}")
         result[ours] = tensor.contiguous()
     return result
-
-
-class Fields(dict[str, Any]):
-    """A description whose missing fields are named."""
-
-    def __missing__(self, name: str) -> Any:
-        raise ValueError(f"the description has no field {name}")
-
-
-def fields_of(description: Any, model_type: str) -> Fields:
-    """Read the description of a model of one kind.
-
-    Args:
-        description: A mapping, or an object with to_dict().
-        model_type: The kind, as the description names it.
-
-    Returns:
-        Its fields.
-
-    Raises:
-        ValueError: If it describes another kind of model.
-    """
-    fields = Fields(description if isinstance(description, Mapping) else description.to_dict())
-    only(fields, model_type=model_type)
-    return fields
-
-
-def only(fields: Fields, **known: object) -> None:
-    """Refuse a field with another value than the one that this library has; no value is taken for that one.
-
-    Args:
-        fields: The description.
-        known: The values by field.
-
-    Raises:
-        ValueError: If a value differs; the message names the field and both.
-    """
-    for name, value in known.items():
-        if (got := fields.get(name)) not in (value, None):
-            raise ValueError(f"{name} is {got!r}; this library has {value!r} alone")
-
-
-def one_of(fields: Fields, name: str, known: Mapping[str, Activation]) -> Activation:
-    """Read an activation.
-
-    Args:
-        fields: The description.
-        name: Which field.
-        known: Our names by theirs.
-
-    Returns:
-        Our name.
-
-    Raises:
-        ValueError: If it is not known; the message names the field, its value and those that are.
-    """
-    if fields[name] not in known:
-        raise ValueError(f"{name} is {fields[name]!r}; this library has {', '.join(known)}")
-    return known[fields[name]]
-
-
-def id_of(fields: Fields, name: str, otherwise: int | None = None) -> int:
-    """Read a special token's id.
-
-    Args:
-        fields: The description.
-        name: Which field.
-        otherwise: The id to take where there is none.
-
-    Returns:
-        The id.
-
-    Raises:
-        ValueError: If there is neither, or there are several.
-    """
-    value = fields.get(name)
-    value = otherwise if value is None else value
-    if not isinstance(value, int):
-        raise ValueError(f"{name} is {value!r}; wanted one id")
-    return value

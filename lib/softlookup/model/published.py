@@ -1,4 +1,4 @@
-"""Published weights for the code of this course: BERT, GPT-2 and Llama, as Hugging Face's `transformers` writes them.
+"""Published weights for the code of this course: BERT, GPT-2, Llama and its kin, as `transformers` writes them.
 
 Nothing is computed: names and orders are translated. Each model has one function that reads its description
 (config.json) and one that renames its tensors; it is then run in two lines:
@@ -10,12 +10,14 @@ What the models do differently from each other is what the tables below say; _re
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from torch import Tensor
 
-from softlookup.model._renaming import ACTIVATIONS, fields_of, id_of, layers, one_of, only, shapes, spread, translated
+from softlookup.describing.decoders import decoder
+from softlookup.describing.entries import Entries
+from softlookup.model._renaming import ACTIVATIONS, layers, shapes, spread, translated
 from softlookup.model.config import Config
 from softlookup.model.language import DecoderLM, EncoderLM
 
@@ -64,7 +66,11 @@ _LLAMA_LAYER = {
     "feed_forward.{}_1": "mlp.up_proj",
     "feed_forward.{}_2": "mlp.down_proj",
     "feed_forward_residual.norm": "post_attention_layernorm",
+    "attention.q_norm": "self_attn.q_norm",
+    "attention.k_norm": "self_attn.k_norm",
 }
+_LLAMA_THETA = {"llama": 1e4, "mistral": 1e4, "qwen3": 1e4, "smollm3": 2e6}
+"""The model_types that llama_config reads, with the base of rotary positions where a description has none."""
 _LLAMA = {
     "embedder.tokens.table": "model.embed_tokens",
     "decoder.norm": "model.norm",
@@ -84,36 +90,39 @@ def bert_config(description: Any, *, start_id: int = 101, end_id: int = 102) -> 
         The same model in our words.
 
     Raises:
-        ValueError: If the description asks for what this library does not have, or lacks a field; the message names
-            the field.
+        TypeError: If the description is neither.
+        ValueError: If the description asks for what this library does not have, lacks a field, or has one that is not
+            understood; the message names the field.
 
     Source: Devlin et al. 2019. Book: 13_beyond_text.html#beyond-text-published.
     """
-    fields = fields_of(description, "bert")
-    only(fields, hidden_act="gelu", position_embedding_type="absolute", tie_word_embeddings=True)
-    only(fields, is_decoder=False, add_cross_attention=False)
-    return Config(
-        vocab_size=fields["vocab_size"],
-        d_model=fields["hidden_size"],
-        n_heads=fields["num_attention_heads"],
-        n_layers=fields["num_hidden_layers"],
-        d_hidden=fields["intermediate_size"],
-        max_length=fields["max_position_embeddings"],
+    entries = Entries(description, ["bert"])
+    entries.only(hidden_act="gelu", position_embedding_type="absolute", tie_word_embeddings=True)
+    entries.only(is_decoder=False, add_cross_attention=False)
+    config = Config(
+        vocab_size=entries.size("vocab_size"),
+        d_model=entries.size("hidden_size"),
+        n_heads=entries.size("num_attention_heads"),
+        n_layers=entries.size("num_hidden_layers"),
+        d_hidden=entries.size("intermediate_size"),
+        max_length=entries.size("max_position_embeddings"),
         positions="learned",
-        norm_eps=fields["layer_norm_eps"],
+        norm_eps=entries.number("layer_norm_eps", 1e-12),
         embedding_norm=True,
         activation="gelu",
         attention_bias=True,
-        dropout=fields["hidden_dropout_prob"],
+        dropout=entries.number("hidden_dropout_prob", 0.1),
         scale_embeddings=False,
         tied=True,
         output_bias=True,
-        n_segments=fields["type_vocab_size"],
+        n_segments=entries.size("type_vocab_size", 2),
         mlm_transform=True,
-        pad_id=id_of(fields, "pad_token_id", 0),
+        pad_id=entries.token_id("pad_token_id", 0),
         start_id=start_id,
         end_id=end_id,
     )
+    entries.refuse_the_rest()
+    return config
 
 
 def bert_weights(tensors: Mapping[str, Tensor], config: Config, *, head: bool = True) -> dict[str, Tensor]:
@@ -156,34 +165,37 @@ def gpt2_config(description: Any) -> Config:
         The same model in our words. GPT-2 has no padding: the end token stands in for it.
 
     Raises:
-        ValueError: If the description asks for what this library does not have, or lacks a field; the message names
-            the field.
+        TypeError: If the description is neither.
+        ValueError: If the description asks for what this library does not have, lacks a field, or has one that is not
+            understood; the message names the field.
 
     Source: Radford et al. 2019, section 2.3. Book: 13_beyond_text.html#beyond-text-published.
     """
-    fields = fields_of(description, "gpt2")
-    only(fields, scale_attn_weights=True, scale_attn_by_inverse_layer_idx=False, reorder_and_upcast_attn=False)
-    only(fields, add_cross_attention=False)
-    end_id = id_of(fields, "eos_token_id")
-    return Config(
-        vocab_size=fields["vocab_size"],
-        d_model=fields["n_embd"],
-        n_heads=fields["n_head"],
-        n_layers=fields["n_layer"],
-        d_hidden=fields.get("n_inner") or 4 * fields["n_embd"],
-        max_length=fields["n_positions"],
+    entries = Entries(description, ["gpt2"])
+    entries.only(scale_attn_weights=True, scale_attn_by_inverse_layer_idx=False, reorder_and_upcast_attn=False)
+    entries.only(add_cross_attention=False)
+    end_id = entries.token_id("eos_token_id")
+    config = Config(
+        vocab_size=entries.size("vocab_size"),
+        d_model=entries.size("n_embd"),
+        n_heads=entries.size("n_head"),
+        n_layers=entries.size("n_layer"),
+        d_hidden=entries.size("n_inner", 4 * entries.size("n_embd")),
+        max_length=entries.size("n_positions"),
         positions="learned",
-        norm_eps=fields["layer_norm_epsilon"],
+        norm_eps=entries.number("layer_norm_epsilon", 1e-5),
         pre_norm=True,
-        activation=one_of(fields, "activation_function", ACTIVATIONS),
+        activation=entries.one_of("activation_function", ACTIVATIONS, "gelu_new"),
         attention_bias=True,
-        dropout=fields["resid_pdrop"],
+        dropout=entries.number("resid_pdrop", 0.1),
         scale_embeddings=False,
-        tied=fields.get("tie_word_embeddings", True),
-        pad_id=id_of(fields, "pad_token_id", end_id),
-        start_id=id_of(fields, "bos_token_id", end_id),
+        tied=entries.flag("tie_word_embeddings", True),
+        pad_id=entries.token_id("pad_token_id", end_id),
+        start_id=entries.token_id("bos_token_id", end_id),
         end_id=end_id,
     )
+    entries.refuse_the_rest()
+    return config
 
 
 def gpt2_weights(tensors: Mapping[str, Tensor], config: Config) -> dict[str, Tensor]:
@@ -216,59 +228,94 @@ def gpt2_weights(tensors: Mapping[str, Tensor], config: Config) -> dict[str, Ten
 
 
 def llama_config(description: Any) -> Config:
-    """Describe a Llama for DecoderLM.
+    """Describe a Llama for DecoderLM, or a model of its kind: Mistral, Qwen3, SmolLM3.
 
     Args:
         description: The model's config.json as a mapping, or a configuration object with to_dict().
 
     Returns:
-        The same model in our words. Where it has no padding, the end token stands in for it.
+        The same model in our words. Where it has no padding or no start, the end token stands in for it.
 
     Raises:
-        ValueError: If the description asks for what is not read here (scaled rotary positions), or lacks a field; the
-            message names the field.
+        TypeError: If the description is neither.
+        ValueError: If the description asks for what is not read here (scaled rotary positions), lacks a field, or has
+            one that is not understood; the message names the field.
 
-    Source: Touvron et al. 2023, section 2.2. Book: 13_beyond_text.html#beyond-text-published.
+    Source: Touvron et al. 2023, section 2.2; Jiang et al. 2023 (Mistral).
+    Book: 13_beyond_text.html#beyond-text-published.
     """
-    fields = fields_of(description, "llama")
-    # The newer descriptions keep all about rotary positions in one field, the older ones in two.
-    rotary = fields.get("rope_parameters") or fields.get("rope_scaling") or {}
-    kind = rotary.get("rope_type", rotary.get("type", "default"))
-    if kind != "default" or rotary.get("partial_rotary_factor", 1.0) != 1.0:
-        raise ValueError(f"rotary positions are {dict(rotary)}; the default kind alone is read, unscaled")
-    only(fields, hidden_act="silu", pretraining_tp=1)
-    end_id = id_of(fields, "eos_token_id")
-    return Config(
-        vocab_size=fields["vocab_size"],
-        d_model=fields["hidden_size"],
-        n_heads=fields["num_attention_heads"],
-        n_layers=fields["num_hidden_layers"],
-        d_hidden=fields["intermediate_size"],
-        head_width=fields.get("head_dim"),
-        n_kv_heads=fields.get("num_key_value_heads"),
-        max_length=fields["max_position_embeddings"],
+    entries = Entries(description, _LLAMA_THETA)
+    model = decoder(entries)
+    entries.only(hidden_act="silu")
+    if model.qkv_bias != model.output_bias:
+        raise ValueError("queries, keys and values have biases and the output has none; this library has all or none")
+    end_id = entries.token_id("eos_token_id")
+    slides = [window is not None for window in model.windows]
+    full = _every("layers with full attention", [not one for one in slides]) if any(slides) else None
+    config = Config(
+        vocab_size=model.vocab_size,
+        d_model=model.d_model,
+        n_heads=model.n_heads,
+        n_layers=model.n_layers,
+        d_hidden=model.d_hidden,
+        head_width=model.head_width,
+        n_kv_heads=model.n_kv_heads,
+        max_length=entries.size("max_position_embeddings"),
         positions="rotary_halves",
-        rotary_base=float(rotary.get("rope_theta", fields.get("rope_theta", 10000.0))),
+        rotary_base=_rotary_base(entries),
         norm="rms",
-        norm_eps=fields["rms_norm_eps"],
+        norm_eps=entries.number("rms_norm_eps", 1e-6),
         pre_norm=True,
         activation="swiglu",
-        attention_bias=fields.get("attention_bias", False),
-        hidden_bias=fields.get("mlp_bias", False),
+        attention_bias=model.qkv_bias,
+        hidden_bias=model.hidden_bias,
+        qk_norm="head" if model.qk_norm else "none",
         dropout=0.0,
         scale_embeddings=False,
-        tied=fields.get("tie_word_embeddings", False),
-        pad_id=id_of(fields, "pad_token_id", end_id),
-        start_id=id_of(fields, "bos_token_id"),
+        tied=model.tied,
+        window=next((window for window in model.windows if window is not None), None),
+        global_every=full,
+        no_rotary_every=_every("layers without rotary positions", [not one for one in model.rotary]),
+        pad_id=entries.token_id("pad_token_id", end_id),
+        start_id=entries.token_id("bos_token_id", end_id),
         end_id=end_id,
     )
+    entries.refuse_the_rest()
+    return config
+
+
+def _rotary_base(entries: Entries) -> float:
+    """Read the base of rotary positions, and refuse whatever scales them."""
+    # The newer descriptions keep all about rotary positions in one entry, the older ones in two.
+    rotary: dict[str, Any] = {"rope_theta": entries.get("rope_theta", _LLAMA_THETA[entries.model_type])}
+    for name in ("rope_scaling", "rope_parameters"):
+        if not isinstance(said := entries.get(name, {}), Mapping):
+            raise ValueError(f"{name} is {said!r}; wanted a mapping")
+        rotary |= {key: value for key, value in said.items() if value is not None}
+    plain = {"rope_type": "default", "type": "default", "partial_rotary_factor": 1.0}
+    if any(plain.get(key) != value for key, value in rotary.items() if key != "rope_theta"):
+        raise ValueError(f"rotary positions are {rotary}; the default kind alone is read, unscaled")
+    if isinstance(base := rotary["rope_theta"], bool) or not isinstance(base, int | float):
+        raise ValueError(f"rope_theta is {base!r}; wanted a number")
+    return float(base)
+
+
+def _every(what: str, layers: Sequence[bool]) -> int | None:
+    """Say that every n-th layer, and no other, is one of these; None where none is."""
+    if not any(layers):
+        return None
+    n = layers.index(True) + 1
+    if n < 2 or any(one != ((i + 1) % n == 0) for i, one in enumerate(layers)):
+        listed = ", ".join(str(i) for i, one in enumerate(layers) if one)
+        raise ValueError(f"{what} are {listed} of {len(layers)}; this library has every n-th, with n at least 2")
+    return n
 
 
 def llama_weights(tensors: Mapping[str, Tensor], config: Config) -> dict[str, Tensor]:
-    """Rename the tensors of a Llama: pre-LN layers without biases, gated feed-forward networks.
+    """Rename the tensors of a Llama or of a model of its kind: pre-LN layers, gated feed-forward networks.
 
     Args:
-        tensors: Its state dict, of LlamaForCausalLM.
+        tensors: Its state dict, of LlamaForCausalLM, MistralForCausalLM, Qwen3ForCausalLM or SmolLM3ForCausalLM.
         config: What llama_config made.
 
     Returns:

@@ -11,7 +11,8 @@ from typing import Any
 
 from torch import Tensor
 
-from softlookup.model._renaming import ACTIVATIONS, fields_of, id_of, layers, one_of, only, shapes, spread, translated
+from softlookup.describing.entries import Entries
+from softlookup.model._renaming import ACTIVATIONS, layers, shapes, spread, translated
 from softlookup.model.config import Activation, Config
 from softlookup.model.transformer import Transformer
 
@@ -56,37 +57,44 @@ def marian_config(description: Any) -> Config:
         The same model in our words.
 
     Raises:
+        TypeError: If the description is neither.
         ValueError: If the description asks for what this library does not have (two vocabularies, another encoder
-            than decoder), or lacks a field; the message names the field.
+            than decoder), lacks a field, or has one that is not understood; the message names the field.
 
     Source: Junczys-Dowmunt et al. 2018. Book: 13_beyond_text.html#beyond-text-published.
     """
-    fields = fields_of(description, "marian")
-    only(fields, share_encoder_decoder_embeddings=True, tie_word_embeddings=True)
-    only(fields, decoder_vocab_size=fields["vocab_size"])
-    only(fields, decoder_ffn_dim=fields["encoder_ffn_dim"], decoder_attention_heads=fields["encoder_attention_heads"])
-    only(fields, normalize_before=False, normalize_embedding=False, add_final_layer_norm=False)
-    only(fields, static_position_embeddings=True)
-    pad_id = id_of(fields, "pad_token_id")
-    return Config(
-        vocab_size=fields["vocab_size"],
-        d_model=fields["d_model"],
-        n_heads=fields["encoder_attention_heads"],
-        n_layers=fields["encoder_layers"],
-        n_decoder_layers=fields["decoder_layers"],
-        d_hidden=fields["encoder_ffn_dim"],
-        max_length=fields["max_position_embeddings"],
+    entries = Entries(description, ["marian"])
+    vocab_size, n_heads = entries.size("vocab_size"), entries.size("encoder_attention_heads")
+    n_layers, d_hidden = entries.size("encoder_layers"), entries.size("encoder_ffn_dim")
+    entries.only(share_encoder_decoder_embeddings=True, tie_word_embeddings=True, decoder_vocab_size=vocab_size)
+    for name, wanted in (("decoder_ffn_dim", d_hidden), ("decoder_attention_heads", n_heads)):
+        entries.size(name)
+        entries.only(**{name: wanted})
+    entries.only(num_hidden_layers=n_layers)
+    entries.only(normalize_before=False, normalize_embedding=False, add_final_layer_norm=False)
+    entries.only(static_position_embeddings=True, is_encoder_decoder=True)
+    pad_id = entries.token_id("pad_token_id")
+    config = Config(
+        vocab_size=vocab_size,
+        d_model=entries.size("d_model"),
+        n_heads=n_heads,
+        n_layers=n_layers,
+        n_decoder_layers=entries.size("decoder_layers"),
+        d_hidden=d_hidden,
+        max_length=entries.size("max_position_embeddings"),
         positions="sinusoidal_halves",
-        activation=one_of(fields, "activation_function", ACTIVATIONS),
+        activation=entries.one_of("activation_function", ACTIVATIONS, "gelu"),
         attention_bias=True,
-        dropout=fields["dropout"],
-        scale_embeddings=fields.get("scale_embedding", False),
+        dropout=entries.number("dropout", 0.1),
+        scale_embeddings=entries.flag("scale_embedding", False),
         tied=True,
         output_bias=True,
         pad_id=pad_id,
-        start_id=id_of(fields, "decoder_start_token_id", pad_id),
-        end_id=id_of(fields, "eos_token_id"),
+        start_id=entries.token_id("decoder_start_token_id", pad_id),
+        end_id=entries.token_id("eos_token_id"),
     )
+    entries.refuse_the_rest(["extra_pos_embeddings"])  # of the fairseq files that some were made from
+    return config
 
 
 def marian_weights(tensors: Mapping[str, Tensor], config: Config) -> dict[str, Tensor]:
@@ -126,41 +134,45 @@ def t5_config(description: Any) -> Config:
         The same model in our words. Its targets begin with the id of padding.
 
     Raises:
-        ValueError: If the description asks for what this library does not have, or lacks a field; the message names
-            the field.
+        TypeError: If the description is neither.
+        ValueError: If the description asks for what this library does not have, lacks a field, or has one that is not
+            understood; the message names the field.
 
     Source: Raffel et al. 2020, section 2.1; Shazeer 2020 (version 1.1).
     Book: 13_beyond_text.html#beyond-text-published.
     """
-    fields = fields_of(description, "t5")
-    only(fields, relative_attention_num_buckets=32, relative_attention_max_distance=128)
-    pad_id = id_of(fields, "pad_token_id")
+    entries = Entries(description, ["t5"])
+    entries.only(relative_attention_num_buckets=32, relative_attention_max_distance=128, is_encoder_decoder=True)
+    pad_id, d_model = entries.token_id("pad_token_id"), entries.size("d_model")
     # Only tied logits are scaled; the newest descriptions keep no other trace of untied ones.
-    tied = fields.get("scale_decoder_outputs", fields.get("tie_word_embeddings", True))
-    return Config(
-        vocab_size=fields["vocab_size"],
-        d_model=fields["d_model"],
-        n_heads=fields["num_heads"],
-        n_layers=fields["num_layers"],
-        n_decoder_layers=fields.get("num_decoder_layers"),
-        d_hidden=fields["d_ff"],
-        head_width=fields["d_kv"],
-        max_length=fields.get("n_positions", 512),
+    tied = entries.flag("scale_decoder_outputs", entries.flag("tie_word_embeddings", True))
+    n_layers = entries.size("num_layers")
+    config = Config(
+        vocab_size=entries.size("vocab_size"),
+        d_model=d_model,
+        n_heads=entries.size("num_heads"),
+        n_layers=n_layers,
+        n_decoder_layers=entries.size("num_decoder_layers", n_layers),
+        d_hidden=entries.size("d_ff"),
+        head_width=entries.size("d_kv"),
+        max_length=entries.size("n_positions", 512),
         positions="t5",
         norm="rms",
-        norm_eps=fields["layer_norm_epsilon"],
+        norm_eps=entries.number("layer_norm_epsilon", 1e-6),
         pre_norm=True,
-        activation=one_of(fields, "feed_forward_proj", _T5_ACTIVATIONS),
+        activation=entries.one_of("feed_forward_proj", _T5_ACTIVATIONS, "relu"),
         hidden_bias=False,
         attention_scale=1.0,
-        dropout=fields["dropout_rate"],
+        dropout=entries.number("dropout_rate", 0.1),
         scale_embeddings=False,
         tied=tied,
-        tied_scale=fields["d_model"] ** -0.5 if tied else None,
+        tied_scale=d_model**-0.5 if tied else None,
         pad_id=pad_id,
-        start_id=id_of(fields, "decoder_start_token_id", pad_id),
-        end_id=id_of(fields, "eos_token_id"),
+        start_id=entries.token_id("decoder_start_token_id", pad_id),
+        end_id=entries.token_id("eos_token_id"),
     )
+    entries.refuse_the_rest(["dense_act_fn", "is_gated_act"])  # both follow from feed_forward_proj
+    return config
 
 
 def t5_weights(tensors: Mapping[str, Tensor], config: Config) -> dict[str, Tensor]:

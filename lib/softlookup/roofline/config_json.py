@@ -1,14 +1,36 @@
 """What the config.json of a published model says of it: parameters, cache, operations for a token, layers.
 
-The keys are those of Hugging Face's transformers. What a config does not say is read as a dense, full model: no window,
-no experts, one key-value head for each query head.
+The entries are those of Hugging Face's transformers, and so is what a missing one or null means. The model_types of
+``softlookup.describing.decoders.KINDS`` are counted; others, and entries that are not understood, are refused by name.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from softlookup.describing.decoders import KINDS, Decoder, decoder
+from softlookup.describing.entries import Entries
+
 Config = Mapping[str, Any]
+
+WRAPPERS = ("gemma3", "llava")
+"""Models of text and images: of these the text decoder alone is counted, which ``text_config`` describes."""
+
+_OF_IMAGES = frozenset(
+    "vision_config mm_tokens_per_image image_seq_length ignore_index multimodal_projector_bias projector_hidden_act "
+    "vision_feature_layer vision_feature_select_strategy".split()
+)
+_NOT_COUNTED = frozenset(
+    # Positions without parameters, activations, and numbers that are added, divided by or cut off at.
+    "rope_theta rope_scaling rope_parameters rope_local_base_freq rope_interleave rope_interleaved "
+    "max_position_embeddings initial_context_length hidden_act hidden_activation rms_norm_eps query_pre_attn_scalar "
+    "attn_logit_softcapping final_logit_softcapping swiglu_alpha swiglu_limit "
+    # How gates are made of the router's scores.
+    "norm_topk_prob routed_scaling_factor scoring_func topk_method n_group topk_group "
+    # How weights are stored and cut; layers that predict further tokens, which stand beside the model; its code.
+    "quantization_config num_nextn_predict_layers num_mtp_layers auto_map".split()
+)
+"""Entries that change what is computed, but no count."""
 
 QUOTED: dict[str, dict[str, Any]] = {
     "SmolLM2 135M": {
@@ -165,25 +187,33 @@ class Sizes:
         return self.active - self.embedding - self.norms - self.added + (0 if self.output else self.embedding)
 
 
-def head_width(config: Config) -> int:
-    """H: the entry head_dim, or the model's width over its heads."""
-    return config.get("head_dim") or config["hidden_size"] // config["num_attention_heads"]
+def read(config: Config) -> Decoder:
+    """Read a config whole, so that each of its entries is used, known to change no count, or refused.
 
+    Args:
+        config: The entries of a config.json, as in ``QUOTED``.
 
-def n_experts(config: Config) -> int:
-    """How many routed experts a layer has; 0 for a dense model. The key has three names."""
-    return next((config[key] for key in ("num_experts", "num_local_experts", "n_routed_experts") if key in config), 0)
+    Returns:
+        What it says of the model; of a model of text and images, of its text decoder.
 
+    Raises:
+        TypeError: If config or its text_config is no mapping.
+        ValueError: If its model_type is unknown, an entry that is needed is missing, or an entry or its value is not
+            understood; the message names it.
 
-def windows(config: Config) -> list[int | None]:
-    """How many positions each layer attends to at most, its own included; None where there is no limit."""
-    layers, window = range(config["num_hidden_layers"]), config.get("sliding_window")
-    if window is None:
-        return [None for _ in layers]
-    if "layer_types" in config:
-        return [window if kind == "sliding_attention" else None for kind in config["layer_types"]]
-    every = config.get("sliding_window_pattern")
-    return [None if every and (layer + 1) % every == 0 else window for layer in layers]
+    Book: 15_what_changed_more.html#config-names.
+    """
+    entries = Entries(config, (*KINDS, *WRAPPERS))
+    if entries.model_type in WRAPPERS:
+        if not isinstance(inner := entries["text_config"], Mapping):
+            raise TypeError(f"text_config is {inner!r}; wanted a mapping, the description of the text decoder")
+        inner = dict(inner)
+        inner["tie_word_embeddings"] = entries.get("tie_word_embeddings", inner.get("tie_word_embeddings"))
+        entries.refuse_the_rest(_OF_IMAGES | _NOT_COUNTED)
+        entries = Entries(inner, KINDS)
+    found = decoder(entries)
+    entries.refuse_the_rest(_NOT_COUNTED)
+    return found
 
 
 def sizes(config: Config) -> Sizes:
@@ -196,55 +226,61 @@ def sizes(config: Config) -> Sizes:
         The counts by part, with their sums.
 
     Raises:
-        KeyError: If an entry that every config has is missing.
+        ValueError: If the config cannot be read; the message names the entry.
 
     Book: 15_what_changed_more.html#config-parameters.
     """
-    d, n, layers = config["hidden_size"], config["num_attention_heads"], config["num_hidden_layers"]
-    kind, width = config["model_type"], head_width(config)
-    kv = config.get("num_key_value_heads", n)
-    added = 0
-    if "kv_lora_rank" in config:
-        latent, query, rotary = config["kv_lora_rank"], config["q_lora_rank"], config["qk_rope_head_dim"]
-        plain, value = config["qk_nope_head_dim"], config["v_head_dim"]
-        added += query + latent  # the gains of two norms
-        products = d * query + query * n * (plain + rotary) + d * (latent + rotary)
-        products += latent * n * (plain + value) + n * value * d
-    else:
-        products = 2 * d * n * width + 2 * d * kv * width
-        if kind in {"qwen3", "qwen3_moe", "gemma3_text"}:
-            added += 2 * width
-        if kind == "gpt_oss":
-            added += (n + 2 * kv) * width + d + n  # biases, and a sink for each head
-    attention = layers * (products + added)
-
-    experts, chosen = n_experts(config), config.get("num_experts_per_tok", 0)
-    dense_layers = config.get("first_k_dense_replace", 0) if experts else layers
-    hidden = config.get("moe_intermediate_size") or config["intermediate_size"]
-    expert, bias = 3 * d * hidden, 0
-    if kind == "gpt_oss":
-        bias = 2 * hidden + d
-    routed = layers - dense_layers
-    shared = config.get("n_shared_experts", 0) * expert
-    router_bias = experts if kind == "gpt_oss" else 0
-    feed_forward = dense_layers * 3 * d * config["intermediate_size"]
-    feed_forward += routed * (experts * (expert + bias) + shared + d * experts + router_bias)
-
-    table = config["vocab_size"] * d
+    model = read(config)
+    products, added = _attention(model)
+    feed_forward, unchosen, added_behind = _feed_forward(model)
+    table = model.vocab_size * model.d_model
     return Sizes(
         embedding=table,
-        output=0 if config["tie_word_embeddings"] else table,
-        attention=attention,
+        output=0 if model.tied else table,
+        attention=model.n_layers * (products + added),
         feed_forward=feed_forward,
-        norms=((4 if kind == "gemma3_text" else 2) * layers + 1) * d,
-        unchosen=routed * (experts - chosen) * (expert + bias),
-        added=layers * added + routed * (chosen * bias + router_bias),
+        norms=(model.norms * model.n_layers + 1) * model.d_model,
+        unchosen=unchosen,
+        added=model.n_layers * added + added_behind,
+    )
+
+
+def _attention(model: Decoder) -> tuple[int, int]:
+    """Count the weights in products of one layer's attention, and what is added or multiplied besides."""
+    d, n, queries = model.d_model, model.n_heads, model.n_heads * model.head_width
+    added = (d if model.output_bias else 0) + (n if model.sinks else 0)
+    if (latent := model.latent) is None:
+        keys = model.n_kv_heads * model.head_width
+        added += (queries + 2 * keys if model.qkv_bias else 0) + (2 * model.head_width if model.qk_norm else 0)
+        return 2 * d * (queries + keys), added
+    queries, cached = n * (latent.plain + latent.rotary), latent.width + latent.rotary
+    products = d * cached + latent.width * n * (latent.plain + latent.value) + n * latent.value * d
+    products += d * queries if latent.query is None else latent.query * (d + queries)
+    added += latent.width + (latent.query or 0)  # the gains of two norms
+    return products, added + (cached + (latent.query or 0) if model.qkv_bias else 0)
+
+
+def _feed_forward(model: Decoder) -> tuple[int, int, int]:
+    """Count the weights of all layers: together, in experts that one token leaves out, and added ones that it meets."""
+    d = model.d_model
+    dense, dense_bias = 3 * d * model.d_hidden, 2 * model.d_hidden + d if model.hidden_bias else 0
+    if (experts := model.experts) is None:
+        return model.n_layers * (dense + dense_bias), 0, model.n_layers * dense_bias
+    expert, bias = 3 * d * experts.width, 2 * experts.width + d if experts.biases else 0
+    router, router_bias = experts.total * d, experts.total if experts.biases else 0
+    shared = 3 * d * experts.shared_width + (d if experts.shared_gate else 0)
+    routed = sum(experts.layers)
+    everything = experts.total * (expert + bias) + shared + router + router_bias
+    return (
+        (model.n_layers - routed) * dense + routed * everything,
+        routed * (experts.total - experts.chosen) * (expert + bias),
+        routed * (experts.chosen * bias + router_bias),
     )
 
 
 def held(config: Config, length: int) -> list[int]:
     """How many positions each layer's cache holds after so many tokens."""
-    return [length if window is None else min(window, length) for window in windows(config)]
+    return [length if window is None else min(window, length) for window in read(config).windows]
 
 
 def cache_bytes(config: Config, length: int, bytes_each: int = 2) -> int:
@@ -259,17 +295,26 @@ def cache_bytes(config: Config, length: int, bytes_each: int = 2) -> int:
         Bytes, of all layers together.
 
     Raises:
-        ValueError: If length is below 0 or bytes_each below 1.
+        ValueError: If length is below 0 or bytes_each below 1, or the config cannot be read.
 
     Book: 15_what_changed_more.html#config-cache.
     """
     if length < 0 or bytes_each < 1:
         raise ValueError(f"wanted length >= 0 and bytes_each >= 1; got {length} and {bytes_each}")
-    if "kv_lora_rank" in config:
-        numbers = config["kv_lora_rank"] + config["qk_rope_head_dim"]
-    else:
-        numbers = 2 * config.get("num_key_value_heads", config["num_attention_heads"]) * head_width(config)
-    return bytes_each * numbers * sum(held(config, length))
+    return bytes_each * cached(read(config)) * sum(held(config, length))
+
+
+def cached(model: Decoder) -> int:
+    """How many numbers the cache of one layer holds for each position."""
+    if model.latent is not None:
+        return model.latent.width + model.latent.rotary
+    return 2 * model.n_kv_heads * model.head_width
+
+
+def mixed(model: Decoder) -> int:
+    """How many multiply-adds one layer's scores and mixing take for each position that a token attends to."""
+    latent = model.latent
+    return model.n_heads * (2 * model.head_width if latent is None else 2 * latent.width + latent.rotary)
 
 
 def token_operations(config: Config, length: int) -> tuple[int, int]:
@@ -284,9 +329,9 @@ def token_operations(config: Config, length: int) -> tuple[int, int]:
     Returns:
         Operations with weights, and operations of scores and mixing.
 
+    Raises:
+        ValueError: If the config cannot be read; the message names the entry.
+
     Book: 15_what_changed_more.html#config-operations.
     """
-    n, each = config["num_attention_heads"], 2 * head_width(config)
-    if "kv_lora_rank" in config:
-        each = 2 * config["kv_lora_rank"] + config["qk_rope_head_dim"]
-    return 2 * sizes(config).in_products, 2 * n * each * sum(held(config, length))
+    return 2 * sizes(config).in_products, 2 * mixed(read(config)) * sum(held(config, length))

@@ -6,14 +6,7 @@ from typing import Any
 
 import traitlets
 
-from softlookup.roofline.config_json import (
-    Config,
-    cache_bytes,
-    head_width,
-    sizes,
-    token_operations,
-    windows,
-)
+from softlookup.roofline.config_json import Config, cache_bytes, cached, mixed, read, sizes, token_operations
 from softlookup.widgets.interactive import InteractiveFigure
 
 LENGTHS = tuple(2**power for power in range(8, 18))
@@ -23,20 +16,9 @@ BYTES_EACH = {2: "16 bits", 1: "8 bits"}
 
 def described(config: Config) -> dict[str, Any]:
     """Write down what the script needs of one config."""
-    found = sizes(config)
-    latent = "kv_lora_rank" in config
-    n = config["num_attention_heads"]
-    width = head_width(config)
-    rope = config.get("no_rope_layers", [1] * config["num_hidden_layers"])
-    each = 2 * config["kv_lora_rank"] + config["qk_rope_head_dim"] if latent else 2 * width
-    narrow = (
-        config["kv_lora_rank"] + config["qk_rope_head_dim"] if latent else 2 * config["num_key_value_heads"] * width
-    )
-    full = (
-        n * (config["qk_nope_head_dim"] + config["qk_rope_head_dim"] + config["v_head_dim"])
-        if latent
-        else 2 * n * width
-    )
+    found, model = sizes(config), read(config)
+    n, latent = model.n_heads, model.latent
+    full = 2 * n * model.head_width if latent is None else n * (latent.plain + latent.rotary + latent.value)
     return {
         "parts": {
             "table of tokens": found.embedding,
@@ -48,11 +30,11 @@ def described(config: Config) -> dict[str, Any]:
         },
         "active": found.active,
         "products": found.in_products,
-        "windows": [window or 0 for window in windows(config)],
-        "rotary": [bool(one) for one in rope],
-        "numbers": narrow,
+        "windows": [window or 0 for window in model.windows],
+        "rotary": list(model.rotary),
+        "numbers": cached(model),
         "full": full,
-        "mixed": n * each,
+        "mixed": mixed(model),
     }
 
 

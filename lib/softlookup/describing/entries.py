@@ -1,0 +1,249 @@
+"""The entries of a config.json, which remember which of them were read.
+
+A reader takes what it needs and then calls ``refuse_the_rest``: an entry that was not read, and is not known to change
+nothing, is refused by its name. Null is read like a missing entry: as the value that transformers takes for this
+model_type where none is given.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+NO_EFFECT = frozenset(
+    # Where the file comes from, and with what it is opened.
+    "_name_or_path _commit_hash architectures transformers_version tokenizer_class "
+    "torch_dtype dtype attn_implementation _attn_implementation _attn_implementation_autoset torchscript "
+    "tf_legacy_loss use_cache output_past cache_implementation transformers.js_config unsloth_fixed "
+    # How weights were drawn and trained: dropout, losses, and how they are cut for several machines.
+    "initializer_range initializer_factor init_std attention_dropout activation_dropout attn_pdrop embd_pdrop "
+    "attention_probs_dropout_prob classifier_dropout classif_dropout encoder_layerdrop decoder_layerdrop "
+    "router_aux_loss_coef router_jitter_noise aux_loss_alpha seq_aux ep_size pretraining_tp gradient_checkpointing "
+    # What is handed back, and in how many pieces it is computed.
+    "return_dict output_hidden_states output_attentions output_router_logits output_scores "
+    "return_dict_in_generate chunk_size_feed_forward "
+    # Heads for other uses than the next or the hidden word.
+    "id2label label2id num_labels _num_labels problem_type finetuning_task task_specific_params prefix "
+    "summary_type summary_use_proj summary_activation summary_proj_to_labels summary_first_dropout "
+    "directionality pooler_fc_size pooler_num_attention_heads pooler_num_fc_layers pooler_size_per_head pooler_type "
+    # How text is sampled, which older files keep here.
+    "max_length min_length do_sample early_stopping num_beams num_beam_groups diversity_penalty temperature top_k "
+    "top_p typical_p repetition_penalty length_penalty no_repeat_ngram_size encoder_no_repeat_ngram_size bad_words_ids "
+    "num_return_sequences remove_invalid_values exponential_decay_length_penalty suppress_tokens begin_suppress_tokens "
+    # Said a second time by some files, or of windows that a model_type without layer_types does not have.
+    "n_ctx is_llama_config max_window_layers".split()
+)
+"""Entries that change neither the logits at inference nor a count, whatever their value."""
+
+NO_EFFECT_WHILE_OFF = frozenset(
+    "is_encoder_decoder is_decoder add_cross_attention cross_attention_hidden_size tie_encoder_decoder pruned_heads "
+    "use_bfloat16 use_bidirectional_attention use_mrope rope_interleaved add_bias_logits".split()
+)
+"""Entries that change nothing while they are false, 0 or empty."""
+
+
+class Entries:
+    """A description whose entries are read one by one.
+
+    Args:
+        description: A mapping, or an object with to_dict().
+        kinds: The values of model_type that the reader knows.
+
+    Raises:
+        TypeError: If the description is neither.
+        ValueError: If model_type is missing or another one.
+    """
+
+    def __init__(self, description: Any, kinds: Iterable[str]) -> None:
+        if not isinstance(description, Mapping):
+            if not hasattr(description, "to_dict"):
+                kind = type(description).__name__
+                raise TypeError(f"the description is a {kind}; wanted the mapping that a config.json holds")
+            description = description.to_dict()
+        self._all: Mapping[str, Any] = description
+        self._read: set[str] = set()
+        self.model_type: str = self.one_of("model_type", {kind: kind for kind in kinds})
+
+    def says(self, name: str) -> bool:
+        """Whether the description has this entry; null counts.
+
+        Args:
+            name: Which entry.
+
+        Returns:
+            True where it is there.
+        """
+        return name in self._all
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Read an entry.
+
+        Args:
+            name: Which entry.
+            default: What a missing one and null mean.
+
+        Returns:
+            Its value.
+        """
+        self._read.add(name)
+        value = self._all.get(name)
+        return default if value is None else value
+
+    def __getitem__(self, name: str) -> Any:
+        if (value := self.get(name)) is None:
+            null = "entry that is not null for" if name in self._all else "field"
+            raise ValueError(f"the description has no {null} {name}")
+        return value
+
+    def size(self, name: str, default: int | None = None, *, least: int = 1) -> int:
+        """Read a whole number.
+
+        Args:
+            name: Which entry.
+            default: What a missing one and null mean; None where the description has to say it.
+            least: The smallest that makes sense.
+
+        Returns:
+            The number.
+
+        Raises:
+            ValueError: If it is missing, or something else.
+        """
+        value = self[name] if default is None else self.get(name, default)
+        if type(value) is not int or value < least:
+            raise ValueError(f"{name} is {value!r}; wanted a whole number of at least {least}")
+        return value
+
+    def flag(self, name: str, default: bool) -> bool:
+        """Read true or false.
+
+        Args:
+            name: Which entry.
+            default: What a missing one and null mean.
+
+        Returns:
+            The value.
+
+        Raises:
+            ValueError: If it is something else.
+        """
+        value = self.get(name, default)
+        if type(value) is not bool:
+            raise ValueError(f"{name} is {value!r}; wanted true or false")
+        return value
+
+    def number(self, name: str, default: float) -> float:
+        """Read a number.
+
+        Args:
+            name: Which entry.
+            default: What a missing one and null mean.
+
+        Returns:
+            The number.
+
+        Raises:
+            ValueError: If it is something else.
+        """
+        value = self.get(name, default)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise ValueError(f"{name} is {value!r}; wanted a number")
+        return float(value)
+
+    def one_of(self, name: str, known: Mapping[str, T], default: str | None = None) -> T:
+        """Read an entry that is one of a few names.
+
+        Args:
+            name: Which entry.
+            known: Our values by their names.
+            default: The name that a missing one and null stand for; None where the description has to say it.
+
+        Returns:
+            Our value.
+
+        Raises:
+            ValueError: If the name is not known; the message names the entry, its value and those that are.
+        """
+        value = self[name] if default is None else self.get(name, default)
+        if not isinstance(value, str) or value not in known:
+            alone = " alone" if len(known) == 1 else ""
+            raise ValueError(f"{name} is {value!r}; this library has {', '.join(map(str, known))}{alone}")
+        return known[value]
+
+    def only(self, **known: object) -> None:
+        """Refuse an entry with another value than the one that this library has; null is taken for that one.
+
+        Args:
+            known: The values by entry.
+
+        Raises:
+            ValueError: If a value differs; the message names the entry and both.
+        """
+        for name, value in known.items():
+            if (got := self.get(name, value)) != value:
+                raise ValueError(f"{name} is {got!r}; this library has {value!r} alone")
+
+    def same(self, *names: str) -> str:
+        """Find out by which of its names an entry goes.
+
+        Args:
+            names: The names that transformers has given to it.
+
+        Returns:
+            The first name that has a value, or else the first of all.
+
+        Raises:
+            ValueError: If several have values that differ.
+        """
+        said = {name: value for name in names if (value := self.get(name)) is not None}
+        if any(value != next(iter(said.values())) for value in said.values()):
+            raise ValueError(f"{' and '.join(said)} are names of one entry, but their values differ: {said}")
+        return next(iter(said), names[0])
+
+    def token_id(self, name: str, otherwise: int | None = None) -> int:
+        """Read a special token's id.
+
+        Args:
+            name: Which entry.
+            otherwise: The id to take where there is none.
+
+        Returns:
+            The id.
+
+        Raises:
+            ValueError: If there is neither, or there are several.
+        """
+        value = self.get(name, otherwise)
+        if type(value) is not int:
+            raise ValueError(f"{name} is {value!r}; wanted one id")
+        return value
+
+    def refuse_the_rest(self, without_effect: Iterable[str] = ()) -> None:
+        """Refuse what was not read and is not known to change nothing.
+
+        Args:
+            without_effect: Further entries that change nothing of what the caller makes of the description.
+
+        Raises:
+            ValueError: If there are such entries; the message names them, with their values.
+        """
+        known = self._read | NO_EFFECT | set(without_effect)
+        rest = {
+            name: value
+            for name, value in self._all.items()
+            if name not in known
+            and value is not None
+            and not name.endswith(("_token_id", "_token_ids", "_token_index"))
+            and (value or name not in NO_EFFECT_WHILE_OFF)
+        }
+        if rest:
+            said = ", ".join(f"{name} = {_short(value)}" for name, value in sorted(rest.items()))
+            raise ValueError(
+                f"{said}: not understood for model_type {self.model_type!r}. If it changes nothing, take it out of the "
+                "description; otherwise the published model is another one than this library would make of it"
+            )
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
