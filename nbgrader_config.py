@@ -8,6 +8,10 @@ c = get_config()  # noqa: F821  (nbgrader defines it when it reads this file)
 
 c.CourseDirectory.course_id = "softlookup"
 
+# The course's time zone, such as "Europe/London": times that name no zone are read in it, and times are shown in it,
+# in the formgrader too.
+c.NbGraderAPI.timezone = "UTC"
+
 # A check takes a tenth of a second; the first cell imports torch, which can take long on a slow disk.
 c.Execute.timeout = 60
 

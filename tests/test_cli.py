@@ -42,6 +42,7 @@ def test_help_lists_what_there_is_and_nothing_else() -> None:
         "feedback",
         "extension",
         "times",
+        "students",
         "forget",
         "exam",
         "slides",

@@ -144,6 +144,17 @@ def test_doubtful_file_is_nobodys(whose, caplog: pytest.LogCaptureFixture, name:
     assert why in caplog.text
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "cp1252"])
+def test_worksheet_in_another_language_is_understood(whose, place: Path, encoding: str):
+    rows = WORKSHEET.removeprefix("\ufeff").replace('"', "").replace("Participant ", "Teilnehmer/in").splitlines()
+    header = "ID;Vollst\u00e4ndiger Name;ID-Nummer;E-Mail-Adresse;Status;Bewertung"
+    text = "\n".join([header, *(row.replace(",", ";") for row in rows[1:] if row.isascii() and "Tw" not in row)])
+    (place / "Grades-CS1-One head-5.csv").write_bytes(text.encode(encoding))
+    assert whose(f"all/Ada Lovelace_81_assignsubmission_file_/{FILE}") == "ada"
+    assert whose(f"all/Teilnehmerin_82_assignsubmission_file_/{FILE}") == "ben"
+    assert whose(f"all/Guest_86_assignsubmission_file_/{FILE}") is None
+
+
 def test_students_file_name_does_not_name_another_student(whose):
     assert whose(f"all/Ada Lovelace_81_assignsubmission_file_/ben_7102_90210_{FILE}") == "ada"
     assert whose(f"all/ben_7102_90210_ada_7101_1_{FILE}") == "ben"

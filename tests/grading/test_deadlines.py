@@ -7,10 +7,15 @@ from paper_class import enter, in_class, paper_course
 from small_class import NAME
 
 from softlookup.grading import Course, CourseError
-from softlookup.grading.course.deadlines import as_text, deadlines, deadlines_text, extend, in_words, set_due
+from softlookup.grading.course import deadlines as module
+from softlookup.grading.course.deadlines import Deadlines, as_text, as_time, deadlines, deadlines_text, extend, in_words
 from softlookup.grading.course.grade_sheet import read_sheet
 
 DUE = datetime(2026, 12, 1, 18)
+
+
+def set_due(course: Course, assignment: str, text: str) -> Deadlines:
+    return module.set_due(course, assignment, as_time(text, course.zone))
 
 
 @pytest.fixture
@@ -31,6 +36,8 @@ def course(tmp_path_factory: pytest.TempPathFactory, source: object) -> Course:
         ("2026-07-01 20:00 Europe/Paris", datetime(2026, 7, 1, 18)),
         ("2026-12-01 18:00 UTC", DUE),
         ("2026-12-01 20:00+02:00", DUE),
+        ("2026-12-01 19:00 UTC+1", DUE),
+        ("2026-12-01 19:00 GMT+0100", DUE),
         ("none", None),
     ],
 )
@@ -112,6 +119,25 @@ def test_a_due_date_with_extensions_cannot_be_taken_away(course: Course) -> None
     with pytest.raises(CourseError, match=r"there are extensions of it \(ada\)"):
         set_due(course, NAME, "none")
     assert deadlines(course, NAME).due == DUE
+
+
+def test_a_course_has_a_time_zone_of_its_own(course: Course) -> None:
+    with open(course.root / "nbgrader_config.py", "a", encoding="utf-8") as file:
+        file.write('c.NbGraderAPI.timezone = "Europe/Berlin"\n')
+    there = Course.at(course.root)
+    assert set_due(there, NAME, "2026-07-01 18:00").due == datetime(2026, 7, 1, 16)
+    found = extend(there, NAME, "ada", timedelta(days=150))
+    assert deadlines_text(found).splitlines()[:2] == [
+        f"{NAME}: Wednesday 2026-07-01 18:00 Europe/Berlin (UTC+02:00)",
+        "  ada: Saturday 2026-11-28 17:00 Europe/Berlin (UTC+01:00) (150 days more)",
+    ]
+
+
+def test_a_time_zone_that_is_none_is_refused(course: Course) -> None:
+    with open(course.root / "nbgrader_config.py", "a", encoding="utf-8") as file:
+        file.write('c.NbGraderAPI.timezone = "CET"\n')
+    with pytest.raises(CourseError, match="'CET' is not one time zone for sure"):
+        deadlines(Course.at(course.root), NAME)
 
 
 def test_an_unknown_assignment_is_one_sentence(course: Course) -> None:

@@ -10,9 +10,12 @@ from small_class import NAME
 
 from softlookup.grading import Course, CourseError
 from softlookup.grading.course.grade_sheet import CellGrade, SheetRow, read_sheet
+from softlookup.grading.data.tables import Table, amount, read_table
+from softlookup.grading.platforms import exports
 from softlookup.grading.platforms.cells import guarded
-from softlookup.grading.platforms.exports import fill_canvas, fill_moodle, plain_table
-from softlookup.grading.platforms.lms_sheet import Options, amount, read_text
+from softlookup.grading.platforms.exports import Export, plain_table
+from softlookup.grading.platforms.lms_sheet import Options
+from softlookup.grading.platforms.worksheet import WORKSHEET
 from softlookup.grading.reports.class_report import read_report
 
 CANVAS = (
@@ -45,6 +48,14 @@ CLASS = [
     line("x77", 30, email="xiaoming@example.org", lms_user_id="9"),
     line("late", 0, "missing"),
 ]
+
+
+def fill_canvas(text: str, lines: list[SheetRow], name: str, options: Options | None = None) -> Export:
+    return exports.fill_canvas(Table(text, "gradebook that Canvas exports"), lines, name, options)
+
+
+def fill_moodle(text: str, lines: list[SheetRow], options: Options | None = None) -> Export:
+    return exports.fill_moodle(Table(text, WORKSHEET), lines, options)
 
 
 def rows(text: str) -> list[list[str]]:
@@ -81,7 +92,7 @@ def test_canvas_in_another_layout_is_read_too() -> None:
     ("text", "options", "says"),
     [
         ("name,grade\nada,3\n", Options(), "wanted the columns Student, ID, got 'name', 'grade'"),
-        ("", Options(), "got nothing"),
+        ("", Options(), "it is empty"),
         (CANVAS.replace("04_one", "05_two"), Options(), r"has no column for 04_one_head \(its assignments: 'Warm-up"),
         (CANVAS.replace("Warm-up", "04 One Head"), Options(), "has several columns for 04_one_head"),
         (CANVAS, Options(column="Current Score"), "Canvas computes the column 'Current Score' itself"),
@@ -104,7 +115,9 @@ def test_moodle_gets_grades_by_id_number_and_email() -> None:
 
 
 def test_moodle_without_its_columns_is_one_sentence() -> None:
-    with pytest.raises(CourseError, match="not a grading worksheet that Moodle gives: wanted the columns Identifier"):
+    with pytest.raises(
+        CourseError, match="not a grading worksheet that Moodle gives: wanted a column of participant numbers"
+    ):
         fill_moodle(CANVAS, CLASS)
     german = MOODLE.replace("Grade,", "Bewertung,", 1)
     assert rows(fill_moodle(german, CLASS, Options(column="Bewertung")).text)[1][5] == "21.5"
@@ -143,15 +156,15 @@ def test_a_surer_column_goes_first() -> None:
 
 
 def test_an_id_that_two_students_share_finds_neither() -> None:
-    shared = [line("ada", 20, lms_user_id="7"), line("bob", 10, lms_user_id="7")]
+    shared = [line("ada", 20, lms_user_id="7"), line("bob", 10, lms_user_id="7"), CLASS[1]]
     done = fill_moodle(MOODLE.replace(",ada,ada@example.org,", ",7,,"), shared)
-    assert [row[5] for row in rows(done.text)[1:]] == ["", "3.00", "", ""]
+    assert [row[5] for row in rows(done.text)[1:]] == ["", "7", "", ""]
 
 
 def test_a_participant_number_is_no_id_of_a_student() -> None:
     """Moodle numbers participants anew in each assignment: whoever was number 10 in another one gets nothing here."""
-    done = fill_moodle(MOODLE, [line("zed", 30, lms_user_id="10"), line("8", 30)])
-    assert [row[5] for row in rows(done.text)[1:]] == ["", "3.00", "", ""] and done.written == 0
+    with pytest.raises(CourseError, match="nobody in the file is known in this class.*--match"):
+        fill_moodle(MOODLE, [line("zed", 30, lms_user_id="10"), line("8", 30)])
     with pytest.raises(CourseError, match="numbers participants anew for each assignment"):
         fill_moodle(MOODLE, CLASS, Options(match="identifier"))
 
@@ -281,9 +294,53 @@ def test_an_unknown_assignment_is_one_sentence(course: Course) -> None:
         read_sheet(course, "05_x")
 
 
-def test_a_file_that_is_no_text_is_one_sentence(tmp_path: Path) -> None:
-    (tmp_path / "x.csv").write_bytes("Schüler".encode("latin-1"))
-    with pytest.raises(CourseError, match="is not text in UTF-8"):
-        read_text(tmp_path / "x.csv")
-    with pytest.raises(CourseError, match="cannot be read"):
-        read_text(tmp_path / "no.csv")
+GERMAN = (
+    '\ufeffID;"Vollständiger Name";E-Mail-Adresse;Status;Bewertung;Bestwertung;"Bewertung kann geändert werden";'
+    '"Zuletzt geändert (Abgabe)";Feedback\r\n'
+    'Teilnehmer/in7;"Lovelace, Ada";ada@example.org;Abgegeben;;30,00;Ja;"Dienstag, 1. Dezember 2026, 18:00";gut\r\n'
+    "Teilnehmer/in8;Bo O'Neil;b.oneil@example.org;Abgegeben;3,00;30,00;Nein;-;\r\n"
+    "Teilnehmer/in9;小明 Wang;xiaoming@example.org;;;30,00;Ja;-;\r\n"
+)
+SPANISH = (
+    "Identificador\tNombre completo\tNúmero de ID\tEstatus\tCalificación\tCalificación máxima\tPuede cambiarse\n"
+    "Participante 7\tAda\tada\tEnviado\t\t30,00\tSí\n"
+    "Participante 8\tBo\tbo\tEnviado\t\t30,00\tSí\n"
+)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le"])
+def test_a_worksheet_in_another_language_goes_back_as_it_came(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "w.csv").write_bytes(GERMAN.encode(encoding))
+    people = [line("ada", 21.5, email="ada@example.org"), *CLASS[1:3]]
+    done = exports.fill_moodle(read_table(tmp_path / "w.csv", WORKSHEET), people)
+    done.write(tmp_path / "out.csv")
+    lines = GERMAN.split("\r\n")
+    for at, score in ((1, "21,5"), (2, "7"), (3, "30")):
+        cells = lines[at].split(";")
+        lines[at] = ";".join([*cells[:4], score, *cells[5:]])
+    got = (tmp_path / "out.csv").read_bytes().decode(encoding)
+    assert got.replace('"', "") == "\r\n".join(lines).replace('"', "")
+    assert "'Bewertung' is the grade; 'Bestwertung' is the maximum" in done.understood
+    assert (
+        f"in {encoding}, separated by semicolons, decimal comma" in done.understood and "not used: " in done.understood
+    )
+    assert any("'Bewertung kann geändert werden' says 'ja' 2 times, 'nein' 1 times" in note for note in done.notes)
+
+
+def test_a_worksheet_in_a_windows_encoding_is_read_by_the_ids_in_it(tmp_path: Path) -> None:
+    (tmp_path / "w.csv").write_bytes(SPANISH.encode("cp1252"))
+    done = exports.fill_moodle(read_table(tmp_path / "w.csv", WORKSHEET), CLASS)
+    assert done.text == SPANISH.replace("Enviado\t\t", "Enviado\t21,5\t", 1).replace("Enviado\t\t", "Enviado\t7\t", 1)
+    done.write(tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_bytes() == done.text.encode("cp1252")
+
+
+def test_a_column_of_grades_that_cannot_be_told_is_asked_for() -> None:
+    scale = SPANISH.replace("30,00", "Bien")
+    with pytest.raises(CourseError, match="no column of the worksheet is surely that of the grades.*--column"):
+        fill_moodle(scale, CLASS)
+    assert "\t21.5\tBien" in fill_moodle(scale, CLASS, Options(column="Calificación")).text
+
+
+def test_locked_grades_of_a_worksheet_in_another_language_have_a_note() -> None:
+    assert not any("locked" in note for note in fill_moodle(SPANISH, CLASS).notes)

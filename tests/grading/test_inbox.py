@@ -126,6 +126,22 @@ def test_a_time_is_taken_from_the_file_that_was_looked_at(course: Course, monkey
     assert handed_in_at(course, NAME, "ada") == (datetime.datetime(2026, 3, 1, 9), "")
 
 
+@pytest.mark.parametrize(
+    ("text", "zone", "utc"),
+    [
+        ("2026-07-01 10:00:00.000000 UTC", "UTC", 10),
+        ("2026-07-01 10:00:00.000000 BST", "Europe/London", 9),
+        ("2026-07-01 10:00:00", "UTC", 10),
+        ("2026-07-01 10:00:00 UTC+1", "UTC", 9),
+    ],
+)
+def test_a_time_of_the_exchange_is_read_in_its_zone(course: Course, text: str, zone: str, utc: int) -> None:
+    (place(course) / "timestamp.txt").write_text(text)
+    with open(course.root / "nbgrader_config.py", "a", encoding="utf-8") as file:
+        file.write(f"c = get_config()\nc.Exchange.timezone = {zone!r}\n")
+    assert handed_in_at(Course(course.root), NAME, "ada") == (datetime.datetime(2026, 7, 1, utc), "")
+
+
 @pytest.mark.parametrize("text", ["", " \n"])
 def test_an_empty_time_says_nothing(course: Course, text: str) -> None:
     (place(course) / "timestamp.txt").write_text(text)

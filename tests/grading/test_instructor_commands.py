@@ -93,7 +93,11 @@ def test_export_refuses_in_one_sentence(run: Run, words: tuple[str, ...], says: 
 def test_extension_shows_what_then_holds(run: Run) -> None:
     assert run("extension", NAME).output == f"{NAME}: no due date\n"
     assert "due date yet" in refused(run("extension", "cy", NAME, "--days", "2"))
-    assert run("extension", NAME, "--due", "2026-12-01 18:00").output == f"{NAME}: Tuesday 2026-12-01 18:00 UTC\n"
+    due = "Tuesday 2026-12-01 18:00 UTC"
+    assert run("extension", NAME, "--due", "2026-12-01 18:00").output == (
+        f"read '2026-12-01 18:00' as: {due}\n{NAME}: {due}\n"
+    )
+    assert "write 2026-02-01 or 2026-01-02" in refused(run("extension", NAME, "--due", "01.02.2026"))
     more = run("extension", "cy", NAME, "--days", "2", "--hours", "1").output
     assert more.endswith("cy: Thursday 2026-12-03 19:00 UTC (2 days 1 hour more)\n")
     assert "cy" not in run("extension", "cy", NAME, "--end").output

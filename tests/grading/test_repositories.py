@@ -1,6 +1,7 @@
 """A folder of repositories is a way to collect: whose each is, and what is left out."""
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,11 @@ from small_class import NAME
 
 from softlookup.grading import Course, CourseError
 from softlookup.grading.course.notebooks import MAX_BYTES
+from softlookup.grading.data.tables import Table
 from softlookup.grading.platforms.repositories import collect_repositories
 
 FILE = f"{NAME}.ipynb"
-ROSTER = "identifier,github_username\nada@example.org,Countess\nben,bb-1\nnobody,zed\n"
+ROSTER = Table("identifier,github_username\nada@example.org,Countess\nben,bb-1\nnobody,zed\n")
 
 
 @pytest.fixture
@@ -59,7 +61,7 @@ def test_roster_says_whose_a_repository_is(course: Course, tmp_path: Path) -> No
     done = collect_repositories(course, NAME, tmp_path, roster=ROSTER)
     assert set(done.students) == {"ada", "ben"} and len(done.notes) == 2
     with pytest.raises(CourseError, match="the roster needs a column"):
-        collect_repositories(course, NAME, tmp_path, roster="a,b\n1,2\n")
+        collect_repositories(course, NAME, tmp_path, roster=Table("a,b\n1,2\n"))
 
 
 def test_what_cannot_be_taken_is_named_and_the_others_are_taken(course: Course, tmp_path: Path) -> None:
@@ -88,3 +90,41 @@ def test_what_was_collected_is_replaced_only_if_asked(course: Course, tmp_path: 
     assert course.notebook("submitted", "ben", NAME).read_bytes() == before
     assert collect_repositories(course, NAME, tmp_path, force=True).students == ("ben",)
     assert course.notebook("submitted", "ben", NAME).read_bytes() == b"{}"
+
+
+def git(folder: Path, *words: str) -> None:
+    who = ("-c", "user.name=Somebody", "-c", "user.email=somebody@example.org", "-c", "init.defaultBranch=main")
+    subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)
+
+
+def test_copies_of_a_template_on_any_server_are_cloned_and_collected(course: Course, tmp_path: Path) -> None:
+    """What is left without a platform: a template, a private copy for each student, and a table of their addresses."""
+    server, clones = tmp_path / "server", tmp_path / "clones"
+    template = repository(server, "template", f"work/{FILE}", content=b"blank")
+    git(template, "init", "-q")
+    git(template, "add", ".")
+    git(template, "commit", "-qm", "Template")
+    clones.mkdir()
+    for student, name in (("ada", "countess"), ("ben", "ben"), (None, "zed")):
+        git(server, "clone", "-q", "--bare", "template", f"{name}/transformers-{name}.git")
+        git(server, "clone", "-q", f"{name}/transformers-{name}.git", f"{name}/here")
+        (server / name / "here" / "work" / FILE).write_bytes(f"{student}'s".encode())
+        git(server / name / "here", "commit", "-qam", "Answers")
+        git(server / name / "here", "push", "-q")
+        git(clones, "clone", "-q", str(server / name / f"transformers-{name}.git"))
+    addresses = "E-mail;Gruppe;Address\n" + "".join(
+        f"{mail};{at};git@host:{at}/transformers-{at}.git\n"
+        for mail, at in (("ada@example.org", "countess"), ("ben@example.org", "ben"), ("zed@example.org", "zed"))
+    )
+    done = collect_repositories(course, NAME, clones, roster=Table(addresses))
+    assert set(done.students) == collected(course) == {"ada", "ben"}
+    assert course.notebook("submitted", "ada", NAME).read_bytes() == b"ada's"
+    assert [note.partition(" was left out")[0] for note in done.notes] == ["transformers-zed"]
+
+
+def test_roster_that_names_nobody_of_the_class_is_refused(course: Course, tmp_path: Path) -> None:
+    repository(tmp_path, "a1-zed")
+    with pytest.raises(
+        CourseError, match="names nobody of the class list; it was read 1 row .*'github_username' is the rep"
+    ):
+        collect_repositories(course, NAME, tmp_path, roster=Table("identifier,github_username\nnobody,zed\n"))

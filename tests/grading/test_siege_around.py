@@ -16,10 +16,10 @@ import pytest
 
 from softlookup.grading.course.notebooks import MAX_BYTES, MAX_ITEMS, BadNotebook, notebook_json
 from softlookup.grading.data.errors import CourseError
+from softlookup.grading.data.tables import Table
 from softlookup.grading.judging.rebuild import MAX_SOURCE
 from softlookup.grading.platforms import collecting
 from softlookup.grading.platforms.collecting import CarefulExtractor
-from softlookup.grading.platforms.lms_sheet import Sheet
 from softlookup.grading.reports.similarity import MAX_CHARACTERS, alike, code_tokens
 from softlookup.grading.sandbox.inside import filter as calls
 from softlookup.grading.sandbox.outside import stages
@@ -101,7 +101,7 @@ def test_lms_sheet_a_long_answer_of_one_student_costs_nobody_the_file() -> None:
     out = io.StringIO()
     csv.writer(out).writerows([["Identifier", "Online text"], ["Participant 1", "x" * 200_000], ["Participant 2", ""]])
     before = csv.field_size_limit()
-    sheet = Sheet(out.getvalue(), ("Identifier",), "grading worksheet")
+    sheet = Table(out.getvalue())
     assert len(sheet.rows) == 2
     assert csv.field_size_limit() == before
 

@@ -8,7 +8,10 @@ from small_class import NAME
 
 from softlookup.grading import Course, CourseError
 from softlookup.grading.course.inbox import handed_in_at
-from softlookup.grading.platforms.times import write_times
+from softlookup.grading.data.dates import zone_named
+from softlookup.grading.data.tables import Table
+from softlookup.grading.platforms import times as module
+from softlookup.grading.platforms.times import Times, read_times
 
 
 @pytest.fixture
@@ -21,6 +24,12 @@ def course(tmp_path_factory: pytest.TempPathFactory, source: object) -> Course:
         if student != "chen":
             made.folder("submitted", student, NAME).mkdir(parents=True)
     return made
+
+
+def write_times(course: Course, assignment: str, text: str, zone: str = "") -> Times:
+    found = read_times(course, assignment, Table(text), zone_named(zone) if zone else course.zone)
+    module.write_times(course, assignment, found.came)
+    return found
 
 
 def came(course: Course, student: str) -> str:
@@ -45,23 +54,48 @@ def came(course: Course, student: str) -> str:
 )
 def test_a_time_is_written_where_nbgrader_looks(course: Course, text: str, zone: str, ada: str) -> None:
     done = write_times(course, NAME, text, zone)
-    assert done.written == ("ada",) and done.notes == () and came(course, "ada") == ada
+    assert set(done.came) == {"ada"} and done.notes == () and came(course, "ada") == ada
 
 
 def test_each_row_that_is_left_out_is_named(course: Course) -> None:
     day = "2026-12-01 18:00"
-    rows = ("ada,soon", f"ben,{day}", f"chen,{day}", f"zoe,{day}", "ada,-", "ada,", "ben,none")
+    rows = ("ada,soon", f"ben,{day}", f"chen,{day}", f"zoe,{day}", "ada,-", "ada,", "ada,3/4/2026")
     done = write_times(course, NAME, "\n".join(("id,time", *rows)))
-    assert done.written == ("ben",)
+    assert set(done.came) == {"ben"}
     assert [note.partition(" was left out: ")[0] for note in done.notes] == ["row 2", "row 4", "row 5", "row 8"]
-    for said, note in zip(("unambiguous", "chen has handed in nothing", "zoe", "missing"), done.notes, strict=True):
+    for said, note in zip(
+        ("unambiguous", "chen has handed in nothing", "zoe", "as 3 April 2026 or as 4 March 2026"),
+        done.notes,
+        strict=True,
+    ):
         assert said in note
 
 
-@pytest.mark.parametrize("text", ["", "id,when\nada,2026\n", "name,time\nada,2026-12-01\n"])
+@pytest.mark.parametrize("text", ["", "id,when\nada,2026\n", "name,time\nzoe,2026-12-01\n"])
 def test_a_table_without_its_columns_is_refused(course: Course, text: str) -> None:
-    with pytest.raises(CourseError, match="wanted the columns|needs a column"):
+    with pytest.raises(CourseError, match="it is empty|needs a column"):
         write_times(course, NAME, text)
+
+
+@pytest.mark.parametrize("title", ["datetime", "Date", "Submitted at", "Date & Time", "Timestamp", "Zuletzt geändert"])
+def test_a_column_of_times_is_known_by_usual_titles_or_by_what_is_in_it(course: Course, title: str) -> None:
+    done = write_times(course, NAME, f"Kennung;{title}\nada;2026-12-01 18:00\nben;Dienstag, 1. Dezember 2026, 19:00\n")
+    assert set(done.came) == {"ada", "ben"} and came(course, "ben") == "2026-12-01 19:00:00"
+    assert f"'Kennung' is the student; '{title}' is the time" in done.understood
+    assert "Tuesday 2026-12-01 18:00 UTC is the first, Tuesday 2026-12-01 19:00 UTC the last" in done.understood
+
+
+def test_a_table_of_which_no_row_can_be_used_is_refused(course: Course) -> None:
+    with pytest.raises(CourseError, match=r"no row of the table can be used.*row 2 was left out: it names zoe"):
+        write_times(course, NAME, "id,time\nzoe,2026-12-01 18:00\n")
+
+
+def test_times_are_shown_in_the_courses_zone(course: Course) -> None:
+    with open(course.root / "nbgrader_config.py", "a", encoding="utf-8") as file:
+        file.write('c.NbGraderAPI.timezone = "Europe/Berlin"\n')
+    done = write_times(Course.at(course.root), NAME, "id,time\nada,2026-12-01 18:00\n")
+    assert came(course, "ada") == "2026-12-01 17:00:00"
+    assert "18:00 Europe/Berlin (UTC+01:00) is the first" in done.understood
 
 
 def test_an_unknown_zone_is_refused(course: Course) -> None:
@@ -73,7 +107,8 @@ def test_a_time_is_not_written_through_a_link(course: Course, tmp_path: Path) ->
     folder = course.folder("submitted", "ada", NAME)
     folder.rmdir()
     folder.symlink_to(tmp_path)
-    assert "handed in nothing" in write_times(course, NAME, "id,time\nada,2026-12-01 18:00\n").notes[0]
+    with pytest.raises(CourseError, match="handed in nothing"):
+        write_times(course, NAME, "id,time\nada,2026-12-01 18:00\n")
     assert not (tmp_path / "timestamp.txt").exists()
 
 
@@ -81,7 +116,7 @@ def test_a_link_in_the_place_of_the_time_is_replaced_and_not_followed(course: Co
     (tmp_path / "precious").write_text("mine")
     slip = course.folder("submitted", "ada", NAME) / "timestamp.txt"
     slip.symlink_to(tmp_path / "precious")
-    assert write_times(course, NAME, "id,time\nada,2026-12-01 18:00\n").written == ("ada",)
+    assert write_times(course, NAME, "id,time\nada,2026-12-01 18:00\n").came
     assert (tmp_path / "precious").read_text() == "mine" and not slip.is_symlink()
 
 
@@ -91,5 +126,6 @@ def test_a_time_is_not_written_behind_a_link_further_up(course: Course, tmp_path
     folder.rmdir()
     folder.parent.rmdir()
     folder.parent.symlink_to(tmp_path)
-    assert "handed in nothing" in write_times(course, NAME, "id,time\nada,2026-12-01 18:00\n").notes[0]
+    with pytest.raises(CourseError, match="handed in nothing"):
+        write_times(course, NAME, "id,time\nada,2026-12-01 18:00\n")
     assert not (tmp_path / NAME / "timestamp.txt").exists()

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from softlookup.cli import by_hand
+from softlookup.cli import by_hand, hand_ins
 from softlookup.cli.printing import as_pdf, live_figures
 from softlookup.cli.shared import COURSE, FILE, HELP_STEPS, checkout, course_in, default_course, refuse, sources, write
 
@@ -211,8 +211,10 @@ def export(
     from softlookup.grading.course.grade_sheet import read_sheet
     from softlookup.grading.data.errors import CourseError
     from softlookup.grading.data.plain_text import plain
+    from softlookup.grading.data.tables import read_table
     from softlookup.grading.platforms.exports import fill_canvas, fill_moodle, plain_table
-    from softlookup.grading.platforms.lms_sheet import Options, read_text
+    from softlookup.grading.platforms.lms_sheet import Options
+    from softlookup.grading.platforms.worksheet import WORKSHEET
     from softlookup.grading.reports.class_report import read_report
     from softlookup.grading.reports.help_asked import helped, less_help
 
@@ -230,9 +232,11 @@ def export(
     elif path.resolve() == given.resolve():
         raise CourseError(f"{given} would be overwritten: name another file with --out")
     elif kind == "canvas":
-        done = fill_canvas(read_text(given), lines, assignment, Options(**how))
+        done = fill_canvas(read_table(given, "gradebook that Canvas exports"), lines, assignment, Options(**how))
     else:
-        done = fill_moodle(read_text(given), lines, Options(**how))
+        done = fill_moodle(read_table(given, WORKSHEET), lines, Options(**how))
+    if done.understood:
+        click.echo(done.understood)
     done.write(path)
     click.echo(f"wrote the grades of {done.written} {'student' if done.written == 1 else 'students'} to {path}")
     for note in (*done.notes, *taken):
@@ -245,7 +249,7 @@ def export(
 @click.option("--days", type=click.IntRange(0, 3650), default=0, help="Days of extension for STUDENT.")
 @click.option("--hours", type=click.IntRange(0, 1000), default=0, help="Hours of extension for STUDENT.")
 @click.option("--end", is_flag=True, help="Remove the extension of STUDENT.")
-@click.option("--due", help="Due date of NN_topic for everybody, in UTC unless it names a time zone; none removes it.")
+@click.option("--due", help="When NN_topic is due, in the course's time zone unless it names one; none removes it.")
 def extension(names: tuple[str, ...], folder: Path | None, days: int, hours: int, end: bool, due: str | None) -> None:
     """Give STUDENT more time, or set when NN_topic is due.
 
@@ -254,7 +258,7 @@ def extension(names: tuple[str, ...], folder: Path | None, days: int, hours: int
     """
     from datetime import timedelta
 
-    from softlookup.grading.course.deadlines import deadlines, deadlines_text, extend, set_due
+    from softlookup.grading.course.deadlines import as_text, as_time, deadlines, deadlines_text, extend, set_due
 
     course = course_in(folder)
     assignment, student = names[-1], names[0] if len(names) == 2 else None
@@ -268,7 +272,9 @@ def extension(names: tuple[str, ...], folder: Path | None, days: int, hours: int
         raise click.UsageError("--end removes the extension: leave out --days and --hours")
     found = deadlines(course, assignment)
     if due is not None:
-        found = set_due(course, assignment, due)
+        when = as_time(due, course.zone)
+        click.echo(f"read {due!r} as: {as_text(when, course.zone)}")
+        found = set_due(course, assignment, when)
     if student is not None:
         found = extend(course, assignment, student, timedelta(days=days, hours=hours))
     click.echo(deadlines_text(found))
@@ -414,26 +420,6 @@ def slides(chapters: tuple[int, ...], out: Path) -> None:
 
 @click.command()
 @click.argument("assignment", metavar="NN_topic")
-@click.argument("table", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE.csv")
-@COURSE
-@click.option("--zone", default="", help="Time zone of times that name none, such as Europe/London. Default: UTC.")
-def times(assignment: str, table: Path, folder: Path | None, zone: str) -> None:
-    """Write when submissions came, from a table.
-
-    FILE.csv has a column with the time (time, submitted, or Moodle's "Last modified (submission)") and one with the
-    student (id, lms_user_id, email). Late penalties follow when the class is graded again.
-    """
-    from softlookup.grading.platforms.lms_sheet import read_text
-    from softlookup.grading.platforms.times import write_times
-
-    done = write_times(course_in(folder), assignment, read_text(table), zone)
-    for note in done.notes:
-        click.echo(f"note: {note}")
-    click.echo(f"wrote the times of {len(done.written)} {'student' if len(done.written) == 1 else 'students'}")
-
-
-@click.command()
-@click.argument("assignment", metavar="NN_topic")
 @COURSE
 def feedback(assignment: str, folder: Path | None) -> None:
     """Pack the feedback for Moodle's and Canvas's bulk upload.
@@ -455,32 +441,7 @@ def feedback(assignment: str, folder: Path | None) -> None:
         click.echo(f"note: {plain(note, 4000)}")
 
 
-@click.command()
-@click.argument("assignment", metavar="NN_topic")
-@click.argument("repositories", type=click.Path(path_type=Path, exists=True, file_okay=False), metavar="DIR")
-@COURSE
-@click.option("--roster", type=FILE, help="CSV: whose a repository is, such as GitHub Classroom's roster or grades.")
-@click.option("--prefix", default="", help="What stands in front of the student's part of the repositories' names.")
-@click.option("--force", is_flag=True, help="Replace notebooks that were collected before.")
-def collect(
-    assignment: str, repositories: Path, folder: Path | None, roster: Path | None, prefix: str, force: bool
-) -> None:
-    """Collect notebooks from a folder of git repositories.
-
-    DIR holds one repository for each student, as 'gh classroom clone student-repos' makes them. What is checked out
-    counts. Times of commits are not used, since students set them: give the times with 'softlookup times'.
-    """
-    from softlookup.grading.platforms.lms_sheet import read_text
-    from softlookup.grading.platforms.repositories import collect_repositories
-
-    text = read_text(roster) if roster else ""
-    done = collect_repositories(course_in(folder), assignment, repositories, roster=text, prefix=prefix, force=force)
-    for note in done.notes:
-        click.echo(f"note: {note}")
-    click.echo(f"collected from {len(done.students)} of {len(done.students) + len(done.notes)} repositories")
-
-
 COMMANDS = (
-    *(release, collect, grade, report, explain, *by_hand.COMMANDS, export, feedback, extension, times),
+    *(release, *hand_ins.COMMANDS, grade, report, explain, *by_hand.COMMANDS, export, feedback, extension),
     *(forget, sample, exam, slides),
 )

@@ -65,7 +65,7 @@ def release_into(
     if secret is None and any(one.per_student for one in choices.values()):
         refuse("notebooks for each student are drawn from a secret word: give it with --course-seed")
     if per_student and not students:
-        refuse(f"there is nobody in the class of {folder} yet: 'nbgrader db student import' enters students")
+        refuse(f"there is nobody in the class of {folder} yet: 'softlookup students' enters a class list")
     made = {name: _made(root, name, secret, choices[name]) for name in names}
     for name in names:
         changed = released.changed(name, made[name])

@@ -1,9 +1,7 @@
 """Removing a student's data from a course: gradebook, files, ledgers, reports."""
 
 import contextlib
-import csv
 import glob
-import io
 import json
 import os
 import re
@@ -17,6 +15,7 @@ from softlookup.grading.data.disk import Shelf, atomic_write, disk_trouble, unfi
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.locks import lock
 from softlookup.grading.data.records import Report
+from softlookup.grading.data.tables import read_table
 from softlookup.grading.reports.class_report import read_report
 from softlookup.grading.reports.side_by_side import pages_naming
 
@@ -169,21 +168,13 @@ def _texts(course: Course, student: str) -> dict[Path, tuple[int, bytes]]:
 
 def _rows_without(path: Path, student: str) -> tuple[int, bytes] | None:
     """A table without the rows that have a student's id in a cell, None if there is none."""
-    mark, text = "", path.read_bytes().decode("utf-8", "surrogateescape")
-    if text.startswith("\ufeff"):
-        mark, text = text[0], text[1:]
-    head = text.partition("\n")[0]
-    delimiter = max(",;\t", key=head.count)
     try:
-        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
-    except csv.Error:
+        table = read_table(path)
+    except CourseError:  # it is empty, or no table
         return None
-    kept = [row for row in rows if student not in (cell.strip() for cell in row)]
-    if len(kept) == len(rows):
-        return None
-    out = io.StringIO(newline="")
-    csv.writer(out, delimiter=delimiter, lineterminator="\r\n" if head.endswith("\r") else "\n").writerows(kept)
-    return len(rows) - len(kept), (mark + out.getvalue()).encode("utf-8", "surrogateescape")
+    kept = [row for row in table.rows if student not in (cell.strip() for cell in row)]
+    dropped, table.rows = len(table.rows) - len(kept), kept
+    return (dropped, table.content()) if dropped else None
 
 
 @contextlib.contextmanager

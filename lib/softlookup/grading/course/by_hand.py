@@ -13,6 +13,7 @@ from softlookup.grading.course.folder import Course
 from softlookup.grading.course.notebooks import task_id
 from softlookup.grading.data.disk import atomic_write
 from softlookup.grading.data.errors import CourseError
+from softlookup.grading.data.tables import read_table
 
 COMMENTS = "comments.json"
 _COLUMNS = ("student", "grader", "formgrader")
@@ -57,8 +58,9 @@ def share_out(course: Course, assignment: str, graders: Sequence[str]) -> list[S
     path = course.root / "reports" / f"{assignment}-shares.csv"
     before = dict[str, str]()
     if path.is_file():
-        with open(path, encoding="utf-8", newline="") as file:
-            before = {row["student"]: row["grader"] for row in csv.DictReader(file)}
+        kept = read_table(path, "table of shares")
+        whose, by = map(kept.column, _COLUMNS[:2])
+        before = {row[whose]: row[by] for row in kept.rows}
     found: list[Share] = []
     with course.gradebook() as book:
         for submission in sorted(book.assignment_submissions(assignment), key=lambda one: str(one.student.id)):

@@ -4,14 +4,13 @@ The gradebook holds times in UTC.
 """
 
 import difflib
-import re
-import warnings
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any
 
 from softlookup.grading.course.folder import Course
 from softlookup.grading.course.grade_sheet import find_assignment
+from softlookup.grading.data.dates import naive_utc, read_time, shown_time
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.plain_text import one_line
 
@@ -25,12 +24,14 @@ class Deadlines:
         due: For everybody, in UTC; None if there is no due date.
         extensions: How much more time a student has, by id.
         late: Seconds by which a graded submission came late, by id, extensions counted; only those that did.
+        zone: The course's time zone.
     """
 
     assignment: str
     due: datetime | None
     extensions: dict[str, timedelta] = field(default_factory=dict)
     late: dict[str, float] = field(default_factory=dict)
+    zone: tzinfo = UTC
 
     def due_for(self, student: str) -> datetime | None:
         """When it is due for one student."""
@@ -44,15 +45,17 @@ def deadlines(course: Course, assignment: str) -> Deadlines:
         CourseError: If the gradebook does not know the assignment.
     """
     with course.gradebook() as book:
-        return _deadlines(book, assignment)
+        return _deadlines(course, book, assignment)
 
 
-def _deadlines(book: Any, assignment: str) -> Deadlines:
+def _deadlines(course: Course, book: Any, assignment: str) -> Deadlines:
     found = find_assignment(book, assignment)
     rows = sorted(found.submissions, key=lambda row: row.student_id)
     late = {row.student_id: _seconds_late(row, found.duedate) for row in rows}
     extensions = {row.student_id: row.extension for row in rows if row.extension}
-    return Deadlines(assignment, found.duedate, extensions, {who: by for who, by in late.items() if by > 0})
+    return Deadlines(
+        assignment, found.duedate, extensions, {who: by for who, by in late.items() if by > 0}, course.zone
+    )
 
 
 def _seconds_late(row: Any, due: datetime | None) -> float:
@@ -62,37 +65,35 @@ def _seconds_late(row: Any, due: datetime | None) -> float:
     return max(0.0, (row.timestamp - due - (row.extension or timedelta())).total_seconds())
 
 
-def set_due(course: Course, assignment: str, due: str) -> Deadlines:
+def set_due(course: Course, assignment: str, when: datetime | None) -> Deadlines:
     """Set when an assignment is due for everybody.
 
     Args:
         course: The course's folder.
         assignment: Name of the assignment.
-        due: A date and time as people write it ("2026-12-01 18:00", "1 Dec 2026 18:00 Europe/London"), in UTC if it
-            names no time zone; "none" takes the due date away.
+        when: The date and time, in UTC; None takes the due date away.
 
     Returns:
         What then holds.
 
     Raises:
-        CourseError: If it is no date, the assignment is unknown, or somebody has an extension of what is taken away.
+        CourseError: If the assignment is unknown, or somebody has an extension of what is taken away.
     """
-    when = as_time(due)
     with course.one_writer(), course.gradebook() as book:
-        before = _deadlines(book, assignment)
+        before = _deadlines(course, book, assignment)
         if when is None and before.extensions:
             who = ", ".join(map(one_line, before.extensions))
             raise CourseError(f"{assignment} keeps its due date: there are extensions of it ({who}); --end removes one")
         book.update_or_create_assignment(assignment, duedate=when)
-        return _deadlines(book, assignment)
+        return _deadlines(course, book, assignment)
 
 
-def as_time(text: str, zone: str = "") -> datetime | None:
-    """Read a date and time as people write it.
+def as_time(text: str, zone: tzinfo = UTC) -> datetime | None:
+    """Read a due date as people write it.
 
     Args:
-        text: A date and time; a time zone by name stands at its end.
-        zone: The time zone of a text that names none, "Europe/London"; UTC if it is empty.
+        text: A date and time, which may name its time zone.
+        zone: The time zone of a text that names none.
 
     Returns:
         The time in UTC; None for "none".
@@ -100,35 +101,7 @@ def as_time(text: str, zone: str = "") -> datetime | None:
     Raises:
         CourseError: If it is no date for sure, or the zone is unknown.
     """
-    from dateutil import parser  # type: ignore[import-untyped]  # nbgrader reads dates with it
-
-    if text.strip().casefold() == "none":
-        return None
-    wanted = f"{text!r} is not an unambiguous date: give one such as '2026-12-01 18:00 Europe/London'"
-    rest, _, name = text.strip().rpartition(" ")
-    own = _zone(name) if "/" in name else None
-    usual = _zone(zone) if zone else None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")  # it warns of a zone that it does not know, and takes it for none
-            found = parser.parse(text if own is None else rest)
-    except (ValueError, OverflowError, Warning):
-        raise CourseError(wanted) from None
-    # The parser takes what is missing from today's date.
-    if not re.search(r"\d{4}", text):
-        raise CourseError(wanted)
-    found = found.replace(tzinfo=own or found.tzinfo or usual)
-    return found if found.tzinfo is None else found.astimezone(UTC).replace(tzinfo=None)
-
-
-def _zone(name: str) -> tzinfo:
-    """A time zone by its name."""
-    from dateutil import tz
-
-    found: tzinfo | None = tz.gettz(name)
-    if found is None:
-        raise CourseError(f"there is no time zone {name!r}: give one such as Europe/London")
-    return found
+    return None if text.strip().casefold() == "none" else naive_utc(read_time(text, zone))
 
 
 def extend(course: Course, assignment: str, student: str, more: timedelta) -> Deadlines:
@@ -164,7 +137,7 @@ def extend(course: Course, assignment: str, student: str, more: timedelta) -> De
         with book.db.no_autoflush:  # nbgrader fills a new row in while it is not in the session yet
             book.update_or_create_submission(assignment, student)
         book.grant_extension(assignment, student, minutes=more.total_seconds() / 60)
-        return _deadlines(book, assignment)
+        return _deadlines(course, book, assignment)
 
 
 def in_words(time: timedelta) -> str:
@@ -180,16 +153,16 @@ def in_words(time: timedelta) -> str:
     return " ".join(parts) or "no time"
 
 
-def as_text(when: datetime | None) -> str:
-    """A due date in words."""
-    return "no due date" if when is None else when.strftime("%A %Y-%m-%d %H:%M UTC")
+def as_text(when: datetime | None, zone: tzinfo = UTC) -> str:
+    """A due date in words, in the course's time zone."""
+    return "no due date" if when is None else shown_time(when, zone)
 
 
 def deadlines_text(found: Deadlines) -> str:
     """What holds for an assignment, a few lines."""
-    lines = [f"{found.assignment}: {as_text(found.due)}"]
+    lines = [f"{found.assignment}: {as_text(found.due, found.zone)}"]
     for student, more in found.extensions.items():
-        lines.append(f"  {one_line(student)}: {as_text(found.due_for(student))} ({in_words(more)} more)")
+        lines.append(f"  {one_line(student)}: {as_text(found.due_for(student), found.zone)} ({in_words(more)} more)")
     for student, seconds in found.late.items():
         lines.append(f"  {one_line(student)} came late by {in_words(timedelta(seconds=round(seconds)))}")
     return "\n".join(lines)

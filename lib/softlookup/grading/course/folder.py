@@ -7,12 +7,14 @@ import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import tzinfo
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from softlookup.grading.course.light import nbformat
 from softlookup.grading.course.student_ids import id_trouble, left_out, shown
+from softlookup.grading.data.dates import zone_named
 from softlookup.grading.data.errors import CourseError, GradebookError
 from softlookup.grading.data.locks import lock
 
@@ -64,6 +66,19 @@ class Course:
             config.merge(PyFileConfigLoader(CONFIG_NAME, path=str(self.root)).load_config())
         config.CourseDirectory.root = str(self.root)
         return config
+
+    @cached_property
+    def zone(self) -> tzinfo:
+        """The course's time zone, in which nbgrader's formgrader shows times, too; UTC if nothing says it."""
+        return self._zone("NbGraderAPI")
+
+    @cached_property
+    def exchange_zone(self) -> tzinfo:
+        """The time zone in which nbgrader's exchange records times; UTC if nothing says it."""
+        return self._zone("Exchange")
+
+    def _zone(self, section: str) -> tzinfo:
+        return zone_named(str(self.config[section].get("timezone", "UTC")))
 
     @cached_property
     def directory(self) -> Any:

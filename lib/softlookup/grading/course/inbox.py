@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 from softlookup.grading.course.folder import Course
 from softlookup.grading.course.notebooks import MAX_BYTES, BadNotebook, look_alike
+from softlookup.grading.data.dates import naive_utc, read_time
+from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.plain_text import one_line
 from softlookup.grading.data.records import MISSING, REFUSED
 from softlookup.grading.data.work import digest_of
@@ -66,7 +68,7 @@ def read_submission(course: Course, assignment: str, student: str) -> HandedIn:
 
 
 def handed_in_at(course: Course, assignment: str, student: str) -> tuple[datetime.datetime | None, str]:
-    """When a submission came, as nbgrader reads it from timestamp.txt, in UTC.
+    """When a submission came, as timestamp.txt says it, in UTC.
 
     Args:
         course: The course's folder.
@@ -76,15 +78,14 @@ def handed_in_at(course: Course, assignment: str, student: str) -> tuple[datetim
     Returns:
         The time, None if nothing says it; and a remark, if the file that should say it cannot be read.
     """
-    from nbgrader.utils import parse_utc
-
+    zone = course.exchange_zone
     try:
         with _opened(course, assignment, student) as folder:
             text = _read_regular(folder, STAMP, _STAMP_BYTES).decode().strip()
-        return parse_utc(text) if text else None, ""
+        return naive_utc(read_time(text, zone)) if text else None, ""
     except FileNotFoundError:
         return None, ""
-    except Exception:  # it holds whatever somebody wrote, and its reader raises many things
+    except (OSError, BadNotebook, UnicodeDecodeError, CourseError):
         return None, NO_TIME
 
 

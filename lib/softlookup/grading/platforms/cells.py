@@ -10,6 +10,7 @@ Source: OWASP, CSV Injection.
 import re
 
 from softlookup.grading.data.plain_text import plain
+from softlookup.grading.data.tables import as_number
 
 # The signs that begin a formula, their wide and small forms, and the minus sign of typographers.
 _SIGNS = r"=+\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b\u2212"
@@ -29,11 +30,3 @@ def guarded(text: str) -> str:
 def is_formula(text: str) -> bool:
     """Whether a spreadsheet may take a cell of somebody else's file for a formula; numbers and dashes are none."""
     return as_number(text) is None and bool(text.strip("-\u2212 ")) and _BEGINS.search(text) is not None
-
-
-def as_number(text: str) -> float | None:
-    """A number as a spreadsheet may write it, None if it is none."""
-    try:
-        return float(text.strip().replace(",", "."))
-    except ValueError:
-        return None

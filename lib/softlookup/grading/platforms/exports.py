@@ -16,6 +16,7 @@ and one that cannot be changed, is passed over without a word.
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,9 +24,12 @@ from pathlib import Path
 from softlookup.grading.course.grade_sheet import SheetRow
 from softlookup.grading.course.notebooks import task_id
 from softlookup.grading.data.errors import CourseError
+from softlookup.grading.data.plain_text import one_line
 from softlookup.grading.data.records import GRADED
-from softlookup.grading.platforms.cells import as_number, guarded
-from softlookup.grading.platforms.lms_sheet import BOM, MOODLE_KEYS, Filled, Options, Sheet, amount, fill, waiting_notes
+from softlookup.grading.data.tables import BOM, Table, amount, as_number
+from softlookup.grading.platforms.cells import guarded
+from softlookup.grading.platforms.lms_sheet import MOODLE_KEYS, Filled, Options, by_key, fill, waiting_notes
+from softlookup.grading.platforms.worksheet import not_a_worksheet, worksheet_columns
 
 KINDS = ("csv", "canvas", "moodle")
 _CANVAS_KEYS = ("SIS Login ID", "SIS User ID", "ID", "Integration ID")
@@ -40,21 +44,25 @@ class Export:
         text: The file's text.
         written: How many students have a grade in it.
         notes: What did not fit, one sentence each.
+        understood: How the platform's file was read, one sentence; empty if there was none.
+        encoding: How the file encodes text.
     """
 
     text: str
     written: int
     notes: tuple[str, ...] = ()
+    understood: str = ""
+    encoding: str = "utf-8"
 
     def write(self, path: Path) -> None:
-        """Write the file in UTF-8, whole or not at all.
+        """Write the file, whole or not at all.
 
         Raises:
             CourseError: If the disk refuses it.
         """
         from softlookup.grading.data.disk import atomic_write
 
-        atomic_write(path, self.text.encode("utf-8", "replace"))
+        atomic_write(path, self.text.encode(self.encoding, "replace"))
 
 
 def plain_table(lines: Sequence[SheetRow]) -> Export:
@@ -81,14 +89,14 @@ def plain_table(lines: Sequence[SheetRow]) -> Export:
     return Export(BOM + out.getvalue(), sum(line.status == GRADED for line in lines), waiting_notes(lines))
 
 
-def fill_canvas(text: str, lines: Sequence[SheetRow], assignment: str, options: Options | None = None) -> Export:
+def fill_canvas(sheet: Table, lines: Sequence[SheetRow], assignment: str, options: Options | None = None) -> Export:
     """Fill in one assignment's column in the CSV that Canvas exports.
 
     Students are found by SIS Login ID, SIS User ID or ID: one of them has to be the student's id in this course, its
     email or its lms_user_id in nbgrader's class list.
 
     Args:
-        text: The file that Canvas exported.
+        sheet: The file that Canvas exported.
         lines: The class.
         assignment: Name of the assignment; its column is "04_one_head (123)", or the one that options name.
         options: How to fill it in.
@@ -97,18 +105,20 @@ def fill_canvas(text: str, lines: Sequence[SheetRow], assignment: str, options: 
         CourseError: If it is no such file, or the column is not there.
     """
     options = options or Options()
-    sheet = Sheet(text, ("Student", "ID"), "gradebook that Canvas exports", ("LastName", "FirstName", "ID"))
-    column = _canvas_column(sheet, options.column or assignment)
+    sheet.require(("Student", "ID"), ("LastName", "FirstName", "ID"))
+    column = sheet.mean(_canvas_column(sheet, options.column or assignment), "grade")
     possible = next((row for row in sheet.rows if "Points Possible" in row[0]), None)
     if possible is not None and _CANVAS_READ_ONLY in possible[column]:
         raise CourseError(f"Canvas computes the column {sheet.header[column]!r} itself: name an assignment's column")
     maximum = as_number(possible[column]) if possible is not None else None
     people = [row for row in sheet.rows if row[0].strip() and "Points Possible" not in row[0]]
-    filled = fill(sheet, people, column, lambda row: maximum, lines, _CANVAS_KEYS, options)
+    filled = fill(
+        sheet, people, column, lambda row: maximum, lines, _keys(sheet, lines, _CANVAS_KEYS, options), options
+    )
     return _export(filled, "Canvas")
 
 
-def _canvas_column(sheet: Sheet, assignment: str) -> int:
+def _canvas_column(sheet: Table, assignment: str) -> int:
     """The column of an assignment, "TITLE (ID)": the title is its name, in whatever spelling, id or not."""
     exact = sheet.find(assignment.strip())
     if exact is not None:
@@ -125,40 +135,57 @@ def _canvas_column(sheet: Sheet, assignment: str) -> int:
     raise CourseError(f"the file has {problem} for {assignment} (its assignments: {have}): name one with --column")
 
 
-def fill_moodle(text: str, lines: Sequence[SheetRow], options: Options | None = None) -> Export:
-    """Fill in the Grade column of the grading worksheet that Moodle gives for one assignment.
+def fill_moodle(sheet: Table, lines: Sequence[SheetRow], options: Options | None = None) -> Export:
+    """Fill in the column of grades in the grading worksheet that Moodle gives for one assignment, in any language.
 
     Students are found by ID number, Username or Email address: one of them has to be the student's id in this course,
     its email or its lms_user_id in nbgrader's class list. The Identifier, "Participant 7", is another one in each
     assignment and finds nobody.
 
     Args:
-        text: The worksheet.
+        sheet: The worksheet.
         lines: The class.
         options: How to fill it in.
 
     Raises:
-        CourseError: If it is no such worksheet, or students are to be found by Identifier.
+        CourseError: If it is no such worksheet, nobody in it is of the class, or Identifier is to find students.
     """
     options = options or Options()
-    if options.match and options.match.strip().casefold() == "identifier":
+    found = worksheet_columns(sheet, options.column)
+    if found.identifier is None and not (options.column and options.match):
+        raise CourseError(not_a_worksheet(sheet))
+    if found.grade is None:
         raise CourseError(
-            "Moodle numbers participants anew for each assignment, so Identifier finds nobody for sure: match by "
+            f"no column of the worksheet is surely that of the grades (it has: {sheet.titles()}): name it with --column"
+        )
+    if options.match and sheet.column(options.match) == found.identifier:
+        raise CourseError(
+            f"Moodle numbers participants anew for each assignment, so {options.match} finds nobody for sure: match by "
             f"{', '.join(MOODLE_KEYS[:-1])} or {MOODLE_KEYS[-1]}"
         )
-    needed = () if options.column and options.match else ("Identifier", options.column or "Grade")
-    sheet = Sheet(text, needed, "grading worksheet that Moodle gives")
-    column = sheet.column(options.column or "Grade")
-    top, free = sheet.find("Maximum Grade"), sheet.find("Grade can be changed")
 
     def maximum(row: list[str]) -> float | None:
-        return None if top is None else as_number(row[top])
+        return None if found.maximum is None else as_number(row[found.maximum])
 
-    filled = fill(sheet, sheet.rows, column, maximum, lines, MOODLE_KEYS, options)
-    locked = [row for row in filled.given if free is not None and row[free].strip().casefold() == "no"]
-    if locked:
-        filled.notes.append(f"Moodle will not accept grades that are locked there: {len(locked)}; unlock them first")
+    keys = _keys(sheet, lines, MOODLE_KEYS, options, found.grade)
+    filled = fill(sheet, sheet.rows, found.grade, maximum, lines, keys, options)
+    if found.changeable is not None:
+        said = Counter(row[found.changeable].strip().casefold() for row in filled.given)
+        if said["no"]:
+            filled.notes.append(f"Moodle will not accept grades that are locked there: {said['no']}; unlock them first")
+        elif len(said) > 1:
+            counts = ", ".join(f"{one_line(word)!r} {number} times" for word, number in said.most_common())
+            filled.notes.append(f"{sheet.header[found.changeable]!r} says {counts}: Moodle ignores grades locked there")
     return _export(filled, "Moodle")
+
+
+def _keys(
+    sheet: Table, lines: Sequence[SheetRow], usual: Sequence[str], options: Options, before: int | None = None
+) -> list[int]:
+    """The columns by which students are found."""
+    if options.match:
+        return [sheet.mean(sheet.column(options.match), "student")]
+    return sheet.take_ids(usual, by_key(lines), before)
 
 
 def _export(filled: Filled, system: str) -> Export:
@@ -169,4 +196,5 @@ def _export(filled: Filled, system: str) -> Export:
         notes.append(f"grades above the maximum in the file: {filled.over}; {cure}, unless you use --scale")
     if filled.strangers:
         notes.append(f"these are in the file from {system}, but not in this class: {', '.join(filled.strangers)}")
-    return Export(filled.sheet.text(), len(filled.given), tuple(notes))
+    sheet = filled.sheet
+    return Export(sheet.text(), len(filled.given), tuple(notes), sheet.understood(), sheet.encoding)

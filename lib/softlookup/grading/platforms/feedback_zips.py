@@ -28,7 +28,7 @@ from softlookup.grading.data.disk import disk_trouble
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.plain_text import one_line
 from softlookup.grading.data.records import REFUSED, Report
-from softlookup.grading.platforms.lms_sheet import amount
+from softlookup.grading.data.tables import amount
 from softlookup.grading.platforms.owners import MOODLE, Owners
 from softlookup.grading.platforms.worksheet import class_list
 

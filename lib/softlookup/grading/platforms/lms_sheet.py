@@ -1,19 +1,15 @@
-"""A file of grades that Canvas or Moodle gave, kept cell by cell so that it goes back as it came but for one column."""
+"""Filling in a column of the file that Canvas or Moodle gave: whose each row is, and what is said of the rest."""
 
-import csv
-import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Protocol, TypeVar
 
 from softlookup.grading.course.grade_sheet import SheetRow
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.plain_text import one_line
 from softlookup.grading.data.records import MISSING
+from softlookup.grading.data.tables import Table
 from softlookup.grading.platforms.cells import is_formula
-
-BOM = "\ufeff"
 
 MOODLE_KEYS = ("ID number", "Username", "Email address")
 """Columns of Moodle's grading worksheet that hold a student's own ids, the surest first."""
@@ -50,20 +46,11 @@ class Options:
     zeros: bool = False
 
 
-def amount(points: float) -> str:
-    """Points as a number that every program reads: a point, no zeros behind it.
-
-    >>> amount(7.0), amount(2.666666), amount(0.5)
-    ('7', '2.6667', '0.5')
-    """
-    return f"{points:.4f}".rstrip("0").rstrip(".")
-
-
 @dataclass
 class Filled:
     """A sheet whose column is filled in."""
 
-    sheet: "Sheet"
+    sheet: Table
     given: list[list[str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     strangers: list[str] = field(default_factory=list)
@@ -71,12 +58,12 @@ class Filled:
 
 
 def fill(
-    sheet: "Sheet",
+    sheet: Table,
     people: Sequence[list[str]],
     column: int,
     maximum: Callable[[list[str]], float | None],
     lines: Sequence[SheetRow],
-    usual: Sequence[str],
+    keys: Sequence[int],
     options: Options,
 ) -> Filled:
     """Write each student's score into its row, and keep account of who was not found, on both sides.
@@ -87,17 +74,21 @@ def fill(
         column: Where the grades go.
         maximum: The highest grade of a row, None if the file does not say.
         lines: The class.
-        usual: Columns by which students are found, the surest first.
+        keys: Columns by which students are found, the surest first.
         options: How to fill it in.
 
     Raises:
-        CourseError: If the file has none of these columns.
+        CourseError: If nobody in the file is of this class.
     """
-    keys = [sheet.column(options.match)] if options.match else [k for k in map(sheet.find, usual) if k is not None]
-    if not keys:
-        raise CourseError(f"the file has none of the columns {', '.join(usual)}: name the ids' column with --match")
     filled = Filled(sheet)
     rows = _matched(people, keys, lines, filled)
+    if not rows:
+        also = "".join(f"; {note}" for note in filled.notes)
+        looked = ", ".join(repr(one_line(sheet.header[at], 40)) for at in keys) or "no column"
+        raise CourseError(
+            f"nobody in the file is known in this class by an id, e-mail address or lms_user_id (looked at {looked} of "
+            f"{sheet.titles()}): name the ids' column with --match, or complete the class list{also}"
+        )
     left = 0
     for line in lines:
         if line.student not in rows:
@@ -109,7 +100,7 @@ def fill(
         best = maximum(row)
         score = line.score * best / line.max if options.scale and best is not None and line.max else line.score
         filled.over += best is not None and score > best + 1e-9
-        row[column] = amount(score)
+        row[column] = sheet.amount(score)
         filled.given.append(row)
     absent = [one_line(line.student) for line in lines if line.student not in rows]
     if absent:
@@ -181,81 +172,3 @@ def waiting_notes(lines: Sequence[SheetRow]) -> tuple[str, ...]:
     if not waiting:
         return ()
     return (f"{waiting} students have written answers that nobody has read yet: their points are not in it",)
-
-
-def read_text(path: Path) -> str:
-    """Read a file that Canvas or Moodle gave.
-
-    Raises:
-        CourseError: If it is not there, or not text in UTF-8.
-    """
-    try:
-        return path.read_bytes().decode("utf-8")
-    except UnicodeDecodeError:
-        raise CourseError(f"{path} is not text in UTF-8: export it once more, as CSV in UTF-8") from None
-    except OSError as error:
-        raise CourseError(f"{path} cannot be read ({error.strerror})") from None
-
-
-class Sheet:
-    """A CSV file of somebody else's.
-
-    Attributes:
-        header: The titles of its columns.
-        rows: The other rows, each as long as the header; empty ones are gone.
-    """
-
-    def __init__(self, text: str, needed: Sequence[str], what: str, instead: Sequence[str] = ()) -> None:
-        """Read it.
-
-        Args:
-            text: Its text.
-            needed: Columns that it must have.
-            what: What it should be, for messages.
-            instead: Columns that will do as well.
-
-        Raises:
-            CourseError: If it has no such columns, or a row is broken.
-        """
-        self._mark = BOM if text.startswith(BOM) else ""
-        first = text.removeprefix(BOM).partition("\n")[0]
-        self._delimiter = max(",;\t", key=first.count)
-        self._end = "\r\n" if first.endswith("\r") else "\n"
-        most = csv.field_size_limit(len(text) + 1)  # one long answer of a student must not cost the whole file
-        try:
-            rows = list(csv.reader(io.StringIO(text.removeprefix(BOM), newline=""), delimiter=self._delimiter))
-        except csv.Error as error:
-            raise CourseError(f"the file is not a {what}: it is no CSV ({error})") from None
-        finally:
-            csv.field_size_limit(most)
-        self.header = rows[0] if rows else []
-        names = {title.strip() for title in self.header}
-        if not self.header or not (names.issuperset(needed) or (instead and names.issuperset(instead))):
-            have = ", ".join(repr(title[:40]) for title in self.header[:8]) or "nothing"
-            raise CourseError(f"the file is not a {what}: wanted the columns {', '.join(needed)}, got {have}")
-        self.rows = [row + [""] * (len(self.header) - len(row)) for row in rows[1:] if row]
-
-    def find(self, title: str) -> int | None:
-        """Where a column is, None if it is not there."""
-        return next((i for i, name in enumerate(self.header) if name.strip().casefold() == title.casefold()), None)
-
-    def column(self, title: str) -> int:
-        """Where a column is.
-
-        Raises:
-            CourseError: If it is not there.
-        """
-        index = self.find(title.strip())
-        if index is None:
-            raise CourseError(f"the file has no column {title!r} (it has: {', '.join(map(repr, self.header))})")
-        return index
-
-    def text(self) -> str:
-        """The file's text."""
-        out = io.StringIO(newline="")
-        sparing = csv.writer(out, delimiter=self._delimiter, lineterminator=self._end)
-        every = csv.writer(out, delimiter=self._delimiter, lineterminator=self._end, quoting=csv.QUOTE_ALL)
-        for row in [self.header, *self.rows]:
-            # Python leaves a lone carriage return unquoted, and a reader takes it for the row's end.
-            (every if any("\r" in cell for cell in row) else sparing).writerow(row)
-        return self._mark + out.getvalue()

@@ -1,9 +1,4 @@
-"""Collecting from a folder of repositories, one for each student, as GitHub Classroom and plain git have them.
-
-Source: GitHub Classroom's command ``gh classroom clone student-repos`` names a repository ASSIGNMENT-USERNAME; its
-roster has the columns identifier and github_username, and its table of grades roster_identifier, github_username,
-student_repository_name and submission_timestamp.
-"""
+"""Collecting from a folder of git repositories, one for each student, wherever they are hosted."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,11 +10,13 @@ from softlookup.grading.course.notebooks import MAX_BYTES
 from softlookup.grading.data.disk import atomic_write
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.plain_text import one_line
-from softlookup.grading.platforms.lms_sheet import Sheet, by_key
+from softlookup.grading.data.tables import Table
+from softlookup.grading.platforms.lms_sheet import by_key
 from softlookup.grading.platforms.worksheet import Person, class_list
 
-REPOSITORY_COLUMNS = ("student_repository_name", "github_username", "username", "repository")
-STUDENT_COLUMNS = ("roster_identifier", "identifier", "id", "email", "lms_user_id")
+REPOSITORY_COLUMNS = ("repository", "repository_name", "student_repository_name", "address", "url", "clone_url")
+USER_COLUMNS = ("github_username", "gitlab_username", "username", "user")
+STUDENT_COLUMNS = ("roster_identifier", "identifier", "id", "student", "student_id", "email", "lms_user_id")
 _DEEP = 4
 
 
@@ -37,7 +34,7 @@ class Collected:
 
 
 def collect_repositories(
-    course: Course, assignment: str, folder: Path, *, roster: str = "", prefix: str = "", force: bool = False
+    course: Course, assignment: str, folder: Path, *, roster: Table | None = None, prefix: str = "", force: bool = False
 ) -> Collected:
     """Copy each student's notebook from a repository into ``submitted/``.
 
@@ -45,13 +42,14 @@ def collect_repositories(
         course: The course's folder.
         assignment: Name of the assignment; its notebook lies anywhere in a repository, under its own name.
         folder: The folder that holds the repositories, with whatever branch checked out.
-        roster: A table that says whose a repository is, CSV: a column of ``REPOSITORY_COLUMNS`` and one of
-            ``STUDENT_COLUMNS``. Without it, a repository's name ends in an id, email or lms_user_id of the class list.
+        roster: A table that says whose a repository is: a column with its name or address (``REPOSITORY_COLUMNS``) or
+            the name of its user, and one for the student. Without it, a repository's name ends in an id, email or
+            lms_user_id of the class list.
         prefix: What stands in front of the student's part of the names; without it, any part up to a dash.
         force: Whether a notebook that was collected before is replaced.
 
     Raises:
-        CourseError: If the roster has no such columns, or the folder holds no repositories.
+        CourseError: If the roster lacks such columns or names nobody of the class, or the folder has no repositories.
     """
     with course.gradebook() as book:
         people = class_list(book)
@@ -74,23 +72,25 @@ def collect_repositories(
     return Collected(tuple(done), tuple(notes))
 
 
-def _known(roster: str, people: Sequence[Person]) -> dict[str, str]:
+def _known(roster: Table, people: Sequence[Person]) -> dict[str, str]:
     """Students by the names that their repositories have in a roster."""
-    sheet = Sheet(roster, (), "roster")
-    repository = next((at for at in map(sheet.find, REPOSITORY_COLUMNS) if at is not None), None)
-    keys = [at for at in map(sheet.find, STUDENT_COLUMNS) if at is not None]
+    class_keys = by_key(people)
+    repository = roster.take("repository", *REPOSITORY_COLUMNS, *USER_COLUMNS)
+    keys = roster.take_ids(STUDENT_COLUMNS, class_keys)
     if repository is None or not keys:
         raise CourseError(
-            f"the roster needs a column for the repository ({', '.join(REPOSITORY_COLUMNS)}) and one for the student "
-            f"({', '.join(STUDENT_COLUMNS)}), and has {', '.join(map(repr, sheet.header))}"
+            f"the roster needs a column for the repository ({', '.join((*REPOSITORY_COLUMNS, *USER_COLUMNS))}) and one "
+            f"for the student ({', '.join(STUDENT_COLUMNS)}), and has {roster.titles()}"
         )
-    class_keys = by_key(people)
     found: dict[str, str] = {}
-    for row in sheet.rows:
-        name = row[repository].strip().casefold()
+    for row in roster.rows:
+        # Of an address the last part is the name of the folder into which git clones.
+        name = row[repository].strip().rstrip("/").rpartition("/")[2].removesuffix(".git").casefold()
         students = {class_keys[key].student for at in keys if (key := row[at].strip().casefold()) in class_keys}
         if name and len(students) == 1:
             found[name] = students.pop()
+    if not found:
+        raise CourseError(f"the roster names nobody of the class list; it was {roster.understood()}")
     return found
 
 

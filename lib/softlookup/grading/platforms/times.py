@@ -3,99 +3,126 @@
 The times are written where nbgrader looks for them, into ``timestamp.txt`` beside each notebook.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, tzinfo
 
-from softlookup.grading.course.deadlines import as_time
 from softlookup.grading.course.folder import Course
 from softlookup.grading.course.inbox import STAMP, has_folder
+from softlookup.grading.data.dates import naive_utc, read_time, shown_time
 from softlookup.grading.data.disk import atomic_write
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.plain_text import one_line
-from softlookup.grading.platforms.lms_sheet import MOODLE_KEYS, Sheet, by_key
+from softlookup.grading.data.tables import Table
+from softlookup.grading.platforms.lms_sheet import MOODLE_KEYS, by_key
 from softlookup.grading.platforms.worksheet import Person, class_list
 
-TIME_COLUMNS = ("time", "submitted", "submitted_at", "submission_timestamp", "Last modified (submission)")
-"""Columns that hold a time; the last two are those of GitHub Classroom's grades and Moodle's grading worksheet."""
+TIME_COLUMNS = (
+    *("time", "datetime", "date time", "timestamp", "submission_timestamp", "submission time", "submission date"),
+    *("submitted", "submitted at", "submitted on", "handed in", "pushed at", "date", "Last modified (submission)"),
+)
+"""Usual titles of a column that holds a time, the surest first; the last one is that of Moodle's grading worksheet."""
 
-ID_COLUMNS = ("id", "lms_user_id", "email", "roster_identifier", *MOODLE_KEYS)
+ID_COLUMNS = ("id", "student", "student_id", "username", "login", "lms_user_id", "roster_identifier", *MOODLE_KEYS)
 _NONE = ("", "-")
 
 
 @dataclass(frozen=True)
 class Times:
-    """What became of a table of times.
+    """What a table of times says.
 
     Attributes:
-        written: Ids of the students whose time was written.
+        came: When each student's submission came, in UTC.
         notes: One sentence for each row that was left out, and why.
+        understood: How the table was read, and the first and the last time in it, a few lines.
     """
 
-    written: tuple[str, ...]
+    came: Mapping[str, datetime]
     notes: tuple[str, ...]
+    understood: str
 
 
-def write_times(course: Course, assignment: str, text: str, zone: str = "") -> Times:
-    """Write the times of a table beside the submissions.
+def read_times(course: Course, assignment: str, table: Table, zone: tzinfo) -> Times:
+    """Read when submissions came; nothing is written.
 
     Args:
         course: The course's folder.
         assignment: Name of the assignment.
-        text: The table, CSV: a column of ``TIME_COLUMNS`` and one of ``ID_COLUMNS``.
-        zone: The time zone of times that name none, "Europe/London"; UTC if it is empty.
+        table: A column for the time, and one for the student, which may hold an id, lms_user_id or e-mail address.
+        zone: The time zone of times that name none.
 
     Returns:
-        Who has a time now, and which rows were left out. A row without a time is no submission, and is not named.
+        Who came when, and which rows were left out. A row without a time is no submission, and is not named.
 
     Raises:
-        CourseError: If the table has no such columns, or the zone is unknown.
+        CourseError: If the table has no such columns, or no row can be used.
     """
-    sheet = Sheet(text, (), "table of times")
-    when = next((at for at in map(sheet.find, TIME_COLUMNS) if at is not None), None)
-    keys = [at for at in map(sheet.find, ID_COLUMNS) if at is not None]
+    with course.gradebook() as book:
+        known = by_key(class_list(book))
+    when = table.take("time", *TIME_COLUMNS, like=_are_times)
+    keys = table.take_ids(ID_COLUMNS, known)
     if when is None or not keys:
         raise CourseError(
             f"the table of times needs a column for the time ({', '.join(TIME_COLUMNS)}) and one for the student "
-            f"({', '.join(ID_COLUMNS)}), and has {', '.join(map(repr, sheet.header))}"
+            f"({', '.join(ID_COLUMNS)}), and has {table.titles()}"
         )
-    if zone:
-        as_time("2000-01-01 00:00", zone)
-    with course.gradebook() as book:
-        known = by_key(class_list(book))
-    written, notes = [], []
-    for number, row in enumerate(sheet.rows, 2):
+    came: dict[str, datetime] = {}
+    notes = []
+    for number, row in enumerate(table.rows, 2):
         said = row[when].strip()
         if said in _NONE:
             continue
         student, problem = _whose([row[at].strip().casefold() for at in keys], known)
+        if not problem and not has_folder(course, assignment, student):
+            problem = f"{one_line(student)} has handed in nothing"
         if not problem:
-            problem = _write(course, assignment, student, said, zone)
+            try:
+                came[student] = naive_utc(read_time(said, zone))
+            except CourseError as error:
+                problem = f"the time of {one_line(student)}: {error}"
         if problem:
             notes.append(f"row {number} was left out: {problem}")
-        else:
-            written.append(student)
-    return Times(tuple(written), tuple(notes))
+    if notes and not came:
+        raise CourseError(f"no row of the table can be used. It was {table.understood()}. {'; '.join(notes[:3])}")
+    lines = [table.understood()]
+    if came:
+        ends = (shown_time(pick(came.values()), course.zone) for pick in (min, max))
+        lines.append(f"times without a zone are those of {zone}; {' is the first, '.join(ends)} the last")
+    return Times(came, tuple(notes), "\n".join(lines))
 
 
-def _whose(keys: Sequence[str], known: dict[str, Person]) -> tuple[str, str]:
+def write_times(course: Course, assignment: str, came: Mapping[str, datetime]) -> None:
+    """Write times beside the submissions.
+
+    Args:
+        course: The course's folder.
+        assignment: Name of the assignment.
+        came: When each student's submission came, in UTC.
+    """
+    for student, at in came.items():
+        # A student may have put a link in its place: it is replaced, and not followed.
+        stamp = course.folder("submitted", student, assignment) / STAMP
+        atomic_write(stamp, f"{at:%Y-%m-%d %H:%M:%S} UTC\n".encode())
+
+
+def _are_times(cells: list[str]) -> bool:
+    """Whether most cells can be read as times."""
+    given = [cell for cell in cells if cell not in _NONE]
+    return 2 * sum(map(_is_time, given)) > len(given)
+
+
+def _is_time(text: str) -> bool:
+    try:
+        read_time(text)
+    except CourseError:
+        return False
+    return True
+
+
+def _whose(keys: Sequence[str], known: Mapping[str, Person]) -> tuple[str, str]:
     """The student whom a row names, or why there is none."""
     found = sorted({known[key].student for key in keys if key in known})
     if len(found) == 1:
         return found[0], ""
     shown = ", ".join(one_line(key) for key in keys if key) or "nobody"
     return "", f"it names {shown}, which fits {len(found) or 'no'} students of the class list"
-
-
-def _write(course: Course, assignment: str, student: str, said: str, zone: str) -> str:
-    """Write one time; why it could not be written, or an empty text."""
-    if not has_folder(course, assignment, student):
-        return f"{one_line(student)} has handed in nothing"
-    try:
-        found = as_time(said, zone)
-    except CourseError as error:
-        return f"the time of {one_line(student)}: {error}"
-    if found is None:
-        return f"the time of {one_line(student)} is missing"
-    # A student may have put a link in its place: it is replaced, and not followed.
-    atomic_write(course.folder("submitted", student, assignment) / STAMP, f"{found:%Y-%m-%d %H:%M:%S} UTC\n".encode())
-    return ""

@@ -18,8 +18,10 @@ from typing import Any
 
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.plain_text import one_line
-from softlookup.grading.platforms.lms_sheet import MOODLE_KEYS, Sheet, by_key, read_text
+from softlookup.grading.data.tables import Table, are_addresses, are_numbered, as_number, read_table
+from softlookup.grading.platforms.lms_sheet import MOODLE_KEYS, by_key
 
+WORKSHEET = "grading worksheet that Moodle gives"
 _IDENTIFIER = re.compile(r"(.*?)\s*(\d+)\s*")
 
 
@@ -43,27 +45,102 @@ def class_list(book: Any) -> list[Person]:
     return [Person(one.id, str(one.lms_user_id or ""), one.email or "") for one in book.students]
 
 
+@dataclass(frozen=True)
+class Columns:
+    """Where a grading worksheet holds what, in whatever language; None if it does not.
+
+    Attributes:
+        identifier: "Participant 7".
+        name: The full name, hidden under blind marking.
+        grade: The grade.
+        maximum: The highest grade.
+        changeable: Whether the grade can be changed.
+    """
+
+    identifier: int | None
+    name: int | None
+    grade: int | None
+    maximum: int | None
+    changeable: int | None
+
+
+def worksheet_columns(sheet: Table, grade: str | None = None) -> Columns:
+    """Find the columns of a grading worksheet: by Moodle's English titles, else by what they hold and where they stand.
+
+    The identifier is the first column in which one word stands before a number, the name stands right of it. The
+    maximum is one number in all rows, and stands between the grade, a number or nothing, and one or two words that say
+    whether that can be changed.
+
+    Args:
+        sheet: The worksheet.
+        grade: The title of the column of grades, if it is known.
+
+    Raises:
+        CourseError: If there is no column of this title.
+    """
+    width = range(len(sheet.header))
+
+    def number_or_nothing(at: int) -> bool:
+        return all(cell == "-" or as_number(cell) is not None for cell in sheet.cells(at))
+
+    def one_number(at: int) -> bool:
+        cells = sheet.cells(at)
+        numbers = set(map(as_number, cells))
+        return len(cells) == len(sheet.rows) and len(numbers) == 1 and (numbers.pop() or 0) > 0
+
+    identifier = sheet.find("Identifier")
+    if identifier is None:
+        identifier = next((at for at in width if are_numbered(sheet.cells(at))), None)
+    name = sheet.find("Full name")
+    if name is None and identifier is not None and identifier + 1 in width:
+        name = None if are_addresses(sheet.cells(identifier + 1)) else identifier + 1
+    scores = sheet.column(grade) if grade else sheet.find("Grade")
+    highest = sheet.find("Maximum Grade")
+    if highest is None:
+        places = [at for at in width[1:] if one_number(at) and number_or_nothing(at - 1) and scores in (None, at - 1)]
+        highest = places[0] if len(places) == 1 else None
+    if scores is None and highest:
+        scores = highest - 1
+    free = sheet.find("Grade can be changed")
+    if free is None and highest is not None and highest + 1 in width:
+        words = sheet.cells(highest + 1)
+        free = highest + 1 if len(words) == len(sheet.rows) and 0 < len(set(words)) < 3 else None
+    found = Columns(identifier, name, scores, highest, free)
+    meanings = ("identifier", "name", "grade", "maximum", "mark whether a grade can be changed")
+    for at, meaning in zip((identifier, name, scores, highest, free), meanings, strict=True):
+        if at is not None:
+            sheet.mean(at, meaning)
+    return found
+
+
+def not_a_worksheet(sheet: Table) -> str:
+    """Why a table cannot be a grading worksheet, one sentence."""
+    wanted = "a column of participant numbers such as 'Participant 7', in any language"
+    return f"the file is not a {WORKSHEET}: wanted {wanted}, got {sheet.titles()}"
+
+
 class Worksheet:
     """The grading worksheet of one assignment."""
 
-    def __init__(self, text: str, people: Sequence[Person]) -> None:
+    def __init__(self, sheet: Table, people: Sequence[Person]) -> None:
         """Read it.
 
         Args:
-            text: The worksheet as Moodle gave it.
+            sheet: The worksheet as Moodle gave it.
             people: The class list.
 
         Raises:
             CourseError: If it is no such worksheet.
         """
-        sheet = Sheet(text, ("Identifier",), "grading worksheet that Moodle gives")
-        self._keys = [index for index in map(sheet.find, MOODLE_KEYS) if index is not None]
-        self._name = sheet.find("Full name")
+        columns = worksheet_columns(sheet)
+        if columns.identifier is None:
+            raise CourseError(not_a_worksheet(sheet))
+        self._name = columns.name
         self._known = by_key(people)
+        self._keys = sheet.take_ids(MOODLE_KEYS, self._known, columns.grade)
         self._rows: dict[str, list[tuple[str, list[str]]]] = {}
-        identifier = sheet.column("Identifier")
         for row in sheet.rows:
-            found = _IDENTIFIER.fullmatch(row[identifier])
+            found = _IDENTIFIER.fullmatch(row[columns.identifier])
             if found:
                 self._rows.setdefault(_number(found[2]), []).append((found[1], row))
 
@@ -123,7 +200,7 @@ def read_worksheet(folder: Path, people: Sequence[Person]) -> Worksheet:
         raise CourseError(
             f"{folder} holds several CSV files ({names}): only this assignment's grading worksheet belongs there"
         )
-    return Worksheet(read_text(found[0]), people)
+    return Worksheet(read_table(found[0], WORKSHEET), people)
 
 
 def _number(digits: str) -> str:

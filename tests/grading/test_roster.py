@@ -1,0 +1,73 @@
+"""A class list from a table goes into the gradebook, whatever program wrote it."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from paper_class import in_class, paper_course
+
+from softlookup.cli import main
+from softlookup.grading import Course, CourseError
+from softlookup.grading.data.tables import Table, read_table
+from softlookup.grading.platforms.roster import enter, read_roster
+
+ADA = {"last_name": "Lovelace", "first_name": "Ada", "email": "ada@example.org", "lms_user_id": "7101"}
+PLAIN = "id,last_name,first_name,email,lms_user_id\nada,Lovelace,Ada,ada@example.org,7101\nben,,,,\n"
+
+
+@pytest.fixture
+def course(tmp_path_factory: pytest.TempPathFactory, source: object) -> Course:
+    return paper_course(tmp_path_factory, source)
+
+
+@pytest.mark.parametrize("content", [PLAIN, "\ufeff" + PLAIN, PLAIN.replace(",", ";"), PLAIN.replace(",", "\t")])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_a_class_list_is_read_whatever_its_separator_and_encoding(tmp_path: Path, content: str, encoding: str) -> None:
+    (tmp_path / "class.csv").write_bytes(content.encode(encoding))
+    assert read_roster(read_table(tmp_path / "class.csv")).students == {"ada": ADA, "ben": {}}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Nachname;Vorname;ID-Nummer;E-Mail-Adresse;lms_user_id\nLovelace;Ada;ada;ada@example.org;7101\n",
+        "Prénom,Nom,Numéro étudiant,Adresse de courriel,LMS ID\nAda,Lovelace,ada,ada@example.org,7101\n",
+        "Username,First name,Last name,Email address,Moodle user id\nada,Ada,Lovelace,ada@example.org,7101\n",
+    ],
+)
+def test_titles_in_other_languages_are_known(text: str) -> None:
+    text = text.replace("First name", "Given name").replace("Last name", "Surname")
+    assert read_roster(Table(text)).students == {"ada": ADA}
+
+
+def test_rows_that_cannot_be_used_are_named_and_the_others_are_read() -> None:
+    found = read_roster(Table("id,email,Gruppe\nada,a@x.org,1\n,b@x.org,1\na*,c@x.org,1\nAda,d@x.org,1\n"))
+    assert set(found.students) == {"ada"} and "not used: 'Gruppe'" in found.understood
+    assert [note.partition(" was left out: ")[0] for note in found.notes] == ["row 3", "row 4", "row 5"]
+    assert "has no id" in found.notes[0] and "'*'" in found.notes[1] and "stands in an earlier row" in found.notes[2]
+
+
+def test_a_column_of_ids_that_is_not_known_is_asked_for() -> None:
+    text = "Kürzel;Vorname\nada;Ada\n"
+    with pytest.raises(CourseError, match="no column that is known to hold ids.*'Kürzel', 'Vorname'.*--id"):
+        read_roster(Table(text))
+    assert read_roster(Table(text), "Kürzel").students == {"ada": {"first_name": "Ada"}}
+    with pytest.raises(CourseError, match="nobody in the class list has an id"):
+        read_roster(Table("id,email\na*,a@x.org\n"))
+
+
+def test_students_are_entered_and_an_empty_cell_takes_nothing_away(course: Course) -> None:
+    in_class(course, "ben", email="ben@example.org")
+    assert enter(course, {"ada": ADA, "ben": {"first_name": "Ben"}}) == ["ada"]
+    with course.gradebook() as book:
+        ada, ben = (book.find_student(name) for name in ("ada", "ben"))
+        assert {key: getattr(ada, key) for key in ADA} == ADA
+        assert (ben.first_name, ben.email) == ("Ben", "ben@example.org")
+
+
+def test_the_command_says_how_it_read_the_table_before_it_writes(course: Course, tmp_path: Path) -> None:
+    (tmp_path / "class.csv").write_text("\ufeff" + PLAIN.replace(",", ";"), encoding="utf-8")
+    done = CliRunner().invoke(main, ["students", str(tmp_path / "class.csv"), "--course", str(course.root)])
+    assert done.exit_code == 0, done.output
+    assert "separated by semicolons: 'id' is the id; 'last_name' is the last_name" in done.output
+    assert done.output.endswith("entered students: 2, new ones: 2\n")
