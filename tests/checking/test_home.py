@@ -1,5 +1,6 @@
 """``check`` at home: bad input, interruption, endless loops, shortcuts, noise; each gives one clear result."""
 
+import itertools
 import json
 import os
 import signal
@@ -7,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -96,6 +98,57 @@ def test_wrong_kinds_shapes_and_values_are_named(answer, words):
     assert result.points == 0
     assert words in result.message, result.text()
     assert "<div" in result._repr_mimebundle_()["text/html"]
+
+
+def _list_of_lists():
+    level = [0.0]
+    for _ in range(40):
+        level = [level, level]
+    return level
+
+
+@pytest.mark.parametrize(
+    "large",
+    [
+        lambda: torch.ones(1).expand(10**6, 10**6),
+        lambda: torch.ones(1, dtype=torch.int8).expand(4000, 4000),
+        lambda: torch.ones(1).expand(2**31, 2**31),
+        lambda: np.broadcast_to(np.ones(1), (10**9, 10**9)),
+        lambda: torch.sparse_coo_tensor(size=(20_000, 20_000)),
+        lambda: torch.empty(10**5, 10**5, device="meta"),
+        lambda: [torch.ones(1).expand(10**4, 10**4)] * 4,
+        lambda: range(10**9),
+        lambda: memoryview(bytes(10**6)),
+        _list_of_lists,
+    ],
+)
+@pytest.mark.parametrize("task_id", ["04.mix", "03.bpe", "04.project"])
+def test_size_of_a_result_is_judged_before_its_numbers_are_read(task_id, large):
+    tracemalloc.start()
+    result = check(task_id, lambda *inputs: (large(),) * 3 if task_id == "04.project" else large())
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert result.verdict == "wrong" and "Your function returned" in result.message
+    assert "too large" in result.message or get_task(task_id).frame == "text"
+    assert most < 8_000_000
+
+
+def test_an_input_that_was_made_large_is_not_read():
+    def scale(scores, head_width):
+        kept = scores / head_width**0.5
+        scores.set_(torch.ones(1).expand(9**9, 9**9))
+        return kept
+
+    assert "in place" in check("04.scale", scale).message
+
+
+@pytest.mark.parametrize(("kind", "words"), [("to_sparse()", "a sparse tensor"), ("to('meta')", "the device meta")])
+def test_tensors_without_plain_numbers_are_named(kind, words):
+    assert words in check("04.mix", lambda w, v: eval(f"(w @ v).{kind}")).message
+
+
+def test_results_without_end_are_not_counted_to_the_end():
+    assert "1000 results or more" in check("04.project", lambda *inputs: itertools.repeat(inputs[0])).message
 
 
 def test_wrong_number_of_results_is_counted():

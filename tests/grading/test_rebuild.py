@@ -166,6 +166,13 @@ def test_rebuild_takes_no_harm_from_sources_of_any_kind(release, handed):
     got["04-softmax"].encode()
 
 
+def test_rebuild_names_half_a_character_and_the_cell_that_holds_it(release, handed):
+    cell_of(handed, "04-softmax")["source"] = ["import math\n", "def softmax\ud800(x):\n", "    return x\n"]
+    cell_of(handed, "04-scale")["source"].append("\n# a whole one: \ud83d\ude00")
+    (said,) = rebuilt(release, handed).remarks
+    assert "cell of 04.softmax" in said and "U+D800 in line 2" in said and "delete it" in said
+
+
 @pytest.mark.parametrize(
     ("raw", "says"),
     [

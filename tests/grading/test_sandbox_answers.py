@@ -42,6 +42,11 @@ def test_answers_come_back_as_arrays(begin):
         ("return None", "kind", "None"),
         ("a[0] = 7; return a", "inputs-changed", "in place"),
         ("return np.zeros((4000, 4000))", "kind", "too large"),
+        (
+            "return np.broadcast_to(np.ones(1), (10**6, 10**6))",
+            "kind",
+            "of shape (1000000, 1000000), which is too large",
+        ),
         ("exit()", "raised", "SystemExit"),
     ],
 )

@@ -1,9 +1,11 @@
 """Taking what a student's code returns as plain numpy arrays, or saying what it is instead."""
 
 import inspect
+import math
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Sized
 from decimal import Decimal
+from itertools import islice
 from numbers import Real
 from typing import Any
 
@@ -13,6 +15,11 @@ from softlookup.checking.inside.case import Arrays
 
 ALLOWED = frozenset("biuf")
 """Kinds of numpy dtype that an answer may have: booleans, integers, floats."""
+
+MAX_CELLS = 100_000
+"""Numbers that a result may hold: no right answer has so many. Its size is judged before a number is read."""
+
+_MAX_RESULTS = 1000
 
 NOTHING = "None, as every function does that ends without `return`"
 
@@ -27,6 +34,41 @@ def is_tensor(value: Any) -> bool:
     return torch is not None and isinstance(value, torch.Tensor)
 
 
+def cells(value: Any, known: dict[int, int] | None = None) -> int:
+    """How many numbers something holds, as far as it says so: nothing is read but shapes and lengths.
+
+    Args:
+        value: What came back.
+        known: The counts of lists that were counted already, by identity: one that stands in several places, or in
+            itself, is looked through once.
+
+    Returns:
+        The count; of what has more than MAX_CELLS, any number above that.
+    """
+    shape = getattr(value, "shape", None)
+    if isinstance(shape, tuple):
+        return math.prod(map(int, shape))
+    count = len(value) if isinstance(value, Sized) else 1
+    if not isinstance(value, list | tuple) or count > MAX_CELLS:
+        return count
+    known = {} if known is None else known
+    if id(value) not in known:
+        known[id(value)] = count = 0
+        for one in value:
+            count += cells(one, known)
+            if count > MAX_CELLS:
+                break
+        known[id(value)] = count
+    return known[id(value)]
+
+
+def _refuse_large(value: Any) -> None:
+    if cells(value) > MAX_CELLS:
+        shape = getattr(value, "shape", None)
+        what = f"a {type(value).__name__}" + (f" of shape {tuple(shape)}" if isinstance(shape, tuple) else "")
+        raise Refused(f"{what}, which is too large: no right answer holds more than {MAX_CELLS:,} numbers")
+
+
 def to_array(value: Any, top: bool = True) -> np.ndarray:
     """Take a tensor, an array, a number or a list of these as a plain numpy array.
 
@@ -35,12 +77,17 @@ def to_array(value: Any, top: bool = True) -> np.ndarray:
         top: Whether it is the whole result, or an element of a list.
 
     Raises:
-        Refused: If it is anything else, or holds objects, text or complex numbers.
+        Refused: If it is anything else, holds objects, text or complex numbers, or more than MAX_CELLS numbers.
     """
     if value is None:
         raise Refused(NOTHING if top else "a list that holds None")
     refuse_coroutine(value)
+    if top:
+        _refuse_large(value)
     if is_tensor(value):
+        if value.is_sparse or value.is_meta or "sparse" in str(value.layout):
+            kind = "a tensor on the device meta, which holds no numbers" if value.is_meta else "a sparse tensor"
+            raise Refused(f"{kind}: return a plain one")
         # Complex numbers turned round leave views that numpy has no word for.
         value = value.detach().cpu().resolve_conj().resolve_neg()
         value = value.float().numpy() if str(value.dtype) == "torch.bfloat16" else value.numpy()
@@ -56,6 +103,7 @@ def to_array(value: Any, top: bool = True) -> np.ndarray:
         raise Refused(f"{type(value).__name__} of unequal lengths ({error})") from None
     if array.dtype.kind not in ALLOWED:
         raise Refused(f"{type(value).__name__} (dtype {array.dtype}), which holds no plain numbers")
+    _refuse_large(array)  # what made it may have said that it is smaller
     if array.dtype == np.longdouble:
         array = array.astype(np.float64)
     return np.array(array, copy=True)
@@ -107,7 +155,8 @@ def to_arrays(result: Any, count: int) -> Arrays:
     refuse_coroutine(result)
     if isinstance(result, str | bytes | dict | set) or not isinstance(result, Iterable):
         raise Refused(f"one {type(result).__name__}, where {count} results are returned together")
-    items = list(result)
+    _refuse_large(result)
+    items = list(islice(result, _MAX_RESULTS))
     coroutines = [item for item in items if inspect.iscoroutine(item)]
     for coroutine in coroutines[1:]:
         coroutine.close()
@@ -117,6 +166,7 @@ def to_arrays(result: Any, count: int) -> Arrays:
         if is_tensor(result) or isinstance(result, np.ndarray):
             sizes = tuple(int(n) for n in getattr(result, "shape", ()))
             raise Refused(f"one array, of shape {sizes}, where {count} results are returned together (`return a, b`)")
-        raise Refused(f"{len(items)} results, where {count} are returned together")
+        many = f"{_MAX_RESULTS} results or more" if len(items) == _MAX_RESULTS else f"{len(items)} results"
+        raise Refused(f"{many}, where {count} are returned together")
     refuse_missing(items)
     return tuple(to_array(item) for item in items)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from softlookup.checking.inside.answers import NOTHING, Refused, is_tensor, refuse_coroutine, refuse_missing
+from softlookup.checking.inside.answers import NOTHING, Refused, cells, is_tensor, refuse_coroutine, refuse_missing
 from softlookup.checking.inside.case import Arrays
 
 MAX_DEPTH = 6
@@ -99,7 +99,7 @@ def _plain(value: Any, room: _Room, depth: int) -> Any:
             raise Refused(f"the number {float(value):.6g}, where text and whole numbers are wanted")
         return _plain(int(value), room, depth)
     if isinstance(value, np.ndarray) or is_tensor(value):
-        room.take(int(np.prod(value.shape)))
+        room.take(cells(value))
         return _plain(value.tolist(), room, depth)
     if isinstance(value, list | tuple):
         return [_plain(one, room, depth + 1) for one in value]

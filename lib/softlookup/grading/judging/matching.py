@@ -51,12 +51,24 @@ def handed_in(cells: Sequence[Mapping[str, Any]]) -> list[Handed]:
 
 def text_of(cell: Mapping[str, Any]) -> str:
     """The source of a cell of a file that may hold anything, with one kind of line end."""
+    # Half of a surrogate pair is no text: it could be neither written to a file nor compiled.
+    text = _as_it_stands(cell).encode("utf-8", "replace").decode("utf-8")
+    return text.replace("\r\n", "\n") if "\r" in text else text
+
+
+def _as_it_stands(cell: Mapping[str, Any]) -> str:
     source = cell.get("source", "")
     if isinstance(source, list) and all(isinstance(line, str) for line in source):
         source = "".join(source)
-    # Half of a surrogate pair is no text: it could be neither written to a file nor compiled.
-    text = source.encode("utf-8", "replace").decode("utf-8") if isinstance(source, str) else ""
-    return text.replace("\r\n", "\n") if "\r" in text else text
+    return source if isinstance(source, str) else ""
+
+
+def half_character(cell: Mapping[str, Any]) -> str:
+    """Name the first half of a surrogate pair in the source of a cell, "U+D800 in line 1"; nothing if there is none."""
+    for number, line in enumerate(_as_it_stands(cell).split("\n"), 1):
+        if half := next((sign for sign in line if "\ud800" <= sign <= "\udfff"), ""):
+            return f"U+{ord(half):X} in line {number}"
+    return ""
 
 
 def _mark(cell: Mapping[str, Any]) -> str:

@@ -30,6 +30,7 @@ from softlookup.grading.judging.matching import (
     Handed,
     Matched,
     Pool,
+    half_character,
     handed_in,
     match,
     same_source,
@@ -214,6 +215,10 @@ def _chosen(cell: NotebookNode, handed: Sequence[Handed], found: tuple[Handed, s
     if "\x00" in text:
         said.append(f"The cell of {own} holds a null character; it counts as not filled in.")
         return cell.source, said
+    taken = found[0] if found is not None else next((one for one in reversed(handed) if one.text == text), None)
+    if taken is not None and (half := half_character(taken.content)):
+        says = f"holds the character {half}, which is half of a surrogate pair and no text"
+        said.append(f"The cell of {own} {says}: it was read as a question mark; delete it.")
     return text, said
 
 
