@@ -74,7 +74,7 @@ from softlookup import check, hint
 # %% [markdown]
 # [[task 90.masked-softmax]]
 #
-# Compute attention weights from scores and a mask, along the last axis. Where the mask is False, the weight is exactly 0; a fully masked row is zeros, never NaN. Gradients must flow, and the result has the dtype of the scores.
+# Compute attention weights from scores and a mask of any shape that broadcasts to them, along the last axis. Scores may be in the thousands. Where the mask is False, the weight is exactly 0; a fully masked row is zeros, never NaN. Gradients must flow, and the result has the dtype of the scores.
 
 
 # %% 90-masked-softmax from 08-masked-softmax
@@ -82,7 +82,8 @@ from softlookup import check, hint
 # %% [markdown]
 # [[task 90.cross-attention]]
 #
-# Compute attention in `N` heads from `x` to `memory`: split into heads, compute the scores, divide by $\sqrt{H}$, mask, apply the softmax, mix the values, merge the heads, and multiply by `w_o`. torch's own attention and this library's are
+# Compute attention in `N` heads from `x` to `memory`: split into heads, compute the scores, divide by $\sqrt{H}$, mask, apply the softmax, mix the values, merge the heads, and multiply by `w_o`. The mask has any shape that
+# broadcasts to `(B, N, T, S)`: it may have fewer axes, or differ between heads. If all keys of a query are masked, its mixed values are zeros. Scores may be in the tens of thousands. torch's own attention and this library's are
 # not allowed.
 
 

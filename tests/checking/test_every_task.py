@@ -1,5 +1,6 @@
 """What has to hold for every task: right answers pass, blanks are blank, known mistakes are rejected and named."""
 
+import inspect
 import itertools
 import random
 import re
@@ -18,6 +19,7 @@ from softlookup.checking.local import LocalStudent
 from softlookup.checking.oracle import mistaken, wanted
 from softlookup.checking.published import NoEdit, answer
 from softlookup.checking.registry import earlier as earlier_tasks
+from softlookup.checking.variant import under
 
 
 def by_id(value):
@@ -52,6 +54,7 @@ def test_solution_passes(task):
 
 @pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
 def test_task_has_its_section_and_a_sentence_of_its_own_for_each_mistake(task):
+    assert not any(name.startswith("of ") for name in task.returns), "a sentence says: the shape of <name>"
     page = (ROOT / "book" / f"{task.page}.md").read_text(encoding="utf-8")
     assert re.search(rf"^\({task.anchor}\)=$", page, re.MULTILINE)
     # The capstone's parts are read about where they come from.
@@ -85,6 +88,19 @@ def test_known_mistake_is_rejected_and_named(task, mistake):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
+def test_inputs_are_called_what_the_published_solution_calls_them(task):
+    for variant in range(len(task.variants)):
+        solution, given = answer(task, (), variant), under(task, variant).parameters.values()
+        names = [one.name for one in given if one.kind is not one.VAR_KEYWORD]
+        made_with = list(inspect.signature(solution).parameters)
+        if isinstance(solution, type):
+            called_with = list(inspect.signature(solution.forward).parameters)
+            assert called_with == ["self", *task.called_with], f"variant {variant}"
+            names = names[: len(made_with)]
+        assert names == made_with, f"variant {variant}"
+
+
 @pytest.mark.parametrize("task", ALL_TASKS, ids=by_id)
 def test_known_mistakes_are_rejected_and_named_on_more_seeds(task):
     for mistake in task.mistakes:

@@ -123,6 +123,10 @@ def test_unknown_tasks_and_variants_are_said_to_be_such():
         hint("04.scale", variant=17)
 
 
+def solved(task_id):
+    return answer(get_task(task_id), ())
+
+
 def squared_softmax(x):
     e = torch.exp(x - x.amax(-1, keepdim=True))
     return (e / e.sum(-1, keepdim=True)) ** 2
@@ -132,7 +136,10 @@ def squared_softmax(x):
     ("task_id", "obj", "words"),
     [
         ("04.scale", lambda s, h: s, "is the input `scores` unchanged"),
-        ("04.scale", lambda s, h: s / h, "which is 1/√7: `head_width` is 7"),
+        ("04.scale", lambda s, h: s / h, "times 1/√`head_width`, as in all other questions"),
+        ("04.scale", lambda s, h: s / h**0.5 * 3, "times 3, as in all other questions"),
+        # The first prompt has 1,000 tokens, which is not where the factor comes from.
+        ("16.cost", lambda *a: [n / 1000 for n in solved("16.cost")(*a)], "times 0.001, as in all other questions"),
         ("04.scale", lambda s, h: -s / h**0.5, "sign changed"),
         ("04.scores", lambda q, k: (q @ k.transpose(-2, -1)).transpose(-2, -1), "last two axes exchanged"),
         ("04.scores", lambda q, k: 1 / (q @ k.transpose(-2, -1)), "one over the right one"),
@@ -152,6 +159,19 @@ def test_nudges_say_what_can_be_seen(task_id, obj, words):
         result = check(task_id, obj)
     assert words in result.nudge, result.nudge
     assert task.reveals
+
+
+@pytest.mark.parametrize(
+    ("task_id", "obj"),
+    [
+        ("13.contrastive", lambda i, t, s: (i @ t.T).square().mean()),
+        ("04.scale", lambda s, h: s / h**0.5 * s.shape[0] / 3),  # right where there are three rows
+    ],
+)
+def test_a_factor_of_one_question_alone_is_not_told(task_id, obj):
+    for _ in range(2):
+        result = check(task_id, obj)
+    assert result.verdict == "wrong" and result.nudge and "right one times" not in result.nudge, result.nudge
 
 
 @pytest.mark.parametrize("pair", ALL_MISTAKES[::7], ids=lambda pair: f"{pair[0].id}:{pair[1].slug}")

@@ -26,6 +26,7 @@ RESULT = CheckResult(
     diagnosis=("no-sqrt",),
     case="unequal sizes",
     inputs=(SCORES, 4),
+    input_names=("scores", "head_width"),
     difference=DIFFERENCE,
     names=("scaled",),
     printed="hello\x1b[2J",

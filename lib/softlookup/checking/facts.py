@@ -15,7 +15,7 @@ def facts_of(task: Task) -> dict[str, Any]:
     """All that is said of a task, for ``described``: plain values."""
     kept = ("id", "name", "title", "points", "minutes", "difficulty", "anchor", "page", "returns", "frame", "forbids")
     return {
-        **{name: getattr(task, name) for name in (*kept, "reveals", "lends", "parts", "cells")},
+        **{name: getattr(task, name) for name in (*kept, "reveals", "lends", "parts", "cells", "called_with")},
         "variants": len(task.variants),
         "parameters": [*task.parameters],
         "mistakes": [[one.slug, one.says, one.number, one.symptom, one.anchor] for one in task.mistakes],
@@ -36,6 +36,7 @@ def described(facts: Mapping[str, Any]) -> Task:
     return Task(
         **{name: facts[name] for name in names},
         returns=tuple(facts["returns"]),
+        called_with=tuple(facts["called_with"]),
         forbids=tuple(facts["forbids"]),
         parts=facts["parts"],
         cells=facts["cells"],

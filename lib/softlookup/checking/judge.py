@@ -380,7 +380,7 @@ def _result(
         return used_shortcut(task, used if used in task.barred else task.barred[0], variant)
     case, answer, right = outcome.failed if slugs else _smallest(outcome.asked, outcome.failed)
     difference = _difference(case, answer, right)
-    names = task.result_names(case)
+    names, input_names = task.result_names(case), tuple(task.input_names(case))
     sentences = list(says)
     if answer.failure is not None:
         sentences.append(failure_sentence(case, answer.failure))
@@ -398,7 +398,8 @@ def _result(
         sentences=(*sentences, *extra),
         case=case.label,
         inputs=case.args,
-        asked=() if slugs else inputs_in_words(case, task.input_names(case)),
+        input_names=input_names,
+        asked=() if slugs else inputs_in_words(case, input_names),
         question=next(number for number, one in enumerate(outcome.asked) if one[0] is case),
         difference=difference,
         printed=answer.printed,

@@ -9,7 +9,7 @@ import numpy as np
 
 from softlookup.checking.compare import close, inputs_of, tolerance
 from softlookup.checking.diagnose import Asked, is_right
-from softlookup.checking.inside.case import SINGLE, Arrays, Case
+from softlookup.checking.inside.case import SINGLE, Case
 from softlookup.checking.task import Task
 from softlookup.checking.words import number, shape
 
@@ -52,9 +52,9 @@ def nudge(task: Task, asked: Asked) -> str:
     if at is None:
         return ""
     sentences = [_where(asked)]
-    case, answer, right = asked[at]
+    case, answer, _ = asked[at]
     if task.reveals and answer.arrays is not None and case.frame != "text":
-        sentences.append(_relation(task, case, answer.arrays, right))
+        sentences.append(_relation(task, asked, at))
     return " ".join(filter(None, sentences))
 
 
@@ -78,21 +78,50 @@ def _listed(labels: Sequence[str]) -> str:
 
 
 @np.errstate(all="ignore")
-def _relation(task: Task, case: Case, got: Arrays, wanted: Arrays) -> str:
+def _relation(task: Task, asked: Asked, at: int) -> str:
     """What the smallest wrong answer has in common with the right one."""
+    case, answer, wanted = asked[at]
+    got = answer.arrays or ()
     looked = f'In the question "{case.label}"'
     names, results = task.input_names(case), task.result_names(case)
-    for at, (g, w) in enumerate(zip(got, wanted, strict=True)):
-        own = f"`{results[at]}`" if len(wanted) > 1 else "your result"
-        other = next((m for m, one in enumerate(wanted) if m != at and _equal(g, one, case)), None)
+    for one, (g, w) in enumerate(zip(got, wanted, strict=True)):
+        own = f"`{results[one]}`" if len(wanted) > 1 else "your result"
+        other = next((m for m, right in enumerate(wanted) if m != one and _equal(g, right, case)), None)
         if _equal(g, w, case):
             continue
         if other is not None:
             return f"{looked}, {own} is what `{results[other]}` should be."
-        for look in _LOOKS:
-            for said in look(case, names, g, w):
-                return f"{looked}, {own} {said}."
+        for said in _found(_pairs(asked, one, case), case, names, g, w):
+            return f"{looked}, {own} {said}."
     return ""
+
+
+Pairs = Sequence[tuple[Case, np.ndarray, np.ndarray]]
+"""Questions with what came and what was wanted as one of their results, as floats."""
+
+
+def _pairs(asked: Asked, result: int, like: Case) -> Pairs:
+    """One result of all questions that ask for the same as one of them; empty where some cannot be compared."""
+    found = []
+    for case, answer, right in asked:
+        if case.gradients != like.gradients:
+            continue
+        if answer.arrays is None or answer.arrays[result].shape != right[result].shape:
+            return ()
+        found.append((case, answer.arrays[result], right[result]))
+    return found
+
+
+def _found(pairs: Pairs, case: Case, names: Sequence[str], got: np.ndarray, wanted: np.ndarray) -> Iterator[str]:
+    for look in (_an_input, _another_shape, _not_numbers):
+        yield from look(case, names, got, wanted)
+    # A single number is always some multiple of another, and sometimes its square: that alone says nothing.
+    if len({float(n) for _, _, right in pairs for n in right.flat}) > 1:
+        as_everywhere = ", as in all other questions" if len(pairs) > 1 else ""
+        for said in (*_multiple(pairs, names), *_function_of(pairs)):
+            yield said + as_everywhere
+    for look in (_shifted, _moved, _sums, _only):
+        yield from look(case, names, got, wanted)
 
 
 def _equal(got: np.ndarray, wanted: np.ndarray, case: Case) -> bool:
@@ -143,45 +172,56 @@ def _not_numbers(case: Case, names: Sequence[str], got: np.ndarray, wanted: np.n
         yield f"is right but for {int(bad.sum())} of {got.size} numbers, which are NaN or infinite"
 
 
-def _scaled(case: Case, names: Sequence[str], got: np.ndarray, wanted: np.ndarray) -> Iterator[str]:
-    """One factor, or one number added, for all cells."""
-    if got.shape != wanted.shape or not {got.dtype.kind, wanted.dtype.kind} <= set("fiu") or not got.size:
+def _multiple(pairs: Pairs, names: Sequence[str]) -> Iterator[str]:
+    """One factor for all numbers of all questions, or one that comes from the same input in each of them."""
+    factors = []
+    for case, got, wanted in pairs:
+        if not {got.dtype.kind, wanted.dtype.kind} <= set("fiu") or not got.size:
+            return
+        g, w = got.astype(np.float64), wanted.astype(np.float64)
+        top = np.unravel_index(np.abs(w).argmax(), w.shape)
+        factor = float(g[top] / w[top])
+        if not np.isfinite(factor) or not factor or not _near(g, factor * w, got, case):
+            return
+        factors.append(factor)
+    if np.allclose(factors, factors[0], rtol=1e-5, atol=0):
+        yield "is the right one " + (
+            "with the sign changed" if abs(factors[0] + 1) < 1e-6 else f"times {number(factors[0])}"
+        )
+        return
+    inputs = [_numbers(case, names) for case, _, _ in pairs]
+    for name in set.intersection(*map(set, inputs)):
+        values = np.array([one[name] for one in inputs])
+        for power, says in ((1.0, "{}"), (0.5, "√{}"), (-1.0, "1/{}"), (-0.5, "1/√{}")):
+            if np.allclose(factors, values**power, rtol=1e-5, atol=0):
+                yield f"is the right one times {says.format(name)}"
+
+
+def _numbers(case: Case, names: Sequence[str]) -> dict[str, float]:
+    """The numbers of a question that a factor may come from: lengths of axes, and numbers among the inputs."""
+    found: dict[str, float] = {}
+    for name, arg in zip(names, case.args, strict=True):
+        if isinstance(arg, np.ndarray):
+            found |= {f"`{name}.shape[{axis - arg.ndim}]`": float(n) for axis, n in enumerate(arg.shape)}
+        elif isinstance(arg, int | float) and not isinstance(arg, bool) and arg > 0:
+            found[f"`{name}`"] = float(arg)
+    return found
+
+
+def _shifted(case: Case, names: Sequence[str], got: np.ndarray, wanted: np.ndarray) -> Iterator[str]:
+    """One number added to all cells."""
+    if got.shape != wanted.shape or not {got.dtype.kind, wanted.dtype.kind} <= set("fiu"):
         return
     g, w = got.astype(np.float64), wanted.astype(np.float64)
-    if not (np.isfinite(g).all() and np.isfinite(w).all()) or (np.unique(w).size < 2 and w.ndim):
+    if not (np.isfinite(g).all() and np.isfinite(w).all()) or np.unique(w).size < 2:
         return
-    top = np.unravel_index(np.abs(w).argmax(), w.shape)
-    if w[top] and g[top]:
-        factor = float(g[top] / w[top])
-        if _near(g, factor * w, got, case):
-            turned = abs(factor + 1) < 1e-6
-            how = "with the sign changed" if turned else f"times {number(factor)}{_known(factor, names, case)}"
-            yield f"is the right one {how}"
-    gap = float(g[top] - w[top])
-    if gap and w.ndim and _near(g, w + gap, got, case):
+    gap = float((g - w).flat[0])
+    if gap and _near(g, w + gap, got, case):
         yield f"is the right one {'plus' if gap > 0 else 'minus'} {number(abs(gap))} everywhere"
 
 
 def _near(got: np.ndarray, wanted: np.ndarray, dtype_of: np.ndarray, case: Case) -> bool:
     return bool(close(got, wanted, 10 * _tolerance(dtype_of, case), case).all())
-
-
-def _known(factor: float, names: Sequence[str], case: Case) -> str:
-    """Where a factor may come from: the length of an axis or a number among the inputs, its root, or one over it."""
-    for name, arg in zip(names, case.args, strict=False):
-        if isinstance(arg, np.ndarray):
-            numbers = [(float(n), f"`{name}` has an axis of length {n}") for n in arg.shape]
-        elif isinstance(arg, int | float) and not isinstance(arg, bool):
-            numbers = [(float(arg), f"`{name}` is {arg:g}")]
-        else:
-            continue
-        for value, where in numbers:
-            if value <= 1 or not np.isfinite(value):
-                continue
-            for made, says in ((value, "{}"), (value**0.5, "√{}"), (1 / value, "1/{}"), (value**-0.5, "1/√{}")):
-                if abs(factor / made - 1) < 1e-5:
-                    return f", which is {says.format(number(value))}: {where}"
-    return ""
 
 
 _FUNCTIONS: tuple[tuple[str, Callable[[np.ndarray], np.ndarray]], ...] = (
@@ -195,15 +235,14 @@ _FUNCTIONS: tuple[tuple[str, Callable[[np.ndarray], np.ndarray]], ...] = (
 )
 
 
-def _function_of(case: Case, names: Sequence[str], got: np.ndarray, wanted: np.ndarray) -> Iterator[str]:
-    if got.dtype.kind == wanted.dtype.kind == "b" and got.shape == wanted.shape and (got == ~wanted).all():
+def _function_of(pairs: Pairs) -> Iterator[str]:
+    """One function of the right numbers, in all questions."""
+    if all(got.dtype.kind == wanted.dtype.kind == "b" and (got == ~wanted).all() for _, got, wanted in pairs):
         yield "is True where it should be False, and the other way round"
-    if got.shape != wanted.shape or got.dtype.kind != "f" or not np.isfinite(got).any():
+    if not all(got.dtype.kind == "f" and np.isfinite(got).any() for _, got, _ in pairs):
         return
-    w = wanted.astype(np.float64)
     for said, function in _FUNCTIONS:
-        made = function(w)
-        if np.isfinite(made).any() and _near(got.astype(np.float64), made, got, case):
+        if all(_near(got, function(wanted.astype(np.float64)), got, case) for case, got, wanted in pairs):
             yield f"is {said}"
 
 
@@ -262,6 +301,3 @@ def _sums(case: Case, names: Sequence[str], got: np.ndarray, wanted: np.ndarray)
         yield (
             "has columns that sum to 1, where rows should" if down else "has rows that do not sum to 1, as they should"
         )
-
-
-_LOOKS = (_an_input, _another_shape, _not_numbers, _scaled, _function_of, _moved, _sums, _only)

@@ -75,6 +75,7 @@ class CheckResult:
             the task's own; empty where all is right.
         case: What was asked where it first went wrong.
         inputs: The arguments of that question.
+        input_names: What they are called.
         asked: The same in words, a line for each, where the mistake has no name.
         question: Which of the check's questions it was, counted from 0 in the order in which they were asked.
         again: An expression that makes these inputs again, empty where there is none.
@@ -102,6 +103,7 @@ class CheckResult:
     readings: tuple[str, ...] = ()
     case: str = ""
     inputs: tuple[Any, ...] = ()
+    input_names: tuple[str, ...] = ()
     asked: tuple[str, ...] = ()
     question: int | None = None
     again: str = ""

@@ -90,6 +90,7 @@ class Task:
         lends: Whether a sound answer may stand in for a wrong one in later tasks.
         layer: Where the answer is a class that later tasks build on: how a sound one stands in for it.
         cuts: Whether questions with an axis cut to length 1 are added; not where the rest is no such input any more.
+        called_with: Where the answer is a layer's class: the names of what the layer is called with.
         mistakes: The known mistakes; they stand beside the published solution (see ``published.described``).
         varies: What a course's variants may change besides constants (see ``conventions.conventions``).
         conventions: The convention of each variant, None where it is the published one; made from ``varies``.
@@ -122,6 +123,7 @@ class Task:
     lends: bool = True
     layer: LayerAnswer | None = None
     cuts: bool = True
+    called_with: tuple[str, ...] = ()
     mistakes: tuple[Mistake, ...] = ()
     varies: Mapping[str, Any] = field(default_factory=dict)
     conventions: tuple[Convention | None, ...] = ()
@@ -191,12 +193,15 @@ class Task:
             case: The question.
 
         Returns:
-            A name for each of its arguments: the oracle's, or a layer's parameters where it takes them all in one.
+            A name for each of its arguments: the oracle's, which are those of the published function; for a layer the
+            names of its sizes, its parameters, and what it is called with.
         """
         names = list(_parameters(self.oracle))
-        if len(names) < len(case.args):
-            rest = len(case.args) - case.sizes - len(case.parameters)
-            names = [*names[: case.sizes], *case.parameters, *(f"input {i + 1}" for i in range(rest))]
+        if case.parameters:
+            names = [*names[: case.sizes], *case.parameters, *self.called_with]
+        elif len(names) < len(case.args):
+            *names, rest = names
+            names += [f"{rest}[{i}]" for i in range(len(case.args) - len(names))]
         return names[: len(case.args)]
 
     def result_names(self, case: Case) -> tuple[str, ...]:

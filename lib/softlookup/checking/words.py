@@ -117,8 +117,7 @@ SMALL = 16
 
 def inputs_in_words(case: Case, names: Sequence[str]) -> tuple[str, ...]:
     """What a case hands over, a line for each input: small ones as Python writes them, of others shape and dtype."""
-    shown = (*names, *(f"input {n + 1}" for n in range(len(names), len(case.args))))
-    return tuple(f"{name} = {_written(arg, case.frame)}" for name, arg in zip(shown, case.args, strict=False))
+    return tuple(f"{name} = {_written(arg, case.frame)}" for name, arg in zip(names, case.args, strict=True))
 
 
 def _written(arg: Any, frame: str) -> str:

@@ -1,13 +1,11 @@
 """An explanation in words and numbers: per task the points, the mistake, and what was asked, got and wanted."""
 
-import inspect
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from softlookup.checking.inside import texts
-from softlookup.checking.registry import UnknownTask, get_task
 from softlookup.checking.result import CheckResult
 from softlookup.checking.words import number, shape
 from softlookup.grading.data.errors import CourseError
@@ -85,7 +83,7 @@ def _evidence(result: CheckResult) -> Iterator[str]:
     """Inputs, got and wanted of the first case that failed."""
     if result.case:
         yield f"first case that failed: {result.case}"
-    for name, value in zip(_input_names(result), result.inputs, strict=False):
+    for name, value in zip(result.input_names, result.inputs, strict=False):
         yield from _block(f"input {name}", value)
     difference = result.difference
     if difference is None:
@@ -110,15 +108,6 @@ def _evidence(result: CheckResult) -> Iterator[str]:
             yield "  {}: got {}, wanted {}".format([int(i) for i in index], *pair)
     if result.printed:
         yield f"the code printed: {plain(result.printed.strip())}"
-
-
-def _input_names(result: CheckResult) -> list[str]:
-    """The arguments' names, as the task calls them."""
-    try:
-        names = list(inspect.signature(get_task(result.task_id).oracle).parameters)
-    except UnknownTask:
-        names = []
-    return names[: len(result.inputs)] + [str(n + 1) for n in range(len(names), len(result.inputs))]
 
 
 def _block(title: str, value: Any) -> Iterator[str]:

@@ -105,6 +105,7 @@ MULTI_HEAD = described(
     "05.multi-head",
     cases=_cases,
     oracle=_layer,
+    called_with=("x", "mask"),
     parts={"core": 0.5, "mask": 0.2, "blind": 0.1, "gradient": 0.1, "dtype": 0.1},
     forbids=ATTENTIONS,
 )

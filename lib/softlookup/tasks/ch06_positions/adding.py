@@ -60,11 +60,11 @@ def _shift_cases(rng: Rng) -> list[Case]:
     return [case(1, 4), case(3, 6), case(-2, 8), case(0, 4), case(int(rng.integers(5, 30)), 10), case(7, 2)]
 
 
-def _shift(steps: int, width: int) -> Any:
+def _shift(steps: int, d_model: int) -> Any:
     """A turn without an end, for so many steps: the exponential of the slopes."""
     import torch
 
-    speeds = torch.logspace(0, -4 + 8 / width, width // 2, dtype=torch.float64)
+    speeds = torch.logspace(0, -4 + 8 / d_model, d_model // 2, dtype=torch.float64)
     slope = torch.block_diag(*(torch.tensor([[0.0, -1.0], [1.0, 0.0]], dtype=torch.float64) * w for w in speeds))
     return torch.linalg.matrix_exp(steps * slope)
 

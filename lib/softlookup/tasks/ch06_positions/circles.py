@@ -60,14 +60,14 @@ def _table_cases(rng: Rng) -> list[Case]:
     ]
 
 
-def _table(length: int, width: int) -> Any:
+def _table(length: int, d_model: int) -> Any:
     """The imaginary and real parts of one complex number that turns."""
     import torch
 
     where = torch.arange(length, dtype=torch.float64)[:, None]
-    speeds = torch.exp(-torch.log(torch.tensor(1e4, dtype=torch.float64)) * torch.arange(0, width, 2) / width)
+    speeds = torch.exp(-torch.log(torch.tensor(1e4, dtype=torch.float64)) * torch.arange(0, d_model, 2) / d_model)
     hands = torch.polar(torch.ones_like(where * speeds), where * speeds)
-    return torch.view_as_real(hands).flip(-1).flatten(-2)[:, :width]
+    return torch.view_as_real(hands).flip(-1).flatten(-2)[:, :d_model]
 
 
 SINUSOIDS = described(

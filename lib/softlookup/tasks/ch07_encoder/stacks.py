@@ -117,6 +117,7 @@ ENCODER = described(
     "07.encoder",
     cases=_stack_cases,
     oracle=_stack,
+    called_with=("x", "mask"),
     parts={"core": 0.6, "mask": 0.3, "gradient": 0.1},
     forbids=WHOLE_LAYERS,
 )

@@ -58,10 +58,10 @@ def _convert_cases(rng: Rng) -> list[Case]:
     ]
 
 
-def _convert(scores: Any, hidden: Any) -> Any:
+def _convert(scores: Any, mask: Any) -> Any:
     import torch
 
-    return torch.where(hidden, -torch.inf, torch.zeros_like(scores))
+    return torch.where(mask, -torch.inf, torch.zeros_like(scores))
 
 
 CONVERT = described("08.convert", cases=_convert_cases, oracle=_convert, parts={"core": 0.8, "dtype": 0.2})

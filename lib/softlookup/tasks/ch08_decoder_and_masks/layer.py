@@ -170,6 +170,7 @@ DECODER_LAYER = described(
     "08.decoder-layer",
     cases=_cases,
     oracle=_layer,
+    called_with=("x", "memory", "mask", "memory_mask"),
     parts={"core": 0.6, "mask": 0.2, "gradient": 0.2},
     forbids=PARTS,
     layer=LayerAnswer(3, WEIGHTS),

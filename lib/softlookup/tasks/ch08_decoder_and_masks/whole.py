@@ -9,6 +9,7 @@ TRANSFORMER = described(
     "08.transformer",
     cases=cases,
     oracle=oracle,
+    called_with=("source_ids", "target_ids"),
     parts={"core": 0.65, "mask": 0.2, "gradient": 0.15},
     forbids=layer.PARTS,
     layer=LayerAnswer(SIZES, NAMES, depth=4),

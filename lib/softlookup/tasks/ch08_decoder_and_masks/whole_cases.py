@@ -117,11 +117,11 @@ def _stacks(thread: int, d_model: int, n_heads: int, d_hidden: int, n_layers: in
     return encoder, nn.TransformerDecoder(other, n_layers, norm)
 
 
-def oracle(vocab: int, d_model: int, n_heads: int, d_hidden: int, n_layers: int, pad_id: int, *given: Any) -> Any:
+def oracle(vocab_size: int, d_model: int, n_heads: int, d_hidden: int, n_layers: int, pad_id: int, *given: Any) -> Any:
     """Torch's own encoder and decoder, between embeddings and logits written out."""
     import torch
 
-    names = tuple(shapes(vocab, d_model, n_layers, d_hidden))
+    names = tuple(shapes(vocab_size, d_model, n_layers, d_hidden))
     w = dict(zip(names, given, strict=False))
     source, target = given[len(names) :]
     table = w["embedding"]

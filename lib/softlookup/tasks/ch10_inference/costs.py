@@ -22,12 +22,14 @@ def _bytes_cases(rng: Rng) -> list[Case]:
     return [Case(f"(L, N, K, H, B, S, bytes) = {one}", one, frame="plain") for one in sizes]
 
 
-def _bytes(layers: int, n: int, kv: int, width: int, batch: int, tokens: int, each: int) -> int:
+def _bytes(
+    n_layers: int, n_heads: int, n_kv_heads: int, head_width: int, batch: int, n_tokens: int, bytes_each: int
+) -> int:
     """A tensor of keys and values on the device that holds no numbers."""
     import torch
 
-    kind = {1: torch.int8, 2: torch.float16, 4: torch.float32, 8: torch.float64}[each]
-    cache = torch.empty(layers, 2, batch, kv, tokens, width, dtype=kind, device="meta")
+    kind = {1: torch.int8, 2: torch.float16, 4: torch.float32, 8: torch.float64}[bytes_each]
+    cache = torch.empty(n_layers, 2, batch, n_kv_heads, n_tokens, head_width, dtype=kind, device="meta")
     return cache.numel() * cache.element_size()
 
 

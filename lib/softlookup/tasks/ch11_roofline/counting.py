@@ -42,11 +42,11 @@ def _product_cases(rng: Rng) -> list[Case]:
     return [Case(f"(T, D, F, bytes) = {row}", row, frame="plain") for row in rows]
 
 
-def _product(t: int, d: int, f: int, width: int) -> tuple[np.ndarray, np.ndarray]:
+def _product(t: int, d: int, f: int, bytes_per_number: int) -> tuple[np.ndarray, np.ndarray]:
     """By the sizes of torch's own tensors, on the device that holds no numbers; a test asks torch's counter, too."""
     import torch
 
-    dtype = {1: torch.int8, 2: torch.bfloat16, 4: torch.float32, 8: torch.float64}[width]
+    dtype = {1: torch.int8, 2: torch.bfloat16, 4: torch.float32, 8: torch.float64}[bytes_per_number]
     left, right = (torch.empty(shape, dtype=dtype, device="meta") for shape in ((t, d), (d, f)))
     result = left @ right
     for_each_result = 2 * left.shape[1]

@@ -31,7 +31,7 @@ def _cases(rng: Rng) -> list[Case]:
     return [Case(label, args, frame="plain") for label, args in rows]
 
 
-def _oracle(steps: Steps, keep: list[str], n: int, width: int) -> tuple[np.ndarray, np.ndarray]:
+def _oracle(steps: Steps, keep: list[str], n: int, bytes_per_number: int) -> tuple[np.ndarray, np.ndarray]:
     """By carrying it out: a memory that counts every array that passes."""
     passed = 0
     for _, inputs in steps:
@@ -47,7 +47,7 @@ def _oracle(steps: Steps, keep: list[str], n: int, width: int) -> tuple[np.ndarr
             fast.add(name)
         fast.add(output)
         passed += output in keep
-    return np.array(apart * n * width), np.array(passed * n * width)
+    return np.array(apart * n * bytes_per_number), np.array(passed * n * bytes_per_number)
 
 
 FUSE = described("11.fuse", cases=_cases, oracle=_oracle, frame="plain")

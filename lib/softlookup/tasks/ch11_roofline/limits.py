@@ -24,9 +24,9 @@ def _time_cases(rng: Rng, **_: Any) -> list[Case]:
     return [Case(label, args, frame="plain") for label, args in rows]
 
 
-def _time(operations: Operations, peak: float, road: float, unit: float = 1.0, **_: Any) -> float:
+def _time(operations: Operations, peak: float, bandwidth: float, unit: float = 1.0, **_: Any) -> float:
     """All at once, by numpy."""
-    table = np.array(operations) / np.array([peak, road])
+    table = np.array(operations) / np.array([peak, bandwidth])
     return float(table.max(axis=1).sum() / unit)
 
 
@@ -64,9 +64,9 @@ def _near_cases(rng: Rng) -> list[Case]:
     return [Case(label, args, frame="plain") for label, args in rows]
 
 
-def _near(flops: float, n_bytes: float, seconds: float, peak: float, road: float) -> tuple[np.ndarray, np.ndarray]:
+def _near(flops: float, n_bytes: float, seconds: float, peak: float, bandwidth: float) -> tuple[np.ndarray, np.ndarray]:
     """By times: the least one over the measured one."""
-    least = np.array([flops / peak, n_bytes / road])
+    least = np.array([flops / peak, n_bytes / bandwidth])
     return least.max() / seconds, np.array(least[0] >= least[1])
 
 
@@ -87,10 +87,10 @@ def _link_cases(rng: Rng) -> list[Case]:
 
 
 def _link(
-    flops: float, n_bytes: float, link_bytes: float, peak: float, road: float, link: float
+    flops: float, n_bytes: float, link_bytes: float, peak: float, bandwidth: float, link: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """By numpy: rates in a row, the link's one direction."""
-    times = np.array([flops, n_bytes, link_bytes]) / np.array([peak, road, 0.5 * link])
+    times = np.array([flops, n_bytes, link_bytes]) / np.array([peak, bandwidth, 0.5 * link])
     return times.max(), times.argmax()
 
 

@@ -25,12 +25,12 @@ def _cases(rng: Rng) -> list[Case]:
     return [Case(f"(D, F, bytes, ridge) = {row}", row, frame="plain") for row in rows]
 
 
-def _oracle(d: int, f: int, width: int, ridge: float) -> int:
+def _oracle(d: int, f: int, bytes_per_number: int, ridge: float) -> int:
     """Found by trying, in exact fractions: doubling until it is enough, then halving the distance."""
     edge = Fraction(ridge)
 
     def enough(t: int) -> bool:
-        return Fraction(2 * t * d * f, (t * d + d * f + t * f) * width) >= edge
+        return Fraction(2 * t * d * f, (t * d + d * f + t * f) * bytes_per_number) >= edge
 
     high = 1
     while not enough(high):

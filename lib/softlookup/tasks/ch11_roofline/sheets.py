@@ -95,10 +95,10 @@ def _attainable_cases(rng: Rng, **_: Any) -> list[Case]:
     return [Case(f"(peak, bandwidth, intensity) = {row}", row, frame="plain") for row in rows]
 
 
-def _attainable(peak: float, bandwidth: float, intensity: float, unit: float = 1e12, **_: Any) -> float:
+def _attainable(peak_tflops: float, bandwidth_gb_per_s: float, intensity: float, unit: float = 1e12, **_: Any) -> float:
     """By the clock: the time that a million operations take, the slower of the two ways."""
     work = 1e6
-    seconds = np.maximum(work / (peak * 1e12), work / intensity / (bandwidth * 1e9))
+    seconds = np.maximum(work / (peak_tflops * 1e12), work / intensity / (bandwidth_gb_per_s * 1e9))
     return float(work / seconds / unit)
 
 

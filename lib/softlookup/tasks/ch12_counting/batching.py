@@ -20,15 +20,26 @@ def _decode_cases(rng: Rng) -> list[Case]:
     )
 
 
-def _decode(b: int, s: int, d: int, f: int, n: int, k: int, h: int, size: int) -> tuple[float, float]:
+def _decode(
+    batch: int,
+    context: int,
+    d_model: int,
+    d_hidden: int,
+    n_heads: int,
+    n_kv_heads: int,
+    head_width: int,
+    bytes_per_number: int,
+) -> tuple[float, float]:
     """One sequence and one shared head after the other: from the shapes of tensors."""
 
     def intensity(count: int, left: tuple[int, ...], right: tuple[int, ...], out: tuple[int, ...]) -> float:
-        moved = sum(meta(*shape, size=size).nbytes for shape in (left, right, out))
+        moved = sum(meta(*shape, size=bytes_per_number).nbytes for shape in (left, right, out))
         return count * product_flops((left, right)) / (count * moved)
 
-    group = n // k
-    return intensity(1, (b, d), (d, f), (b, f)), intensity(b * k, (group, h), (h, s), (group, s))
+    group = n_heads // n_kv_heads
+    return intensity(1, (batch, d_model), (d_model, d_hidden), (batch, d_hidden)), intensity(
+        batch * n_kv_heads, (group, head_width), (head_width, context), (group, context)
+    )
 
 
 DECODE = described("12.decode", cases=_decode_cases, oracle=_decode, frame="plain")
@@ -51,13 +62,15 @@ def _ridge_cases(rng: Rng) -> list[Case]:
     )
 
 
-def _ridge(t: int, d: int, f: int, size: int, ridge: float) -> int:
+def _ridge(n_tokens: int, d_model: int, d_hidden: int, bytes_per_number: int, ridge: float) -> int:
     """Doubled until it is enough, then closed in from both sides; in fractions, since ties count."""
     exact = Fraction(ridge)
 
     def enough(batch: int) -> bool:
-        rows = batch * t
-        return 2 * rows * d * f >= exact * size * (rows * d + d * f + rows * f)
+        rows = batch * n_tokens
+        return 2 * rows * d_model * d_hidden >= exact * bytes_per_number * (
+            rows * d_model + d_model * d_hidden + rows * d_hidden
+        )
 
     high = 1
     while not enough(high):

@@ -22,14 +22,31 @@ def _layer_cases(rng: Rng) -> list[Case]:
     )
 
 
-def _layer(t: int, s: int, d: int, n: int, k: int, h: int, f: int, gated: bool, causal: bool) -> int:
+def _layer(
+    n_tokens: int,
+    context: int,
+    d_model: int,
+    n_heads: int,
+    n_kv_heads: int,
+    head_width: int,
+    d_hidden: int,
+    gated: bool,
+    causal: bool,
+) -> int:
     """The products of shapes; under a causal mask one query after the other, with the keys that it may see."""
-    into = [((t, d), (d, width)) for width in (n * h, k * h, k * h)]
-    pairs: list[tuple[Shapes, Shapes]] = [*into, ((t, n * h), (n * h, d))]
-    for seen, queries in [(s - t + i + 1, 1) for i in range(t)] if causal else [(s, t)]:
-        maps = (n, queries, seen)
-        pairs += [((n, queries, h), (n, h, seen)), (maps, (n, seen, h))]
-    pairs += [((t, d), (d, f))] * (2 if gated else 1) + [((t, f), (f, d))]
+    into = [
+        ((n_tokens, d_model), (d_model, width))
+        for width in (n_heads * head_width, n_kv_heads * head_width, n_kv_heads * head_width)
+    ]
+    pairs: list[tuple[Shapes, Shapes]] = [*into, ((n_tokens, n_heads * head_width), (n_heads * head_width, d_model))]
+    for seen, queries in (
+        [(context - n_tokens + i + 1, 1) for i in range(n_tokens)] if causal else [(context, n_tokens)]
+    ):
+        maps = (n_heads, queries, seen)
+        pairs += [((n_heads, queries, head_width), (n_heads, head_width, seen)), (maps, (n_heads, seen, head_width))]
+    pairs += [((n_tokens, d_model), (d_model, d_hidden))] * (2 if gated else 1) + [
+        ((n_tokens, d_hidden), (d_hidden, d_model))
+    ]
     return product_flops(*pairs)
 
 

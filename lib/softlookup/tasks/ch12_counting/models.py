@@ -19,16 +19,33 @@ def _parameter_cases(rng: Rng) -> list[Case]:
     )
 
 
-def _parameters(v: int, d: int, n: int, k: int, h: int, f: int, n_layers: int, tied: bool) -> tuple[int, int]:
+def _parameters(
+    vocab_size: int,
+    d_model: int,
+    n_heads: int,
+    n_kv_heads: int,
+    head_width: int,
+    d_hidden: int,
+    n_layers: int,
+    tied: bool,
+) -> tuple[int, int]:
     """Counted on torch's own modules, on the device that holds no numbers."""
     import torch
     from torch import nn
 
     with torch.device("meta"):
-        shapes = [(d, n * h), (d, k * h), (d, k * h), (n * h, d), (d, f), (d, f), (f, d)]
+        shapes = [
+            (d_model, n_heads * head_width),
+            (d_model, n_kv_heads * head_width),
+            (d_model, n_kv_heads * head_width),
+            (n_heads * head_width, d_model),
+            (d_model, d_hidden),
+            (d_model, d_hidden),
+            (d_hidden, d_model),
+        ]
         linear = nn.ModuleList([nn.Linear(*one, bias=False) for _ in range(n_layers) for one in shapes])
-        norms = nn.ModuleList([nn.RMSNorm(d) for _ in range(2 * n_layers + 1)])
-        table, last = nn.Embedding(v, d), nn.Linear(d, v, bias=False)
+        norms = nn.ModuleList([nn.RMSNorm(d_model) for _ in range(2 * n_layers + 1)])
+        table, last = nn.Embedding(vocab_size, d_model), nn.Linear(d_model, vocab_size, bias=False)
         if tied:
             last.weight = table.weight
         whole = nn.ModuleList([linear, norms, table, last])

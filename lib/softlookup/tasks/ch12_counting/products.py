@@ -20,8 +20,8 @@ def _product_cases(rng: Rng) -> list[Case]:
     )
 
 
-def _product(rows: int, d_in: int, d_out: int, size: int) -> tuple[int, int, float]:
-    moved = sum(meta(*shape, size=size).nbytes for shape in ((rows, d_in), (d_in, d_out), (rows, d_out)))
+def _product(rows: int, d_in: int, d_out: int, bytes_per_number: int) -> tuple[int, int, float]:
+    moved = sum(meta(*shape, size=bytes_per_number).nbytes for shape in ((rows, d_in), (d_in, d_out), (rows, d_out)))
     flops = product_flops(((rows, d_in), (d_in, d_out)))
     return flops, moved, flops / moved
 
@@ -41,19 +41,19 @@ def _table_cases(rng: Rng) -> list[Case]:
     )
 
 
-def _table(b: int, t: int, n: int, h: int, size: int) -> np.ndarray:
+def _table(batch: int, n_tokens: int, n_heads: int, head_width: int, bytes_per_number: int) -> np.ndarray:
     """From the shapes of products and tensors."""
-    d = n * h
+    d = n_heads * head_width
     f = 4 * d
-    x, hidden, square = (b * t, d), (b * t, f), (b * n, t, t)
-    heads = (b * n, t, h)
-    turned = (b * n, h, t)
+    x, hidden, square = (batch * n_tokens, d), (batch * n_tokens, f), (batch * n_heads, n_tokens, n_tokens)
+    heads = (batch * n_heads, n_tokens, head_width)
+    turned = (batch * n_heads, head_width, n_tokens)
 
     def product(times: int, left: tuple[int, ...], right: tuple[int, ...], out: tuple[int, ...]) -> tuple[int, int]:
-        moved = sum(meta(*shape, size=size).nbytes for shape in (left, right, out))
+        moved = sum(meta(*shape, size=bytes_per_number).nbytes for shape in (left, right, out))
         return times * product_flops((left, right)), times * moved
 
-    scores = meta(*square, size=size)
+    scores = meta(*square, size=bytes_per_number)
     rows = [
         product(3, x, (d, d), x),
         product(1, heads, turned, square),
@@ -61,7 +61,7 @@ def _table(b: int, t: int, n: int, h: int, size: int) -> np.ndarray:
         product(1, square, heads, heads),
         product(1, x, (d, d), x),
         product(1, x, (d, f), hidden),
-        (meta(*hidden).numel(), 2 * meta(*hidden, size=size).nbytes),
+        (meta(*hidden).numel(), 2 * meta(*hidden, size=bytes_per_number).nbytes),
         product(1, hidden, (f, d), x),
     ]
     return np.array([(flops, moved, flops / moved) for flops, moved in rows], dtype=np.float64)

@@ -20,19 +20,32 @@ def _pair_cases(rng: Rng) -> list[Case]:
     )
 
 
-def _pair(b: int, s: int, t: int, d: int, f: int, n_layers: int, v: int) -> tuple[int, int]:
+def _pair(
+    batch: int, source: int, target: int, d_model: int, d_hidden: int, n_layers: int, vocab_size: int
+) -> tuple[int, int]:
     """The products of shapes, one sequence after the other; heads do not change these counts."""
 
     def looking(asking: int, seen: int) -> list[tuple[Shapes, Shapes]]:
-        into = [((asking, d), (d, d)), ((seen, d), (d, d)), ((seen, d), (d, d))]
-        return [*into, ((asking, d), (d, seen)), ((asking, seen), (seen, d)), ((asking, d), (d, d))]
+        into = [
+            ((asking, d_model), (d_model, d_model)),
+            ((seen, d_model), (d_model, d_model)),
+            ((seen, d_model), (d_model, d_model)),
+        ]
+        return [
+            *into,
+            ((asking, d_model), (d_model, seen)),
+            ((asking, seen), (seen, d_model)),
+            ((asking, d_model), (d_model, d_model)),
+        ]
 
     def thinking(rows: int) -> list[tuple[Shapes, Shapes]]:
-        return [((rows, d), (d, f)), ((rows, f), (f, d))]
+        return [((rows, d_model), (d_model, d_hidden)), ((rows, d_hidden), (d_hidden, d_model))]
 
-    encoder = product_flops(*looking(s, s), *thinking(s))
-    decoder = product_flops(*looking(t, t), *looking(t, s), *thinking(t))
-    return b * n_layers * encoder, b * (n_layers * decoder + product_flops(((t, d), (d, v))))
+    encoder = product_flops(*looking(source, source), *thinking(source))
+    decoder = product_flops(*looking(target, target), *looking(target, source), *thinking(target))
+    return batch * n_layers * encoder, batch * (
+        n_layers * decoder + product_flops(((target, d_model), (d_model, vocab_size)))
+    )
 
 
 ENCODER_DECODER = described("12.encoder-decoder", cases=_pair_cases, oracle=_pair, frame="plain")

@@ -85,12 +85,17 @@ def _activation_cases(rng: Rng) -> list[Case]:
     )
 
 
-def _activation(b: int, t: int, d: int, n: int, f: int, fused: bool) -> int:
+def _activation(batch: int, n_tokens: int, d_model: int, n_heads: int, d_hidden: int, fused: bool) -> int:
     """The tensors one by one, as torch would hold them."""
     states = ["norm 1", "q, k and v", "output", "norm 2", "up"]
-    heads = [meta(b, n, t, d // n) for _ in "qkv"]
-    kept = [*(meta(b, t, d) for _ in states), *heads, meta(b, t, f), meta(b, t, f)]
-    return sum(one.nbytes for one in kept) + (0 if fused else meta(b, n, t, t).nbytes)
+    heads = [meta(batch, n_heads, n_tokens, d_model // n_heads) for _ in "qkv"]
+    kept = [
+        *(meta(batch, n_tokens, d_model) for _ in states),
+        *heads,
+        meta(batch, n_tokens, d_hidden),
+        meta(batch, n_tokens, d_hidden),
+    ]
+    return sum(one.nbytes for one in kept) + (0 if fused else meta(batch, n_heads, n_tokens, n_tokens).nbytes)
 
 
 ACTIVATIONS = described("12.activations", cases=_activation_cases, oracle=_activation, frame="plain")

@@ -79,12 +79,12 @@ def _intensity_cases(rng: Rng, moves: int, named: str) -> list[Case]:
 
 
 def _intensity(
-    flops: int, loads: int, stores: int, size: int, printed: float, places: int, moves: int, named: str
+    flops: int, loads: int, stores: int, bytes_per_number: int, printed: float, places: int, moves: int, named: str
 ) -> tuple[int, float]:
     """From the bytes of each access, one after the other."""
-    moved = sum([size] * loads + [moves * size] * stores)
+    moved = sum([bytes_per_number] * loads + [moves * bytes_per_number] * stores)
     per_byte = flops / moved
-    for number, true in enumerate((per_byte, per_byte * size)):
+    for number, true in enumerate((per_byte, per_byte * bytes_per_number)):
         if abs(printed - true) <= 0.5 * 10.0**-places * (1 + 1e-9):
             return number, per_byte
     return 2, per_byte

@@ -24,14 +24,14 @@ def _layer_cases(rng: Rng) -> list[Case]:
     ]
 
 
-def _layers(layers: int, every: int, window: int, rope: list[int], length: int) -> Any:
+def _layers(n_layers: int, global_every: int, window: int, no_rope_layers: list[int], length: int) -> Any:
     """By counting what each layer lets go, token by token."""
-    held = [0] * layers
+    held = [0] * n_layers
     for _ in range(length):
-        for layer in range(layers):
-            ends_a_group = layer % every == every - 1
+        for layer in range(n_layers):
+            ends_a_group = layer % global_every == global_every - 1
             held[layer] += 1 if ends_a_group or held[layer] < window else 0
-    return held, [layer for layer, turns in enumerate(rope) if turns]
+    return held, [layer for layer, turns in enumerate(no_rope_layers) if turns]
 
 
 LAYERS = described("15.layers", cases=_layer_cases, oracle=_layers, frame="text")

@@ -41,12 +41,12 @@ def _route_cases(rng: Rng) -> list[Case]:
     ]
 
 
-def _route(x: Any, w: Any, bias: Any, k: int, factor: float) -> Any:
+def _route(x: Any, w_router: Any, bias: Any, k: int, factor: float) -> Any:
     """Token by token, by sorting."""
     import torch
 
     rows = []
-    for scores in (x @ w).tolist():
+    for scores in (x @ w_router).tolist():
         gates = [1 / (1 + math.exp(-score)) for score in scores]
         sums = [gate + shift for gate, shift in zip(gates, bias.tolist(), strict=True)]
         best = sorted(range(len(gates)), key=sums.__getitem__)[-k:]

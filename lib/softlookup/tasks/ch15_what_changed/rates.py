@@ -23,12 +23,14 @@ def _yarn_cases(rng: Rng) -> list[Case]:
     return [Case(label, args, frame="numpy") for label, args in sizes.items()]
 
 
-def _yarn(width: int, base: float, factor: float, length: int, fast: float, slow: float) -> Any:
+def _yarn(
+    head_width: int, base: float, factor: float, trained_length: int, fast_turns: float, slow_turns: float
+) -> Any:
     """By the logarithm of each pair's turns, in which the pairs are equally far apart."""
-    speeds, blended = [base ** (-2 * i / width) for i in range(width // 2)], []
+    speeds, blended = [base ** (-2 * i / head_width) for i in range(head_width // 2)], []
     for speed in speeds:
-        turns = length * speed / (2 * math.pi)
-        share = math.log(fast / turns) / math.log(fast / slow)
+        turns = trained_length * speed / (2 * math.pi)
+        share = math.log(fast_turns / turns) / math.log(fast_turns / slow_turns)
         share = min(1.0, max(0.0, share))
         blended.append(speed * (1 - share * (1 - 1 / factor)))
     return np.array(blended), np.float64(math.log(factor) / 10 + 1)
@@ -52,7 +54,7 @@ def _muon_cases(rng: Rng) -> list[Case]:
     ]
 
 
-def _muon(weight: Any, gradient: Any, average: Any, rate: float, momentum: float, decay: float) -> Any:
+def _muon(weight: Any, gradient: Any, average: Any, rate: float, momentum: float, weight_decay: float) -> Any:
     """The polynomial on the singular values themselves."""
     import torch
 
@@ -62,7 +64,7 @@ def _muon(weight: Any, gradient: Any, average: Any, rate: float, momentum: float
     for _ in range(5):
         s = 3.4445 * s - 4.7750 * s.pow(3) + 2.0315 * s.pow(5)
     step = (u * s) @ vt * max(1.0, weight.shape[0] / weight.shape[1]) ** 0.5
-    return weight - rate * decay * weight - rate * step, average
+    return weight - rate * weight_decay * weight - rate * step, average
 
 
 MUON = described("15.muon", cases=_muon_cases, oracle=_muon, cuts=False)

@@ -59,16 +59,27 @@ def _train_cases(rng: Rng) -> list[Case]:
     ]
 
 
-def _train(*given: Any) -> tuple[Any, Any]:
+def _train(
+    vocab_size: int,
+    d_model: int,
+    n_heads: int,
+    d_hidden: int,
+    n_layers: int,
+    pad_id: int,
+    source: Any,
+    target: Any,
+    rates: Any,
+    *weights: Any,
+) -> tuple[Any, Any]:
     """Adam written out."""
     import torch
 
-    sizes, (source, target, rates) = given[:6], given[6:9]
-    weights = [one.detach().clone() for one in given[9:]]
-    first, second = ([torch.zeros_like(one) for one in weights] for _ in range(2))
+    sizes = vocab_size, d_model, n_heads, d_hidden, n_layers, pad_id
+    moved = [one.detach().clone() for one in weights]
+    first, second = ([torch.zeros_like(one) for one in moved] for _ in range(2))
     found = []
     for step, rate in enumerate(rates):
-        leaves = [one.clone().requires_grad_(True) for one in weights]
+        leaves = [one.clone().requires_grad_(True) for one in moved]
         rows = target[step]
         loss = smoothed_loss(_logits(sizes, leaves, source[step], rows[:, :-1]), rows[:, 1:], sizes[-1], SMOOTHING)
         found.append(loss.detach())
@@ -76,8 +87,8 @@ def _train(*given: Any) -> tuple[Any, Any]:
             first[i] = torch.lerp(grad, first[i], BETAS[0])
             second[i] = torch.lerp(grad**2, second[i], BETAS[1])
             up, root = first[i] / (1 - BETAS[0] ** (step + 1)), (second[i] / (1 - BETAS[1] ** (step + 1))).sqrt()
-            weights[i] = weights[i] - rate * up / (root + EPS)
-    return torch.stack(found), torch.cat([one.flatten() for one in weights])
+            moved[i] = moved[i] - rate * up / (root + EPS)
+    return torch.stack(found), torch.cat([one.flatten() for one in moved])
 
 
 TRAIN = described("90.train", cases=_train_cases, oracle=_train)
@@ -126,9 +137,21 @@ def _written(sizes: tuple[int, ...], start: int, end: int, longest: int, source:
     return ids.masked_fill(is_end.cumsum(1) > is_end, sizes[-1])
 
 
-def _greedy(*given: Any) -> Any:
-    start, end, longest = given[6:9]
-    return _written(given[:6], start, end, longest, given[9], given[10:])
+def _greedy(
+    vocab_size: int,
+    d_model: int,
+    n_heads: int,
+    d_hidden: int,
+    n_layers: int,
+    pad_id: int,
+    start_id: int,
+    end_id: int,
+    longest: int,
+    source: Any,
+    *weights: Any,
+) -> Any:
+    sizes = vocab_size, d_model, n_heads, d_hidden, n_layers, pad_id
+    return _written(sizes, start_id, end_id, longest, source, weights)
 
 
 GREEDY = described("90.greedy", cases=_greedy_cases, oracle=_greedy)
