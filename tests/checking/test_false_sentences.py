@@ -49,6 +49,40 @@ def heads(q, k, v, mask=None):
     return e / e.sum(dim=-1, keepdim=True).clamp(min=1e-30) @ v
 
 
+def softmax_less_the_mean(x):
+    e = torch.exp(x - x.mean(dim=-1, keepdim=True))
+    return e / e.sum(dim=-1, keepdim=True)
+
+
+def weights_whose_blind_rows_are_made_equal(q, k, mask=None):
+    s = q @ k.mT / math.sqrt(q.shape[-1])
+    if mask is not None:
+        s = s.masked_fill(~mask, -torch.inf)
+    return torch.softmax(s, dim=-1).nan_to_num(1 / k.shape[-2])
+
+
+def reading_alone(params, bytes_each, cache_bytes, peak, bandwidth, prompt, batch, cached):
+    weights = params * bytes_each
+    return weights / bandwidth, (weights + batch * cached * cache_bytes) / bandwidth
+
+
+def each_machines_rate(price, machines, input_rate, output_rate, utilisation, prompt, answer):
+    """It takes the rates for those of each machine."""
+    second = price * machines / 3600 / utilisation / machines
+    costs = second / input_rate, second / output_rate
+    return 1e6 * costs[0], 1e6 * costs[1], prompt * costs[0] + answer * costs[1]
+
+
+def without_eps(task_id):
+    solution = answer(get_task(task_id), ())
+    at = list(get_task(task_id).parameters).index("eps")
+    return lambda *given: solution(*given[:at], 0.0, *given[at + 1 :])
+
+
+def mean_of_squared_errors(states, labels, shown, ridge):
+    return answer(get_task("17.probe"), ())(states, labels, shown, ridge * int(shown.sum()))
+
+
 @pytest.mark.parametrize(
     ("task_id", "answer", "false"),
     [
@@ -58,6 +92,15 @@ def heads(q, k, v, mask=None):
         ("10.score", one_end, "as if the start token had been generated"),
         ("10.score", whole_steps, "not divided at all"),
         ("05.heads", heads, "have already underflowed"),
+        ("04.softmax", softmax_less_the_mean, "The largest absolute value is subtracted"),
+        ("04.weights", weights_whose_blind_rows_are_made_equal, "because masked scores are set"),
+        ("16.phases", reading_alone, "is computed for one token"),
+        ("16.cost", each_machines_rate, "One machine is paid"),
+        ("17.lens", without_eps("17.lens"), "constant of its own"),
+        ("17.attribute-heads", without_eps("17.attribute-heads"), "constant of its own"),
+        ("17.difference", without_eps("17.difference"), "constant of its own"),
+        ("15.qk-norm", without_eps("15.qk-norm"), "constant of its own"),
+        ("17.probe", mean_of_squared_errors, "is multiplied by the number of states"),
     ],
 )
 def test_sentence_is_not_said_where_it_is_not_true(task_id, answer, false):
