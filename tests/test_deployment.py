@@ -37,6 +37,18 @@ def test_workflow_calls_commands_of_the_makefile_and_publishes_what_is_built():
     assert (ROOT / script).is_file()
 
 
+def test_workflow_tests_all_pythons_and_requires_the_sandbox():
+    job = yaml.safe_load((ROOT / ".github" / "workflows" / "book.yml").read_text())["jobs"]["test"]
+    pythons = job["strategy"]["matrix"]["python"]
+    assert pythons == ["3.11", "3.12", "3.13", "3.14"] and job["strategy"]["fail-fast"] is False
+    assert PROJECT["requires-python"] == f">={pythons[0]}"
+    tools = (ROOT / "tests" / "grading" / "sandbox_tools.py").read_text()
+    assert re.search(r'^REQUIRED = "(.+)"$', tools, re.M)[1] in job["env"]
+    runs = [step.get("run", "") for step in job["steps"]]
+    allowed = next(at for at, run in enumerate(runs) if "kernel.apparmor_restrict_unprivileged_userns=0" in run)
+    assert allowed < runs.index(".venv/bin/softlookup doctor") < runs.index("make test")
+
+
 def test_address_of_the_book_is_set_and_nothing_else():
     before = (ROOT / "_config.yml").read_text()
     after = with_address(before, "https://example.org/soft-lookup/")

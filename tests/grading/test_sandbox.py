@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sandbox_tools import LIMITS, NEEDS_SANDBOX, ask, hold, printed
+from sandbox_tools import LIMITS, NEEDS_SANDBOX, REQUIRED, ask, hold, needs_sandbox, printed
 
 from softlookup.grading.data.errors import CourseError
 from softlookup.grading.data.work import Limits
@@ -236,6 +236,12 @@ def test_a_zygote_that_cannot_start_says_why(monkeypatch):
 def test_a_python_below_an_emptied_folder_is_moved_in_the_sandbox():
     assert bubble._seen(Path("/tmp", "a", "bin")) == Path("/python", "tmp", "a", "bin")
     assert bubble._seen(Path("/opt", "a", "bin")) == Path("/opt", "a", "bin")
+
+
+def test_a_sandbox_that_is_required_is_not_left_out():
+    skips = {text: needs_sandbox(text, {}).args[0] for text in ("", "no namespaces")}
+    assert skips == {"": False, "no namespaces": True}
+    assert not needs_sandbox("no namespaces", {REQUIRED: "1"}).args[0]
 
 
 def test_without_bubblewrap_it_says_what_to_install(monkeypatch):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sandbox_tools import NEEDS_SANDBOX
 
 from softlookup.checking.inside.case import Case
 from softlookup.grading.data.work import Limits
@@ -14,8 +15,6 @@ from softlookup.grading.sandbox.outside.bubble import SandboxError, Zygote
 from softlookup.grading.sandbox.outside.place import Place
 from softlookup.grading.sandbox.outside.processes import ProcessTimes
 from softlookup.grading.sandbox.outside.session import Dead, Session
-
-needs_sandbox = pytest.mark.skipif(bool(bubble.trouble()), reason="bubblewrap does not work here")
 
 REPLY = """
 from softlookup.grading.sandbox.inside import frames
@@ -74,7 +73,7 @@ def printed(one: Session, source: str) -> str:
     return "".join(output.get("text", "") for output in one.run(source).outputs)
 
 
-@needs_sandbox
+@NEEDS_SANDBOX
 @pytest.mark.parametrize("failure", ['[[], "", ""]', '[{}, "", ""]', "[]", '["raised", ""]', '"raised"', "7"])
 def test_session_takes_no_failure_of_another_form(zygote: Zygote, begun: list[Session], failure: str) -> None:
     one = session(zygote, begun)
@@ -85,7 +84,7 @@ def test_session_takes_no_failure_of_another_form(zygote: Zygote, begun: list[Se
         one.ask([Case("", (1.0,))], 1, (), lambda *_: None, time.monotonic() + 5)
 
 
-@needs_sandbox
+@NEEDS_SANDBOX
 def test_sandbox_has_terminals_of_its_own_for_each_submission(zygote: Zygote, begun: list[Session]) -> None:
     first, second = session(zygote, begun), session(zygote, begun)
     assert "/dev/pts/0" in printed(first, "import os\nours, theirs = os.openpty()\nprint(os.ttyname(theirs))")
@@ -95,7 +94,7 @@ def test_sandbox_has_terminals_of_its_own_for_each_submission(zygote: Zygote, be
     assert "heard" in printed(second, "kept.clear()\n!echo heard") or "heard" in printed(first, "!echo heard")
 
 
-@needs_sandbox
+@NEEDS_SANDBOX
 def test_sandbox_writes_no_core_even_where_cores_are_piped(zygote: Zygote, begun: list[Session]) -> None:
     lowered = "import resource\nresource.setrlimit(resource.RLIMIT_CORE, (0, 0))"
     assert session(zygote, begun).run(lowered).trouble == "ValueError"
@@ -104,19 +103,19 @@ def test_sandbox_writes_no_core_even_where_cores_are_piped(zygote: Zygote, begun
     assert session(zygote, begun).run(other).trouble == ""
 
 
-@needs_sandbox
+@NEEDS_SANDBOX
 def test_filter_refuses_pages_of_the_machines_own_pool(zygote: Zygote, begun: list[Session]) -> None:
     asks = "import mmap\nmmap.mmap(-1, 2 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | FLAG)"
     assert session(zygote, begun).run(asks.replace("FLAG", "0x40000")).trouble == "PermissionError"
     assert session(zygote, begun).run(asks.replace("FLAG", "0")).trouble == ""
 
 
-@needs_sandbox
+@NEEDS_SANDBOX
 def test_sandbox_does_not_tell_the_machines_name(zygote: Zygote, begun: list[Session]) -> None:
     assert printed(session(zygote, begun), "import os\nprint(os.uname().nodename)") == "sandbox\n"
 
 
-@needs_sandbox
+@NEEDS_SANDBOX
 def test_watch_does_not_count_a_wait_that_a_submission_makes_itself(zygote: Zygote, begun: list[Session]) -> None:
     if cgroups.places().counts is None:
         pytest.skip("no control group counts processor time here")
@@ -135,7 +134,7 @@ def test_standing_counts_no_wait_for_the_submissions_own_processes() -> None:
     assert ProcessTimes(9.0).waited_since(before) == 0.0
 
 
-@needs_sandbox
+@NEEDS_SANDBOX
 def test_bubblewrap_refuses_a_python_around_the_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
     around = Path(bubble.softlookup.__file__).parents[2]
     monkeypatch.setattr(sys, "prefix", str(around))

@@ -5,13 +5,13 @@ from typing import Any
 import click
 
 from softlookup import __version__
-from softlookup.cli import author, bench, course, instructor, reader, student
+from softlookup.cli import author, bench, course, doctor, instructor, reader, student
 from softlookup.cli.shared import refuse
 
 AUDIENCES = {
     "For students": student.COMMANDS,
     "For readers": reader.COMMANDS,
-    "For instructors": (*course.COMMANDS, *instructor.COMMANDS),
+    "For instructors": (*course.COMMANDS, *instructor.COMMANDS, *doctor.COMMANDS),
     "For authors": author.COMMANDS,
     "Measurements": bench.COMMANDS,
 }

@@ -4,6 +4,7 @@ import contextlib
 import dis
 import functools
 import hashlib
+import inspect
 import linecache
 import os
 import types
@@ -249,12 +250,20 @@ def _own_attributes(obj: Any, function: types.FunctionType) -> set[str]:
     own = [kind for kind in kinds if kind.__module__ == module]
     functions = [o for o in owners if isinstance(o, types.FunctionType) and o.__module__ == module]
     functions += [f for one in [*own, obj] for f in functions_behind(one)]
-    found = {name for kind in own for name in (*vars(kind), *vars(kind).get("__annotations__", ()))}
+    found = {name for kind in own for name in (*vars(kind), *_annotated(kind))}
     for code in [code for one in functions for code in _codes(one.__code__)]:
         steps = dis.get_instructions(code)
         found |= {step.argval for step in steps if step.opname in ("STORE_ATTR", "STORE_NAME")}
         found |= {text for const in code.co_consts if isinstance(const, tuple) for text in const if type(text) is str}
     return found
+
+
+def _annotated(kind: type) -> tuple[str, ...]:
+    """The names that a class annotates; none where Python 3.14 evaluates annotations only now, and one has no value."""
+    try:
+        return tuple(inspect.get_annotations(kind))
+    except Exception:
+        return ()
 
 
 def _inside(value: Any, dotted: str) -> bool:
@@ -265,6 +274,6 @@ def _inside(value: Any, dotted: str) -> bool:
 
 
 def _is_attribute(function: types.FunctionType, name: str) -> bool:
-    loads = {"LOAD_ATTR", "LOAD_METHOD", "IMPORT_FROM"}
+    loads = {"LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR", "IMPORT_FROM"}
     code_objects = _codes(function.__code__)
     return any(i.opname in loads and i.argval == name for code in code_objects for i in dis.get_instructions(code))

@@ -28,6 +28,13 @@ START_S = 120.0
 ANSWER_S = 10.0
 """Seconds after which a zygote that does not answer is taken to be dead or stopped."""
 ENDING_S = 0.5
+_KERNEL = Path("/proc/sys")
+_FORBIDDEN = (
+    ("kernel.apparmor_restrict_unprivileged_userns", "1", "AppArmor keeps it from making namespaces", "0"),
+    ("kernel.unprivileged_userns_clone", "0", "the kernel lets only root make namespaces", "1"),
+    ("user.max_user_namespaces", "0", "the kernel allows no namespaces of users", "10000"),
+)
+"""Settings of the kernel that forbid what bubblewrap does: name, the forbidding value, why, and the allowing value."""
 _NOBODY = "65534"
 _INSIDE = (
     *("--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp"),
@@ -103,7 +110,16 @@ def trouble() -> str:
     if done.returncode == 0:
         return ""
     said = done.stderr.strip().splitlines() or ["it said nothing"]
-    return f"bubblewrap is installed, but does not work on this machine ({said[-1][:200]})"
+    return f"bubblewrap is installed, but does not work on this machine ({said[-1][:200]}){_remedy()}"
+
+
+def _remedy() -> str:
+    """What keeps programs without rights from making namespaces, as far as the kernel says so, and what to do."""
+    for name, forbidding, why, allowing in _FORBIDDEN:
+        with contextlib.suppress(OSError):
+            if (_KERNEL / name.replace(".", "/")).read_text().strip() == forbidding:
+                return f": {why} ({name} is {forbidding}); allow them with 'sudo sysctl -w {name}={allowing}'"
+    return ""
 
 
 def sandboxed(stage: Path) -> list[str]:

@@ -1,0 +1,100 @@
+"""``softlookup doctor``: what this machine has and lacks for grading, one line each."""
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+
+import click
+
+from softlookup.cli.shared import COURSE, course_in, default_course
+
+OK, NOTE, MISSING = "ok", "note", "MISSING"
+GRADING_NEEDS_MB = 500
+"""Room for what a run keeps aside while it grades: the staged library, notebooks and feedback."""
+
+
+@click.command()
+@COURSE
+def doctor(folder: Path | None) -> None:
+    """Say what this machine has and lacks for grading.
+
+    Each line is one thing: 'ok', 'note' where grading does without it, or 'MISSING' with what to do. The exit status is
+    1 if submissions cannot be graded here.
+    """
+    found = list(_looked_at(folder))
+    for state, said in found:
+        click.echo(f"{state:<8}{said}")
+    sys.exit(any(state == MISSING for state, _ in found))
+
+
+def _looked_at(folder: Path | None) -> Iterator[tuple[str, str]]:
+    """Each thing that was looked at: its state, and a sentence."""
+    from softlookup.grading.sandbox.outside import bubble, cgroups
+
+    yield OK, f"Python {sys.version.split()[0]} at {sys.executable}"
+    yield from _packages()
+    said = bubble.trouble()
+    yield (MISSING, said) if said else (OK, "bubblewrap makes the namespaces that submissions run in")
+    yield (OK if cgroups.limits_memory() else NOTE), cgroups.memory_held()
+    yield _room(Path(tempfile.gettempdir()))
+    course = folder or default_course()
+    if folder is not None or (course / "nbgrader_config.py").exists():
+        yield _room(course)
+        yield _gradebook(course)
+    if not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
+        yield NOTE, "Chromium is not there: only 'make pdf' and tests of the rendered book need it"
+
+
+def _packages() -> Iterator[tuple[str, str]]:
+    """The packages that the library needs, against the versions that it asks for."""
+    from packaging.requirements import Requirement
+
+    wanted = [Requirement(one) for one in requires("softlookup") or ()]
+    wanted = [one for one in wanted if one.marker is None or one.marker.evaluate({"extra": ""})]
+    wrong = []
+    for one in wanted:
+        try:
+            if not one.specifier.contains(there := version(one.name), prereleases=True):
+                wrong.append(f"{one.name} is {there}, needed is {one.specifier}: install it with pip")
+        except PackageNotFoundError:
+            wrong.append(f"{one.name} is not installed: install '{one.name}{one.specifier}' with pip")
+    yield from ((MISSING, said) for said in wrong)
+    if not wrong:
+        some = f"torch {version('torch')} and nbgrader {version('nbgrader')} among them"
+        yield OK, f"all {len(wanted)} packages that grading needs, {some}"
+
+
+def _room(folder: Path) -> tuple[str, str]:
+    """Whether files can be written to a folder, and how much."""
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            free_mb = shutil.disk_usage(folder).free // 10**6
+    except OSError as error:
+        return MISSING, f"{folder} cannot be written to ({error.strerror}): change its permissions, or choose another"
+    if free_mb < GRADING_NEEDS_MB:
+        return MISSING, f"{folder} has {free_mb:,} MB left: make room for {GRADING_NEEDS_MB} MB"
+    return OK, f"{folder} can be written to and has {free_mb:,} MB left"
+
+
+def _gradebook(course: Path) -> tuple[str, str]:
+    """Whether the gradebook of a course can be written to at this moment; nothing is changed in it."""
+    from sqlalchemy import text
+
+    from softlookup.grading import CourseError
+
+    try:
+        there = course_in(course)
+        if not (there.root / "gradebook.db").exists() and there.directory.db_url.startswith("sqlite"):
+            return NOTE, f"{course} has no gradebook yet: 'softlookup release' makes one"
+        with there.gradebook() as book:
+            book.db.execute(text("DELETE FROM student WHERE 1 = 0"))  # asks for the right to write
+            book.db.rollback()
+    except CourseError as error:
+        return MISSING, str(error)
+    return OK, f"the gradebook can be written to: {there.gradebook_place()}"
+
+
+COMMANDS = (doctor,)
