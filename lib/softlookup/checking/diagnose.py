@@ -1,16 +1,31 @@
 """Naming the mistake: which known mistake, or pair of them, gives exactly the student's tensors."""
 
-from collections.abc import Sequence
-from itertools import combinations
+from collections.abc import Iterable, Sequence
+from itertools import chain, combinations, islice
+
+import numpy as np
 
 from softlookup.checking.compare import another_kind, same
+from softlookup.checking.habits import PAIRED, rule_of
 from softlookup.checking.inside.case import CORE, Arrays, Case
 from softlookup.checking.inside.probe import FED, Answer
 from softlookup.checking.oracle import mistaken, of_other_variant
+from softlookup.checking.published import with_earlier
+from softlookup.checking.slips import can_run_away, slips
+from softlookup.checking.symptoms import by_symptom
 from softlookup.checking.task import Task
 
 OTHER_VARIANT = "other-variant"
 SHORTCUT = "forbidden-shortcut"
+
+MOST_PAIRS = 600
+"""Pairs with a habit that are tried on an answer: each takes about a thousandth of a second."""
+
+_SLIP_NEEDS, _PAIR_NEEDS = 2, 4
+"""Different wrong numbers that an answer has to have for a habit, or a pair with one, to be named."""
+
+_MOST_NUMBERS = 100_000
+"""Numbers of a result that are looked at for that."""
 
 Asked = Sequence[tuple[Case, Answer, Arrays]]
 """Cases with the student's answer and the right one."""
@@ -96,24 +111,54 @@ def _agrees(task: Task, slugs: tuple[str, ...], asked: Asked, variant: int, give
 
 def _named(task: Task, slugs: list[str], size: int, asked: Asked, variant: int, given: Given) -> list[str]:
     """The first set of so many mistakes that agrees with every answer, in the task's own order; empty if none does."""
-    for some in combinations(slugs, size):
-        if _agrees(task, some, asked, variant, given):
-            return list(some)
-    return []
+    return _first(task, combinations(slugs, size), asked, variant, given)
 
 
-def _by_symptom(task: Task, asked: Asked) -> list[str]:
-    """A mistake that shows as a kind of failure: where nothing else is wrong, or a dtype lost beside sound numbers."""
-    failed = [
-        # Right values of another kind are a lost dtype, too.
-        (case.part, answer.failure.kind if answer.failure else "dtype" * same(answer.arrays or (), right, case))
-        for case, answer, right in asked
-        if not is_right(case, answer, right)
-    ]
-    kinds = {kind for _, kind in failed}
-    if "dtype" in kinds and all(part != CORE for part, _ in failed):
-        kinds = {"dtype"}
-    return [m.slug for m in task.mistakes if kinds == {m.symptom}][:1]
+def _habit(task: Task, asked: Asked, variant: int, given: Given) -> list[str]:
+    """A habit that agrees with every answer; empty if none does, or where what is not known is not computed."""
+    if _wrong_numbers(asked) < _SLIP_NEEDS:
+        return []
+    return _first(task, ((slug,) for slug in _slips(task, asked, variant, given)), asked, variant, given)
+
+
+def _beside_habit(task: Task, known: Sequence[str], asked: Asked, variant: int, given: Given) -> list[str]:
+    """A known mistake and a common habit, or two common habits, that agree together with every answer."""
+    if _wrong_numbers(asked) < _PAIR_NEEDS:
+        return []
+    common = [slug for slug in _slips(task, asked, variant, given) if rule_of(slug) in PAIRED]
+    pairs = chain(((other, slug) for slug in common for other in known), combinations(common, 2))
+    return _first(task, islice(pairs, MOST_PAIRS), asked, variant, given)
+
+
+def _slips(task: Task, asked: Asked, variant: int, given: Given) -> list[str]:
+    """The habits that can be tried on these questions, the most common ones first."""
+    if not given.computes:
+        return []
+    source = with_earlier(task, (), variant)
+    return [] if can_run_away(source, [arg for case, _, _ in asked for arg in case.args]) else slips(source)
+
+
+def _wrong_numbers(asked: Asked) -> float:
+    """How many different numbers of an answer are wrong, and so tell habits from chance; four booleans count as one.
+
+    Zeros, NaN and infinities tell nothing.
+    """
+    found, flipped = set[float](), 0
+    for case, answer, right in _told(asked):
+        for g, w in () if is_right(case, answer, right) else zip(answer.arrays or (), right, strict=False):
+            if g.size > _MOST_NUMBERS:
+                continue
+            off = g[g != w] if g.shape == w.shape else g
+            if g.dtype.kind == "b":
+                flipped += off.size
+            else:
+                found |= {float(one) for one in np.unique(off)[: 2 * _PAIR_NEEDS] if np.isfinite(one) and one}
+    return len(found) + flipped / 4
+
+
+def _first(task: Task, every: Iterable[tuple[str, ...]], asked: Asked, variant: int, given: Given) -> list[str]:
+    """The first of several sets of mistakes that agrees with every answer; empty if none does."""
+    return next((list(some) for some in every if _agrees(task, some, asked, variant, given)), [])
 
 
 def is_right(case: Case, answer: Answer, right: Arrays) -> bool:
@@ -148,8 +193,9 @@ def diagnose(task: Task, asked: Asked, variant: int, given: Given | None = None)
     """Name what is wrong with a wrong answer.
 
     In this order: each known mistake alone, the right answers of other variants, pairs of known mistakes of which each
-    shows by itself, all on every case; then singles on the core cases only, for answers that hold a further slip
-    elsewhere; then other pairs, on every case and on the core cases; then what shows as a kind of failure.
+    shows by itself, and where no pair fits, habits, all on every case; then singles on the core cases only, for answers
+    that hold a further slip elsewhere; then other pairs, on every case and on the core cases, and pairs with a habit
+    on every case; then what shows as a kind of failure, or beside the right answer.
 
     Args:
         task: The task.
@@ -158,11 +204,12 @@ def diagnose(task: Task, asked: Asked, variant: int, given: Given | None = None)
         given: What mistakes were found to give in these cases; is added to, and serves as long as the cases live.
 
     Returns:
-        Slugs: empty if nothing known fits, one, or two where a pair does.
+        Slugs: empty if nothing known fits, one, or two where a pair does; those of habits begin with ``habit:``.
     """
     given = given or Given()
     slugs = [m.slug for m in task.mistakes if m.symptom is None]
-    if not any(answer.arrays is not None and not is_right(case, answer, right) for case, answer, right in _told(asked)):
+    wrong = any(answer.arrays is not None and not is_right(case, answer, right) for case, answer, right in _told(asked))
+    if not wrong:
         # No wrong numbers, so no mistake that shows in numbers; hundreds of pairs need not be tried.
         slugs = []
     core = [one for one in asked if one[0].part == CORE]
@@ -177,9 +224,12 @@ def diagnose(task: Task, asked: Asked, variant: int, given: Given | None = None)
     pair = _named(task, slugs, 2, asked, variant, given)
     if pair and each_shows(task, pair, asked, variant, given):
         return pair
+    if wrong and not pair and (habit := _habit(task, asked, variant, given)):
+        return habit
     return (
         _named(task, slugs, 1, core, variant, given)
         or pair
         or _named(task, slugs, 2, core, variant, given)
-        or _by_symptom(task, asked)
+        or (_beside_habit(task, slugs, asked, variant, given) if wrong else [])
+        or by_symptom(task, [one for one in asked if not is_right(*one)])
     )

@@ -14,6 +14,8 @@ import numpy as np
 
 from softlookup.checking.compare import Difference, first_difference, same
 from softlookup.checking.diagnose import OTHER_VARIANT, SHORTCUT, Asked, Given, diagnose, each_shows, is_right
+from softlookup.checking.errors import meaning
+from softlookup.checking.habits import is_slip
 from softlookup.checking.inside.candidates import INSIDES
 from softlookup.checking.inside.case import CORE, SINGLE, Arrays, Case
 from softlookup.checking.inside.probe import Answer
@@ -28,6 +30,9 @@ SAME_AS_TWO = (
     "Your own mistake may be another one."
 )
 """What comes before two sentences that were recognised together, and not one by one."""
+
+SAME_AS_HABIT = "Your function gives the same results as a right answer with this slip."
+"""What comes before the sentence on a habit."""
 
 HOME_SEED = 4
 """At home the inputs are the same every time, so that a picture can be compared with the one before."""
@@ -214,7 +219,10 @@ def judge(
     def result(outcome: Outcome, *extra: str) -> CheckResult:
         slugs = named(outcome)
         says = [_says(task, slug) for slug in slugs]
-        if len(slugs) > 1 and not each_shows(task, slugs, outcome.asked, variant, asked.given):
+        slip = any(map(is_slip, slugs))
+        if len(slugs) == 1 and slip:
+            says = [SAME_AS_HABIT, *says]
+        if len(slugs) > 1 and (slip or not each_shows(task, slugs, outcome.asked, variant, asked.given)):
             says = [SAME_AS_TWO, *says]
         return _result(task, outcome, slugs, says, variant, shown, extra)
 
@@ -384,6 +392,8 @@ def _result(
     sentences = list(says)
     if answer.failure is not None:
         sentences.append(failure_sentence(case, answer.failure))
+        if not slugs:
+            sentences += filter(None, [meaning(answer.failure.message, answer.failure.where)])
     if difference is not None:
         sentences.append(describe(case, difference, names, reveals))
         sentences += [said for cell, said in task.cells.items() if cell == difference.index]

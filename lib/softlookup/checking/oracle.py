@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from softlookup.checking.habits import HABIT
 from softlookup.checking.inside.answers import to_arrays
 from softlookup.checking.inside.case import Arrays, Case
 from softlookup.checking.inside.probe import called, inputs_for
 from softlookup.checking.inside.texts import to_texts
-from softlookup.checking.published import NoEdit, answer
+from softlookup.checking.published import answer, with_habits
 from softlookup.checking.task import Task
 
 
@@ -62,11 +63,11 @@ def wanted(task: Task, case: Case, constants: Mapping[str, Any]) -> Arrays:
 
 
 def mistaken(task: Task, slugs: tuple[str, ...], case: Case, variant: int = 0) -> Arrays | None:
-    """What the published solution gives for a case with some known mistakes in it.
+    """What the published solution gives for a case with some mistakes in it.
 
     Args:
         task: The task.
-        slugs: The known mistakes.
+        slugs: The known mistakes, and habits.
         case: The question.
         variant: Which variant was asked.
 
@@ -74,8 +75,9 @@ def mistaken(task: Task, slugs: tuple[str, ...], case: Case, variant: int = 0) -
         The arrays, or None where such code raises an exception, and where the mistakes do not fit in together.
     """
     try:
-        function = answer(task, slugs, variant)
-    except NoEdit:
+        made = with_habits if any(slug.startswith(HABIT) for slug in slugs) else answer
+        function = made(task, slugs, variant)
+    except ValueError:  # they do not fit in together
         return None
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"), contextlib.redirect_stdout(io.StringIO()):

@@ -9,13 +9,15 @@ import contextlib
 import re
 import tomllib
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import permutations
 from pathlib import Path
 from typing import Any
 
+from softlookup.checking import slips
+from softlookup.checking.habits import HABIT
 from softlookup.checking.own import OwnTasksError, in_use, kept, own_assignments
 from softlookup.checking.rewriting import carried_over
 from softlookup.checking.task import Mistake, Task
@@ -277,13 +279,18 @@ def planted(task: Task, slugs: Sequence[str], variant: int = 0) -> str:
     Raises:
         NoEdit: If they fit in no order, as where both replace the same place.
     """
+    return _first_order(task, slugs, variant, lambda source: _carried_over(task, source, variant))
+
+
+def _first_order(task: Task, slugs: Sequence[str], variant: int, finished: Callable[[str], str]) -> str:
+    """What is made of the published solution with known mistakes in it, in the first order in which that is Python."""
     reasons = []
     for order in permutations(slugs):
         source = with_constants(task, cells(task.chapter)[task.slug], variant)
         try:
             for slug in order:
                 source = task.mistake(slug).applied_to(source)
-            source = _carried_over(task, source, variant)
+            source = finished(source)
             with _quiet():
                 compile(source, "<together>", "exec")
         except ValueError as error:
@@ -293,6 +300,51 @@ def planted(task: Task, slugs: Sequence[str], variant: int = 0) -> str:
         else:
             return source
     raise NoEdit(f"{task.id}, {' and '.join(slugs)}: {reasons[0]}")
+
+
+@kept
+def with_earlier(task: Task, known: tuple[str, ...] = (), variant: int = 0) -> str:
+    """The published solution in the published convention, behind the functions of earlier tasks that it calls.
+
+    Args:
+        task: The task.
+        known: The known mistakes that are planted in it.
+        variant: Which variant's constants.
+
+    Raises:
+        NoEdit: If the mistakes do not fit in together.
+    """
+    source = _first_order(task, known, variant, str)
+    names = {facts["name"] for facts in _beside_task(task.id).get("tasks", {}).values()}
+    earlier = [one.tree for one in _needed(task.chapter, task.slug, source)]
+    functions = [ast.unparse(one) for one in earlier if isinstance(one, ast.FunctionDef) and one.name in names]
+    return "\n\n".join([*functions, source])
+
+
+@kept
+def _names_above(task: Task, source: str) -> dict[str, Any]:
+    return _before(task.chapter, task.slug, source)
+
+
+def with_habits(task: Task, slugs: tuple[str, ...], variant: int = 0) -> Any:
+    """The published function of a task with habits in it; there are too many of them for all to be kept.
+
+    Args:
+        task: The task.
+        slugs: The habits, and known mistakes beside them.
+        variant: Which variant's.
+
+    Raises:
+        ValueError: If they do not fit in together.
+    """
+    own = [slug for slug in slugs if slug.startswith(HABIT)]
+    source = with_earlier(task, tuple(slug for slug in slugs if slug not in own), variant)
+    if variant < len(task.conventions) and task.conventions[variant] is not None:
+        return _made(task, _carried_over(task, slips.planted(source, own, ast.unparse), variant), {})
+    space = dict(_names_above(task, source))
+    with _quiet():
+        exec(slips.planted(source, own, lambda tree: compile(tree, f"<published {task.id}>", "exec")), space)
+    return space[task.name]
 
 
 @kept
@@ -348,13 +400,18 @@ def _quiet() -> Iterator[None]:
 
 def _before(chapter: int, name: str, source: str) -> dict[str, Any]:
     """What stands above a cell in its notebook and is needed by this source: definitions alone."""
+    return _run(tuple(one.tree for one in _needed(chapter, name, source)))
+
+
+def _needed(chapter: int, name: str, source: str) -> list[_Statement]:
+    """The statements above a cell that this source needs, in their order."""
     needed = set().union(*(one.uses for one in _statements(source)))
-    taken: list[ast.stmt] = []
+    taken: list[_Statement] = []
     for one in reversed(_above(chapter, name)):
         if one.defines & needed:
-            taken.append(one.tree)
+            taken.append(one)
             needed |= one.uses
-    return _run(tuple(reversed(taken)))
+    return taken[::-1]
 
 
 @cache

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from softlookup.checking.conventions import MOST, Convention, conventions
+from softlookup.checking.habits import HABIT, says
 from softlookup.checking.inside.case import CORE, Arrays, Case, LayerAnswer
 
 LIBRARY = (
@@ -89,8 +90,8 @@ class Task:
         reveals: Whether the wanted numbers are shown; not where they are the whole answer.
         lends: Whether a sound answer may stand in for a wrong one in later tasks.
         layer: Where the answer is a class that later tasks build on: how a sound one stands in for it.
-        cuts: Whether questions with an axis cut to length 1 are added; not where the rest is no such input any more.
         called_with: Where the answer is a layer's class: the names of what the layer is called with.
+        cuts: Whether questions with an axis cut to length 1 are added; not where the rest is no such input any more.
         mistakes: The known mistakes; they stand beside the published solution (see ``published.described``).
         varies: What a course's variants may change besides constants (see ``conventions.conventions``).
         conventions: The convention of each variant, None where it is the published one; made from ``varies``.
@@ -122,8 +123,8 @@ class Task:
     reveals: bool = True
     lends: bool = True
     layer: LayerAnswer | None = None
-    cuts: bool = True
     called_with: tuple[str, ...] = ()
+    cuts: bool = True
     mistakes: tuple[Mistake, ...] = ()
     varies: Mapping[str, Any] = field(default_factory=dict)
     conventions: tuple[Convention | None, ...] = ()
@@ -229,17 +230,19 @@ class Task:
         return tuple(f"book/{self.page}.html#{anchor}" for anchor in dict.fromkeys(anchors or [self.anchor]))
 
     def mistake(self, slug: str) -> Mistake:
-        """The known mistake of that name.
+        """The known mistake or the habit of that name.
 
         Args:
-            slug: As diagnoses give it, "no-sqrt".
+            slug: As diagnoses give it, "no-sqrt" or "habit:root-missing".
 
         Returns:
-            The mistake.
+            The mistake; a habit has no edits and no number.
 
         Raises:
             KeyError: If this task does not know it.
         """
+        if slug.startswith(HABIT):
+            return Mistake(slug, says(slug))
         for mistake in self.mistakes:
             if mistake.slug == slug:
                 return mistake

@@ -212,4 +212,7 @@ def _points(claimed: Any, best: float) -> float:
 
 
 def _sentence(task: Task, slug: str) -> str:
-    return next((mistake.says for mistake in task.mistakes if mistake.slug == slug), SAYS.get(slug, ""))
+    try:
+        return task.mistake(slug).says
+    except KeyError:
+        return SAYS.get(slug, "")
