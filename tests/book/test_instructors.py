@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import shutil
+import subprocess
 import zipfile
 from pathlib import Path
 
@@ -28,6 +29,7 @@ FILE = f"{NAME}.ipynb"
 PAGES = {name: (ROOT / "book" / f"{name}.md").read_text() for name in ("instructors", "instructors_later")}
 PLAN = (ROOT / "book" / "instructors_plan.md").read_text()
 OWN_TASK = (ROOT / "book" / "instructors_task.md").read_text()
+AUTHOR = ["-c", "user.name=Student", "-c", "user.email=student@example.org"]
 CLASS = {"ada": ("Ada Lovelace", 7101), "ben": ("Ben Banneker", 7102), "chen": ("Jingrun Chen", 7103)}
 
 
@@ -46,7 +48,7 @@ class World:
 
     def __init__(self, folder: Path) -> None:
         self.root, self.exchange = folder / "soft-lookup" / "course", folder / "exchange"
-        self.downloads = folder / "home" / "Downloads"
+        self.downloads, self.server = folder / "home" / "Downloads", folder / "server"
         self.exchange.mkdir(mode=0o777)
         self.downloads.mkdir(parents=True)
 
@@ -60,12 +62,15 @@ class World:
         release = nbformat.read(self.root / "release" / NAME / FILE, as_version=4)
         return nbformat.writes(filled(release, right)).encode()
 
-    def clones(self) -> None:
-        """Two students and a guest have repositories."""
+    def pushes(self) -> None:
+        """Two students and a guest have repositories on a server."""
         for name in ("ada", "ben", "guest"):
-            repository = self.root / "repositories" / f"one-head-{name}"
-            (repository / "work").mkdir(parents=True)
-            (repository / "work" / FILE).write_bytes(self.notebook(name))
+            work = self.server / name / "work"
+            work.mkdir(parents=True)
+            (work / FILE).write_bytes(self.notebook(name))
+            for words in (["init", "-q"], ["add", "."], [*AUTHOR, "commit", "-qm", "Answers"]):
+                subprocess.run(["git", *words], cwd=work.parent, check=True)
+            work.parent.rename(self.server / f"{name}.git")
 
     def starts_again(self) -> None:
         """The page shows several ways to collect, each from the beginning."""
@@ -129,9 +134,9 @@ class World:
 @pytest.mark.slow
 def test_guide_says_what_happens(tmp_path: Path):
     reader, world = checkout(tmp_path), World(tmp_path)
-    reader.here = {"/srv/nbgrader/exchange": str(world.exchange)}
+    reader.here = {"/srv/nbgrader/exchange": str(world.exchange), "/srv/git": str(world.server)}
     reader.before = {
-        "softlookup collect": world.clones,
+        "tail -n +2 addresses.csv": world.pushes,
         "nbgrader collect": world.submits,
         "mv ~/Downloads/*.zip": world.downloads_zips,
         "softlookup export 04_one_head --to moodle": world.exports,

@@ -69,5 +69,5 @@ def test_the_command_says_how_it_read_the_table_before_it_writes(course: Course,
     (tmp_path / "class.csv").write_text("\ufeff" + PLAIN.replace(",", ";"), encoding="utf-8")
     done = CliRunner().invoke(main, ["students", str(tmp_path / "class.csv"), "--course", str(course.root)])
     assert done.exit_code == 0, done.output
-    assert "separated by semicolons: 'id' is the id; 'last_name' is the last_name" in done.output
+    assert "separated by semicolons: 'id' is the id; 'last_name' is the last name" in done.output
     assert done.output.endswith("entered students: 2, new ones: 2\n")

@@ -78,7 +78,7 @@ def read_roster(table: Table, ids: str | None = None) -> Roster:
         columns["id"] = table.mean(table.column(ids), "id")
     for meaning, titles in TITLES.items():
         like = are_addresses if meaning == "email" else None
-        if meaning not in columns and (at := table.take(meaning, *titles, like=like)) is not None:
+        if meaning not in columns and (at := table.take(meaning.replace("_", " "), *titles, like=like)) is not None:
             columns[meaning] = at
     if "id" not in columns:
         raise CourseError(
