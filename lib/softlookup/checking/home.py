@@ -3,10 +3,11 @@
 import operator
 import time
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from softlookup.checking.helping import Hint, next_step, noted, tries
-from softlookup.checking.inside.limits import calm_torch, time_limit
+from softlookup.checking.inside.limits import Clock, calm_torch
 from softlookup.checking.inside.probe import TimeIsUp, inputs_for
 from softlookup.checking.inside.source import cell_hash, shortcut
 from softlookup.checking.judge import judge, no_points, questions_at_home, used_shortcut
@@ -19,7 +20,7 @@ from softlookup.checking.variant import under
 from softlookup.checking.whole import compositions, first_failing
 
 TIME_LIMIT_S = 10.0
-"""How long one check may take at home, where the system can tell (not on Windows)."""
+"""How long a student's code may take in one check at home, where the system can tell (not on Windows)."""
 
 
 def not_callable(task: Task, kind: str, variant: int) -> CheckResult:
@@ -109,8 +110,9 @@ def _whole(task: Task, result: CheckResult) -> CheckResult:
     if not compositions(task.chapter) or not all(one.passed for one in every.values()):
         return result
     own = {name: one.student.obj for name, one in every.items() if isinstance(one.student, LocalStudent)}
-    with calm_torch(), time_limit(TIME_LIMIT_S):
-        failing = first_failing(task.chapter, own, _Alone, _variants(task))
+    with calm_torch():
+        student = partial(_Alone, clock=Clock(TIME_LIMIT_S))
+        failing = first_failing(task.chapter, own, student, _variants(task))
     if failing is None:
         said = f"All {len(every)} tasks of this notebook are right, and your functions work together."
     else:
@@ -180,11 +182,10 @@ def _judged(task: Task, obj: Any, number: int) -> CheckResult:
         return used_shortcut(task, used, number)
     started = time.monotonic()
     try:
-        with calm_torch(), time_limit(TIME_LIMIT_S):
+        with calm_torch():
+            student = LocalStudent(task, obj, _variants(task), Clock(TIME_LIMIT_S))
             asked = questions_at_home(task, number)
-            return _with_inputs(
-                task, judge(task, LocalStudent(task, obj, _variants(task)), variant=number, asked=asked)
-            )
+            return _with_inputs(task, judge(task, student, variant=number, asked=asked))
     except TimeIsUp:
         return too_slow(task, TIME_LIMIT_S, number)
     except KeyboardInterrupt:

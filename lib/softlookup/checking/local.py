@@ -12,6 +12,7 @@ from softlookup.checking.calls import Call, differs, plain
 from softlookup.checking.inside.case import Case
 from softlookup.checking.inside.gates import opened
 from softlookup.checking.inside.layers import called_like, layer_around
+from softlookup.checking.inside.limits import Clock
 from softlookup.checking.inside.probe import Answer, run
 from softlookup.checking.inside.source import functions_behind, names_in, reached, standing_in
 from softlookup.checking.judge import formula_written, judge, questions_at_home
@@ -88,10 +89,18 @@ class LocalStudent:
         task: The task.
         obj: The answer.
         variants: Which variants the notebook asks for in earlier tasks, by id, as far as that is known.
+        clock: How long the student's code may take altogether; the judge's own work does not count.
     """
 
-    def __init__(self, task: Task, obj: Callable[..., Any], variants: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self,
+        task: Task,
+        obj: Callable[..., Any],
+        variants: Mapping[str, int] | None = None,
+        clock: Clock | None = None,
+    ) -> None:
         self.obj, self.barred = obj, task.barred
+        self.clock = clock or Clock(None)
         self.variants = variants or {}
         known = (one for one in earlier(task) if formula_written(one) is None)
         self.earlier = {one.name: under(one, self.variants.get(one.id, 0)) for one in known}
@@ -119,7 +128,12 @@ class LocalStudent:
         sound = {name: partial(self._instead, task, case) for name, task in self.earlier.items() if task.id in lent}
         self.rounds.append((case, []))
         with standing_in(self.obj, sound):
-            return run(self.obj, case, results, self.barred)
+            return self._run(self.obj, case, results, self.barred)
+
+    def _run(self, obj: Any, case: Case, results: int, barred: tuple[str, ...]) -> Answer:
+        """Call something of the student's, on the student's clock."""
+        with self.clock.running():
+            return run(obj, case, results, barred)
 
     def answers(self, cases: Sequence[Case], results: int, lent: tuple[str, ...] = ()) -> Iterator[Answer]:
         """Call the object on one case after the other."""
@@ -137,13 +151,13 @@ class LocalStudent:
         if put is None:
             return True
         case, sound = put
-        if differs(case, run(self.own[task.id], case, len(task.returns), task.barred), sound):
+        if differs(case, self._run(self.own[task.id], case, len(task.returns), task.barred), sound):
             return True
         floats = tuple(at for at, one in enumerate(case.args) if isinstance(one, np.ndarray) and one.dtype.kind == "f")
         if not (asked.gradients or asked.descends) or len(task.returns) > 1 or not floats:
             return False
         case = replace(case, gradients=floats, upstream=np.ones(sound[0].shape))
-        own = run(self.own[task.id], case, 1, task.barred)
+        own = self._run(self.own[task.id], case, 1, task.barred)
         return differs(case, own, wanted(task, case, task.variants[self.variants.get(task.id, 0)]))
 
     def _instead(self, task: Task, asked: Case, own: Any) -> Any:
@@ -154,7 +168,7 @@ class LocalStudent:
         @wraps(sound)
         def call(*args: Any, **named: Any) -> Any:
             given = [plain(one) for one in args], {name: plain(one) for name, one in named.items()}
-            with opened():
+            with self.clock.halted(), opened():
                 result = sound(*args, **named)
             calls.append(Call(task, given[0], result, given[1]))
             return result
@@ -165,7 +179,7 @@ class LocalStudent:
         """Whether a function of the student's is right by itself, whichever variant it was asked for."""
         if not callable(own):
             return False
-        student = LocalStudent(task, own, self.variants)
+        student = LocalStudent(task, own, self.variants, self.clock)
         known = self.variants.get(task.id)
         return any(
             judge(task, student, variant=n, asked=questions_at_home(task, n), names=False).verdict == "pass"

@@ -1,9 +1,10 @@
-"""Around a check at home: a time limit, one thread, gradients switched on, no noise from numpy."""
+"""Around a check: the time that a student's code may take, one thread, gradients switched on, no noise from numpy."""
 
 import contextlib
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,30 +13,71 @@ import numpy as np
 from softlookup.checking.inside.probe import TimeIsUp
 
 
-@contextlib.contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
-    """Raise ``TimeIsUp`` in this thread after so many seconds, where the system has an interval timer.
+class Clock:
+    """Seconds that some code may take, in as many parts as it comes; what is done in its service does not count.
 
-    It rings again every tenth of a second, since an alarm may fall into a bare ``except:``. A loop that swallows every
-    alarm so goes on, as it would swallow an interrupt; the kernel has to be restarted then.
+    Args:
+        seconds: How long all parts together may take; None for as long as they like.
     """
-    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    over = False
 
-    def ring(signum: int, frame: Any) -> None:
-        if not over:
-            raise TimeIsUp
+    def __init__(self, seconds: float | None) -> None:
+        self.left = seconds
+        self._runs, self._since = False, 0.0
 
-    before = signal.signal(signal.SIGALRM, ring)
-    try:
-        signal.setitimer(signal.ITIMER_REAL, seconds, 0.1)
-        yield
-    finally:
-        over = True
+    @contextlib.contextmanager
+    def running(self) -> Iterator[None]:
+        """Raise ``TimeIsUp`` in this thread once the seconds are over, where the system has an interval timer.
+
+        It rings again every tenth of a second, since an alarm may fall into a bare ``except:``. A loop that swallows
+        every alarm so goes on, as it would swallow an interrupt; the kernel has to be restarted then.
+        """
+        if self.left is None or self._runs or not _can_ring():
+            yield
+            return
+        over = False
+
+        def ring(signum: int, frame: Any) -> None:
+            if not over:
+                raise TimeIsUp
+
+        before = signal.signal(signal.SIGALRM, ring)
+        try:
+            self._go()
+            yield
+        finally:
+            over = True
+            self._halt()
+            signal.signal(signal.SIGALRM, before)
+
+    @contextlib.contextmanager
+    def halted(self) -> Iterator[None]:
+        """Stop the clock while something else works for the code that it runs for."""
+        if not self._runs:
+            yield
+            return
+        self._halt()
+        try:
+            yield
+        finally:
+            self._go()
+
+    def _go(self) -> None:
+        assert self.left is not None
+        self._runs, self._since = True, time.monotonic()
+        signal.setitimer(signal.ITIMER_REAL, max(self.left, 1e-6), 0.1)
+
+    def _halt(self) -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        self._runs, self.left = False, (self.left or 0.0) - (time.monotonic() - self._since)
+
+
+def _can_ring() -> bool:
+    return hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+
+
+def time_limit(seconds: float) -> contextlib.AbstractContextManager[None]:
+    """Raise ``TimeIsUp`` in this thread after so many seconds, where the system has an interval timer."""
+    return Clock(seconds).running()
 
 
 @contextlib.contextmanager

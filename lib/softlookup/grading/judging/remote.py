@@ -69,6 +69,8 @@ class Remote:
                 answer earns less because it was asked once more.
         """
         self._rounds = []
+        for name in lent:
+            self._owns(name)  # drawn at the first use: the judge's own work, before the student's clock runs
         # All at once, which saves waiting; where functions are lent, one by one: what may be asked of them depends.
         for some in [[case] for case in cases] if lent else [cases]:
             self._rounds.append((some[0], []))

@@ -92,7 +92,7 @@ class Inside:
         try:
             # Closing the gates costs more than many a question, so they stay closed for all of them.
             gates = closed(tuple(self.about["forbids"]))
-            with calm_torch(), time_limit(request["seconds"]), standing_in(self.obj, lent), gates:
+            with calm_torch(), standing_in(self.obj, lent), gates, time_limit(request["seconds"]):
                 for put in request["cases"]:
                     answer = self._answer(put, arrays, request["results"])
                     failure = answer.failure

@@ -1,0 +1,65 @@
+"""Only the student's code is on the student's clock: what the judge imports and computes is not."""
+
+import inspect
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from published import solutions, world
+from softlookup import check
+from softlookup.checking import get_task
+from softlookup.checking.inside.limits import Clock
+from softlookup.checking.inside.probe import TimeIsUp
+from softlookup.checking.published import planted
+from softlookup.checking.registry import CHAPTERS
+
+HERE = Path(__file__).parent
+
+
+def test_a_fresh_process_imports_and_judges_nothing_on_the_clock():
+    """The first check of a task may import torch's compiler and draw its questions: seconds, on a busy machine."""
+    command = [sys.executable, HERE / "on_the_clock.py", *map(str, sorted(CHAPTERS))]
+    run = subprocess.run(command, capture_output=True, text=True, cwd=HERE, check=False)
+    assert run.returncode == 0, run.stderr[-2000:]
+    assert json.loads(run.stdout) == {"imported": [], "judged": []}
+
+
+def test_what_is_lent_is_computed_while_the_clock_stands(monkeypatch):
+    running = set()
+    go, halt, seen = Clock._go, Clock._halt, []
+    monkeypatch.setattr(Clock, "_go", lambda self: (running.add(self), go(self)))
+    monkeypatch.setattr(Clock, "_halt", lambda self: (running.discard(self), halt(self)))
+    task = get_task("04.scores")
+    calls = solutions(4)["04-attention"].replace("q @ k.transpose(-2, -1)", "scores(q, k)")
+    space = world(4, {"04-scores": planted(task, ("no-transpose",)), "04-attention": calls})
+
+    def oracle(*given, **named):
+        seen.append(bool(running))
+        return task.oracle(*given, **named)
+
+    oracle.__signature__ = inspect.signature(task.oracle)
+    spied = replace(task, oracle=oracle)
+    monkeypatch.setattr("softlookup.checking.local.under", lambda one, number: spied if one is task else one)
+    result = check("04.attention", space["attention"])
+    assert result.verdict == "pass" and seen and not any(seen)
+
+
+def test_a_clock_counts_its_parts_together_and_no_pause():
+    clock = Clock(3600.0)
+    with clock.running(), clock.halted():
+        assert not clock._runs
+    before = clock.left
+    with clock.halted():
+        pass
+    assert clock.left == before < 3600.0
+    clock = Clock(0.0)
+    with pytest.raises(TimeIsUp), clock.running():
+        while True:
+            pass
+    with pytest.raises(TimeIsUp), clock.running():
+        while True:
+            pass
