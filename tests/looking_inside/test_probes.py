@@ -64,7 +64,12 @@ def test_probe_refuses_what_it_cannot_learn(unchecked, states, labels, options, 
 
 
 def test_selectivity_refuses_too_little_to_try(unchecked):
-    with pytest.raises(ValueError, match="held_out 0.1 of 4 places leaves 4 and 0; wanted 2 each"):
+    with pytest.raises(
+        ValueError, match="of 4 places, a held_out of 0.1 leaves 4 to fit and 0 to try; wanted"
+    ):
         selectivity(torch.zeros(4, 2), torch.tensor([0, 1, 1, 0]), torch.arange(4), held_out=0.1)
-    with pytest.raises(ValueError, match="3 types beside 4 labels"):
+    for share in (0.0, 1.0, 1.5, -0.5, float("nan")):
+        with pytest.raises(ValueError, match=f"held_out is {share}; wanted a share"):
+            selectivity(torch.zeros(4, 2), torch.tensor([0, 1, 1, 0]), torch.arange(4), held_out=share)
+    with pytest.raises(ValueError, match=r"types have shape \(3,\), labels \(4,\): give one type for each label"):
         control_labels(torch.arange(3), torch.arange(4))

@@ -94,6 +94,22 @@ def test_experts_that_nobody_chose_do_no_work():
     assert experts(torch.randn(5, D)).isfinite().all()
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32])
+def test_bias_stays_in_float32_in_a_model_of_fewer_bits_so_that_small_steps_count(dtype):
+    router = Router(D, E, 2)
+    router.bias = balanced_bias(router.bias, torch.arange(E), rate=0.777)
+    before = router.bias.clone()
+    experts = Experts(router, F).to(dtype)
+    assert experts.w_1.dtype == router.w.dtype == dtype and router.bias.dtype == torch.float32
+    assert torch.equal(router.bias, before)  # not rounded on the way
+    router.bias = balanced_bias(router.bias, torch.arange(E), rate=1e-3)
+    torch.testing.assert_close(router.bias, before * (0.778 / 0.777), rtol=1e-6, atol=0)
+    router.load_state_dict({"w": router.w, "bias": before})
+    assert torch.equal(router.bias, before)
+    assert router.to("meta").bias.dtype == torch.float32 and router.bias.is_meta
+    assert router.to_empty(device="cpu").double().bias.dtype == torch.float64
+
+
 def test_bias_balances_the_load():
     router = Router(D, E, 2)
     x = torch.randn(600, D, generator=torch.Generator().manual_seed(5)) + 1  # not centred: some experts win

@@ -1,5 +1,7 @@
 """Multi-head latent attention: equal to DeepSeek-V3's in `transformers`, whole and cached, expanded and absorbed."""
 
+import math
+
 import pytest
 import torch
 from modern_twins import EXACT, NAMES, OURS, THEIRS, H, L, N, all_in_float64, lively, rows, step_by_step
@@ -10,6 +12,7 @@ from softlookup.model.language import DecoderLM
 from softlookup.model.latent_attention import LatentAttention
 from softlookup.model.masks import causal_mask
 from softlookup.model.positions import RotaryPositions
+from softlookup.model.rotary_scaling import RotaryScaling
 from softlookup.model.trace import Trace
 
 SIZES = {"d_latent": 10, "head_width": 6, "rotary_width": 4, "value_width": 5}
@@ -107,18 +110,37 @@ def test_what_does_not_fit_is_named(call, says):
         call()
 
 
-def test_a_whole_model_by_config_equals_that_of_transformers():
+YARN = {"rope_type": "yarn", "rope_theta": 10000.0, "factor": 40.0, "beta_fast": 32, "beta_slow": 1}
+YARN |= {"original_max_position_embeddings": 16, "mscale": 1.0, "mscale_all_dim": 1.0}
+SLOWED = RotaryScaling("yarn", 40.0, 16)
+
+
+def test_yarns_factor_multiplies_all_of_the_score_by_its_square():
+    plain = LatentAttention(16, 3, **SIZES)
+    slowed = LatentAttention(16, 3, **SIZES, rotary_scaling=RotaryScaling("yarn", 40, 4096))
+    assert slowed.scale / plain.scale == pytest.approx(1.874, abs=5e-4)  # DeepSeek-V3's
+    assert slowed.scale == plain.scale * (0.1 * math.log(40) + 1) ** 2
+    turned = slowed.rotary(torch.ones(1, 1, 3, 4))
+    torch.testing.assert_close(turned.norm(dim=-1), torch.full((1, 1, 3), 2.0))  # lengths stay
+    weaker = RotaryScaling("yarn", 40, 4096, attention_factor=1.2608)  # DeepSeek-V2's mscale_all_dim is 0.707
+    assert LatentAttention(16, 3, **SIZES, rotary_scaling=weaker).scale / plain.scale == pytest.approx(1.2608**2)
+    assert LatentAttention(16, 3, **SIZES, rotary_scaling=weaker, scale=0.3).scale == 0.3
+
+
+@pytest.mark.parametrize(("rope", "scaling"), [(None, None), (YARN, SLOWED)], ids=["as trained", "yarn"])
+def test_a_whole_model_by_config_equals_that_of_transformers(rope, scaling):
     hf = pytest.importorskip("transformers", reason="transformers is not installed")
     with all_in_float64():
         sizes = {"kv_lora_rank": 10, "q_lora_rank": 8, "qk_nope_head_dim": H, "qk_rope_head_dim": 4, "v_head_dim": H}
         described = hf.DeepseekV3Config(
             **(THEIRS | sizes | {"num_key_value_heads": N, "head_dim": 4, "first_k_dense_replace": L})
+            | ({} if rope is None else {"rope_parameters": rope})
         )
         theirs = lively(hf.DeepseekV3ForCausalLM._from_config(described, attn_implementation="eager"))
         sizes = {"latent_width": 10, "latent_rotary_width": 4, "latent_query_width": 8}
-        config = OURS.but(positions="rotary", n_kv_heads=None, **sizes)
+        config = OURS.but(positions="rotary", n_kv_heads=None, rotary_scaling=scaling, **sizes)
         ours = DecoderLM(config).double().eval()
-        plain = config.but(latent_width=None)
+        plain = config.but(latent_width=None, rotary_scaling=None)
         found = {name: weight for name, weight in theirs.state_dict().items() if ".self_attn." not in name}
         for i in range(L):  # placeholders, for names that this attention does not have
             for mine, name in (("w_q", "q_proj"), ("w_k", "k_proj"), ("w_v", "v_proj"), ("w_o", "o_proj")):

@@ -127,3 +127,23 @@ def test_probabilities_and_tokens_have_to_fit_together(unchecked):
         accept_draft(P[:2].expand(2, -1, -1), Q.expand(2, -1, -1), tokens, uniforms)
     with pytest.raises(ValueError, match=r"drafted has shape \(2, 2\), uniforms \(2, 2\)"):
         accept_draft(P.expand(2, -1, -1), Q.expand(2, -1, -1), tokens, uniforms[:, :2])
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"p": torch.full((1, 2, 2), 1.5)}, "each row of p must be a distribution.* the sums are"),
+        ({"p": torch.tensor([[[-0.5, 1.5], [0.5, 0.5]]])}, "each row of p must be .* the least number is -0.5"),
+        ({"q": torch.full((1, 1, 2), torch.nan)}, "each row of q must be a distribution"),
+        ({"uniforms": torch.tensor([[1.0, 0.1]])}, "uniforms must be at least 0 and below 1"),
+        ({"uniforms": torch.tensor([[torch.nan, 0.1]])}, "uniforms must be at least 0 and below 1"),
+        ({"drafted": torch.tensor([[2]])}, r"drafted holds \[\[2\]\]; the vocabulary has ids 0 to 1"),
+        ({"drafted": torch.tensor([[-1]])}, r"drafted holds \[\[-1\]\]"),
+        ({"drafted": torch.tensor([[1]]), "q": torch.tensor([[[1.0, 0.0]]])}, r"q gives token 1 at \(0, 0\) prob"),
+    ],
+)
+def test_what_is_no_draft_is_refused(changes, words):
+    given = {"p": torch.full((1, 2, 2), 0.5), "q": torch.full((1, 1, 2), 0.5), "drafted": torch.tensor([[0]])}
+    given |= {"uniforms": torch.tensor([[0.1, 0.1]])} | changes
+    with pytest.raises(ValueError, match=words):
+        accept_draft(*given.values())

@@ -1,5 +1,6 @@
 """The serving loop: what it writes is what the model writes alone, whoever else is served; no block is ever lost."""
 
+import math
 import random
 
 import pytest
@@ -120,6 +121,14 @@ def test_prefixes_are_shared_by_full_blocks_and_one_token_is_left():
     assert [request.reused for request in twice] == [0, 0]
 
 
+def test_a_text_longer_than_the_model_is_refused_and_others_are_served():
+    one = model("learned")
+    asked = [Request((5,) * 4, 3), Request((5,) * 60, 30), Request((6,) * 60, 5)]  # the last needs all positions
+    server(one).serve(asked)
+    assert [request.state for request in asked] == ["finished", "refused", "finished"]
+    assert asked[2].written == [int(i) for i in alone(one, asked[2])]
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_no_block_is_lost_whoever_comes_and_goes(seed):
     luck = random.Random(seed)
@@ -218,6 +227,13 @@ def test_costs_are_found_again_from_steps():
         Costs.fitted([])
 
 
+@pytest.mark.parametrize("values", [7, 250, 375, 1000])
+def test_percentile_is_the_exact_nearest_rank(values):
+    for tenths in range(1, 1001):
+        rank = -(-tenths * values // 1000)  # in whole numbers
+        assert percentile(list(range(1, values + 1)), tenths / 10) == rank
+
+
 def test_latency_by_the_nearest_rank():
     assert percentile([4.0, 1.0, 3.0, 2.0], 50) == 2.0
     assert percentile(list(range(1, 21)), 95) == 19
@@ -225,6 +241,9 @@ def test_latency_by_the_nearest_rank():
     found = latency(asked)
     assert (found.first_p50_s, found.first_p95_s, found.between_p95_s, found.finished) == (1.0, 3.0, 1.0, 2)
     assert found.tokens_per_s == 1.0
+    at_once = Request((5,), 1)
+    simulate([at_once], Costs(0, 0, 0, 0, 0, 0), Blocks(model().config, 4, 4), Rules())
+    assert latency([at_once]).tokens_per_s == math.inf
     with pytest.raises(ValueError, match="none of 0"):
         latency([])
     with pytest.raises(ValueError, match="percent 0"):
@@ -251,5 +270,3 @@ def test_bad_requests_rules_and_models_are_refused():
     for one, words in ((model("alibi"), "a bias"), (model(window=4), "windows"), (model().train(), "training mode")):
         with pytest.raises(ValueError, match=words):
             ModelRunner(one, Blocks(one.config, 4, 4))
-    with pytest.raises(ValueError, match="5 tokens are given in 1 blocks"):
-        Blocks(model().config, 4, 4).start_with([0], 5)

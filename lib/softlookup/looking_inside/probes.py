@@ -85,7 +85,9 @@ def control_labels(types: Int[Tensor, " M"], labels: Int[Tensor, " M"], *, seed:
     Source: Hewitt & Liang 2019. Book: 17_looking_inside.html#looking-inside-probes.
     """
     if types.shape != labels.shape:
-        raise ValueError(f"{len(types)} types beside {len(labels)} labels: give one for each")
+        raise ValueError(
+            f"types have shape {tuple(types.shape)}, labels {tuple(labels.shape)}: give one type for each label"
+        )
     known, place_M = types.unique(return_inverse=True)
     drawn = torch.randint(len(labels), (len(known),), generator=torch.Generator().manual_seed(seed))
     return labels[drawn.to(labels.device)][place_M]
@@ -137,14 +139,19 @@ def selectivity(
         it finds says little about the states.
 
     Raises:
-        ValueError: If sizes do not fit, or fewer than two places would be left on one side.
+        ValueError: If sizes do not fit, held_out is no share, or fewer than two places would be left on one side.
 
     Source: Hewitt & Liang 2019. Book: 17_looking_inside.html#looking-inside-probes.
     """
     _check(states, labels)
+    if not 0 < held_out < 1:
+        raise ValueError(f"held_out is {held_out}; wanted a share of the places, above 0 and below 1")
     n = round(held_out * len(states))
     if not 2 <= n <= len(states) - 2:
-        raise ValueError(f"held_out {held_out} of {len(states)} places leaves {len(states) - n} and {n}; wanted 2 each")
+        raise ValueError(
+            f"of {len(states)} places, a held_out of {held_out} leaves {len(states) - n} to fit and {n} to try; wanted "
+            "at least 2 of each: give more places or another share"
+        )
     order = torch.randperm(len(states), generator=torch.Generator().manual_seed(seed)).to(states.device)
     tried, shown = order[:n], order[n:]
     control_M = control_labels(types, labels, seed=seed)

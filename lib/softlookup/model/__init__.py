@@ -30,7 +30,6 @@ from softlookup.model.objectives import (
     perplexity,
     teacher_forcing,
 )
-from softlookup.model.paged_cache import PagedCache
 from softlookup.model.positions import LearnedPositions, RotaryPositions, SinusoidalPositions, sinusoidal
 from softlookup.model.published import bert_config, bert_weights, gpt2_config, gpt2_weights, llama_config, llama_weights
 from softlookup.model.published_pairs import marian_config, marian_weights, t5_config, t5_weights
@@ -40,7 +39,6 @@ from softlookup.model.rotary_scaling import RotaryScaling
 from softlookup.model.sampling import next_token_probabilities, pick
 from softlookup.model.schedules import inverse_square_root, noam, warmup_cosine, warmup_hold_decay
 from softlookup.model.smollm2 import load_smollm2
-from softlookup.model.sparse_indexer import choose_keys, index_scores, sparse_attention
 from softlookup.model.speculative import Speculated, accept_draft, speculative_generate
 from softlookup.model.stack import Decoder, Embedder, Encoder
 from softlookup.model.text_encoder import TextEncoder
@@ -76,7 +74,6 @@ __all__ = [
     "LearnedPositions",
     "LinearState",
     "MultiHeadAttention",
-    "PagedCache",
     "QuantisedCache",
     "RMSNorm",
     "Residual",
@@ -106,7 +103,6 @@ __all__ = [
     "bert_config",
     "bert_weights",
     "causal_mask",
-    "choose_keys",
     "combine_masks",
     "contrastive_loss",
     "cross_entropy",
@@ -116,7 +112,6 @@ __all__ = [
     "generate",
     "gpt2_config",
     "gpt2_weights",
-    "index_scores",
     "inverse_square_root",
     "label_smoothing",
     "length_mask",
@@ -145,7 +140,6 @@ __all__ = [
     "save_weights",
     "scaled_dot_product_attention",
     "sinusoidal",
-    "sparse_attention",
     "speculative_generate",
     "split_heads",
     "t5_bucket",

@@ -183,7 +183,7 @@ class Config:
             )
         if self.latent_width is not None:
             goes_with = {"positions": "rotary", "n_kv_heads": None, "qk_norm": "none", "attention_sinks": False}
-            goes_with |= {"attention_bias": False, "no_rotary_every": None, "rotary_scaling": None}
+            goes_with |= {"attention_bias": False, "no_rotary_every": None}
             for name, wanted in goes_with.items():
                 if (got := getattr(self, name)) != wanted:
                     raise ValueError(

@@ -1,5 +1,6 @@
 """Mixture of experts: many feed-forward networks, of which each token passes through a few that a router chooses."""
 
+from collections.abc import Callable
 from typing import get_args
 
 import torch
@@ -30,6 +31,9 @@ class Router(nn.Module):
     Raises:
         ValueError: If a size is below 1, k is above E, or the gate is unknown.
 
+    Attributes:
+        bias: One number for each expert, in float32 at least, whatever the dtype of the weights.
+
     Source: Shazeer et al. 2017, section 2; DeepSeek-AI 2024 (DeepSeek-V3).
     Book: 15_what_changed.html#what-changed-experts.
     """
@@ -56,6 +60,15 @@ class Router(nn.Module):
         self.w = nn.Parameter(torch.empty(d_model, n_experts))
         self.register_buffer("bias", torch.zeros(n_experts))
         xavier_(self.w)
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "Router":
+        """Follow to another device or dtype. The bias grows by steps of 1e-3, so it stays in float32 at least."""
+        before = self.bias
+        super()._apply(fn, recurse)
+        if self.bias.dtype.itemsize < before.dtype.itemsize:
+            wide = torch.promote_types(self.bias.dtype, torch.float32)
+            self.bias = self.bias.to(wide) if before.is_meta else before.to(self.bias.device, wide)
+        return self
 
     def forward(self, x: Float[Tensor, "*batch D"]) -> tuple[Float[Tensor, "*batch k"], Int[Tensor, "*batch k"]]:
         """Choose for each token.

@@ -1,5 +1,7 @@
 """Multi-head latent attention: the cache holds one short vector a token, from which all heads' keys and values come."""
 
+from dataclasses import replace
+
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
@@ -12,6 +14,7 @@ from softlookup.model.initialise import xavier_
 from softlookup.model.multihead import Watch, merge_heads, split_heads, watched
 from softlookup.model.norms import RMSNorm
 from softlookup.model.positions import RotaryPositions
+from softlookup.model.rotary_scaling import RotaryScaling
 
 
 class LatentAttention(nn.Module):
@@ -29,11 +32,14 @@ class LatentAttention(nn.Module):
         value_width: Hv; None means H.
         d_query_latent: The width of the queries' own latent vector; None makes queries from x itself.
         rotary_base: Sets the slowest pair's speed.
-        scale: What the dot products are multiplied by; None means 1/sqrt(H + R). YaRN's factor, squared, goes in here.
+        rotary_scaling: How the rotary part is slowed down for texts longer than those of training. Its factor on sines
+            and cosines (YaRN's) would reach that part alone; so it is squared and multiplies the scale instead, which
+            is the factor mscale^2 in DeepSeek's code.
+        scale: What the dot products are multiplied by; None means 1/sqrt(H + R), times that square.
         eps: What the norms add to the mean of squares.
 
     Raises:
-        ValueError: If a size is below 1, or rotary_width is odd.
+        ValueError: If a size is below 1, or rotary_width is odd; or as in RotaryScaling.speeds.
 
     Source: DeepSeek-AI 2024 (DeepSeek-V2, arXiv 2405.04434). Book: 15_what_changed.html#what-changed-latent.
     """
@@ -51,6 +57,7 @@ class LatentAttention(nn.Module):
         value_width: int | None = None,
         d_query_latent: int | None = None,
         rotary_base: float = 10000.0,
+        rotary_scaling: RotaryScaling | None = None,
         scale: float | None = None,
         eps: float = 1e-6,
     ) -> None:
@@ -61,8 +68,10 @@ class LatentAttention(nn.Module):
         check_sizes(rotary_width=rotary_width, value_width=value_width, d_query_latent=d_query)
         self.n_heads, self.d_latent = n_heads, d_latent
         self.head_width, self.rotary_width, self.value_width = head_width, rotary_width, value_width
-        self.scale = (head_width + rotary_width) ** -0.5 if scale is None else scale
-        self.rotary = RotaryPositions(rotary_width, base=rotary_base)
+        amplitude = 1.0 if rotary_scaling is None else rotary_scaling.amplitude
+        self.scale = (head_width + rotary_width) ** -0.5 * amplitude**2 if scale is None else scale
+        slower = None if rotary_scaling is None else replace(rotary_scaling, attention_factor=1.0)
+        self.rotary = RotaryPositions(rotary_width, base=rotary_base, scaling=slower)
         self.query_norm = None if d_query_latent is None else RMSNorm(d_query, eps=eps)
         self.latent_norm = RMSNorm(d_latent, eps=eps)
         down = None if d_query_latent is None else nn.Parameter(torch.empty(d_model, d_query))

@@ -174,6 +174,7 @@ def _latent_of(config: Config) -> LatentAttention:
         rotary_width=config.latent_rotary_width,
         d_query_latent=config.latent_query_width,
         rotary_base=config.rotary_base,
+        rotary_scaling=config.rotary_scaling,
         scale=config.attention_scale,
     )
 

@@ -84,20 +84,46 @@ def pick(probabilities: Float[Tensor, "B V"], uniforms: Float[Tensor, " B"]) -> 
             f"uniforms have shape {tuple(uniforms.shape)}, probabilities {tuple(probabilities.shape)}: "
             "wanted (B,) beside (B, V), one number for each row"
         )
-    if not ((uniforms >= 0) & (uniforms < 1)).all():
-        raise ValueError(f"uniforms must be at least 0 and below 1; got {uniforms.tolist()}")
+    check_uniforms(uniforms)
+    check_distributions(probabilities)
     # In float64: the rounding of a long sum in float32 would shift the stretches of the last tokens.
     cumulative_BV = probabilities.double().cumsum(dim=-1)
     total_B1 = cumulative_BV[:, -1:]
-    if not ((probabilities >= 0).all() and ((total_B1 - 1).abs() < 1e-2).all()):
-        raise ValueError(
-            f"each row must be a distribution, not negative and summing to 1; the least number is "
-            f"{probabilities.min().item():g}, the sums are {total_B1[:, 0].tolist()}"
-        )
     # Rounding may bring u * total up to the total itself, where no token's stretch reaches.
     below_total_B1 = torch.nextafter(total_B1, torch.zeros_like(total_B1))
     points_B1 = torch.minimum(uniforms[:, None].double() * total_B1, below_total_B1)
     return torch.searchsorted(cumulative_BV, points_B1, right=True)[:, 0]
+
+
+def check_uniforms(uniforms: Float[Tensor, "..."]) -> None:
+    """Refuse luck that no uniform distribution gives.
+
+    Args:
+        uniforms: Numbers that should be at least 0 and below 1.
+
+    Raises:
+        ValueError: If one is not; the message shows them.
+    """
+    if not ((uniforms >= 0) & (uniforms < 1)).all():
+        raise ValueError(f"uniforms must be at least 0 and below 1; got {uniforms.tolist()}")
+
+
+def check_distributions(probabilities: Float[Tensor, "... V"], name: str = "") -> None:
+    """Refuse rows that are no distributions.
+
+    Args:
+        probabilities: Rows that should hold nothing negative and sum to 1, up to rounding.
+        name: What they are called in the message.
+
+    Raises:
+        ValueError: If a row does not; the message names the least number and the sums.
+    """
+    total = probabilities.double().sum(dim=-1)
+    if not ((probabilities >= 0).all() and ((total - 1).abs() < 1e-2).all()):
+        raise ValueError(
+            f"each row{name and f' of {name}'} must be a distribution, not negative and summing to 1; the least number "
+            f"is {probabilities.min().item():g}, the sums are {total.tolist()}"
+        )
 
 
 def log_probabilities(logits: Float[Tensor, "B V"]) -> Float[Tensor, "B V"]:

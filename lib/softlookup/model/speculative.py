@@ -6,9 +6,16 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from softlookup.model._places import check_integers
 from softlookup.model.cache import KVCache
 from softlookup.model.language import DecoderLM
-from softlookup.model.sampling import check_sampling, next_token_probabilities, pick
+from softlookup.model.sampling import (
+    check_distributions,
+    check_sampling,
+    check_uniforms,
+    next_token_probabilities,
+    pick,
+)
 from softlookup.model.stepping import Prefixes, check_length
 
 
@@ -59,7 +66,9 @@ def accept_draft(
         How many tokens stay in each row, 0 to T, and the token that follows them.
 
     Raises:
-        ValueError: If the shapes do not fit together, or a row of p or q is no distribution.
+        ValueError: If the shapes do not fit together, a row of p or q is no distribution, a uniform is outside [0, 1),
+            or a drafted token has probability 0 in q, so that it cannot have been drawn.
+        TypeError: If the drafted tokens are no integers.
 
     Source: Leviathan et al. 2023; Chen et al. 2023 (arXiv 2302.01318).
     Book: 15_what_changed.html#what-changed-speculative.
@@ -72,7 +81,16 @@ def accept_draft(
             f"drafted has shape {tuple(drafted.shape)}, uniforms {tuple(uniforms.shape)}; wanted {(rows, length)} and "
             f"{(rows, length + 1)}"
         )
+    check_uniforms(uniforms)
+    check_distributions(p, "p")
+    check_distributions(q, "q")
+    check_integers("drafted", drafted)
+    if drafted.numel() and not 0 <= int(drafted.min()) <= int(drafted.max()) < vocabulary:
+        raise ValueError(f"drafted holds {drafted.tolist()}; the vocabulary has ids 0 to {vocabulary - 1}")
     of_p, of_q = (x.gather(2, drafted[..., None])[..., 0].double() for x in (p[:, :length], q))
+    if not (of_q > 0).all():
+        row, place = (of_q <= 0).nonzero()[0].tolist()
+        raise ValueError(f"q gives token {int(drafted[row, place])} at {(row, place)} probability 0: it was not drawn")
     # u < min(1, p / q), without dividing by zero.
     stays_BT = uniforms[:, :-1].double() * of_q < of_p
     count_B = stays_BT.long().cumprod(dim=1).sum(dim=1)

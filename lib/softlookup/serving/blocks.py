@@ -9,16 +9,17 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from softlookup.model._inputs import check_sizes
 from softlookup.model.cache import KVCache, LayerCache
 from softlookup.model.config import Config
-from softlookup.model.paged_cache import BlockTables
 
 
-class Blocks(BlockTables):
+class Blocks:
     """Keys and values of all layers in blocks; what was computed once for a beginning is found again.
 
-    A block that nobody has any more keeps its numbers until it is taken, the one that has been free longest first. So
-    a later prompt with the same beginning finds them.
+    A sequence has a table of blocks, in the order of its tokens, and takes another one when the last is full. Sequences
+    share full blocks alone, to which nobody writes any more. A block that nobody has any more keeps its numbers until
+    it is taken, the one that has been free longest first. So a later prompt with the same beginning finds them.
 
     Args:
         config: The sizes of the model.
@@ -32,12 +33,22 @@ class Blocks(BlockTables):
         ValueError: If a size is below 1.
 
     Attributes:
+        config: The sizes of the model.
+        block_size: M.
         k: The keys, (L, P, M, K, H).
         v: The values, of the same shape.
+        share: Whether beginnings are shared.
+        owners: For each block, how many sequences have it in their table; 0 is free.
 
     Source: Kwon et al. 2023 (vLLM, arXiv 2309.06180), sections 4.1 to 4.4; Zheng et al. 2024 (SGLang, arXiv
     2312.07104), section 3 (beginnings that are kept after their request).
-    Book: 16_serving.html#serving-blocks.
+    Book: 15_what_changed.html#what-changed-pages, 16_serving.html#serving-blocks.
+
+    >>> blocks = Blocks(Config(9, d_model=4, n_heads=1, n_layers=1), n_blocks=4, block_size=2)
+    >>> one = blocks.start()
+    >>> blocks.grow(one, 3)
+    >>> blocks.table(one), blocks.n_free
+    ([0, 1], 2)
     """
 
     def __init__(
@@ -50,11 +61,15 @@ class Blocks(BlockTables):
         dtype: torch.dtype = torch.float32,
         device: torch.device | str | None = None,
     ) -> None:
-        super().__init__(n_blocks, block_size)
+        check_sizes(n_blocks=n_blocks, block_size=block_size)
         heads = config.n_kv_heads or config.n_heads
         shape = (config.n_layers, n_blocks, block_size, heads, config.head_width or config.d_model // config.n_heads)
         self.k, self.v = (torch.zeros(shape, dtype=dtype, device=device) for _ in range(2))
-        self.share = share
+        self.config, self.block_size, self.share = config, block_size, share
+        self.owners = [0] * n_blocks
+        self._tables: dict[int, list[int]] = {}
+        self._lengths: dict[int, int] = {}
+        self._next = 0
         self._free = dict.fromkeys(range(n_blocks))  # in the order in which they became free
         self._holds: dict[int, tuple[int, ...]] = {}  # block -> the text up to its end
         self._found: dict[tuple[int, ...], int] = {}  # and the way back
@@ -63,6 +78,16 @@ class Blocks(BlockTables):
     def n_free(self) -> int:
         """How many blocks no sequence has."""
         return len(self._free)
+
+    def start(self) -> int:
+        """Begin a sequence without tokens, which takes no block yet.
+
+        Returns:
+            Its number, by which it is called from now on.
+        """
+        number, self._next = self._next, self._next + 1
+        self._tables[number], self._lengths[number] = [], 0
+        return number
 
     def start_for(self, prompt: Sequence[int]) -> int:
         """Begin a sequence for a prompt, with the blocks that earlier prompts have left of its beginning.
@@ -75,15 +100,106 @@ class Blocks(BlockTables):
         Returns:
             The number of the sequence; its length says how many tokens need not be computed.
         """
-        blocks: list[int] = []
-        while self.share and (end := (len(blocks) + 1) * self.block_size) < len(prompt):
+        sequence = self.start()
+        table = self._tables[sequence]
+        while self.share and (end := (len(table) + 1) * self.block_size) < len(prompt):
             block = self._found.get(tuple(prompt[:end]))
             if block is None:
                 break
-            blocks.append(block)
-        for block in blocks:
             self._free.pop(block, None)
-        return self.start_with(blocks, len(blocks) * self.block_size)
+            self.owners[block] += 1
+            table.append(block)
+        self._lengths[sequence] = len(table) * self.block_size
+        return sequence
+
+    def table(self, sequence: int) -> list[int]:
+        """The blocks of a sequence, in the order of its tokens: entry i holds tokens i*M to (i + 1)*M - 1.
+
+        Args:
+            sequence: Its number.
+
+        Returns:
+            The numbers of the blocks.
+
+        Raises:
+            KeyError: If there is no such sequence.
+        """
+        if sequence not in self._tables:
+            raise KeyError(f"there is no sequence {sequence}; there are {sorted(self._tables)}")
+        return list(self._tables[sequence])
+
+    def length(self, sequence: int) -> int:
+        """How many tokens a sequence has.
+
+        Args:
+            sequence: Its number.
+
+        Returns:
+            The number of its tokens.
+
+        Raises:
+            KeyError: If there is no such sequence.
+        """
+        self.table(sequence)
+        return self._lengths[sequence]
+
+    def needed(self, sequence: int, tokens: int) -> int:
+        """How many free blocks a sequence would take to grow.
+
+        Args:
+            sequence: Its number.
+            tokens: By how many tokens.
+
+        Returns:
+            The number of blocks.
+
+        Raises:
+            KeyError: If there is no such sequence.
+            ValueError: If tokens is below 0.
+        """
+        if tokens < 0:
+            raise ValueError(f"tokens is {tokens}; wanted at least 0: a sequence gives its blocks back when it ends")
+        table = self.table(sequence)
+        return -(-(self._lengths[sequence] + tokens) // self.block_size) - len(table)
+
+    def grow(self, sequence: int, tokens: int) -> None:
+        """Make room for tokens at the end of a sequence.
+
+        Args:
+            sequence: Its number.
+            tokens: How many.
+
+        Raises:
+            KeyError: If there is no such sequence.
+            ValueError: If tokens is below 0.
+            MemoryError: If more blocks are needed than are free; nothing has changed then.
+        """
+        if (needed := self.needed(sequence, tokens)) > self.n_free:
+            free = f"{self.n_free} of {len(self.owners)} blocks are free"
+            raise MemoryError(f"{free}, {needed} needed: release a sequence, or make more blocks")
+        self._lengths[sequence] += tokens
+        for _ in range(needed):
+            block = next(iter(self._free))
+            del self._free[block]
+            self.owners[block] = 1
+            if block in self._holds:
+                del self._found[self._holds.pop(block)]
+            self._tables[sequence].append(block)
+
+    def release(self, sequence: int) -> None:
+        """End a sequence. Its blocks are free unless another sequence has them, too.
+
+        Args:
+            sequence: Its number.
+
+        Raises:
+            KeyError: If there is no such sequence.
+        """
+        for block in reversed(self.table(sequence)):
+            self.owners[block] -= 1
+            if self.owners[block] == 0:
+                self._free[block] = None
+        del self._tables[sequence], self._lengths[sequence]
 
     def remember(self, sequence: int, ids: Sequence[int]) -> None:
         """Let later prompts find the full blocks of a sequence.
@@ -100,25 +216,6 @@ class Blocks(BlockTables):
             if self.share and block not in self._holds and text not in self._found:
                 self._holds[block], self._found[text] = text, block
 
-    def grow(self, sequence: int, tokens: int) -> list[tuple[int, int]]:
-        """Make room for tokens at the end of a sequence, and copy what was shared.
-
-        Args:
-            sequence: Its number.
-            tokens: How many.
-
-        Returns:
-            The pairs (old, new) of blocks that were copied: one or none.
-
-        Raises:
-            KeyError: If there is no such sequence.
-            MemoryError: If more blocks are needed than are free; nothing has changed then.
-        """
-        copies = super().grow(sequence, tokens)
-        for old, new in copies:
-            self.k[:, new], self.v[:, new] = self.k[:, old], self.v[:, old]
-        return copies
-
     def rows(self, sequences: Sequence[int], new: int) -> "Rows":
         """Make a cache of some sequences, whose newest tokens are about to be computed; grow has made room for them.
 
@@ -134,17 +231,6 @@ class Blocks(BlockTables):
             ValueError: If rows of different lengths compute more than one token each.
         """
         return Rows(self, sequences, new)
-
-    def _taken(self) -> int:
-        block = next(iter(self._free))
-        del self._free[block]
-        self.owners[block] = 1
-        if block in self._holds:
-            del self._found[self._holds.pop(block)]
-        return block
-
-    def _freed(self, block: int) -> None:
-        self._free[block] = None
 
 
 class Rows(KVCache):

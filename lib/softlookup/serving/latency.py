@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil
+from fractions import Fraction
+from math import ceil, inf
 
 from softlookup.serving.request import Request
 
@@ -24,7 +25,8 @@ def percentile(values: Sequence[float], percent: float) -> float:
     """
     if not values or not 0 < percent <= 100:
         raise ValueError(f"{len(values)} values, percent {percent}; wanted at least one, and above 0 to 100")
-    return sorted(values)[ceil(percent * len(values) / 100) - 1]
+    # Exactly: 64.4 % of 250 values are 161 of them, but 161.00000000000003 in floating point.
+    return sorted(values)[ceil(Fraction(str(percent)) * len(values) / 100) - 1]
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class Latency:
         first_p95_s: And 95 of 100.
         between_p50_s: Of the waits from one token to the next, half were at most so long, in seconds.
         between_p95_s: And 95 of 100; 0 if no answer had a second token.
-        tokens_per_s: Tokens of answers, a second from the first arrival to the last token.
+        tokens_per_s: Tokens of answers, a second from the first arrival to the last token; infinite if no time passed.
         finished: How many requests had all of their answer.
         refused: How many were refused.
 
@@ -77,7 +79,7 @@ def latency(requests: Sequence[Request]) -> Latency:
         percentile(first, 95),
         percentile(between, 50),
         percentile(between, 95),
-        sum(len(one.times_s) for one in served) / seconds,
+        sum(len(one.times_s) for one in served) / seconds if seconds else inf,
         sum(one.state == "finished" for one in requests),
         sum(one.state == "refused" for one in requests),
     )

@@ -15,8 +15,8 @@ class Rules:
     """How a server shares its steps.
 
     Attributes:
-        policy: continuous lets a request enter and leave with every step; wait takes a batch and ends it before the
-            next one begins.
+        policy: continuous lets a request enter and leave with every step; wait takes those that wait as a batch, `most`
+            of them at most, and ends it before the next one begins.
         most: How many requests run at once.
         budget: How many tokens a step computes at most, so that long prompts are computed in chunks; None computes
             every prompt whole.
@@ -52,6 +52,8 @@ class Scheduler:
         rules: How steps are shared.
 
     Attributes:
+        blocks: The cache.
+        rules: How steps are shared.
         waiting: Requests that have not begun, or had to leave and come back; the next one first.
         running: Those with blocks, in the order of their arrival.
         preempted: How often a request had to leave.
@@ -66,6 +68,8 @@ class Scheduler:
         self.waiting: deque[Request] = deque()
         self.running: list[Request] = []
         self.preempted = 0
+        self._short = False  # whether a request had to leave, and none has ended since
+        self._places = 0  # how many requests may still enter
 
     def refusal(self, request: Request) -> str:
         """Say why a request cannot be taken.
@@ -76,9 +80,14 @@ class Scheduler:
         Returns:
             The reason; empty if it can wait in the queue.
         """
-        needed = -(-(len(request.prompt) + request.max_new_tokens) // self.blocks.block_size)
-        if needed > len(self.blocks.owners):
-            return f"it may need {needed} blocks of the cache, which has {len(self.blocks.owners)}"
+        config, most = self.blocks.config, len(self.blocks.owners)
+        if strange := [one for one in request.prompt if not 0 <= one < config.vocab_size]:
+            return f"its prompt holds id {strange[0]}; the model has ids 0 to {config.vocab_size - 1}"
+        tokens = len(request.prompt) + request.max_new_tokens - 1  # the last one is written and never computed
+        if (needed := -(-tokens // self.blocks.block_size)) > most:
+            return f"it may need {needed} blocks of the cache, which has {most}: ask for a shorter answer"
+        if tokens > config.max_length:
+            return f"it may need {tokens} positions, and the model has {config.max_length}: ask for a shorter answer"
         if len(self.waiting) >= self.rules.queue:
             return f"{len(self.waiting)} requests are waiting, as many as the queue holds: come again later"
         return ""
@@ -86,38 +95,39 @@ class Scheduler:
     def step(self) -> list[tuple[Request, int]]:
         """Decide what the next step computes, and make room for it in the cache.
 
-        Answers come first, one token each; then prompts that have begun; then new requests, while a place, blocks and
-        budget are left. If blocks run out, the newest request leaves: its blocks are free at once, and what it had is
-        computed again later.
+        Answers come first, one token each; then prompts that have begun; then new requests, while a place, budget and
+        blocks for all of their prompt are left. If blocks run out, the newest request leaves: its blocks are free at
+        once, and what it had is computed again later. From then on nobody enters until a request has ended: what is
+        free is for those that are still running.
 
         Returns:
             The requests of the step, each with the number of tokens that it computes.
         """
-        plan: list[tuple[Request, int]] = []
-        left = self.rules.budget if self.rules.budget is not None else 1 << 60
+        plan: dict[Request, int] = {}
+        budget = self.rules.budget if self.rules.budget is not None else 1 << 60
         for request in sorted(self.running, key=lambda one: one.missing > 1):
-            tokens = min(request.missing, left)
-            if request in self.running and tokens and self._room(request, tokens):
-                plan.append((request, tokens))
-                left -= tokens
-        plan = [(request, tokens) for request, tokens in plan if request in self.running]
-        may_enter = self.rules.policy == "continuous" or not self.running
-        while may_enter and self.waiting and left and len(self.running) < self.rules.most:
+            tokens = min(request.missing, budget - sum(plan.values()))
+            if tokens and self._room(request, tokens, plan):
+                plan[request] = tokens
+        if self.rules.policy == "continuous" or not self.running:
+            self._places = min(self.rules.most - len(self.running), len(self.waiting))
+        if self._short and self.running:
+            self._places = 0
+        while self._places and self.waiting and (left := budget - sum(plan.values())):
             request = self.waiting[0]
             sequence = self.blocks.start_for(request.ids)
             found = self.blocks.length(sequence)
-            tokens = min(len(request.ids) - found, left)
-            if self.blocks.needed(sequence, tokens) > self.blocks.n_free:
+            if self.blocks.needed(sequence, len(request.ids) - found) > self.blocks.n_free:
                 self.blocks.release(sequence)
+                self._places = 0
                 break
-            self.blocks.grow(sequence, tokens)
-            self.waiting.popleft()
+            plan[request] = min(len(request.ids) - found, left)
+            self.blocks.grow(sequence, plan[request])
+            self.running.append(self.waiting.popleft())
             request.sequence, request.computed, request.state = sequence, found, "running"
             request.reused += found
-            self.running.append(request)
-            plan.append((request, tokens))
-            left -= tokens
-        return plan
+            self._places -= 1
+        return list(plan.items())
 
     def leave(self, request: Request) -> None:
         """Take a request's blocks back, or take it out of the queue.
@@ -129,19 +139,20 @@ class Scheduler:
             self.blocks.remember(request.sequence, request.ids[: request.computed])
             self.blocks.release(request.sequence)
             self.running.remove(request)
-            request.sequence, request.computed = None, 0
+            request.sequence, request.computed, self._short = None, 0, False
         elif request in self.waiting:
             self.waiting.remove(request)
 
-    def _room(self, request: Request, tokens: int) -> bool:
-        assert request.sequence is not None
-        while self.blocks.needed(request.sequence, tokens) > self.blocks.n_free:
+    def _room(self, request: Request, tokens: int, plan: dict[Request, int]) -> bool:
+        """Make room for a running request; whoever has to leave for it is out of the plan."""
+        while request.sequence is not None and self.blocks.needed(request.sequence, tokens) > self.blocks.n_free:
             newest = self.running[-1]
             self.leave(newest)
             newest.state = "waiting"
             self.waiting.appendleft(newest)
+            plan.pop(newest, None)
             self.preempted += 1
-            if newest is request:
-                return False
-        self.blocks.grow(request.sequence, tokens)
-        return True
+            self._short = True
+        if request.sequence is not None:
+            self.blocks.grow(request.sequence, tokens)
+        return request.sequence is not None

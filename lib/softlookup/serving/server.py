@@ -64,12 +64,11 @@ class Server:
         """
         if request.state != "waiting" or request.written:
             raise ValueError(f"the request is {request.state} and cannot be submitted again")
-        request.reason = self.scheduler.refusal(request)
-        if request.reason:
-            request.state = "refused"
+        if reason := self.scheduler.refusal(request):
+            self._refuse(request, reason)
         else:
             self.scheduler.waiting.append(request)
-        return not request.reason
+        return not reason
 
     def cancel(self, request: Request) -> bool:
         """Forget a request whose reader has gone; its blocks are free at once.
@@ -93,9 +92,11 @@ class Server:
             Whether there was anything to compute.
         """
         begun_s = self.runner.now()
-        plan = self.scheduler.step()
-        if not plan:
-            return False
+        while not (plan := self.scheduler.step()):
+            if not self.scheduler.waiting:
+                return False
+            # Nobody runs who could give a block back: sequences that no request has hold them.
+            self._refuse(self.scheduler.waiting.popleft(), f"{self.blocks.n_free} blocks are free, too few for it")
         tokens = self.runner.run(plan)
         now_s = self.runner.now()
         computed = [(new, request.computed + new) for request, new in plan]
@@ -123,6 +124,9 @@ class Server:
                 self.submit(coming.pop(0))
             if not self.step() and coming:
                 self.runner.wait_until(coming[0].arrival_s)
+
+    def _refuse(self, request: Request, reason: str) -> None:
+        request.state, request.reason = "refused", reason
 
     def _hand_out(self, request: Request, token: int, now_s: float) -> None:
         if not request.written and request.sequence is not None:
