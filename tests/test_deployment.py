@@ -5,6 +5,7 @@ import tomllib
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
 from set_address import with_address
 
 from softlookup.authoring import find_root
@@ -23,6 +24,15 @@ def test_extras_that_are_installed_exist_and_have_pinned_versions():
     }
     for extra in ("student", "instructor"):
         assert {re.split(r"[<>=]", one)[0].lower() for one in extras[extra]} <= pinned
+
+
+def test_pinned_versions_are_those_that_the_project_allows():
+    pinned = dict(line.split("==") for line in (ROOT / "constraints.txt").read_text().splitlines() if "==" in line)
+    pinned = {name.lower(): version for name, version in pinned.items()}
+    needed = [Requirement(one) for one in PROJECT["dependencies"]]
+    assert [one.name for one in needed if not one.specifier.contains(pinned[one.name.lower()])] == []
+    nbgrader = next(one for one in needed if one.name == "nbgrader")
+    assert not nbgrader.specifier.contains("0.9.5"), "its Validate button reads files outside the served folder"
 
 
 def test_workflow_calls_commands_of_the_makefile_and_publishes_what_is_built():

@@ -133,10 +133,12 @@ def test_a_course_has_a_time_zone_of_its_own(course: Course) -> None:
     ]
 
 
-def test_a_time_zone_that_is_none_is_refused(course: Course) -> None:
+@pytest.mark.parametrize(("name", "says"), [("CET", "not one time zone for sure"), ("UTC+1", "name a place, such as")])
+def test_a_time_zone_of_two_meanings_is_refused(course: Course, name: str, says: str) -> None:
+    """nbgrader's formgrader would take UTC+1 for an hour west."""
     with open(course.root / "nbgrader_config.py", "a", encoding="utf-8") as file:
-        file.write('c.NbGraderAPI.timezone = "CET"\n')
-    with pytest.raises(CourseError, match="'CET' is not one time zone for sure"):
+        file.write(f"c.NbGraderAPI.timezone = {name!r}\n")
+    with pytest.raises(CourseError, match=says):
         deadlines(Course.at(course.root), NAME)
 
 

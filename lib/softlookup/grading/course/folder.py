@@ -7,7 +7,7 @@ import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import tzinfo
+from datetime import UTC, timezone, tzinfo
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -78,7 +78,12 @@ class Course:
         return self._zone("Exchange")
 
     def _zone(self, section: str) -> tzinfo:
-        return zone_named(str(self.config[section].get("timezone", "UTC")))
+        name = str(self.config[section].get("timezone", "UTC"))
+        found = zone_named(name)
+        if isinstance(found, timezone) and found is not UTC:
+            # nbgrader would read it as POSIX does, with its sign turned.
+            raise CourseError(f"{section}.timezone in {CONFIG_NAME} is {name!r}: name a place, such as Europe/London")
+        return found
 
     @cached_property
     def directory(self) -> Any:
