@@ -83,7 +83,7 @@ LookupPlane(
 #
 # Press **Validate** above the notebook. It saves the notebook, runs everything in a fresh kernel, and says which tasks are right. **Hint** gives help on the task whose cell is selected.
 # In a terminal, `softlookup check NOTEBOOK` says the same in more words. Your answers belong in the cells that are there for them:
-# cells of your own are left out when the notebook is graded. How to hand in is your lecturer's to say; the file keeps its name.
+# of other cells only what an answer needs is taken, and you are told. How to hand in is your lecturer's to say; the file keeps its name.
 #
 # ## How far you are
 #
