@@ -2,11 +2,12 @@
 
 import math
 
+import numpy as np
 import pytest
 import torch
 
 from softlookup.checking import check, get_task
-from softlookup.checking.judge import SAME_AS_TWO
+from softlookup.checking.judge import SAME_AS_TWO, SAME_EVERYWHERE
 from softlookup.checking.published import answer
 
 
@@ -107,6 +108,19 @@ def test_sentence_is_not_said_where_it_is_not_true(task_id, answer, false):
     told = check(task_id, answer)
     assert told.verdict in ("wrong", "partial") and told.diagnosis
     assert false not in told.text() or SAME_AS_TWO in told.text(), told.text()
+
+
+@pytest.mark.parametrize(
+    ("task_id", "answer", "number"),
+    [
+        ("17.patch", lambda clean, corrupted, mixes, weights, read: torch.ones(len(mixes), len(clean)), "1"),
+        ("14.checksum", lambda x, w, printed, places: np.ones(printed.shape, dtype=bool), "True"),
+        ("01.depth", lambda needs: np.zeros(len(needs), dtype=int), "0"),
+    ],
+)
+def test_of_an_answer_that_is_one_number_everywhere_no_mistake_is_sure(task_id, answer, number):
+    told = check(task_id, answer)
+    assert told.diagnosis and told.sentences[0] == SAME_EVERYWHERE.format(number), told.text()
 
 
 def test_two_mistakes_that_show_one_by_one_are_told_as_they_are():

@@ -14,6 +14,7 @@ from softlookup.checking.published import with_earlier
 from softlookup.checking.slips import can_run_away, slips
 from softlookup.checking.symptoms import by_symptom
 from softlookup.checking.task import Task
+from softlookup.checking.words import number
 
 OTHER_VARIANT = "other-variant"
 SHORTCUT = "forbidden-shortcut"
@@ -83,6 +84,27 @@ def each_shows(task: Task, slugs: Sequence[str], asked: Asked, variant: int, giv
         return any(a is not None and b is not None and same(a, b, case) for case, a, b in alone)
 
     return all(shows(slug) for slug in slugs)
+
+
+def everywhere(asked: Asked) -> str:
+    """The one number that stands in all cells of an answer to all cases, in words; empty where there are several.
+
+    Many mistakes give such results, so they tell little of the one that was made. Where a single truth value is asked
+    for, the sentences are on answers that are always the same.
+    """
+    told = _told(asked)
+    if any(answer.arrays is None or case.frame == "text" for case, answer, _ in told):
+        return ""
+    if all(len(right) == 1 and right[0].dtype.kind == "b" and not right[0].ndim for _, _, right in told):
+        return ""
+    got, wanted = (
+        {float(cell) for arrays in many for one in arrays for cell in np.unique(one)}
+        for many in ([answer.arrays or () for _, answer, _ in told], [right for _, _, right in told])
+    )
+    if len(got) > 1 or len(wanted) == 1:
+        return ""
+    truth = all(one.dtype.kind == "b" for _, _, right in told for one in right)
+    return str(bool(got.pop())) if truth else number(got.pop())
 
 
 def _agrees(task: Task, slugs: tuple[str, ...], asked: Asked, variant: int, given: Given) -> bool:

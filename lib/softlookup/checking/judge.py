@@ -13,7 +13,16 @@ from typing import Any, Protocol
 import numpy as np
 
 from softlookup.checking.compare import Difference, first_difference, same
-from softlookup.checking.diagnose import OTHER_VARIANT, SHORTCUT, Asked, Given, diagnose, each_shows, is_right
+from softlookup.checking.diagnose import (
+    OTHER_VARIANT,
+    SHORTCUT,
+    Asked,
+    Given,
+    diagnose,
+    each_shows,
+    everywhere,
+    is_right,
+)
 from softlookup.checking.errors import meaning
 from softlookup.checking.habits import is_slip
 from softlookup.checking.inside.candidates import INSIDES
@@ -30,6 +39,11 @@ SAME_AS_TWO = (
     "Your own mistake may be another one."
 )
 """What comes before two sentences that were recognised together, and not one by one."""
+
+SAME_EVERYWHERE = (
+    "All your results are {}, as they would be with the following mistake. Your own mistake may be another one."
+)
+"""What comes before sentences on an answer that gives one number in all questions."""
 
 SAME_AS_HABIT = "Your function gives the same results as a right answer with this slip."
 """What comes before the sentence on a habit."""
@@ -224,6 +238,8 @@ def judge(
             says = [SAME_AS_HABIT, *says]
         if len(slugs) > 1 and (slip or not each_shows(task, slugs, outcome.asked, variant, asked.given)):
             says = [SAME_AS_TWO, *says]
+        elif slugs and (one := everywhere(outcome.asked)):
+            says = [SAME_EVERYWHERE.format(one), *says]
         return _result(task, outcome, slugs, says, variant, shown, extra)
 
     outcome = attempt(())
