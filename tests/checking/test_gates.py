@@ -7,7 +7,7 @@ import torch
 
 from published import RIGHT, world
 from softlookup.checking import check, get_task
-from softlookup.checking.inside.gates import NotAllowed, _gates, closed, opened, prepare
+from softlookup.checking.inside.gates import NotAllowed, _dispatcher, _gates, closed, opened, prepare
 from softlookup.checking.registry import tasks
 from softlookup.grading.samples.hostile.shortcuts import HIDDEN
 
@@ -40,6 +40,18 @@ def test_gates_leave_torch_as_it_was():
     after = function, function.__code__, threading.Thread._bootstrap_inner.__code__, torch.nn.Softmax.forward.__code__
     assert before == after
     assert function(torch.zeros(2), -1).tolist() == [0.5, 0.5]
+
+
+@pytest.mark.parametrize("gone", ["_dispatch_keyset_full_after", "_dispatch_tls_set_dispatch_key_included"])
+def test_a_torch_without_what_the_gates_are_made_with_is_refused_with_a_sentence(gone, monkeypatch):
+    _dispatcher.cache_clear()
+    with monkeypatch.context() as patch:
+        patch.delattr(torch._C, gone)
+        with pytest.raises(RuntimeError, match=f"has no torch._C.{gone}, .* install the torch"), closed(SOFTMAX):
+            pass
+    with pytest.raises(NotAllowed), closed(SOFTMAX):  # nothing stays closed or open by mistake
+        torch.softmax(torch.ones(3), -1)
+    assert torch.softmax(torch.zeros(2), -1).tolist() == [0.5, 0.5]
 
 
 def test_gates_let_through_what_is_not_the_students():

@@ -6,11 +6,17 @@ import math
 import pytest
 import torch
 
+from softlookup.live import pack
 from softlookup.model.config import Config
+from softlookup.model.fast_step import FastStep
 from softlookup.model.language import DecoderLM, EncoderLM
 from softlookup.model.layers import norm_of
 from softlookup.model.norms import LayerNorm, RMSNorm
 from softlookup.model.transformer import Transformer
+from softlookup.model.translator import Translator, load_translator
+from softlookup.model.writer import Writer, load_writer
+from softlookup.serving import Blocks, ModelRunner
+from softlookup.training.fast import FastLoss
 
 V, D, N, L = 11, 16, 4, 2
 SMALL = Config(vocab_size=V, d_model=D, n_heads=N, n_layers=L, d_hidden=20, max_length=24, dropout=0.0)
@@ -83,6 +89,64 @@ def test_descriptions_that_make_no_model_are_refused(unchecked, changes, message
 def test_sizes_that_do_not_go_together_are_refused_when_the_model_is_made(changes, message):
     with pytest.raises(ValueError, match=message):
         Transformer(Config(**({"vocab_size": 10, "d_model": 8, "n_heads": 2, "d_hidden": 4} | changes)))
+
+
+@pytest.fixture(scope="module")
+def special_paths():
+    """Every way that computes a model beside its own code: its name, a model that it takes, and how it is asked."""
+    one = Config(vocab_size=10, d_model=8, n_heads=2, d_hidden=4, n_layers=1)
+    writer, translator = load_writer(), load_translator()
+    return {
+        "FastLoss": (Transformer(one), FastLoss),
+        "FastStep": (Transformer(one).eval(), FastStep),
+        "pack writer": (writer.model, lambda model: pack(Writer(model, writer.tokenizer))),
+        "pack translator": (translator.model, lambda model: pack(Translator(model, translator.tokenizer))),
+        "ModelRunner": (DecoderLM(one).eval(), lambda model: ModelRunner(model, Blocks(model.config, 2, 2))),
+    }
+
+
+PATHS = ["FastLoss", "FastStep", "pack writer", "pack translator", "ModelRunner"]
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_special_paths_refuse_a_field_and_values_that_nobody_has_allowed(special_paths, name, unchecked):
+    model, ask = special_paths[name]
+    ask(model)
+    before = model.config
+    newer = dataclasses.make_dataclass("Newer", [("swirl", float, 0.0)], bases=(Config,), frozen=True)
+    try:
+        model.config = newer(**dataclasses.asdict(before))
+        ask(model)  # the field is there and says nothing
+        model.config = newer(**dataclasses.asdict(before), swirl=0.5)
+        with pytest.raises(ValueError, match=r"knows swirl in \(0.0,\); the model has 0.5"):
+            ask(model)
+        for field in ("activation", "norm", "positions", "qk_norm", "pre_norm", "latent_width", "window"):
+            model.config = before.but()
+            object.__setattr__(model.config, field, "another")
+            with pytest.raises(ValueError, match=f"knows {field} in .*; the model has 'another'"):
+                ask(model)
+    finally:
+        model.config = before
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("pack writer", {"activation": "geglu_tanh"}),
+        ("pack writer", {"norm": "layer"}),
+        ("pack writer", {"pre_norm": False}),
+        ("pack writer", {"attention_scale": 1.0}),
+        ("pack translator", {"activation": "gelu"}),
+        ("pack translator", {"pre_norm": False}),
+        ("pack translator", {"positions": "learned"}),
+        ("pack translator", {"n_kv_heads": 2}),
+        ("FastLoss", {"no_rotary_every": 4, "positions": "rotary"}),
+    ],
+)
+def test_special_paths_refuse_parts_that_their_code_does_not_compute(special_paths, name, changes):
+    model, ask = special_paths[name]
+    with pytest.raises(ValueError, match=f"knows ({'|'.join(changes)}) in"):
+        ask(type(model)(model.config.but(**changes)).eval())
 
 
 def test_norms_take_their_kind_and_eps_from_the_description():

@@ -267,6 +267,6 @@ def test_bad_requests_rules_and_models_are_refused():
         Rules("first")
     with pytest.raises(ValueError, match="budget 2"):
         Rules(most=3, budget=2)
-    for one, words in ((model("alibi"), "a bias"), (model(window=4), "windows"), (model().train(), "training mode")):
+    for one, words in ((model("alibi"), "positions"), (model(window=4), "window"), (model().train(), "training mode")):
         with pytest.raises(ValueError, match=words):
             ModelRunner(one, Blocks(one.config, 4, 4))

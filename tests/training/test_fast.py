@@ -353,6 +353,21 @@ def test_parts_that_the_fast_path_does_not_know_are_refused(name, value):
         FastLoss(Transformer(SMALL.but(**{name: value})))
 
 
+def test_without_torchs_own_call_for_many_copies_loss_and_gradients_are_the_same(monkeypatch):
+    model, ids = a_model(dropout=0.0), some_ids()
+
+    def run():
+        model.zero_grad()
+        loss = FastLoss(model, dtype=torch.float32)(*ids)
+        loss.backward()
+        return [loss.detach(), *(one.grad.clone() for one in model.parameters())]
+
+    wanted = run()
+    monkeypatch.delattr(torch, "_foreach_copy_")
+    for one, other in zip(run(), wanted, strict=True):
+        assert torch.equal(one, other)
+
+
 @pytest.mark.parametrize(
     "options, error, message",
     [

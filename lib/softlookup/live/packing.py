@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from softlookup.live.rounding import matrices, quantise
+from softlookup.model.config import SIZES, check_parts
 from softlookup.model.translator import Translator
 from softlookup.model.writer import Writer
 
@@ -16,14 +17,19 @@ UNSAFE = (0, *b'\n\r"\\')
 _SIZES = ("d_model", "n_heads", "n_kv_heads", "n_layers", "max_length", "rotary_base", "norm_eps", "start_id", "end_id")
 
 _KNOWN = {
-    "qk_norm": "none",
-    "attention_sinks": False,
-    "n_experts": 0,
-    "latent_width": None,
-    "window": None,
-    "no_rotary_every": None,
-    "rotary_scaling": None,
+    "Translator": SIZES | {"pre_norm": (True,)},
+    "Writer": SIZES
+    | {
+        "n_kv_heads": (),
+        "positions": ("rotary",),
+        "norm": ("rms",),
+        "pre_norm": (True,),
+        "activation": ("swiglu",),
+        "hidden_bias": (False,),
+        "scale_embeddings": (False,),
+    },
 }
+"""What the page's code computes of each of the two: fields that are not listed have their defaults."""
 
 
 def pack(shipped: Translator | Writer) -> tuple[dict[str, Any], bytes]:
@@ -41,9 +47,7 @@ def pack(shipped: Translator | Writer) -> tuple[dict[str, Any], bytes]:
         ValueError: If the model has a part that the page's code does not know; the message names it.
     """
     model, tokenizer = shipped.model, shipped.tokenizer
-    for name, known in _KNOWN.items():
-        if (got := getattr(model.config, name)) != known:
-            raise ValueError(f"{name} is {got!r}; the page's code knows {known!r} alone")
+    check_parts(model.config, _KNOWN[type(shipped).__name__], "the page's code")
     quantised = {name: quantise(w) for name, w in matrices(model).items()}
     vectors = {name: one.detach().numpy() for name, one in model.named_parameters() if one.ndim == 1}
     whole = b"".join(numbers.numpy().tobytes() for numbers, _ in quantised.values())

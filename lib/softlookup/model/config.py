@@ -1,6 +1,7 @@
 """One description of a transformer: its sizes, and which of the known parts it is made of."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from typing import Literal, get_args
 
 from softlookup.model.rotary_scaling import RotaryScaling
@@ -238,3 +239,33 @@ class Config:
             TypeError: If there is no field of that name.
         """
         return replace(self, **changes)  # type: ignore[arg-type]
+
+
+SIZES: dict[str, tuple[object, ...]] = dict.fromkeys(
+    (
+        "vocab_size", "d_model", "n_heads", "n_layers", "d_hidden", "max_length", "norm_eps", "dropout",
+        "pad_id", "start_id", "end_id",
+        # These say nothing by themselves: another field says whether there is what they describe.
+        "rotary_base", "latent_rotary_width", "latent_query_width", "experts_per_token", "n_shared_experts",
+        "expert_gate",
+    ),
+    (),
+)  # fmt: skip
+"""The fields whose value no special path cares about, as check_parts takes them."""
+
+
+def check_parts(config: Config, known: Mapping[str, tuple[object, ...]], who: str) -> None:
+    """Refuse a model with a part that a special path does not compute; a field that nobody has allowed is refused, too.
+
+    Args:
+        config: The model's description.
+        known: For each field that may differ from its default, the values that the path computes; none listed: all.
+        who: What the path is called in the message.
+
+    Raises:
+        ValueError: If a field has another value; the message names it.
+    """
+    for field in fields(config):
+        value, values = getattr(config, field.name), known.get(field.name, (field.default,))
+        if values and value not in values:
+            raise ValueError(f"{who} knows {field.name} in {values}; the model has {value!r}")

@@ -6,10 +6,36 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from softlookup.model.config import SIZES, check_parts
 from softlookup.model.language import DecoderLM
 from softlookup.model.sampling import next_token_probabilities, pick
 from softlookup.serving.blocks import Blocks
 from softlookup.serving.request import Request
+
+_KNOWN = SIZES | {
+    "n_decoder_layers": (),
+    "head_width": (),
+    "n_kv_heads": (),
+    "positions": ("sinusoidal", "sinusoidal_halves", "learned", "rotary", "rotary_halves", "none"),
+    "rotary_scaling": (),
+    "norm": ("layer", "rms"),
+    "pre_norm": (False, True),
+    "embedding_norm": (False, True),
+    "activation": ("relu", "gelu", "gelu_tanh", "silu", "swiglu", "geglu_tanh"),
+    "attention_bias": (False, True),
+    "hidden_bias": (False, True),
+    "attention_scale": (),
+    "qk_norm": ("none", "head", "width"),
+    "attention_sinks": (False, True),
+    "n_experts": (),
+    "scale_embeddings": (False, True),
+    "tied": (False, True),
+    "tied_scale": (),
+    "output_bias": (False, True),
+    "n_segments": (),
+    "mlm_transform": (False, True),
+    "no_rotary_every": (),
+}
 
 
 class ModelRunner:
@@ -26,11 +52,7 @@ class ModelRunner:
     """
 
     def __init__(self, model: DecoderLM, blocks: Blocks) -> None:
-        config = model.config
-        parts = {"a bias on the scores": config.positions in ("alibi", "t5", "shaw", "transformer_xl")}
-        parts |= {"windows": any(model.decoder.windows), "latent attention": config.latent_width is not None}
-        if found := [name for name, has in parts.items() if has]:
-            raise ValueError(f"the model has {' and '.join(found)}, which rows of different lengths cannot share here")
+        check_parts(model.config, _KNOWN, "the server's cache of rows of different lengths")
         if model.training:
             raise ValueError("the model is in training mode; call eval() first")
         self.model, self.blocks = model, blocks

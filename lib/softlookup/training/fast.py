@@ -24,6 +24,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from softlookup.model._sizes import check_ids
+from softlookup.model.config import SIZES, check_parts
 from softlookup.model.feedforward import FeedForward
 from softlookup.model.layers import Layer, Residual
 from softlookup.model.masks import causal_mask
@@ -34,6 +35,20 @@ from softlookup.model.transformer import Transformer
 from softlookup.training.data import Batch
 from softlookup.training.short_attention import ShortAttention
 from softlookup.training.vocabulary_loss import Disagreement, VocabularyLoss, fill_up, room_for_logits
+
+_KNOWN = SIZES | {
+    "n_decoder_layers": (),
+    "head_width": (),
+    "n_kv_heads": (),
+    "positions": ("sinusoidal", "sinusoidal_halves", "learned", "none"),
+    "norm": ("layer", "rms"),
+    "pre_norm": (False, True),
+    "embedding_norm": (False, True),
+    "attention_bias": (False, True),
+    "hidden_bias": (False, True),
+    "attention_scale": (),
+    "scale_embeddings": (False, True),
+}
 
 
 class FastLoss:
@@ -329,7 +344,7 @@ class _SideBySide(torch.autograd.Function):
             widths = [part.shape[-1] for part in group]
             joined.append(group[0].new_empty((*group[0].shape[:-1], sum(widths)), dtype=dtype))
             places += joined[-1].split(widths, dim=-1)
-        torch._foreach_copy_(places, parts)
+        _copy_each(places, parts)
         ctx.parts, ctx.counts = [(part.shape, part.dtype) for part in parts], counts
         return tuple(joined)
 
@@ -341,8 +356,17 @@ class _SideBySide(torch.autograd.Function):
         for grad, count in zip(grads, ctx.counts, strict=True):
             places += grad.split([part.shape[-1] for part in given[begun : begun + count]], dim=-1)
             begun += count
-        torch._foreach_copy_(given, places)
+        _copy_each(given, places)
         return None, None, *given
+
+
+def _copy_each(places: list[Tensor], parts: tuple[Tensor, ...] | list[Tensor]) -> None:
+    """Copy all in one call where torch has it: the name is its own, not promised to anybody."""
+    if hasattr(torch, "_foreach_copy_"):
+        torch._foreach_copy_(places, parts)
+    else:
+        for place, part in zip(places, parts, strict=True):
+            place.copy_(part)
 
 
 def _joined(model: Transformer, dtype: torch.dtype) -> dict[Tensor, Tensor]:
@@ -368,23 +392,7 @@ def _last_norm(stack: Encoder | Decoder, x: Tensor) -> Tensor:
 def _check(model: Transformer, epsilon: float, consistency: float, dtype: torch.dtype, chunk: int) -> None:
     if not isinstance(model, Transformer):
         raise TypeError(f"the model is a {type(model).__name__}; the fast path trains a Transformer")
-    known = {
-        "positions": ("sinusoidal", "sinusoidal_halves", "learned", "none"),
-        "tied": (True,),
-        "tied_scale": (None,),
-        "output_bias": (False,),
-        "qk_norm": ("none",),
-        "attention_sinks": (False,),
-        "n_experts": (0,),
-        "latent_width": (None,),
-        "window": (None,),
-        "activation": ("relu",),
-        "n_segments": (0,),
-        "mlm_transform": (False,),
-    }
-    for name, values in known.items():
-        if getattr(model.config, name) not in values:
-            raise ValueError(f"the fast path knows {name} in {values}; the model has {getattr(model.config, name)!r}")
+    check_parts(model.config, _KNOWN, "the fast path")
     if not dtype.is_floating_point:
         raise TypeError(f"dtype is {dtype}; wanted a floating-point dtype")
     if not 0.0 <= epsilon <= 1.0:

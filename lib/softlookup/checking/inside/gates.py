@@ -39,6 +39,20 @@ _PLACE = "AutocastIPU"
 at which nothing else stands, since it belongs to a kind of processor that torch itself does not come with."""
 
 
+_NEEDED = (
+    "DispatchKey",
+    "_VariableFunctions",
+    "_nn",
+    "_dispatch_get_all_op_names",
+    "_dispatch_keyset_full_after",
+    "_dispatch_tls_is_dispatch_key_excluded",
+    "_dispatch_tls_is_dispatch_key_included",
+    "_dispatch_tls_set_dispatch_key_excluded",
+    "_dispatch_tls_set_dispatch_key_included",
+)
+"""What of torch's own names, under ``torch._C``, the gates are made with."""
+
+
 class NotAllowed(Exception):
     """An answer called what its task forbids."""
 
@@ -233,7 +247,8 @@ def _stems(forbids: tuple[str, ...]) -> dict[str, str]:
     found: dict[str, str] = {}
     for dotted in forbids if torch is not None else ():
         leaf = dotted.rpartition(".")[2]
-        in_c = any(callable(getattr(one, leaf, None)) for one in (torch._C._VariableFunctions, torch._C._nn))
+        places = (_dispatcher()._VariableFunctions, _dispatcher()._nn)
+        in_c = any(callable(getattr(one, leaf, None)) for one in places)
         if dotted.startswith("torch.") and (in_c or dotted == f"torch.nn.functional.{leaf}"):
             found.setdefault(leaf.removesuffix("_attention"), dotted)
         for stem in _INSIDE_OF.get(dotted, ()):
@@ -252,15 +267,34 @@ def _stem(name: str) -> str:
     return "backward" if "backward" in name else name
 
 
+@functools.cache
+def _dispatcher() -> Any:
+    """The part of torch in which the gates stand, which it promises to nobody.
+
+    Raises:
+        RuntimeError: If this torch lacks a name of it. Without gates a forbidden function would pass for an answer.
+    """
+    import torch
+
+    gone = [name for name in _NEEDED if not hasattr(torch._C, name)]
+    if not gone and not hasattr(torch._C.DispatchKey, _PLACE):
+        gone = [f"DispatchKey.{_PLACE}"]
+    if gone:
+        raise RuntimeError(
+            f"torch {torch.__version__} has no torch._C.{gone[0]}, by which forbidden functions are kept out: install "
+            "the torch that softlookup asks for, by `pip install --upgrade softlookup`"
+        )
+    return torch._C
+
+
 @contextlib.contextmanager
 def _watching(stems: Mapping[str, str]) -> Iterator[None]:
     """Lead each operation of torch in this thread past the gates in front of operations."""
     if not stems:
         yield
         return
+    _C = _dispatcher()
     _put_in_front(tuple(stems))
-    from torch import _C
-
     key = getattr(_C.DispatchKey, _PLACE)
     excluded, included = _C._dispatch_tls_is_dispatch_key_excluded(key), _C._dispatch_tls_is_dispatch_key_included(key)
     _C._dispatch_tls_set_dispatch_key_excluded(key, False)
