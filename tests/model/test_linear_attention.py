@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import zeros
 
+from softlookup import model
 from softlookup.model.linear_attention import LinearState, feature_of, linear_attention, linear_attention_step
 from softlookup.reference.linear_attention import linear_attention as written_out
 
@@ -132,9 +133,25 @@ def test_half_precision_sums_in_float32(device):
     v = torch.ones(4096, 1, device=device, dtype=torch.bfloat16)
     # A sum of ones in bfloat16 would stop at 256, and the mean would not be 1.
     assert linear_attention(q, v, v).item() == 1.0
-    state = LinearState(torch.full((1, 1), 512.0), torch.full((1,), 512.0))
+    state = LinearState(torch.full((1, 1), 512.0, device=device), torch.full((1,), 512.0, device=device))
     _, state = linear_attention_step(state, q[0], q[0], q[0])
     assert state.keys.item() == 514.0 and state.keys.dtype == torch.float32
+
+
+def test_tensors_on_several_devices_are_refused_with_a_sentence():
+    q, k, v = draw(5, t=3, s=3)
+    _, state = linear_attention_step(None, q[0], k[0], v[0])
+    with pytest.raises(ValueError, match="the state is on meta, beside cpu: move one to the other"):
+        linear_attention_step(LinearState(state.key_values.to("meta"), state.keys.to("meta")), q[1], k[1], v[1])
+    for qkv, says in (((q, k.to("meta"), v), "k is on meta, beside cpu"), ((q, k, v.to("meta")), "v is on meta")):
+        for attention in (linear_attention, model.attend, model.scaled_dot_product_attention, model.tiled_attention):
+            with pytest.raises(ValueError, match=says):
+                attention(*qkv)
+    one = torch.zeros(3, dtype=torch.float64)
+    with pytest.raises(ValueError, match="the state is on meta, beside cpu"):
+        model.gated_delta_rule(q, k, v, one, one, state=state.key_values.to("meta"))
+    with pytest.raises(ValueError, match="strength is on meta, beside cpu"):
+        model.gated_delta_rule(q, k, v, one, one.to("meta"))
 
 
 @pytest.mark.usefixtures("unchecked")
@@ -173,7 +190,7 @@ def test_what_does_not_fit_is_named(arguments, more, error, says):
 @pytest.mark.usefixtures("unchecked")
 def test_a_state_of_other_sizes_is_refused():
     state = LinearState(zeros(2, 4, 3), zeros(2, 4))
-    with pytest.raises(ValueError, match=r"the state has sums of shape \(2, 4, 3\); .* want \(5, 4, 3\)"):
+    with pytest.raises(ValueError, match=r"the state has shape \(2, 4, 3\); wanted \(5, 4, 3\)"):
         linear_attention_step(state, zeros(5, 4), zeros(5, 4), zeros(5, 3))
     with pytest.raises(ValueError, match="head width 5, q has 4"):
         linear_attention_step(state, zeros(2, 4), zeros(2, 5), zeros(2, 3))

@@ -34,6 +34,7 @@ def test_digits_are_parted_once_and_for_all():
 def test_shifts_move_whole_pictures_by_one_pixel_at_most():
     images = torch.rand(40, 1, 8, 8, generator=torch.Generator().manual_seed(1))
     moved = digits.shifted(images, torch.Generator().manual_seed(2))
+    assert digits.shifted(images.to("meta"), torch.Generator().manual_seed(2)).is_meta  # wherever the pictures are
     inner = moved[:, 0, 1:7, 1:7]
     found = [
         any(torch.equal(now, was[0, 1 + i : 7 + i, 1 + j : 7 + j]) for i in (-1, 0, 1) for j in (-1, 0, 1))

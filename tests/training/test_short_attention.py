@@ -50,6 +50,14 @@ def test_short_attention_gives_torchs_output_and_gradients(kv_heads, group, acro
         torch.testing.assert_close(mine, theirs)
 
 
+def test_short_attention_stays_on_the_device_of_its_rows():
+    own, memory, unseen, sizes, _ = case(2, 3, True)
+    own, memory = (rows.detach().to("meta").requires_grad_() for rows in (own, memory))
+    out = ShortAttention.apply(own, memory, unseen.to("meta"), sizes, 0.5)
+    out.sum().backward()
+    assert {one.device.type for one in (out, own.grad, memory.grad)} == {"meta"}
+
+
 def test_short_attention_passes_torchs_gradient_check():
     own, memory, unseen, sizes, _ = case(2, 2, across=True, t=2, s=3)
     assert torch.autograd.gradcheck(lambda q, kv: ShortAttention.apply(q, kv, unseen, sizes, 0.5), (own, memory))

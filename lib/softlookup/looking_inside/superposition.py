@@ -19,14 +19,14 @@ def sparse_features(
     Args:
         shape: Of the tensor.
         sparsity: The probability of a zero, or one for each model, of a shape that spreads over the tensor.
-        generator: Where the luck comes from.
+        generator: Where the luck comes from; the features are made on its device.
 
     Returns:
         The features.
 
     Source: Elhage et al. 2022. Book: 17_looking_inside.html#looking-inside-superposition.
     """
-    values, chances = (torch.rand(tuple(shape), generator=generator) for _ in range(2))
+    values, chances = (torch.rand(tuple(shape), generator=generator, device=generator.device) for _ in range(2))
     return values * (chances >= sparsity)
 
 

@@ -13,13 +13,13 @@ def check_queries_and_keys(q: Tensor, k: Tensor) -> None:
 
     Raises:
         ValueError: If a tensor has fewer than two axes, if the head widths differ or are zero, or if the
-            batch axes differ. The message names the sizes.
+            batch axes or devices differ. The message names them.
         TypeError: If the dtypes differ, or are not floating point.
     """
     for name, tensor, axes in (("q", q, "(..., T, H)"), ("k", k, "(..., S, H)")):
         if tensor.ndim < 2:
             raise ValueError(f"{name} has shape {tuple(tensor.shape)}; wanted at least two axes, {axes}")
-    _check_dtype("k", k, q)
+    _check_alike("k", k, q)
     if not q.is_floating_point():
         raise TypeError(f"q has dtype {q.dtype}; wanted a floating-point dtype")
     sizes = f"(q {tuple(q.shape)}, k {tuple(k.shape)})"
@@ -41,10 +41,10 @@ def check_values(k: Tensor, v: Tensor) -> None:
         v: Values, (*batch, S, Hv).
 
     Raises:
-        ValueError: If the values' number or batch axes are not those of the keys.
+        ValueError: If the values' number, batch axes or device are not those of the keys.
         TypeError: If the dtypes differ.
     """
-    _check_dtype("v", v, k)
+    _check_alike("v", v, k)
     if v.ndim < 2 or v.shape[:-1] != k.shape[:-1]:
         raise ValueError(
             f"v has shape {tuple(v.shape)}, k has {tuple(k.shape)}: each key needs one value, so all axes "
@@ -129,7 +129,29 @@ def check_ids(name: str, ids: Tensor, vocab_size: int, max_length: int | None = 
             raise ValueError(f"{name} holds id {wrong} at {place}; the vocabulary has ids 0 to {vocab_size - 1}")
 
 
-def _check_dtype(name: str, tensor: Tensor, other: Tensor) -> None:
+def check_state(state: Tensor, wanted: tuple[int, ...], q: Tensor) -> None:
+    """Refuse a state that a recurrent form cannot go on from.
+
+    Args:
+        state: What an earlier call handed back.
+        wanted: The shape that the queries, keys and values want.
+        q: The queries.
+
+    Raises:
+        ValueError: If the shape differs, or the state is on another device than the queries.
+    """
+    if state.shape != wanted:
+        raise ValueError(f"the state has shape {tuple(state.shape)}; wanted {wanted}")
+    _check_device("the state", state, q)
+
+
+def _check_device(name: str, tensor: Tensor, other: Tensor) -> None:
+    if tensor.device != other.device:
+        raise ValueError(f"{name} is on {tensor.device}, beside {other.device}: move one to the other")
+
+
+def _check_alike(name: str, tensor: Tensor, other: Tensor) -> None:
+    _check_device(name, tensor, other)
     # Under autocast torch brings them to one dtype itself, so a mixture is no mistake there.
     if tensor.dtype != other.dtype and not torch.is_autocast_enabled(tensor.device.type):
         raise TypeError(f"{name} has dtype {tensor.dtype}, beside {other.dtype}: they must be equal")

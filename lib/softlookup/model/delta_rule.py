@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from softlookup.model._sizes import check_queries_and_keys, check_values
+from softlookup.model._sizes import check_queries_and_keys, check_state, check_values
 
 State = Float[Tensor, "*batch H Hv"]
 
@@ -37,7 +37,8 @@ def gated_delta_rule_step(
         The output, in q's dtype, and the new state, in float32 at least; the one given stays as it was.
 
     Raises:
-        ValueError: If sizes of q, k, v, log_decay, strength or the state do not fit together; the message names them.
+        ValueError: If sizes of q, k, v, log_decay, strength or the state do not fit together, or they are on several
+            devices; the message names them.
         TypeError: If the dtypes of q, k and v differ.
 
     Cost: 7*H*Hv operations for each head, however many positions there were before.
@@ -123,9 +124,10 @@ def _checked(state: Tensor | None, q: Tensor, k: Tensor, v: Tensor, log_decay: T
     for name, numbers in (("log_decay", log_decay), ("strength", strength)):
         if numbers.shape != q.shape[:-1]:
             raise ValueError(f"{name} has shape {tuple(numbers.shape)}; wanted {tuple(q.shape[:-1])}, one a position")
+        if numbers.device != q.device:
+            raise ValueError(f"{name} is on {numbers.device}, beside {q.device}: move one to the other")
     wanted = (*q.shape[:-2], k.shape[-1], v.shape[-1])
     if state is None:
         return q.new_zeros(wanted, dtype=torch.promote_types(q.dtype, torch.float32))
-    if state.shape != wanted:
-        raise ValueError(f"the state has shape {tuple(state.shape)}; wanted {wanted}")
+    check_state(state, wanted, q)
     return state

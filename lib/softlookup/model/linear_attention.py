@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from softlookup.model._sizes import check_mask, check_queries_and_keys, check_values
+from softlookup.model._sizes import check_mask, check_queries_and_keys, check_state, check_values
 
 Feature = Literal["elu+1", "relu"]
 
@@ -114,7 +114,8 @@ def linear_attention_step(
         The output of this position, and the state with it taken in; the state that was given stays as it was.
 
     Raises:
-        ValueError: If sizes of q, k, v and the state do not fit together, or if the feature is unknown.
+        ValueError: If sizes of q, k, v and the state do not fit together, they are on several devices, or the feature
+            is unknown.
         TypeError: If the dtypes of q, k and v differ.
 
     Cost: about 4*H*Hv operations for each head, whatever the position.
@@ -128,12 +129,8 @@ def linear_attention_step(
     key_values_HH = k_H[..., :, None] * v.to(dtype)[..., None, :]
     if state is None:
         state = LinearState(key_values_HH, k_H)
-    elif state.key_values.shape != key_values_HH.shape:
-        raise ValueError(
-            f"the state has sums of shape {tuple(state.key_values.shape)}; k {tuple(k.shape)} and v {tuple(v.shape)} "
-            f"want {tuple(key_values_HH.shape)}"
-        )
     else:
+        check_state(state.key_values, tuple(key_values_HH.shape), q)
         state = LinearState(state.key_values + key_values_HH, state.keys + k_H)
     return _mixed(q_H[..., None, :], state.key_values, state.keys, q.dtype)[..., 0, :], state
 

@@ -68,7 +68,7 @@ def shifted(images: Tensor, chance: torch.Generator) -> Tensor:
     rows = (down[:, None] + torch.arange(height))[:, None, :, None]
     columns = (across[:, None] + torch.arange(width))[:, None, None, :]
     moved = around[torch.arange(len(images))[:, None, None, None], 0, rows, columns]
-    stays = torch.rand(len(images), generator=chance) < 0.5
+    stays = (torch.rand(len(images), generator=chance) < 0.5).to(images.device)
     return torch.where(stays[:, None, None, None], images, moved)
 
 

@@ -45,8 +45,8 @@ class ShortAttention(torch.autograd.Function):
         b, t, s, k, g, h = sizes
         wide = unseen.dtype
         kv_rows = rows[:, k * g * h :] if memory_rows is None else memory_rows
-        q_KBGTH = torch.empty((k, b, g, t, h), dtype=wide).copy_(_queries(rows, sizes))
-        kv_KBSH = torch.empty((2 * k, b, s, h), dtype=wide).copy_(_keys_and_values(kv_rows, sizes))
+        q_KBGTH = torch.empty((k, b, g, t, h), dtype=wide, device=rows.device).copy_(_queries(rows, sizes))
+        kv_KBSH = torch.empty((2 * k, b, s, h), dtype=wide, device=rows.device).copy_(_keys_and_values(kv_rows, sizes))
         q, (keys, values) = q_KBGTH.view(k * b, g * t, h), kv_KBSH.view(2, k * b, s, h)
         weights = torch.baddbmm(unseen, q, keys.mT, alpha=scale)
         weights.sub_(weights.amax(dim=-1, keepdim=True)).exp_()
@@ -65,8 +65,8 @@ class ShortAttention(torch.autograd.Function):
         """Give the gradients of both kinds of rows."""
         q, keys, values, weights = ctx.saved_tensors
         b, t, s, k, g, h = ctx.sizes
-        grad_z = torch.empty((k, b, g, t, h), dtype=q.dtype).copy_(_queries(grad, ctx.sizes)).view(k * b, g * t, h)
-        grad_kv = torch.empty((2, k * b, s, h), dtype=q.dtype)
+        grad_z = q.new_empty((k, b, g, t, h)).copy_(_queries(grad, ctx.sizes)).view(k * b, g * t, h)
+        grad_kv = q.new_empty((2, k * b, s, h))
         torch.bmm(weights.mT, grad_z, out=grad_kv[1])
         grad_scores = torch.bmm(grad_z, values.mT)
         grad_scores.sub_((grad_scores * weights).sum(dim=-1, keepdim=True)).mul_(weights).mul_(ctx.scale)
