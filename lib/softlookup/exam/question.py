@@ -72,7 +72,7 @@ class Drawn:
         answer: The right answer in words and formulas, with the way to it.
         marks: Points, and what they are given for.
         given: The numbers that were drawn, by name.
-        slips: Mistakes to expect.
+        expected: Mistakes to expect.
     """
 
     text: str

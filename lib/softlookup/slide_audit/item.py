@@ -56,7 +56,7 @@ class Item:
         kind: "computed"; "cited" where it rests on a publication; "draw" where the slide shows one random draw and a
             property is tested instead; "damage" where the text may have been damaged when it was extracted.
         tell: How one could have noticed without redoing the sum; for a right statement, a quick way to see it.
-        slip: The mistake that probably made it, where one is found.
+        cause: The mistake that probably made it, where one is found.
         source: Keys of the bibliography.
         audit: Where an earlier audit of the slides said something else, what it said and why it does not hold.
     """

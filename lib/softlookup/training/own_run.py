@@ -49,6 +49,8 @@ class OwnRun:
         validations: (step, loss) pairs, on sentences that are not learned from.
         model: The model as it is now.
         done: Whether all steps were taken.
+        english: The number of each English word that was learned.
+        french: The French words that were learned, by number.
     """
 
     losses: list[float]
