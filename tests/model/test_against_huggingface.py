@@ -191,16 +191,16 @@ def rows(lengths, longest, pad, *, left=False, seed=3):
     return ids.masked_fill(~real, pad), real
 
 
-def run(case, ours, theirs, *, left=True):
-    """Give both the same input (decoder-only models: filled up on the left, or not); return both logits, and which
-    positions count."""
+def run(case, ours, theirs, *, left=True, full=False):
+    """Give both the same input (decoder-only models: filled up on the left, on the right, or not at all); return both
+    logits, and which positions count."""
     name, config = CASES[case][0], ours.config
     if name == "bert":
         ids, real = rows([9, 12, 4], 12, config.pad_id)
         segments = torch.randint(config.n_segments, ids.shape, generator=torch.Generator().manual_seed(5))
         return ours(ids, segments), theirs(input_ids=ids, attention_mask=real, token_type_ids=segments).logits, real
     if KINDS[name].ours is DecoderLM:
-        ids, real = rows([9, 12, 4] if left else [12, 12, 12], 12, config.pad_id, left=True)
+        ids, real = rows([12, 12, 12] if full else [9, 12, 4], 12, config.pad_id, left=left)
         places = (real.long().cumsum(dim=1) - 1).clamp(min=0)
         return ours(ids, real), theirs(input_ids=ids, attention_mask=real, position_ids=places).logits, real
     # 40 source tokens reach T5's wide buckets.
@@ -240,16 +240,18 @@ def test_missing_entries_and_null_mean_what_transformers_takes_or_are_refused_by
 
 @pytest.mark.parametrize("case", CASES)
 def test_logits_equal_in_float32(hf, case):
-    got, wanted, real = run(case, *pair(hf, case, torch.float32))
-    assert got.dtype == torch.float32
-    assert wanted[real].std() > 0.3  # not a comparison of zeros
-    torch.testing.assert_close(got[real], wanted[real], rtol=1e-5, atol=1e-5)
+    ours, theirs = pair(hf, case, torch.float32)
+    for left in (True, False):
+        got, wanted, real = run(case, ours, theirs, left=left)
+        assert got.dtype == torch.float32
+        assert wanted[real].std() > 0.3  # not a comparison of zeros
+        torch.testing.assert_close(got[real], wanted[real], rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_logits_equal_in_float64(hf, case):
     # Padding in float64 makes NaN of their Llama and its kin: their mask's -1.8e308 is -inf in their float32 softmax.
-    got, wanted, real = run(case, *pair(hf, case), left=KINDS[CASES[case][0]].common is not LIKE_LLAMA)
+    got, wanted, real = run(case, *pair(hf, case), full=KINDS[CASES[case][0]].common is LIKE_LLAMA)
     tolerance = 1e-5 if CASES[case][0] in HALF_IN_FLOAT32 else 1e-10
     torch.testing.assert_close(got[real], wanted[real], rtol=tolerance, atol=tolerance)
 
