@@ -16,6 +16,8 @@ from softlookup.grading.judging.names import Statement, needed, parsed, statemen
 MAX_SOURCE = 200_000
 """Characters of one solution cell; no answer is so long."""
 
+_WORD, _COMMENT = re.compile(r"[^\W\d]\w*"), re.compile(r"#.*")
+
 MAX_LOOSE = 400_000
 """Characters of cells without a mark that are searched for answers, together."""
 
@@ -81,16 +83,29 @@ def _mark(cell: Mapping[str, Any]) -> str:
 
 def same_source(one: str, other: str, code: bool = True) -> bool:
     """Whether two cells say the same: white space at the ends of lines and the layout of code are no difference."""
-    if one == other or _bare(one) == _bare(other):
+    if one == other:
         return True
-    if not code or len(one) > MAX_SOURCE:
+    if code and (_longest(other) not in one or len(one) > MAX_SOURCE):
         return False
-    both = parsed(one), parsed(other)
-    return bool(both[0].body) and ast.dump(both[0]) == ast.dump(both[1])
+    if _bare(one) == _bare_released(other):
+        return True
+    if not code:
+        return False
+    mine, theirs = parsed(one), parsed(other)
+    return bool(mine.body) and ast.dump(mine) == ast.dump(theirs)
+
+
+@lru_cache(maxsize=1024)
+def _longest(text: str) -> str:
+    """The longest word of a cell outside of comments: a cell without it is another one, and need not be read."""
+    return max(_WORD.findall(_COMMENT.sub("", text)), key=len, default="")
 
 
 def _bare(text: str) -> str:
     return "\n".join(line.rstrip() for line in text.split("\n")).strip("\n")
+
+
+_bare_released = lru_cache(maxsize=1024)(_bare)
 
 
 @lru_cache(maxsize=1024)
@@ -142,7 +157,7 @@ def match(release: Sequence[NotebookNode], cells: Sequence[Handed]) -> Matched:
         cells: The submitted ones.
     """
     released = {grade_id(cell): cell for cell in release if grade_id(cell)}
-    texts = {_bare(cell.source) for cell in release}
+    texts = {_bare_released(cell.source) for cell in release}
     result, unmarked = Matched(), list[Handed]()
     for one in cells:
         mark = _mark(one.content)
@@ -246,13 +261,15 @@ def _candidates(
     """
     until = result.place(check)
     since = result.place(own) if result.place(own) < until else -1.0
-    here = [(one, mark, part) for one, mark, part in homes if name in part.defines and mark != own]
-    before = [(one, part) for one, _, part in here if since < one.at <= until]
+    here: dict[Handed, tuple[str, list[str]]] = {}
+    for one, mark, part in homes:
+        if name in part.defines and mark != own:
+            here.setdefault(one, (mark, []))[1].append(part.text)
+    before = [one for one in here if since < one.at <= until]
     if before and until < float("inf"):
-        last = before[-1][0]
-        return [(last, "\n\n".join(part.text for one, part in before if one is last))]
-    loose = dict.fromkeys(one for one, mark, _ in here if not mark) or dict.fromkeys(one for one, _, _ in here)
-    return [(one, "\n\n".join(part.text for other, _, part in here if other is one)) for one in loose]
+        return [(before[-1], "\n\n".join(here[before[-1]][1]))]
+    loose = [one for one, (mark, _) in here.items() if not mark] or list(here)
+    return [(one, "\n\n".join(here[one][1])) for one in loose]
 
 
 class Pool:
@@ -264,11 +281,15 @@ class Pool:
 
     def __init__(self, cells: Sequence[Handed]) -> None:
         self._parts: list[tuple[Handed, Statement]] = []
+        self._homes: dict[str, list[int]] = {}
         spare = MAX_LOOSE
         for one in sorted(cells, key=lambda one: one.at):
             if len(one.text) <= spare:
                 spare -= len(one.text)
                 self._parts += [(one, part) for part in statements(one.text)]
+        for at, (_, part) in enumerate(self._parts):
+            for name in part.defines:
+                self._homes.setdefault(name, []).append(at)
 
     def __bool__(self) -> bool:
         return bool(self._parts)
@@ -284,19 +305,20 @@ class Pool:
         Returns:
             The source, and which names were taken from which cells.
         """
-        usable = [(one, part) for one, part in self._parts if one.at <= until] or self._parts
         have, todo, taken = set(known), [text], set[int]()
         names: dict[str, Handed] = {}
         while todo:
             want = needed(todo.pop()) - have
             have |= want
-            for at, (one, part) in enumerate(usable):
-                if at not in taken and part.defines & want:
-                    taken.add(at)
-                    todo.append(part.text)
-                    names |= dict.fromkeys(part.defines & want, one)
-        parts = [usable[at][1].text for at in sorted(taken)]
-        return (_before(text, "\n".join(parts)), names) if parts else (text, {})
+            for name in want:
+                homes = self._homes.get(name, [])
+                for at in [at for at in homes if self._parts[at][0].at <= until] or homes:
+                    names[name] = self._parts[at][0]
+                    if at not in taken:
+                        taken.add(at)
+                        todo.append(self._parts[at][1].text)
+        more = "\n".join(self._parts[at][1].text for at in sorted(taken))
+        return (_before(text, more), names) if taken else (text, {})
 
 
 def _before(text: str, more: str) -> str:
