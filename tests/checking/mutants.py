@@ -1,4 +1,4 @@
-"""Mutants of the published solutions: an operator, an axis, a constant, a name or a line changed in the syntax tree."""
+"""Mutants of the published solutions: an operator, axis, constant, name, list or line changed in the syntax tree."""
 
 import ast
 import copy

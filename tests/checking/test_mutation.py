@@ -79,9 +79,11 @@ def test_all_mutants_are_killed_or_equal(chapter):
 @pytest.mark.parametrize("part", range(4))
 def test_every_explained_mutant_still_exists_and_survives(part):
     """An explanation that explains nothing any more is dropped from the list."""
-    by_key = {(m.task_id, m.line): m for chapter in sorted(CHAPTERS) for m in mutants_of(chapter)}
+    by_key: dict[tuple[str, str], list[Mutant]] = {}
+    for mutant in (m for chapter in sorted(CHAPTERS) for m in mutants_of(chapter)):
+        by_key.setdefault((mutant.task_id, mutant.line), []).append(mutant)
     for task_id, line, reason in EQUAL:
         assert len(reason) > 10
         assert (task_id, line) in by_key, f"{task_id}, {line}: no such mutant"
     for task_id, line, _ in sorted(EQUAL)[part::4]:
-        assert survives(by_key[task_id, line]), f"{task_id}, {line}: it is killed now"
+        assert any(map(survives, by_key[task_id, line])), f"{task_id}, {line}: it is killed now"
