@@ -5,7 +5,7 @@ from functools import cache
 import pytest
 
 from published import ROOT
-from softlookup.authoring import assignments, draw_variants, read_solution, solution_cells
+from softlookup.authoring import assignments, draw_variants, read_solution
 from softlookup.checking import get_task, tasks
 from softlookup.checking.inside.limits import calm_torch
 from softlookup.checking.judge import HOME_SEED, judge, questions
