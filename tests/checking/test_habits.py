@@ -14,7 +14,7 @@ from softlookup.checking.habits import HABIT, says
 from softlookup.checking.inside.limits import calm_torch
 from softlookup.checking.judge import SAME_AS_HABIT, SAME_AS_TWO, judge, questions_at_home
 from softlookup.checking.local import LocalStudent
-from softlookup.checking.published import solution, with_earlier, with_habits
+from softlookup.checking.published import NoEdit, solution, with_earlier, with_habits
 from softlookup.checking.slips import can_run_away, planted, slips
 
 ANSWERS = {
@@ -166,6 +166,20 @@ def test_every_slip_can_be_planted_and_said():
             assert planted(source, [slug], ast.unparse) != before, slug
             assert says(slug)
         assert planted(source, [], ast.unparse) == before
+
+
+def test_slips_that_leave_no_python_do_not_fit():
+    task = get_task("14.rank")
+
+    def fits(slug):
+        try:
+            with_habits(task, (slug,))
+        except NoEdit:
+            return False
+        return True
+
+    fitting = [fits(slug) for slug in slips(with_earlier(task))]
+    assert any(fitting) and not all(fitting)
 
 
 def test_slips_reach_the_earlier_functions_that_a_solution_calls():

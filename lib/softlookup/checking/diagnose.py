@@ -149,7 +149,8 @@ def _beside_habit(task: Task, known: Sequence[str], asked: Asked, variant: int, 
         return []
     common = [slug for slug in _slips(task, asked, variant, given) if rule_of(slug) in PAIRED]
     pairs = chain(((other, slug) for slug in common for other in known), combinations(common, 2))
-    return _first(task, islice(pairs, MOST_PAIRS), asked, variant, given)
+    most = MOST_PAIRS // 4 if any(case.parameters for case, _, _ in asked) else MOST_PAIRS  # layers take longer
+    return _first(task, islice(pairs, most), asked, variant, given)
 
 
 def _slips(task: Task, asked: Asked, variant: int, given: Given) -> list[str]:

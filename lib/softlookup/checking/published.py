@@ -342,8 +342,12 @@ def with_habits(task: Task, slugs: tuple[str, ...], variant: int = 0) -> Any:
     if variant < len(task.conventions) and task.conventions[variant] is not None:
         return _made(task, _carried_over(task, slips.planted(source, own, ast.unparse), variant), {})
     space = dict(_names_above(task, source))
-    with _quiet():
-        exec(slips.planted(source, own, lambda tree: compile(tree, f"<published {task.id}>", "exec")), space)
+    try:
+        with _quiet():
+            code = slips.planted(source, own, lambda tree: compile(tree, f"<published {task.id}>", "exec"))
+    except SyntaxError:
+        raise NoEdit(f"{task.id}, {' and '.join(slugs)}: together they are no Python") from None
+    exec(code, space)
     return space[task.name]
 
 
