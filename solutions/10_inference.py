@@ -66,7 +66,7 @@ def next_tokens(logits, lengths):
 # %% [markdown]
 # [[task 10.greedy]]
 #
-# Continue `ids` greedily with the smallest language model: a table whose row `i` holds the logits of the token that follows token `i`, whatever came before. Always take the most likely next token, **stop after the end token**, and generate at most `limit` tokens. Return all ids in a list or a tensor: first the given ids, then the generated ones, including the end token. The given ids may contain the end token (GPT-2's texts begin with it); it does not stop generation.
+# Continue `ids` greedily with the smallest language model: a table whose row `i` holds the logits of the token that follows token `i`, whatever came before. Always take the most likely next token, **stop after the end token**, and generate at most `limit` tokens, none if `limit` is 0. Return all ids in a list or a tensor: first the given ids, then the generated ones, including the end token. The given ids may contain the end token (GPT-2's texts begin with it); it does not stop generation.
 
 
 # %% 10-greedy
@@ -86,7 +86,7 @@ def greedy(table, ids, end_id, limit):
 # %% [markdown]
 # [[task 10.temperature]]
 #
-# Turn logits into probabilities at a temperature $\tau$. A $\tau$ above 0, however small, **divides the logits** before the softmax. At exactly 0 the most likely token gets the probability 1 and all others 0 (no two logits are equal). The result has the dtype of the logits.
+# Turn logits into probabilities at a temperature $\tau$. A $\tau$ above 0, however small (no $\tau$ lies between 0 and a millionth), **divides the logits** before the softmax. At exactly 0 the most likely token gets the probability 1 and all others 0 (no two logits are equal). The result has the dtype of the logits.
 
 
 # %% 10-temperature
@@ -138,7 +138,7 @@ def top_p(probabilities, p):
 # %% [markdown]
 # [[task 10.draw]]
 #
-# Draw a token for each row and return its id. The random numbers are given: one number `u` for each row, at least 0 and below 1. Each token gets one interval on the line from 0 to 1, in the order of the ids; the length of the interval is the token's probability. The drawn token is the one whose interval contains `u`. An interval contains its left end but not its right end, so a token of probability 0 is never drawn. (`u` always lies inside an interval.) Intervals may be short: add up in the dtype that you are given, not in half precision.
+# Draw a token for each row and return its id. The random numbers are given: one number `u` for each row, at least 0 and below 1. Each token gets one interval on the line from 0 to 1, in the order of the ids; the length of the interval is the token's probability. The drawn token is the one whose interval contains `u`. An interval contains its left end but not its right end, so a token of probability 0 is never drawn. (`u` always lies inside an interval.) Intervals may be short: add up in the dtype that you are given, not in a coarser one.
 
 
 # %% 10-draw
@@ -295,7 +295,7 @@ def newest_positions(real, n_new):
 # %% [markdown]
 # [[task 10.write]]
 #
-# Generate text with a small but complete model. A token's vector `x` is its row of `embedding` plus its sinusoidal position (`sinusoidal`, in the embedding's dtype; the embedding is not scaled). One layer of attention, with as many key-value heads as query heads, all of width `D / N`, gives `y`; the hidden state is `x + y`, and its dot products with the rows of `embedding` are the logits. Continue `prompt` greedily, stop after the end token, and generate at most `limit` tokens. (As in `greedy`, an end token in the prompt does not stop generation.) Read the prompt **in one pass**, then feed one token at a time, with a KV cache, and no token twice: the check counts the passes (products with `w_q`) and the vectors in them. You may feed in the last generated token or leave it out. For `cached_attention`, the text needs a batch axis of size 1, and the first cache is empty (`S = 0`). Return the ids that were **generated** (including the end token, without the prompt), and the logits from which each was chosen.
+# Generate text with a small but complete model. A token's vector `x` is its row of `embedding` plus its sinusoidal position (`sinusoidal`, in the embedding's dtype; the embedding is not scaled). One layer of attention, with as many key-value heads as query heads, all of width `D / N`, gives `y`; the hidden state is `x + y`, and its dot products with the rows of `embedding` are the logits. Continue `prompt` greedily, stop after the end token, and generate at most `limit` tokens, at least one. (As in `greedy`, an end token in the prompt does not stop generation.) Read the prompt **in one pass**, then feed one token at a time, with a KV cache, and no token twice: the check counts the passes (products with `w_q`) and the vectors in them. You may feed in the last generated token or leave it out. For `cached_attention`, the text needs a batch axis of size 1, and the first cache is empty (`S = 0`). Return the ids that were **generated** (including the end token, without the prompt), and the logits from which each was chosen.
 
 
 # %% 10-write

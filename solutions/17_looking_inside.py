@@ -161,7 +161,7 @@ def recovered(clean, corrupted, mixes, weights, read):
 # %% [markdown]
 # [[task 17.probe]]
 #
-# Fit a linear probe and say how often it is right. Put a 1 behind each state, for a bias. Fit a vector `w` on the states where `shown` is True: it has the smallest sum of squared errors against targets of +1 (where the label is 1) and -1 (where it is 0), plus `ridge` times the sum of the squares of `w`, bias included. That is the solution of $(X^\top X + \text{ridge} \cdot I)\, w = X^\top y$. The probe says 1 where a state's product with `w` is above 0. Return `w`, and the share of right answers on the states that were **not** shown.
+# Fit a linear probe and say how often it is right. Put a 1 behind each state, for a bias. Fit a vector `w` on the states where `shown` is True: it has the smallest sum of squared errors against targets of +1 (where the label is 1) and -1 (where it is 0), plus `ridge` times the sum of the squares of `w`, bias included. That is the solution of $(X^\top X + \text{ridge} \cdot I)\, w = X^\top y$. The probe says 1 where a state's product with `w` is above 0 (none is exactly 0). Return `w`, and the share of right answers on the states that were **not** shown.
 
 
 # %% 17-probe

@@ -66,6 +66,12 @@ def everywhere(task_id, source):
             "    return seen > 0, (seen > 0).triu(1).any()",
         ),
         (
+            "08.leak",
+            "def what_reaches(masks):\n    own = torch.eye(masks.shape[-1], dtype=torch.uint8)\n    paths = own\n"
+            "    for mask in masks:\n        paths = (mask.byte() + own) @ paths\n"
+            "    return paths > 0, (paths > 0).triu(1).any()",
+        ),
+        (
             "08.convert",
             "def to_additive(s, mask):\n    return torch.zeros_like(s).masked_fill(mask, -torch.inf).squeeze()",
         ),

@@ -148,7 +148,7 @@ PASSED = [
     ("10.temperature", WARM.format(ONE_HOT.format("== 0"), "max(t, 1e-3)")),
     ("10.temperature", WARM.format("", "max(t, 0.01)")),
     ("10.temperature", WARM.format(ONE_HOT.format("== 0"), "(t + 1e-7)")),
-    *(("10.draw", DRAW + SHORT.format(kind)) for kind in ("half", "bfloat16")),
+    *(("10.draw", DRAW + SHORT.format(kind)) for kind in ("half", "bfloat16", "float")),
     *(("10.attend", ATTEND.format(ROOT, MASKED.format(fill))) for fill in ("-100.0", "-1e4")),
     ("10.top-k", solutions(10)["10-top-k"].replace('float("-inf")', "-1e4")),
     ("10.positions", solutions(10)["10-positions"].replace("dim=1)", "dim=1, dtype=torch.uint8).long()")),
@@ -160,6 +160,10 @@ PASSED = [
         SCORES.format(FIRST_END, FAIR).replace(
             "torch.where(m, log_p, 0).sum(1)", "torch.where(m, log_p, 0).exp().prod(1).log()"
         ),
+    ),
+    (
+        "10.greedy",  # one token at least
+        GREEDY.replace("range(limit)", "range(max(limit, 1))").format("        if out[-1] == end_id: break\n", "out"),
     ),
     (
         "10.greedy",  # cut at an end token that was given

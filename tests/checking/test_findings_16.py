@@ -11,6 +11,7 @@ EDITS = [
         [("computed >= prompt:", "computed >= prompt - 1:"), ("computed < prompt:", "computed < prompt - 1:")],
     ),
     ("16.stream", [("for stop in stops for n", "for stop in stops[:1] for n")]),
+    ("16.stream", [("text[sent:]\n    return parts", "text[sent:]\n    return [one for one in parts if one]")]),
     ("16.speedup", [("/ steps > gain", "/ steps >= gain")]),
     ("16.batch-limit", [("computing > reading", "computing >= reading")]),
     ("16.admit", [("needed > left", "needed > left + 1")]),

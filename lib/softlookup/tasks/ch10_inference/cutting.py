@@ -63,11 +63,11 @@ def _draw_cases(rng: Rng) -> list[Case]:
     def inside(b: int) -> np.ndarray:
         return (rng.integers(0, 64, size=b) + rng.uniform(0.2, 0.8, size=b)) / 64
 
-    def fine(b: int, v: int) -> tuple[np.ndarray, np.ndarray]:
-        """Sixty stretches and luck that lies near their ends: nearer than half precision can tell."""
+    def fine(b: int, v: int, near: float = 4e-5) -> tuple[np.ndarray, np.ndarray]:
+        """Many stretches and luck that lies near their ends: nearer than half precision, say, can tell."""
         rows = softmax(0.5 * rng.standard_normal((b, v)))
         ends = rows.cumsum(1)[np.arange(b), rng.integers(v // 2, v - 1, size=b)]
-        return rows, ends + rng.choice([-4e-5, 4e-5], size=b)
+        return rows, ends + rng.choice([-near, near], size=b)
 
     edges = np.array([[0.0, 0.25, 0.0, 0.75], [0.25, 0.25, 0.5, 0.0], [0.5, 0.0, 0.25, 0.25], [0.0, 0.0, 1.0, 0.0]])
     return [
@@ -77,6 +77,7 @@ def _draw_cases(rng: Rng) -> list[Case]:
         Case("forty rows, luck near the ends of stretches", fine(40, 60)),
         Case("twelve rows of 300 tokens", fine(12, 300)),
         Case("one row, luck near the right end", (shares(1, 4), np.array([0.996]))),
+        Case("luck nearer to the ends of stretches than float32 can tell", fine(40, 60, 1e-9), part="edges"),
         Case("luck on the ends of stretches, and 0", (edges, np.array([0.0, 0.25, 0.5, 0.0])), part="edges"),
     ]
 

@@ -59,6 +59,7 @@ def _greedy_cases(rng: Rng) -> list[Case]:
         case("the limit comes first", 9, order(9)[:8], 1, 3),
         Case("a circle that never ends", (endless, np.array(cycle[:2]), end, 6)),
         case("a limit of one token", 4, order(4), 1, 1),
+        case("a limit of 0: nothing is generated", 5, order(5), 2, 0),
         Case(
             "the end token stands in the middle of what is given",
             (_chain(rng, 6, begins[:5]), np.array([begins[1], begins[4], begins[0]]), begins[4], 5),
@@ -75,9 +76,9 @@ def _greedy(table: Any, ids: Any, end_id: int, limit: int) -> Any:
     import torch
 
     follows = table.topk(1, dim=1).indices[:, 0].tolist()
-    walk = [follows[int(ids[-1])]]
+    walk: list[int] = []
     while len(walk) < limit:
-        walk.append(follows[walk[-1]])
+        walk.append(follows[walk[-1] if walk else int(ids[-1])])
     cut = walk.index(end_id) + 1 if end_id in walk else limit
     return torch.tensor([*ids.tolist(), *walk[:cut]])
 
