@@ -17,7 +17,7 @@ from softlookup.grading.data.work import Limits, RunSettings
 from softlookup.grading.judging.examine import Examiner
 from softlookup.grading.judging.rebuild import rebuild
 from softlookup.grading.samples.handins import answers, filled
-from softlookup.grading.validate import rehearse
+from softlookup.grading.validate import _rebuilt, rehearse
 
 CHAPTERS = ("04_one_head", "08_decoder_and_masks", "10_inference")
 MORE = 1
@@ -114,3 +114,16 @@ def test_a_fresh_kernel_and_the_grader_give_the_same_points(name, tmp_path):
     assert {outcome.task: outcome.points for outcome in home.outcomes} == marks
     assert 0 < sum(marks.values()) < given.best and set(home.remarks) <= set(graded.remarks)
     assert any("`HALF`" in remark and "`WHOLE`" in remark for remark in home.remarks)
+
+
+def test_what_a_check_at_home_cannot_know_is_said(tmp_path):
+    given = Given(CHAPTERS[0], None)
+    mix = next(cell for cell in given.right["cells"] if mangled.named(cell) == "04-mix")
+    given.right["cells"].append(mangled.code(mix["source"], id="again"))
+    mix["source"] = f"import einops\n\n{mix['source']}"
+    path = tmp_path / "mine.ipynb"
+    path.write_text(json.dumps(given.right))
+    rebuilt, remarks = _rebuilt(path)
+    assert len(rebuilt.cells) == len(given.release.cells)
+    assert any("The answer to 04.mix imports einops, which the grader may not have" in one for one in remarks)
+    assert any("The answer to 04.mix was taken from its own cell. Another one stands in cell" in one for one in remarks)

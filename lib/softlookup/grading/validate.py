@@ -1,7 +1,9 @@
 """Runs at home what will be graded: the notebook put into its release, and what its checks say, in words."""
 
+import ast
 import subprocess
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,7 @@ from softlookup.grading.course.notebooks import (
     verdict_of,
     verdict_without_check,
 )
+from softlookup.grading.judging.names import parsed
 from softlookup.grading.judging.rebuild import rebuild
 
 
@@ -111,7 +114,28 @@ def _rebuilt(path: Path) -> tuple[NotebookNode, tuple[str, ...]]:
     if release is None:
         return read_notebook(path), ()
     rebuilt = rebuild(release, raw, path.name)
-    return rebuilt.notebook, rebuilt.remarks
+    return rebuilt.notebook, (*rebuilt.remarks, *_imported(rebuilt.notebook))
+
+
+def _imported(notebook: NotebookNode) -> Iterator[str]:
+    """Sentences on packages that answers import and a grader may lack."""
+    usual = {"softlookup", "numpy", "torch", *sys.stdlib_module_names}
+    usual |= {name for cell in notebook.cells if not is_solution(cell) for name in _modules(cell)}
+    for cell in notebook.cells:
+        if is_solution(cell) and (more := sorted(set(_modules(cell)) - usual)):
+            yield (
+                f"The answer to {task_id(grade_id(cell))} imports {', '.join(more)}, which the grader may not have. "
+                "Python's own modules and what the notebook itself imports are sure to be there."
+            )
+
+
+def _modules(cell: NotebookNode) -> Iterator[str]:
+    """The packages and modules that a code cell imports, at its top or in a function."""
+    for node in ast.walk(parsed(cell.source)) if cell.cell_type == "code" else ():
+        if isinstance(node, ast.Import):
+            yield from (one.name.partition(".")[0] for one in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module.partition(".")[0]
 
 
 def _execute(notebook: NotebookNode, folder: Path, timeout_s: float, done: Callable[[int, int], None]) -> None:

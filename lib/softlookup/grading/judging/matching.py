@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 from nbformat import NotebookNode
@@ -18,6 +19,7 @@ MAX_SOURCE = 200_000
 
 _WORD, _COMMENT = re.compile(r"[^\W\d]\w*"), re.compile(r"#.*")
 
+_MOST_SAID = 5
 MAX_LOOSE = 400_000
 """Characters of cells without a mark that are searched for answers, together."""
 
@@ -207,6 +209,8 @@ def _find_answers(release: Sequence[NotebookNode], result: Matched) -> None:
         filled = [one for one in result.cells.get(own, []) if not same_source(one.text, cell.source)]
         if not any(defines(one.text, name) for one in filled if len(one.text) <= MAX_SOURCE):
             lost[own] = name, until, filled
+    answered = {name: own for own, (_, name, _) in asked.items() if own not in lost}
+    result.said += islice(_twice(answered, result.loose), _MOST_SAID)
     if not lost:
         return
     homes = _homes(result, {name for name, _, _ in lost.values()})
@@ -238,6 +242,21 @@ def _find_answers(release: Sequence[NotebookNode], result: Matched) -> None:
         )
     whole = {one for own, (one, text) in result.found.items() if one.text in text}
     result.loose = [one for one in result.loose if one not in whole]
+
+
+def _twice(answered: Mapping[str, str], loose: Sequence[Handed]) -> Iterator[str]:
+    """Sentences on functions that cells without a mark define once more; ``answered`` has the answers by name."""
+    spare = MAX_LOOSE
+    for one in loose:
+        if len(one.text) <= spare:
+            spare -= len(one.text)
+            for part in statements(one.text):
+                if part.text.startswith(("def ", "async ", "class ", "@")):
+                    for own in (answered[name] for name in part.defines if name in answered):
+                        yield (
+                            f"The answer to {task_id(own)} was taken from its own cell. Another one stands in "
+                            f"{one.words}: if that is the better, copy it into the cell of the answer."
+                        )
 
 
 def _homes(result: Matched, names: set[str]) -> list[tuple[Handed, str, Statement]]:

@@ -201,14 +201,15 @@ def _chosen(cell: NotebookNode, handed: Sequence[Handed], found: tuple[Handed, s
     texts = [one.text for one in handed]
     filled = [text for text in texts if text.strip() and not same_source(text, cell.source)]
     said = []
-    if len(handed) > 1:
-        said.append(f"The cell of {own} occurs {len(handed)} times; the last one that is filled in was graded.")
     if found is not None:
         text = found[1]
     elif filled:
         text = filled[-1]
     else:
         text = cell.source if any(same_source(one, cell.source) for one in texts) else texts[-1]
+    if len(handed) > 1:
+        which = next((one.words for one in reversed(handed) if one.text == text), "the last one that is filled in")
+        said.append(f"The cell of {own} occurs {len(handed)} times; {which} was graded, the last that is filled in.")
     if len(text) > MAX_SOURCE:
         said.append(f"The cell of {own} has {len(text):,} characters, more than are read; it counts as not filled in.")
         return cell.source, said
