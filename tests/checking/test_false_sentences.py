@@ -7,8 +7,9 @@ import pytest
 import torch
 
 from softlookup.checking import check, get_task
-from softlookup.checking.judge import SAME_AS_TWO, SAME_EVERYWHERE
+from softlookup.checking.judge import ORDER, SAME_AS_TIMES, SAME_AS_TWO, SAME_EVERYWHERE
 from softlookup.checking.published import answer
+from softlookup.checking.variant import in_words
 
 
 def positions(real, n_new):
@@ -80,6 +81,34 @@ def without_eps(task_id):
     return lambda *given: solution(*given[:at], 0.0, *given[at + 1 :])
 
 
+def nan_made_zero(x):
+    e = x.exp()
+    return torch.nan_to_num(e / e.sum(dim=-1, keepdim=True))
+
+
+def first_kept_and_crossing_dropped(probabilities, p):
+    s, ids = probabilities.sort(dim=-1, descending=True)
+    kept = s * ((s.cumsum(dim=-1) <= p) | (torch.arange(s.shape[-1]) == 0))
+    kept = torch.zeros_like(probabilities).scatter(-1, ids, kept)
+    return kept / kept.sum(dim=-1, keepdim=True)
+
+
+def all_paths(masks):
+    seen, _ = answer(get_task("08.leak"), ())(masks)
+    return seen, seen.triu(1).all()
+
+
+def gain_alone(states, gain, w_out, eps):
+    return (states * gain) @ w_out
+
+
+def columns_as_they_are(w):
+    """It brings no column to the length 1."""
+    squares, lengths = (w.mT @ w).square(), w.norm(dim=0)
+    total = squares.sum(dim=1)
+    return lengths, total - squares.diagonal(), torch.where(total > 0, lengths**2 / total.clamp(min=1e-300), 0.0)
+
+
 def mean_of_squared_errors(states, labels, shown, ridge):
     return answer(get_task("17.probe"), ())(states, labels, shown, ridge * int(shown.sum()))
 
@@ -127,3 +156,75 @@ def test_two_mistakes_that_show_one_by_one_are_told_as_they_are():
     pair = ("no-eps", "summed-variance")
     told = check("07.layer-norm", answer(get_task("07.layer-norm"), pair))
     assert told.diagnosis == pair and SAME_AS_TWO not in told.text()
+
+
+@pytest.mark.parametrize(
+    ("task_id", "function", "name"),
+    [("08.leak", all_paths, "all-for-any"), ("17.lens", gain_alone, "divisor-left-out")],
+)
+def test_one_mistake_is_not_told_as_two(task_id, function, name):
+    assert check(task_id, function).diagnosis == (name,)
+
+
+def twice(task_id, function):
+    """The verdict on a second try, which says what can be seen of an answer."""
+    return [check(task_id, function) for _ in range(2)][1]
+
+
+def test_an_answer_that_is_right_where_a_mistake_is_wrong_does_not_get_its_name():
+    assert "clamped" not in check("04.softmax", nan_made_zero).text()
+
+
+def test_the_name_of_a_dropped_token_holds_where_the_first_is_always_kept():
+    task, number = conventions_of("10.top-p", lambda one: one.order and one.turned and one.turned_results)
+    told = check(task.id, lambda p, x: first_kept_and_crossing_dropped(x.mT, p).mT, variant=number)
+    assert told.diagnosis == ("crossing-dropped",) and "no token is kept" not in told.text(), told.text()
+
+
+def test_numbers_that_sum_to_1_by_chance_are_no_rows_of_weights():
+    assert "sum to 1" not in twice("17.superposition", columns_as_they_are).text()
+
+
+def conventions_of(task_id, has):
+    """A task, and the number of a variant of it whose convention has what is asked for."""
+    task = get_task(task_id)
+    return task, next(number for number, one in enumerate(task.conventions) if one is not None and has(one))
+
+
+def test_cells_of_a_result_with_its_axes_exchanged_are_called_by_no_other_place():
+    task, number = conventions_of("04.weights", lambda one: one.turned_results == (0,))
+    for mistake in ("mask-inverted", "no-sqrt"):
+        told = check(task.id, answer(task, (mistake,), number), variant=number)
+        assert "is masked and has the weight" not in told.text() and "of your weights sums" not in told.text()
+
+
+def test_half_of_what_is_asked_for_twice_need_not_be_the_mistake_that_halves():
+    task, number = conventions_of("10.cache-bytes", lambda one: one.times == 2)
+    own = answer(task, (), number)
+    told = check(task.id, lambda *sizes: own(*sizes) // 2, variant=number)
+    assert told.sentences[0] == SAME_AS_TIMES.format(2), told.text()
+
+
+def test_a_window_that_is_ignored_is_no_other_order_of_arguments():
+    task, number = conventions_of("15.cache", lambda one: one.order == (1, 0, 2))
+    told = check(task.id, answer(task, ("window-ignored",), number), variant=number)
+    assert told.diagnosis == ("window-ignored",), told.text()
+
+
+def test_an_exception_under_another_order_points_to_the_order():
+    task, number = conventions_of("04.weights", lambda one: one.order)
+
+    def raises(*given):
+        raise ZeroDivisionError("none")
+
+    assert ORDER in check(task.id, raises, variant=number).text()
+    assert ORDER not in check(task.id, raises).text()
+
+
+def test_results_that_begin_with_a_preposition_and_matrices_are_named():
+    task, number = conventions_of("17.silence", lambda one: one.turned_results)
+    assert "Return `with" in in_words(task, number)
+    mistake = task.mistakes[0].slug
+    assert "of with" not in check(task.id, answer(task, (mistake,))).text()
+    told = check("10.write", answer(get_task("10.write"), ("read-again",)))
+    assert "multiplied with `w_q`" in told.text(), told.text()

@@ -31,7 +31,7 @@ from softlookup.checking.inside.probe import Answer
 from softlookup.checking.oracle import mistaken, wanted
 from softlookup.checking.result import CheckResult
 from softlookup.checking.task import Task
-from softlookup.checking.variant import under
+from softlookup.checking.variant import convention_of, under
 from softlookup.checking.words import describe, failure_sentence, inputs_in_words
 
 SAME_AS_TWO = (
@@ -44,6 +44,15 @@ SAME_EVERYWHERE = (
     "All your results are {}, as they would be with the following mistake. Your own mistake may be another one."
 )
 """What comes before sentences on an answer that gives one number in all questions."""
+
+SAME_AS_TIMES = (
+    "All your results would be right {} times as large, as your notebook asks for them. The following mistake gives "
+    "the same results."
+)
+"""What comes before the sentence on a mistake that divides by what a variant's convention multiplies by."""
+
+ORDER = "The arguments come in an order of their own: see *In your notebook* in the text of the task."
+"""What is said of an exception that nothing explains, where a variant's convention changes the order."""
 
 SAME_AS_HABIT = "Your function gives the same results as a right answer with this slip."
 """What comes before the sentence on a habit."""
@@ -238,6 +247,8 @@ def judge(
             says = [SAME_AS_HABIT, *says]
         if len(slugs) > 1 and (slip or not each_shows(task, slugs, outcome.asked, variant, asked.given)):
             says = [SAME_AS_TWO, *says]
+        elif slugs and slugs != [OTHER_VARIANT] and (times := _times_forgotten(task, outcome.asked, variant)):
+            says = [SAME_AS_TIMES.format(times), *says]
         elif slugs and (one := everywhere(outcome.asked)):
             says = [SAME_EVERYWHERE.format(one), *says]
         return _result(task, outcome, slugs, says, variant, shown, extra)
@@ -256,6 +267,15 @@ def judge(
                     lent = without
             return result(better, _stood_in(lent))
     return result(outcome)
+
+
+def _times_forgotten(task: Task, asked: Asked, variant: int) -> int:
+    """What a variant's convention multiplies results by, if all results are right but for that; else 0."""
+    right = convention_of(task, variant)
+    if right is None or right.times == 1 or task.frame == "text":
+        return 0
+    told = [(case, tuple(right.times * one for one in answer.arrays or ()), wanted) for case, answer, wanted in asked]
+    return right.times if all(got and same(got, wanted, case) for case, got, wanted in told) else 0
 
 
 def _stood_in(lent: Sequence[str]) -> str:
@@ -407,15 +427,17 @@ def _result(
     names, input_names = task.result_names(case), tuple(task.input_names(case))
     sentences = list(says)
     if answer.failure is not None:
-        sentences.append(failure_sentence(case, answer.failure))
+        sentences.append(failure_sentence(case, answer.failure, input_names))
         if not slugs:
             sentences += filter(None, [meaning(answer.failure.message, answer.failure.where)])
+            if answer.failure.kind == "raised" and (own := convention_of(task, variant)) and own.order:
+                sentences.append(ORDER)
     if difference is not None:
         sentences.append(describe(case, difference, names, reveals))
         sentences += [said for cell, said in task.cells.items() if cell == difference.index]
         sentences += _broken_properties(task, case, answer)
         if not slugs:
-            sentences += _raised_elsewhere(outcome.asked)
+            sentences += _raised_elsewhere(task, outcome.asked)
     return CheckResult(
         **common,
         names=names,
@@ -442,10 +464,10 @@ def _smallest(asked: Asked, shown: tuple[Case, Answer, Arrays]) -> tuple[Case, A
     return min(alike, key=lambda one: sum(np.size(arg) for arg in one[0].args if isinstance(arg, np.ndarray)))
 
 
-def _raised_elsewhere(asked: Asked) -> list[str]:
+def _raised_elsewhere(task: Task, asked: Asked) -> list[str]:
     """What another case raised: a picture of the one case that gave numbers would hide the plainer word."""
     raised = [(case, answer.failure) for case, answer, _ in asked if answer.failure is not None]
-    return [failure_sentence(case, failure) for case, failure in raised if failure.kind == "raised"][:1]
+    return [failure_sentence(case, one, task.input_names(case)) for case, one in raised if one.kind == "raised"][:1]
 
 
 def _says(task: Task, slug: str) -> str:

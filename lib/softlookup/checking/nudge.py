@@ -91,7 +91,8 @@ def _relation(task: Task, asked: Asked, at: int) -> str:
             continue
         if other is not None:
             return f"{looked}, {own} is what `{results[other]}` should be."
-        for said in _found(_pairs(asked, one, case), case, names, g, w):
+        rights = [right[one] for other, _, right in asked if other.gradients == case.gradients]
+        for said in _found(_pairs(asked, one, case), rights, case, names, g, w):
             return f"{looked}, {own} {said}."
     return ""
 
@@ -112,7 +113,9 @@ def _pairs(asked: Asked, result: int, like: Case) -> Pairs:
     return found
 
 
-def _found(pairs: Pairs, case: Case, names: Sequence[str], got: np.ndarray, wanted: np.ndarray) -> Iterator[str]:
+def _found(
+    pairs: Pairs, rights: Sequence[np.ndarray], case: Case, names: Sequence[str], got: np.ndarray, wanted: np.ndarray
+) -> Iterator[str]:
     for look in (_an_input, _another_shape, _not_numbers):
         yield from look(case, names, got, wanted)
     # A single number is always some multiple of another, and sometimes its square: that alone says nothing.
@@ -120,8 +123,10 @@ def _found(pairs: Pairs, case: Case, names: Sequence[str], got: np.ndarray, want
         as_everywhere = ", as in all other questions" if len(pairs) > 1 else ""
         for said in (*_multiple(pairs, names), *_function_of(pairs)):
             yield said + as_everywhere
-    for look in (_shifted, _moved, _sums, _only):
+    for look in (_shifted, _moved):
         yield from look(case, names, got, wanted)
+    yield from _sums(rights, got, wanted)
+    yield from _only(case, names, got, wanted)
 
 
 def _equal(got: np.ndarray, wanted: np.ndarray, case: Case) -> bool:
@@ -292,12 +297,28 @@ def _only(case: Case, names: Sequence[str], got: np.ndarray, wanted: np.ndarray)
             yield f"is right only at index {int((~lines).argmax())} of axis {axis}, which has {lines.size}"
 
 
-def _sums(case: Case, names: Sequence[str], got: np.ndarray, wanted: np.ndarray) -> Iterator[str]:
-    """Rows of the right one sum to 1 and others do not."""
-    if got.shape != wanted.shape or not got.ndim or got.shape[-1] < 2 or not np.isfinite(got.astype(float)).all():
+def _sums(rights: Sequence[np.ndarray], got: np.ndarray, wanted: np.ndarray) -> Iterator[str]:
+    """Rows of the right one, or its columns, sum to 1 in every question (or to 0: nothing is seen), and others do not.
+
+    In a single question they may sum to 1 by chance.
+    """
+    if got.shape != wanted.shape or got.ndim < 2 or got.dtype.kind != "f" or not np.isfinite(got).all():
         return
-    if wanted.dtype.kind == "f" and np.allclose(wanted.sum(-1), 1) and not np.allclose(got.sum(-1), 1, atol=1e-4):
-        down = got.ndim > 1 and np.allclose(got.sum(-2), 1, atol=1e-4)
+    lines = {-1: "rows", -2: "columns"}
+    axis = next((one for one in lines if all(_sum_to_one(right, one) for right in rights)), 0)
+    if axis and not np.allclose(got.sum(axis)[wanted.sum(axis) > 0.5], 1, atol=1e-4):
+        other = -3 - axis
+        turned = np.allclose(got.sum(other), 1, atol=1e-4)
         yield (
-            "has columns that sum to 1, where rows should" if down else "has rows that do not sum to 1, as they should"
+            f"has {lines[other]} that sum to 1, where {lines[axis]} should"
+            if turned
+            else f"has {lines[axis]} that do not sum to 1, as they should"
         )
+
+
+def _sum_to_one(right: np.ndarray, axis: int) -> bool:
+    """Whether all sums along an axis are 1, or 0."""
+    if right.dtype.kind != "f" or right.ndim < 2:
+        return False
+    sums = right.sum(axis)
+    return bool((np.isclose(sums, 1) | (sums == 0)).all())

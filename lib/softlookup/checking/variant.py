@@ -6,9 +6,16 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from softlookup.checking.conventions import turned
+from softlookup.checking.conventions import Convention, turned
 from softlookup.checking.inside.case import Case
 from softlookup.checking.task import Property, Task
+from softlookup.checking.words import named
+
+
+def convention_of(task: Task, variant: int) -> Convention | None:
+    """The convention of a variant; None where it keeps the published one."""
+    every = (task.published or task).conventions
+    return every[variant] if variant < len(every) else None
 
 
 @cache
@@ -23,7 +30,7 @@ def under(task: Task, variant: int) -> Task:
         The task itself where the variant keeps the published convention.
     """
     base = task.published or task
-    right = base.conventions[variant] if variant < len(base.conventions) else None
+    right = convention_of(task, variant)
     if right is None:
         return base
 
@@ -48,12 +55,13 @@ def under(task: Task, variant: int) -> Task:
     def seen(prop: Property) -> Property:
         return lambda case, arrays: prop(right.plain(case), right.read(arrays))
 
+    # Sentences on rows and cells name places of the published result, which are others where axes are exchanged.
     return replace(
         base,
         published=base,
         cases=cases,
         oracle=oracle,
-        properties=tuple(map(seen, base.properties)),
+        properties=() if right.turned_results else tuple(map(seen, base.properties)),
         returns=tuple(base.returns[old] for old in right.results) or base.returns,
         cells={} if right.turned_results or right.results else base.cells,
     )
@@ -61,8 +69,7 @@ def under(task: Task, variant: int) -> Task:
 
 def in_words(task: Task, variant: int) -> str:
     """What a variant's convention asks for, in sentences for a student; empty where it is the published one."""
-    base = task.published or task
-    convention = base.conventions[variant] if variant < len(base.conventions) else None
+    base, convention = task.published or task, convention_of(task, variant)
     if convention is None:
         return ""
     names = list(base.parameters)
@@ -78,11 +85,13 @@ def in_words(task: Task, variant: int) -> str:
         if len(base.returns) == 1:
             said.append("Return the result with its last two axes exchanged.")
         else:
-            which = _listed([base.returns[at] for at in convention.turned_results])
+            which = _listed([named(base.returns[at]) for at in convention.turned_results])
             its = "its" if len(convention.turned_results) == 1 else "their"
             said.append(f"Return {which} with {its} last two axes exchanged.")
     if convention.results:
-        said.append(f"Return the results in this order: {', '.join(base.returns[old] for old in convention.results)}.")
+        said.append(
+            f"Return the results in this order: {', '.join(named(base.returns[old]) for old in convention.results)}."
+        )
     if convention.times != 1:
         each = "each number" if len(base.returns) > 1 else "the number"
         what = f"{convention.times} {base.varies['times']} together"

@@ -1,5 +1,6 @@
 """Sentences about a difference or a failure, for people who cannot see the picture and for those who can."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 from softlookup.checking.compare import Difference
 from softlookup.checking.inside import texts
 from softlookup.checking.inside.case import Case
-from softlookup.checking.inside.probe import Failure
+from softlookup.checking.inside.probe import FED, Failure
 
 
 def number(value: float) -> str:
@@ -26,9 +27,17 @@ def shape(array: np.ndarray) -> str:
     return "a single number" if array.ndim == 0 else str(tuple(int(n) for n in array.shape))
 
 
+_PREPOSITIONS = {"by", "for", "from", "in", "of", "to", "with", "without"}
+
+
+def named(result: str) -> str:
+    """The name of a result as it stands in a sentence: as code where it begins with a preposition, as "with zeros"."""
+    return f"`{result}`" if result.split()[0] in _PREPOSITIONS else result
+
+
 def which(difference: Difference, names: tuple[str, ...]) -> str:
     """Which result a difference is in, empty where the task has one only."""
-    return f" of {names[difference.result]}" if len(names) > 1 and difference.result < len(names) else ""
+    return f" of {named(names[difference.result])}" if len(names) > 1 and difference.result < len(names) else ""
 
 
 def _named(difference: Difference, names: tuple[str, ...]) -> str:
@@ -103,12 +112,15 @@ def _kinds(got: np.dtype, wanted: np.dtype, name: str) -> str:
     return values + "where floats are asked for, which can be multiplied with other floats. Return floats."
 
 
-def failure_sentence(case: Case, failure: Failure) -> str:
-    """Say why a case has no answer."""
+def failure_sentence(case: Case, failure: Failure, names: Sequence[str]) -> str:
+    """Say why a case has no answer; ``names`` are those of its inputs."""
     if failure.kind == "blank":
         return f'Case "{case.label}": your function raises NotImplementedError.'
     where = f" ({failure.where})" if failure.where else ""
-    return f'Case "{case.label}": {failure.message.rstrip(".")}{where}.'
+    message = failure.message.rstrip(".")
+    if case.fed and failure.kind in FED:
+        message = re.sub(rf"[Aa]rgument {case.fed[0] + 1}\b", f"`{names[case.fed[0]]}`", message)
+    return f'Case "{case.label}": {message}{where}.'
 
 
 SMALL = 16

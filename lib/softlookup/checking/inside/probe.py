@@ -166,13 +166,13 @@ def called(obj: Callable[..., Any], case: Case, inputs: list[Any]) -> Any:
             if name in dict(layer.named_parameters(remove_duplicate=False)):
                 said = "has no weights of its own: the same part stands there twice (`[part] * 2` is one part)"
                 raise _NoParameter(f"`{name.rpartition('.')[0] or name}` {said}.")
-            raise _NoParameter(f"Your layer has no parameter `{name}`; it has {', '.join(own) or 'none at all'}.")
+            raise _NoParameter(f"Your class has no parameter `{name}`; it has {', '.join(own) or 'none at all'}.")
         if own[name].shape != weight.shape:
             shapes = f"{tuple(own[name].shape)}, wanted is {tuple(weight.shape)}"
             raise _NoParameter(f"The parameter `{name}` has the shape {shapes}.")
     more = [name for name in own if name not in given]
     if more:
-        raise _NoParameter(f"Your layer has parameters besides those asked for: {', '.join(more[:5])}.")
+        raise _NoParameter(f"Your class has parameters besides those asked for: {', '.join(more[:5])}.")
     return torch.func.functional_call(layer, given, tuple(inputs[end:]))
 
 

@@ -100,6 +100,11 @@ def _cache_cases(rng: Rng) -> list[Case]:
             30,
             2,
         ),
+        "a window of one position, and numbers of two bytes": (
+            {**small, "num_hidden_layers": 5, "layer_types": _types(5, 2), "sliding_window": 1},
+            9,
+            2,
+        ),
         "latents, and windows in some layers": (
             {
                 **_latent(),
