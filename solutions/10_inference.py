@@ -154,7 +154,7 @@ def draw(probabilities, u):
 # ## Beam search
 # [[task 10.score]]
 #
-# Compute the scores of finished texts of different lengths. There are `E` texts in rows of `M` tokens: row `e` of `ids` is a text, and `log_p` holds the log-probability of each of its tokens. After the first end token comes padding, which does not count and may be any ids, even the end token again; a text without an end token counts as a whole. The score is the sum of the log-probabilities, including the end token's, divided by $\left(([[10.score:base]] + n) / [[10.score:below]]\right)^{\alpha}$, where $n$ is the number of tokens, **including the end token**.
+# Compute the scores of finished texts of different lengths. There are `E` texts in rows of `M` tokens: row `e` of `ids` is a text, and `log_p` holds the log-probability of each of its tokens, a finite number. After the first end token comes padding, which does not count and may be any ids, even the end token again; a text without an end token counts as a whole. The score is the sum of the log-probabilities, including the end token's, divided by $\left(([[10.score:base]] + n) / [[10.score:below]]\right)^{\alpha}$, where $n$ is the number of tokens, **including the end token**.
 
 
 # %% 10-score

@@ -249,7 +249,7 @@ def reusable(prompt, earlier, block_size):
 # %% [markdown]
 # [[task 16.admit]]
 #
-# Admit as many waiting requests as are sure to fit. Of `memory` bytes, `weights` bytes hold the model and `reserve` bytes are kept for everything else; the rest is divided into blocks of `block_size` tokens. For each token, every layer stores a key and a value for each **key-value** head; each number takes `bytes_each` bytes. `config` is a dictionary with the keys `num_hidden_layers`, `num_attention_heads`, `num_key_value_heads` and `head_dim`.
+# Admit as many waiting requests as are sure to fit. Of `memory` bytes, `weights` bytes hold the model and `reserve` bytes are kept for everything else; the rest (there is some) is divided into blocks of `block_size` tokens. For each token, every layer stores a key and a value for each **key-value** head; each number takes `bytes_each` bytes. `config` is a dictionary with the keys `num_hidden_layers`, `num_attention_heads`, `num_key_value_heads` and `head_dim`.
 #
 # `queue` lists `[prompt, new]` for each waiting request: the length of its prompt and the most tokens that it may write. A request is admitted if whole blocks for **both together** are left; they are then its own. The requests are admitted in their order, and **nobody overtakes**: at the first that does not fit, stop. Return the number of all blocks, and how many requests are admitted.
 
@@ -383,7 +383,7 @@ def simulate(requests, budget, most, fixed, each):
 # %% [markdown]
 # [[task 16.small]]
 #
-# Say what weights of fewer bits leave for caches. Of `params` parameters, `kept` stay in 16 bits (the table of tokens, the norms). The others are stored in `bits` bits each, in groups of `group` neighbours (which divides their number), and each group has one scale of 16 bits. (llama.cpp's format Q4_0 has groups of 32.) Return how many **bytes** the weights take, and how many whole sequences of `sequence_bytes` bytes of cache fit beside them into `memory` bytes.
+# Say what weights of fewer bits leave for caches. Of `params` parameters, `kept` stay in 16 bits (the table of tokens, the norms). The others are stored in `bits` bits each, in groups of `group` neighbours (which divides their number), and each group has one scale of 16 bits. (llama.cpp's format Q4_0 has groups of 32.) Return how many **bytes** the weights take, and how many whole sequences of `sequence_bytes` bytes of cache fit beside them into `memory` bytes, which hold more than the weights.
 
 
 # %% 16-small

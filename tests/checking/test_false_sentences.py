@@ -181,6 +181,10 @@ def test_the_name_of_a_dropped_token_holds_where_the_first_is_always_kept():
     assert told.diagnosis == ("crossing-dropped",) and "no token is kept" not in told.text(), told.text()
 
 
+def test_a_result_without_a_finite_number_is_not_right_but_for_them():
+    assert "is right but for" not in twice("04.softmax", lambda x: x * math.nan).text()
+
+
 def test_numbers_that_sum_to_1_by_chance_are_no_rows_of_weights():
     assert "sum to 1" not in twice("17.superposition", columns_as_they_are).text()
 

@@ -46,8 +46,8 @@ SAME_EVERYWHERE = (
 """What comes before sentences on an answer that gives one number in all questions."""
 
 SAME_AS_TIMES = (
-    "All your results would be right {} times as large, as your notebook asks for them. The following mistake gives "
-    "the same results."
+    "Your results are right but for the factor {} by which your notebook asks for more. They are also what the "
+    "following mistake gives. Your own mistake may be another one."
 )
 """What comes before the sentence on a mistake that divides by what a variant's convention multiplies by."""
 

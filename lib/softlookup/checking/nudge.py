@@ -173,7 +173,7 @@ def _not_numbers(case: Case, names: Sequence[str], got: np.ndarray, wanted: np.n
     if got.shape != wanted.shape or got.dtype.kind != "f" or wanted.dtype.kind != "f":
         return
     bad = ~np.isfinite(got) & np.isfinite(wanted)
-    if bad.any() and _equal(np.where(bad, wanted, got), wanted, case):
+    if bad.any() and not bad.all() and _equal(np.where(bad, wanted, got), wanted, case):
         yield f"is right but for {int(bad.sum())} of {got.size} numbers, which are NaN or infinite"
 
 
