@@ -1,5 +1,6 @@
 """No check of a lent call's sizes refuses what the published solutions ask of each other's functions."""
 
+import itertools
 import sys
 import types
 
@@ -16,7 +17,7 @@ from softlookup.grading.course.notebooks import is_solution
 from softlookup.grading.judging.lent import owns
 from softlookup.grading.samples.handins import answers
 from softlookup.grading.sandbox.inside import frames
-from softlookup.grading.sandbox.outside.lending import largest, sound_answer
+from softlookup.grading.sandbox.outside.lending import largest, reason, sound_answer
 
 NOTEBOOKS = sorted(path.stem for path in (ROOT / "solutions").glob("[0-9]*.py"))
 
@@ -26,6 +27,7 @@ def defined(name):
     source = read_solution(ROOT / "solutions" / f"{name}.py")
     module = types.ModuleType(f"solution_{name}")
     sys.modules[module.__name__] = module
+    vars(module)["__name__"] = "__main__"  # whose classes are a student's own
     right = answers(source)
     for at, cell in enumerate(source.cells):
         if cell.cell_type == "code" and not cell.source.lstrip().startswith("check("):
@@ -43,8 +45,8 @@ def test_calls_of_published_solutions_pass_the_checks(name, monkeypatch, capsys)
     calls = []
     sound = local.stand_in
 
-    def noted(task, asking=""):
-        computed = sound(task, asking)
+    def noted(task, asking="", variant=0):
+        computed = sound(task, asking, variant)
 
         def call(*args, **named):
             calls.append((task.id, [plain(one) for one in args], {key: plain(one) for key, one in named.items()}))
@@ -56,18 +58,17 @@ def test_calls_of_published_solutions_pass_the_checks(name, monkeypatch, capsys)
     world = defined(name)
     for task in tasks(int(name.split("_")[0])):
         student = local.LocalStudent(task, world[task.name])
-        lent = student.lendable()
-        for case in draw(task, 20261120) if lent else []:
+        # One by one: where several are lent, the last of them computes what the others would be asked for.
+        for lent, case in itertools.product(student.lendable(sound_too=True), draw(task, 20261120)):
             calls.clear()
             with calm_torch():
-                student.ask(case, len(task.returns), lent)
-            # As in Session.ask.
-            most = max(512 if case.frame == "text" else 4096, 2 * largest(case.args))
+                student.ask(case, len(task.returns), (lent,))
+            most = reason(case.args, in_text=case.frame == "text")
             for task_id, args, named in calls:
                 arrays: list[np.ndarray] = []
                 told = {"call": task_id, "args": frames.plain(args, arrays), "named": frames.plain(named, arrays)}
                 passed = sound_answer(lambda *given: ({"result": None}, []), told, arrays, most, owns)
-                assert passed == ({"result": None}, []), (task.id, task_id, case.label)
+                assert passed == ({"result": None}, []), (task.id, task_id, case.label, most, largest(args, arrays))
 
 
 def test_own_questions_of_every_task_pass_the_checks_of_its_numbers():
@@ -77,6 +78,6 @@ def test_own_questions_of_every_task_pass_the_checks_of_its_numbers():
                 for case in draw(task, seed):
                     arrays: list[np.ndarray] = []
                     told = {"call": task.id, "args": frames.plain(list(case.args), arrays), "named": {"dict": {}}}
-                    most = max(512 if case.frame == "text" else 4096, 2 * largest(case.args))
+                    most = reason(case.args, in_text=case.frame == "text")
                     passed = sound_answer(lambda *given: ({"result": None}, []), told, arrays, most, owns)
                     assert passed == ({"result": None}, []), (task.id, case.label)

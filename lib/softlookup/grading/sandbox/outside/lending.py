@@ -179,6 +179,14 @@ def product(numbers: Sequence[float], others: Sequence[Any], arrays: Sequence[np
     return longest * math.prod(max(1, math.ceil(abs(one))) for one in numbers)
 
 
+def reason(args: Sequence[Any], arrays: Sequence[np.ndarray] = (), in_text: bool = False) -> int:
+    """The largest size that a question gives reason for: twice its own, and what is common on the way to an answer.
+
+    What a task in text lends takes time that grows with the square of a text, so it is given less.
+    """
+    return max(512 if in_text else 16_384, 2 * largest(args, arrays))
+
+
 def largest(value: Any, arrays: Sequence[np.ndarray] = ()) -> int:
     """The largest size or number in some arguments; what is in lists and texts is counted together."""
     found = max((one.size for one in arrays), default=0)

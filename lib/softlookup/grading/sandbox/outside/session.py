@@ -323,9 +323,7 @@ def _put(cases: tuple[Case, ...]) -> _Put:
         }
         for case in cases
     ]
-    # What a text task lends takes time that grows with the square of a text.
-    least = 512 if any(case.frame == "text" for case in cases) else 8192
-    most = max(least, 2 * max(lending.largest(case.args, arrays) for case in cases))
+    most = max(lending.reason(case.args, arrays, case.frame == "text") for case in cases)
     # A gradient is lent where one is asked for, or gone down: elsewhere it would be an answer, not a part of one.
     inside = all(case.gradients or case.descends for case in cases)
     return _Put(frames.part({"cases": put}, arrays), most, inside)
