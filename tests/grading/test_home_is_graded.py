@@ -127,3 +127,20 @@ def test_what_a_check_at_home_cannot_know_is_said(tmp_path):
     assert len(rebuilt.cells) == len(given.release.cells)
     assert any("The answer to 04.mix imports einops, which the grader may not have" in one for one in remarks)
     assert any("The answer to 04.mix was taken from its own cell. Another one stands in cell" in one for one in remarks)
+
+
+def test_a_notebook_under_the_name_of_another_chapter_is_told(tmp_path):
+    given, other = Given(CHAPTERS[0], None), Given(CHAPTERS[1], None)
+    path = tmp_path / f"{given.name}.ipynb"
+    path.write_text(json.dumps(other.right))
+    told = _rebuilt(path)[1][0]
+    assert told == f"The file is called {path.name} and holds the notebook of chapter 08: hand it in for that one."
+    graded = rebuild(given.release, path.read_bytes(), path.name)
+    assert graded.remarks[0] == "The file holds the notebook of chapter 08: hand in that of this assignment."
+
+
+def test_a_notebook_without_its_checks_is_still_the_course_s(tmp_path):
+    given = Given(CHAPTERS[0], None)
+    given.right["cells"] = [cell for cell in given.right["cells"] if not mangled.named(cell).endswith("-check")]
+    home = given.at_home(json.dumps(given.right).encode(), tmp_path)
+    assert sources(home.notebook) == sources(rebuild(given.release, json.dumps(given.right).encode(), "x").notebook)

@@ -1,6 +1,7 @@
 """The notebook that a student was given, found or made again: a check at home starts from it, as grading does."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -11,7 +12,7 @@ from nbformat import NotebookNode
 
 from softlookup.checking.own import course_above
 from softlookup.checking.published import is_published, solutions
-from softlookup.checking.registry import tasks
+from softlookup.checking.registry import chapters, tasks
 from softlookup.grading.course.folder import Course
 from softlookup.grading.course.notebooks import grade_id, is_graded, is_solution, read_notebook, task_id
 from softlookup.grading.course.personal import own_release
@@ -35,15 +36,24 @@ def as_released(cells: Sequence[Mapping[str, Any]], path: Path) -> NotebookNode 
     """
     notebook = NotebookNode(nbformat=4, nbformat_minor=5, metadata=NotebookNode(), cells=[*map(_sound, cells)])
     checks = [check for cell in notebook.cells if (check := released_check(cell)) is not None]
-    if not checks:
+    chapter = _chapter(notebook, checks, path)
+    if chapter is None:
         return None
-    chapter = checks[0].task.chapter
     name = solutions(chapter).stem if is_published(chapter) else path.stem
     if (root := course_above(path.resolve().parent)) is not None and (found := _in_course(Course.at(root), name, path)):
         return found
     if not is_published(chapter):
         return _with_own([], notebook)
-    return _with_own(_made(notebook, [one for one in checks if one.task.chapter == chapter]), notebook)
+    own = {one.task.id: one.variant for one in checks if one.task.chapter == chapter}
+    return _with_own(_made(notebook, chapter, own), notebook)
+
+
+def _chapter(notebook: NotebookNode, checks: Sequence[ReleasedCheck], path: Path) -> int | None:
+    """Whose notebook it is, by its answers and headings, or by its name: any notebook may hold a check."""
+    named = Counter(int(one[:2]) for one in _asked(notebook) if re.match(r"\d\d\.", one))
+    found = [chapter for chapter, _ in named.most_common() if chapter in chapters()]
+    found += [one.task.chapter for one in checks if path.stem.startswith(f"{one.task.chapter:02d}_")]
+    return found[0] if found else None
 
 
 def _sound(cell: Mapping[str, Any]) -> NotebookNode:
@@ -62,13 +72,12 @@ def _in_course(course: Course, name: str, path: Path) -> NotebookNode | None:
     return read_notebook(released) if released.is_file() else None
 
 
-def _made(notebook: NotebookNode, checks: list[ReleasedCheck]) -> Sequence[NotebookNode]:
-    """The cells of the published notebook, with what a course chose."""
-    path = solutions(checks[0].task.chapter)
-    variants = {one.task.id: one.variant for one in checks}
+def _made(notebook: NotebookNode, chapter: int, variants: dict[str, int]) -> Sequence[NotebookNode]:
+    """The cells of the published notebook, with the variants that its checks ask for and what a course chose."""
+    path = solutions(chapter)
     if any(variants.values()):
-        variants |= _by_their_text(notebook, path, variants)
-    there = _asked(notebook)
+        variants = variants | _by_their_text(notebook, path, variants)
+    there = _asked(notebook) | set(variants)
     points = {task: worth for task, worth in _points(notebook).items() if task in there}
     return _built(path, tuple(sorted(variants.items())), frozenset(there), tuple(sorted(points.items())))
 
@@ -109,10 +118,11 @@ def _by_their_text(notebook: NotebookNode, path: Path, known: Mapping[str, int])
 
 
 def _asked(notebook: NotebookNode) -> set[str]:
-    """The tasks of which a notebook holds anything: a heading, an answer or a check."""
-    found = {check.task.id for cell in notebook.cells if (check := released_check(cell)) is not None}
+    """The tasks of which a notebook holds a heading or an answer, and cells of other names."""
+    found = set[str]()
     for cell in notebook.cells:
-        found |= {task_id(name) for name in (grade_id(cell), str(cell.get("id", ""))) if name}
+        names = (grade_id(cell), str(cell.get("id", "")))
+        found |= {task_id(name) for name in names if name and not name.endswith("-check")}
         if cell.cell_type == "markdown":
             found |= {one.replace("-", ".", 1) for one in re.findall(r"(?m)^(?:### )?Task (\S+) ·", cell.source)}
     return found

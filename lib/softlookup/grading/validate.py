@@ -1,6 +1,7 @@
 """Runs at home what will be graded: the notebook put into its release, and what its checks say, in words."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -114,7 +115,14 @@ def _rebuilt(path: Path) -> tuple[NotebookNode, tuple[str, ...]]:
     if release is None:
         return read_notebook(path), ()
     rebuilt = rebuild(release, raw, path.name)
-    return rebuilt.notebook, (*rebuilt.remarks, *_imported(rebuilt.notebook))
+    said = [*rebuilt.remarks, *_imported(rebuilt.notebook)]
+    named = re.match(r"\d\d(?=_)", path.stem)
+    holds = next((grade_id(cell)[:2] for cell in release.cells if is_solution(cell)), "")
+    if named and holds and named[0] != holds:
+        said.insert(
+            0, f"The file is called {path.name} and holds the notebook of chapter {holds}: hand it in for that one."
+        )
+    return rebuilt.notebook, tuple(said)
 
 
 def _imported(notebook: NotebookNode) -> Iterator[str]:

@@ -75,7 +75,7 @@ def half_character(cell: Mapping[str, Any]) -> str:
     return ""
 
 
-def _mark(cell: Mapping[str, Any]) -> str:
+def mark_of(cell: Mapping[str, Any]) -> str:
     """The name that nbgrader gave a cell, if the file says one."""
     about = cell.get("metadata")
     about = about.get("nbgrader") if isinstance(about, dict) else None
@@ -162,7 +162,7 @@ def match(release: Sequence[NotebookNode], cells: Sequence[Handed]) -> Matched:
     texts = {_bare_released(cell.source) for cell in release}
     result, unmarked = Matched(), list[Handed]()
     for one in cells:
-        mark = _mark(one.content)
+        mark = mark_of(one.content)
         if mark in released:
             result.cells.setdefault(mark, []).append(one)
         else:

@@ -6,8 +6,11 @@ the cells. So nothing that a submission says of itself counts, and an accident w
 """
 
 import ast
+import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from nbformat import NotebookNode
 
@@ -32,6 +35,7 @@ from softlookup.grading.judging.matching import (
     Pool,
     half_character,
     handed_in,
+    mark_of,
     match,
     same_source,
     spread,
@@ -154,6 +158,8 @@ def rebuild(release: NotebookNode, raw: bytes, name: str) -> Rebuilt:
     remarks += matched.said
     along = _along(notebook, matched, Pool(left))
     remarks += spread(along)
+    if another := _of_another(notebook, matched, cells):
+        remarks.insert(0, another)
     if gone:
         remarks.append(f"The check cell of {', '.join(gone)} was missing; the released one was used.")
     if those := [task_id(own) for cell, own in changed if is_graded(cell)]:
@@ -170,6 +176,16 @@ def rebuild(release: NotebookNode, raw: bytes, name: str) -> Rebuilt:
     if places != sorted(places):
         remarks.append("Cells stand in another order than in the released notebook; that one's order was used.")
     return Rebuilt(notebook, tuple(remarks), frozenset(untouched))
+
+
+def _of_another(notebook: NotebookNode, matched: Matched, cells: Sequence[dict[str, Any]]) -> str:
+    """A sentence where a file holds the answers of another assignment; empty if it does not."""
+    asked = [grade_id(cell) for cell in notebook.cells if is_solution(cell)]
+    if any(name in matched.cells or name in matched.found for name in asked):
+        return ""
+    marks = Counter(name[:2] for cell in cells if re.match(r"\d\d-", name := mark_of(cell)))
+    other = next((number for number, _ in marks.most_common() if number != asked[0][:2]), "") if asked else ""
+    return f"The file holds the notebook of chapter {other}: hand in that of this assignment." if other else ""
 
 
 def _along(notebook: NotebookNode, matched: Matched, pool: Pool) -> dict[str, dict[str, Handed]]:
