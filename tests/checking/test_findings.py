@@ -364,7 +364,7 @@ def test_coroutines_and_named_loggers_leave_stderr_alone(capfd):
 
 def test_an_exception_of_other_cases_is_told_where_nothing_is_named():
     def similarity(q, k):
-        return np.dot(q, k) / (np.linalg.norm(q) * np.linalg.norm(k))
+        return np.dot(q, k) / (np.linalg.norm(q) * np.linalg.norm(k)) ** 0.75
 
     result = check("02.similarity", similarity)
     assert result.diagnosis == () and result.difference is not None

@@ -64,9 +64,7 @@ def test_probe_refuses_what_it_cannot_learn(unchecked, states, labels, options, 
 
 
 def test_selectivity_refuses_too_little_to_try(unchecked):
-    with pytest.raises(
-        ValueError, match="of 4 places, a held_out of 0.1 leaves 4 to fit and 0 to try; wanted"
-    ):
+    with pytest.raises(ValueError, match="of 4 places, a held_out of 0.1 leaves 4 to fit and 0 to try; wanted"):
         selectivity(torch.zeros(4, 2), torch.tensor([0, 1, 1, 0]), torch.arange(4), held_out=0.1)
     for share in (0.0, 1.0, 1.5, -0.5, float("nan")):
         with pytest.raises(ValueError, match=f"held_out is {share}; wanted a share"):

@@ -24,7 +24,7 @@ from softlookup.checking.diagnose import (
     is_right,
 )
 from softlookup.checking.errors import meaning
-from softlookup.checking.habits import is_slip
+from softlookup.checking.habits import HABIT, is_slip
 from softlookup.checking.inside.candidates import INSIDES
 from softlookup.checking.inside.case import CORE, SINGLE, Arrays, Case
 from softlookup.checking.inside.probe import Answer
@@ -231,7 +231,9 @@ def judge(
         if not names or found.failed is None or found.verdict == "blank" or _used(found):
             return []
         slugs = diagnose(task, found.asked, variant, asked.given)
-        if not slugs and task.published and copied is not None and copied():
+        # A published answer to another variant, word for word, is no habit, though it may give what one gives.
+        unknown = all(slug.startswith(HABIT) for slug in slugs)
+        if unknown and task.published and copied is not None and copied():
             return [OTHER_VARIANT]
         leans_on = student.lendable(sound_too=True) if not slugs and found.points == 0 else ()
         if leans_on:
