@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -167,3 +168,15 @@ def test_a_sound_function_is_lent_under_the_convention_that_was_asked():
     result = check("04.head", space["one_head"])
     assert result.verdict == "pass" and "04.mix" in result.text(), result.text()
     forget()
+
+
+def test_an_answer_that_overlooks_one_of_several_changes_is_named_as_that():
+    """The axes are exchanged as the notebook asks, and the arguments come in the published order."""
+    task = get_task("10.top-k")
+    several = [one for one in task.conventions if one is not None and one.order and one.body != Convention().body]
+    convention, variant = several[0], task.conventions.index(several[0])
+    partly = carried_over(solution(task), task.name, replace(convention, order=()), torch=True)
+    space = {"torch": torch, "math": math}
+    exec(partly, space)
+    result = check(task.id, space[task.name], variant=variant)
+    assert result.verdict != "pass" and result.diagnosis == ("other-variant",), result.text()

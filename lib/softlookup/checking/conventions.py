@@ -6,7 +6,7 @@ mistake are carried over by rules; nothing of a task is written twice.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from hashlib import sha256
 from itertools import chain, combinations, permutations, product
 from typing import Any
@@ -46,6 +46,14 @@ class Convention:
     def layout(self) -> list[list[int]]:
         """All but the multiple, as plain lists."""
         return [list(one) for one in (self.order, self.turned, self.results, self.turned_results)]
+
+    def overlooked(self) -> Iterator["Convention"]:
+        """The conventions of somebody who overlooks some changes: this one without one of them, or without several."""
+        none = Convention()
+        changed = [one.name for one in fields(self) if getattr(self, one.name) != getattr(none, one.name)]
+        for count in range(1, len(changed) + 1):
+            for some in combinations(changed, count):
+                yield replace(self, **{name: getattr(none, name) for name in some})
 
     def asked(self, case: Case) -> Case:
         """A question of the published task, as it is asked under this convention."""

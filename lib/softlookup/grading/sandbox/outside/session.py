@@ -34,7 +34,7 @@ class Dead(Exception):
     """The submission's process is gone; the message is a sentence that says why."""
 
 
-class OutOfTime(Exception):
+class OutOfTime(TimeoutError):
     """The submission was still computing when its time was over; its process goes on."""
 
 
