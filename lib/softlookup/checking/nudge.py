@@ -302,13 +302,13 @@ def _sums(rights: Sequence[np.ndarray], got: np.ndarray, wanted: np.ndarray) -> 
 
     In a single question they may sum to 1 by chance.
     """
-    if got.shape != wanted.shape or got.ndim < 2 or got.dtype.kind != "f" or not np.isfinite(got).all():
+    if got.shape != wanted.shape or not got.ndim or got.dtype.kind != "f" or not np.isfinite(got).all():
         return
-    lines = {-1: "rows", -2: "columns"}
+    lines = {-1: "rows", -2: "columns"} if got.ndim > 1 else {-1: "numbers"}
     axis = next((one for one in lines if all(_sum_to_one(right, one) for right in rights)), 0)
     if axis and not np.allclose(got.sum(axis)[wanted.sum(axis) > 0.5], 1, atol=1e-4):
         other = -3 - axis
-        turned = np.allclose(got.sum(other), 1, atol=1e-4)
+        turned = got.ndim > 1 and np.allclose(got.sum(other), 1, atol=1e-4)
         yield (
             f"has {lines[other]} that sum to 1, where {lines[axis]} should"
             if turned
@@ -318,7 +318,7 @@ def _sums(rights: Sequence[np.ndarray], got: np.ndarray, wanted: np.ndarray) -> 
 
 def _sum_to_one(right: np.ndarray, axis: int) -> bool:
     """Whether all sums along an axis are 1, or 0."""
-    if right.dtype.kind != "f" or right.ndim < 2:
+    if right.dtype.kind != "f" or right.ndim < -axis:
         return False
     sums = right.sum(axis)
     return bool((np.isclose(sums, 1) | (sums == 0)).all())
