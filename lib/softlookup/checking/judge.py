@@ -27,8 +27,9 @@ from softlookup.checking.errors import meaning
 from softlookup.checking.habits import HABIT, is_slip
 from softlookup.checking.inside.candidates import INSIDES
 from softlookup.checking.inside.case import CORE, SINGLE, Arrays, Case
-from softlookup.checking.inside.probe import Answer, TimeIsUp
+from softlookup.checking.inside.probe import Answer
 from softlookup.checking.oracle import mistaken, wanted
+from softlookup.checking.overlooked import overlooks
 from softlookup.checking.result import CheckResult
 from softlookup.checking.task import Task
 from softlookup.checking.variant import convention_of, under
@@ -236,7 +237,7 @@ def judge(
         if doubtful and task.published is not None:
             if copied is not None and copied():
                 return [OTHER_VARIANT]
-            if found.points == 0 and _overlooks(task.published, variant, student):
+            if found.points == 0 and overlooks(task.published, variant, student, questions_at_home(task.published)):
                 return [OTHER_VARIANT]
         leans_on = student.lendable(sound_too=True) if not slugs and found.points == 0 else ()
         if leans_on:
@@ -281,24 +282,6 @@ def _times_forgotten(task: Task, asked: Asked, variant: int) -> int:
         return 0
     told = [(case, tuple(right.times * one for one in answer.arrays or ()), wanted) for case, answer, wanted in asked]
     return right.times if all(got and same(got, wanted, case) for case, got, wanted in told) else 0
-
-
-def _overlooks(task: Task, variant: int, student: Student) -> bool:
-    """Whether an answer overlooks something that the notebook changes: it is right where that is as published."""
-    convention, asked = task.conventions[variant], questions_at_home(task)
-    told = [one for one in zip(asked.cases, asked.rights, strict=True) if not one[0].gradients]
-    for partly in convention.overlooked() if convention is not None and told else ():
-        if task.frame == "text" and partly.times != 1:
-            continue
-        cases = [partly.asked(case) for case, _ in told]
-        try:
-            answers = list(student.answers(cases, len(task.returns)))
-        except (TimeoutError, TimeIsUp):
-            return False
-        rights = [partly.returned(right) for _, right in told]
-        if all(map(is_right, cases, answers, rights)):
-            return True
-    return False
 
 
 def _stood_in(lent: Sequence[str]) -> str:

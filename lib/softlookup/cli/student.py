@@ -45,7 +45,7 @@ def lab(options: tuple[str, ...]) -> None:
 @click.argument("notebook", type=click.Path(path_type=Path))
 @click.option("--timeout", default=60.0, show_default=True, help="Seconds that one cell may take.")
 def check(notebook: Path, timeout: float) -> None:
-    """Run in a fresh kernel what of NOTEBOOK is graded, and show its verdicts.
+    """Run what of NOTEBOOK is graded, and show its verdicts.
 
     Notes say which cells do not count, and what to do about it.
     Exit status 0 if every task is right, 1 if not, 2 if the file cannot be run.

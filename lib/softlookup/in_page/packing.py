@@ -36,7 +36,7 @@ _PARTS = (
     *(f"checking/{name}.py" for name in ("baked", "calls", "compare", "conventions", "diagnose", "facts", "judge")),
     *(f"checking/{name}.py" for name in ("local", "oracle", "own", "panel", "published", "registry", "result")),
     *(f"checking/{name}.py" for name in ("rewriting", "task", "variant", "words")),
-    *(f"checking/{name}.py" for name in ("errors", "habits", "slips", "symptoms")),
+    *(f"checking/{name}.py" for name in ("errors", "habits", "overlooked", "slips", "symptoms")),
     "checking/inside/*.py",
     *("notation.py", "reference/*.py", "text/*.py", "describing/*.py", "roofline/*.py", "slide_audit/*.py"),
     "figures/page.py",

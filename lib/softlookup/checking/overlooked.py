@@ -1,0 +1,49 @@
+"""Whether an answer is right but for something that a student's notebook changes."""
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+from softlookup.checking.diagnose import is_right
+from softlookup.checking.inside.case import Arrays, Case
+from softlookup.checking.inside.probe import Answer, TimeIsUp
+from softlookup.checking.task import Task
+
+
+class _Asked(Protocol):
+    """Questions and their right answers."""
+
+    @property
+    def cases(self) -> Sequence[Case]: ...
+
+    @property
+    def rights(self) -> Sequence[Arrays]: ...
+
+
+class _Answers(Protocol):
+    """What can be asked."""
+
+    def answers(self, cases: Sequence[Case], results: int) -> Iterator[Answer]: ...
+
+
+def overlooks(task: Task, variant: int, student: _Answers, asked: _Asked) -> bool:
+    """Whether an answer overlooks something that the notebook changes: it is right where that is as published.
+
+    Args:
+        task: The task as it is published.
+        variant: Which variant the notebook asks for.
+        student: Answers questions.
+        asked: Questions of the published task.
+    """
+    convention = task.conventions[variant]
+    told = [one for one in zip(asked.cases, asked.rights, strict=True) if not one[0].gradients]
+    for partly in convention.overlooked() if convention is not None and told else ():
+        if task.frame == "text" and partly.times != 1:
+            continue
+        cases = [partly.asked(case) for case, _ in told]
+        try:
+            answers = list(student.answers(cases, len(task.returns)))
+        except (TimeoutError, TimeIsUp):
+            return False
+        if all(map(is_right, cases, answers, [partly.returned(right) for _, right in told])):
+            return True
+    return False
