@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
@@ -246,29 +246,35 @@ def _find_answers(release: Sequence[NotebookNode], result: Matched) -> None:
 
 def _twice(answered: Mapping[str, str], loose: Sequence[Handed]) -> Iterator[str]:
     """Sentences on functions that cells without a mark define once more; ``answered`` has the answers by name."""
+    for one in _within(loose):
+        for part in statements(one.text):
+            if part.text.startswith(("def ", "async ", "class ", "@")):
+                for own in (answered[name] for name in part.defines if name in answered):
+                    yield (
+                        f"The answer to {task_id(own)} was taken from its own cell. Another one stands in "
+                        f"{one.words}: if that is the better, copy it into the cell of the answer."
+                    )
+
+
+def _within(cells: Iterable[Handed]) -> Iterator[Handed]:
+    """The cells that are read: those that together have at most MAX_LOOSE characters."""
     spare = MAX_LOOSE
-    for one in loose:
+    for one in cells:
         if len(one.text) <= spare:
             spare -= len(one.text)
-            for part in statements(one.text):
-                if part.text.startswith(("def ", "async ", "class ", "@")):
-                    for own in (answered[name] for name in part.defines if name in answered):
-                        yield (
-                            f"The answer to {task_id(own)} was taken from its own cell. Another one stands in "
-                            f"{one.words}: if that is the better, copy it into the cell of the answer."
-                        )
+            yield one
 
 
 def _homes(result: Matched, names: set[str]) -> list[tuple[Handed, str, Statement]]:
     """Where functions are defined, in the submission's order: the cell, its grade_id if it has one, the statement."""
-    marked = [(one, own) for own, several in result.cells.items() for one in several]
-    spare = MAX_LOOSE
-    found = []
-    for one, own in sorted([*((one, "") for one in result.loose), *marked], key=lambda pair: pair[0].at):
-        if any(name in one.text for name in names) and len(one.text) <= spare:
-            spare -= len(one.text)
-            found += [(one, own, part) for part in statements(one.text) if part.callable and part.defines & names]
-    return found
+    marks = {one: own for own, several in result.cells.items() for one in several}
+    cells = sorted([*result.loose, *marks], key=lambda one: one.at)
+    return [
+        (one, marks.get(one, ""), part)
+        for one in _within(one for one in cells if any(name in one.text for name in names))
+        for part in statements(one.text)
+        if part.callable and part.defines & names
+    ]
 
 
 def _candidates(
@@ -299,13 +305,9 @@ class Pool:
     """
 
     def __init__(self, cells: Sequence[Handed]) -> None:
-        self._parts: list[tuple[Handed, Statement]] = []
+        in_order = _within(sorted(cells, key=lambda one: one.at))
+        self._parts = [(one, part) for one in in_order for part in statements(one.text)]
         self._homes: dict[str, list[int]] = {}
-        spare = MAX_LOOSE
-        for one in sorted(cells, key=lambda one: one.at):
-            if len(one.text) <= spare:
-                spare -= len(one.text)
-                self._parts += [(one, part) for part in statements(one.text)]
         for at, (_, part) in enumerate(self._parts):
             for name in part.defines:
                 self._homes.setdefault(name, []).append(at)
