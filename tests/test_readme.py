@@ -1,6 +1,9 @@
 """What the README shows is what happens."""
 
+import ast
 import re
+import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -32,6 +35,24 @@ def test_readme_shows_what_the_library_answers():
             assert repr(eval(line[4:], names)) == following  # noqa: S307 - the project's own page
         elif line.startswith(">>> "):
             exec(line[4:], names)  # noqa: S102
+
+
+def test_readme_shows_lines_of_the_example():
+    shown = README.split("## A transformer in one file")[1].split("```python\n")[1].split("```")[0]
+    example = (ROOT / "examples" / "gpt.py").read_text(encoding="utf-8")
+    assert textwrap.indent(shown, "    ") in example
+
+
+def test_readme_tells_the_size_and_the_imports_of_the_example():
+    text = (ROOT / "examples" / "gpt.py").read_text(encoding="utf-8")
+    assert "in 250 lines" in README and len(text.splitlines()) <= 250
+    imported = {
+        name.partition(".")[0]
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in ([node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names])
+    }
+    assert imported <= {"torch", "safetensors", *sys.stdlib_module_names}
 
 
 def test_readme_tells_the_size_of_the_translator():
