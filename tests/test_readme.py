@@ -43,8 +43,9 @@ def test_readme_shows_lines_of_the_example():
     assert textwrap.indent(shown, "    ") in example
 
 
-def test_readme_tells_the_size_and_the_imports_of_the_example():
-    text = (ROOT / "examples" / "gpt.py").read_text(encoding="utf-8")
+@pytest.mark.parametrize("example", ["gpt", "translate"])
+def test_readme_tells_the_size_and_the_imports_of_the_examples(example):
+    text = (ROOT / "examples" / f"{example}.py").read_text(encoding="utf-8")
     assert "in 250 lines" in README and len(text.splitlines()) <= 250
     imported = {
         name.partition(".")[0]
